@@ -1,0 +1,107 @@
+"""What a rule says about a piece of code: findings, their severity, place and fix.
+
+Offsets are counted in characters of the analysed text (``Source.text``); lines and
+columns are 1-based and, in notebooks, relative to the cell.
+"""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+
+
+class Severity(enum.IntEnum):
+    """How sure a finding is to cost something in the code it was found in."""
+
+    INFO = 1
+    """Depends on hardware or sizes, or the runtime repairs it."""
+    WARNING = 2
+    """Costs time in this code, as far as can be seen without running it."""
+    ERROR = 3
+    """Raises, or silently does not do what it says."""
+
+    def __str__(self) -> str:
+        return self.name.lower()
+
+
+class Applicability(enum.Enum):
+    """Whether a fix keeps the behaviour of the program."""
+
+    SAFE = "safe"
+    """Behaviour is kept: applied by ``--fix``."""
+    UNSAFE = "unsafe"
+    """Results may change (order of random draws, memory, types): ``--unsafe-fixes``."""
+
+
+@dataclass(frozen=True, order=True, slots=True)
+class Edit:
+    """Replace ``text[start:end]`` by ``content``; an insertion has ``start == end``."""
+
+    start: int
+    end: int
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """Edits of one file that belong together: all are applied, or none."""
+
+    applicability: Applicability
+    message: str
+    """What is done, in the imperative: "Add num_parallel_calls=tf.data.AUTOTUNE"."""
+    edits: tuple[Edit, ...]
+
+
+@dataclass(frozen=True, order=True, slots=True)
+class Location:
+    """A range of one file; the end is exclusive."""
+
+    path: str
+    cell: int | None
+    """Index of the notebook cell, counted from 0 over cells of every type; None in scripts."""
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+
+@dataclass(frozen=True, slots=True)
+class Related:
+    """A second place that explains a finding, such as the statement that makes a map stateful."""
+
+    location: Location
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One problem at one place of one file."""
+
+    code: str
+    name: str
+    severity: Severity
+    location: Location
+    message: str
+    """One sentence of problem and one of remedy."""
+    because: str | None = None
+    """The cause in this very code, and what it costs here."""
+    fix: Fix | None = None
+    related: tuple[Related, ...] = ()
+    statement_lines: tuple[int, int] = (0, 0)
+    """First and last line (cell-relative) of the enclosing statement, where a suppression may stand."""
+
+    @property
+    def sort_key(self) -> tuple:
+        """Orders findings by path, cell, line, column and code."""
+        place = self.location
+        return (place.path, -1 if place.cell is None else place.cell, place.line, place.column, self.code)
+
+
+@dataclass(frozen=True, slots=True)
+class FileError:
+    """A file that could not be analysed: unreadable, unparsable, or a fault of a rule."""
+
+    code: str
+    """KC999 for a file that cannot be read or parsed, KC998 for a fault of kerascheck itself."""
+    location: Location
+    message: str

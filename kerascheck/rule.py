@@ -1,0 +1,84 @@
+"""The contract of a rule.
+
+A rule lives in ``rules/<family>/<slug>/rule.py`` as the only subclass of :class:`Rule`
+in that file. Its docstring is its documentation page, its class attributes are its
+metadata, and :meth:`Rule.check` reads the meaning of a module and yields diagnoses.
+Rules keep no state between calls.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from kerascheck.finding import Fix, Severity
+
+if TYPE_CHECKING:
+    from kerascheck.semantics import Module
+
+_CODE = re.compile(r"KC\d{3}")
+_NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """A finding before its place is turned into lines and columns.
+
+    ``at`` and the places of ``related`` are semantic objects: anything with the
+    attributes ``module`` (the :class:`~kerascheck.semantics.Module` it stands in) and
+    ``node`` (its syntax node).
+    """
+
+    at: Any
+    severity: Severity
+    message: str
+    because: str | None = None
+    fix: Fix | None = None
+    related: Sequence[tuple[Any, str]] = field(default=())
+
+
+class Rule:
+    """Base class of every rule."""
+
+    code: ClassVar[str]
+    """``KC`` and three digits; the first digit names the family."""
+    name: ClassVar[str]
+    """The contract with users: lower case words joined by hyphens."""
+    severity: ClassVar[Severity]
+    """The usual severity; a diagnosis may state another."""
+    on_by_default: ClassVar[bool] = True
+    triggers: ClassVar[tuple[str, ...]]
+    """Substrings of which at least one stands in every file where the rule can fire."""
+    loss_tolerance: ClassVar[float | None] = 1e-6
+    """Largest relative difference of the final losses of slow.py and fast.py; None where the fix is meant to change results."""
+
+    def __init_subclass__(cls) -> None:
+        for attribute, pattern in (("code", _CODE), ("name", _NAME)):
+            value = cls.__dict__.get(attribute)
+            if not isinstance(value, str) or not pattern.fullmatch(value):
+                raise TypeError(f"{cls.__name__}.{attribute} must match {pattern.pattern}, not {value!r}")
+        if not isinstance(cls.__dict__.get("severity"), Severity):
+            raise TypeError(f"{cls.__name__}.severity must be a Severity")
+        if not cls.__dict__.get("triggers"):
+            raise TypeError(f"{cls.__name__}.triggers must name at least one substring")
+        if not (cls.__doc__ or "").strip():
+            raise TypeError(f"{cls.__name__} has no docstring: it is the rule's documentation")
+
+    def check(self, module: Module) -> Iterator[Diagnosis]:
+        """Yield the diagnoses of ``module`` (and of modules that it calls into)."""
+        raise NotImplementedError
+
+    def finding(
+        self,
+        at: Any,
+        message: str,
+        *,
+        because: str | None = None,
+        severity: Severity | None = None,
+        fix: Fix | None = None,
+        related: Sequence[tuple[Any, str]] = (),
+    ) -> Diagnosis:
+        """A diagnosis at the semantic object ``at``; the severity is the rule's own unless stated."""
+        return Diagnosis(at, self.severity if severity is None else severity, message, because, fix, tuple(related))

@@ -1,0 +1,5 @@
+"""What Keras training code means: the only part of kerascheck that knows libcst, beside the fixers."""
+
+from kerascheck.semantics.tree import SyntaxProblem, Tree
+
+__all__ = ["SyntaxProblem", "Tree"]

@@ -1,0 +1,158 @@
+"""Text to syntax tree: one parse, one explicit walk, positions on demand.
+
+libcst's metadata providers, visitors and matchers are kept off the hot path: they are
+recursive (deep code overflows them) and several times slower than the parse itself.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+
+import libcst as cst
+from libcst.metadata import MetadataWrapper, PositionProvider
+
+_INSIGNIFICANT = frozenset(
+    "lpar rpar comma semicolon equal colon operator ops dot lbracket rbracket lbrace rbrace header footer "
+    "leading_lines lines_after_decorators trailing_whitespace indent default_indent default_newline "
+    "encoding has_trailing_newline star posonly_ind asynchronous".split()
+)
+_NEWLINE = re.compile(r"\r\n?|\n")
+
+
+class SyntaxProblem(Exception):
+    """A text that libcst cannot parse; ``line`` and ``column`` are 1-based."""
+
+    def __init__(self, message: str, line: int, column: int):
+        super().__init__(message)
+        self.message, self.line, self.column = message, line, column
+
+
+def _significant_fields(cls: type) -> tuple[str, ...]:
+    return tuple(
+        field.name
+        for field in dataclasses.fields(cls)
+        if field.name not in _INSIGNIFICANT and not field.name.startswith("whitespace")
+    )
+
+
+class Tree:
+    """A parsed text with parents and positions.
+
+    Attributes:
+        text: the text as given, newlines unchanged.
+        root: the ``libcst.Module``.
+        parents: every significant node but the root to the node that holds it.
+        functions, classes, imports: nodes of these kinds in source order.
+    """
+
+    def __init__(self, text: str):
+        self.text = text
+        try:
+            self.root = cst.parse_module(text)
+        except cst.ParserSyntaxError as problem:
+            raise SyntaxProblem(problem.message, problem.raw_line, problem.raw_column + 1) from None
+        self.parents: dict[cst.CSTNode, cst.CSTNode] = {}
+        self.functions: list[cst.FunctionDef] = []
+        self.classes: list[cst.ClassDef] = []
+        self.imports: list[cst.Import | cst.ImportFrom] = []
+        self._ranges: dict[cst.CSTNode, tuple[int, int]] | None = None
+        self._walk()
+
+    _FIELDS: dict[type, tuple[str, ...]] = {}
+
+    def _walk(self) -> None:
+        fields, parents = self._FIELDS, self.parents
+        stack: list[cst.CSTNode] = [self.root]
+        while stack:
+            node = stack.pop()
+            cls = type(node)
+            if cls is cst.FunctionDef:
+                self.functions.append(node)
+            elif cls is cst.ClassDef:
+                self.classes.append(node)
+            elif cls is cst.Import or cls is cst.ImportFrom:
+                self.imports.append(node)
+            names = fields.get(cls)
+            if names is None:
+                names = fields[cls] = _significant_fields(cls)
+            children = []
+            for name in names:
+                value = getattr(node, name)
+                if isinstance(value, cst.CSTNode):
+                    parents[value] = node
+                    children.append(value)
+                elif isinstance(value, (list, tuple)):
+                    for item in value:
+                        if isinstance(item, cst.CSTNode):
+                            parents[item] = node
+                            children.append(item)
+            children.reverse()
+            stack.extend(children)
+
+    def children(self, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+        """The significant nodes directly below ``node``, in source order."""
+        for name in self._FIELDS[type(node)]:
+            value = getattr(node, name)
+            if isinstance(value, cst.CSTNode):
+                yield value
+            elif isinstance(value, (list, tuple)):
+                yield from (item for item in value if isinstance(item, cst.CSTNode))
+
+    def descendants(self, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+        """``node`` and everything significant below it, in source order, without recursion."""
+        stack = [node]
+        while stack:
+            node = stack.pop()
+            yield node
+            stack.extend(reversed(list(self.children(node))))
+
+    def ancestors(self, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+        """The nodes that hold ``node``, innermost first."""
+        while (parent := self.parents.get(node)) is not None:
+            yield parent
+            node = parent
+
+    def statement(self, node: cst.CSTNode) -> cst.CSTNode:
+        """The innermost statement line or compound statement that holds ``node`` (or ``node`` itself)."""
+        while not isinstance(node, (cst.SimpleStatementLine, cst.SimpleStatementSuite, cst.BaseCompoundStatement)):
+            parent = self.parents.get(node)
+            if parent is None:
+                break
+            node = parent
+        return node
+
+    @functools.cached_property
+    def _line_starts(self) -> list[int]:
+        return [0, *(match.end() for match in _NEWLINE.finditer(self.text))]
+
+    def range_of(self, node: cst.CSTNode) -> tuple[int, int]:
+        """Start and end (exclusive) of ``node`` in characters of the text, parentheses and white space around it excluded."""
+        if self._ranges is None:
+            # The last statement may end on a line that the text does not have.
+            starts = [*self._line_starts, len(self.text)]
+            positions = MetadataWrapper(self.root, unsafe_skip_copy=True).resolve(PositionProvider)
+            self._ranges = {
+                key: (starts[r.start.line - 1] + r.start.column, starts[r.end.line - 1] + r.end.column)
+                for key, r in positions.items()
+            }
+        return self._ranges[node]
+
+    def statement_range(self, node: cst.CSTNode) -> tuple[int, int]:
+        """Start and end of the innermost statement; of a compound statement its header, decorators included."""
+        statement = self.statement(node)
+        start, end = self.range_of(statement)
+        if isinstance(statement, (cst.FunctionDef, cst.ClassDef)) and statement.decorators:
+            start = min(start, self.range_of(statement.decorators[0])[0])
+        body = getattr(statement, "body", None)
+        if isinstance(body, cst.BaseSuite):
+            end = max(start, self.range_of(body)[0])
+            end = len(self.text[:end].rstrip()) if end > start else end
+        return start, end
+
+    def line_of(self, node: cst.CSTNode) -> int:
+        """The 1-based line of the text on which ``node`` starts."""
+        return bisect_right(self._line_starts, self.range_of(node)[0])
