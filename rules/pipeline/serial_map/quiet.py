@@ -55,7 +55,7 @@ def parallel_outside(paths):
     # The interleave runs the inner pipelines in parallel; a second level gains nothing.
     files = tf.data.Dataset.from_tensor_slices(paths)
     records = files.interleave(
-        lambda path: tf.data.TFRecordDataset(path).map(tf.io.decode_raw),
+        lambda path: tf.data.TFRecordDataset(path).map(lambda record: tf.io.decode_raw(record, tf.float32)),
         cycle_length=4,
         num_parallel_calls=tf.data.AUTOTUNE,
     )
@@ -88,7 +88,7 @@ def vocabulary():
     vectorizer = layers.TextVectorization()
     vectorizer.adapt(words.map(lambda word: lookup.get_vocabulary()[0] + word).batch(8))
     normalization = layers.Normalization()
-    normalization.adapt(source().map(lambda image, label: tf.image.random_hue(image, 0.1)))
+    normalization.adapt(source().map(lambda image, label: tf.cast(image, tf.float32)))
 
 
 def inspection():
