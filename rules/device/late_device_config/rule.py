@@ -1,5 +1,14 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
+from kerascheck.semantics.functions import display
+
+_SETTINGS = (
+    "tensorflow.config.experimental.set_memory_growth",
+    "tensorflow.config.set_visible_devices",
+    "tensorflow.config.set_logical_device_configuration",
+    "tensorflow.config.threading.set_intra_op_parallelism_threads",
+    "tensorflow.config.threading.set_inter_op_parallelism_threads",
+)
 
 
 class LateDeviceConfig(Rule):
@@ -64,4 +73,12 @@ class LateDeviceConfig(Rule):
     )
 
     def check(self, module):
-        raise NotImplementedError
+        for call in module.program.calls(*_SETTINGS):
+            started = module.program.initialising_call(call)
+            if started is not None:
+                yield self.finding(
+                    call,
+                    f"{display(call.name)} comes after TensorFlow has initialised its devices, where it raises or does nothing; move it before.",
+                    because=f"{display(started.name)} has initialised them already.",
+                    related=((started, "initialises the devices"),),
+                )

@@ -56,4 +56,12 @@ class MissingMemoryGrowth(Rule):
     triggers = ("fit", "train_on_batch", "GradientTape")
 
     def check(self, module):
-        raise NotImplementedError
+        program = module.program
+        place = program.first_training
+        if place is None or program.limits_memory or program.pins_cpu or program.uses_tpu or module.runtime.backend != "tensorflow":
+            return
+        yield self.finding(
+            place,
+            "This script lets TensorFlow take all memory of every GPU; on a shared machine call tf.config.experimental.set_memory_growth first.",
+            because="It costs nothing when the GPU is yours alone: this is about other programs on it, not about speed.",
+        )

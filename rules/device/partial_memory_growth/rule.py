@@ -1,5 +1,10 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
+from kerascheck.semantics.values import Made, constant
+
+
+def _is_device(value):
+    return isinstance(value, Made) and value.name == "tensorflow.config.PhysicalDevice"
 
 
 class PartialMemoryGrowth(Rule):
@@ -59,4 +64,17 @@ class PartialMemoryGrowth(Rule):
     triggers = ("set_memory_growth",)
 
     def check(self, module):
-        raise NotImplementedError
+        program = module.program
+        if program.pins_cpu or "CUDA_VISIBLE_DEVICES" in program.environment or list(program.calls("tensorflow.config.set_visible_devices")):
+            return
+        calls = list(program.calls("tensorflow.config.experimental.set_memory_growth"))
+        indices = [constant(device.attributes.get("index")) if _is_device(device := call.argument(0, "device")) else None for call in calls]
+        # Growth set in a loop, or on several devices one by one, reaches more than one.
+        if any(index is None for index in indices) or len(set(indices)) != 1:
+            return
+        for call in calls:
+            yield self.finding(
+                call,
+                "Memory growth is set on one GPU only; set it on every GPU in a loop.",
+                because="With two visible GPUs the first operation raises: memory growth cannot differ between GPU devices.",
+            )

@@ -1,5 +1,21 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
+from kerascheck.semantics.training import happens_before
+from kerascheck.semantics.values import Made, constant
+
+
+def _makes_layer(call):
+    name = call.name or ""
+    return name.endswith(".__init__") and name in ("keras.Layer.__init__", "keras.Model.__init__") or (
+        name.startswith(("keras.layers.", "keras.applications.")) and name.count(".") == 2 + name.startswith("keras.applications.") and name.rpartition(".")[2][:1].isupper()
+    )
+
+
+def _policy(call):
+    value = call.argument(0, "policy") or call.argument(None, "name")
+    if isinstance(value, Made) and value.name.endswith("Policy") and value.call is not None:
+        value = value.call.argument(0, "name")
+    return constant(value)
 
 
 class PolicyAfterLayers(Rule):
@@ -60,4 +76,17 @@ class PolicyAfterLayers(Rule):
     loss_tolerance = None
 
     def check(self, module):
-        raise NotImplementedError
+        run = module.run
+        for call in module.program.calls("keras.mixed_precision.set_global_policy"):
+            if _policy(call) not in ("mixed_float16", "mixed_bfloat16", "float16", "bfloat16"):
+                continue
+            layers = [other for other in run.calls if _makes_layer(other)]
+            before = [other for other in layers if happens_before(other, call)]
+            # Layers made later get the policy: then the earlier ones may be another model.
+            if before and not any(other.order > call.order and other.scope.root is call.scope.root for other in layers):
+                yield self.finding(
+                    call,
+                    "The policy is set after the layers were made, which keep float32; set it before the first layer.",
+                    because="A layer takes its dtype policy when it is constructed.",
+                    related=((before[0], "made before the policy was set"),),
+                )

@@ -1,5 +1,31 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
+from kerascheck.semantics.values import Const, External, Made
+
+# What the cuDNN kernels need; any other literal rules them out.
+_NEEDED = {
+    "activation": ("tanh", (1, "activation")),
+    "recurrent_activation": ("sigmoid", (2, "recurrent_activation")),
+    "use_bias": (True, (3, "use_bias")),
+    "unroll": (False, (None, "unroll")),
+    "reset_after": (True, (None, "reset_after")),
+}
+
+
+def _reasons(call):
+    for name, (needed, where) in _NEEDED.items():
+        value = call.argument(*where)
+        if isinstance(value, Const) and value.value != needed:
+            yield f"{name}={value.value!r}"
+        elif isinstance(value, External) and value.name.startswith(("keras.activations.", "tensorflow.nn.")):
+            given = value.name.rpartition(".")[2]
+            if given != needed:
+                yield f"{name}={given}"
+    dropout = call.argument(None, "recurrent_dropout")
+    if isinstance(dropout, Const) and dropout.value:
+        yield f"recurrent_dropout={dropout.value!r}"
+    if isinstance(cudnn := call.argument(None, "use_cudnn"), Const) and cudnn.value is False:
+        yield "use_cudnn=False"
 
 
 class NonCudnnRnn(Rule):
@@ -58,4 +84,22 @@ class NonCudnnRnn(Rule):
     loss_tolerance = None
 
     def check(self, module):
-        raise NotImplementedError
+        if module.runtime.backend != "tensorflow" or module.program.pins_cpu:
+            return
+        for call in module.program.calls("keras.layers.LSTM", "keras.layers.GRU"):
+            reasons = list(_reasons(call))
+            if reasons:
+                yield self.finding(
+                    call,
+                    f"This {call.name.rpartition('.')[2]} cannot use the cuDNN kernel because of {' and '.join(reasons)}; leave that at its default.",
+                    because="On a GPU it falls back to a loop of small operations over the time steps.",
+                )
+        for call in module.program.calls("keras.layers.RNN"):
+            cell = call.argument(0, "cell")
+            if isinstance(cell, Made) and cell.name in ("keras.layers.LSTMCell", "keras.layers.GRUCell"):
+                layer = cell.name.rpartition(".")[2].removesuffix("Cell")
+                yield self.finding(
+                    call,
+                    f"RNN({layer}Cell(...)) never uses the cuDNN kernel; write {layer}(...).",
+                    because="On a GPU it runs a loop of small operations over the time steps.",
+                )

@@ -1,5 +1,26 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
+from kerascheck.semantics.values import holds_tensor
+
+_COMPILED = {
+    "call": "The tensors of a layer or model have no values while Keras traces call().",
+    "train_step": "Keras compiles train_step, and its tensors have no values while it is traced.",
+    "test_step": "Keras compiles test_step, and its tensors have no values while it is traced.",
+    "predict_step": "Keras compiles predict_step, and its tensors have no values while it is traced.",
+    "loss": "Keras compiles losses, and their tensors have no values while they are traced.",
+    "metric": "Keras compiles metrics, and their tensors have no values while they are traced.",
+    "Lambda": "The tensors of a Lambda layer have no values while Keras traces it.",
+    "tf.function": "The tensors of a tf.function have no values while it is traced.",
+}
+# These only read the static shape.
+_HARMLESS = frozenset({"numpy.shape", "numpy.ndim", "numpy.isscalar", "numpy.iterable"})
+_RENAMED = {"numpy.concatenate": "concat", "numpy.power": "pow", "numpy.mean": "reduce_mean", "numpy.sum": "reduce_sum", "numpy.max": "reduce_max", "numpy.min": "reduce_min", "numpy.prod": "reduce_prod"}
+
+
+def _replacement(module, name):
+    if "tf.keras" in module.text or "tensorflow.keras" in module.text or module.runtime.keras < 3:
+        return "tf." + _RENAMED.get(name, name[6:])
+    return "keras.ops." + name[6:]
 
 
 class NumpyInCall(Rule):
@@ -59,4 +80,17 @@ class NumpyInCall(Rule):
     triggers = ("numpy",)
 
     def check(self, module):
-        raise NotImplementedError
+        reported = set()
+        for call in module.run.calls:
+            name = call.name or ""
+            traced = call.scope.traced_by()
+            if not name.startswith("numpy.") or traced not in _COMPILED or call.node in reported or name in _HARMLESS:
+                continue
+            if not any(holds_tensor(value) for value in call.arguments.values()) or module.program.runs_eagerly:
+                continue
+            reported.add(call.node)
+            yield self.finding(
+                call,
+                f"np.{name[6:]} gets a tensor in compiled code, which raises under fit; use {_replacement(module, name)}.",
+                because=_COMPILED[traced],
+            )

@@ -1,5 +1,25 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
+from kerascheck.semantics.functions import display
+from kerascheck.semantics.training import Place, is_guarded
+from kerascheck.semantics.values import constant
+
+_SWITCHES = {
+    "tensorflow.config.run_functions_eagerly": "makes every tf.function run operation by operation in Python",
+    "tensorflow.data.experimental.enable_debug_mode": "runs dataset functions eagerly, one call at a time",
+    "tensorflow.debugging.enable_check_numerics": "checks the result of every operation for NaN and infinity",
+    "tensorflow.debugging.experimental.enable_dump_debug_info": "writes the values of every operation to disk",
+    "tensorflow.debugging.set_log_device_placement": "logs the device of every operation",
+    "tensorflow.config.experimental.set_synchronous_execution": "waits for every operation before the next is started",
+}
+_TAKE_ARGUMENT = frozenset(
+    {
+        "tensorflow.config.run_functions_eagerly",
+        "tensorflow.debugging.set_log_device_placement",
+        "tensorflow.config.experimental.set_synchronous_execution",
+    }
+)
+_COST = "It is meant for debugging and slows every step of this program down."
 
 
 class DebugLeftOn(Rule):
@@ -68,4 +88,15 @@ class DebugLeftOn(Rule):
     loss_tolerance = 1e-5
 
     def check(self, module):
-        raise NotImplementedError
+        switched_off = {call.name for call in module.run.calls if call.name in _SWITCHES and constant(call.argument(0), True) is False}
+        for call in module.program.calls(*_SWITCHES):
+            if call.name in switched_off or is_guarded(call.scope) or call.name in _TAKE_ARGUMENT and constant(call.argument(0)) is not True:
+                continue
+            yield self.finding(call, f"{display(call.name)} {_SWITCHES[call.name]}; remove it when you are done debugging.", because=_COST)
+        for call in module.program.model_calls("compile"):
+            if constant(call.argument(None, "run_eagerly")) is True and not is_guarded(call.scope):
+                at = Place(call.module, call.arguments.node(None, "run_eagerly") or call.node)
+                yield self.finding(at, "run_eagerly=True makes every step run operation by operation in Python; remove it.", because=_COST)
+        for call in module.run.calls:
+            if call.name == "keras.Model.__setattr__" and call.attribute == "run_eagerly" and constant(call.argument(1)) is True and not is_guarded(call.scope):
+                yield self.finding(call, "run_eagerly = True makes every step run operation by operation in Python; remove it.", because=_COST)

@@ -1,5 +1,6 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
+from kerascheck.semantics.training import eager_steps
 
 
 class EagerTrainStep(Rule):
@@ -60,4 +61,12 @@ class EagerTrainStep(Rule):
     loss_tolerance = 1e-5
 
     def check(self, module):
-        raise NotImplementedError
+        for step in eager_steps(module):
+            yield self.finding(
+                step,
+                "This training step runs eagerly, operation by operation; decorate it with @tf.function."
+                if step.is_function
+                else "This loop trains eagerly, operation by operation; move the step into a function decorated with @tf.function.",
+                because="Nothing on the way from the loop to the weight update is compiled, so Python dispatches every operation of every step.",
+                related=((step.update, "the weights are updated here"), (step.loop, "in this loop")),
+            )

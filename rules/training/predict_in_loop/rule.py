@@ -1,5 +1,6 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
+from kerascheck.semantics.training import SHORT_LOOP, turns, varies
 
 
 class PredictInLoop(Rule):
@@ -60,4 +61,21 @@ class PredictInLoop(Rule):
     loss_tolerance = 1e-5
 
     def check(self, module):
-        raise NotImplementedError
+        for call in module.run.calls:
+            if call.attribute != "predict" or not module.program.is_model_call(call):
+                continue
+            # With a batch size of its own, each turn predicts a whole array.
+            if call.argument(None, "batch_size") is not None or call.argument(None, "steps") is not None:
+                continue
+            given = call.arguments.node(0, "x")
+            loop = varies(given.value, call.scope) if given is not None else None
+            if loop is None or turns(call.scope) <= SHORT_LOOP or varies(call.node.func, call.scope) is not None:
+                continue
+            training = module.program.first_training is not None
+            yield self.finding(
+                call,
+                "model.predict is called for one piece of data per turn of a loop; predict the whole array once, or call model(x, training=False).",
+                because="Every predict builds a dataset and an iterator of its own, about 0.1 s before the first number is computed.",
+                severity=Severity.WARNING if training else Severity.INFO,
+                related=((loop, "in this loop"),),
+            )

@@ -1,5 +1,7 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
+from kerascheck.semantics.training import Place, handles_versions
+from kerascheck.semantics.training import Place
 
 
 class RemovedFitArgument(Rule):
@@ -65,4 +67,18 @@ class RemovedFitArgument(Rule):
     )
 
     def check(self, module):
-        raise NotImplementedError
+        if module.runtime.keras < 3:
+            return
+        for call in module.program.model_calls("fit_generator", "evaluate_generator", "predict_generator"):
+            if not handles_versions(call.scope):
+                yield self.finding(call, f"Keras 3 has no {call.attribute}; call {call.attribute.removesuffix('_generator')}, which takes generators too.")
+        for call in module.program.model_calls("fit", "evaluate", "predict"):
+            if handles_versions(call.scope):
+                continue
+            for name in ("workers", "use_multiprocessing", "max_queue_size"):
+                if (argument := call.arguments.nodes.get(name)) is not None:
+                    yield self.finding(
+                        Place(call.module, argument),
+                        f"{call.attribute}() has no argument {name} in Keras 3; pass it to the constructor of the PyDataset.",
+                        because="Keras 3 raises a TypeError for it.",
+                    )
