@@ -170,7 +170,7 @@ class Interpreter:
 
     def _run_root(self, function: Function) -> None:
         """Run a function that nobody was seen to call, with unknown arguments."""
-        if isinstance(function.node, cst.Lambda):
+        if isinstance(function.node, cst.Lambda) or _is_test(function):
             return
         traced = function.traced
         instance: Value | None = None
@@ -450,7 +450,7 @@ class Interpreter:
 
     def _try(self, node) -> bool:
         before = dict(self.env.variables)
-        ended = self._suite(node.body)
+        ended = self._inside(Scope("try", self.scope, self.module, node), self._suite, node.body)
         after = self.env.variables
         survivors = [] if ended else [after]
         for handler in node.handlers:
@@ -490,7 +490,7 @@ class Interpreter:
 
     def _for(self, node: cst.For) -> bool:
         iterable = self.eval(node.iter)
-        loop = self._loop(node, iterable)
+        loop = self._loop(node, iterable, node.iter)
         before = dict(self.env.variables)
         self._bind(node.target, self._element(iterable, loop))
         self._inside(loop, self._suite, node.body)
@@ -509,8 +509,11 @@ class Interpreter:
             self._suite(node.orelse.body)
         return False
 
-    def _loop(self, node, iterable: Value) -> Scope:
-        loop = Scope("loop", self.scope, self.module, node, value=iterable, trips=self._trips(iterable))
+    def _loop(self, node, iterable: Value, written: cst.BaseExpression | None = None) -> Scope:
+        trips = self._trips(iterable)
+        if trips is None and written is not None:
+            trips = _written_trips(written)
+        loop = Scope("loop", self.scope, self.module, node, value=iterable, trips=trips)
         self.loops.append(loop)
         for dataset in self._iterated(iterable):
             self.sinks.append(Sink("loop", dataset.stage, self.module, node, loop, loop=loop))
@@ -798,7 +801,7 @@ class Interpreter:
     def _combine(self, node: cst.BinaryOperation, left: Value, right: Value) -> Value:
         if holds_tensor(left) or holds_tensor(right):
             both = holds_tensor(left) and holds_tensor(right)
-            scalar = isinstance(right if holds_tensor(left) else left, Const)
+            scalar = _is_number(right if holds_tensor(left) else left)
             self._use("tensors" if both else "arithmetic" if scalar else "arithmetic-unknown", node)
             return Tensor("result")
         if isinstance(left, Made) and left.name == "keras.KerasTensor":
@@ -924,11 +927,9 @@ class Interpreter:
         self.env = Env(self.env)
         try:
             clause = node.for_in
-            outer = None
             while clause is not None:
                 iterable = self.eval(clause.iter)
-                self.scope = self._loop(node, iterable)
-                outer = outer or self.scope
+                self.scope = self._loop(node, iterable, clause.iter)
                 self._bind(clause.target, self._element(iterable, self.scope))
                 for condition in clause.ifs:
                     self.eval(condition.test)
@@ -1263,10 +1264,11 @@ class Interpreter:
             for key in ("loss", "metrics", "weighted_metrics"):
                 self._run_callables(arguments.get({"loss": 1, "metrics": 2}.get(key), key), "loss" if key == "loss" else "metric", node)
             return UNKNOWN
-        self._run_arguments(arguments, node, tensors=False)
+        if name is not None and name.startswith("multiprocessing."):
+            self._run_in_process(arguments, node)
+        else:
+            self._run_arguments(arguments, node, tensors=False)
         self._escape(arguments, node)
-        if isinstance(receiver, Instance) and attribute == "assign":
-            return UNKNOWN
         if owner is None:
             if holds_tensor(receiver) or any(holds_tensor(value) for value in arguments.values()):
                 self._use("unknown-call", node)
@@ -1376,7 +1378,9 @@ class Interpreter:
         if name == "keras.Input":
             call.result = Made("keras.KerasTensor", call)
             return call.result
-        if name == "keras.layers.Lambda":
+        if name.startswith("multiprocessing."):
+            self._run_in_process(arguments, node)
+        elif name == "keras.layers.Lambda":
             self._run_callables(arguments.get(0, "function"), "Lambda", node)
         elif name in library.TRACING_WRAPPERS or not name.startswith(("keras.", "tensorflow.data.")):
             self._run_arguments(arguments, node, tensors=name.startswith(library.TENSOR_LIBRARIES))
@@ -1440,8 +1444,10 @@ class Interpreter:
         if name in ("max", "min", "abs", "round", "sum") and any(holds_tensor(value) for value in arguments.values()):
             call.result = Tensor("result")
             return call.result
-        if name in ("int", "float") and isinstance(first, Const) and isinstance(first.value, (int, float)):
-            return Const(int(first.value) if name == "int" else float(first.value))
+        if name in ("int", "float") and not holds_tensor(first):
+            if isinstance(first, Const) and isinstance(first.value, (int, float)):
+                return Const(int(first.value) if name == "int" else float(first.value))
+            return Made(f"builtins.{name}", call)
         for dataset in datasets_in(first):
             self._sink("inspect", dataset, node)
         self._run_arguments(arguments, node, tensors=False)
@@ -1478,6 +1484,11 @@ class Interpreter:
                     passed = _bound_arguments(bound, passed)
                 result = self._inline(target, passed, node, traced=traced)
         return result
+
+    def _run_in_process(self, arguments: Arguments, node: cst.CSTNode) -> None:
+        """Functions that start a program of their own: what ran before does not count there."""
+        scope = Scope("root", None, self.module, node, label="process")
+        self._inside(scope, lambda a: self._run_arguments(a, node, tensors=False), arguments)
 
     def _run_arguments(self, arguments: Arguments, node: cst.CSTNode, *, tensors: bool) -> None:
         for value in arguments.values():
@@ -1618,6 +1629,35 @@ def _dotted(node) -> str:
     if isinstance(node, cst.Name):
         parts.append(node.value)
     return ".".join(reversed(parts))
+
+
+def _written_trips(node: cst.BaseExpression) -> int | None:
+    """The length of ``x[:5]``, ``x[2:6]`` and ``ds.take(3)`` for any x, also inside enumerate, zip and tqdm."""
+    if isinstance(node, cst.Subscript) and len(node.slice) == 1 and isinstance(node.slice[0].slice, cst.Slice):
+        cut = node.slice[0].slice
+        lower = 0 if cut.lower is None else cut.lower.evaluated_value if isinstance(cut.lower, cst.Integer) else None
+        if lower is not None and isinstance(cut.upper, cst.Integer) and cut.step is None:
+            return max(0, cut.upper.evaluated_value - lower)
+    if isinstance(node, cst.Call):
+        if isinstance(node.func, cst.Attribute) and node.func.attr.value == "take" and node.args and isinstance(node.args[0].value, cst.Integer):
+            return node.args[0].value.evaluated_value
+        if isinstance(node.func, cst.Name) and node.func.value in ("enumerate", "zip", "tqdm", "list", "iter"):
+            known = [trips for trips in (_written_trips(arg.value) for arg in node.args) if trips is not None]
+            return min(known) if known else None
+    return None
+
+
+def _is_test(function: Function) -> bool:
+    """A unit test: nothing in it trains for its results."""
+    if function.name.startswith("test_") or function.name in ("setUp", "setUpClass"):
+        return True
+    owner = function.owner
+    return owner is not None and any(name.rpartition(".")[2] == "TestCase" for name in owner.external_bases())
+
+
+def _is_number(value: Value) -> bool:
+    """A Python number, known or not."""
+    return isinstance(value, Const) or (isinstance(value, Made) and value.name in ("builtins.int", "builtins.float"))
 
 
 def _parameters(parameters: cst.Parameters):

@@ -64,8 +64,13 @@ class Module:
         return self.source.text
 
     def range_of(self, node: cst.CSTNode) -> tuple[int, int]:
-        """See :meth:`Tree.range_of`."""
-        return self.tree.range_of(node)
+        """Where a finding about ``node`` stands: its range, of a call in a chain over several lines from the method's name on."""
+        start, end = self.tree.range_of(node)
+        if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
+            name = self.tree.range_of(node.func.attr)[0]
+            if "\n" in self.text[start:name] or "\r" in self.text[start:name]:
+                return name, end
+        return start, end
 
     def statement_range(self, node: cst.CSTNode) -> tuple[int, int]:
         """See :meth:`Tree.statement_range`."""

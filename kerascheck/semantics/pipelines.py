@@ -256,6 +256,21 @@ class Pipelines:
             yield Operation(stages, frozenset(roles), rewrites)
 
 
+def next_batch(module: Module, op: Operation) -> Stage | None:
+    """The ``batch`` that follows an operation with nothing but shuffle, cache or repeat between; None where there is none."""
+    for stage in op.stages:
+        current = stage
+        while True:
+            children = module.pipelines.children(current)
+            batch = next((child for child in children if child.name == "batch"), None)
+            if batch is not None:
+                return batch
+            current = next((child for child in children if child.name in ("shuffle", "cache", "repeat")), None)
+            if current is None:
+                break
+    return None
+
+
 def _switched_off(options: Value | None) -> Rewrites:
     result = Rewrites()
     for option in options_of(options):

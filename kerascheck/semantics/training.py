@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -37,6 +38,14 @@ _GROWTH = re.compile(r"memory_growth|TF_FORCE_GPU_ALLOW_GROWTH|allow_growth|logi
 _PRECISION = re.compile(r"mixed_precision|float16|bfloat16|dtype_policy|fp16|\bamp\b|half_precision|set_policy", re.I)
 _TPU = re.compile(r"TPUStrategy|TPUClusterResolver|initialize_tpu_system")
 _REINFORCEMENT = re.compile(r"^\s*(?:from|import)\s+(?:gym|gymnasium|tf_agents|pettingzoo|procgen|dm_env)\b", re.M)
+
+_ADVERSARIAL = re.compile(r"\bgenerator\b.*\bdiscriminator\b|\bdiscriminator\b.*\bgenerator\b|\bGAN\b", re.I | re.S)
+_DOUBLE = re.compile(r"""set_floatx\(\s*["']float64|dtype\s*=\s*(?:tf\.float64|["']float64)""")
+_TOY_DATA = ("keras.datasets.mnist.", "keras.datasets.fashion_mnist.", "keras.datasets.boston_housing.", "keras.datasets.california_housing.", "sklearn.datasets.")
+_LARGE_LAYERS = frozenset(
+    "keras.layers." + name
+    for name in "Conv2D Conv3D SeparableConv2D DepthwiseConv2D Conv2DTranspose Convolution2D MultiHeadAttention ConvLSTM2D".split()
+)
 
 _INITIALISING = frozenset(
     {
@@ -154,6 +163,44 @@ class Program:
         return self._mentions(_REINFORCEMENT)
 
     @cached_property
+    def adversarial(self) -> bool:
+        """Two networks trained against each other, by their names."""
+        return self._mentions(_ADVERSARIAL)
+
+    @cached_property
+    def uses_float64(self) -> bool:
+        """The program asks for double precision."""
+        return self._mentions(_DOUBLE)
+
+    @cached_property
+    def has_large_layers(self) -> bool:
+        """A layer whose work is large enough for 16-bit arithmetic to matter is seen, and no toy data set."""
+        names = [call.name or "" for call in self._run.calls]
+        if any(name.startswith(_TOY_DATA) for name in names):
+            return False
+        for call in self._run.calls:
+            name = call.name or ""
+            if name.startswith(("keras.applications.", "transformers.TF", "tensorflow_hub.KerasLayer")) or name in _LARGE_LAYERS:
+                return True
+            units = constant(call.argument(0, "units")) if name in ("keras.layers.Dense", "keras.layers.LSTM", "keras.layers.GRU") else None
+            if isinstance(units, int) and units >= 512:
+                return True
+        return False
+
+    @cached_property
+    def runs_eagerly(self) -> bool:
+        """Some switch makes compiled code run eagerly, as far as it is written."""
+        for call in self._run.calls:
+            if call.name == "tensorflow.config.run_functions_eagerly" and constant(call.argument(0, "run_eagerly"), True) is not False:
+                return True
+            if call.attribute in ("compile", "__init__", "run_eagerly") and (
+                constant(call.argument(None, "run_eagerly"), False) is not False
+                or call.attribute == "run_eagerly" and constant(call.argument(1), True) is not False
+            ):
+                return True
+        return False
+
+    @cached_property
     def environment(self) -> dict[str, object]:
         """Variables set through os.environ with a literal value; None for one that is not a literal."""
         found: dict[str, object] = {}
@@ -202,7 +249,7 @@ def happens_before(first: Call, second: Call) -> bool:
     if first.order >= second.order:
         return False
     roots = (first.scope.root, second.scope.root)
-    if roots[0] is not roots[1] and roots[0].function is not None:
+    if roots[0] is not roots[1] and (roots[0].function is not None or "process" in (roots[0].label, roots[1].label)):
         return False
     around = set(map(id, second.scope.chain()))
     return all(id(scope) in around for scope in first.scope.chain() if scope.kind in ("branch", "handler"))
@@ -211,6 +258,92 @@ def happens_before(first: Call, second: Call) -> bool:
 def is_guarded(scope: Scope) -> bool:
     """Whether a place only runs under a condition that the program chooses."""
     return any(inner.kind in ("branch", "handler") for inner in scope.chain())
+
+
+@dataclass(frozen=True, slots=True)
+class EagerStep:
+    """A training step that runs operation by operation.
+
+    Attributes:
+        module, node: the ``def`` of the step, or the ``with tf.GradientTape()`` of a step written inside the loop.
+        is_function: whether it is the former.
+        update: the call that updates the weights.
+        loop: the loop that runs the step.
+    """
+
+    module: Module
+    node: cst.CSTNode
+    is_function: bool
+    update: Call
+    loop: Scope
+
+
+def eager_steps(module: Module) -> Iterator[EagerStep]:
+    """Hand-written steps that a loop runs and nothing on the way compiles, each once.
+
+    A step that some other call runs compiled, one behind a decorator that cannot be read, a
+    loop of a few turns and one that drives a Python environment are left out.
+    """
+    updates = module.program.updates
+    compiled = {call.node for call in updates if call.scope.traced_by()}
+    seen = set()
+    for call in updates:
+        if call.node in compiled or turns(call.scope) <= SHORT_LOOP or next(call.scope.loops(), None) is None:
+            continue
+        frames = [scope for scope in call.scope.chain() if scope.kind in ("call", "root")]
+        if any(frame.function is not None and frame.function.opaque for frame in frames) or _drives_environment(module, frames):
+            continue
+        tape, frame = _tape(module, frames)
+        if tape is None or frame is None:
+            continue
+        inner = next((loop for loop in tape.scope.loops(across_calls=False) if isinstance(loop.node, (cst.For, cst.While))), None)
+        loop = inner or next((loop for loop in frame.loops() if isinstance(loop.node, (cst.For, cst.While))), None)
+        if loop is None:
+            continue
+        if inner is not None or frame.function is None or isinstance(frame.function.node, cst.Lambda):
+            node = tape.module.tree.statement(tape.node)
+        else:
+            node = frame.function.node
+        if node not in seen:
+            seen.add(node)
+            yield EagerStep(tape.module, node, inner is None and frame.function is not None, call, loop)
+
+
+def _tape(module: Module, frames: list[Scope]) -> tuple[Call | None, Scope | None]:
+    """The GradientTape nearest to a weight update, and the function it is opened in."""
+    for frame in frames:
+        for call in module.run.calls:
+            if call.name == "tensorflow.GradientTape" and call.scope.frame is frame:
+                return call, frame
+    return None, None
+
+
+def _drives_environment(module: Module, frames: list[Scope]) -> bool:
+    """Whether the loop around a step plays a game or simulation in Python."""
+    inside = set(map(id, frames))
+    return any(
+        call.attribute == "step" and call.name is None and id(call.scope.frame) in inside and "env" in _receiver_text(call)
+        or (call.name or "").startswith(("gym.", "gymnasium.")) and call.attribute == "step" and id(call.scope.frame) in inside
+        for call in module.run.calls
+    )
+
+
+def handles_versions(scope: Scope) -> bool:
+    """Whether a place is written for one of several versions: under a test of a version, or in a try that expects the failure."""
+    for inner in scope.chain():
+        if inner.kind == "branch" and isinstance(inner.node, (cst.If, cst.IfExp)):
+            names = {node.value for node in inner.module.tree.descendants(inner.node.test) if isinstance(node, cst.Name)}
+            if any("version" in name.lower() or name in ("hasattr", "KERAS_3", "IS_KERAS_3") for name in names):
+                return True
+        if inner.kind == "try" and any(
+            node.value in ("TypeError", "AttributeError", "Exception", "ValueError")
+            for handler in inner.node.handlers
+            if handler.type is not None
+            for node in inner.module.tree.descendants(handler.type)
+            if isinstance(node, cst.Name)
+        ):
+            return True
+    return False
 
 
 def _initialises(call: Call) -> bool:

@@ -1,5 +1,6 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
+from kerascheck.semantics.pipelines import is_batched, next_batch
 
 
 class MapBeforeBatch(Rule):
@@ -59,4 +60,15 @@ class MapBeforeBatch(Rule):
     loss_tolerance = 1e-6
 
     def check(self, module):
-        raise NotImplementedError
+        for op in module.pipelines.operations("map"):
+            if not op.may_feed_training or not op.facts.elementwise or any(is_batched(stage.input) for stage in op.stages):
+                continue
+            batch = next_batch(module, op)
+            if batch is None:
+                continue
+            yield self.finding(
+                op,
+                "This map calls its function once per element; put it after batch, where one call serves a whole batch.",
+                because="Every operation in the function works number by number, so it gives the same on batches.",
+                related=((batch, "the batch that it can follow"),),
+            )

@@ -1,5 +1,6 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
+from kerascheck.semantics.pipelines import next_batch
 
 
 class ParseSingleExample(Rule):
@@ -55,4 +56,21 @@ class ParseSingleExample(Rule):
     loss_tolerance = 1e-6
 
     def check(self, module):
-        raise NotImplementedError
+        for op in module.pipelines.operations("map"):
+            parse = op.facts.call_of("tensorflow.io.parse_single_example", "tensorflow.io.parse_single_sequence_example")
+            if parse is None or not op.may_feed_training:
+                continue
+            # Images are decoded one by one anyway.
+            if any((call.name or "").startswith(("tensorflow.io.decode_", "tensorflow.image.")) for call in op.facts.calls):
+                continue
+            if not op.facts.known or op.facts.python_function is not None:
+                continue
+            batch = next_batch(module, op)
+            if batch is None:
+                continue
+            yield self.finding(
+                op,
+                "This map parses one record per call; batch the serialized records first and parse them with tf.io.parse_example.",
+                because="Each call of tf.io.parse_single_example pays for the call and for every feature of one record.",
+                related=((parse, "parsed one by one here"), (batch, "batched only here")),
+            )

@@ -1,5 +1,17 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
+from kerascheck.semantics.values import UNKNOWN, constant
+
+_READERS = (
+    "tensorflow.data.TFRecordDataset",
+    "tensorflow.data.TextLineDataset",
+    "tensorflow.data.FixedLengthRecordDataset",
+    "tensorflow.data.experimental.CsvDataset",
+    "tensorflow.data.Dataset.from_generator",
+)
+from kerascheck.semantics.values import UNKNOWN, constant
+
+_READERS = ("tensorflow.data.TFRecordDataset", "tensorflow.data.TextLineDataset", "tensorflow.data.FixedLengthRecordDataset")
 
 
 class SerialInterleave(Rule):
@@ -59,4 +71,22 @@ class SerialInterleave(Rule):
     loss_tolerance = 1e-6
 
     def check(self, module):
-        raise NotImplementedError
+        for op in module.pipelines.operations("interleave", "flat_map"):
+            if not op.may_feed_training:
+                continue
+            reads = op.facts.call_of(*_READERS)
+            if op.name == "flat_map":
+                if reads is None:
+                    continue
+                message = "This flat_map reads one file after the other; use interleave with num_parallel_calls=tf.data.AUTOTUNE."
+                because = "The next file is opened when the last one is exhausted, so nothing overlaps the wait for storage."
+            else:
+                given = op.parallelism
+                if given is UNKNOWN or (given is not None and constant(given) != 1) or constant(op.argument(1, "cycle_length")) == 1:
+                    continue
+                if reads is None and op.facts.known:
+                    # It mixes what is in memory already.
+                    continue
+                message = "This interleave fetches from one input at a time; give it num_parallel_calls=tf.data.AUTOTUNE."
+                because = "TensorFlow does not make an interleave parallel by itself; it costs where storage or the inner pipeline makes it wait."
+            yield self.finding(op, message, because=because, related=((reads, "the files are read here"),) if reads else ())

@@ -1,5 +1,6 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
+from kerascheck.semantics.values import UNKNOWN, constant
 
 
 class SerialMap(Rule):
@@ -64,4 +65,41 @@ class SerialMap(Rule):
     loss_tolerance = 1e-6
 
     def check(self, module):
-        raise NotImplementedError
+        for op in module.pipelines.operations("map", "map_with_legacy_function"):
+            given = op.parallelism
+            if given is not None and constant(given) != 1 or given is UNKNOWN or op.argument(None, "synchronous") is not None:
+                continue
+            # Parallel calls wait for Python's lock: py-function-in-map speaks of those.
+            if not op.may_feed_training or op.facts.python_function is not None:
+                continue
+            state, outer = op.facts.state, op.inside
+            related = ()
+            if outer is not None:
+                if constant(outer.argument(3, "num_parallel_calls")) != 1 and outer.argument(3, "num_parallel_calls") is not None:
+                    continue
+                severity, because = Severity.WARNING, f"TensorFlow does not rewrite maps inside the function given to {outer.name}."
+            elif given is not None:
+                severity, because = Severity.WARNING, "The literal 1 keeps TensorFlow from making the map parallel by itself."
+            elif state is not None:
+                severity, because = Severity.WARNING, f"TensorFlow leaves stateful functions serial, and here {state.what}."
+                related = ((state.call, "this makes the function stateful"),)
+            elif not module.runtime.parallelizes_stateless_maps:
+                severity = Severity.WARNING
+                because = f"TensorFlow {module.runtime.tensorflow_version} does not make maps parallel by itself."
+            elif op.rewrites.maps_stay_serial:
+                severity, because = Severity.WARNING, "The options of this dataset switch the automatic rewrite off."
+            elif op.facts.known:
+                severity = Severity.INFO
+                because = "The function is stateless, so TensorFlow 2.6 and later make this map parallel themselves; older versions do not."
+            else:
+                severity = Severity.INFO
+                because = "If the function holds state (random draws, lookups, variables), TensorFlow leaves the map serial."
+            if severity is Severity.WARNING and not op.feeds_training and state is None and given is None and outer is None:
+                severity = Severity.INFO
+            yield self.finding(
+                op,
+                "This map runs one call at a time; give it num_parallel_calls=tf.data.AUTOTUNE.",
+                because=because,
+                severity=severity,
+                related=related,
+            )
