@@ -944,7 +944,7 @@ class Interpreter:
         if holds_tensor(value):
             self._use("comprehension", node)
         if isinstance(node, cst.DictComp):
-            return Mapping({id(node): value} if holds_tensor(value) else {}, open=True)
+            return Mapping({id(node): value}, open=True)
         if isinstance(node, cst.GeneratorExp):
             return Iteration("generator", [value])
         # A list of unknown length whose items are all alike.
@@ -1494,7 +1494,8 @@ class Interpreter:
         for value in arguments.values():
             for option in options_of(value):
                 if isinstance(option, (Function, Partial)):
-                    self._run_callables(option, None, node, tensors=tensors)
+                    for dataset in datasets_in(self._run_callables(option, None, node, tensors=tensors)):
+                        self._sink("escape", dataset, node)
 
     # -------------------------------------------------------------- datasets
 

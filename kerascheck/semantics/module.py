@@ -64,8 +64,10 @@ class Module:
         return self.source.text
 
     def range_of(self, node: cst.CSTNode) -> tuple[int, int]:
-        """Where a finding about ``node`` stands: its range, of a call in a chain over several lines from the method's name on."""
+        """Where a finding about ``node`` stands: its range, of a compound statement its header, of a call in a chain over several lines from the method's name on."""
         start, end = self.tree.range_of(node)
+        if isinstance(node, cst.BaseCompoundStatement):
+            return start, self.tree.statement_range(node)[1]
         if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
             name = self.tree.range_of(node.func.attr)[0]
             if "\n" in self.text[start:name] or "\r" in self.text[start:name]:

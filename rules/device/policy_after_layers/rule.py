@@ -1,5 +1,6 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
+from kerascheck.semantics.fixes import move_before_layers
 from kerascheck.semantics.training import happens_before
 from kerascheck.semantics.values import Made, constant
 
@@ -88,5 +89,6 @@ class PolicyAfterLayers(Rule):
                     call,
                     "The policy is set after the layers were made, which keep float32; set it before the first layer.",
                     because="A layer takes its dtype policy when it is constructed.",
+                    fix=move_before_layers(call, before[0]),
                     related=((before[0], "made before the policy was set"),),
                 )

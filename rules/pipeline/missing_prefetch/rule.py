@@ -2,6 +2,7 @@ from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from libcst import For
 
+from kerascheck.semantics.fixes import append_prefetch
 from kerascheck.semantics.pipelines import runs_ahead
 
 _TRANSPARENT = ("repeat", "take", "skip", "with_options", "enumerate", "shard")
@@ -97,4 +98,5 @@ class MissingPrefetch(Rule):
                 "This dataset feeds training without a prefetch at its end; append .prefetch(tf.data.AUTOTUNE).",
                 because=because,
                 severity=severity,
+                fix=append_prefetch(last),
             )
