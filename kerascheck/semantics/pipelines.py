@@ -113,8 +113,12 @@ class Operation:
         return {child.name for stage in self.stages for child in pipelines.children(stage)}
 
     def followed_by(self, pipelines: Pipelines, name: str) -> bool:
-        """Whether an operation called ``name`` is applied anywhere downstream."""
-        return any(child.name == name for stage in self.stages for child in pipelines.downstream(stage))
+        """Whether an operation called ``name`` is applied downstream under no condition."""
+        return any(
+            child.name == name and not any(scope.kind == "branch" for scope in child.scope.chain())
+            for stage in self.stages
+            for child in pipelines.downstream(stage)
+        )
 
 
 def _named_held_out(stage: Stage) -> bool:

@@ -42,10 +42,18 @@ _REINFORCEMENT = re.compile(r"^\s*(?:from|import)\s+(?:gym|gymnasium|tf_agents|p
 _ADVERSARIAL = re.compile(r"\bgenerator\b.*\bdiscriminator\b|\bdiscriminator\b.*\bgenerator\b|\bGAN\b", re.I | re.S)
 _DOUBLE = re.compile(r"""set_floatx\(\s*["']float64|dtype\s*=\s*(?:tf\.float64|["']float64)""")
 _TOY_DATA = ("keras.datasets.mnist.", "keras.datasets.fashion_mnist.", "keras.datasets.boston_housing.", "keras.datasets.california_housing.", "sklearn.datasets.")
-_LARGE_LAYERS = frozenset(
-    "keras.layers." + name
-    for name in "Conv2D Conv3D SeparableConv2D DepthwiseConv2D Conv2DTranspose Convolution2D MultiHeadAttention ConvLSTM2D".split()
-)
+_PRETRAINED = re.compile(r"\bapplications\.[a-z_0-9.]*[A-Z]\w+\(|from_pretrained\(|hub\.KerasLayer|\bfrom (?:tensorflow\.)?keras\.applications")
+_LARGE_LAYERS = re.compile(r"\b(?:Conv[23]D|SeparableConv2D|MultiHeadAttention|ConvLSTM2D)\(")
+# Where a layer says its width, and the width from which its work is worth 16 bits.
+_SIZES = {
+    f"keras.layers.{name}": ((0, key), least)
+    for names, key, least in (
+        ("Conv2D Conv3D SeparableConv2D Conv2DTranspose Convolution2D ConvLSTM2D", "filters", 64),
+        ("Dense LSTM GRU", "units", 512),
+        ("MultiHeadAttention", "num_heads", 4),
+    )
+    for name in names.split()
+}
 
 _INITIALISING = frozenset(
     {
@@ -116,13 +124,19 @@ class Program:
         return found
 
     @cached_property
+    def _assigned_updates(self) -> list[Call]:
+        """Gradient descent written out: variable.assign_sub(rate * gradient)."""
+        taped = any(call.name == "tensorflow.GradientTape" for call in self._run.calls)
+        return [call for call in self._run.calls if taped and call.attribute == "assign_sub"]
+
+    @cached_property
     def first_training(self) -> Place | None:
         """The first fit, or the innermost loop that trains, if the module trains when it is run; else None."""
         candidates: list[tuple[int, Place]] = []
         for call in self.model_calls("fit", "fit_generator"):
             if self.is_executed(call.scope):
                 candidates.append((call.order, Place(call.module, call.node)))
-        for call in [*self.updates, *self.model_calls("train_on_batch")]:
+        for call in [*self.updates, *self.model_calls("train_on_batch"), *self._assigned_updates]:
             if self.is_executed(call.scope) and not _in_keras_step(call.scope):
                 loop = _training_loop(call.scope)
                 if loop is not None:
@@ -174,18 +188,21 @@ class Program:
 
     @cached_property
     def has_large_layers(self) -> bool:
-        """A layer whose work is large enough for 16-bit arithmetic to matter is seen, and no toy data set."""
-        names = [call.name or "" for call in self._run.calls]
-        if any(name.startswith(_TOY_DATA) for name in names):
+        """A layer whose work is large enough for 16-bit arithmetic to matter is seen, and no toy data set.
+
+        The models of other modules are judged by their text: they need not be followed for anything else.
+        """
+        if self._mentions(_PRETRAINED):
+            return True
+        if any((call.name or "").startswith(_TOY_DATA) for call in self._run.calls):
             return False
         for call in self._run.calls:
-            name = call.name or ""
-            if name.startswith(("keras.applications.", "transformers.TF", "tensorflow_hub.KerasLayer")) or name in _LARGE_LAYERS:
+            size = _SIZES.get(call.name or "")
+            units = constant(call.argument(*size[0]), size[1]) if size else None
+            # A width that is not a literal counts as large.
+            if size and (not isinstance(units, int) or units >= size[1]):
                 return True
-            units = constant(call.argument(0, "units")) if name in ("keras.layers.Dense", "keras.layers.LSTM", "keras.layers.GRU") else None
-            if isinstance(units, int) and units >= 512:
-                return True
-        return False
+        return any(_LARGE_LAYERS.search(text) for text in self._texts[1:])
 
     @cached_property
     def runs_eagerly(self) -> bool:
