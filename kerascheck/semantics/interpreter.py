@@ -1179,7 +1179,9 @@ class Interpreter:
         self._record(node, f"{owner}.__call__" if owner else None, "__call__", instance, arguments)
         method = instance.cls.member("__call__") or (instance.cls.member("call") if keras else None)
         if isinstance(method, Function):
-            result = self._inline(self._bound(method, instance), arguments, node)
+            # Keras traces call() sooner or later, whoever calls the layer here.
+            how = "call" if keras and self.scope.traced_by() is None else None
+            result = self._inline(self._bound(method, instance), arguments, node, traced=how)
             if keras and any(isinstance(o, Made) and o.name == "keras.KerasTensor" for v in arguments.values() for o in options_of(v)):
                 return Made("keras.KerasTensor")
             return Tensor("result") if keras and result is UNKNOWN else result

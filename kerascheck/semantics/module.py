@@ -36,7 +36,7 @@ _ACTS_ON_IMPORT = (
 # A module without any of these holds nothing that a rule asks about: its functions are not followed into.
 _WORTH_FOLLOWING = re.compile(
     r"tf\.data|Dataset|GradientTape|apply_gradients|memory_growth|_policy|\.fit\(|\.map\(|\.batch\(|\.predict\(|py_function|"
-    r"numpy_function|tf\.image|tf\.random|\.random_|parse_single|Random[A-Z]|@tf\.function|tf\.config|enable_eager|environ"
+    r"numpy_function|tf\.image|tf\.random|\.random_|parse_single|Random[A-Z]|@tf\.function|tf\.config|enable_eager|environ|Sequential\(|\bModel\(|keras\.Model|load_model"
 )
 
 _IMPORT_LINE = re.compile(r"^[ \t]*(?:from[ \t]+(?P<base>[.\w]+)[ \t]+import[ \t]+(?P<names>\([^)]*\)|[^\n#;]+)|import[ \t]+(?P<plain>[^\n#;(]+))", re.M)

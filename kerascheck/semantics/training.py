@@ -206,14 +206,13 @@ class Program:
 
     @cached_property
     def runs_eagerly(self) -> bool:
-        """Some switch makes compiled code run eagerly, as far as it is written."""
+        """A switch that makes compiled code run eagerly is on under no condition."""
         for call in self._run.calls:
-            if call.name == "tensorflow.config.run_functions_eagerly" and constant(call.argument(0, "run_eagerly"), True) is not False:
-                return True
-            if call.attribute in ("compile", "__init__", "run_eagerly") and (
-                constant(call.argument(None, "run_eagerly"), False) is not False
-                or call.attribute == "run_eagerly" and constant(call.argument(1), True) is not False
-            ):
+            if is_guarded(call.scope):
+                continue
+            switch = {"run_functions_eagerly": call.argument(0, "run_eagerly"), "compile": call.argument(None, "run_eagerly"), "run_eagerly": call.argument(1)}
+            name = "run_functions_eagerly" if call.name == "tensorflow.config.run_functions_eagerly" else call.attribute
+            if constant(switch.get(name or "")) is True:
                 return True
         return False
 

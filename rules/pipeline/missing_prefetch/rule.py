@@ -74,7 +74,7 @@ class MissingPrefetch(Rule):
             last = sink.stage
             while last.name in _TRANSPARENT and last.input is not None:
                 last = last.input
-            if last.name == "distribute" and not module.runtime.injects_prefetch and last.input is not None:
+            if last.name == "distribute" and last.input is not None:
                 last = last.input
             if role != "train" or last.node in reported or runs_ahead(last) is not False:
                 continue
