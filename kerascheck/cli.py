@@ -98,7 +98,7 @@ def check(paths: tuple[str, ...], **options: Any) -> int:
             settings = configuration.for_folder(folder)
             registry.validate(settings)
             click.echo(describe(settings))
-            click.echo("rules = " + " ".join(rule.code for rule in registry.enabled(settings.selections)))
+            click.echo("rules = " + " ".join(room.code for room in registry.enabled(settings.selections)))
             return 0
         if paths == ("-",):
             return _check_stdin(configuration, options)

@@ -26,11 +26,13 @@ from kerascheck.config import Settings
 from kerascheck.finding import FileError, Finding, Location, Related
 from kerascheck.source import Cell, Source, Unreadable, read
 from kerascheck.source.discovery import File, matches
+from kerascheck.source.notebook import header_for
 from kerascheck.source.suppression import Suppressions, suppressions
 
 if TYPE_CHECKING:
     from kerascheck.fix import Fixed
-    from kerascheck.rule import Diagnosis, Rule
+    from kerascheck.registry import Room
+    from kerascheck.rule import Diagnosis
     from kerascheck.semantics import Project
 
 UNREADABLE = "KC999"
@@ -87,7 +89,7 @@ def mentions_keras(data: bytes) -> bool:
 @functools.lru_cache(maxsize=None)
 def _triggers() -> re.Pattern[bytes]:
     # Of all rules, not only the selected: what a rule finds in one module may depend on another.
-    words = sorted({trigger for room in registry.rooms() for trigger in room.rule.triggers})
+    words = sorted({trigger for room in registry.rooms() for trigger in room.triggers})
     return re.compile(b"|".join(re.escape(word.encode()) for word in words) or b"(?!)")
 
 
@@ -160,8 +162,8 @@ class Analysis:
             self._fault(checked, source, "the analysis", problem)
             return checked
         if module is not None:
-            for rule in registry.enabled(file.settings.selections):
-                self._run(rule, module, checked)
+            for room in registry.enabled(file.settings.selections):
+                self._run(room, module, checked)
         return checked
 
     def _load(self, source: Source, settings: Settings, checked: Checked):
@@ -177,7 +179,7 @@ class Analysis:
                 if source.cells is None:
                     self._refuse(checked, source, *_explain(source.text, offset, problem.message))
                     return None
-                broken = list(_broken_cells(source)) or [(source.cell_at(offset), offset, problem.message)]
+                broken = list(_broken_cells(source)) or [(source.cell_at(offset), offset, _plain(problem.message))]
                 before = source.text
                 for cell, offset, message in broken:
                     self._refuse(checked, source, message, offset)
@@ -192,17 +194,17 @@ class Analysis:
         checked.errors.append(FileError(UNREADABLE, source.locate(offset, offset), message))
         checked.sources[source.path] = source
 
-    def _run(self, rule: Rule, module, checked: Checked) -> None:
+    def _run(self, room: Room, module, checked: Checked) -> None:
         started = time.perf_counter()
         try:
-            for diagnosis in rule.check(module):
-                finding = self._locate(rule, diagnosis)
+            for diagnosis in room.rule.check(module):
+                finding = self._locate(room, diagnosis)
                 if finding is not None:
                     checked.findings.append(finding)
                     checked.sources[finding.location.path] = diagnosis.at.module.source
         except Exception as problem:  # noqa: BLE001 - a fault of one rule costs that rule, not the run
-            self._fault(checked, module.source, f"rule {rule.code} ({rule.name})", problem)
-        checked.seconds[rule.code] = checked.seconds.get(rule.code, 0.0) + time.perf_counter() - started
+            self._fault(checked, module.source, f"rule {room.code} ({room.name})", problem)
+        checked.seconds[room.code] = checked.seconds.get(room.code, 0.0) + time.perf_counter() - started
 
     def _fault(self, checked: Checked, source: Source, what: str, problem: BaseException) -> None:
         frame = traceback.extract_tb(problem.__traceback__)[-1]
@@ -212,7 +214,7 @@ class Analysis:
         )
         checked.errors.append(FileError(INTERNAL, source.locate(0, 0), " ".join(message.split())))
 
-    def _locate(self, rule: Rule, diagnosis: Diagnosis) -> Finding | None:
+    def _locate(self, room: Room, diagnosis: Diagnosis) -> Finding | None:
         """The finding at its place; None where a comment silences it."""
         module = diagnosis.at.module
         source: Source = module.source
@@ -222,12 +224,12 @@ class Analysis:
         silenced = self._suppressions.get(source.path)
         if silenced is None:
             silenced = self._suppressions[source.path] = suppressions(source, noqa=self._noqa)
-        if silenced.silence(rule.code, rule.name, lines):
+        if silenced.silence(room.code, room.name, lines):
             return None
         statement = source.locate(first, last)
         return Finding(
-            rule.code,
-            rule.name,
+            room.code,
+            room.name,
             diagnosis.severity,
             source.locate(start, end),
             diagnosis.message,
@@ -262,21 +264,25 @@ def _parse_problem(code: str) -> SyntaxError | None:
 
 def _explain(code: str, offset: int, message: str) -> tuple[str, int]:
     """The clearest message for code that does not parse, and where the problem stands."""
-    source = Source("", code)
+    source, message = Source("", code), _plain(message)
     problem = _parse_problem(code)
     if problem is not None and problem.lineno is not None:
-        message, offset = problem.msg, source.offset(problem.lineno, problem.offset or 1)
+        message, offset = f"does not parse: {problem.msg}", source.offset(problem.lineno, problem.offset or 1)
     if _PYTHON_2.match(source.line_text(offset)):
         return "Python 2 code: kerascheck reads Python 3 (2to3 converts most of it)", offset
-    return f"does not parse: {message.splitlines()[0]}", offset
+    return message, offset
+
+
+def _plain(message: str) -> str:
+    """libcst's message without the position, which stands before it, and without its advice on reporting."""
+    return "does not parse: " + re.sub(r"^(?:parser error: )?(?:error at \d+:\d+: )?", "", message.strip().splitlines()[0])
 
 
 def _broken_cells(source: Source) -> Iterator[tuple[Cell, int, str]]:
     """The cells of a notebook that do not parse by themselves: cell, offset and message."""
     for cell in source.cells or ():
         code = source.text[cell.start : cell.end]
-        # A header, as the notebook's text has it, where the whole cell is indented.
-        header = "if True:\n" if code.lstrip("\r\n")[:1] in (" ", "\t") and code.strip() else ""
+        header = header_for(code)
         if _parse_problem(header + code) is not None:
             message, offset = _explain(header + code, 0, "")
             yield cell, cell.start + max(offset - len(header), 0), message
@@ -510,7 +516,7 @@ def _weight(finding: Finding) -> tuple:
 def _wanted(finding: Finding, settings: Settings) -> bool:
     if finding.severity < settings.min_severity:
         return False
-    if not any(rule.code == finding.code for rule in registry.enabled(settings.selections)):
+    if not any(room.code == finding.code for room in registry.enabled(settings.selections)):
         return False
     path = os.path.abspath(finding.location.path)
     return not any(
