@@ -1,0 +1,64 @@
+from kerascheck.finding import Severity
+from kerascheck.rule import Rule
+
+
+class RandomBeforeCache(Rule):
+    """A cache after a random operation repeats the draws of the first epoch for ever.
+
+    ## What it does
+
+    Looks for `.cache()` on the way to training with one of these before it in the same chain:
+
+    - a map whose function draws random numbers: `tf.random.*`, `tf.image.random_*`, a
+      `tf.random.Generator`, or a Keras `Random*` layer;
+    - a `shuffle` that is meant to shuffle anew in every epoch.
+
+    The finding stands at the `cache`.
+
+    ## Why it costs
+
+    It costs accuracy rather than time. The first epoch fills the cache with finished elements,
+    and every later epoch reads them back: the same flips, the same crops, the same noise, the
+    same order. In a probe (TensorFlow 2.21) the second epoch was equal to the first, with a
+    random map as well as with a shuffle. The training seems to be augmented and is not.
+
+    ## What the runtime does by itself
+
+    Nothing, and it cannot know. It gives no warning either.
+
+    "Put cache last, so that as much as possible is saved" is wrong advice for augmented data:
+    put it after the last operation that always gives the same result.
+
+    ## When it stays silent
+
+    - Another shuffle follows the cache, and only a shuffle stands before it.
+    - `tf.random.stateless_*` with fixed seeds: the same draws are asked for.
+    - `shuffle(..., reshuffle_each_iteration=False)`: one fixed order is asked for.
+    - The data feed only validation, evaluation, prediction, `adapt` or inspection, where equal
+      epochs are welcome.
+    - The mapped function is not in this file.
+
+    ## Use instead
+
+    `.map(decode).cache().shuffle(n).map(augment).batch(n)`.
+
+    ## Fix safety
+
+    Unsafe: `cache()` is moved in front of the first random operation, and the training then
+    has other numbers in every epoch, as intended. Later epochs do more work, and the cache may
+    hold larger elements, for example images before they are cropped.
+
+    ## References
+
+    - TensorFlow API: `tf.data.Dataset.cache`, `tf.data.Dataset.shuffle`
+    - TensorFlow guide: "Better performance with the tf.data API", section on caching
+    """
+
+    code = "KC114"
+    name = "random-before-cache"
+    severity = Severity.WARNING
+    triggers = (".cache(",)
+    loss_tolerance = None
+
+    def check(self, module):
+        raise NotImplementedError
