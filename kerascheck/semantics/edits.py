@@ -281,6 +281,8 @@ def append_method(tree: Tree, expression: cst.BaseExpression, suffix: str) -> Ed
 
     In a chain with one call per line it gets its own line; an operand of lower precedence is parenthesised.
     """
+    if isinstance(expression, cst.StarredElement):
+        raise CannotEdit("not a value")
     if isinstance(expression, _PRIMARIES):
         return _checked(tree, expression, _appended(tree, expression, suffix))
     start, end = _outer(tree, expression)

@@ -157,9 +157,13 @@ def assign_back(module: Module, call: cst.CSTNode) -> Fix | None:
     base: cst.CSTNode = call
     while isinstance(base, cst.Call) and isinstance(base.func, cst.Attribute):
         base = base.func.value
-    if not isinstance(base, cst.Name):
+    owner = base
+    while isinstance(owner, cst.Attribute):
+        owner = owner.value
+    if not isinstance(owner, cst.Name):
         return None
-    return make_fix(UNSAFE, f"Assign the result to {base.value}", lambda: edits.assign_back(module.tree, module.tree.statement(call), base.value))
+    name = module.text[slice(*module.tree.range_of(base))]
+    return make_fix(UNSAFE, f"Assign the result to {name}", lambda: edits.assign_back(module.tree, module.tree.statement(call), name))
 
 
 def replace_numpy(call: Call, name: str, *, tensorflow: bool) -> Fix | None:

@@ -28,6 +28,7 @@ _LIBRARIES = frozenset(
     "tensorflow_datasets tensorflow_addons tensorflow_probability tensorflow_hub datasets absl flask dataclasses enum csv string".split()
 )
 _MAX_IMPORTED = 80
+_SHORT = 4000
 _ACTS_ON_IMPORT = (
     "set_memory_growth", "set_visible_devices", "set_global_policy", "set_policy", "set_dtype_policy", "os.environ",
     "run_functions_eagerly", "set_logical_device_configuration", "set_virtual_device_configuration", "enable_debug_mode",
@@ -35,8 +36,9 @@ _ACTS_ON_IMPORT = (
 
 # A module without any of these holds nothing that a rule asks about: its functions are not followed into.
 _WORTH_FOLLOWING = re.compile(
-    r"tf\.data|Dataset|GradientTape|apply_gradients|memory_growth|_policy|\.fit\(|\.map\(|\.batch\(|\.predict\(|py_function|"
-    r"numpy_function|tf\.image|tf\.random|\.random_|parse_single|Random[A-Z]|@tf\.function|tf\.config|enable_eager|environ|Sequential\(|\bModel\(|keras\.Model|load_model"
+    r"tf\.data\b|Dataset|GradientTape|apply_gradients|memory_growth|set_(?:global_|dtype_)?policy|\.fit\(|\.batch\(|py_function|"
+    r"numpy_function|tf\.image|tf\.random|parse_single|layers\.Random[A-Z]|@tf\.function|tf\.config|environ\[|Sequential\(|Model\(inputs|"
+    r"Model\(\[|load_model|layers\.Input\(|Input\(shape"
 )
 
 _IMPORT_LINE = re.compile(r"^[ \t]*(?:from[ \t]+(?P<base>[.\w]+)[ \t]+import[ \t]+(?P<names>\([^)]*\)|[^\n#;]+)|import[ \t]+(?P<plain>[^\n#;(]+))", re.M)
@@ -53,8 +55,15 @@ class Module:
         project: the tree of modules that it belongs to.
     """
 
-    def __init__(self, source, tree: Tree, project: Project):
-        self.source, self.tree, self.project = source, tree, project
+    def __init__(self, source, project: Project, tree: Tree | None = None):
+        self.source, self.project = source, project
+        if tree is not None:
+            self.tree = tree
+
+    @cached_property
+    def tree(self) -> Tree:
+        """Parsed when it is first needed: most imported modules never are. Raises :class:`SyntaxProblem`."""
+        return Tree(self.source.text)
 
     def __repr__(self) -> str:
         return f"<Module {self.source.path}>"
@@ -93,8 +102,8 @@ class Module:
 
     @cached_property
     def worth_following(self) -> bool:
-        """Whether its functions may do anything that matters to the modules that call them."""
-        return _WORTH_FOLLOWING.search(self.text) is not None
+        """Whether it may do or hold anything that matters to the modules that import it: short ones may hold settings."""
+        return len(self.text) < _SHORT or _WORTH_FOLLOWING.search(self.text) is not None
 
     @cached_property
     def name_counts(self) -> Counter[str]:
@@ -168,7 +177,7 @@ class Project:
 
     def load(self, source) -> Module:
         """The module of a source; raises :class:`SyntaxProblem` where it cannot be parsed."""
-        module = Module(source, Tree(source.text), self)
+        module = Module(source, self, Tree(source.text))
         self._modules[Path(source.path).resolve()] = module
         return module
 
@@ -252,13 +261,9 @@ class Project:
 
     def _module_at(self, path: Path) -> Module | None:
         if path not in self._modules:
-            if len(self._modules) > _MAX_IMPORTED * 40:
-                return None
-            self._modules[path] = None
             try:
-                source = self._read(path)
-                self._modules[path] = Module(source, Tree(source.text), self)
-            except (OSError, ValueError, SyntaxProblem):
+                self._modules[path] = Module(self._read(path), self)
+            except (OSError, ValueError):
                 # What cannot be read is unknown; it is reported where it is linted itself.
                 self._modules[path] = None
         return self._modules[path]

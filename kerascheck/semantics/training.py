@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from kerascheck.semantics.values import UNKNOWN, Call, Const, Group, Instance, Made, Method, Scope, constant, holds_tensor, options_of
+from kerascheck.semantics.values import UNKNOWN, Call, Group, Instance, Iteration, Made, Method, Scope, Value, constant, options_of
 
 if TYPE_CHECKING:
     from kerascheck.semantics.module import Module
@@ -146,6 +146,19 @@ class Program:
     def is_executed(self, scope: Scope) -> bool:
         """Whether a place runs when the module is run as a script (or notebook)."""
         return scope.root.function is None and scope.root.module is self._module
+
+    @cached_property
+    def image_generators(self) -> list[Call]:
+        """The constructors of ImageDataGenerators whose images are trained on."""
+        found: list[Call] = []
+        given: list[Value] = [call.argument(0, "x") or UNKNOWN for call in self.model_calls("fit", "fit_generator", "train_on_batch")]
+        given += [call.argument(None, "generator") or UNKNOWN for call in self.model_calls("fit_generator")]
+        given += [loop.value for loop in self._run.loops if loop.trains]
+        for value in given:
+            for generator in _image_generators(value):
+                if generator not in found:
+                    found.append(generator)
+        return found
 
     # ----------------------------------------------------------------- set-up
 
@@ -341,6 +354,36 @@ def _drives_environment(module: Module, frames: list[Scope]) -> bool:
         call.attribute == "step" and call.name is None and id(call.scope.frame) in inside and "env" in _receiver_text(call)
         or (call.name or "").startswith(("gym.", "gymnasium.")) and call.attribute == "step" and id(call.scope.frame) in inside
         for call in module.run.calls
+    )
+
+
+def _image_generators(value: Value) -> Iterator[Call]:
+    """Where the ImageDataGenerators behind an iterator of images were made."""
+    for option in options_of(value):
+        if isinstance(option, Iteration):
+            for inner in option.over:
+                yield from _image_generators(inner)
+        elif isinstance(option, Made) and option.name.startswith("keras.preprocessing.image.ImageDataGenerator.flow") and option.call is not None:
+            for receiver in options_of(option.call.receiver):
+                if isinstance(receiver, Made) and receiver.call is not None:
+                    yield receiver.call
+
+
+def is_captured(call: Call) -> bool:
+    """Whether the receiver of a method call is a variable from outside of the function that calls it."""
+    function = call.scope.frame.function
+    receiver = call.node.func.value if isinstance(call.node, cst.Call) and isinstance(call.node.func, cst.Attribute) else None
+    if function is None or receiver is None:
+        return False
+    if isinstance(receiver, cst.Attribute):
+        return True
+    return isinstance(receiver, cst.Name) and receiver.value not in _local_names(function.module, function.node)
+
+
+def is_expected_to_raise(scope: Scope) -> bool:
+    """Whether a place stands in a try, or in pytest.raises and its like."""
+    return any(
+        inner.kind == "try" or (inner.kind == "with" and isinstance(inner.value, Made) and "raises" in inner.value.name.lower()) for inner in scope.chain()
     )
 
 

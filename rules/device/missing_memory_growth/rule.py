@@ -54,7 +54,7 @@ class MissingMemoryGrowth(Rule):
     code = "KC306"
     name = "missing-memory-growth"
     severity = Severity.INFO
-    triggers = ("fit", "train_on_batch", "GradientTape")
+    triggers = (".fit(", "fit_generator(", "train_on_batch", "GradientTape", "minimize(")
 
     def check(self, module):
         program = module.program

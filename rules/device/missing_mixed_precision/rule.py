@@ -55,7 +55,7 @@ class MissingMixedPrecision(Rule):
     code = "KC301"
     name = "missing-mixed-precision"
     severity = Severity.INFO
-    triggers = ("fit", "train_on_batch", "GradientTape")
+    triggers = (".fit(", "fit_generator(", "train_on_batch", "GradientTape", "minimize(")
     loss_tolerance = None
 
     def check(self, module):

@@ -1,5 +1,7 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
+from kerascheck.semantics.fixes import assign_back
+from kerascheck.semantics.training import Place, is_expected_to_raise
 
 
 class DiscardedDataset(Rule):
@@ -57,4 +59,12 @@ class DiscardedDataset(Rule):
     loss_tolerance = None
 
     def check(self, module):
-        raise NotImplementedError
+        for sink, role in module.pipelines.sinks:
+            if role != "discard" or is_expected_to_raise(sink.scope) or sink.module.is_cell_output(sink.node):
+                continue
+            yield self.finding(
+                Place(sink.module, sink.node),
+                f"The dataset that {sink.stage.name} returns is thrown away; assign it.",
+                because="Dataset methods return a new dataset and leave the old one as it was.",
+                fix=assign_back(sink.module, sink.node),
+            )

@@ -60,4 +60,13 @@ class FromGenerator(Rule):
     loss_tolerance = 1e-6
 
     def check(self, module):
-        raise NotImplementedError
+        for op in module.pipelines.operations("tensorflow.data.Dataset.from_generator"):
+            if not op.may_feed_training or not op.followed_by(module.pipelines, "batch") or op.followed_by(module.pipelines, "cache"):
+                continue
+            if op.inside is not None and op.inside.argument(3, "num_parallel_calls") is not None:
+                continue
+            yield self.finding(
+                op,
+                "This generator gives one example at a time to Python's lock; yield whole batches, or read with tf.data operations.",
+                because="Every example costs a call into Python, which nothing can make parallel.",
+            )

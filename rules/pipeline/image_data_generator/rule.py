@@ -59,4 +59,9 @@ class ImageDataGenerator(Rule):
     loss_tolerance = None
 
     def check(self, module):
-        raise NotImplementedError
+        for call in module.program.image_generators:
+            yield self.finding(
+                call,
+                "ImageDataGenerator decodes and augments in Python, one image at a time; use image_dataset_from_directory and preprocessing layers.",
+                because="Its images are trained on here, and it prepares them in one thread.",
+            )

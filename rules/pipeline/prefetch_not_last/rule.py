@@ -1,5 +1,6 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
+from kerascheck.semantics.fixes import move_behind
 
 
 class PrefetchNotLast(Rule):
@@ -62,4 +63,13 @@ class PrefetchNotLast(Rule):
     loss_tolerance = 1e-6
 
     def check(self, module):
-        raise NotImplementedError
+        for end in module.pipelines.unbuffered():
+            if end.early is not None:
+                yield self.finding(
+                    end.early,
+                    f"This prefetch stands before {end.last.name}, and nothing is prefetched at the end; move it there.",
+                    because=end.because,
+                    severity=Severity.WARNING if end.costs else Severity.INFO,
+                    fix=move_behind(end.early.node, end.last, "Move the prefetch to the end", safe=True),
+                    related=((end.last, "the last operation"),),
+                )

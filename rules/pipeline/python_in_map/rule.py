@@ -1,5 +1,18 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
+from kerascheck.semantics.fixes import tensorflow_print
+from kerascheck.semantics.training import is_captured
+
+_PYTHON = ("numpy.random.", "random.", "time.", "cv2.", "PIL.", "secrets.")
+_PLAIN = frozenset({"builtins.print", "builtins.open", "builtins.input"})
+_MUTATING = frozenset({"builtins.list.append", "builtins.list.extend"})
+
+
+def _runs_once(call):
+    name = call.name or ""
+    if call.scope.traced_by() is None or name == "numpy.random.seed":
+        return False
+    return name.startswith(_PYTHON) or name in _PLAIN or (name in _MUTATING and is_captured(call))
 
 
 class PythonInMap(Rule):
@@ -59,4 +72,21 @@ class PythonInMap(Rule):
     loss_tolerance = None
 
     def check(self, module):
-        raise NotImplementedError
+        if list(module.program.calls("tensorflow.data.experimental.enable_debug_mode")):
+            return
+        reported = set()
+        for op in module.pipelines.operations("map", "filter", "interleave", "flat_map"):
+            if op.roles <= {"inspect"}:
+                continue
+            for call in op.facts.calls:
+                if call.node in reported or not _runs_once(call):
+                    continue
+                reported.add(call.node)
+                what = call.name.removeprefix("builtins.").removeprefix("list.")
+                yield self.finding(
+                    call,
+                    f"{what} runs once, while the function given to {op.name} is traced, and not for every element; use TensorFlow's own.",
+                    because="Every element gets the result of that one call.",
+                    fix=tensorflow_print(call) if call.name == "builtins.print" else None,
+                    related=((op, "traced here"),),
+                )

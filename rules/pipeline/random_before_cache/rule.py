@@ -1,5 +1,15 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
+from kerascheck.semantics.fixes import move_behind
+from kerascheck.semantics.functions import Facts
+from kerascheck.semantics.values import UNKNOWN, constant
+
+
+def _is_random(stage):
+    if stage.name == "shuffle":
+        again = stage.argument(2, "reshuffle_each_iteration")
+        return again is not UNKNOWN and constant(again, True) is not False
+    return stage.facts is not None and Facts([stage.facts], 1).randomness is not None
 
 
 class RandomBeforeCache(Rule):
@@ -61,4 +71,21 @@ class RandomBeforeCache(Rule):
     loss_tolerance = None
 
     def check(self, module):
-        raise NotImplementedError
+        for op in module.pipelines.operations("cache"):
+            if not op.may_feed_training:
+                continue
+            for cache in op.stages:
+                random = [stage for stage in cache.upstream() if stage is not cache and _is_random(stage)]
+                # Shuffled again behind the cache, the first order does not matter.
+                if not random or (all(stage.name == "shuffle" for stage in random) and op.followed_by(module.pipelines, "shuffle")):
+                    continue
+                first = random[-1]
+                what = "the order of this shuffle" if first.name == "shuffle" else "the random draws of this map"
+                yield self.finding(
+                    op,
+                    f"The cache keeps {what.replace('this', 'the')} of the first epoch for all others; put cache before it.",
+                    because="What stands before a cache runs in the first epoch only.",
+                    fix=move_behind(op.node, first.input, "Move the cache before the random operations", safe=False) if first.input else None,
+                    related=((first, f"{what} is kept"),),
+                )
+                break

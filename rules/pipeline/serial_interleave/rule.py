@@ -42,7 +42,7 @@ class SerialInterleave(Rule):
     - An explicit `num_parallel_calls` other than 1, or unknown keyword arguments.
     - `cycle_length=1`: only one file is open at a time.
     - `f` reads no files: the interleave only mixes or expands what is in memory.
-    - `flat_map`: it has no parallel form, and interleave would hand out another order.
+    - `flat_map` over anything but a file reader.
     - The dataset feeds only validation, evaluation, prediction, `adapt` or inspection.
 
     ## Use instead
@@ -65,7 +65,7 @@ class SerialInterleave(Rule):
     code = "KC105"
     name = "serial-interleave"
     severity = Severity.WARNING
-    triggers = (".interleave(",)
+    triggers = (".interleave(", ".flat_map(")
     loss_tolerance = 1e-6
 
     def check(self, module):

@@ -58,7 +58,7 @@ class PredictInLoop(Rule):
     code = "KC405"
     name = "predict-in-loop"
     severity = Severity.WARNING
-    triggers = ("predict",)
+    triggers = (".predict(",)
     loss_tolerance = 1e-5
 
     def check(self, module):
