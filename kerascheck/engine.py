@@ -42,8 +42,8 @@ _POOL_FROM = 20
 """Files to parse from which starting processes pays."""
 _CHUNK_BYTES = 400_000
 """Largest chunk that one process takes at once; bounds the memory of the trees that it keeps."""
-_DEEP_FROM = 20_000
-"""Length from which a text can be nested deeply enough to overflow the parser's stack."""
+_DEEP_FROM = 4_000
+"""Length from which a text can be nested deeply enough to trouble the parser."""
 _STACK_SIZES = (512 << 20, 256 << 20, 64 << 20)
 _RECURSION_LIMIT = 100_000
 
@@ -103,7 +103,11 @@ def _compiles(code: str | bytes) -> bool:
 
 
 def _nested_too_deeply(code: str | bytes) -> bool:
-    """Whether parsing ``code`` could overflow the native stack, which would kill the process."""
+    """Whether ``code`` is deeper than Python itself compiles.
+
+    libcst could overflow the native stack on it, which kills the process, and takes time
+    that grows with the square of the depth. To be called with the usual recursion limit.
+    """
     if len(code) < _DEEP_FROM:
         return False
     try:
@@ -135,10 +139,7 @@ class Analysis:
         self._suppressions: dict[str, Suppressions] = {}
 
     def _read(self, path: str | Path) -> Source:
-        source = self._overrides.get(os.path.realpath(path)) or read(path)
-        if _nested_too_deeply(source.text):
-            raise Unreadable("is nested too deeply")
-        return source
+        return self._overrides.get(os.path.realpath(path)) or read(path)
 
     def _project(self, settings: Settings) -> Project:
         if settings not in self._projects:
@@ -151,7 +152,7 @@ class Analysis:
         """Run the selected rules on one file."""
         checked = Checked(file.path)
         try:
-            source = self._overrides.get(os.path.realpath(file.path)) or read(file.path)
+            source = self._read(file.path)
         except Unreadable as problem:
             place = Location(file.path, None, problem.line, problem.column, problem.line, problem.column)
             checked.errors.append(FileError(UNREADABLE, place, problem.message))
@@ -177,11 +178,11 @@ class Analysis:
             except SyntaxProblem as problem:
                 offset = source.offset(problem.line, problem.column)
                 if source.cells is None:
-                    self._refuse(checked, source, *_explain(source.text, offset, problem.message))
+                    self._refuse(checked, source, *(_problem(source.text) or (_plain(problem.message), offset)))
                     return None
-                broken = list(_broken_cells(source)) or [(source.cell_at(offset), offset, _plain(problem.message))]
+                broken = list(_broken_cells(source)) or [(source.cell_at(offset), _plain(problem.message), offset)]
                 before = source.text
-                for cell, offset, message in broken:
+                for cell, message, offset in broken:
                     self._refuse(checked, source, message, offset)
                     source = source.without(cell)
                 if source.text == before:
@@ -249,43 +250,38 @@ _PYTHON_2 = re.compile(
 )
 
 
-def _parse_problem(code: str) -> SyntaxError | None:
-    """What this Python says against ``code``; its messages are clearer than libcst's."""
+def _problem(code: str) -> tuple[str, int] | None:
+    """What this Python says against ``code``, in clearer words than libcst's, and the offset; None where it parses."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
             ast.parse(code)
+            return None
         except SyntaxError as problem:
-            return problem
+            message, line, column = problem.msg, problem.lineno or 1, problem.offset or 1
         except (ValueError, RecursionError, MemoryError):
             return None
-    return None
-
-
-def _explain(code: str, offset: int, message: str) -> tuple[str, int]:
-    """The clearest message for code that does not parse, and where the problem stands."""
-    source, message = Source("", code), _plain(message)
-    problem = _parse_problem(code)
-    if problem is not None and problem.lineno is not None:
-        message, offset = f"does not parse: {problem.msg}", source.offset(problem.lineno, problem.offset or 1)
+    source = Source("", code)
+    offset = source.offset(line, column)
     if _PYTHON_2.match(source.line_text(offset)):
         return "Python 2 code: kerascheck reads Python 3 (2to3 converts most of it)", offset
-    return message, offset
+    return f"does not parse: {message}", offset
 
 
 def _plain(message: str) -> str:
-    """libcst's message without the position, which stands before it, and without its advice on reporting."""
-    return "does not parse: " + re.sub(r"^(?:parser error: )?(?:error at \d+:\d+: )?", "", message.strip().splitlines()[0])
+    """libcst's message without the position, which is reported beside it."""
+    first = message.strip().partition("\n")[0]
+    return "does not parse: " + re.sub(r"^(?:parser error: )?(?:error at \d+:\d+: )?", "", first)
 
 
-def _broken_cells(source: Source) -> Iterator[tuple[Cell, int, str]]:
-    """The cells of a notebook that do not parse by themselves: cell, offset and message."""
+def _broken_cells(source: Source) -> Iterator[tuple[Cell, str, int]]:
+    """The cells of a notebook that do not parse by themselves: cell, message and offset."""
     for cell in source.cells or ():
         code = source.text[cell.start : cell.end]
         header = header_for(code)
-        if _parse_problem(header + code) is not None:
-            message, offset = _explain(header + code, 0, "")
-            yield cell, cell.start + max(offset - len(header), 0), message
+        if (problem := _problem(header + code)) is not None:
+            message, offset = problem
+            yield cell, message, cell.start + max(offset - len(header), 0)
 
 
 # --- checking many files ---------------------------------------------------------------------------
