@@ -31,7 +31,7 @@ def expected(project):
 def source_line(project, path, cell, line):
     text = (FIXTURES / project / path).read_text(encoding="utf-8")
     if cell is not None:
-        text = "".join(json.loads(text)["cells"][cell - 1]["source"])
+        text = "".join(json.loads(text)["cells"][cell]["source"])
     return text.splitlines()[line - 1].strip()
 
 

@@ -605,8 +605,6 @@ def _deleted_parts(tree: Tree, line: cst.CSTNode, chosen: Sequence[cst.CSTNode])
 def add_decorator(tree: Tree, function: cst.FunctionDef, decorator: str) -> Edits:
     """Add a decorator line such as ``@tf.function`` below those that the function has."""
     start = tree.range_of(function)[0]
-    if not _starts_line(tree.text, start):
-        raise CannotEdit("shares a line")
     place = _line_start(tree.text, start)
     return (_insert(place, tree.text[place:start] + decorator + _newline(tree)),)
 

@@ -114,10 +114,10 @@ class Operation:
         """Names of the operations that are applied to its result."""
         return {child.name for stage in self.stages for child in pipelines.children(stage)}
 
-    def followed_by(self, pipelines: Pipelines, name: str) -> bool:
-        """Whether an operation called ``name`` is applied downstream under no condition."""
+    def followed_by(self, pipelines: Pipelines, *names: str) -> bool:
+        """Whether an operation of one of these names is applied downstream under no condition."""
         return any(
-            child.name == name and not any(scope.kind == "branch" for scope in child.scope.chain())
+            child.name in names and not any(scope.kind == "branch" for scope in child.scope.chain())
             for stage in self.stages
             for child in pipelines.downstream(stage)
         )

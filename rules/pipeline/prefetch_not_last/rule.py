@@ -70,6 +70,6 @@ class PrefetchNotLast(Rule):
                     f"This prefetch stands before {end.last.name}, and nothing is prefetched at the end; move it there.",
                     because=end.because,
                     severity=Severity.WARNING if end.costs else Severity.INFO,
-                    fix=move_behind(end.early.node, end.last, "Move the prefetch to the end", safe=True),
+                    fix=move_behind(end.early.node, end.last, "Move the prefetch to the end"),
                     related=((end.last, "the last operation"),),
                 )

@@ -1,6 +1,6 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
-from kerascheck.semantics.fixes import move_behind
+from kerascheck.semantics.fixes import move_before
 from kerascheck.semantics.functions import Facts
 from kerascheck.semantics.values import UNKNOWN, constant
 
@@ -85,7 +85,7 @@ class RandomBeforeCache(Rule):
                     op,
                     f"The cache keeps {what.replace('this', 'the')} of the first epoch for all others; put cache before it.",
                     because="What stands before a cache runs in the first epoch only.",
-                    fix=move_behind(op.node, first.input, "Move the cache before the random operations", safe=False) if first.input else None,
+                    fix=move_before(op.node, first, "Move the cache before the random operations"),
                     related=((first, f"{what} is kept"),),
                 )
                 break
