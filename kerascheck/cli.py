@@ -122,7 +122,7 @@ def _check_files(paths: Sequence[str], configuration: Configuration, options: di
         tests = f" ({count(left_out, 'test file')} left out: see include-tests)" if left_out else ""
         click.echo(f"warning: no Python files found under {', '.join(paths)}{tests}", err=True)
     progress = _Progress(options)
-    outcome = engine.lint(found.files, progress=progress.show)
+    outcome = engine.lint(found.files, configuration, progress=progress.show)
     progress.clear()
     for folder, reason in found.unreadable:
         place = Location(folder, None, 1, 1, 1, 1)
@@ -150,7 +150,7 @@ def _check_stdin(configuration: Configuration, options: dict[str, Any]) -> int:
         place = Location(path, None, problem.line, problem.column, problem.line, problem.column)
         outcome = engine.Outcome(errors=[FileError(engine.UNREADABLE, place, problem.message)], files=1)
         return _report(outcome, [file], options)
-    outcome = engine.lint_source(source, settings)
+    outcome = engine.Session(configuration).lint(source)
     if not (options["fix"] or options["unsafe_fixes"] or options["diff"]) or source.cells is not None:
         return _report(outcome, [file], options)
     fixed = engine.fix(source, file, outcome, unsafe=options["unsafe_fixes"]) if outcome.findings else None

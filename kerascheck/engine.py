@@ -22,10 +22,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from kerascheck import registry
-from kerascheck.config import Settings
+from kerascheck.config import Configuration, Settings
 from kerascheck.finding import FileError, Finding, Location, Related
 from kerascheck.source import Cell, Source, Unreadable, read
 from kerascheck.source.discovery import File, matches
+from kerascheck.source.importers import ImportGraph, project_root
 from kerascheck.source.notebook import header_for
 from kerascheck.source.suppression import Suppressions, suppressions
 
@@ -45,6 +46,8 @@ _CHUNK_BYTES = 400_000
 _DEEP_FROM = 4_000
 """Length from which a text can be nested deeply enough to trouble the parser."""
 _STACK_SIZES = (512 << 20, 256 << 20, 64 << 20)
+_KEPT_FILES = 200
+"""Files whose trees a session keeps, so that its memory is bounded."""
 _RECURSION_LIMIT = 100_000
 
 _Result = TypeVar("_Result")
@@ -289,6 +292,7 @@ def _broken_cells(source: Source) -> Iterator[tuple[Cell, str, int]]:
 
 def lint(
     files: Sequence[File],
+    configuration: Configuration,
     *,
     jobs: int | None = None,
     noqa: bool = True,
@@ -297,6 +301,7 @@ def lint(
     """Lint files of one run.
 
     Args:
+        configuration: finds the settings of further files that import these.
         jobs: processes to use at most; the number of usable processors where None.
         noqa: whether ``noqa`` comments silence findings.
         progress: called with the number of files done and of those that have to be parsed.
@@ -307,6 +312,7 @@ def lint(
     for settings in {file.settings for file in files}:
         registry.validate(settings)
     candidates, deep = _choose(files)
+    candidates += _choose(_importers([file for file, _ in candidates], files, configuration))[0]
     checked: list[Checked] = []
     total = len(candidates) + len(deep)
 
@@ -331,18 +337,62 @@ def lint(
     return _merge(files, checked)
 
 
-def lint_source(source: Source, settings: Settings, *, noqa: bool = True) -> Outcome:
-    """Lint one text that need not be what is on disk at ``source.path``."""
-    registry.validate(settings)
-    file = File(source.path, settings)
-    data = source.text.encode("utf-8", "surrogatepass")
-    if _nested_too_deeply(source.text):
-        place = source.locate(0, 0)
-        return Outcome(errors=[FileError(UNREADABLE, place, "could not be analysed: it is nested too deeply")], files=1)
-    if _compiles(source.text) and not (mentions_keras(data) and _triggers().search(data)):
-        return Outcome(files=1)
-    analysis = Analysis([source], noqa=noqa)
-    return _merge([file], [with_large_stack(lambda: analysis.check(file))])
+class Session:
+    """Lints one text after the other, as editors and flake8 hand them over.
+
+    Args:
+        configuration: finds the settings of files.
+        noqa: whether ``noqa`` comments silence findings.
+    """
+
+    def __init__(self, configuration: Configuration, *, noqa: bool = True):
+        self._configuration, self._noqa = configuration, noqa
+        self._graphs: dict[str, ImportGraph] = {}
+        self._analysis = Analysis(noqa=noqa)
+        self._checked: dict[str, Checked] = {}
+
+    def lint(self, source: Source) -> Outcome:
+        """Lint a text that need not be what is on disk at its path; raises :class:`ConfigError`."""
+        settings = self._configuration.for_file(source.path)
+        registry.validate(settings)
+        file = File(source.path, settings)
+        data = source.text.encode("utf-8", "surrogatepass")
+        if _nested_too_deeply(source.text):
+            place = source.locate(0, 0)
+            error = FileError(UNREADABLE, place, "could not be analysed: it is nested too deeply")
+            return Outcome(errors=[error], files=1)
+        if _compiles(source.text) and not (mentions_keras(data) and _triggers().search(data)):
+            return Outcome(files=1)
+        others = [other for other, _ in _choose(self._importers(source.path))[0]]
+        return _merge([file], with_large_stack(lambda: self._check(source, file, others)))
+
+    def _importers(self, path: str) -> list[File]:
+        if not os.path.isfile(path):
+            return []
+        root = project_root(path)
+        if root not in self._graphs:
+            self._graphs[root] = ImportGraph(root, self._configuration)
+        return self._graphs[root].importers([path])
+
+    def _check(self, source: Source, file: File, others: Sequence[File]) -> list[Checked]:
+        if not _on_disk(source):
+            analysis = Analysis([source], noqa=self._noqa)
+            return [analysis.check(each) for each in (file, *others)]
+        if len(self._checked) > _KEPT_FILES:
+            self._checked, self._analysis = {}, Analysis(noqa=self._noqa)
+        for each in (file, *others):
+            if each.path not in self._checked:
+                self._checked[each.path] = self._analysis.check(each)
+        return [self._checked[each.path] for each in (file, *others)]
+
+
+def _on_disk(source: Source) -> bool:
+    """Whether the file holds ``source``, but for the newlines, which some programs translate."""
+    try:
+        there = read(source.path).text
+    except Unreadable:
+        return False
+    return there == source.text or there.replace("\r\n", "\n").replace("\r", "\n") == source.text
 
 
 def fix(source: Source, file: File, outcome: Outcome, *, unsafe: bool) -> Fixed:
@@ -361,6 +411,22 @@ def fix(source: Source, file: File, outcome: Outcome, *, unsafe: bool) -> Fixed:
         return _merge([file], [analysis.check(each) for each in (file, *others)]).findings
 
     return with_large_stack(lambda: apply_fixes(source, find, unsafe))
+
+
+def _importers(candidates: Iterable[File], files: Iterable[File], configuration: Configuration) -> list[File]:
+    """Files beyond ``files`` that import one of ``candidates``: they are checked for what they say about these."""
+    asked = {os.path.abspath(file.path) for file in files}
+    roots: dict[str, list[str]] = {}
+    for file in candidates:
+        roots.setdefault(project_root(file.path), []).append(file.path)
+    found: dict[str, File] = {}
+    for root, paths in roots.items():
+        for importer in ImportGraph(root, configuration).importers(paths):
+            path = os.path.abspath(importer.path)
+            if path not in asked:
+                registry.validate(importer.settings)
+                found[path] = importer
+    return list(found.values())
 
 
 def _choose(files: Iterable[File]) -> tuple[list[tuple[File, int]], list[File]]:

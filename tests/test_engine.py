@@ -75,8 +75,8 @@ def lint(tmp_path, monkeypatch):
         for name, text in files.items():
             (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
             (tmp_path / name).write_bytes(text if isinstance(text, bytes) else textwrap.dedent(text).encode())
-        found = discover(arguments or ["."], Configuration(overrides_from(settings or {})))
-        return engine.lint(found.files, **options)
+        configuration = Configuration(overrides_from(settings or {}))
+        return engine.lint(discover(arguments or ["."], configuration).files, configuration, **options)
 
     return run
 
@@ -125,6 +125,25 @@ def test_a_finding_in_another_file_is_merged_with_that_files_own(lint):
 def test_a_finding_in_a_file_that_was_not_asked_for_is_dropped(lint):
     files = {"a.py": KERAS + "from b import x\n_mark\n", "b.py": KERAS + "x_mark\n"}
     assert places(lint(files, "a.py")) == [("a.py", 3, 1, "KC101")]
+
+
+def test_files_that_import_the_one_asked_for_are_looked_at(lint, tmp_path):
+    (tmp_path / ".git").mkdir()
+    files = {
+        "scripts/a.py": KERAS + "from pkg.middle import y\n_mark\n",
+        "pkg/middle.py": "from .b import x as y\n",
+        "pkg/b.py": KERAS + "x_mark\n",
+        "other/b.py": KERAS + "x_mark\n",
+        "train.py": KERAS + "from pkg.b import x\n_mark\n",
+    }
+    (finding,) = lint(files, "pkg/b.py").findings
+    assert (finding.location.path, finding.severity) == ("pkg/b.py", Severity.ERROR)
+    (finding,) = lint(files, "other/b.py").findings
+    assert finding.severity is Severity.WARNING
+    session = engine.Session(Configuration())
+    for text in (files["pkg/b.py"], KERAS + "\n\nz_mark\n"):
+        (finding,) = session.lint(Source("pkg/b.py", text)).findings
+        assert finding.severity is Severity.ERROR
 
 
 def test_the_settings_of_the_file_that_has_the_finding_decide(lint):
@@ -310,7 +329,7 @@ def test_processes_can_be_spawned(tmp_path):
 def test_a_text_replaces_what_is_on_disk(lint, tmp_path):
     lint({"a.py": KERAS, "b.py": KERAS + "x_mark\n"})
     source = Source("a.py", KERAS + "from b import x\ny_mark\n")
-    assert places(engine.lint_source(source, Settings())) == [("a.py", 3, 1, "KC101")]
+    assert places(engine.Session(Configuration()).lint(source)) == [("a.py", 3, 1, "KC101")]
 
 
 def test_fixing_follows_findings_that_another_file_causes(lint):
@@ -321,5 +340,5 @@ def test_fixing_follows_findings_that_another_file_causes(lint):
 
 
 def test_deep_text_is_refused_without_being_parsed():
-    outcome = engine.lint_source(Source("a.py", KERAS + deep("sum", 20_000)), Settings())
+    outcome = engine.Session(Configuration()).lint(Source("a.py", KERAS + deep("sum", 20_000)))
     assert errors(outcome) == [("a.py", 1, "KC999", "could not be analysed: it is nested too deeply")]
