@@ -446,7 +446,7 @@ class Interpreter:
             if not isinstance(node, cst.Call) or not node.args or not isinstance(node.args[0].value, cst.Name):
                 continue
             name = node.func.attr.value if isinstance(node.func, cst.Attribute) else node.func.value if isinstance(node.func, cst.Name) else ""
-            if name in ("isinstance", "hasattr", "is_tensor", "is_keras_tensor", "is_numpy_array") and isinstance(self.env.lookup(node.args[0].value.value), Tensor):
+            if name in ("isinstance", "hasattr", "is_tensor", "is_keras_tensor", "is_numpy_array") and holds_tensor(self.env.lookup(node.args[0].value.value)):
                 self.env.bind(node.args[0].value.value, UNKNOWN)
 
     def _orelse(self, node) -> bool:

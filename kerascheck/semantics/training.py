@@ -144,6 +144,11 @@ class Program:
                     candidates.append((call.order, Place(loop.module, loop.node)))
         return min(candidates, key=lambda pair: pair[0])[1] if candidates else None
 
+    @cached_property
+    def trains(self) -> bool:
+        """Something in the program updates weights, whether it is seen to be executed or not."""
+        return bool(self.updates or list(self.model_calls("fit", "fit_generator", "train_on_batch")))
+
     def is_executed(self, scope: Scope) -> bool:
         """Whether a place runs when the module is run as a script (or notebook)."""
         return scope.root.function is None and scope.root.module is self._module

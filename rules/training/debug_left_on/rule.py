@@ -90,7 +90,7 @@ class DebugLeftOn(Rule):
 
     def check(self, module):
         switched_off = {call.name for call in module.run.calls if call.name in _SWITCHES and constant(call.argument(0), True) is False}
-        for call in module.program.calls(*_SWITCHES):
+        for call in module.program.calls(*_SWITCHES) if module.program.trains else ():
             if call.name in switched_off or is_guarded(call.scope) or call.name in _TAKE_ARGUMENT and constant(call.argument(0)) is not True:
                 continue
             yield self.finding(call, f"{display(call.name)} {_SWITCHES[call.name]}; remove it when you are done debugging.", because=_COST, fix=delete_statement(call))
