@@ -7,6 +7,7 @@ filtered by their bytes, and only those that can hold a finding reach libcst.
 from __future__ import annotations
 
 import ast
+import enum
 import functools
 import os
 import re
@@ -24,7 +25,7 @@ from typing import TYPE_CHECKING, TypeVar
 from kerascheck import registry
 from kerascheck.config import Configuration, Settings
 from kerascheck.finding import FileError, Finding, Location, Related
-from kerascheck.source import Cell, Source, Unreadable, read
+from kerascheck.source import Cell, Source, Unreadable, decode, read
 from kerascheck.source.discovery import File, matches
 from kerascheck.source.importers import ImportGraph, project_root
 from kerascheck.source.notebook import header_for
@@ -43,8 +44,6 @@ _POOL_FROM = 20
 """Files to parse from which starting processes pays."""
 _CHUNK_BYTES = 400_000
 """Largest chunk that one process takes at once; bounds the memory of the trees that it keeps."""
-_DEEP_FROM = 4_000
-"""Length from which a text can be nested deeply enough to trouble the parser."""
 _STACK_SIZES = (512 << 20, 256 << 20, 64 << 20)
 _KEPT_FILES = 200
 """Files whose trees a session keeps, so that its memory is bounded."""
@@ -96,32 +95,33 @@ def _triggers() -> re.Pattern[bytes]:
     return re.compile(b"|".join(re.escape(word.encode()) for word in words) or b"(?!)")
 
 
-def _compiles(code: str | bytes) -> bool:
-    """Whether this Python parses ``code``: a thirtieth of the time that libcst takes."""
-    try:
-        symtable.symtable(code, "<source>", "exec")
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
-    return True
+class _Verdict(enum.Enum):
+    """What this Python's own parser says, in a thirtieth of the time that libcst takes."""
+
+    FINE = enum.auto()
+    REFUSED = enum.auto()
+    """Does not parse, or is newer than this Python: libcst decides."""
+    DEEP = enum.auto()
+    """Deeper than Python itself compiles. libcst could overflow the native stack on it, which
+    kills the process, and takes time that grows with the square of the depth."""
 
 
-def _nested_too_deeply(code: str | bytes) -> bool:
-    """Whether ``code`` is deeper than Python itself compiles.
-
-    libcst could overflow the native stack on it, which kills the process, and takes time
-    that grows with the square of the depth. To be called with the usual recursion limit.
-    """
-    if len(code) < _DEEP_FROM:
-        return False
+def _verdict(code: str | bytes) -> _Verdict:
+    """To be called with the usual recursion limit."""
     try:
         symtable.symtable(code, "<source>", "exec")
     except (RecursionError, MemoryError):
-        return True
+        return _Verdict.DEEP
     except SyntaxError as problem:
-        return "too many" in str(problem)
+        return _Verdict.DEEP if "too many" in str(problem) else _Verdict.REFUSED
     except ValueError:
-        return False
-    return False
+        return _Verdict.REFUSED
+    return _Verdict.FINE
+
+
+def _candidate(data: bytes) -> bool:
+    """Whether any rule can find something in a file with this content."""
+    return mentions_keras(data) and _triggers().search(data) is not None
 
 
 # --- checking one file -----------------------------------------------------------------------------
@@ -356,12 +356,13 @@ class Session:
         settings = self._configuration.for_file(source.path)
         registry.validate(settings)
         file = File(source.path, settings)
-        data = source.text.encode("utf-8", "surrogatepass")
-        if _nested_too_deeply(source.text):
+        candidate = _candidate(source.text.encode("utf-8", "surrogatepass"))
+        verdict = _verdict(source.text)
+        if candidate and verdict is _Verdict.DEEP:
             place = source.locate(0, 0)
             error = FileError(UNREADABLE, place, "could not be analysed: it is nested too deeply")
             return Outcome(errors=[error], files=1)
-        if _compiles(source.text) and not (mentions_keras(data) and _triggers().search(data)):
+        if not candidate and verdict is not _Verdict.REFUSED:
             return Outcome(files=1)
         others = [other for other, _ in _choose(self._importers(source.path))[0]]
         return _merge([file], with_large_stack(lambda: self._check(source, file, others)))
@@ -442,23 +443,26 @@ def _choose(files: Iterable[File]) -> tuple[list[tuple[File, int]], list[File]]:
                 # Read again, and reported, where every other problem of a file is.
                 candidates.append((file, 0))
                 continue
-            notebook = file.path.endswith(".ipynb")
-            if not notebook and _nested_too_deeply(data):
-                deep.append(file)
-            elif mentions_keras(data) and _triggers().search(data):
+            candidate = _candidate(data)
+            if candidate and file.path.endswith(".ipynb"):
+                # Its outputs make it long, and never its code deep.
                 candidates.append((file, len(data)))
-            elif not (_notebook_compiles(file.path, data) if notebook else _compiles(data)):
+                continue
+            verdict = _verdict_of_file(file.path, data)
+            if candidate and verdict is _Verdict.DEEP:
+                deep.append(file)
+            elif candidate or verdict is _Verdict.REFUSED:
                 candidates.append((file, len(data)))
     return candidates, deep
 
 
-def _notebook_compiles(path: str, data: bytes) -> bool:
-    from kerascheck.source import decode
-
+def _verdict_of_file(path: str, data: bytes) -> _Verdict:
+    if not path.endswith(".ipynb"):
+        return _verdict(data)
     try:
-        return _compiles(decode(path, data).text)
+        return _verdict(decode(path, data).text)
     except Unreadable:
-        return False
+        return _Verdict.REFUSED
 
 
 def _chunks(candidates: Sequence[tuple[File, int]]) -> list[list[File]]:

@@ -218,7 +218,7 @@ def test_a_file_that_does_not_parse_is_one_error_and_the_others_go_on(lint, text
 
 
 def test_syntax_that_only_libcst_knows_is_no_error(lint, monkeypatch):
-    monkeypatch.setattr(engine, "_compiles", lambda code: False)
+    monkeypatch.setattr(engine, "_verdict", lambda code: engine._Verdict.REFUSED)
     assert errors(lint({"a.py": "x = 1\n"})) == []
 
 
@@ -340,5 +340,5 @@ def test_fixing_follows_findings_that_another_file_causes(lint):
 
 
 def test_deep_text_is_refused_without_being_parsed():
-    outcome = engine.Session(Configuration()).lint(Source("a.py", KERAS + deep("sum", 20_000)))
+    outcome = engine.Session(Configuration()).lint(Source("a.py", KERAS + deep("sum", 20_000) + "x_mark\n"))
     assert errors(outcome) == [("a.py", 1, "KC999", "could not be analysed: it is nested too deeply")]
