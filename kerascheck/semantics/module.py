@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from kerascheck.runtime import NEWEST_TENSORFLOW, Runtime, parse_version
+from kerascheck.runtime import KERAS_3_SINCE, KERAS_RELEASES, NEWEST_TENSORFLOW, TENSORFLOW_RELEASES, Runtime, newest_allowed, parse_version
 from kerascheck.semantics.interpreter import Interpreter
 from kerascheck.semantics.pipelines import Pipelines
 from kerascheck.semantics.training import Program
 from kerascheck.semantics.tree import SyntaxProblem, Tree
+from kerascheck.source.requirements import pinned_versions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -231,16 +232,25 @@ class Project:
 
     def runtime_of(self, module: Module) -> Runtime:
         """See :attr:`Module.runtime`."""
-        settings = self.settings
-        target = getattr(settings, "target_tensorflow", None)
-        keras = getattr(settings, "keras", None)
-        backend = getattr(settings, "backend", None)
+        settings, text = self.settings, module.text
+        pins = pinned_versions(module.source.path)
+        if settings.target_tensorflow is not None:
+            target = parse_version(settings.target_tensorflow)
+        else:
+            target = newest_allowed(pins["tensorflow"], TENSORFLOW_RELEASES) if "tensorflow" in pins else None
+        target = target or NEWEST_TENSORFLOW
+        backend = settings.backend
         if backend is None:
-            written = _BACKEND.search(module.text)
+            written = _BACKEND.search(text)
             backend = written[1] if written else "tensorflow"
-        if keras is None:
-            keras = 2 if _LEGACY.search(module.text) else 3
-        return Runtime(parse_version(target) if isinstance(target, str) else target or NEWEST_TENSORFLOW, int(keras), backend)
+        if settings.keras is not None:
+            keras = int(settings.keras)
+        elif _LEGACY.search(text):
+            keras = 2
+        else:
+            pinned = newest_allowed(pins["keras"], KERAS_RELEASES) if "keras" in pins else None
+            keras = pinned[0] if pinned else 3 if target >= KERAS_3_SINCE else 2
+        return Runtime(target, keras, backend)
 
     def _search(self, origin: Path, dotted: str, level: int) -> Path | None:
         parts = dotted.split(".") if dotted else []
