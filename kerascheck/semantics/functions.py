@@ -39,7 +39,10 @@ _ELEMENTWISE = frozenset(
     ).split()
 ) | frozenset(
     "keras.ops." + name for name in "cast abs negative sign round square sqrt exp log log1p sigmoid tanh relu clip one_hot floor ceil".split()
-) | {"keras.layers.Rescaling.__call__", "keras.backend.cast"}
+) | {
+    "keras.backend.cast", "keras.layers.Rescaling.__call__", "keras.layers.TextVectorization.__call__",
+    "keras.layers.StringLookup.__call__", "keras.layers.IntegerLookup.__call__",
+}
 _WITH_SCALARS = frozenset(
     {
         "tensorflow.add", "tensorflow.subtract", "tensorflow.multiply", "tensorflow.divide", "tensorflow.math.add",
@@ -109,8 +112,8 @@ def _state_of_object(value: Value) -> str | None:
         if name in _LOOKUP_LAYERS:
             return f"the layer {short} looks up a table"
         if name == "keras.Sequential" and value.call is not None:
-            for layer in options_of(value.call.argument(0, "layers")):
-                for item in layer.items if isinstance(layer, Group) else []:
+            for layers in (*options_of(value.call.argument(0, "layers")), *options_of(value.attributes.get("layers added"))):
+                for item in layers.items if isinstance(layers, Group) else []:
                     reason = _state_of_object(item)
                     if reason is not None:
                         return reason
@@ -172,9 +175,6 @@ class Facts:
         if not self.known or not self._runs:
             return False
         for run in self._runs:
-            # A function that computes nothing (repacking) gains nothing either.
-            if not run.calls and not any(kind == "arithmetic" for kind, _, _ in run.uses):
-                return False
             if not all(kind in ("arithmetic", "key") for kind, _, _ in run.uses):
                 return False
             if not all(_is_elementwise(call) for call in run.calls):

@@ -998,12 +998,20 @@ class Interpreter:
         return value
 
     def _number(self, node) -> Value:
+        # int() and float() read all but a few literals, and much faster than literal_eval.
+        try:
+            return Const(int(node.value) if isinstance(node, cst.Integer) else float(node.value))
+        except (ValueError, OverflowError):
+            pass
         try:
             return Const(node.evaluated_value)
         except (ValueError, OverflowError):
             return UNKNOWN
 
     def _string(self, node) -> Value:
+        if type(node) is cst.SimpleString and node.value[0] in "\"'" and "\\" not in node.value:
+            width = 3 if node.value[:3] in ('\"\"\"', "'''") else 1
+            return Const(node.value[width:-width])
         value = node.evaluated_value
         return Const(value) if isinstance(value, (str, bytes)) else UNKNOWN
 
@@ -1098,11 +1106,14 @@ class Interpreter:
             self._bind_parameters(function, receiver, arguments, tensors)
             if isinstance(node, cst.Lambda):
                 return self.eval(node.body)
+            loops = len(self.loops)
             self._returns.append([])
             self._suite(node.body)
             returned = self._returns.pop()
-            if node.asynchronous is None and self.entry_generators(function.module, node):
-                return Iteration("generator", returned or [UNKNOWN])
+            if node in function.module.generators:
+                # What comes out of a generator comes from what it loops over.
+                sources = [loop.value for loop in self.loops[loops:] if loop.frame.function is function]
+                return Iteration("generator", [*returned, *sources] or [UNKNOWN])
             if not returned:
                 return Const(None)
             merged = returned[0]
@@ -1112,10 +1123,6 @@ class Interpreter:
         finally:
             self._active.pop()
             self.env, self.module = saved_env, saved_module
-
-    def entry_generators(self, module, node) -> bool:
-        """Whether a function is a generator."""
-        return node in module.generators
 
     def _bind_parameters(self, function: Function, receiver: Value | None, arguments: Arguments | None, tensors: bool) -> None:
         parameters = function.node.params
@@ -1292,6 +1299,9 @@ class Interpreter:
             return self._tfds(arguments, node, owner)
         if attribute in ("to_tf_dataset", "prepare_tf_dataset"):
             return self._source(f"transformers.{attribute}", arguments, node)
+        if attribute == "add" and isinstance(receiver, Made) and owner == "keras.Model":
+            added = receiver.attributes.setdefault("layers added", Group("list", []))
+            added.items.extend(arguments.positional)
         if attribute == "compile" and (owner == "keras.Model" or owner is None):
             for key in ("loss", "metrics", "weighted_metrics"):
                 self._run_callables(arguments.get({"loss": 1, "metrics": 2}.get(key), key), "loss" if key == "loss" else "metric", node)
@@ -1433,6 +1443,8 @@ class Interpreter:
         if name.rpartition(".")[2].islower() and any(holds_tensor(value) for value in arguments.values()):
             self._use("unknown-call", node)
         call.result = Made(name, call)
+        if name == "tensorflow.io.parse_single_example":
+            call.result = Tensor("features")
         return call.result
 
     def _call_builtin(self, name: str, arguments: Arguments, node: cst.CSTNode) -> Value:

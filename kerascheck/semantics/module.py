@@ -178,8 +178,12 @@ class Project:
 
     def load(self, source) -> Module:
         """The module of a source; raises :class:`SyntaxProblem` where it cannot be parsed."""
-        module = Module(source, self, Tree(source.text))
-        self._modules[Path(source.path).resolve()] = module
+        path = Path(source.path).resolve()
+        module = self._modules.get(path)
+        if module is None or module.text != source.text:
+            module = self._modules[path] = Module(source, self)
+        module.source = source
+        module.tree
         return module
 
     def find(self, importer: Module, dotted: str, level: int) -> Module | None:

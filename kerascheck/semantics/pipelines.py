@@ -189,8 +189,8 @@ class Pipelines:
                 self._mark(sink.stage, role)
         consumed = {sink.stage.identity for sink in self._run.sinks}
         for stage in self._run.stages:
-            # A dataset that a module leaves in a global may be imported and used anywhere.
-            if stage.identity not in consumed and not self._children[stage.identity] and not self._roles[stage.identity]:
+            # A dataset that a module leaves in a global may be imported and used anywhere; nobody imports a notebook.
+            if stage.module.source.cells is None and stage.identity not in consumed and not self._children[stage.identity] and not self._roles[stage.identity]:
                 if stage.scope.frame.kind == "root" and stage.scope.frame.function is None:
                     self._mark(stage, "unknown")
         for sink in nested:
@@ -303,8 +303,15 @@ class Pipelines:
             yield Operation(stages, frozenset(roles), rewrites)
 
 
+def _may_follow_batch(stage: Stage) -> bool:
+    if stage.name == "map":
+        return stage.facts is not None and Facts([stage.facts], 1).elementwise
+    return stage.name in ("shuffle", "cache", "repeat")
+
+
 def next_batch(module: Module, op: Operation) -> Stage | None:
-    """The ``batch`` that follows an operation with nothing but shuffle, cache or repeat between; None where there is none."""
+    """The ``batch`` that follows an operation with nothing between that cares for it: shuffle, cache, repeat and
+    maps that work on batches as on elements; None where there is none."""
     for stage in op.stages:
         current = stage
         while True:
@@ -312,7 +319,7 @@ def next_batch(module: Module, op: Operation) -> Stage | None:
             batch = next((child for child in children if child.name == "batch"), None)
             if batch is not None:
                 return batch
-            current = next((child for child in children if child.name in ("shuffle", "cache", "repeat")), None)
+            current = next((child for child in children if _may_follow_batch(child)), None)
             if current is None:
                 break
     return None

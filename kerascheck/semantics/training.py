@@ -139,7 +139,9 @@ class Program:
                 candidates.append((call.order, Place(call.module, call.node)))
         for call in [*self.updates, *self.model_calls("train_on_batch"), *self._assigned_updates]:
             if self.is_executed(call.scope) and not _in_keras_step(call.scope):
-                loop = _training_loop(call.scope)
+                # Around the tape, not around the variables that are updated one by one.
+                tape, _ = _tape(self._module, [scope for scope in call.scope.chain() if scope.kind in ("call", "root")])
+                loop = _training_loop(tape.scope if tape is not None else call.scope)
                 if loop is not None:
                     candidates.append((call.order, Place(loop.module, loop.node)))
         return min(candidates, key=lambda pair: pair[0])[1] if candidates else None
@@ -522,12 +524,14 @@ def _bound_in(loop: Scope) -> set[str]:
     if isinstance(node, cst.For):
         bound |= _target_names(tree, node.target)
     for inner in tree.descendants(node.body) if isinstance(node, (cst.For, cst.While)) else ():
-        if isinstance(inner, cst.AssignTarget):
-            bound |= _target_names(tree, inner.target)
-        elif isinstance(inner, cst.For):
+        if isinstance(inner, cst.AssignTarget) and isinstance(inner.target, cst.Subscript):
+            bound |= _target_names(tree, inner.target.value)
+        elif isinstance(inner, (cst.AssignTarget, cst.For)):
             bound |= _target_names(tree, inner.target)
         elif isinstance(inner, cst.AugAssign):
             bound |= _target_names(tree, inner.target)
+        elif isinstance(inner, cst.Call) and isinstance(inner.func, cst.Attribute) and inner.func.attr.value in ("append", "extend", "insert", "update"):
+            bound |= _target_names(tree, inner.func.value)
     return bound
 
 

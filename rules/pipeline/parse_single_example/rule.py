@@ -62,7 +62,7 @@ class ParseSingleExample(Rule):
             if parse is None or not op.may_feed_training:
                 continue
             # Images are decoded one by one anyway.
-            if any((call.name or "").startswith(("tensorflow.io.decode_", "tensorflow.image.")) for call in op.facts.calls):
+            if any((call.name or "").startswith(("tensorflow.io.decode_", "tensorflow.image.", "tensorflow.io.parse_tensor")) for call in op.facts.calls):
                 continue
             if not op.facts.known or op.facts.python_function is not None:
                 continue
