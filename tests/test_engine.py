@@ -287,11 +287,14 @@ def many(number, **special):
     return {**files, **special}
 
 
-def test_processes_give_what_one_process_gives(lint):
+def test_processes_give_what_one_process_gives(lint, monkeypatch):
     files = many(30, **{"d1/bad.py": "import keras; x_mark = ("})
     alone, together = lint(files, jobs=1), lint(files, jobs=3)
+    monkeypatch.setattr(engine, "_SPREAD_FROM", 10)
+    spread = lint(files, jobs=3)
     assert len(alone.findings) == sum(range(1, 31))
-    assert (together.findings, together.errors, together.sources) == (alone.findings, alone.errors, alone.sources)
+    for other in (together, spread):
+        assert (other.findings, other.errors, other.sources) == (alone.findings, alone.errors, alone.sources)
 
 
 def test_a_file_that_kills_its_process_costs_only_itself(lint):
