@@ -82,6 +82,8 @@ def state_of(call: Call) -> str | None:
     if name.startswith("keras.random.") and not name.startswith("keras.random.SeedGenerator"):
         seed = call.argument(None, "seed")
         return None if isinstance(seed, Const) and seed.value is not None else f"{name} draws from a stateful generator"
+    if name.startswith(("tensorflow.nn.dropout", "keras.backend.random_", "keras.backend.dropout", "tensorflow_addons.image.random_")):
+        return f"{display(name)} draws from a stateful generator"
     if name == "tensorflow.image.sample_distorted_bounding_box":
         return f"{display(name)} draws from a stateful generator"
     if name in ("tensorflow.py_function", "tensorflow.compat.v1.numpy_function") or (
@@ -119,7 +121,7 @@ def _state_of_object(value: Value) -> str | None:
                         return reason
             return None
         if library.class_of(name) == "keras.Model":
-            return "it calls a model, whose weights are variables"
+            return "it calls a model, which holds variables or tables"
         if name.startswith("keras.layers.") and name not in _STATELESS_LAYERS and name != "keras.layers.TFSMLayer":
             return f"the layer {short} has variables"
     return None
@@ -190,16 +192,19 @@ def _is_elementwise(call: Call) -> bool:
         others = [value for value in call.arguments.values() if not isinstance(value, Tensor)]
         tensors = [value for value in call.arguments.values() if isinstance(value, Tensor)]
         return len(tensors) == 1 and all(isinstance(value, (Const, External)) for value in others)
-    if name == "tensorflow.one_hot":
-        return call.argument(5, "axis") is None
-    return name in _ELEMENTWISE
+    if name in ("tensorflow.one_hot", "keras.ops.one_hot") and constant(call.argument(4 if name == "tensorflow.one_hot" else 2, "axis") or Const(-1)) != -1:
+        return False
+    # Other arguments than numbers and types would have to line up with the elements.
+    values = list(call.arguments.values())
+    return name in _ELEMENTWISE and sum(isinstance(value, Tensor) for value in values) == 1 and all(isinstance(value, (Const, External, Tensor)) for value in values)
 
 
 def _is_repacking(value: Value) -> bool:
     if isinstance(value, Tensor):
         return True
     if isinstance(value, Group):
-        return all(_is_repacking(item) for item in value.items)
+        # tf.data stacks a list into one tensor.
+        return value.kind == "tuple" and not value.open and all(_is_repacking(item) for item in value.items)
     if isinstance(value, Mapping):
         return not value.open and all(_is_repacking(item) for item in value.items.values())
     return False

@@ -94,8 +94,11 @@ class Operation:
         return self.feeds_training or ("unknown" in self.roles and not _named_held_out(self.stages[0]))
 
     def argument(self, position: int | None, keyword: str | None = None) -> Value | None:
-        """See :meth:`kerascheck.semantics.values.Arguments.get`; UNKNOWN where the call is not visible."""
-        return self.call.argument(position, keyword) if self.call is not None else UNKNOWN
+        """See :meth:`kerascheck.semantics.values.Arguments.get`; UNKNOWN where callers differ or the call is not visible."""
+        if self.call is None:
+            return UNKNOWN
+        value = self.call.argument(position, keyword)
+        return value if all(stage.argument(position, keyword) == value for stage in self.stages) else UNKNOWN
 
     @property
     def parallelism(self) -> Value | None:
@@ -131,6 +134,15 @@ def _named_held_out(stage: Stage) -> bool:
             return True
         if isinstance(ancestor, cst.Assign) and any(_held_out_target(target.target) for target in ancestor.targets):
             return True
+    return False
+
+
+def _is_cut_short(stage: Stage) -> bool:
+    """Only a handful of elements gets there, as a literal says."""
+    for current in stage.upstream():
+        if current.name == "take" and current is not stage:
+            count = constant(current.argument(0, "count"))
+            return isinstance(count, int) and 0 <= count <= INSPECTED_ELEMENTS
     return False
 
 
@@ -175,7 +187,8 @@ class Pipelines:
         for call in run.calls:
             for loop in call.scope.loops():
                 self._calls_in_loop[loop].append(call)
-        self._spread()
+        if not module.is_graph_code:
+            self._spread()
 
     def _spread(self) -> None:
         nested = []
@@ -211,7 +224,7 @@ class Pipelines:
             order.append(current)
             pending.extend(current.inputs)
         for current in order:
-            if current.name == "with_options":
+            if current.name == "with_options" and not current.maybe:
                 rewrites |= _switched_off(current.argument(0, "options"))
         for current in order:
             self._roles[current.identity].add(role)
@@ -272,10 +285,13 @@ class Pipelines:
             last = sink.stage
             while last.name in _PASSING and last.input is not None:
                 last = last.input
-            if role != "train" or last.node in seen or runs_ahead(last) is not False:
+            if role != "train" or last.node in seen or runs_ahead(last) is not False or _is_cut_short(last):
                 continue
             upstream = list(last.upstream())
             if any(stage.name in ("apply", "parameter") for stage in upstream):
+                continue
+            early = next((stage for stage in upstream if stage.name == "prefetch"), None)
+            if early is not None and self._ends_elsewhere(early, last):
                 continue
             seen.add(last.node)
             if isinstance(sink.node, cst.For) and sink.scope.traced_by() is not None:
@@ -285,8 +301,29 @@ class Pipelines:
             elif self.rewrites(last).no_prefetch:
                 because, costs = "The options of this dataset switch the automatic prefetch off.", True
             else:
+                if self._made_asynchronous(last):
+                    continue
                 because, costs = "TensorFlow 2.11 and later append one here themselves; older versions do not.", False
-            yield Unbuffered(last, next((stage for stage in upstream if stage.name == "prefetch"), None), because, costs)
+            yield Unbuffered(last, early, because, costs)
+
+    def _ends_elsewhere(self, early: Stage, last: Stage) -> bool:
+        """Whether a prefetch ends a dataset of its own, from which this one only branches off or is made under a condition."""
+        if len({child.node for child in self.children(early)}) > 1 or any(sink.stage.identity is early.identity for sink, _ in self.sinks):
+            return True
+        around = set(early.scope.chain())
+        return any(
+            scope.kind == "branch" and scope not in around
+            for stage in last.upstream()
+            if early in stage.upstream() and stage is not early
+            for scope in stage.scope.chain()
+        )
+
+    def _made_asynchronous(self, last: Stage) -> bool:
+        """Whether the runtime's other rewrites let a dataset run ahead: a stateless map becomes parallel, map and batch one operation."""
+        if last.name == "map" and last.facts is not None:
+            facts = Facts([last.facts], 1)
+            return self._module.runtime.parallelizes_stateless_maps and facts.known and facts.state is None
+        return last.name == "batch" and last.input is not None and last.input.name == "map"
 
     def operations(self, *names: str) -> Iterator[Operation]:
         """The operations of these names, in program order, each once."""
@@ -298,7 +335,7 @@ class Pipelines:
             roles: set[str] = set()
             rewrites = Rewrites()
             for stage in stages:
-                roles |= self._roles[stage.identity]
+                roles |= {"inspect"} if _is_cut_short(stage) else self._roles[stage.identity]
                 rewrites |= self._rewrites[stage.identity]
             yield Operation(stages, frozenset(roles), rewrites)
 
@@ -356,9 +393,9 @@ def runs_ahead(stage: Stage) -> bool | None:
         return None if given is UNKNOWN else not (isinstance(given, Const) and given.value in (1, None))
     if name in ("with_options", "assert_cardinality", "ignore_errors") and stage.input is not None:
         return runs_ahead(stage.input)
-    if name == "batch" and stage.input is not None and stage.input.name == "map" and runs_ahead(stage.input):
+    if name == "batch" and stage.input is not None and stage.input.name == "map":
         # map(parallel).batch becomes MapAndBatch, which runs ahead.
-        return True
+        return runs_ahead(stage.input)
     return False
 
 
