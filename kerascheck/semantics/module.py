@@ -43,6 +43,10 @@ _WORTH_FOLLOWING = re.compile(
 )
 
 _IMPORT_LINE = re.compile(r"^[ \t]*(?:from[ \t]+(?P<base>[.\w]+)[ \t]+import[ \t]+(?P<names>\([^)]*\)|[^\n#;]+)|import[ \t]+(?P<plain>[^\n#;(]+))", re.M)
+_GRAPH_CODE = re.compile(
+    r"disable_eager_execution\(|disable_v2_behavior\(|\bsess(?:ion)?\.run\(|with tf\.(?:compat\.v1\.)?Session|"
+    r"\btf\.(?:compat\.v1\.)?(?:placeholder|estimator|contrib|truncated_normal|get_variable)\b"
+)
 _BACKEND = re.compile(r"""KERAS_BACKEND["']\]?\s*[=,:]\s*["'](tensorflow|jax|torch)["']""")
 _LEGACY = re.compile(r"""^\s*(?:import|from)\s+tf_keras\b|TF_USE_LEGACY_KERAS["']\]?\s*[=,]\s*["'](?:1|true)["']""", re.M | re.I)
 
@@ -100,6 +104,11 @@ class Module:
     def acts_on_import(self) -> bool:
         """Whether importing it may do more than define things."""
         return any(word in self.text for word in _ACTS_ON_IMPORT)
+
+    @cached_property
+    def is_graph_code(self) -> bool:
+        """Whether it is written for the graphs and sessions of TensorFlow 1, of which the rules on loops and pipelines do not speak."""
+        return _GRAPH_CODE.search(self.text) is not None
 
     @cached_property
     def worth_following(self) -> bool:

@@ -301,9 +301,7 @@ class Pipelines:
             elif self.rewrites(last).no_prefetch:
                 because, costs = "The options of this dataset switch the automatic prefetch off.", True
             else:
-                if self._made_asynchronous(last):
-                    continue
-                because, costs = "TensorFlow 2.11 and later append one here themselves; older versions do not.", False
+                because, costs = self._repaired_by(last), False
             yield Unbuffered(last, early, because, costs)
 
     def _ends_elsewhere(self, early: Stage, last: Stage) -> bool:
@@ -318,12 +316,15 @@ class Pipelines:
             for scope in stage.scope.chain()
         )
 
-    def _made_asynchronous(self, last: Stage) -> bool:
-        """Whether the runtime's other rewrites let a dataset run ahead: a stateless map becomes parallel, map and batch one operation."""
+    def _repaired_by(self, last: Stage) -> str:
+        """Which rewrite lets a dataset run ahead that ends without a buffer, as a sentence."""
         if last.name == "map" and last.facts is not None:
             facts = Facts([last.facts], 1)
-            return self._module.runtime.parallelizes_stateless_maps and facts.known and facts.state is None
-        return last.name == "batch" and last.input is not None and last.input.name == "map"
+            if self._module.runtime.parallelizes_stateless_maps and facts.known and facts.state is None:
+                return "TensorFlow 2.6 and later make this map parallel, and it then runs ahead by itself; older versions do not."
+        if last.name == "batch" and last.input is not None and last.input.name == "map":
+            return "TensorFlow makes the map and this batch one operation, which runs ahead by itself."
+        return "TensorFlow 2.11 and later append one here themselves; older versions do not."
 
     def operations(self, *names: str) -> Iterator[Operation]:
         """The operations of these names, in program order, each once."""
