@@ -1627,6 +1627,8 @@ class Interpreter:
             if function is not None and constant(function, 0) is not None:
                 return self._compiled(function, library.COMPILERS[name], call)
             return Made(name, call)
+        if name in library.TRANSPARENT_DECORATORS and arguments.positional and isinstance(arguments.positional[0], (Function, Partial)):
+            return arguments.positional[0]
         if name in library.PASS_THROUGH_ITERATORS and (arguments.positional or arguments.keywords):
             return Iteration("wrapper", [arguments.get(0, "iterable") or UNKNOWN])
         if name in ("tqdm.trange", "tqdm.auto.trange", "tqdm.notebook.trange"):
