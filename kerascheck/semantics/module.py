@@ -43,8 +43,9 @@ _WORTH_FOLLOWING = re.compile(
 )
 
 _IMPORT_LINE = re.compile(r"^[ \t]*(?:from[ \t]+(?P<base>[.\w]+)[ \t]+import[ \t]+(?P<names>\([^)]*\)|[^\n#;]+)|import[ \t]+(?P<plain>[^\n#;(]+))", re.M)
+_GRAPH_SWITCH = re.compile(r"disable_eager_execution\(|disable_v2_behavior\(")
 _GRAPH_CODE = re.compile(
-    r"disable_eager_execution\(|disable_v2_behavior\(|\bsess(?:ion)?\.run\(|with tf\.(?:compat\.v1\.)?Session|"
+    r"\bsess(?:ion)?\.run\(|with tf\.(?:compat\.v1\.)?Session|"
     r"\btf\.(?:compat\.v1\.)?(?:placeholder|estimator|contrib|truncated_normal|get_variable)\b"
 )
 _BACKEND = re.compile(r"""KERAS_BACKEND["']\]?\s*[=,:]\s*["'](tensorflow|jax|torch)["']""")
@@ -108,7 +109,9 @@ class Module:
     @cached_property
     def is_graph_code(self) -> bool:
         """Whether it is written for the graphs and sessions of TensorFlow 1, of which the rules on loops and pipelines do not speak."""
-        return _GRAPH_CODE.search(self.text) is not None
+        if _GRAPH_SWITCH.search(self.text):
+            return True
+        return "GradientTape" not in self.text and _GRAPH_CODE.search(self.text) is not None
 
     @cached_property
     def worth_following(self) -> bool:

@@ -244,7 +244,7 @@ class Pipelines:
         if loop.trips is not None and loop.trips <= INSPECTED_ELEMENTS:
             return "inspect"
         for call in calls:
-            if call.name is None and any(holds_tensor(value) for value in call.arguments.values()):
+            if call.name is None and not isinstance(call.receiver, Const) and any(holds_tensor(value) for value in call.arguments.values()):
                 # A function that cannot be seen gets the elements: it may well train.
                 return "unknown"
         if any((call.name or "").startswith(("keras.Model.", "keras.Metric.", "keras.Loss.")) for call in calls):

@@ -400,6 +400,11 @@ def is_captured(call: Call) -> bool:
     return isinstance(receiver, cst.Name) and receiver.value not in _local_names(function.module, function.node)
 
 
+def in_session(scope: Scope) -> bool:
+    """Whether a place stands in the session of a TensorFlow 1 graph."""
+    return any(inner.kind == "with" and isinstance(inner.value, Made) and inner.value.name.endswith("Session") for inner in scope.chain())
+
+
 def is_expected_to_raise(scope: Scope) -> bool:
     """Whether a place stands in a try, or in pytest.raises and its like."""
     return any(

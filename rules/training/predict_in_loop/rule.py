@@ -1,7 +1,7 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.fixes import rename_method
-from kerascheck.semantics.training import turns, varies
+from kerascheck.semantics.training import in_session, turns, varies
 
 _A_FEW = 10
 
@@ -75,7 +75,7 @@ class PredictInLoop(Rule):
             # A loop that plots or asks is for people, and waits for them.
             if loop is not None and any((other.name or "").startswith(("matplotlib.", "builtins.input")) for other in module.pipelines.calls_in(loop)):
                 continue
-            if loop is None or turns(call.scope) <= _A_FEW or varies(call.node.func, call.scope) is not None:
+            if loop is None or in_session(call.scope) or turns(call.scope) <= _A_FEW or varies(call.node.func, call.scope) is not None:
                 continue
             training = module.program.first_training is not None
             yield self.finding(
