@@ -1506,7 +1506,7 @@ class Interpreter:
                 return UNKNOWN
             self._use("method", node)
             return UNKNOWN if attribute in ("numpy", "eval", "item", "tolist") else Tensor("result")
-        if attribute in library.CONSUMING_METHODS and owner in ("keras.Model", None, "keras.Layer") or (owner or "").startswith("keras.layers."):
+        if attribute in library.CONSUMING_METHODS and (owner in ("keras.Model", None, "keras.Layer") or any(True for value in arguments.values() for _ in datasets_in(value))):
             return self._consume(call, attribute, arguments, node)
         if owner == "tensorflow.distribute.Strategy":
             return self._call_strategy(attribute, arguments, node)
@@ -1627,6 +1627,8 @@ class Interpreter:
             if function is not None and constant(function, 0) is not None:
                 return self._compiled(function, library.COMPILERS[name], call)
             return Made(name, call)
+        if name == "functools.wraps":
+            return Made(name, self._record(node, name, None, UNKNOWN, arguments))
         if name in library.TRANSPARENT_DECORATORS and arguments.positional and isinstance(arguments.positional[0], (Function, Partial)):
             return arguments.positional[0]
         if name in library.PASS_THROUGH_ITERATORS and (arguments.positional or arguments.keywords):

@@ -99,11 +99,13 @@ class Program:
 
     def is_model_call(self, call: Call) -> bool:
         """Whether a method call is certainly or most likely one of a Keras model."""
-        if call.name is not None:
-            return call.name == f"keras.Model.{call.attribute}" and not _overridden(call)
+        if call.name == f"keras.Model.{call.attribute}":
+            return not _overridden(call)
+        if call.name is not None and not _is_foreign(call.receiver):
+            return False
         if call.attribute in _KERAS_METHODS:
             return True
-        if not _is_unknown(call.receiver):
+        if call.name is None and not _is_unknown(call.receiver):
             return False
         text = call.module.text
         if not _KERAS_IMPORT.search(text) or _RIVALS.search(text):
@@ -464,6 +466,11 @@ def _is_unknown(value) -> bool:
     return any(option is UNKNOWN or (isinstance(option, Method) and _is_unknown(option.receiver)) for option in options_of(value)) or (
         isinstance(value, Method) and isinstance(value.receiver, Instance)
     )
+
+
+def _is_foreign(value) -> bool:
+    """Made by a library that kerascheck knows nothing of, of which many build Keras models."""
+    return isinstance(value, Made) and value.name.partition(".")[0] not in ("tensorflow", "keras", "builtins", "sklearn", "numpy", "pandas", "scipy")
 
 
 def _overridden(call: Call) -> bool:

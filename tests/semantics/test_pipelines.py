@@ -36,6 +36,8 @@ def step(x):
         ("class M(keras.Model):\n    def fit(self, x): return super().fit(x)\nM().fit(ds)", "unknown"),
         ("def build(): return keras.Sequential([])\nbuild().fit(ds)", "train"),
         ("load().fit(ds)", "train"),
+        ("from segmentation_models import Unet\nUnet().fit(ds)", "train"),
+        ("import tensorflow_decision_forests as tfdf\ntfdf.keras.RandomForestModel().fit(x=ds)", "train"),
         ("for x in ds: step(x)", "train"),
         ("for i, x in enumerate(ds): step(x)", "train"),
         ("for i, (x, y) in enumerate(ds, 1): step(x)", "train"),
