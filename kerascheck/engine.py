@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
 UNREADABLE = "KC999"
 INTERNAL = "KC998"
+_TOO_DEEP = "could not be analysed: it is nested too deeply"
 
 _POOL_FROM = 20
 """Files to parse from which starting processes pays."""
@@ -195,7 +196,7 @@ class Analysis:
                 if source.text == before:
                     return None
             except (RecursionError, MemoryError):
-                self._refuse(checked, source, "could not be analysed: it is nested too deeply", 0)
+                self._refuse(checked, source, _TOO_DEEP, 0)
                 return None
 
     def _refuse(self, checked: Checked, source: Source, message: str, offset: int) -> None:
@@ -210,6 +211,9 @@ class Analysis:
                 if finding is not None:
                     checked.findings.append(finding)
                     checked.sources[finding.location.path] = diagnosis.at.module.source
+        except (RecursionError, MemoryError):
+            if not checked.errors:
+                self._refuse(checked, module.source, _TOO_DEEP, 0)
         except Exception as problem:  # noqa: BLE001 - a fault of one rule costs that rule, not the run
             self._fault(checked, module.source, f"rule {room.code} ({room.name})", problem)
         checked.seconds[room.code] = checked.seconds.get(room.code, 0.0) + time.perf_counter() - started
@@ -365,7 +369,7 @@ class Session:
         verdict = _verdict(source.text)
         if candidate and verdict is _Verdict.DEEP:
             place = source.locate(0, 0)
-            error = FileError(UNREADABLE, place, "could not be analysed: it is nested too deeply")
+            error = FileError(UNREADABLE, place, _TOO_DEEP)
             return Outcome(errors=[error], files=1)
         if not candidate and verdict is not _Verdict.REFUSED:
             return Outcome(files=1)

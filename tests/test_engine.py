@@ -45,6 +45,8 @@ class DyingRule(Rule):
     code, name, severity, triggers = "KC102", "dying", Severity.INFO, ("raise_it", "die_here")
 
     def check(self, module):
+        if "recurse" in module.text:
+            raise RecursionError("maximum recursion depth exceeded")
         if "raise_it" in module.text:
             raise ZeroDivisionError("division\nby zero")
         if "die_here" in module.text:
@@ -259,6 +261,12 @@ def test_a_rule_that_fails_is_one_error_and_the_others_go_on(lint):
     assert (path, code) == ("a.py", "KC998")
     assert message.startswith("rule KC102 (dying) failed: ZeroDivisionError: division by zero (test_engine.py:")
     assert "please report" in message
+
+
+def test_code_too_deep_for_a_rule_is_no_fault_of_the_rule(lint):
+    outcome = lint({"a.py": KERAS + "x_mark  # recurse, die_here\n"})
+    assert errors(outcome) == [("a.py", 1, "KC999", "could not be analysed: it is nested too deeply")]
+    assert len(outcome.findings) == 1
 
 
 def deep(kind, depth=7000):
