@@ -346,19 +346,21 @@ class Interpreter:
                     merged = join(merged, other)
                 self._store(target, key, merged)
 
-    def _forget(self, value: Value) -> None:
-        """Any attribute or item of an object may have been replaced."""
+    def _forget(self, value: Value, only: type[Value] = Value) -> None:
+        """Every attribute or item of an object that is of this kind may have been replaced."""
         for option in options_of(value):
+            if not isinstance(option, (Instance, Made, Mapping)):
+                continue
+            held = option.items if isinstance(option, Mapping) else option.attributes
             if isinstance(option, Instance):
                 for base in option.cls.ancestry():
                     for name, member in base.members.items() if isinstance(base, Class) else ():
-                        if isinstance(member, Const) and name not in option.attributes:
-                            self._store(option.attributes, name, member)
-            if isinstance(option, (Instance, Made, Mapping)):
-                held = option.items if isinstance(option, Mapping) else option.attributes
-                for name in list(held):
-                    self._store(held, name, join(held[name], UNKNOWN))
-            if isinstance(option, Mapping):
+                        if isinstance(member, Const) and name not in held:
+                            self._store(held, name, member)
+            for name, item in list(held.items()):
+                if isinstance(item, only):
+                    self._store(held, name, join(item, UNKNOWN))
+            if isinstance(option, Mapping) and only is Value:
                 option.open = True
 
     def _extend(self, group: Group, items: list[Value], *, certain: bool = True) -> None:
@@ -586,6 +588,9 @@ class Interpreter:
         if isinstance(test, cst.Comparison) and len(test.comparisons) == 1 and isinstance(test.left, cst.Name):
             operator, other = test.comparisons[0].operator, test.comparisons[0].comparator
             value, literal = self._parameter(test.left), _literal(other)
+            if isinstance(operator, (cst.In, cst.NotIn)) and isinstance(other, (cst.Tuple, cst.List, cst.Set)) and isinstance(value, Const):
+                among = [_literal(element.value) for element in other.elements]
+                return None if None in among else (value in among) is isinstance(operator, cst.In)
             if literal is None or value is None:
                 return None
             if isinstance(value, Const):
@@ -1271,6 +1276,9 @@ class Interpreter:
 
     def _escape(self, arguments: Arguments, node: cst.CSTNode) -> None:
         for value in arguments.values():
+            if isinstance(value, (Instance, Mapping)):
+                # Settings may come back changed.
+                self._forget(value, Const)
             for dataset in datasets_in(value):
                 self._sink("escape", dataset, node)
 
