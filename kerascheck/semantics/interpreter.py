@@ -49,6 +49,7 @@ _MAX_VISITS = 12
 _MAX_CALLS = 2500
 _MAX_OPTIONS = 8
 _MAX_MODULES = 24
+_MAX_ALIKE = 64
 _MAX_IMPORT_DEPTH = 3
 _MISSING = object()
 
@@ -368,7 +369,7 @@ class Interpreter:
             if scope.kind in ("call", "root"):
                 break
             certain = certain and scope.kind in ("with", "try")
-        group.items.extend(item for item in items if certain or item not in group.items)
+        group.items.extend(item for item in items if certain or item not in group.items[-_MAX_ALIKE:])
         group.open = group.open or not certain
 
     def _update(self, mapping: Mapping, other: Value) -> None:
@@ -1726,6 +1727,9 @@ class Interpreter:
         if name == "dict":
             return Mapping(dict(arguments.keywords), open=bool(arguments.positional) or arguments.unknown_keywords)
         if name == "map" and len(arguments.positional) > 1:
+            over = arguments.positional[1]
+            if len(arguments.positional) == 2 and isinstance(over, Group) and not over.open and len(over.items) <= _MAX_OPTIONS:
+                return Group("list", [self.call(first, Arguments([item]), node) for item in over.items])
             self._run_callables(arguments.positional[0], None, node, tensors=False)
             return UNKNOWN
         if name == "getattr" and len(arguments.positional) > 1 and isinstance(constant(arguments.positional[1]), str):

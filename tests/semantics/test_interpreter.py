@@ -368,6 +368,12 @@ def test_main_of_another_module_does_not_run(tmp_path):
         ("ds = {k: base.map(aug) for k in load()}['train']", "range map"),
         ("ds = [base.map(aug) for f in load()][0]", "range map"),
         ("a, ds = [d.map(aug) for d in (base, base)]", "range map"),
+        ("a, ds = map(lambda d: d.map(aug), (base, base))", "range map"),
+        pytest.param(
+            "ds = base\nfor op in (lambda d: d.map(aug), lambda d: d.batch(2)):\n    ds = op(ds)",
+            "range map batch",
+            marks=pytest.mark.xfail(strict=True, reason="loops are gone round once, over what any of the items may be"),
+        ),
         ("class D:\n    def __init__(self): self.ds = self.make()\n    def make(self): return base.map(aug)\nds = D().ds", "range map"),
         ("from typing import NamedTuple\nclass S(NamedTuple):\n    train: object\n    val: object\nds = S(base.map(aug), base).train", "range map"),
         ("ds = base.apply(lambda d: d.map(aug).batch(2))", "range map batch"),
