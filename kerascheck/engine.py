@@ -98,6 +98,39 @@ def _triggers() -> re.Pattern[bytes]:
     return re.compile(b"|".join(re.escape(word.encode()) for word in words) or b"(?!)")
 
 
+def _triggers_in_code(code: str | bytes) -> bool:
+    """Whether a trigger stands in the code itself: most that stand in the files of libraries are in docstrings.
+
+    ast gives the answer in a third of the time that libcst takes to parse.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        tree = ast.parse(code)
+    words = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute):
+            words.add(f".{node.attr}(")
+        elif isinstance(node, ast.Name):
+            words.add(f"{node.id}(")
+        elif isinstance(node, ast.alias):
+            words.update((node.name, node.asname or ""))
+        elif isinstance(node, ast.ImportFrom):
+            words.add(node.module or "")
+        elif isinstance(node, ast.keyword):
+            words.add(node.arg or "")
+    return _triggers().search("\n".join(words).encode()) is not None
+
+
+def _may_trigger(code: str | bytes, verdict: _Verdict) -> bool:
+    return verdict is not _Verdict.FINE or not _only_names() or _triggers_in_code(code)
+
+
+@functools.lru_cache(maxsize=None)
+def _only_names() -> bool:
+    """Whether every trigger is a name, a method or the start of a call, as it can be looked for in the syntax tree."""
+    return all(re.fullmatch(r"\.?\w+\(?", trigger) for room in registry.rooms() for trigger in room.triggers)
+
+
 class _Verdict(enum.Enum):
     """What this Python's own parser says, in a thirtieth of the time that libcst takes."""
 
@@ -371,7 +404,7 @@ class Session:
             place = source.locate(0, 0)
             error = FileError(UNREADABLE, place, _TOO_DEEP)
             return Outcome(errors=[error], files=1)
-        if not candidate and verdict is not _Verdict.REFUSED:
+        if verdict is not _Verdict.REFUSED and not (candidate and _may_trigger(source.text, verdict)):
             return Outcome(files=1)
         others = [other for other, _ in _choose(self._importers(source.path))[0]]
         return _merge([file], with_large_stack(lambda: self._check(source, file, others)))
@@ -475,6 +508,7 @@ def _classify(path: str) -> tuple[_Kind, int]:
     verdict = _verdict(data)
     if candidate and verdict is _Verdict.DEEP:
         return _Kind.PARSE_ALONE, len(data)
+    candidate = candidate and _may_trigger(data, verdict)
     return (_Kind.PARSE if candidate or verdict is _Verdict.REFUSED else _Kind.NOTHING), len(data)
 
 

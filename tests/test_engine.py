@@ -105,11 +105,12 @@ def test_findings_are_sorted_and_located(lint):
 
 def test_files_without_keras_or_a_trigger_are_not_analysed(lint, monkeypatch):
     monkeypatch.setattr(engine.Analysis, "check", lambda self, file: pytest.fail(file.path))
-    assert lint({"a.py": "x_mark\n", "b.py": KERAS}).findings == []
+    words = KERAS + '"""x_mark"""\n# x_mark\n'
+    assert lint({"a.py": "x_mark\n", "b.py": KERAS, "only_in_words.py": words}).findings == []
 
 
 def test_a_trigger_of_any_rule_counts_since_files_depend_on_each_other(lint):
-    files = {"a.py": KERAS + "from b import x\n# raise_it would be another rule's\n", "b.py": "x_mark\n"}
+    files = {"a.py": KERAS + "from b import x\nraise_it = 'another rule'\n", "b.py": "x_mark\n"}
     assert places(lint(files, settings={"select": ("mark",)})) == [("b.py", 1, 1, "KC101")]
 
 
