@@ -177,11 +177,15 @@ class ScriptProcess:
         text = Path(self._scratch, "output.txt").read_bytes()[-_LOG_TAIL:]
         return text.decode("utf-8", "replace")
 
-    def close(self) -> None:
-        """End the process, its group and everything that it started, and remove its scratch folder."""
+    def kill(self) -> None:
+        """End the process, its group and everything that it started."""
         self._signal(signal.SIGKILL)
         self._process.wait()
         _kill_marked(self._mark)
+
+    def close(self) -> None:
+        """As :meth:`kill`, and remove the scratch folder."""
+        self.kill()
         self._log.close()
         for descriptor in (self._events, self._orders):
             os.close(descriptor)

@@ -14,8 +14,20 @@ def facts(state, leader):
     found["iterators"] = len(state.iterators)
     iterator = training_iterator(state)
     if iterator is not None:
-        found["element_spec"] = str(iterator.element_spec)
+        found["element_spec"] = flat_spec(iterator.element_spec)
+    if "gpus" in found and state.uses_gpu():
+        found["gpus"] = [device.name for device in sys.modules["tensorflow"].config.list_physical_devices("GPU")]
     return found
+
+
+def flat_spec(spec):
+    """[shape (a list, None if unknown), dtype name] of every component of an element."""
+    flat = []
+    for part in sys.modules["tensorflow"].nest.flatten(spec):
+        shape = getattr(part, "shape", None)
+        rank = getattr(shape, "rank", None)
+        flat.append([None if rank is None else shape.as_list(), getattr(getattr(part, "dtype", None), "name", "?")])
+    return flat
 
 
 def training_iterator(state):

@@ -10,6 +10,7 @@ import sys
 import time
 
 _TICKS_TO_WATCH_LOSS = 20
+WEAK_KINDS = ("dataset loop", "gradient loop")
 
 
 class Series:
@@ -31,12 +32,38 @@ class Series:
 class Block:
     """Consecutive steps that are timed together."""
 
-    def __init__(self, start):
-        self.start = start
+    def __init__(self):
+        self.load = CpuLoad()
+        self.start = time.perf_counter()
         self.steps = 0
         self.inner_seconds = 0.0
         self.inner_steps = 0
         self.ticks = []
+
+
+class CpuLoad:
+    """How much of the machine other programs use, from a first look to a second one (Linux; None elsewhere)."""
+
+    def __init__(self):
+        self._start = self._look()
+
+    @staticmethod
+    def _look():
+        try:
+            with open("/proc/stat", "rb") as stream:
+                user, nice, system, idle, iowait, *rest = map(int, stream.readline().split()[1:])
+        except (OSError, ValueError):
+            return None
+        used = os.times()
+        return user + nice + system + sum(rest[:3]), idle + iowait, (used.user + used.system) * os.sysconf("SC_CLK_TCK")
+
+    def of_others(self):
+        """The share of all processors' time that went to others, 0 to 1."""
+        now = self._look()
+        if self._start is None or now is None:
+            return None
+        busy, idle, own = (b - a for a, b in zip(self._start, now))
+        return max(0.0, min(1.0, (busy - own) / (busy + idle))) if busy + idle else None
 
 
 class Recorder:
@@ -128,7 +155,7 @@ class Recorder:
         if expected is not None:
             return series.kind == expected
         # A bare loop over a dataset may be an inspection before the training.
-        return series.kind != "dataset loop"
+        return series.kind not in WEAK_KINDS
 
     def _is_warm(self, series, now):
         since = now - series.first
@@ -144,8 +171,9 @@ class Recorder:
         if self._plan["in_turn"]:
             self._channel.send(event="ready", blocks=len(series.blocks))
             self._channel.wait()
-        series.last = time.perf_counter()
-        return Block(series.last)
+        block = Block()
+        series.last = block.start
+        return block
 
     def _close(self, series, end):
         block = series.block
@@ -155,6 +183,7 @@ class Recorder:
             "inner_steps": block.inner_steps,
             "inner_seconds": block.inner_seconds,
             "ticks": block.ticks,
+            "others": block.load.of_others(),
         }
         series.blocks.append(closed)
         self._channel.send(event="block", index=len(series.blocks) - 1, **closed)
@@ -168,7 +197,7 @@ class Recorder:
 
     def leader(self):
         """The series that is "the training": the most steps, bare dataset loops last; None without a step."""
-        ranked = sorted(self.series.values(), key=lambda s: (s.kind != "dataset loop", s.steps))
+        ranked = sorted(self.series.values(), key=lambda s: (s.kind not in WEAK_KINDS, s.steps))
         return ranked[-1] if ranked else None
 
     def finish(self, reason, leader=None, **end):

@@ -7,6 +7,8 @@ code before or during the training is written, as it would have been.
 import functools
 import os
 
+from .recorder import WEAK_KINDS
+
 _PATH_ATTRIBUTES = ("filepath", "log_dir", "backup_dir", "filename")
 
 
@@ -78,7 +80,7 @@ def _redirect_argument(owner, name, position, keyword, state):
     @functools.wraps(original)
     def method(*args, **kwargs):
         given = args[position] if len(args) > position else kwargs.get(keyword)
-        began = any(series.kind != "dataset loop" for series in state.recorder.series.values())
+        began = any(series.kind not in WEAK_KINDS for series in state.recorder.series.values())
         if not began or state.recorder.disabled or not isinstance(given, (str, os.PathLike)):
             return original(*args, **kwargs)
         if os.fspath(given).startswith(state.run["scratch"]):
