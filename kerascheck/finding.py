@@ -92,9 +92,8 @@ class Finding:
 
     @property
     def sort_key(self) -> tuple:
-        """Orders findings by path, cell, line, column and code."""
-        place = self.location
-        return (place.path, -1 if place.cell is None else place.cell, place.line, place.column, self.code)
+        """Orders findings and file errors by path, cell, line, column and code."""
+        return _sort_key(self.location, self.code)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,3 +104,12 @@ class FileError:
     """KC999 for a file that cannot be read or parsed, KC998 for a fault of kerascheck itself."""
     location: Location
     message: str
+
+    @property
+    def sort_key(self) -> tuple:
+        """See :attr:`Finding.sort_key`."""
+        return _sort_key(self.location, self.code)
+
+
+def _sort_key(place: Location, code: str) -> tuple:
+    return (place.path, -1 if place.cell is None else place.cell, place.line, place.column, code)

@@ -1,0 +1,313 @@
+"""The commands. Nothing but click is imported before a command runs: ``--version`` must stay quick."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+import kerascheck
+
+if TYPE_CHECKING:
+    from kerascheck.config import Configuration
+    from kerascheck.engine import Outcome
+    from kerascheck.source import Source
+    from kerascheck.source.discovery import File
+
+SEVERITIES = ("info", "warning", "error")
+_PROGRESS_AFTER_SECONDS = 1.0
+
+
+class _Commands(click.Group):
+    """A group whose default command is ``check``: ``kerascheck src`` means ``kerascheck check src``."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if args and args[0] not in self.commands and args[0] not in ("--help", "-h", "--version"):
+            args = ["check", *args]
+        return super().parse_args(ctx, args)
+
+
+@click.group(
+    cls=_Commands,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    no_args_is_help=True,
+    epilog="'kerascheck PATH...' is short for 'kerascheck check PATH...'; 'kerascheck check --help' lists its options.",
+)
+@click.version_option(kerascheck.__version__, prog_name="kerascheck", message="%(prog)s %(version)s")
+def cli() -> None:
+    """Find what keeps the accelerator waiting in Keras training code, and rewrite it."""
+
+
+def _rules_option(name: str, text: str) -> Any:
+    return click.option(name, multiple=True, metavar="RULES", help=text)
+
+
+@cli.command()
+@click.argument("paths", nargs=-1, metavar="PATH...")
+@_rules_option("--select", "Run only these rules: codes, prefixes (KC1), names or ALL, separated by commas.")
+@_rules_option("--ignore", "Leave these rules out.")
+@_rules_option("--extend-select", "Run these rules too.")
+@_rules_option("--extend-ignore", "Leave these rules out too.")
+@click.option("--min-severity", type=click.Choice(SEVERITIES), help="Report findings from this severity up.  [info]")
+@click.option("--fail-on", type=click.Choice(SEVERITIES), help="Exit with 1 from this severity up.  [warning]")
+@click.option("--exit-zero", is_flag=True, help="Exit with 0 whatever is found.")
+@click.option("--fix", is_flag=True, help="Apply fixes that keep the behaviour.")
+@click.option("--unsafe-fixes", is_flag=True, help="Apply fixes that may change results too.")
+@click.option("--diff", is_flag=True, help="Show what the fixes would change; write nothing, exit with 1 for changes.")
+@click.option(
+    "--output-format", type=click.Choice(["text", "concise", "json"]), default="text", show_default=True,
+    help="How findings are printed.",
+)  # fmt: skip
+@click.option("--statistics", is_flag=True, help="Add findings and time per rule.")
+@click.option("--target-tensorflow", metavar="VERSION", help="TensorFlow that the code runs on, such as 2.15.")
+@click.option("--exclude", multiple=True, metavar="PATTERN", help="Leave out these paths instead of the default ones.")
+@click.option("--extend-exclude", multiple=True, metavar="PATTERN", help="Leave out these paths too.")
+@click.option("--force-exclude", is_flag=True, help="Leave out excluded and test files even if named explicitly.")
+@click.option("--include-tests", is_flag=True, help="Lint test files found in folders too.")
+@click.option("--isolated", is_flag=True, help="Read no configuration file.")
+@click.option("--no-cache", is_flag=True, expose_value=False, help="Accepted for scripts: this version keeps no cache.")
+@click.option("--stdin-filename", metavar="NAME", help="Path to assume for code read from standard input ('-').")
+@click.option("--show-settings", is_flag=True, help="Print the settings of the first path and exit.")
+@click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto", show_default=True)
+@click.option("-q", "--quiet", is_flag=True, help="Print findings and errors only.")
+def check(paths: tuple[str, ...], **options: Any) -> int:
+    """Lint files, notebooks and folders ('.' if none is named, '-' for standard input).
+
+    Exit codes: 0 nothing at or above --fail-on, 1 findings, 2 wrong usage or configuration, or a
+    file that cannot be read or parsed.
+    """
+    from kerascheck import registry
+    from kerascheck.config import Configuration, ConfigError, describe, overrides_from
+    from kerascheck.source.discovery import MissingPath
+
+    paths = paths or (".",)
+    if "-" in paths and len(paths) > 1:
+        raise click.UsageError("'-' cannot be combined with other paths")
+    if options["diff"] and options["output_format"] == "json":
+        raise click.UsageError("--diff cannot be combined with --output-format json")
+    try:
+        overrides = overrides_from(options)
+        registry.validate_selection(overrides.selection)
+        configuration = Configuration(overrides, isolated=options["isolated"])
+        if options["show_settings"]:
+            first = (options["stdin_filename"] or "stdin.py") if paths[0] == "-" else paths[0]
+            folder = os.path.abspath(first) if os.path.isdir(first) else os.path.dirname(os.path.abspath(first))
+            settings = configuration.for_folder(folder)
+            registry.validate(settings)
+            click.echo(describe(settings))
+            click.echo("rules = " + " ".join(rule.code for rule in registry.enabled(settings.selections)))
+            return 0
+        if paths == ("-",):
+            return _check_stdin(configuration, options)
+        return _check_files(paths, configuration, options)
+    except ConfigError as problem:
+        raise click.ClickException(str(problem)) from None
+    except MissingPath as problem:
+        raise click.ClickException(f"{problem}: no such file or folder") from None
+
+
+def _check_files(paths: Sequence[str], configuration: Configuration, options: dict[str, Any]) -> int:
+    from kerascheck import engine
+    from kerascheck.finding import FileError, Location
+    from kerascheck.source.discovery import discover
+
+    found = discover(paths, configuration, force_exclude=options["force_exclude"])
+    if not found.files and not found.unreadable and not options["quiet"]:
+        tests = f" ({found.tests_left_out} test files left out: see include-tests)" if found.tests_left_out else ""
+        click.echo(f"warning: no Python files found under {', '.join(paths)}{tests}", err=True)
+    progress = _Progress(options)
+    outcome = engine.lint(found.files, progress=progress.show)
+    progress.clear()
+    for folder, reason in found.unreadable:
+        place = Location(folder, None, 1, 1, 1, 1)
+        outcome.errors.append(FileError(engine.UNREADABLE, place, f"cannot be listed: {reason}"))
+    if options["fix"] or options["unsafe_fixes"] or options["diff"]:
+        changed = _fix(found.files, outcome, options)
+        if options["diff"]:
+            return 2 if outcome.errors else int(changed and not options["exit_zero"])
+    return _report(outcome, found.files, options)
+
+
+def _check_stdin(configuration: Configuration, options: dict[str, Any]) -> int:
+    from kerascheck import engine
+    from kerascheck.finding import FileError, Location
+    from kerascheck.source import Unreadable, decode, display_path
+    from kerascheck.source.discovery import File
+
+    name = options["stdin_filename"]
+    path = display_path(name) if name else "-"
+    settings = configuration.for_file(name or "stdin.py")
+    file = File(path, settings)
+    try:
+        source = decode(path, sys.stdin.buffer.read())
+    except Unreadable as problem:
+        place = Location(path, None, problem.line, problem.column, problem.line, problem.column)
+        outcome = engine.Outcome(errors=[FileError(engine.UNREADABLE, place, problem.message)], files=1)
+        return _report(outcome, [file], options)
+    outcome = engine.lint_source(source, settings)
+    if not (options["fix"] or options["unsafe_fixes"] or options["diff"]) or source.cells is not None:
+        return _report(outcome, [file], options)
+    fixed = engine.fix(source, file, outcome, unsafe=options["unsafe_fixes"]) if outcome.findings else None
+    text = fixed.text if fixed else source.text
+    if options["diff"]:
+        _print_diff(source, text)
+        return 2 if outcome.errors else int(text != source.text and not options["exit_zero"])
+    # The code goes where the next program reads it, the report to people.
+    sys.stdout.buffer.write(source.with_text(text).encode())
+    if fixed:
+        outcome.findings = fixed.remaining
+        outcome.sources[path] = source.with_text(text)
+    return _report(outcome, [file], options, err=True)
+
+
+def _fix(files: Sequence[File], outcome: Outcome, options: dict[str, Any]) -> bool:
+    """Fix every script with fixable findings, or show how; whether anything changes."""
+    from kerascheck import engine
+    from kerascheck.fix import write_atomically
+
+    fixed_problems, changed_files = 0, 0
+    by_path = {file.path: file for file in files}
+    for path in sorted({finding.location.path for finding in outcome.findings if finding.fix is not None}):
+        source = outcome.sources[path]
+        if source.cells is not None:
+            continue
+        fixed = engine.fix(source, by_path[path], outcome, unsafe=options["unsafe_fixes"])
+        if fixed.text == source.text:
+            continue
+        changed_files += 1
+        if options["diff"]:
+            _print_diff(source, fixed.text)
+            continue
+        try:
+            write_atomically(path, source.with_text(fixed.text).encode())
+        except (OSError, UnicodeEncodeError) as problem:
+            raise click.ClickException(f"{path}: cannot be written: {problem}") from None
+        fixed_problems += len(fixed.applied)
+        outcome.sources[path] = source.with_text(fixed.text)
+        outcome.findings = [finding for finding in outcome.findings if finding.location.path != path]
+        outcome.findings += fixed.remaining
+    outcome.findings.sort(key=lambda finding: finding.sort_key)
+    if fixed_problems and not options["quiet"]:
+        from kerascheck.report.common import count
+
+        click.echo(f"Fixed {count(fixed_problems, 'problem')} in {count(changed_files, 'file')}.", err=True)
+    return changed_files > 0
+
+
+def _print_diff(source: Source, text: str) -> None:
+    import difflib
+
+    before, after = source.text.splitlines(keepends=True), text.splitlines(keepends=True)
+    for line in difflib.unified_diff(before, after, f"a/{source.path}", f"b/{source.path}"):
+        ending = "" if line.endswith(("\n", "\r")) else "\n\\ No newline at end of file\n"
+        click.echo(line + ending, nl=False)
+
+
+def _report(outcome: Outcome, files: Sequence[File], options: dict[str, Any], *, err: bool = False) -> int:
+    """Print the outcome; the exit code of the run."""
+    from kerascheck.report import common
+
+    findings, errors = outcome.findings, outcome.errors
+    errors.sort(key=lambda error: error.sort_key)
+    if options["output_format"] == "json":
+        from kerascheck.report import json
+
+        click.echo(json.render(findings, errors, outcome.sources, outcome.files), err=err)
+    else:
+        color = _color(options["color"])
+        if options["output_format"] == "concise":
+            from kerascheck.report import concise
+
+            lines = concise.render(findings, errors, outcome.sources)
+        else:
+            from kerascheck.report import text
+
+            lines = text.render(findings, errors, outcome.sources, click.style)
+        for line in lines:
+            click.echo(line, err=err, color=color)
+        if options["statistics"]:
+            click.echo(common.statistics(findings, outcome.seconds), err=err)
+        if not options["quiet"] and outcome.files:
+            click.echo(common.summary(findings, errors, outcome.files), err=err)
+    if errors:
+        return 2
+    fail_on = {file.path: file.settings.fail_on for file in files}
+    failed = any(finding.severity >= fail_on[finding.location.path] for finding in findings)
+    return int(failed and not options["exit_zero"])
+
+
+def _color(choice: str) -> bool | None:
+    """What click wants to know: None leaves it to whether the output is a terminal."""
+    if choice == "auto":
+        return False if os.environ.get("NO_COLOR") else None
+    return choice == "always"
+
+
+class _Progress:
+    """A line on a terminal's standard error while a run takes long."""
+
+    def __init__(self, options: dict[str, Any]):
+        import time
+
+        self._clock = time.monotonic
+        self._started = self._clock()
+        self._active = sys.stderr.isatty() and not options["quiet"]
+        self._shown = False
+
+    def show(self, done: int, total: int) -> None:
+        if self._active and self._clock() - self._started > _PROGRESS_AFTER_SECONDS:
+            click.echo(f"\r{done}/{total} files", nl=False, err=True)
+            self._shown = True
+
+    def clear(self) -> None:
+        if self._shown:
+            click.echo("\r" + " " * 40 + "\r", nl=False, err=True)
+
+
+@cli.command()
+@click.argument("name", required=False, metavar="[CODE|NAME]")
+@click.option("--all", "every", is_flag=True, help="Explain every rule.")
+@click.option("--output-format", type=click.Choice(["text", "json"]), default="text", show_default=True)
+def rule(name: str | None, every: bool, output_format: str) -> int:
+    """Explain a rule: what it costs, what the runtime does by itself, what to write. Lists the rules without a name."""
+    from kerascheck import explain, registry
+    from kerascheck.config import ConfigError
+
+    if name and every:
+        raise click.UsageError("name a rule or give --all, not both")
+    try:
+        rooms = [registry.find(name)] if name else registry.rooms()
+    except ConfigError as problem:
+        raise click.ClickException(str(problem)) from None
+    if output_format == "json":
+        click.echo(explain.as_json(rooms, single=name is not None))
+    elif name or every:
+        click.echo("\n\n".join(map(explain.as_text, rooms)))
+    else:
+        click.echo(explain.as_list(rooms))
+    return 0
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line and exit with its code."""
+    for stream in (sys.stdout, sys.stderr):
+        # A path or a line of code may hold what the terminal's encoding lacks.
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+    try:
+        code = cli.main(arguments, prog_name="kerascheck", standalone_mode=False)
+        sys.stdout.flush()
+    except click.ClickException as problem:
+        message = " ".join(problem.format_message().split())
+        click.echo(f"kerascheck: error: {message}", err=True)
+        code = 2
+    except click.Abort:
+        code = 130
+    except BrokenPipeError:
+        # The reader has seen enough, as in 'kerascheck . | head'.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 141
+    sys.exit(code)

@@ -1,0 +1,80 @@
+"""What ``kerascheck rule`` prints: a rule's documentation, made of its room."""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+import json
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from kerascheck.registry import Room
+
+_EVIDENCE = "evidence.json"
+
+
+def summary(room: Room) -> str:
+    """The first sentence of the rule's documentation."""
+    return inspect.getdoc(type(room.rule)).splitlines()[0]
+
+
+def sections(room: Room) -> dict[str, str]:
+    """Heading to text of every section of the rule's documentation, in order."""
+    parts = re.split(r"^## +(.+?) *$", inspect.getdoc(type(room.rule)), flags=re.MULTILINE)
+    return {heading: text.strip() for heading, text in zip(parts[1::2], parts[2::2])}
+
+
+def example(room: Room) -> str:
+    """The slow script turned into the fast one, as a unified diff; empty where the room lacks one of them."""
+    texts = []
+    for name in ("slow.py", "fast.py"):
+        path = room.folder / name
+        if not path.is_file():
+            return ""
+        texts.append(path.read_text(encoding="utf-8").splitlines())
+    return "\n".join(difflib.unified_diff(*texts, "slow.py", "fast.py", lineterm=""))
+
+
+def as_text(room: Room) -> str:
+    """One rule for people."""
+    rule = room.rule
+    default = "on by default" if rule.on_by_default else "off until selected"
+    parts = [
+        f"# {rule.name} ({rule.code})",
+        f"Usual severity: {rule.severity}, {default}.",
+        inspect.getdoc(type(rule)).strip(),
+    ]
+    if diff := example(room):
+        parts.append(f"## Example\n\n```diff\n{diff}\n```")
+    evidence = room.folder / _EVIDENCE
+    if evidence.is_file():
+        parts.append(f"## Evidence\n\n{evidence.read_text(encoding='utf-8').strip()}")
+    return "\n\n".join(parts)
+
+
+def as_list(rooms: Sequence[Room]) -> str:
+    """One line per rule."""
+    return "\n".join(f"{room.rule.code}  {room.rule.name:24} {summary(room)}" for room in rooms)
+
+
+def as_json(rooms: Sequence[Room], *, single: bool) -> str:
+    """The rules for programs: one object where ``single``, a list of them otherwise."""
+    described = [_describe(room) for room in rooms]
+    return json.dumps(described[0] if single else described, indent=2, ensure_ascii=False)
+
+
+def _describe(room: Room) -> dict[str, Any]:
+    rule = room.rule
+    evidence = room.folder / _EVIDENCE
+    return {
+        "code": rule.code,
+        "name": rule.name,
+        "severity": str(rule.severity),
+        "on_by_default": rule.on_by_default,
+        "summary": summary(room),
+        "documentation": inspect.getdoc(type(rule)).strip(),
+        "sections": sections(room),
+        "example": example(room),
+        "evidence": json.loads(evidence.read_text(encoding="utf-8")) if evidence.is_file() else None,
+    }

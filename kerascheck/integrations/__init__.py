@@ -1,0 +1,1 @@
+"""kerascheck inside other programs."""

@@ -1,0 +1,99 @@
+"""The findings of kerascheck as a flake8 plugin.
+
+flake8 imports this module for every run, and calls it for every file: it imports nothing
+that costs time before a file mentions TensorFlow or Keras.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+import kerascheck
+
+_OPTIONS = {
+    "select": "rules to run: codes, prefixes, names or ALL, separated by commas",
+    "ignore": "rules to leave out",
+    "extend-select": "rules to run too",
+    "extend-ignore": "rules to leave out too",
+    "min-severity": "report findings from this severity up (info, warning, error)",
+    "target-tensorflow": "TensorFlow that the code runs on, such as 2.15",
+}
+_SELECTORS = ("select", "ignore", "extend_select", "extend_ignore")
+
+
+class Plugin:
+    """One file, as flake8 hands it over: its syntax tree, its lines and its name."""
+
+    name = "kerascheck"
+    version = kerascheck.__version__
+    _options: ClassVar[Any] = None
+    _configuration: ClassVar[Any] = None
+
+    def __init__(self, tree: object, lines: list[str], filename: str):
+        self._lines, self._filename = lines, filename
+
+    @classmethod
+    def add_options(cls, manager: Any) -> None:
+        """Declare ``--kerascheck-select`` and the others, also for flake8's configuration files."""
+        for name, text in _OPTIONS.items():
+            manager.add_option(f"--kerascheck-{name}", default=None, parse_from_config=True, help=text)
+        manager.add_option(
+            "--kerascheck-isolated", action="store_true", default=False, parse_from_config=True,
+            help="do not read [tool.kerascheck] of pyproject.toml",
+        )  # fmt: skip
+
+    @classmethod
+    def parse_options(cls, options: Any) -> None:
+        """Keep what flake8 read; an option that cannot be used ends the run as flake8's own do."""
+        cls._options, cls._configuration = options, None
+        if any(cls._given().values()):
+            cls._settings()
+
+    @classmethod
+    def _given(cls) -> dict[str, Any]:
+        given = {name.replace("-", "_"): getattr(cls._options, f"kerascheck_{name.replace('-', '_')}") for name in _OPTIONS}
+        return {name: [text] if text and name in _SELECTORS else text for name, text in given.items()}
+
+    @classmethod
+    def _settings(cls) -> Any:
+        # Made when the first file needs it: most projects that use flake8 have no Keras.
+        if cls._configuration is None:
+            from flake8.exceptions import ExecutionError
+
+            from kerascheck import registry
+            from kerascheck.config import ConfigError, Configuration, overrides_from
+
+            try:
+                overrides = overrides_from(cls._given(), "--kerascheck-")
+                registry.validate_selection(overrides.selection)
+            except ConfigError as problem:
+                raise ExecutionError(f"kerascheck: error: {problem}") from None
+            cls._configuration = Configuration(overrides, isolated=cls._options.kerascheck_isolated)
+        return cls._configuration
+
+    def run(self) -> Iterator[tuple[int, int, str, type]]:
+        """Line, 0-based column, text and class of every finding."""
+        if not any("keras" in line or "tensorflow" in line for line in self._lines):
+            return
+        from kerascheck import engine
+        from kerascheck.source import Source, display_path
+        from kerascheck.source.discovery import wanted
+
+        piped = self._filename in ("-", "stdin")
+        path = self._filename if piped else display_path(self._filename)
+        settings = self._settings().for_file(path)
+        if not piped and not wanted(path, settings):
+            return
+        source = Source(path, "".join(self._lines))
+        outcome = engine.lint_source(source, settings, noqa=not self._options.disable_noqa)
+        for finding in outcome.findings:
+            yield _report(finding.location, finding.code, finding.message)
+        for error in outcome.errors:
+            # flake8 reports syntax errors itself; a fault of a rule must not pass for silence.
+            if error.code == engine.INTERNAL:
+                yield _report(error.location, error.code, error.message)
+
+
+def _report(location: Any, code: str, message: str) -> tuple[int, int, str, type]:
+    return location.line, location.column - 1, f"{code} {message}", Plugin

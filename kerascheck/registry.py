@@ -1,0 +1,140 @@
+"""The rules: found as folders, loaded by path, chosen by code, prefix or name.
+
+Nothing imports ``kerascheck.rules``: in a checkout the folder lies beside the package, in
+an installed wheel inside it.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+import re
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from kerascheck.config import ConfigError, Selection, Settings, did_you_mean
+from kerascheck.rule import Rule
+
+
+def rules_folder() -> Path:
+    """Where the rules that ship with kerascheck lie."""
+    here = Path(__file__).resolve().parent
+    installed = here / "rules"
+    return installed if installed.is_dir() else here.parent / "rules"
+
+
+@dataclass(frozen=True)
+class Room:
+    """A rule and the folder that holds it with its examples."""
+
+    rule: Rule
+    folder: Path
+
+
+@functools.lru_cache(maxsize=None)
+def rooms(folder: Path | None = None) -> tuple[Room, ...]:
+    """Every ``<family>/<slug>/rule.py`` below ``folder`` (kerascheck's own rules where None), sorted by code.
+
+    Raises:
+        TypeError: a file does not define exactly one rule, or two rules share a code or name.
+    """
+    folder = folder or rules_folder()
+    found = [Room(_load(path), path.parent) for path in sorted(folder.glob("*/*/rule.py"))]
+    for attribute in ("code", "name"):
+        seen: dict[str, Room] = {}
+        for room in found:
+            other = seen.setdefault(getattr(room.rule, attribute), room)
+            if other is not room:
+                raise TypeError(f"{other.folder} and {room.folder} have the same {attribute}")
+    return tuple(sorted(found, key=lambda room: room.rule.code))
+
+
+def _load(path: Path) -> Rule:
+    name = f"kerascheck.rules.{path.parent.parent.name}.{path.parent.name}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    defined = [
+        value
+        for value in vars(module).values()
+        if isinstance(value, type) and issubclass(value, Rule) and value.__module__ == name
+    ]
+    if len(defined) != 1:
+        raise TypeError(f"{path} must define exactly one rule, not {len(defined)}")
+    return defined[0]()
+
+
+def find(word: str) -> Room:
+    """The room of the rule with this code or name; raises :class:`ConfigError` with the nearest one."""
+    for room in rooms():
+        if word.upper() == room.rule.code or word == room.rule.name:
+            return room
+    known = [text for room in rooms() for text in (room.rule.code, room.rule.name)]
+    raise ConfigError(f"there is no rule '{word}'{did_you_mean(word, known)}")
+
+
+_PREFIX = re.compile(r"KC\d{0,3}", re.IGNORECASE)
+
+
+def _specificity(selector: str, rule: Rule) -> int:
+    """How closely ``selector`` means ``rule``: 0 not at all, more for longer prefixes, most for the rule itself."""
+    if selector == "ALL":
+        return 1
+    if selector == rule.name:
+        return 10
+    return 2 + len(selector) if _PREFIX.fullmatch(selector) and rule.code.startswith(selector.upper()) else 0
+
+
+def _chosen(rule: Rule, selections: Iterable[Selection]) -> bool:
+    chosen = rule.on_by_default
+    for level in selections:
+        wanted = max((_specificity(s, rule) for s in (level.select or ()) + level.extend_select), default=0)
+        refused = max((_specificity(s, rule) for s in level.ignore), default=0)
+        if level.select is not None:
+            chosen = False
+        # The closer selector wins inside a level, so that "ignore KC1, select KC101" does what it says.
+        if wanted or refused:
+            chosen = wanted > refused
+    return chosen
+
+
+@functools.lru_cache(maxsize=None)
+def enabled(selections: tuple[Selection, ...]) -> tuple[Rule, ...]:
+    """The rules that run, sorted by code, given selections from the outermost level to the innermost."""
+    return tuple(room.rule for room in rooms() if _chosen(room.rule, selections))
+
+
+def check_selector(selector: str) -> None:
+    """Raise :class:`ConfigError` where ``selector`` means no rule."""
+    if not any(_specificity(selector, room.rule) for room in rooms()):
+        known = [text for room in rooms() for text in (room.rule.code, room.rule.name)]
+        raise ConfigError(f"no rule matches '{selector}'{did_you_mean(selector, [*known, 'ALL'])}")
+
+
+def validate_selection(level: Selection) -> None:
+    """Raise :class:`ConfigError` for a selector that means no rule; free where there is none."""
+    for selector in (*(level.select or ()), *level.extend_select, *level.ignore):
+        check_selector(selector)
+
+
+def validate(settings: Settings) -> None:
+    """Raise :class:`ConfigError`, naming the configuration file, for a selector of ``settings`` that means no rule."""
+    try:
+        for level in settings.selections:
+            validate_selection(level)
+        for _, selectors in settings.per_file_ignores:
+            for selector in selectors:
+                check_selector(selector)
+    except ConfigError as problem:
+        raise ConfigError(f"{settings.origin}: {problem}" if settings.origin else str(problem)) from None
+
+
+def ignored_by(selectors: Iterable[str], code: str, name: str) -> bool:
+    """Whether one of ``selectors`` means the rule with this code and name."""
+    return any(
+        selector in ("ALL", name) or (_PREFIX.fullmatch(selector) and code.startswith(selector.upper()))
+        for selector in selectors
+    )

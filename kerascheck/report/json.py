@@ -1,0 +1,79 @@
+"""The report as one JSON document, for programs."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from kerascheck.finding import FileError, Finding, Location, Severity
+from kerascheck.report.common import option
+
+if TYPE_CHECKING:
+    from kerascheck.source import Source
+
+
+def render(findings: list[Finding], errors: list[FileError], sources: Mapping[str, Source], files: int) -> str:
+    """The document; lines and columns are 1-based, ends exclusive, ``cell`` null for scripts.
+
+    Args:
+        sources: the source of every path that has a finding, to place the edits of fixes.
+        files: how many files were linted.
+    """
+    severities = Counter(finding.severity for finding in findings)
+    document = {
+        "version": 1,
+        "findings": [_finding(finding, sources) for finding in findings],
+        "errors": [
+            {**_start(error.location), "code": error.code, "message": error.message} for error in errors
+        ],
+        "summary": {
+            "files": files,
+            "findings": len(findings),
+            **{str(severity): severities[severity] for severity in sorted(Severity, reverse=True)},
+            "fixable": sum(option(finding) is not None for finding in findings),
+            "errors": len(errors),
+            "rules": dict(sorted(Counter(finding.code for finding in findings).items())),
+        },
+    }
+    return json.dumps(document, indent=2, ensure_ascii=False)
+
+
+def _start(location: Location) -> dict[str, Any]:
+    return {"path": location.path, "cell": location.cell, "line": location.line, "column": location.column}
+
+
+def _end(location: Location) -> dict[str, Any]:
+    return {"end_line": location.end_line, "end_column": location.end_column}
+
+
+def _finding(finding: Finding, sources: Mapping[str, Source]) -> dict[str, Any]:
+    return {
+        **_start(finding.location),
+        **_end(finding.location),
+        "code": finding.code,
+        "name": finding.name,
+        "severity": str(finding.severity),
+        "message": finding.message,
+        "because": finding.because,
+        "related": [
+            {**_start(related.location), **_end(related.location), "message": related.message}
+            for related in finding.related
+        ],
+        "fix": _fix(finding, sources[finding.location.path]),
+    }
+
+
+def _fix(finding: Finding, source: Source) -> dict[str, Any] | None:
+    if finding.fix is None:
+        return None
+    edits = []
+    for edit in sorted(finding.fix.edits):
+        location = source.locate(edit.start, edit.end)
+        where = {"line": location.line, "column": location.column, **_end(location)}
+        if location.cell is not None:
+            # An import may belong into another cell than the finding.
+            where = {"cell": location.cell, **where}
+        edits.append({**where, "content": edit.content})
+    return {"applicability": finding.fix.applicability.value, "message": finding.fix.message, "edits": edits}

@@ -1,0 +1,82 @@
+"""What TensorFlow and Keras do by themselves, per version: data with its sources.
+
+Rules ask this model instead of assuming that a famous mistake costs anything: tf.data
+rewrites pipelines when they are iterated, and several utilities prefetch on their own.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+NEWEST_TENSORFLOW = (2, 21)
+
+MAP_PARALLELIZATION_SINCE = (2, 6)
+"""``map_parallelization`` became a default rewrite in 2.6 (tensorflow/python/data/ops/options.py: False in 2.5.3, True in 2.6.5)."""
+
+INJECT_PREFETCH_SINCE = (2, 11)
+"""``inject_prefetch`` became a default rewrite in 2.11 (API documentation of 2.10 says False; options.py of 2.11.1 says True)."""
+
+ASYNCHRONOUS_LAST = frozenset({"prefetch", "map_and_batch", "prefetch_to_device", "copy_to_device", "parallel_interleave"})
+"""Operations after which nothing has to be prefetched (``kAsyncTransforms`` in core/grappler/optimizers/data/inject_prefetch.cc)."""
+
+PREFETCHED_SOURCES = frozenset(
+    {
+        # keras/src/utils/{image,text,audio}_dataset_utils.py, timeseries_dataset_utils.py, dataset_utils.py (3.15.1): batch and
+        # prefetch by themselves. The audio and timeseries ones prefetch before they batch; inject_prefetch repairs that.
+        "keras.utils.image_dataset_from_directory",
+        "keras.utils.text_dataset_from_directory",
+        "keras.utils.audio_dataset_from_directory",
+        "keras.utils.timeseries_dataset_from_array",
+        "keras.utils.split_dataset",
+        # tensorflow/python/data/experimental/ops/readers.py: prefetch_buffer_size=None means AUTOTUNE.
+        "tensorflow.data.experimental.make_csv_dataset",
+        "tensorflow.data.experimental.make_batched_features_dataset",
+        # tensorflow_datasets/core/dataset_builder.py: prefetch unless ReadConfig.skip_prefetch.
+        "tensorflow_datasets.load",
+        "tensorflow_datasets.as_dataset",
+        # datasets' and transformers' converters batch and prefetch.
+        "transformers.to_tf_dataset",
+        "transformers.prepare_tf_dataset",
+    }
+)
+
+BATCHING_SOURCES = PREFETCHED_SOURCES - {"tensorflow_datasets.load", "tensorflow_datasets.as_dataset", "keras.utils.split_dataset"}
+"""Sources whose elements are already batches."""
+
+
+@dataclass(frozen=True, slots=True)
+class Runtime:
+    """The versions that a module is judged for.
+
+    Attributes:
+        tensorflow: (major, minor).
+        keras: major version of Keras, 2 or 3.
+        backend: "tensorflow", "jax" or "torch".
+    """
+
+    tensorflow: tuple[int, int] = NEWEST_TENSORFLOW
+    keras: int = 3
+    backend: str = "tensorflow"
+
+    @property
+    def tensorflow_version(self) -> str:
+        return ".".join(map(str, self.tensorflow))
+
+    @property
+    def parallelizes_stateless_maps(self) -> bool:
+        """A ``map`` without ``num_parallel_calls`` over a stateless function is made parallel when the dataset is iterated."""
+        return self.tensorflow >= MAP_PARALLELIZATION_SINCE
+
+    @property
+    def injects_prefetch(self) -> bool:
+        """A ``prefetch`` is appended where the last operation is synchronous."""
+        return self.tensorflow >= INJECT_PREFETCH_SINCE
+
+
+def parse_version(text: str) -> tuple[int, int]:
+    """("2.16.1") -> (2, 16); raises ValueError for anything that is no version."""
+    match = re.fullmatch(r"\s*(\d+)\.(\d+)(?:\.\d+)*\s*", text)
+    if match is None:
+        raise ValueError(f"not a version: {text!r} (write it like 2.{NEWEST_TENSORFLOW[1]})")
+    return int(match[1]), int(match[2])

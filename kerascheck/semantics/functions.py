@@ -1,0 +1,196 @@
+"""What a function given to tf.data does: state, Python, and whether it works on batches as on elements."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kerascheck.semantics import library
+from kerascheck.semantics.values import Call, Const, External, FunctionFacts, Group, Instance, Made, Mapping, Tensor, Value, constant, options_of
+
+_RANDOM_LAYERS = frozenset(
+    "keras.layers." + name
+    for name in (
+        "RandomBrightness RandomColorDegeneration RandomColorJitter RandomContrast RandomCrop RandomElasticTransform RandomErasing "
+        "RandomFlip RandomGaussianBlur RandomGrayscale RandomHeight RandomHue RandomInvert RandomPerspective RandomPosterization "
+        "RandomRotation RandomSaturation RandomSharpness RandomShear RandomTranslation RandomWidth RandomZoom RandAugment AugMix "
+        "CutMix MixUp AutoContrast Equalization Solarization Pipeline GaussianNoise Dropout"
+    ).split()
+) - {"keras.layers.AutoContrast", "keras.layers.Equalization", "keras.layers.Solarization", "keras.layers.Pipeline"}
+_LOOKUP_LAYERS = frozenset({"keras.layers.StringLookup", "keras.layers.IntegerLookup", "keras.layers.TextVectorization"})
+_STATELESS_LAYERS = frozenset(
+    "keras.layers." + name
+    for name in (
+        "Rescaling Resizing CenterCrop Normalization Discretization CategoryEncoding Hashing HashedCrossing Flatten Reshape Permute "
+        "Concatenate Add Multiply Average Maximum Minimum Subtract Dot ReLU Softmax Lambda Activation ZeroPadding2D Cropping2D "
+        "GlobalAveragePooling2D MaxPooling2D AveragePooling2D UpSampling2D AutoContrast Equalization Solarization MelSpectrogram "
+        "STFTSpectrogram RepeatVector Masking InputLayer Identity"
+    ).split()
+)
+
+# Element-wise on any rank, so the same on a batch as on its elements.
+_ELEMENTWISE = frozenset(
+    "tensorflow." + name
+    for name in (
+        "cast identity abs negative sign round square sqrt exp sigmoid tanh stop_gradient zeros_like ones_like clip_by_value "
+        "saturate_cast one_hot strings.lower strings.upper strings.strip strings.regex_replace strings.to_number strings.length "
+        "math.abs math.square math.sqrt math.exp math.log math.log1p math.sigmoid math.tanh math.floor math.ceil math.divide_no_nan "
+        "image.convert_image_dtype image.rgb_to_grayscale image.grayscale_to_rgb image.adjust_brightness image.flip_left_right "
+        "image.flip_up_down image.adjust_contrast nn.relu nn.sigmoid logical_not math.logical_not bitcast"
+    ).split()
+) | frozenset(
+    "keras.ops." + name for name in "cast abs negative sign round square sqrt exp log log1p sigmoid tanh relu clip one_hot floor ceil".split()
+) | {"keras.layers.Rescaling.__call__", "keras.backend.cast"}
+_WITH_SCALARS = frozenset(
+    {
+        "tensorflow.add", "tensorflow.subtract", "tensorflow.multiply", "tensorflow.divide", "tensorflow.math.add",
+        "tensorflow.math.subtract", "tensorflow.math.multiply", "tensorflow.math.divide", "tensorflow.pow", "tensorflow.math.pow",
+        "tensorflow.maximum", "tensorflow.minimum", "tensorflow.equal", "tensorflow.not_equal", "tensorflow.greater",
+        "tensorflow.less", "tensorflow.truediv", "tensorflow.math.floormod", "tensorflow.cast",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """A piece of state that keeps tf.data from making a map parallel."""
+
+    call: Call
+    what: str
+    """For messages: "tf.image.random_flip_left_right draws from a stateful generator"."""
+
+
+def display(name: str) -> str:
+    """A canonical name as people write it."""
+    return "tf." + name[11:] if name.startswith("tensorflow.") else name
+
+
+def state_of(call: Call) -> str | None:
+    """Why a call makes the function around it stateful for tf.data; None where it does not.
+
+    Source: ``IsFunctionStateful`` in core/grappler/optimizers/data/function_utils.cc, tried op by op on TensorFlow 2.21.
+    """
+    name = call.name
+    if name is None:
+        return None
+    if name.startswith("tensorflow.random.") and "stateless" not in name and not name.startswith(("tensorflow.random.set_seed", "tensorflow.random.split", "tensorflow.random.fold_in", "tensorflow.random.create_rng")):
+        return f"{display(name)} draws from a stateful generator"
+    if name.startswith("tensorflow.image.random_"):
+        return f"{display(name)} draws from a stateful generator"
+    if name.startswith("keras.random.") and not name.startswith("keras.random.SeedGenerator"):
+        seed = call.argument(None, "seed")
+        return None if isinstance(seed, Const) and seed.value is not None else f"{name} draws from a stateful generator"
+    if name == "tensorflow.image.sample_distorted_bounding_box":
+        return f"{display(name)} draws from a stateful generator"
+    if name in ("tensorflow.py_function", "tensorflow.compat.v1.numpy_function") or (
+        name == "tensorflow.numpy_function" and constant(call.argument(3, "stateful"), True) is not False
+    ):
+        return f"{display(name)} is stateful"
+    if name == "tensorflow.print":
+        return "tf.print is a side effect"
+    if name == "tensorflow.Variable.__get__":
+        return "it reads a tf.Variable"
+    if name.startswith("tensorflow.Variable.assign"):
+        return "it assigns a tf.Variable"
+    if name.startswith("tensorflow.lookup.") and name.endswith((".lookup", ".__getitem__", ".__call__")):
+        return "a lookup table is a stateful resource"
+    owner, _, method = name.rpartition(".")
+    if method == "__call__":
+        return _state_of_object(call.receiver)
+    return None
+
+
+def _state_of_object(value: Value) -> str | None:
+    """Why calling a layer or model is stateful."""
+    if isinstance(value, Made):
+        name = value.name
+        short = name.rpartition(".")[2]
+        if name in _RANDOM_LAYERS:
+            return f"the layer {short} keeps a random seed in a variable"
+        if name in _LOOKUP_LAYERS:
+            return f"the layer {short} looks up a table"
+        if name == "keras.Sequential" and value.call is not None:
+            for layer in options_of(value.call.argument(0, "layers")):
+                for item in layer.items if isinstance(layer, Group) else []:
+                    reason = _state_of_object(item)
+                    if reason is not None:
+                        return reason
+            return None
+        if library.class_of(name) == "keras.Model":
+            return "it calls a model, whose weights are variables"
+        if name.startswith("keras.layers.") and name not in _STATELESS_LAYERS and name != "keras.layers.TFSMLayer":
+            return f"the layer {short} has variables"
+    return None
+
+
+class Facts:
+    """What is known of the function of an operation, over every function it may be.
+
+    Attributes:
+        known: all of it could be followed, so that silence means absence.
+        calls: what it calls, in order.
+    """
+
+    def __init__(self, runs: list[FunctionFacts], occurrences: int):
+        self._runs = runs
+        self.known = bool(runs) and len(runs) == occurrences and all(run.known for run in runs)
+        self.calls: list[Call] = [call for run in runs for call in run.calls]
+
+    @property
+    def state(self) -> State | None:
+        """The first thing that makes the function stateful; None where nothing visible does."""
+        for call in self.calls:
+            reason = state_of(call)
+            if reason is not None:
+                return State(call, reason)
+        return None
+
+    def call_of(self, *names: str) -> Call | None:
+        """The first call of one of these names."""
+        return next((call for call in self.calls if call.name in names), None)
+
+    @property
+    def python_function(self) -> Call | None:
+        """A py_function or numpy_function, whose body holds Python's lock."""
+        return self.call_of("tensorflow.py_function", "tensorflow.numpy_function", "tensorflow.compat.v1.numpy_function")
+
+    @property
+    def elementwise(self) -> bool:
+        """Proven to give the same on a batch as on each of its elements.
+
+        Only operations that act on every number alone, arithmetic with literal numbers, and
+        repacking of tuples and dictionaries count; everything else is not proven.
+        """
+        if not self.known or not self._runs:
+            return False
+        for run in self._runs:
+            # A function that computes nothing (repacking) gains nothing either.
+            if not run.calls and not any(kind == "arithmetic" for kind, _, _ in run.uses):
+                return False
+            if not all(kind in ("arithmetic", "key") for kind, _, _ in run.uses):
+                return False
+            if not all(_is_elementwise(call) for call in run.calls):
+                return False
+            if not _is_repacking(run.result):
+                return False
+        return True
+
+
+def _is_elementwise(call: Call) -> bool:
+    name = call.name or ""
+    if name in _WITH_SCALARS:
+        others = [value for value in call.arguments.values() if not isinstance(value, Tensor)]
+        tensors = [value for value in call.arguments.values() if isinstance(value, Tensor)]
+        return len(tensors) == 1 and all(isinstance(value, (Const, External)) for value in others)
+    if name == "tensorflow.one_hot":
+        return call.argument(5, "axis") is None
+    return name in _ELEMENTWISE
+
+
+def _is_repacking(value: Value) -> bool:
+    if isinstance(value, Tensor):
+        return True
+    if isinstance(value, Group):
+        return all(_is_repacking(item) for item in value.items)
+    if isinstance(value, Mapping):
+        return not value.open and all(_is_repacking(item) for item in value.items.values())
+    return False

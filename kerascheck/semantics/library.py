@@ -1,0 +1,231 @@
+"""What the interpreter must know of TensorFlow, Keras and their neighbours: names, as data.
+
+Names are canonical (:mod:`kerascheck.semantics.names`). What the *runtime* does with
+them is not here but in :mod:`kerascheck.runtime`.
+"""
+
+from __future__ import annotations
+
+import builtins
+from functools import lru_cache
+
+BUILTINS = frozenset(dir(builtins))
+
+TENSOR_LIBRARIES = ("tensorflow.", "keras.", "tensorflow_addons.", "tensorflow_probability.", "tensorflow_text.", "tensorflow_io.")
+
+# A function handed to one of these is compiled; the value is how.
+COMPILERS = {
+    "tensorflow.function": "tf.function",
+    "tensorflow.compat.v1.function": "tf.function",
+    "tensorflow.contrib.eager.defun": "tf.function",
+    "tensorflow.contrib.eager.function": "tf.function",
+    "tensorflow.autograph.to_graph": "tf.function",
+    "jax.jit": "jax.jit",
+    "torch.compile": "torch.compile",
+}
+
+# Decorators that leave the function what it is.
+TRANSPARENT_DECORATORS = frozenset(
+    {
+        "functools.wraps", "functools.lru_cache", "functools.cache", "abc.abstractmethod", "typing.no_type_check", "typing.final",
+        "tensorflow.autograph.experimental.do_not_convert", "tensorflow.custom_gradient", "keras.saving.register_keras_serializable",
+        "keras.utils.register_keras_serializable", "tensorflow.Module.with_name_scope", "tensorflow.no_gradient", "typing.overload",
+        "tensorflow.recompute_grad", "contextlib.contextmanager", "typeguard.typechecked", "tensorflow.test.mock.patch",
+        "tensorflow_addons.utils.types.typechecked", "tensorflow.autograph.do_not_convert", "builtins.object",
+    }
+)
+TRANSPARENT_DECORATOR_PREFIXES = ("gin.", "click.", "absl.", "hydra.", "typing.", "dataclasses.", "numba.", "pytest.", "tensorflow_addons.utils.")
+
+# What fit, evaluate, ... do with a dataset given first.
+CONSUMING_METHODS = {
+    "fit": "train",
+    "fit_generator": "train",
+    "train_on_batch": "train",
+    "evaluate": "evaluate",
+    "evaluate_generator": "evaluate",
+    "test_on_batch": "evaluate",
+    "predict": "predict",
+    "predict_generator": "predict",
+    "predict_on_batch": "predict",
+    "adapt": "adapt",
+    "fit_transform": "adapt",
+}
+
+# Weights are updated.
+TRAINING_CALLS = frozenset(
+    {
+        "keras.Optimizer.apply_gradients", "keras.Optimizer.minimize", "keras.Optimizer.apply", "keras.Model.train_on_batch",
+        "keras.Model.fit", "keras.Model.fit_generator", "keras.Model.train_step",
+    }
+)
+TRAINING_METHODS = frozenset({"apply_gradients", "train_on_batch", "fit_generator"})
+
+PASS_THROUGH_ITERATORS = frozenset(
+    {
+        "tqdm.tqdm", "tqdm.auto.tqdm", "tqdm.notebook.tqdm", "tqdm.tqdm_notebook", "tqdm.autonotebook.tqdm", "tqdm.std.tqdm", "tqdm",
+        "rich.progress.track", "alive_progress.alive_it", "fastprogress.progress_bar", "fastprogress.master_bar",
+        "fastprogress.fastprogress.progress_bar", "fastprogress.fastprogress.master_bar", "progressbar.progressbar",
+    }
+)
+
+# Libraries that hand a function on to code which runs it in the graph.
+TRACING_WRAPPERS = frozenset({"keras.ops.map", "keras.ops.scan", "keras.ops.while_loop", "keras.ops.cond", "keras.ops.fori_loop", "keras.ops.vectorized_map", "keras.backend.switch", "keras.backend.map_fn", "keras.backend.rnn"})
+
+# Datasets given to these are only looked at.
+TRANSPARENT_TO_DATASETS = frozenset({"tensorflow.data.experimental.cardinality", "tensorflow.data.experimental.get_structure", "tensorflow.data.experimental.assert_cardinality"})
+
+# Results that are no tensors although a tensor goes in.
+STATIC_RESULTS = frozenset(
+    {
+        "tensorflow.is_tensor", "tensorflow.get_static_value", "tensorflow.executing_eagerly", "tensorflow.TensorShape",
+        "keras.backend.int_shape", "keras.backend.ndim", "keras.backend.is_keras_tensor", "keras.backend.image_data_format",
+        "keras.backend.floatx", "keras.backend.epsilon", "keras.backend.dtype", "keras.backend.is_tensor", "keras.ops.ndim",
+        "keras.ops.shape", "keras.ops.is_tensor", "keras.tree.flatten", "keras.utils.to_categorical", "tensorflow.device",
+        "tensorflow.name_scope", "tensorflow.inside_function", "tensorflow.control_dependencies", "keras.backend.backend",
+        "tensorflow.summary.scalar", "tensorflow.summary.histogram", "tensorflow.summary.image", "tensorflow.print",
+        "tensorflow.ensure_shape.static", "keras.backend.name_scope", "tensorflow.autograph.experimental.set_loop_options",
+    }
+)
+
+TENSOR_MAKERS = frozenset(
+    {
+        "tensorflow.constant", "tensorflow.zeros", "tensorflow.ones", "tensorflow.fill", "tensorflow.range", "tensorflow.eye",
+        "tensorflow.linspace", "tensorflow.convert_to_tensor", "tensorflow.one_hot", "tensorflow.cast", "tensorflow.stack",
+        "tensorflow.io.read_file", "keras.ops.zeros", "keras.ops.ones", "keras.ops.arange", "keras.ops.convert_to_tensor",
+    }
+)
+TENSOR_MAKER_PREFIXES = ("tensorflow.random.", "keras.random.")
+
+# Dataset methods that return a dataset; the value tells where a function is given, if one is.
+DATASET_METHODS: dict[str, tuple[int, str] | None] = {
+    "batch": None,
+    "bucket_by_sequence_length": (0, "element_length_func"),
+    "cache": None,
+    "concatenate": None,
+    "enumerate": None,
+    "filter": (0, "predicate"),
+    "flat_map": (0, "map_func"),
+    "group_by_window": (1, "reduce_func"),
+    "ignore_errors": None,
+    "interleave": (0, "map_func"),
+    "map": (0, "map_func"),
+    "map_with_legacy_function": (0, "map_func"),
+    "map_and_batch": (0, "map_func"),
+    "padded_batch": None,
+    "parallel_interleave": (0, "map_func"),
+    "prefetch": None,
+    "ragged_batch": None,
+    "rebatch": None,
+    "rejection_resample": (0, "class_func"),
+    "repeat": None,
+    "scan": (1, "scan_func"),
+    "shard": None,
+    "shuffle": None,
+    "shuffle_and_repeat": None,
+    "skip": None,
+    "snapshot": None,
+    "sparse_batch": None,
+    "take": None,
+    "take_while": (0, "predicate"),
+    "unbatch": None,
+    "unique": None,
+    "window": None,
+    "with_options": None,
+    "zip": None,
+}
+
+_SOURCES = {
+    "tensorflow.data.TFRecordDataset", "tensorflow.data.TextLineDataset", "tensorflow.data.FixedLengthRecordDataset",
+    "tensorflow.data.experimental.CsvDataset", "tensorflow.data.experimental.SqlDataset", "tensorflow.data.experimental.RaggedTensor",
+    "tensorflow.data.experimental.make_csv_dataset", "tensorflow.data.experimental.make_batched_features_dataset",
+    "tensorflow.data.experimental.Counter", "tensorflow.data.experimental.RandomDataset", "tensorflow.data.experimental.from_variant",
+    "keras.utils.image_dataset_from_directory", "keras.utils.text_dataset_from_directory", "keras.utils.audio_dataset_from_directory",
+    "keras.utils.timeseries_dataset_from_array", "keras.utils.split_dataset", "tensorflow_datasets.load", "tensorflow_datasets.as_dataset",
+}
+_DATASET_FACTORIES = (
+    "from_tensor_slices", "from_tensors", "from_generator", "from_list", "list_files", "range", "zip", "load", "random",
+    "sample_from_datasets", "choose_from_datasets", "counter", "from_sparse_tensor_slices",
+)
+
+
+@lru_cache(maxsize=None)
+def source_kind(name: str) -> str | None:
+    """ "tfds" or "source" where a call of ``name`` makes a dataset, else None."""
+    if name in ("tensorflow_datasets.load", "tensorflow_datasets.as_dataset"):
+        return "tfds"
+    if name in _SOURCES:
+        return "source"
+    owner, _, last = name.rpartition(".")
+    if last in _DATASET_FACTORIES and owner in (
+        "tensorflow.data.Dataset", "tensorflow.data.DatasetV2", "tensorflow.data.TFRecordDataset", "tensorflow.data.TextLineDataset",
+    ):
+        return "source"
+    return None
+
+
+@lru_cache(maxsize=None)
+def class_of(name: str) -> str:
+    """The class of what a call of ``name`` returns; many factories return one class."""
+    if name in (
+        "keras.Sequential", "keras.Model", "keras.models.load_model", "keras.models.clone_model", "keras.models.model_from_json",
+        "keras.models.model_from_yaml", "keras.models.Functional", "keras.Functional", "keras.Model.from_config",
+    ):
+        return "keras.Model"
+    owner, _, last = name.rpartition(".")
+    if name.startswith("keras.applications.") and last[:1].isupper():
+        return "keras.Model"
+    if owner.startswith("transformers.TF") and last == "from_pretrained":
+        return "keras.Model"
+    if name.startswith(("keras.optimizers.", "tensorflow.optimizers.", "tensorflow.train.", "tensorflow_addons.optimizers.")) and (
+        last[:1].isupper() or last == "get"
+    ):
+        return "keras.Optimizer" if last not in ("Checkpoint", "CheckpointManager", "Example", "Feature", "Features") else name
+    if name.startswith("keras.mixed_precision.LossScaleOptimizer"):
+        return "keras.Optimizer"
+    if name.startswith(("keras.metrics.", "tensorflow.metrics.")) and last[:1].isupper():
+        return "keras.Metric"
+    if name.startswith(("keras.losses.", "tensorflow.losses.")) and last[:1].isupper():
+        return "keras.Loss"
+    if name.startswith("tensorflow.distribute.") and (last.endswith("Strategy") or last == "get_strategy"):
+        return "tensorflow.distribute.Strategy"
+    if owner == "tensorflow.random.Generator" or name == "tensorflow.random.get_global_generator":
+        return "tensorflow.random.Generator"
+    if name == "keras.layers.Layer":
+        return "keras.Layer"
+    return name
+
+
+@lru_cache(maxsize=None)
+def _class_of_bases(bases: frozenset[str]) -> str | None:
+    classes = {class_of(base) for base in bases}
+    for known in ("keras.Model", "keras.Layer", "keras.Loss", "keras.Metric", "keras.Optimizer"):
+        if known in classes or any(name.startswith("keras.layers.") for name in classes) and known == "keras.Layer":
+            return known
+        if known.replace("keras.", "keras.losses.") in classes:
+            return known
+    for name in ("keras.losses.Loss", "keras.metrics.Metric", "keras.optimizers.Optimizer"):
+        if name in bases:
+            return class_of(name)
+    for name in ("keras.utils.PyDataset", "keras.callbacks.Callback"):
+        if name in bases:
+            return name
+    return None
+
+
+def class_of_bases(bases: set[str]) -> str | None:
+    """The library class that a class of the linted tree is one of."""
+    return _class_of_bases(frozenset(bases))
+
+
+_HOOKS = {
+    "keras.Model": {"call": "call", "train_step": "train_step", "test_step": "test_step", "predict_step": "predict_step", "compute_loss": "train_step"},
+    "keras.Layer": {"call": "call"},
+    "keras.Loss": {"call": "loss", "__call__": "loss"},
+    "keras.Metric": {"update_state": "metric"},
+}
+
+
+def traced_hook(bases: set[str], method: str) -> str | None:
+    """How Keras compiles a method that it calls itself ("call", "train_step", ...); None where it does not."""
+    owner = class_of_bases(bases)
+    return _HOOKS.get(owner or "", {}).get(method)

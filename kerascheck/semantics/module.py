@@ -1,0 +1,271 @@
+"""One module of the linted tree: its text, its tree, and what running it would mean."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from kerascheck.runtime import NEWEST_TENSORFLOW, Runtime, parse_version
+from kerascheck.semantics.interpreter import Interpreter
+from kerascheck.semantics.pipelines import Pipelines
+from kerascheck.semantics.training import Program
+from kerascheck.semantics.tree import SyntaxProblem, Tree
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kerascheck.semantics.values import Call
+
+# Names that a file of the tree may not take from the libraries they belong to.
+_LIBRARIES = frozenset(
+    "tensorflow keras tf_keras numpy jax torch pandas sklearn scipy matplotlib cv2 PIL tqdm os sys re json random time math typing "
+    "collections functools itertools logging argparse pathlib abc datetime pickle copy glob shutil subprocess warnings transformers "
+    "tensorflow_datasets tensorflow_addons tensorflow_probability tensorflow_hub datasets absl flask dataclasses enum csv string".split()
+)
+_MAX_IMPORTED = 80
+_ACTS_ON_IMPORT = (
+    "set_memory_growth", "set_visible_devices", "set_global_policy", "set_policy", "set_dtype_policy", "os.environ",
+    "run_functions_eagerly", "set_logical_device_configuration", "set_virtual_device_configuration", "enable_debug_mode",
+)
+
+# A module without any of these holds nothing that a rule asks about: its functions are not followed into.
+_WORTH_FOLLOWING = re.compile(
+    r"tf\.data|Dataset|GradientTape|apply_gradients|memory_growth|_policy|\.fit\(|\.map\(|\.batch\(|\.predict\(|py_function|"
+    r"numpy_function|tf\.image|tf\.random|\.random_|parse_single|Random[A-Z]|@tf\.function|tf\.config|enable_eager|environ"
+)
+
+_IMPORT_LINE = re.compile(r"^[ \t]*(?:from[ \t]+(?P<base>[.\w]+)[ \t]+import[ \t]+(?P<names>\([^)]*\)|[^\n#;]+)|import[ \t]+(?P<plain>[^\n#;(]+))", re.M)
+_BACKEND = re.compile(r"""KERAS_BACKEND["']\]?\s*[=,:]\s*["'](tensorflow|jax|torch)["']""")
+_LEGACY = re.compile(r"""^\s*(?:import|from)\s+tf_keras\b|TF_USE_LEGACY_KERAS["']\]?\s*[=,]\s*["'](?:1|true)["']""", re.M | re.I)
+
+
+class Module:
+    """A parsed module.
+
+    Attributes:
+        source: its :class:`kerascheck.source.Source`.
+        tree: its :class:`Tree`.
+        project: the tree of modules that it belongs to.
+    """
+
+    def __init__(self, source, tree: Tree, project: Project):
+        self.source, self.tree, self.project = source, tree, project
+
+    def __repr__(self) -> str:
+        return f"<Module {self.source.path}>"
+
+    @property
+    def text(self) -> str:
+        return self.source.text
+
+    def range_of(self, node: cst.CSTNode) -> tuple[int, int]:
+        """Where a finding about ``node`` stands: its range, of a call in a chain over several lines from the method's name on."""
+        start, end = self.tree.range_of(node)
+        if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
+            name = self.tree.range_of(node.func.attr)[0]
+            if "\n" in self.text[start:name] or "\r" in self.text[start:name]:
+                return name, end
+        return start, end
+
+    def statement_range(self, node: cst.CSTNode) -> tuple[int, int]:
+        """See :meth:`Tree.statement_range`."""
+        return self.tree.statement_range(node)
+
+    @property
+    def dotted(self) -> str:
+        return Path(self.source.path).stem
+
+    @property
+    def is_package(self) -> bool:
+        return Path(self.source.path).name == "__init__.py"
+
+    @cached_property
+    def acts_on_import(self) -> bool:
+        """Whether importing it may do more than define things."""
+        return any(word in self.text for word in _ACTS_ON_IMPORT)
+
+    @cached_property
+    def worth_following(self) -> bool:
+        """Whether its functions may do anything that matters to the modules that call them."""
+        return _WORTH_FOLLOWING.search(self.text) is not None
+
+    @cached_property
+    def name_counts(self) -> Counter[str]:
+        """How often each identifier stands in the module."""
+        counts: Counter[str] = Counter()
+        for node in self.tree.parents:
+            if type(node) is cst.Name:
+                counts[node.value] += 1
+        return counts
+
+    @cached_property
+    def generators(self) -> frozenset[cst.CSTNode]:
+        """The functions that hold a ``yield``."""
+        found = set()
+        for node in self.tree.parents:
+            if type(node) is cst.Yield:
+                for outer in self.tree.ancestors(node):
+                    if isinstance(outer, (cst.FunctionDef, cst.Lambda)):
+                        found.add(outer)
+                        break
+        return frozenset(found)
+
+    @cached_property
+    def run(self) -> Interpreter:
+        """The module interpreted as the entry of a program."""
+        interpreter = Interpreter(self)
+        interpreter.run()
+        return interpreter
+
+    @cached_property
+    def pipelines(self) -> Pipelines:
+        """Its dataset pipelines."""
+        return Pipelines(self)
+
+    @cached_property
+    def program(self) -> Program:
+        """What it does when it is run."""
+        return Program(self)
+
+    @cached_property
+    def runtime(self) -> Runtime:
+        """The versions it is judged for: from the settings, its own code, and the project's pins, in this order."""
+        return self.project.runtime_of(self)
+
+    def is_cell_output(self, node: cst.CSTNode) -> bool:
+        """Whether a notebook shows the value of this expression because it ends a cell."""
+        cells = getattr(self.source, "cells", None)
+        if not cells:
+            return False
+        end = self.range_of(node)[1]
+        here = self.source.locate(end - 1, end).cell
+        rest = self.text[end:]
+        following = len(rest) - len(rest.lstrip())
+        after = end + following
+        return after >= len(self.text) or self.source.locate(after, after).cell != here
+
+
+class Project:
+    """The modules that may import each other.
+
+    Args:
+        settings: :class:`kerascheck.config.Settings`, for the target versions.
+        read: turns a path into a :class:`kerascheck.source.Source`; raises for what cannot be read.
+    """
+
+    def __init__(self, settings, read):
+        self.settings = settings
+        self._read = read
+        self._modules: dict[Path, Module | None] = {}
+        self._found: dict[tuple[Path, str, int], Path | None] = {}
+
+    def load(self, source) -> Module:
+        """The module of a source; raises :class:`SyntaxProblem` where it cannot be parsed."""
+        module = Module(source, Tree(source.text), self)
+        self._modules[Path(source.path).resolve()] = module
+        return module
+
+    def find(self, importer: Module, dotted: str, level: int) -> Module | None:
+        """The module of the tree that ``importer`` means by an import; None where it is outside.
+
+        Args:
+            dotted: the name after ``import`` or ``from``, without leading dots.
+            level: the number of leading dots.
+        """
+        if not dotted and not level or (not level and dotted.partition(".")[0] in _LIBRARIES):
+            return None
+        origin = Path(importer.source.path).resolve()
+        key = (origin.parent, dotted, level)
+        if key not in self._found:
+            self._found[key] = self._search(origin, dotted, level)
+        path = self._found[key]
+        return self._module_at(path) if path is not None else None
+
+    def imported_texts(self, module: Module) -> list[str]:
+        """Texts of the modules of the tree that ``module`` imports, directly or not (at most 80)."""
+        texts: list[str] = []
+        seen = {Path(module.source.path).resolve()}
+        pending = [(Path(module.source.path).resolve(), module.text)]
+        while pending and len(seen) < _MAX_IMPORTED:
+            origin, text = pending.pop(0)
+            for match in _IMPORT_LINE.finditer(text):
+                base, names, plain = match["base"], match["names"], match["plain"]
+                wanted = []
+                if plain:
+                    wanted = [(part.split()[0], 0) for part in plain.split(",") if part.split()]
+                elif base is not None:
+                    level = len(base) - len(base.lstrip("."))
+                    dotted = base.lstrip(".")
+                    wanted = [(dotted, level)]
+                    wanted += [(f"{dotted}.{name.split()[0]}" if dotted else name.split()[0], level) for name in names.strip("( )").split(",") if name.split()]
+                for dotted, level in wanted:
+                    if not level and dotted.partition(".")[0] in _LIBRARIES:
+                        continue
+                    path = self._search(origin, dotted, level)
+                    if path is None or path in seen:
+                        continue
+                    seen.add(path)
+                    try:
+                        inner = self._read(path).text
+                    except (OSError, ValueError):
+                        continue
+                    texts.append(inner)
+                    pending.append((path, inner))
+        return texts
+
+    def runtime_of(self, module: Module) -> Runtime:
+        """See :attr:`Module.runtime`."""
+        settings = self.settings
+        target = getattr(settings, "target_tensorflow", None)
+        keras = getattr(settings, "keras", None)
+        backend = getattr(settings, "backend", None)
+        if backend is None:
+            written = _BACKEND.search(module.text)
+            backend = written[1] if written else "tensorflow"
+        if keras is None:
+            keras = 2 if _LEGACY.search(module.text) else 3
+        return Runtime(parse_version(target) if isinstance(target, str) else target or NEWEST_TENSORFLOW, int(keras), backend)
+
+    def _search(self, origin: Path, dotted: str, level: int) -> Path | None:
+        parts = dotted.split(".") if dotted else []
+        if level:
+            folder = origin.parent
+            for _ in range(level - 1):
+                folder = folder.parent
+            return _module_file(folder, parts)
+        folder = origin.parent
+        for _ in range(7):
+            found = _module_file(folder, parts)
+            if found is not None and found != origin:
+                return found
+            if (folder / ".git").exists() or folder == folder.parent:
+                return None
+            folder = folder.parent
+        return None
+
+    def _module_at(self, path: Path) -> Module | None:
+        if path not in self._modules:
+            if len(self._modules) > _MAX_IMPORTED * 40:
+                return None
+            self._modules[path] = None
+            try:
+                source = self._read(path)
+                self._modules[path] = Module(source, Tree(source.text), self)
+            except (OSError, ValueError, SyntaxProblem):
+                # What cannot be read is unknown; it is reported where it is linted itself.
+                self._modules[path] = None
+        return self._modules[path]
+
+
+def _module_file(folder: Path, parts: list[str]) -> Path | None:
+    path = folder.joinpath(*parts)
+    if parts and path.with_name(path.name + ".py").is_file():
+        return path.with_name(path.name + ".py")
+    if (path / "__init__.py").is_file():
+        return path / "__init__.py"
+    return None

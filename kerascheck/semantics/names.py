@@ -1,0 +1,114 @@
+"""Canonical dotted names: every public spelling of a TensorFlow or Keras symbol becomes one.
+
+``tf.keras.X``, ``tf_keras.X`` and ``keras.X`` are all ``keras.X``; names that moved
+between releases get the name they have today.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+# Longest first: the first prefix that fits is replaced.
+_PREFIXES = (
+    ("tensorflow.python.keras.", "keras."),
+    ("tensorflow._api.v2.", "tensorflow."),
+    ("tensorflow.compat.v2.", "tensorflow."),
+    ("tensorflow.compat.v1.keras.", "keras."),
+    ("tensorflow.compat.v1.data.", "tensorflow.data."),
+    ("tensorflow.contrib.keras.", "keras."),
+    ("tensorflow.contrib.data.", "tensorflow.data.experimental."),
+    ("tensorflow.keras.", "keras."),
+    ("tf_keras.", "keras."),
+    ("keras.src.", "keras."),
+    ("keras.api.", "keras."),
+    ("keras.legacy.", "keras."),
+    ("keras.layers.experimental.preprocessing.", "keras.layers."),
+    ("keras.layers.experimental.", "keras.layers."),
+    ("keras.layers.preprocessing.", "keras.layers."),
+    ("keras.optimizers.legacy.", "keras.optimizers."),
+    ("keras.optimizers.experimental.", "keras.optimizers."),
+    ("keras.mixed_precision.experimental.", "keras.mixed_precision."),
+    ("tensorflow.train.experimental.", "tensorflow.train."),
+    ("tensorflow.distribute.experimental.", "tensorflow.distribute."),
+    ("numpy.core.", "numpy."),
+    ("tensorflow_datasets.core.", "tensorflow_datasets."),
+    ("jax.numpy.", "jax.numpy."),
+)
+
+_ALIASES = {
+    "tensorflow.keras": "keras",
+    "tf_keras": "keras",
+    "tensorflow.python.keras": "keras",
+    "tensorflow.compat.v2": "tensorflow",
+    "tensorflow.compat.v2.keras": "keras",
+    "keras.models.Model": "keras.Model",
+    "keras.models.Sequential": "keras.Sequential",
+    "keras.engine.training.Model": "keras.Model",
+    "keras.engine.sequential.Sequential": "keras.Sequential",
+    "keras.training.Model": "keras.Model",
+    "keras.layers.Layer": "keras.Layer",
+    "keras.layers.Input": "keras.Input",
+    "keras.engine.base_layer.Layer": "keras.Layer",
+    "keras.engine.Layer": "keras.Layer",
+    "keras.engine.topology.Layer": "keras.Layer",
+    "keras.saving.load_model": "keras.models.load_model",
+    "keras.preprocessing.image_dataset_from_directory": "keras.utils.image_dataset_from_directory",
+    "keras.preprocessing.text_dataset_from_directory": "keras.utils.text_dataset_from_directory",
+    "keras.preprocessing.timeseries_dataset_from_array": "keras.utils.timeseries_dataset_from_array",
+    "keras.preprocessing.image.image_dataset_from_directory": "keras.utils.image_dataset_from_directory",
+    "keras.preprocessing.audio_dataset_from_directory": "keras.utils.audio_dataset_from_directory",
+    "keras_preprocessing.image.ImageDataGenerator": "keras.preprocessing.image.ImageDataGenerator",
+    "keras.utils.data_utils.Sequence": "keras.utils.PyDataset",
+    "keras.utils.Sequence": "keras.utils.PyDataset",
+    "keras.config.set_dtype_policy": "keras.mixed_precision.set_global_policy",
+    "keras.mixed_precision.set_dtype_policy": "keras.mixed_precision.set_global_policy",
+    "keras.mixed_precision.set_policy": "keras.mixed_precision.set_global_policy",
+    "keras.backend.clear_session": "keras.utils.clear_session",
+    "tensorflow.data.experimental.AUTOTUNE": "tensorflow.data.AUTOTUNE",
+    "tensorflow.data.experimental.Optional": "tensorflow.experimental.Optional",
+    "tensorflow.data.experimental.sample_from_datasets": "tensorflow.data.Dataset.sample_from_datasets",
+    "tensorflow.data.experimental.choose_from_datasets": "tensorflow.data.Dataset.choose_from_datasets",
+    "tensorflow.data.experimental.load": "tensorflow.data.Dataset.load",
+    "tensorflow.data.experimental.from_list": "tensorflow.data.Dataset.from_list",
+    "tensorflow.config.experimental.list_physical_devices": "tensorflow.config.list_physical_devices",
+    "tensorflow.config.experimental.list_logical_devices": "tensorflow.config.list_logical_devices",
+    "tensorflow.config.experimental.set_visible_devices": "tensorflow.config.set_visible_devices",
+    "tensorflow.config.experimental.get_visible_devices": "tensorflow.config.get_visible_devices",
+    "tensorflow.config.experimental.set_virtual_device_configuration": "tensorflow.config.set_logical_device_configuration",
+    "tensorflow.config.experimental.VirtualDeviceConfiguration": "tensorflow.config.LogicalDeviceConfiguration",
+    "tensorflow.config.experimental_run_functions_eagerly": "tensorflow.config.run_functions_eagerly",
+    "tensorflow.config.set_memory_growth": "tensorflow.config.experimental.set_memory_growth",
+    "tensorflow.random.experimental.Generator": "tensorflow.random.Generator",
+    "tensorflow.py_func": "tensorflow.py_function",
+    "tensorflow.compat.v1.py_func": "tensorflow.py_function",
+    "tensorflow.parse_single_example": "tensorflow.io.parse_single_example",
+    "tensorflow.compat.v1.parse_single_example": "tensorflow.io.parse_single_example",
+    "tensorflow.read_file": "tensorflow.io.read_file",
+    "tensorflow.python.ops.script_ops.py_func": "tensorflow.py_function",
+    "tensorflow.math.round": "tensorflow.round",
+    "tensorflow.to_float": "tensorflow.cast",
+    "tensorflow.image.decode_jpeg": "tensorflow.io.decode_jpeg",
+    "tensorflow.image.decode_png": "tensorflow.io.decode_png",
+    "tensorflow.image.decode_image": "tensorflow.io.decode_image",
+    "tensorflow.contrib.eager.Variable": "tensorflow.Variable",
+}
+
+
+@lru_cache(maxsize=None)
+def canonical(dotted: str) -> str:
+    """The canonical form of a fully qualified dotted name; names of other libraries are returned unchanged."""
+    before = None
+    while before != dotted:
+        before = dotted
+        for prefix, replacement in _PREFIXES:
+            if dotted.startswith(prefix) and prefix != replacement:
+                dotted = replacement + dotted[len(prefix) :]
+                break
+        dotted = _ALIASES.get(dotted, dotted)
+    family, _, rest = dotted.partition("keras.layers.")
+    # keras.layers.recurrent.LSTM and keras.layers.core.dense.Dense are keras.layers.LSTM and Dense.
+    if not family and "." in rest:
+        owner, _, last = rest.rpartition(".")
+        if owner.islower() and last[:1].isupper():
+            return "keras.layers." + last
+    return dotted

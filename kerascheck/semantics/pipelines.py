@@ -1,0 +1,320 @@
+"""Dataset pipelines: operations, what they feed, and which rewrites of the runtime reach them."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from kerascheck.runtime import ASYNCHRONOUS_LAST, BATCHING_SOURCES, PREFETCHED_SOURCES
+from kerascheck.semantics.functions import Facts
+from kerascheck.semantics.values import (
+    UNKNOWN,
+    Call,
+    Const,
+    Made,
+    Scope,
+    Sink,
+    Stage,
+    Value,
+    constant,
+    holds_tensor,
+    options_of,
+)
+
+if TYPE_CHECKING:
+    from kerascheck.semantics.module import Module
+
+INSPECTED_ELEMENTS = 32
+"""``take(k)`` of at most so many elements is a look at the data."""
+
+_HELD_OUT = re.compile(r"(?:^|_)(?:val|valid|validation|test|eval|evaluation|dev|holdout)(?:_|\d|$)", re.I)
+_PARALLEL = {"map": 1, "interleave": 3, "map_with_legacy_function": 1, "parallel_interleave": None, "batch": 2}
+
+
+@dataclass(frozen=True, slots=True)
+class Rewrites:
+    """Which of tf.data's own rewrites are switched off for a pipeline."""
+
+    autotune_off: bool = False
+    defaults_off: bool = False
+    prefetch_off: bool = False
+    maps_off: bool = False
+
+    def __or__(self, other: Rewrites) -> Rewrites:
+        return Rewrites(
+            self.autotune_off or other.autotune_off,
+            self.defaults_off or other.defaults_off,
+            self.prefetch_off or other.prefetch_off,
+            self.maps_off or other.maps_off,
+        )
+
+    @property
+    def maps_stay_serial(self) -> bool:
+        """map_parallelization does not run."""
+        return self.autotune_off or self.defaults_off or self.maps_off
+
+    @property
+    def no_prefetch(self) -> bool:
+        """inject_prefetch does not run."""
+        return self.autotune_off or self.defaults_off or self.prefetch_off
+
+
+class Operation:
+    """One dataset operation as it is written, with every way the program runs it.
+
+    Attributes:
+        module, node: where it is written (the call).
+        name: the method.
+        stages: its occurrences in pipelines.
+        roles: what those pipelines feed: "train", "validation", "evaluate", "predict", "adapt", "inspect", "unknown".
+        rewrites: what is switched off for them.
+    """
+
+    def __init__(self, stages: list[Stage], roles: frozenset[str], rewrites: Rewrites):
+        self.stages, self.roles, self.rewrites = stages, roles, rewrites
+        self.module, self.node, self.name = stages[0].module, stages[0].node, stages[0].name
+        self.call: Call | None = stages[0].call
+        self.facts = Facts([stage.facts for stage in stages if stage.facts is not None], len(stages))
+
+    @property
+    def feeds_training(self) -> bool:
+        """It is on the way to fit or to a training loop."""
+        return "train" in self.roles
+
+    @property
+    def may_feed_training(self) -> bool:
+        """It is, or where its dataset goes cannot be seen and nothing says that it is held-out data."""
+        return self.feeds_training or ("unknown" in self.roles and not _named_held_out(self.stages[0]))
+
+    def argument(self, position: int | None, keyword: str | None = None) -> Value | None:
+        """See :meth:`kerascheck.semantics.values.Arguments.get`; UNKNOWN where the call is not visible."""
+        return self.call.argument(position, keyword) if self.call is not None else UNKNOWN
+
+    @property
+    def parallelism(self) -> Value | None:
+        """The argument ``num_parallel_calls``; None where it is certainly not given."""
+        return self.argument(_PARALLEL.get(self.name), "num_parallel_calls")
+
+    @property
+    def inside(self) -> Stage | None:
+        """The interleave/flat_map whose function holds this operation."""
+        for scope in self.stages[0].scope.chain():
+            if scope.stage is not None and scope.stage.name in ("interleave", "flat_map", "parallel_interleave"):
+                return scope.stage
+        return None
+
+    def next_operations(self, pipelines: Pipelines) -> set[str]:
+        """Names of the operations that are applied to its result."""
+        return {child.name for stage in self.stages for child in pipelines.children(stage)}
+
+    def followed_by(self, pipelines: Pipelines, name: str) -> bool:
+        """Whether an operation called ``name`` is applied anywhere downstream."""
+        return any(child.name == name for stage in self.stages for child in pipelines.downstream(stage))
+
+
+def _named_held_out(stage: Stage) -> bool:
+    """Whether the names around a stage say that it holds validation or test data."""
+    tree = stage.module.tree
+    for ancestor in tree.ancestors(stage.node):
+        if isinstance(ancestor, (cst.FunctionDef, cst.ClassDef)) and _HELD_OUT.search(ancestor.name.value):
+            return True
+        if isinstance(ancestor, cst.Assign) and any(_held_out_target(target.target) for target in ancestor.targets):
+            return True
+    return False
+
+
+def _held_out_target(target: cst.BaseExpression) -> bool:
+    if isinstance(target, cst.Name):
+        return _HELD_OUT.search(target.value) is not None
+    return isinstance(target, cst.Attribute) and _HELD_OUT.search(target.attr.value) is not None
+
+
+class Pipelines:
+    """The dataset pipelines that a module's run builds."""
+
+    def __init__(self, module: Module):
+        self._run = run = module.run
+        self._children: dict[Stage, list[Stage]] = defaultdict(list)
+        self._calls_in_loop: dict[Scope, list[Call]] = defaultdict(list)
+        self._roles: dict[Stage, set[str]] = defaultdict(set)
+        self._rewrites: dict[Stage, Rewrites] = defaultdict(Rewrites)
+        self.sinks: list[tuple[Sink, str]] = []
+        """Consumers of datasets with their role."""
+        for stage in run.stages:
+            for parent in stage.inputs:
+                self._children[parent.identity].append(stage)
+        for call in run.calls:
+            for loop in call.scope.loops():
+                self._calls_in_loop[loop].append(call)
+        self._spread()
+
+    def _spread(self) -> None:
+        nested = []
+        for sink in self._run.sinks:
+            if sink.role == "nested":
+                nested.append(sink)
+                continue
+            role = self.role_of(sink)
+            self.sinks.append((sink, role))
+            if role != "discard":
+                self._mark(sink.stage, role)
+        consumed = {sink.stage.identity for sink in self._run.sinks}
+        for stage in self._run.stages:
+            # A dataset that a module leaves in a global may be imported and used anywhere.
+            if stage.identity not in consumed and not self._children[stage.identity] and not self._roles[stage.identity]:
+                if stage.scope.frame.kind == "root" and stage.scope.frame.function is None:
+                    self._mark(stage, "unknown")
+        for sink in nested:
+            assert sink.outer is not None
+            for role in self._roles[sink.outer.identity]:
+                self._mark(sink.stage, role)
+            self._rewrites[sink.stage.identity] |= self._rewrites[sink.outer.identity]
+
+    def _mark(self, stage: Stage, role: str) -> None:
+        rewrites = Rewrites()
+        pending, seen = [stage], set()
+        order = []
+        while pending:
+            current = pending.pop()
+            if current in seen:
+                continue
+            seen.add(current)
+            order.append(current)
+            pending.extend(current.inputs)
+        for current in order:
+            if current.name == "with_options":
+                rewrites |= _switched_off(current.argument(0, "options"))
+        for current in order:
+            self._roles[current.identity].add(role)
+            self._rewrites[current.identity] |= rewrites
+
+    def role_of(self, sink: Sink) -> str:
+        """What a consumer does with its dataset."""
+        if sink.role == "escape":
+            return "unknown"
+        if sink.role != "loop":
+            return sink.role
+        loop = sink.loop
+        assert loop is not None
+        if loop.trains:
+            return "train"
+        calls = self._calls_in_loop[loop]
+        if loop.trips is not None and loop.trips <= INSPECTED_ELEMENTS:
+            return "inspect"
+        for call in calls:
+            if call.name is None and any(holds_tensor(value) for value in call.arguments.values()):
+                # A function that cannot be seen gets the elements: it may well train.
+                return "unknown"
+        if any((call.name or "").startswith(("keras.Model.", "keras.Metric.", "keras.Loss.")) for call in calls):
+            return "evaluate"
+        return "inspect"
+
+    def calls_in(self, loop: Scope) -> list[Call]:
+        """Everything called in the body of a loop, also in functions that it calls."""
+        return self._calls_in_loop[loop]
+
+    def children(self, stage: Stage) -> list[Stage]:
+        """The operations applied to a stage's dataset."""
+        return self._children[stage.identity]
+
+    def downstream(self, stage: Stage) -> Iterator[Stage]:
+        """Every operation between a stage and its consumers."""
+        pending, seen = list(self.children(stage)), set()
+        while pending:
+            current = pending.pop()
+            if current.identity in seen:
+                continue
+            seen.add(current.identity)
+            yield current
+            pending.extend(self.children(current))
+
+    def roles(self, stage: Stage) -> set[str]:
+        """The roles of all consumers downstream of a stage."""
+        return self._roles[stage.identity]
+
+    def rewrites(self, stage: Stage) -> Rewrites:
+        """What is switched off on the way from a stage to its consumers."""
+        return self._rewrites[stage.identity]
+
+    def operations(self, *names: str) -> Iterator[Operation]:
+        """The operations of these names, in program order, each once."""
+        grouped: dict[cst.CSTNode, list[Stage]] = {}
+        for stage in self._run.stages:
+            if stage.name in names:
+                grouped.setdefault(stage.node, []).append(stage)
+        for stages in grouped.values():
+            roles: set[str] = set()
+            rewrites = Rewrites()
+            for stage in stages:
+                roles |= self._roles[stage.identity]
+                rewrites |= self._rewrites[stage.identity]
+            yield Operation(stages, frozenset(roles), rewrites)
+
+
+def next_batch(module: Module, op: Operation) -> Stage | None:
+    """The ``batch`` that follows an operation with nothing but shuffle, cache or repeat between; None where there is none."""
+    for stage in op.stages:
+        current = stage
+        while True:
+            children = module.pipelines.children(current)
+            batch = next((child for child in children if child.name == "batch"), None)
+            if batch is not None:
+                return batch
+            current = next((child for child in children if child.name in ("shuffle", "cache", "repeat")), None)
+            if current is None:
+                break
+    return None
+
+
+def _switched_off(options: Value | None) -> Rewrites:
+    result = Rewrites()
+    for option in options_of(options):
+        if not isinstance(option, Made):
+            continue
+        autotune = option.attributes.get("autotune")
+        older = option.attributes.get("experimental_optimization") or option.attributes.get("experimental_optimizations")
+
+        def off(owner: Value | None, name: str) -> bool:
+            return isinstance(owner, Made) and constant(owner.attributes.get(name), None) is False
+
+        result |= Rewrites(
+            autotune_off=off(autotune, "enabled") or off(older, "autotune"),
+            defaults_off=off(older, "apply_default_optimizations"),
+            prefetch_off=off(older, "inject_prefetch"),
+            maps_off=off(older, "map_parallelization"),
+        )
+    return result
+
+
+def runs_ahead(stage: Stage) -> bool | None:
+    """Whether a dataset ending in this stage prepares elements in advance; None where that cannot be known."""
+    name = stage.name
+    if name in ASYNCHRONOUS_LAST or name in PREFETCHED_SOURCES:
+        return True
+    if name in ("distribute", "apply", "parameter"):
+        return None
+    if name in ("map", "interleave", "batch") and (given := stage.argument(_PARALLEL[name], "num_parallel_calls")) is not None:
+        return None if given is UNKNOWN else not (isinstance(given, Const) and given.value in (1, None))
+    if name in ("with_options", "assert_cardinality", "ignore_errors") and stage.input is not None:
+        return runs_ahead(stage.input)
+    if name == "batch" and stage.input is not None and stage.input.name == "map" and runs_ahead(stage.input):
+        # map(parallel).batch becomes MapAndBatch, which runs ahead.
+        return True
+    return False
+
+
+def is_batched(stage: Stage) -> bool | None:
+    """Whether the elements of a dataset are batches; None where that cannot be known."""
+    for current in stage.upstream():
+        if current.name in ("batch", "padded_batch", "ragged_batch", "map_and_batch", "bucket_by_sequence_length", "dense_to_ragged_batch"):
+            return True
+        if current.name in ("unbatch", "flat_map", "interleave", "apply", "parameter", "window", "group_by_window"):
+            return None
+        if current.is_source:
+            return True if current.name in BATCHING_SOURCES else None if current.name == "parameter" else False
+    return None

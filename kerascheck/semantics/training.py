@@ -1,0 +1,487 @@
+"""What a module does as a program: does it train, where, on what device, with which set-up."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from kerascheck.semantics.values import UNKNOWN, Call, Const, Group, Instance, Made, Method, Scope, constant, holds_tensor, options_of
+
+if TYPE_CHECKING:
+    from kerascheck.semantics.module import Module
+
+SHORT_LOOP = 16
+"""A loop of at most so many turns in total is not worth compiling for."""
+
+# Keywords that only Keras' fit has among the estimators of the Python world.
+_KERAS_KEYWORDS = frozenset(
+    "epochs validation_data validation_split steps_per_epoch callbacks initial_epoch class_weight validation_steps shuffle verbose "
+    "workers use_multiprocessing max_queue_size steps run_eagerly optimizer loss metrics".split()
+)
+_KERAS_METHODS = frozenset(
+    "fit_generator predict_generator evaluate_generator train_on_batch predict_on_batch test_on_batch apply_gradients".split()
+)
+_RIVALS = re.compile(
+    r"^\s*(?:from|import)\s+(?:sklearn\.(?!metrics|model_selection|preprocessing|utils|datasets|feature_extraction)|xgboost|lightgbm|catboost|"
+    r"statsmodels|torch\b|pytorch_lightning|lightning|prophet|hmmlearn|mxnet|fastai|autogluon|stable_baselines3?)",
+    re.M,
+)
+_KERAS_IMPORT = re.compile(r"^\s*(?:from|import)\s+(?:tensorflow|keras|tf_keras)\b", re.M)
+_SCALERS = re.compile(r"^\s*(?:from|import)\s+sklearn\b", re.M)
+
+_GROWTH = re.compile(r"memory_growth|TF_FORCE_GPU_ALLOW_GROWTH|allow_growth|logical_device_conf|virtual_device_conf|gpu_memory_fraction|memory_limit|cap_memory")
+_PRECISION = re.compile(r"mixed_precision|float16|bfloat16|dtype_policy|fp16|\bamp\b|half_precision|set_policy", re.I)
+_TPU = re.compile(r"TPUStrategy|TPUClusterResolver|initialize_tpu_system")
+_REINFORCEMENT = re.compile(r"^\s*(?:from|import)\s+(?:gym|gymnasium|tf_agents|pettingzoo|procgen|dm_env)\b", re.M)
+
+_ADVERSARIAL = re.compile(r"\bgenerator\b.*\bdiscriminator\b|\bdiscriminator\b.*\bgenerator\b|\bGAN\b", re.I | re.S)
+_DOUBLE = re.compile(r"""set_floatx\(\s*["']float64|dtype\s*=\s*(?:tf\.float64|["']float64)""")
+_TOY_DATA = ("keras.datasets.mnist.", "keras.datasets.fashion_mnist.", "keras.datasets.boston_housing.", "keras.datasets.california_housing.", "sklearn.datasets.")
+_LARGE_LAYERS = frozenset(
+    "keras.layers." + name
+    for name in "Conv2D Conv3D SeparableConv2D DepthwiseConv2D Conv2DTranspose Convolution2D MultiHeadAttention ConvLSTM2D".split()
+)
+
+_INITIALISING = frozenset(
+    {
+        "tensorflow.config.list_logical_devices", "tensorflow.Variable", "tensorflow.constant", "tensorflow.one_hot",
+        "tensorflow.test.is_gpu_available", "tensorflow.test.gpu_device_name", "tensorflow.summary.create_file_writer",
+        "tensorflow.convert_to_tensor", "tensorflow.zeros", "tensorflow.ones", "tensorflow.range", "tensorflow.matmul",
+        "tensorflow.cast", "tensorflow.config.experimental.get_memory_info", "tensorflow.eye", "tensorflow.fill",
+    }
+)
+
+
+class Program:
+    """Facts of a module taken as the entry of a program."""
+
+    def __init__(self, module: Module):
+        self._module = module
+        self._run = module.run
+
+    # ------------------------------------------------------------------ calls
+
+    def calls(self, *names: str) -> Iterator[Call]:
+        """Calls of these canonical names, in program order, each place once."""
+        wanted = set(names)
+        seen = set()
+        for call in self._run.calls:
+            if call.name in wanted and call.node not in seen:
+                seen.add(call.node)
+                yield call
+
+    def model_calls(self, *methods: str) -> Iterator[Call]:
+        """Calls of methods of Keras models, in program order, each place once.
+
+        A receiver of unknown origin counts where nothing but a Keras model fits: by the
+        arguments, or because the file uses Keras and no other library of estimators.
+        """
+        seen = set()
+        for call in self._run.calls:
+            if call.attribute in methods and call.node not in seen and self.is_model_call(call):
+                seen.add(call.node)
+                yield call
+
+    def is_model_call(self, call: Call) -> bool:
+        """Whether a method call is certainly or most likely one of a Keras model."""
+        if call.name is not None:
+            return call.name == f"keras.Model.{call.attribute}" and not _overridden(call)
+        if call.attribute in _KERAS_METHODS:
+            return True
+        if not _is_unknown(call.receiver):
+            return False
+        text = call.module.text
+        if not _KERAS_IMPORT.search(text) or _RIVALS.search(text):
+            return False
+        if call.attribute in ("fit", "compile"):
+            return bool(_KERAS_KEYWORDS & set(call.arguments.keywords)) or (call.attribute == "fit" and not _SCALERS.search(text) and "model" in _receiver_text(call))
+        return "model" in _receiver_text(call) or bool({"steps", "verbose"} & set(call.arguments.keywords))
+
+    # --------------------------------------------------------------- training
+
+    @cached_property
+    def updates(self) -> list[Call]:
+        """Calls that update weights in hand-written steps (apply_gradients, minimize, apply)."""
+        found = []
+        for call in self._run.calls:
+            if call.name in ("keras.Optimizer.apply_gradients", "keras.Optimizer.minimize", "keras.Optimizer.apply") or (
+                call.name is None and call.attribute == "apply_gradients"
+            ):
+                found.append(call)
+        return found
+
+    @cached_property
+    def first_training(self) -> Place | None:
+        """The first fit, or the innermost loop that trains, if the module trains when it is run; else None."""
+        candidates: list[tuple[int, Place]] = []
+        for call in self.model_calls("fit", "fit_generator"):
+            if self.is_executed(call.scope):
+                candidates.append((call.order, Place(call.module, call.node)))
+        for call in [*self.updates, *self.model_calls("train_on_batch")]:
+            if self.is_executed(call.scope) and not _in_keras_step(call.scope):
+                loop = _training_loop(call.scope)
+                if loop is not None:
+                    candidates.append((call.order, Place(loop.module, loop.node)))
+        return min(candidates, key=lambda pair: pair[0])[1] if candidates else None
+
+    def is_executed(self, scope: Scope) -> bool:
+        """Whether a place runs when the module is run as a script (or notebook)."""
+        return scope.root.function is None and scope.root.module is self._module
+
+    # ----------------------------------------------------------------- set-up
+
+    @cached_property
+    def _texts(self) -> list[str]:
+        """The texts of the module and of everything of the tree that it imports, also indirectly."""
+        return [self._module.text, *self._module.project.imported_texts(self._module)]
+
+    def _mentions(self, pattern: re.Pattern[str]) -> bool:
+        return any(pattern.search(text) for text in self._texts)
+
+    @cached_property
+    def limits_memory(self) -> bool:
+        """Memory growth, a limit, or something that may be one is mentioned in the program."""
+        return self._mentions(_GROWTH)
+
+    @cached_property
+    def mentions_precision(self) -> bool:
+        """A precision policy or a 16-bit type is mentioned in the program."""
+        return self._mentions(_PRECISION)
+
+    @cached_property
+    def uses_tpu(self) -> bool:
+        return self._mentions(_TPU)
+
+    @cached_property
+    def reinforcement_learning(self) -> bool:
+        """The program imports environments for reinforcement learning."""
+        return self._mentions(_REINFORCEMENT)
+
+    @cached_property
+    def adversarial(self) -> bool:
+        """Two networks trained against each other, by their names."""
+        return self._mentions(_ADVERSARIAL)
+
+    @cached_property
+    def uses_float64(self) -> bool:
+        """The program asks for double precision."""
+        return self._mentions(_DOUBLE)
+
+    @cached_property
+    def has_large_layers(self) -> bool:
+        """A layer whose work is large enough for 16-bit arithmetic to matter is seen, and no toy data set."""
+        names = [call.name or "" for call in self._run.calls]
+        if any(name.startswith(_TOY_DATA) for name in names):
+            return False
+        for call in self._run.calls:
+            name = call.name or ""
+            if name.startswith(("keras.applications.", "transformers.TF", "tensorflow_hub.KerasLayer")) or name in _LARGE_LAYERS:
+                return True
+            units = constant(call.argument(0, "units")) if name in ("keras.layers.Dense", "keras.layers.LSTM", "keras.layers.GRU") else None
+            if isinstance(units, int) and units >= 512:
+                return True
+        return False
+
+    @cached_property
+    def runs_eagerly(self) -> bool:
+        """Some switch makes compiled code run eagerly, as far as it is written."""
+        for call in self._run.calls:
+            if call.name == "tensorflow.config.run_functions_eagerly" and constant(call.argument(0, "run_eagerly"), True) is not False:
+                return True
+            if call.attribute in ("compile", "__init__", "run_eagerly") and (
+                constant(call.argument(None, "run_eagerly"), False) is not False
+                or call.attribute == "run_eagerly" and constant(call.argument(1), True) is not False
+            ):
+                return True
+        return False
+
+    @cached_property
+    def environment(self) -> dict[str, object]:
+        """Variables set through os.environ with a literal value; None for one that is not a literal."""
+        found: dict[str, object] = {}
+        for call in self._run.calls:
+            if call.name in ("os.environ.__setitem__", "os.environ.setdefault", "os.putenv"):
+                key = constant(call.argument(0))
+                if isinstance(key, str):
+                    found[key] = constant(call.argument(1))
+        return found
+
+    @cached_property
+    def pins_cpu(self) -> bool:
+        """The script hides the GPUs from itself."""
+        visible = self.environment.get("CUDA_VISIBLE_DEVICES", UNKNOWN)
+        if isinstance(visible, str) and visible.strip() in ("", "-1"):
+            return True
+        for call in self.calls("tensorflow.config.set_visible_devices"):
+            devices = call.argument(0, "devices")
+            if isinstance(devices, Group) and not devices.items:
+                return True
+        return False
+
+    def initialising_call(self, before: Call) -> Call | None:
+        """The first call that has certainly initialised TensorFlow's devices when ``before`` runs.
+
+        Source: tried call by call on TensorFlow 2.21 and Keras 3.15; imports, seeds, list_physical_devices,
+        policies, unbuilt layers, losses and Input() do not initialise.
+        """
+        for call in self._run.calls:
+            if call.order >= before.order:
+                return None
+            if _initialises(call) and happens_before(call, before):
+                return call
+        return None
+
+
+class Place:
+    """A module and a node: where a finding about something absent goes."""
+
+    def __init__(self, module: Module, node: cst.CSTNode):
+        self.module, self.node = module, node
+
+
+def happens_before(first: Call, second: Call) -> bool:
+    """Whether ``first`` has certainly run when ``second`` runs, both seen in program order."""
+    if first.order >= second.order:
+        return False
+    roots = (first.scope.root, second.scope.root)
+    if roots[0] is not roots[1] and (roots[0].function is not None or "process" in (roots[0].label, roots[1].label)):
+        return False
+    around = set(map(id, second.scope.chain()))
+    return all(id(scope) in around for scope in first.scope.chain() if scope.kind in ("branch", "handler"))
+
+
+def is_guarded(scope: Scope) -> bool:
+    """Whether a place only runs under a condition that the program chooses."""
+    return any(inner.kind in ("branch", "handler") for inner in scope.chain())
+
+
+@dataclass(frozen=True, slots=True)
+class EagerStep:
+    """A training step that runs operation by operation.
+
+    Attributes:
+        module, node: the ``def`` of the step, or the ``with tf.GradientTape()`` of a step written inside the loop.
+        is_function: whether it is the former.
+        update: the call that updates the weights.
+        loop: the loop that runs the step.
+    """
+
+    module: Module
+    node: cst.CSTNode
+    is_function: bool
+    update: Call
+    loop: Scope
+
+
+def eager_steps(module: Module) -> Iterator[EagerStep]:
+    """Hand-written steps that a loop runs and nothing on the way compiles, each once.
+
+    A step that some other call runs compiled, one behind a decorator that cannot be read, a
+    loop of a few turns and one that drives a Python environment are left out.
+    """
+    updates = module.program.updates
+    compiled = {call.node for call in updates if call.scope.traced_by()}
+    seen = set()
+    for call in updates:
+        if call.node in compiled or turns(call.scope) <= SHORT_LOOP or next(call.scope.loops(), None) is None:
+            continue
+        frames = [scope for scope in call.scope.chain() if scope.kind in ("call", "root")]
+        if any(frame.function is not None and frame.function.opaque for frame in frames) or _drives_environment(module, frames):
+            continue
+        tape, frame = _tape(module, frames)
+        if tape is None or frame is None:
+            continue
+        inner = next((loop for loop in tape.scope.loops(across_calls=False) if isinstance(loop.node, (cst.For, cst.While))), None)
+        loop = inner or next((loop for loop in frame.loops() if isinstance(loop.node, (cst.For, cst.While))), None)
+        if loop is None:
+            continue
+        if inner is not None or frame.function is None or isinstance(frame.function.node, cst.Lambda):
+            node = tape.module.tree.statement(tape.node)
+        else:
+            node = frame.function.node
+        if node not in seen:
+            seen.add(node)
+            yield EagerStep(tape.module, node, inner is None and frame.function is not None, call, loop)
+
+
+def _tape(module: Module, frames: list[Scope]) -> tuple[Call | None, Scope | None]:
+    """The GradientTape nearest to a weight update, and the function it is opened in."""
+    for frame in frames:
+        for call in module.run.calls:
+            if call.name == "tensorflow.GradientTape" and call.scope.frame is frame:
+                return call, frame
+    return None, None
+
+
+def _drives_environment(module: Module, frames: list[Scope]) -> bool:
+    """Whether the loop around a step plays a game or simulation in Python."""
+    inside = set(map(id, frames))
+    return any(
+        call.attribute == "step" and call.name is None and id(call.scope.frame) in inside and "env" in _receiver_text(call)
+        or (call.name or "").startswith(("gym.", "gymnasium.")) and call.attribute == "step" and id(call.scope.frame) in inside
+        for call in module.run.calls
+    )
+
+
+def handles_versions(scope: Scope) -> bool:
+    """Whether a place is written for one of several versions: under a test of a version, or in a try that expects the failure."""
+    for inner in scope.chain():
+        if inner.kind == "branch" and isinstance(inner.node, (cst.If, cst.IfExp)):
+            names = {node.value for node in inner.module.tree.descendants(inner.node.test) if isinstance(node, cst.Name)}
+            if any("version" in name.lower() or name in ("hasattr", "KERAS_3", "IS_KERAS_3") for name in names):
+                return True
+        if inner.kind == "try" and any(
+            node.value in ("TypeError", "AttributeError", "Exception", "ValueError")
+            for handler in inner.node.handlers
+            if handler.type is not None
+            for node in inner.module.tree.descendants(handler.type)
+            if isinstance(node, cst.Name)
+        ):
+            return True
+    return False
+
+
+def _initialises(call: Call) -> bool:
+    name = call.name
+    if name is None or call.scope.traced_by():
+        return False
+    if name in _INITIALISING or name.startswith("tensorflow.data.Dataset.from_") or name in ("tensorflow.data.TFRecordDataset", "tensorflow.data.Dataset.range"):
+        return True
+    if name.startswith("tensorflow.random.") and not name.startswith(("tensorflow.random.set_seed", "tensorflow.random.Generator")):
+        return True
+    if name.startswith("tensorflow.distribute.") and name.endswith("Strategy"):
+        return True
+    if name.startswith(("keras.optimizers.", "keras.metrics.", "keras.applications.")) and name.rpartition(".")[2][:1].isupper() and ".schedules." not in name:
+        return True
+    if name in ("keras.models.load_model", "keras.Model.fit", "keras.Model.predict", "keras.Model.build", "keras.Model.load_weights"):
+        return True
+    if name == "keras.Model":
+        return bool(call.arguments.positional or call.arguments.keywords)
+    if name.startswith("keras.layers.Random") or name == "keras.layers.Dropout":
+        return True
+    if name.startswith("keras.layers.") and name.endswith(".__call__"):
+        return True
+    if name == "keras.Sequential":
+        layers = call.argument(0, "layers")
+        first = layers.items[0] if isinstance(layers, Group) and layers.items else None
+        return isinstance(first, Made) and (
+            first.name in ("keras.KerasTensor", "keras.layers.InputLayer")
+            or (first.call is not None and any(first.call.argument(None, key) is not None for key in ("input_shape", "input_dim", "batch_input_shape")))
+        )
+    return False
+
+
+def _is_unknown(value) -> bool:
+    return any(option is UNKNOWN or (isinstance(option, Method) and _is_unknown(option.receiver)) for option in options_of(value)) or (
+        isinstance(value, Method) and isinstance(value.receiver, Instance)
+    )
+
+
+def _overridden(call: Call) -> bool:
+    """The class of the receiver replaces the method by its own."""
+    return isinstance(call.receiver, Instance) and call.receiver.cls.member(call.attribute or "") is not None
+
+
+def _receiver_text(call: Call) -> str:
+    function = call.node.func if isinstance(call.node, cst.Call) else None
+    parts = []
+    while isinstance(function, cst.Attribute):
+        function = function.value
+        if isinstance(function, cst.Attribute):
+            parts.append(function.attr.value)
+        elif isinstance(function, cst.Name):
+            parts.append(function.value)
+    return " ".join(parts).lower()
+
+
+def _in_keras_step(scope: Scope) -> bool:
+    return any(inner.traced in ("train_step", "call") for inner in scope.chain())
+
+
+def _training_loop(scope: Scope) -> Scope | None:
+    """The innermost loop over data or steps around a weight update."""
+    loops = [loop for loop in scope.loops() if isinstance(loop.node, (cst.For, cst.While))]
+    return loops[0] if loops else None
+
+
+def turns(scope: Scope) -> float:
+    """How often a place runs at most, by the literal lengths of the loops around it; infinite where one is unknown."""
+    total = 1.0
+    for loop in scope.loops():
+        if loop.trips is None:
+            return float("inf")
+        total *= max(loop.trips, 1)
+    return total
+
+
+def varies(expression: cst.CSTNode, scope: Scope) -> Scope | None:
+    """The innermost loop of which an expression depends on the turn; None where none is seen.
+
+    Follows the parameters of a function to the arguments of the call that a loop makes.
+    """
+    module = scope.module
+    names = {node.value for node in module.tree.descendants(expression) if isinstance(node, cst.Name)}
+    for current in scope.chain():
+        if current.kind == "loop":
+            if names & _bound_in(current):
+                return current
+        elif current.kind == "call" and current.function is not None:
+            function = current.function.node
+            local = _local_names(current.function.module, function)
+            if not names & local or current.parent is None:
+                return None
+            if not isinstance(current.node, cst.Call):
+                return None
+            names = {
+                node.value for arg in current.node.args for node in current.module.tree.descendants(arg.value) if isinstance(node, cst.Name)
+            }
+    return None
+
+
+def _bound_in(loop: Scope) -> set[str]:
+    """Names that every turn of a loop binds anew."""
+    tree = loop.module.tree
+    node = loop.node
+    bound: set[str] = set()
+    if isinstance(node, (cst.ListComp, cst.SetComp, cst.GeneratorExp, cst.DictComp)):
+        clause = node.for_in
+        while clause is not None:
+            bound |= _target_names(tree, clause.target)
+            clause = clause.inner_for_in
+        return bound
+    if isinstance(node, cst.For):
+        bound |= _target_names(tree, node.target)
+    for inner in tree.descendants(node.body) if isinstance(node, (cst.For, cst.While)) else ():
+        if isinstance(inner, cst.AssignTarget):
+            bound |= _target_names(tree, inner.target)
+        elif isinstance(inner, cst.For):
+            bound |= _target_names(tree, inner.target)
+        elif isinstance(inner, cst.AugAssign):
+            bound |= _target_names(tree, inner.target)
+    return bound
+
+
+def _target_names(tree, target: cst.CSTNode) -> set[str]:
+    if isinstance(target, (cst.Attribute, cst.Subscript)):
+        return set()
+    return {node.value for node in tree.descendants(target) if isinstance(node, cst.Name)}
+
+
+def _local_names(module: Module, function: cst.CSTNode) -> set[str]:
+    tree = module.tree
+    names = set()
+    parameters = function.params
+    for parameter in (*parameters.posonly_params, *parameters.params, *parameters.kwonly_params):
+        names.add(parameter.name.value)
+    names -= {"self", "cls"}
+    for node in tree.descendants(function.body):
+        if isinstance(node, cst.AssignTarget):
+            names |= _target_names(tree, node.target)
+        elif isinstance(node, cst.For):
+            names |= _target_names(tree, node.target)
+    return names

@@ -1,0 +1,449 @@
+"""What an expression may stand for, where code runs, and what it does: the vocabulary of the interpreter."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import libcst as cst
+
+if TYPE_CHECKING:
+    from kerascheck.semantics.module import Module
+
+
+class Value:
+    """What is known of a run-time value. Unknown is a value of its own, never the absence of one."""
+
+    __slots__ = ()
+
+
+class _Unknown(Value):
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "UNKNOWN"
+
+
+UNKNOWN = _Unknown()
+
+
+@dataclass(frozen=True, slots=True)
+class Const(Value):
+    """A literal number, string, bytes, bool or None."""
+
+    value: Any
+
+
+@dataclass(frozen=True, slots=True)
+class External(Value):
+    """A symbol of a library outside the linted tree, by canonical dotted name."""
+
+    name: str
+
+
+@dataclass(eq=False, slots=True)
+class Made(Value):
+    """What a call of an external symbol returned: usually an instance of the class ``name``."""
+
+    name: str
+    call: Call | None = None
+    attributes: dict[str, Value] = field(default_factory=dict)
+
+
+@dataclass(eq=False, slots=True)
+class Tensor(Value):
+    """A value that is a tensor at run time: symbolic in traced code, eager elsewhere."""
+
+    origin: str = ""
+
+
+@dataclass(eq=False, slots=True)
+class Group(Value):
+    """A tuple, list or set whose items are known; ``kind`` is "tuple", "list" or "set"."""
+
+    kind: str
+    items: list[Value]
+
+
+@dataclass(eq=False, slots=True)
+class Mapping(Value):
+    """A dictionary with known string keys; ``open`` where there may be others."""
+
+    items: dict[Any, Value]
+    open: bool = False
+
+
+@dataclass(eq=False, slots=True)
+class Function(Value):
+    """A function, method or lambda of the linted tree."""
+
+    module: Module
+    node: cst.FunctionDef | cst.Lambda
+    env: Env
+    name: str
+    receiver: Value | None = None
+    owner: Class | None = None
+    traced: str | None = None
+    """How it is compiled: "tf.function", "jax.jit", ... ; None for plain Python."""
+    options: Call | None = None
+    """The call of tf.function that compiled it, if its arguments are visible."""
+    opaque: bool = False
+    """A decorator that cannot be read may have replaced it."""
+    kind: str = "function"
+    """"function", "staticmethod", "classmethod" or "property"."""
+
+
+@dataclass(eq=False, slots=True)
+class Class(Value):
+    """A class of the linted tree."""
+
+    module: Module
+    node: cst.ClassDef
+    name: str
+    bases: list[Value]
+    members: dict[str, Value]
+
+    def ancestry(self) -> Iterator[Class | External]:
+        """This class and its bases, nearest first; bases outside the tree by name."""
+        seen: set[int] = set()
+        queue: list[Value] = [self]
+        while queue:
+            base = queue.pop(0)
+            if id(base) in seen:
+                continue
+            seen.add(id(base))
+            if isinstance(base, Class):
+                yield base
+                queue.extend(base.bases)
+            elif isinstance(base, External):
+                yield base
+
+    def external_bases(self) -> set[str]:
+        """Canonical names of every base outside the linted tree."""
+        return {base.name for base in self.ancestry() if isinstance(base, External)}
+
+    def member(self, name: str) -> Value | None:
+        """The attribute ``name`` of the class or of the nearest base in the tree that has it."""
+        for base in self.ancestry():
+            if isinstance(base, Class) and name in base.members:
+                return base.members[name]
+        return None
+
+
+@dataclass(eq=False, slots=True)
+class Instance(Value):
+    """An object of a class of the linted tree."""
+
+    cls: Class
+    attributes: dict[str, Value]
+
+
+@dataclass(eq=False, slots=True)
+class Method(Value):
+    """The attribute ``name`` of a value, not yet called."""
+
+    receiver: Value
+    name: str
+
+
+@dataclass(eq=False, slots=True)
+class Partial(Value):
+    """``functools.partial``: a callable with some arguments bound."""
+
+    target: Value
+    arguments: Arguments
+
+
+@dataclass(eq=False, slots=True)
+class ModuleValue(Value):
+    """A module of the linted tree."""
+
+    module: Module
+
+
+@dataclass(eq=False, slots=True)
+class Iteration(Value):
+    """An iterator or wrapper (enumerate, zip, tqdm, iter) over other values; ``kind`` names it."""
+
+    kind: str
+    over: list[Value]
+    scope: Scope | None = None
+
+
+@dataclass(eq=False, slots=True)
+class Union(Value):
+    """One of several values, depending on the way taken."""
+
+    options: tuple[Value, ...]
+
+
+@dataclass(eq=False, slots=True)
+class Dataset(Value):
+    """A tf.data dataset (or, straight from tensorflow_datasets, a structure of them)."""
+
+    stage: Stage
+
+
+@dataclass(eq=False, slots=True)
+class Env:
+    """The variables of one function, class or module body."""
+
+    parent: Env | None
+    variables: dict[str, Value] = field(default_factory=dict)
+    redirected: dict[str, Env] = field(default_factory=dict)
+    """Names declared ``global`` or ``nonlocal`` here, with the environment they live in."""
+
+    def owner(self, name: str) -> Env | None:
+        """The nearest scope that binds ``name``; None where none does."""
+        env: Env | None = self
+        while env is not None:
+            env = env.redirected.get(name, env)
+            if name in env.variables:
+                return env
+            env = env.parent
+        return None
+
+    def lookup(self, name: str) -> Value | None:
+        """The value of ``name`` here or in an enclosing scope; None where it is not bound."""
+        env = self.owner(name)
+        return None if env is None else env.variables[name]
+
+    def bind(self, name: str, value: Value) -> None:
+        """Assign ``name`` in this scope, or where ``global``/``nonlocal`` says."""
+        self.redirected.get(name, self).variables[name] = value
+
+
+@dataclass(eq=False, slots=True)
+class Scope:
+    """One step of the way that leads to a piece of running code.
+
+    ``kind`` is one of "root" (a module body or a function nobody was seen to call),
+    "call" (inside a function), "loop", "with", "branch" or "handler".
+    """
+
+    kind: str
+    parent: Scope | None
+    module: Module
+    node: cst.CSTNode
+    function: Function | None = None
+    traced: str | None = None
+    """For calls: how the code is compiled ("tf.function", "map", "call", "train_step", ...), None for eager code."""
+    value: Value = UNKNOWN
+    """What a loop iterates over, or what a ``with`` statement enters."""
+    trips: int | None = None
+    """Turns of a loop where a literal tells."""
+    stage: Stage | None = None
+    """The dataset operation that runs this function."""
+    trains: bool = False
+    """A loop in which weights are updated."""
+    label: str = ""
+
+    def chain(self) -> Iterator[Scope]:
+        """This scope and those around it, innermost first, through calls."""
+        scope: Scope | None = self
+        while scope is not None:
+            yield scope
+            scope = scope.parent
+
+    @property
+    def root(self) -> Scope:
+        """The outermost scope: which run this is."""
+        scope = self
+        while scope.parent is not None:
+            scope = scope.parent
+        return scope
+
+    @property
+    def frame(self) -> Scope:
+        """The innermost function (or root) scope."""
+        for scope in self.chain():
+            if scope.kind in ("call", "root"):
+                return scope
+        raise AssertionError("a scope without a root")
+
+    def traced_by(self) -> str | None:
+        """What compiles the code that runs here; None for eager code. py_function bodies are eager again."""
+        for scope in self.chain():
+            if scope.kind in ("call", "root") and scope.traced:
+                return None if scope.traced == "py_function" else scope.traced
+        return None
+
+    def loops(self, *, across_calls: bool = True) -> Iterator[Scope]:
+        """The loops around this place, innermost first."""
+        for scope in self.chain():
+            if scope.kind == "loop":
+                yield scope
+            elif not across_calls and scope.kind in ("call", "root"):
+                return
+
+
+@dataclass(eq=False, slots=True)
+class Arguments:
+    """Evaluated arguments of a call; ``nodes`` keeps their syntax for messages and fixes."""
+
+    positional: list[Value] = field(default_factory=list)
+    keywords: dict[str, Value] = field(default_factory=dict)
+    nodes: dict[int | str, cst.Arg] = field(default_factory=dict)
+    unknown_positional: bool = False
+    unknown_keywords: bool = False
+
+    def get(self, position: int | None, keyword: str | None) -> Value | None:
+        """The value of a parameter given by position or name; None where it is certainly not given.
+
+        UNKNOWN where ``*args`` or ``**kwargs`` may give it.
+        """
+        if keyword is not None and keyword in self.keywords:
+            return self.keywords[keyword]
+        if position is not None and position < len(self.positional):
+            return self.positional[position]
+        if (self.unknown_keywords and keyword is not None) or (self.unknown_positional and position is not None):
+            return UNKNOWN
+        return None
+
+    def node(self, position: int | None, keyword: str | None) -> cst.Arg | None:
+        """The syntax of the argument that ``get`` returns, where it is written out."""
+        if keyword is not None and keyword in self.nodes:
+            return self.nodes[keyword]
+        return self.nodes.get(position) if position is not None else None
+
+    def values(self) -> Iterator[Value]:
+        """Every value passed."""
+        yield from self.positional
+        yield from self.keywords.values()
+
+
+@dataclass(eq=False, slots=True)
+class Call:
+    """One call (or attribute/item assignment) that the interpreter saw, in program order.
+
+    ``name`` is the canonical dotted name, for methods that of the receiver's class and the
+    method ("keras.Model.fit"); None where the callee is unknown. Assignments appear as
+    "<class>.__setattr__" and "os.environ.__setitem__".
+    """
+
+    module: Module
+    node: cst.CSTNode
+    name: str | None
+    attribute: str | None
+    """The method name, also where the receiver is unknown."""
+    receiver: Value
+    arguments: Arguments
+    scope: Scope
+    order: int
+    result: Value = UNKNOWN
+
+    def argument(self, position: int | None, keyword: str | None = None) -> Value | None:
+        """See :meth:`Arguments.get`."""
+        return self.arguments.get(position, keyword)
+
+
+@dataclass(eq=False, slots=True)
+class Stage:
+    """One operation of a dataset pipeline, or its source (``inputs`` empty)."""
+
+    module: Module
+    node: cst.CSTNode
+    name: str
+    """The method ("map", "batch", ...) or, of a source, its canonical name."""
+    call: Call | None
+    inputs: tuple[Stage, ...]
+    scope: Scope
+    maybe: bool = False
+    """Applied on some ways through the code only."""
+    facts: FunctionFacts | None = None
+    function: Value = UNKNOWN
+    """The function given to map, filter, interleave, ..."""
+    origin: Stage | None = None
+    """The operation that this one is a copy of."""
+
+    @property
+    def identity(self) -> Stage:
+        """The same for an operation and its copies."""
+        return self.origin or self
+
+    @property
+    def input(self) -> Stage | None:
+        """The dataset that the operation is applied to; None for a source."""
+        return self.inputs[0] if self.inputs else None
+
+    @property
+    def is_source(self) -> bool:
+        return not self.inputs
+
+    def upstream(self) -> Iterator[Stage]:
+        """This stage and those that lead to it along the main line, last first."""
+        stage: Stage | None = self
+        while stage is not None:
+            yield stage
+            stage = stage.input
+
+    def argument(self, position: int | None, keyword: str | None = None) -> Value | None:
+        """See :meth:`Arguments.get`; None where the operation has no visible call."""
+        return self.call.arguments.get(position, keyword) if self.call else None
+
+
+@dataclass(eq=False, slots=True)
+class Sink:
+    """A place that consumes a dataset.
+
+    ``role`` is one of "train", "validation", "evaluate", "predict", "adapt", "inspect",
+    "loop" (resolved to train/evaluate/inspect by what the loop does), "nested" (returned to
+    interleave/flat_map), "discard", "escape" (returned to, or passed to, code that is not visible).
+    """
+
+    role: str
+    stage: Stage
+    module: Module
+    node: cst.CSTNode
+    scope: Scope
+    outer: Stage | None = None
+    loop: Scope | None = None
+
+
+@dataclass(eq=False, slots=True)
+class FunctionFacts:
+    """What running a mapped function showed. See :mod:`kerascheck.semantics.functions`."""
+
+    calls: list[Call]
+    uses: list[tuple[str, cst.CSTNode, Module]]
+    known: bool
+    """False where something that it calls could not be followed."""
+    result: Value = UNKNOWN
+
+
+def options_of(value: Value | None) -> tuple[Value, ...]:
+    """The alternatives of a value: itself, or the members of a union; nothing for None."""
+    if value is None:
+        return ()
+    return value.options if isinstance(value, Union) else (value,)
+
+
+def datasets_in(value: Value | None, depth: int = 3) -> Iterator[Dataset]:
+    """Datasets that a value is, or holds in tuples, lists and dictionaries."""
+    for option in options_of(value):
+        if isinstance(option, Dataset):
+            yield option
+        elif depth and isinstance(option, (Group, Iteration)):
+            for item in option.items if isinstance(option, Group) else option.over:
+                yield from datasets_in(item, depth - 1)
+        elif depth and isinstance(option, Mapping):
+            for item in option.items.values():
+                yield from datasets_in(item, depth - 1)
+
+
+def holds_tensor(value: Value | None, depth: int = 3) -> bool:
+    """Whether a value is certainly a tensor or a structure with one in it."""
+    for option in options_of(value):
+        if isinstance(option, Tensor):
+            return True
+        if depth and isinstance(option, Group) and any(holds_tensor(item, depth - 1) for item in option.items):
+            return True
+        if depth and isinstance(option, Mapping) and any(holds_tensor(i, depth - 1) for i in option.items.values()):
+            return True
+    return False
+
+
+def constant(value: Value | None, default: Any = None) -> Any:
+    """The Python value of a constant, else ``default``."""
+    return value.value if isinstance(value, Const) else default

@@ -1,0 +1,212 @@
+"""Which files to lint: explicit ones always, those found in folders unless something leaves them out."""
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from kerascheck.config import Configuration, Pattern, Settings
+from kerascheck.source.text import display_path
+
+_TEST_FILE = re.compile(r"test_.*\.(?:py|ipynb)|.*_test\.(?:py|ipynb)|conftest\.py")
+_TEST_FOLDERS = frozenset(("test", "tests"))
+
+
+class MissingPath(Exception):
+    """An argument that names nothing on disk."""
+
+
+@dataclass(frozen=True)
+class File:
+    """A file to lint."""
+
+    path: str
+    """As shown to the user."""
+    settings: Settings
+
+
+@dataclass
+class Discovered:
+    """What the arguments of one run lead to."""
+
+    files: list[File] = field(default_factory=list)
+    tests_left_out: int = 0
+    unreadable: list[tuple[str, str]] = field(default_factory=list)
+    """Folders that could not be listed, and why."""
+
+
+def discover(
+    arguments: Sequence[str], configuration: Configuration, *, force_exclude: bool = False
+) -> Discovered:
+    """The files that ``arguments`` (files and folders) lead to, each once, sorted by path.
+
+    Args:
+        force_exclude: whether files named explicitly can be left out too. Programs that
+            pass changed files one by one, such as pre-commit, want that.
+
+    Raises:
+        MissingPath: an argument does not exist.
+        ConfigError: a configuration file cannot be used.
+    """
+    result = Discovered()
+    found: dict[str, File] = {}
+    for argument in arguments:
+        if not os.path.exists(argument):
+            raise MissingPath(argument)
+    for argument in arguments:
+        path = os.path.abspath(argument)
+        if os.path.isdir(path):
+            for file in _walk(path, configuration, result):
+                found.setdefault(os.path.abspath(file.path), file)
+            continue
+        settings = configuration.for_file(path)
+        if force_exclude and not wanted(path, settings):
+            result.tests_left_out += is_test(display_path(path))
+            continue
+        found.setdefault(path, File(display_path(path), settings))
+    result.files = sorted(found.values(), key=lambda file: file.path)
+    return result
+
+
+def is_test(path: str) -> bool:
+    """Whether a relative path is that of a test by the usual names of files and folders."""
+    *folders, name = path.replace(os.sep, "/").split("/")
+    return not _TEST_FOLDERS.isdisjoint(folders) or _TEST_FILE.fullmatch(name) is not None
+
+
+def wanted(path: str, settings: Settings) -> bool:
+    """Whether discovery would take the file at ``path`` on its way down from the working directory."""
+    absolute, here = os.path.abspath(path), os.getcwd()
+    base = here if absolute.startswith(os.path.join(here, "")) else os.path.dirname(absolute)
+    parts = os.path.relpath(absolute, base).split(os.sep)
+    if not settings.include_tests and is_test("/".join(parts)):
+        return False
+    rules = _Ignored(base, settings.respect_gitignore)
+    folder = base
+    for depth, part in enumerate(parts):
+        last = depth == len(parts) - 1
+        if part.startswith(".") or _excluded(os.path.join(folder, part), settings, folder_itself=not last):
+            return False
+        if rules.match(os.path.join(folder, part), is_folder=not last):
+            return False
+        folder = os.path.join(folder, part)
+        if not last:
+            rules.enter(folder)
+    return True
+
+
+def _walk(top: str, configuration: Configuration, result: Discovered) -> Iterator[File]:
+    tests_wanted = os.path.basename(top) in _TEST_FOLDERS
+    ignored = _Ignored(top, configuration.for_folder(top).respect_gitignore)
+    for folder, subfolders, names in os.walk(
+        top, onerror=lambda problem: result.unreadable.append((problem.filename, problem.strerror or str(problem)))
+    ):
+        settings = configuration.for_folder(folder)
+        if folder != top:
+            ignored.enter(folder)
+        keep = []
+        for name in sorted(subfolders):
+            path = os.path.join(folder, name)
+            if name.startswith(".") or os.path.exists(os.path.join(path, "pyvenv.cfg")):
+                continue
+            if not _excluded(path, settings, folder_itself=True) and not ignored.match(path, is_folder=True):
+                keep.append(name)
+        subfolders[:] = keep
+        for name in sorted(names):
+            path = os.path.join(folder, name)
+            if name.startswith(".") or not name.endswith((".py", ".ipynb")) or not os.path.isfile(path):
+                continue
+            if _excluded(path, settings, folder_itself=False) or ignored.match(path, is_folder=False):
+                continue
+            if not (settings.include_tests or tests_wanted) and is_test(os.path.relpath(path, top)):
+                result.tests_left_out += 1
+                continue
+            yield File(display_path(path), settings)
+
+
+def _excluded(path: str, settings: Settings, *, folder_itself: bool) -> bool:
+    patterns = settings.exclude + settings.extend_exclude
+    return any(matches(pattern, path, folder_itself=folder_itself) for pattern in patterns)
+
+
+def matches(pattern: Pattern, path: str, *, folder_itself: bool = False) -> bool:
+    """Whether an absolute ``path`` matches; a pattern without a folder is about names alone."""
+    name = os.path.basename(path)
+    if not pattern.folder:
+        return _name_glob(pattern.glob).match(name) is not None
+    base = os.path.join(pattern.folder, "")
+    if not path.startswith(base):
+        return False
+    relative = path[len(base) :].replace(os.sep, "/") + ("/" if folder_itself else "")
+    return _spec((pattern.glob.removeprefix("./"),)).match_file(relative)
+
+
+@functools.lru_cache(maxsize=None)
+def _name_glob(glob: str) -> re.Pattern[str]:
+    import fnmatch
+
+    return re.compile(fnmatch.translate(glob))
+
+
+@functools.lru_cache(maxsize=None)
+def _spec(lines: tuple[str, ...]):
+    # pathspec takes as long to import as everything else of a run without Keras.
+    import pathspec
+
+    return pathspec.GitIgnoreSpec.from_lines(lines)
+
+
+class _Ignored:
+    """The .gitignore files that apply below ``top``: its own, its parents' up to the repository, its subfolders'."""
+
+    def __init__(self, top: str, active: bool):
+        self._active = active
+        self._specs: dict[str, object] = {}
+        if not active:
+            return
+        folder, above = top, []
+        while not os.path.exists(os.path.join(folder, ".git")):
+            parent = os.path.dirname(folder)
+            if parent == folder:
+                break
+            above.append(folder := parent)
+        for parent in reversed(above):
+            self.enter(parent)
+        if self.match(top, is_folder=True):
+            # Named explicitly: what ignores the whole folder does not count inside it.
+            self._specs.clear()
+        self.enter(top)
+
+    def enter(self, folder: str) -> None:
+        """Read what ``folder`` itself says."""
+        if not self._active:
+            return
+        for name in (".gitignore", os.path.join(".git", "info", "exclude")):
+            try:
+                with open(os.path.join(folder, name), encoding="utf-8", errors="replace") as file:
+                    lines = tuple(file.read().splitlines())
+            except OSError:
+                continue
+            if any(line.strip() and not line.startswith("#") for line in lines):
+                previous = self._specs.get(folder, ())
+                self._specs[folder] = (*previous, *lines)
+
+    def match(self, path: str, *, is_folder: bool) -> bool:
+        """Whether git would ignore ``path``: the deepest file that says something about it decides."""
+        if not self._specs:
+            return False
+        folder = os.path.dirname(path)
+        while True:
+            lines = self._specs.get(folder)
+            if lines:
+                relative = os.path.relpath(path, folder).replace(os.sep, "/") + ("/" if is_folder else "")
+                verdict = _spec(lines).check_file(relative).include
+                if verdict is not None:
+                    return verdict
+            parent = os.path.dirname(folder)
+            if parent == folder:
+                return False
+            folder = parent

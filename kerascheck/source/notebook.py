@@ -1,0 +1,162 @@
+"""The code of a Jupyter notebook (nbformat 4) as one text of Python.
+
+What IPython adds to Python is blanked out so that every remaining character keeps its
+line and column: a command becomes ``pass`` and not nothing, since it may be the only
+statement of a block.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+
+from kerascheck.source.text import Cell, Unreadable
+
+_NEWLINE = re.compile(r"\r\n?|\n")
+_TRANSPARENT_CELLS = frozenset("time timeit capture prun memit python python3 pypy".split())
+"""Cell magics that run the body as Python in the notebook's own namespace (or nearly so)."""
+_TRANSPARENT_LINES = re.compile(r"%(?:time|timeit|prun|memit)[ \t]+(?:-{1,2}(?:[nrpsl][ \t]*\w+|\w+)[ \t]+)*")
+_COMPOUND = re.compile(r"(?:for|while|if|with|try|def|class|async|match)\b|@")
+_ASSIGNED = re.compile(r"[^=#'\"!%]*[^=#'\"!%<>]=[ \t]*(?=[!%])")
+_COMMAND = re.compile(r"[!%?]|[\w.\[\]*]+\?\??[ \t]*$|[\w.]+[ \t]*\?\?[ \t]*$")
+_AUTOMAGIC = re.compile(
+    r"(?:pip3?|conda|mamba|cd|ls|cat|mkdir|rmdir|rm|cp|mv|load_ext|reload_ext|matplotlib|tensorboard)[ \t]+"
+    r"(?!(?:in|is|and|or|not|if)\b)[\w./~'\"$-]+(?![ \t]*[=(])"
+)
+_TOKEN = re.compile(r"'''|\"\"\"|'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\"|#|[()\[\]{}]", re.DOTALL)
+
+
+def extract(data: bytes) -> tuple[str, tuple[Cell, ...]]:
+    """The text of all code cells in order, and where each stands; raises :class:`Unreadable`.
+
+    A notebook in another language than Python gives no cells.
+    """
+    try:
+        notebook = json.loads(data.decode("utf-8-sig"))
+    except UnicodeDecodeError:
+        raise Unreadable("is not valid utf-8, so not a notebook") from None
+    except json.JSONDecodeError as problem:
+        raise Unreadable(f"is not a notebook: {problem.msg}", problem.lineno, problem.colno) from None
+    except RecursionError:
+        raise Unreadable("is not a notebook: nested too deeply") from None
+    if not isinstance(notebook, dict) or not isinstance(notebook.get("cells"), list):
+        if isinstance(notebook, dict) and "worksheets" in notebook:
+            raise Unreadable("is a notebook of format 3: convert it with 'jupyter nbconvert --to notebook'")
+        raise Unreadable("is not a notebook: it has no list of cells")
+    if not _is_python(notebook.get("metadata")):
+        return "", ()
+    pieces, cells, length = [], [], 0
+    for index, cell in enumerate(notebook["cells"]):
+        if not isinstance(cell, dict) or cell.get("cell_type") != "code":
+            continue
+        code = cell.get("source", "")
+        code = "".join(map(str, code)) if isinstance(code, list) else str(code)
+        code = blank(code.replace("\0", " "))
+        if code.lstrip("\r\n")[:1] in (" ", "\t"):
+            # IPython removes an indentation that a whole cell has; a header above it keeps the columns.
+            pieces.append("if True:\n")
+            length += len(pieces[-1])
+        if not code.endswith(("\n", "\r")):
+            code += "\n"
+        pieces.append(code)
+        cells.append(Cell(index, length, length + len(code)))
+        length += len(code)
+    return "".join(pieces), tuple(cells)
+
+
+def _is_python(metadata: object) -> bool:
+    metadata = metadata if isinstance(metadata, dict) else {}
+    for section, key in (("language_info", "name"), ("kernelspec", "language")):
+        value = metadata.get(section)
+        language = value.get(key) if isinstance(value, dict) else None
+        if isinstance(language, str):
+            return language.lower() in ("python", "python3", "ipython")
+    return True
+
+
+def blank(code: str) -> str:
+    """One cell's code with magics, shell commands and help requests blanked out; as long as before."""
+    lines = _split(code)
+    first = next((number for number, line in enumerate(lines) if line.strip()), None)
+    if first is not None and lines[first].startswith("%%"):
+        magic = re.match(r"%%(\w*)", lines[first])[1]
+        if magic not in _TRANSPARENT_CELLS:
+            return "".join(_spaces(line) for line in lines)
+        lines[first] = _spaces(lines[first])
+    return "".join(_blank_lines(lines))
+
+
+def _split(code: str) -> list[str]:
+    """The lines of ``code`` with their newlines."""
+    starts = [0, *(match.end() for match in _NEWLINE.finditer(code))]
+    return [code[start:end] for start, end in zip(starts, [*starts[1:], len(code)])]
+
+
+def _spaces(line: str) -> str:
+    return re.sub(r"[^\r\n]", " ", line)
+
+
+def _blank_lines(lines: list[str]) -> list[str]:
+    depth, quote, continued, command_continues = 0, "", False, False
+    result = []
+    for line in lines:
+        backslash = line.rstrip("\r\n").endswith("\\")
+        if command_continues:
+            command_continues = backslash
+            result.append(_spaces(line))
+            continue
+        if not (depth or quote or continued):
+            replaced = _without_command(line)
+            if replaced is not None:
+                line, command_continues = replaced
+                if command_continues:
+                    result.append(line)
+                    continue
+                backslash = line.rstrip("\r\n").endswith("\\")
+        result.append(line)
+        depth, quote = _after(line, depth, quote)
+        continued = backslash and not quote
+    return result
+
+
+def _without_command(line: str) -> tuple[str, bool] | None:
+    """``line`` with its command blanked, and whether the command goes on in the next line; None where it has none."""
+    body = line.rstrip("\r\n")
+    newline = line[len(body) :]
+    code = body.lstrip(" \t\f")
+    indent = body[: len(body) - len(code)]
+    timed = _TRANSPARENT_LINES.match(code)
+    if timed and code[timed.end() :] and not _COMPOUND.match(code, timed.end()):
+        return f"{indent}pass;".ljust(len(indent) + timed.end()) + code[timed.end() :] + newline, False
+    if _COMMAND.match(code) or _AUTOMAGIC.match(code):
+        statement = "pass" if len(code) >= 4 else "0"
+        return indent + statement.ljust(len(code)) + newline, body.endswith("\\")
+    assigned = _ASSIGNED.match(code)
+    if assigned is None:
+        return None
+    timed = _TRANSPARENT_LINES.match(code, assigned.end())
+    if timed and code[timed.end() :]:
+        return indent + assigned[0].ljust(timed.end()) + code[timed.end() :] + newline, False
+    # IPython's name for the last output: a value of which nothing is known.
+    return indent + (assigned[0] + "_").ljust(len(code)) + newline, body.endswith("\\")
+
+
+def _after(line: str, depth: int, quote: str) -> tuple[int, str]:
+    """The bracket depth and the open triple quote after ``line``, given those before it."""
+    position = 0
+    while True:
+        if quote:
+            end = re.compile(rf"(?:\\.|(?!{quote}).)*{quote}", re.DOTALL).match(line, position)
+            if end is None:
+                return depth, quote
+            position, quote = end.end(), ""
+        token = _TOKEN.search(line, position)
+        if token is None or token[0] == "#":
+            return depth, quote
+        position = token.end()
+        if token[0] in ("'''", '"""'):
+            quote = token[0]
+        elif token[0] in "([{":
+            depth += 1
+        elif token[0] in ")]}":
+            depth = max(depth - 1, 0)

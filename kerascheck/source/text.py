@@ -1,0 +1,162 @@
+"""One file as text, and the way from offsets in it back to lines and columns."""
+
+from __future__ import annotations
+
+import functools
+import io
+import os
+import re
+import tokenize
+from bisect import bisect_right
+from dataclasses import dataclass, replace
+
+from kerascheck.finding import Location
+
+_NEWLINE = re.compile(r"\r\n?|\n")
+_BOM = b"\xef\xbb\xbf"
+
+
+class Unreadable(ValueError):
+    """A file whose bytes cannot be turned into code; ``line`` and ``column`` are 1-based."""
+
+    def __init__(self, message: str, line: int = 1, column: int = 1):
+        super().__init__(message)
+        self.message, self.line, self.column = message, line, column
+
+
+@dataclass(frozen=True)
+class Cell:
+    """The part ``text[start:end]`` of a notebook's text that one code cell gave."""
+
+    index: int
+    """Counted from 0 over the cells of every type, as notebook programs do."""
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class Source:
+    """The code of one file.
+
+    Attributes:
+        path: as shown to the user: relative to the working directory where it lies inside.
+        text: the decoded code, newlines unchanged; for notebooks all code cells in order,
+            with what is not Python blanked out without moving anything else.
+        encoding: the codec that turns ``text`` back into the bytes of the file, without the mark.
+        bom: whether the file starts with a UTF-8 byte order mark.
+        cells: the cells of a notebook; None for scripts.
+    """
+
+    path: str
+    text: str
+    encoding: str = "utf-8"
+    bom: bool = False
+    cells: tuple[Cell, ...] | None = None
+
+    @functools.cached_property
+    def line_starts(self) -> tuple[int, ...]:
+        """The offset of every line's first character."""
+        return (0, *(match.end() for match in _NEWLINE.finditer(self.text)))
+
+    @functools.cached_property
+    def _cell_starts(self) -> list[int]:
+        return [cell.start for cell in self.cells or ()]
+
+    def line_of(self, offset: int) -> int:
+        """The 1-based line of the text that holds ``offset``."""
+        return bisect_right(self.line_starts, offset)
+
+    def cell_at(self, offset: int) -> Cell | None:
+        """The notebook cell that holds ``offset``; None in scripts and in notebooks without code."""
+        position = bisect_right(self._cell_starts, offset)
+        return self.cells[max(position - 1, 0)] if self.cells else None
+
+    def locate(self, start: int, end: int) -> Location:
+        """The place of ``text[start:end]``: 1-based, cell-relative in notebooks, end exclusive."""
+        cell = self.cell_at(start)
+        before = self.line_of(cell.start) - 1 if cell else 0
+        line, end_line = self.line_of(start), self.line_of(end)
+        return Location(
+            self.path,
+            cell.index if cell else None,
+            line - before,
+            start - self.line_starts[line - 1] + 1,
+            end_line - before,
+            end - self.line_starts[end_line - 1] + 1,
+        )
+
+    def offset(self, line: int, column: int) -> int:
+        """The offset of a 1-based line and column of the text, moved inside the text where it lies outside."""
+        starts = self.line_starts
+        start = starts[min(max(line, 1), len(starts)) - 1]
+        return min(start + max(column - 1, 0), len(self.text))
+
+    def line_text(self, offset: int) -> str:
+        """The line that holds ``offset``, without its newline."""
+        start = self.line_starts[self.line_of(offset) - 1]
+        end = _NEWLINE.search(self.text, start)
+        return self.text[start : end.start() if end else len(self.text)]
+
+    def without(self, cell: Cell) -> Source:
+        """The same notebook with one cell blanked out; nothing else moves."""
+        blank = re.sub(r"[^\r\n]", " ", self.text[cell.start : cell.end])
+        return replace(self, text=self.text[: cell.start] + blank + self.text[cell.end :])
+
+    def with_text(self, text: str) -> Source:
+        """The same script with another text."""
+        return replace(self, text=text)
+
+    def encode(self) -> bytes:
+        """The bytes of a script with this text; raises UnicodeEncodeError where its encoding lacks a character."""
+        return (_BOM if self.bom else b"") + self.text.encode(self.encoding)
+
+
+def display_path(path: str | os.PathLike[str]) -> str:
+    """``path`` as shown to the user: relative to the working directory where it lies inside."""
+    absolute, here = os.path.abspath(path), os.getcwd()
+    return os.path.relpath(absolute, here) if absolute.startswith(os.path.join(here, "")) else absolute
+
+
+def read(path: str | os.PathLike[str]) -> Source:
+    """The source of a file on disk; raises :class:`Unreadable`."""
+    try:
+        with open(path, "rb") as file:
+            data = file.read()
+    except OSError as problem:
+        raise Unreadable(f"cannot be read: {problem.strerror or problem}") from None
+    return decode(display_path(path), data)
+
+
+def decode(path: str, data: bytes) -> Source:
+    """The source that ``data`` holds, a notebook where ``path`` says so; raises :class:`Unreadable`."""
+    if path.endswith(".ipynb"):
+        from kerascheck.source import notebook
+
+        text, cells = notebook.extract(data)
+        return Source(path, text, cells=cells)
+    bom = data.startswith(_BOM)
+    try:
+        encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+    except SyntaxError as problem:
+        encoding, detail = "utf-8", str(problem)
+        if "invalid or missing encoding" not in detail:
+            raise Unreadable(f"cannot be decoded: {detail}") from None
+    encoding = "utf-8" if encoding == "utf-8-sig" else encoding
+    body = data[len(_BOM) :] if bom else data
+    try:
+        text = body.decode(encoding)
+    except UnicodeDecodeError as problem:
+        before = body[: problem.start]
+        line_start = max(before.rfind(b"\n"), before.rfind(b"\r")) + 1
+        raise Unreadable(
+            f"is not valid {encoding} (byte 0x{body[problem.start]:02x}): declare its encoding in a comment on the first line",
+            len(_NEWLINE.findall(before.decode("latin-1"))) + 1,
+            problem.start - line_start + 1,
+        ) from None
+    except (LookupError, UnicodeError) as problem:
+        raise Unreadable(f"cannot be decoded: {problem}") from None
+    source = Source(path, text, encoding, bom)
+    if (null := text.find("\0")) >= 0:
+        place = source.locate(null, null)
+        raise Unreadable("contains a null byte: not Python source", place.line, place.column)
+    return source

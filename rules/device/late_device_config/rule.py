@@ -1,0 +1,84 @@
+from kerascheck.finding import Severity
+from kerascheck.rule import Rule
+from kerascheck.semantics.functions import display
+
+_SETTINGS = (
+    "tensorflow.config.experimental.set_memory_growth",
+    "tensorflow.config.set_visible_devices",
+    "tensorflow.config.set_logical_device_configuration",
+    "tensorflow.config.threading.set_intra_op_parallelism_threads",
+    "tensorflow.config.threading.set_inter_op_parallelism_threads",
+)
+
+
+class LateDeviceConfig(Rule):
+    """A device is configured after TensorFlow has started its runtime.
+
+    ## What it does
+
+    Follows the script in the order in which it runs, through the functions it calls, and reports
+    `set_memory_growth`, `set_visible_devices` and `set_logical_device_configuration` that come after
+    something which starts the runtime. An `except RuntimeError` around the call does not help: it
+    turns the failure into a printed line.
+
+    ## Why it costs
+
+    With a GPU the call raises `RuntimeError: Physical devices cannot be modified after being
+    initialized`, and the like for visible and virtual devices. Where the exception is caught, as
+    many examples show it, the script runs on without the setting, and takes all memory or all
+    devices after all. On a machine without GPUs nothing is to be seen: the loop over the devices
+    has nothing to do, so the fault waits for the first run with a GPU.
+
+    ## What the runtime does by itself
+
+    It starts on first use, not on import. These start it: `tf.constant`, `tf.Variable` and other
+    operations, every `tf.data.Dataset`, `list_logical_devices`, `MirroredStrategy()`, an optimizer, a
+    metric, a summary writer, a model with its input, and in Keras 3 layers that hold a seed, such
+    as `Dropout` and `RandomFlip`. These do not: imports, seeds, `list_physical_devices`,
+    `set_global_policy`, `set_jit`, `tf.function`, `Input`, losses, and layers such as `Dense`
+    before they are built. Memory growth that is set already may be set again without an error.
+
+    ## When it stays silent
+
+    - Nothing before the call starts the runtime; a function that would is defined above, but called below.
+    - Environment variables after `import tensorflow`: they count when the GPU is first touched.
+    - The call runs in a process of its own.
+    - Settings are only read.
+
+    ## Use instead
+
+    Configure devices directly after the imports, or in the first statement of `main`.
+
+    ## Fix safety
+
+    Safe: the statement is moved to directly after the imports, together with the line that lists
+    the devices. It does what it says there, and without a GPU nothing changes. There is no fix
+    where the statement uses other names, such as the arguments of the script.
+
+    ## References
+
+    - TensorFlow guide: "Use a GPU"
+    - TensorFlow API: `tf.config.experimental.set_memory_growth`, `tf.config.set_visible_devices`
+    - TensorFlow source: `python/eager/context.py`
+    """
+
+    code = "KC307"
+    name = "late-device-config"
+    severity = Severity.ERROR
+    triggers = (
+        "set_memory_growth",
+        "set_visible_devices",
+        "set_logical_device_configuration",
+        "set_virtual_device_configuration",
+    )
+
+    def check(self, module):
+        for call in module.program.calls(*_SETTINGS):
+            started = module.program.initialising_call(call)
+            if started is not None:
+                yield self.finding(
+                    call,
+                    f"{display(call.name)} comes after TensorFlow has initialised its devices, where it raises or does nothing; move it before.",
+                    because=f"{display(started.name)} has initialised them already.",
+                    related=((started, "initialises the devices"),),
+                )

@@ -1,0 +1,67 @@
+from kerascheck.finding import Severity
+from kerascheck.rule import Rule
+
+
+class MissingMemoryGrowth(Rule):
+    """A script trains with TensorFlow and lets it take the whole memory of every GPU.
+
+    ## What it does
+
+    Reports the first training call of a script that nowhere says how much GPU memory TensorFlow may
+    take: no `set_memory_growth`, no limit on a logical device, no `TF_FORCE_GPU_ALLOW_GROWTH`.
+
+    ## Why it costs
+
+    TensorFlow reserves nearly all memory of each GPU it sees when it first uses it. That is no
+    fault on a machine of one's own. On a shared GPU a second process, be it another script, a
+    notebook or an evaluation beside the training, finds no memory and fails. So this is an info.
+    Popular advice promises speed from memory growth, or says that a full GPU spills into the
+    memory of the host and slows down. Nothing of the kind was found in the sources, and nothing was
+    measured: growth shares memory, it does not make a step faster. Nor does the reserved amount,
+    as a monitor shows it, tell what the model needs.
+
+    ## What the runtime does by itself
+
+    It reserves in advance, which keeps the memory in one piece. With growth it starts small and
+    takes more when needed; it does not give memory back before the process ends. The environment
+    variable overrides what the script says.
+
+    ## When it stays silent
+
+    - Growth is set anywhere in the script, in a helper, by the environment variable or in a session.
+    - A logical device has a memory limit.
+    - The script hides the GPUs: `CUDA_VISIBLE_DEVICES` of `-1` or nothing, or `set_visible_devices([], "GPU")`.
+    - The backend is JAX or PyTorch, or nothing is trained.
+
+    ## Use instead
+
+    The loop over all GPUs directly after the imports, before anything touches a device. Setting it
+    for the first GPU only is an error of its own (`partial-memory-growth`), and so is setting it
+    late (`late-device-config`).
+
+    ## Fix safety
+
+    Safe: the loop does nothing without a GPU, and no number changes. It is put after the imports.
+
+    ## References
+
+    - TensorFlow guide: "Use a GPU" (limiting GPU memory growth)
+    - TensorFlow API: `tf.config.experimental.set_memory_growth`
+    - TensorFlow source: `python/eager/context.py`
+    """
+
+    code = "KC306"
+    name = "missing-memory-growth"
+    severity = Severity.INFO
+    triggers = ("fit", "train_on_batch", "GradientTape")
+
+    def check(self, module):
+        program = module.program
+        place = program.first_training
+        if place is None or program.limits_memory or program.pins_cpu or program.uses_tpu or module.runtime.backend != "tensorflow":
+            return
+        yield self.finding(
+            place,
+            "This script lets TensorFlow take all memory of every GPU; on a shared machine call tf.config.experimental.set_memory_growth first.",
+            because="It costs nothing when the GPU is yours alone: this is about other programs on it, not about speed.",
+        )

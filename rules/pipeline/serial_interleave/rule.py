@@ -1,0 +1,92 @@
+from kerascheck.finding import Severity
+from kerascheck.rule import Rule
+from kerascheck.semantics.values import UNKNOWN, constant
+
+_READERS = (
+    "tensorflow.data.TFRecordDataset",
+    "tensorflow.data.TextLineDataset",
+    "tensorflow.data.FixedLengthRecordDataset",
+    "tensorflow.data.experimental.CsvDataset",
+    "tensorflow.data.Dataset.from_generator",
+)
+from kerascheck.semantics.values import UNKNOWN, constant
+
+_READERS = ("tensorflow.data.TFRecordDataset", "tensorflow.data.TextLineDataset", "tensorflow.data.FixedLengthRecordDataset")
+
+
+class SerialInterleave(Rule):
+    """An interleave without parallel calls mixes its files but opens and reads one at a time.
+
+    ## What it does
+
+    Looks for `dataset.interleave(f)` on the way to training that has no `num_parallel_calls`,
+    or a literal 1.
+
+    ## Why it costs
+
+    A serial interleave takes its elements from one file after the other, in one thread. While
+    it waits for storage, or inflates, or runs a map inside `f`, nothing else is read.
+
+    How much that is depends on the storage. On a local disk with 2 CPU cores (TensorFlow 2.21,
+    no GPU) the serial form was 1.2 times slower, which is within the noise. Remote storage is
+    where parallel reads are meant to help; that was not measured.
+
+    ## What the runtime does by itself
+
+    Nothing. The rewrite that makes maps parallel does not touch `interleave`, nor the
+    functions given to it. The name misleads many: interleaving alone is not parallel.
+
+    Parallel reads are not always a gain, as is often claimed. Reading cached files on a local
+    disk was slightly faster in one thread (ratio 0.82), because there was nothing to wait for.
+
+    ## When it stays silent
+
+    - An explicit `num_parallel_calls` other than 1, or unknown keyword arguments.
+    - `cycle_length=1`: only one file is open at a time.
+    - `f` reads no files: the interleave only mixes or expands what is in memory.
+    - `flat_map`: it has no parallel form, and interleave would hand out another order.
+    - The dataset feeds only validation, evaluation, prediction, `adapt` or inspection.
+
+    ## Use instead
+
+    `files.interleave(f, cycle_length=8, num_parallel_calls=tf.data.AUTOTUNE)`, with
+    `deterministic=False` as well where the order of the records does not matter.
+
+    ## Fix safety
+
+    Safe: with the same cycle and block length the records come in the same order. The fix does
+    not add `deterministic=False`, because that changes the order from run to run.
+
+    ## References
+
+    - TensorFlow API: `tf.data.Dataset.interleave`
+    - TensorFlow guide: "Better performance with the tf.data API", section on data extraction
+    - TensorFlow source: `map_parallelization.cc`, `interleave_op.py`
+    """
+
+    code = "KC105"
+    name = "serial-interleave"
+    severity = Severity.WARNING
+    triggers = (".interleave(",)
+    loss_tolerance = 1e-6
+
+    def check(self, module):
+        for op in module.pipelines.operations("interleave", "flat_map"):
+            if not op.may_feed_training:
+                continue
+            reads = op.facts.call_of(*_READERS)
+            if op.name == "flat_map":
+                if reads is None:
+                    continue
+                message = "This flat_map reads one file after the other; use interleave with num_parallel_calls=tf.data.AUTOTUNE."
+                because = "The next file is opened when the last one is exhausted, so nothing overlaps the wait for storage."
+            else:
+                given = op.parallelism
+                if given is UNKNOWN or (given is not None and constant(given) != 1) or constant(op.argument(1, "cycle_length")) == 1:
+                    continue
+                if reads is None and op.facts.known:
+                    # It mixes what is in memory already.
+                    continue
+                message = "This interleave fetches from one input at a time; give it num_parallel_calls=tf.data.AUTOTUNE."
+                because = "TensorFlow does not make an interleave parallel by itself; it costs where storage or the inner pipeline makes it wait."
+            yield self.finding(op, message, because=because, related=((reads, "the files are read here"),) if reads else ())

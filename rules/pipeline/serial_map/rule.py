@@ -1,0 +1,105 @@
+from kerascheck.finding import Severity
+from kerascheck.rule import Rule
+from kerascheck.semantics.values import UNKNOWN, constant
+
+
+class SerialMap(Rule):
+    """A map that TensorFlow cannot make parallel by itself runs on one core.
+
+    ## What it does
+
+    Looks for `dataset.map(f)` on the way to training where `f` runs one call at a time:
+
+    - `f` has state: random operations, a lookup table or a vocabulary layer, a variable or a
+      layer or model with weights, `tf.print`, or a called `tf.function` that holds one of these;
+    - the map stands inside the function given to `interleave` or `flat_map`;
+    - it says `num_parallel_calls=1`;
+    - the script switches the automatic rewrites or the autotuner off.
+
+    A map without state is only an info, because the runtime repairs it.
+
+    ## Why it costs
+
+    One core prepares the data while the others idle and the accelerator waits. On 2 CPU cores
+    (TensorFlow 2.21, no GPU) the stateful map was 1.9 times slower than the parallel one, and
+    so was the map with the literal 1; two cores cannot show more than 2. Inside an interleave
+    function it was 1.7 times, in a noisy measurement. Nothing is lost where `f` is trivial.
+
+    ## What the runtime does by itself
+
+    Since TensorFlow 2.6 a map without state becomes parallel when the dataset is iterated:
+    writing `num_parallel_calls` there changed nothing (ratio 1.0). So the advice to put
+    AUTOTUNE on every map is out of date; what counts is the state of the function. A literal 1
+    is honoured, and is therefore worse than writing nothing. Functions inside `interleave`
+    and `flat_map` are never rewritten.
+
+    ## When it stays silent
+
+    - An explicit `num_parallel_calls` other than 1, unknown keyword arguments, `synchronous=True`.
+    - The dataset feeds only validation, evaluation, prediction, `adapt` or inspection.
+    - `f` is a `py_function` or `numpy_function`: it holds Python's lock, and parallel calls
+      did not help (ratio 1.0). See `py-function-in-map`.
+    - The map is in the function of an interleave that already runs in parallel.
+    - The script asks for deterministic operations.
+
+    ## Use instead
+
+    `dataset.map(f, num_parallel_calls=tf.data.AUTOTUNE)`.
+
+    ## Fix safety
+
+    The order of the elements is kept, so the fix is safe, except where `f` draws random
+    numbers: the draws are then handed out in another order, and the fix is unsafe.
+
+    ## References
+
+    - TensorFlow API: `tf.data.Dataset.map`, `tf.data.experimental.OptimizationOptions`
+    - TensorFlow guide: "Better performance with the tf.data API"
+    - TensorFlow source: `map_parallelization.cc`, `function_utils.cc` (`IsFunctionStateful`)
+    """
+
+    code = "KC101"
+    name = "serial-map"
+    severity = Severity.WARNING
+    triggers = (".map(",)
+    loss_tolerance = 1e-6
+
+    def check(self, module):
+        for op in module.pipelines.operations("map", "map_with_legacy_function"):
+            given = op.parallelism
+            if given is not None and constant(given) != 1 or given is UNKNOWN or op.argument(None, "synchronous") is not None:
+                continue
+            # Parallel calls wait for Python's lock: py-function-in-map speaks of those.
+            if not op.may_feed_training or op.facts.python_function is not None:
+                continue
+            state, outer = op.facts.state, op.inside
+            related = ()
+            if outer is not None:
+                if constant(outer.argument(3, "num_parallel_calls")) != 1 and outer.argument(3, "num_parallel_calls") is not None:
+                    continue
+                severity, because = Severity.WARNING, f"TensorFlow does not rewrite maps inside the function given to {outer.name}."
+            elif given is not None:
+                severity, because = Severity.WARNING, "The literal 1 keeps TensorFlow from making the map parallel by itself."
+            elif state is not None:
+                severity, because = Severity.WARNING, f"TensorFlow leaves stateful functions serial, and here {state.what}."
+                related = ((state.call, "this makes the function stateful"),)
+            elif not module.runtime.parallelizes_stateless_maps:
+                severity = Severity.WARNING
+                because = f"TensorFlow {module.runtime.tensorflow_version} does not make maps parallel by itself."
+            elif op.rewrites.maps_stay_serial:
+                severity, because = Severity.WARNING, "The options of this dataset switch the automatic rewrite off."
+            elif op.facts.known:
+                severity = Severity.INFO
+                because = "The function is stateless, so TensorFlow 2.6 and later make this map parallel themselves; older versions do not."
+            else:
+                severity = Severity.INFO
+                because = "If the function holds state (random draws, lookups, variables), TensorFlow leaves the map serial."
+            if severity is Severity.WARNING and not op.feeds_training and state is None and given is None and outer is None:
+                severity = Severity.INFO
+            yield self.finding(
+                op,
+                "This map runs one call at a time; give it num_parallel_calls=tf.data.AUTOTUNE.",
+                because=because,
+                severity=severity,
+                related=related,
+            )

