@@ -30,6 +30,7 @@ _NARROW = 0.04
 _CLEAR = 1.25
 _MIN_ROUNDS = 2
 _MAX_SIDE_BY_SIDE = 4
+_MAX_TRAININGS = 6
 _LOSSES = 8
 _ROUNDING = 1e-4
 """Relative difference that a reordering of float32 sums makes within the first few steps."""
@@ -55,6 +56,8 @@ class Variant:
     """Absolute path to text; files not named stay as they are."""
     tolerance: float | None = 1e-6
     """Largest relative difference of the first losses; None where the fix is meant to change results."""
+    places: tuple[tuple[str, int, int], ...] = ()
+    """Path, first and last line of what it repairs: tells which training of a script is concerned."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +84,10 @@ class Verdict:
     ratio: Ratio | None = None
     step_seconds: tuple[float, float] | None = None
     """Median step of the script as written, and of the variant."""
+    remark: str = ""
+    """What else is worth saying, such as results that the fix said would change."""
+    training: int = 0
+    """Which of the script's trainings was measured, counted from 0."""
     losses: tuple[list[float], list[float]] | None = None
     rounds: int = 0
     blocks: int = 0
@@ -96,6 +103,9 @@ class Comparison:
 
     script: str
     scout: Run
+    """The first training of the script as written."""
+    scouts: list[Run] = field(default_factory=list)
+    """All trainings that were looked at; the first one included."""
     verdicts: list[Verdict] = field(default_factory=list)
     failure: str | None = None
     """Why nothing could be measured, or None."""
@@ -120,19 +130,65 @@ def compare(
     """
     start = time.monotonic()
     progress("running the script as written", 10 + budget.seconds * (len(variants) + 1))
-    scout = run_alone(script, SCOUT, start_limit=budget.start_limit, block_limit=budget.block_limit)
-    result = Comparison(script.path, scout)
-    result.failure = why_useless(scout)
-    if scout.end:
-        result.notes = list(scout.end["notes"])
+    result = Comparison(script.path, _scout(script, 0, budget))
+    result.scouts.append(result.scout)
+    result.failure = why_useless(result.scout)
     if result.failure is None:
-        plan = _timed_plan(scout, budget)
-        for group in _groups(script, variants, scout):
-            result.verdicts += _measure_group(script, group, plan, budget, progress)
+        targets = _targets(script, variants, result, budget, progress)
+        for number, scout in enumerate(result.scouts):
+            plan = _timed_plan(scout, number, budget)
+            for group in _groups([v for v in variants if targets[v.name] == number], scout):
+                result.verdicts += _measure_group(script, group, plan, budget, progress)
+        order = [variant.name for variant in variants]
+        result.verdicts.sort(key=lambda verdict: order.index(verdict.name))
+        result.notes = list(dict.fromkeys(note for scout in result.scouts for note in scout.end["notes"]))
     else:
         result.verdicts = [Verdict(v.name, Status.NOT_RUN, result.failure) for v in variants]
     result.seconds = time.monotonic() - start
     return result
+
+
+def _scout(script: Script, training: int, budget: Budget) -> Run:
+    plan = replace(SCOUT, training=training)
+    return run_alone(script, plan, start_limit=budget.start_limit, block_limit=budget.block_limit)
+
+
+def _targets(
+    script: Script, variants: Sequence[Variant], result: Comparison, budget: Budget, progress: Progress
+) -> dict[str, int]:
+    """Which training each variant is about: the one whose data or step comes from the repaired lines.
+
+    Later trainings are looked at only while there are variants that the earlier ones know nothing of; what no training
+    knows of is measured on the first one.
+    """
+    targets: dict[str, int] = {}
+    while True:
+        number = len(result.scouts) - 1
+        for variant in variants:
+            if variant.name not in targets and concerns(variant, result.scouts[number].end["places"]):
+                targets[variant.name] = number
+        missing = [v for v in variants if v.name not in targets and v.places and not _spans_everything(v, variants)]
+        if not missing or len(result.scouts) >= _MAX_TRAININGS:
+            break
+        progress("looking for further trainings", 10 + budget.seconds * (len(variants) + 1))
+        scout = _scout(script, number + 1, budget)
+        if why_useless(scout) is not None:
+            break
+        result.scouts.append(scout)
+    return {variant.name: targets.get(variant.name, 0) for variant in variants}
+
+
+def _spans_everything(variant: Variant, variants: Sequence[Variant]) -> bool:
+    return len(variants) > 1 and all(set(other.places) <= set(variant.places) for other in variants)
+
+
+def concerns(variant: Variant, places: Sequence[Sequence[Any]]) -> bool:
+    """Whether a training's places ([path, first line, last line]) touch the lines that ``variant`` repairs."""
+    return any(
+        path == os.path.abspath(other) and first <= end and begin <= last
+        for path, first, last in variant.places
+        for other, begin, end in places
+    )
 
 
 SCOUT = Plan(warmup_steps=3, warmup_seconds=1.0, block_seconds=3.0, blocks=1, diagnose=True)
@@ -162,7 +218,7 @@ def why_useless(run: Run) -> str | None:
     return "the script ended without a training step"
 
 
-def _timed_plan(scout: Run, budget: Budget) -> Plan:
+def _timed_plan(scout: Run, training: int, budget: Budget) -> Plan:
     end = scout.end
     step = _step_seconds(scout)
     block_steps = max(1, round(_BLOCK_SECONDS / step))
@@ -188,6 +244,7 @@ def _timed_plan(scout: Run, budget: Budget) -> Plan:
         block_steps=block_steps,
         blocks=blocks,
         in_turn=not end["facts"].get("gpus"),
+        training=training,
         # Other loops may be rewritten into each other by a fix; a bare loop is only believed once it was seen.
         kind=end["kind"] if end["kind"] in WEAK_KINDS else None,
     )
@@ -199,7 +256,7 @@ def _step_seconds(run: Run) -> float:
     return max(1e-5, statistics.median(ticks)) if ticks else 1.0
 
 
-def _groups(script: Script, variants: Sequence[Variant], scout: Run) -> Iterator[Sequence[Variant]]:
+def _groups(variants: Sequence[Variant], scout: Run) -> Iterator[Sequence[Variant]]:
     """Variants that are measured against the same processes of the original, as many as memory holds."""
     size = _MAX_SIDE_BY_SIDE - 1
     free = _free_memory()
@@ -275,7 +332,7 @@ def _measure_group(
             g.original_runs.append(runs[ORIGINAL])
             g.runs.append(runs[name])
             g.ratio = _speedup(g.original_runs, g.runs)
-    return [_judge(g) for g in gathered.values()]
+    return [_judge(g, plan.training) for g in gathered.values()]
 
 
 def _speedup(original: Sequence[Run], other: Sequence[Run]) -> Ratio:
@@ -297,7 +354,7 @@ def _mean_step(block: Mapping[str, Any], inner: bool) -> float:
     return block["seconds"] / block["steps"]
 
 
-def _judge(g: _Gathered) -> Verdict:
+def _judge(g: _Gathered, training: int) -> Verdict:
     name = g.variant.name
     if not g.runs:
         reason = why_useless(g.failure) or "no block of steps could be measured"
@@ -308,14 +365,19 @@ def _judge(g: _Gathered) -> Verdict:
         Status.NO_EFFECT,
         "",
         ratio=g.ratio,
+        training=training,
         step_seconds=tuple(statistics.median(series) for series in ticks),
         losses=(_losses(g.original_runs[0]), _losses(g.runs[0])),
         rounds=len(g.runs),
         blocks=sum(len(run.blocks) for run in g.runs),
         ticks=ticks,
     )
-    change = what_changed(g.original_runs, g.runs, g.variant.tolerance)
-    verdict.status, verdict.reason = (Status.CHANGES_RESULTS, change) if change else judge_ratio(g.ratio)
+    change = what_changed(g.original_runs, g.runs, g.variant.tolerance or 0.0)
+    verdict.status, verdict.reason = judge_ratio(g.ratio)
+    if change and g.variant.tolerance is None:
+        verdict.remark = f"as its fix says, results change: {change}"
+    elif change:
+        verdict.status, verdict.reason, verdict.remark = Status.CHANGES_RESULTS, change, verdict.reason
     return verdict
 
 
@@ -334,13 +396,11 @@ def _losses(run: Run) -> list[float]:
     return (run.end or {}).get("losses", [])[:_LOSSES]
 
 
-def what_changed(original: Sequence[Run], other: Sequence[Run], tolerance: float | None) -> str | None:
+def what_changed(original: Sequence[Run], other: Sequence[Run], tolerance: float) -> str | None:
     """How the numbers of a variant differ from the original's; None if they agree.
 
     A script that does not repeat its own losses from run to run is allowed three times its own spread.
     """
-    if tolerance is None:
-        return None
     for a, b in zip(original, other):
         if a.end and b.end and (change := _data_changed(a.end["facts"], b.end["facts"])):
             return change

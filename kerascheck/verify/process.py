@@ -37,6 +37,7 @@ class Plan:
     blocks: int = 10
     in_turn: bool = False
     kind: str | None = None
+    training: int = 0
     diagnose: bool = False
 
 

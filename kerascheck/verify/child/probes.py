@@ -16,9 +16,9 @@ import weakref
 
 from . import diagnose, redirect
 from .hooks import AfterImport
+from .recorder import is_user_frame
 
 _ENDLESS = 10**9
-_LIBRARIES = ("keras", "tf_keras", "tensorflow", "torch", "jax", "_kerascheck_child", "importlib")
 _POLL_SECONDS = 0.002
 
 
@@ -34,7 +34,7 @@ class State:
         self.target = None  # last eager target of a GradientTape
         self.fits = 0  # calls of fit so far
         self.fit_model = None
-        self.fit_ticked = False
+        self.fit_key = None
         self.step_begin = 0
         self.last_logs = {}
         self.iterators = []  # weak references to tf.data iterators, in the order of their creation
@@ -61,7 +61,9 @@ def install(run, recorder):
         "torch.optim": [lambda module: _patch_torch(state)],
         "jax": [lambda module: _patch_jax(module, state)],
     }))
-    recorder.at_end.append(lambda leader: diagnose.facts(state, leader))
+    recorder.at_end.append(functools.partial(diagnose.facts, state))
+    if run["plan"]["diagnose"]:
+        diagnose.install(state)
 
 
 # Keras ------------------------------------------------------------------------------------------------------------
@@ -123,8 +125,12 @@ def _patch_fit(owner, state):
             bound = signature.bind(self, *args, **kwargs)
         except TypeError:
             return original(self, *args, **kwargs)  # raises what the script deserves
-        in_loop = _called_in_loop()
-        if in_loop:
+        place = _called_in_loop()
+        in_loop = place is not None
+        state.fit_key = ("fit", place) if in_loop else ("fit", state.fits)
+        if not in_loop and not recorder.is_next():
+            pass  # another training than the one to measure: it runs as written
+        elif in_loop:
             recorder.note("fit is called in a loop of the script: its calls are measured together, with what happens between them")
         else:
             # The run ends by the plan. A fit that ended by itself would let the rest of the script run.
@@ -147,15 +153,13 @@ def _patch_fit(owner, state):
 
 
 def _called_in_loop():
-    """Whether a line of the script on the stack stands in a ``for`` or ``while`` of its function."""
+    """The place (path, line) on the stack that stands in a ``for`` or ``while`` of the script; None without one."""
     frame = sys._getframe(2)
     while frame is not None:
-        name = frame.f_globals.get("__name__", "")
-        if name.partition(".")[0] not in _LIBRARIES and not frame.f_code.co_filename.startswith("<"):
-            if _line_in_loop(frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_firstlineno):
-                return True
+        if is_user_frame(frame) and _line_in_loop(frame.f_code.co_filename, frame.f_lineno):
+            return frame.f_code.co_filename, frame.f_lineno
         frame = frame.f_back
-    return False
+    return None
 
 
 @functools.lru_cache(maxsize=None)
@@ -171,7 +175,7 @@ def _loops(path):
     return tuple(loops), tuple(functions)
 
 
-def _line_in_loop(path, line, first_line):
+def _line_in_loop(path, line):
     loops, functions = _loops(path)
     inside = [f for f in functions if f[0] <= line <= f[1]]
     start = max((f[0] for f in inside), default=0)
@@ -245,7 +249,7 @@ def _patch_callback_list(cls, state):
         if not recorder.depth:
             return
         state.last_logs = logs or {}
-        key = ("fit",)
+        key = state.fit_key
         loss = None
         if recorder.wants_loss(key):
             loss = _number(logs["loss"]) if isinstance(logs, dict) and "loss" in logs else None

@@ -9,6 +9,8 @@ import resource
 import sys
 import time
 
+_OURS = os.path.dirname(os.path.abspath(__file__))
+_STANDARD_LIBRARY = os.path.dirname(os.__file__)
 _TICKS_TO_WATCH_LOSS = 20
 WEAK_KINDS = ("dataset loop", "gradient loop")
 
@@ -19,6 +21,8 @@ class Series:
     def __init__(self, kind, name):
         self.kind = kind
         self.name = name
+        self.number = None
+        self.places = []
         self.steps = 0
         self.first = None  # time of the first tick
         self.last = None  # time of the last tick
@@ -39,6 +43,29 @@ class Block:
         self.inner_seconds = 0.0
         self.inner_steps = 0
         self.ticks = []
+
+
+def user_places():
+    """[path, first line, last line] of the script's own code on the stack: functions whole, the main program by line."""
+    places = []
+    frame = sys._getframe(2)
+    while frame is not None:
+        if is_user_frame(frame):
+            code = frame.f_code
+            lines = [frame.f_lineno]
+            if code.co_name != "<module>":
+                lines += [line for _, _, line in code.co_lines() if line]
+            places.append([code.co_filename, min(lines), max(lines)])
+        frame = frame.f_back
+    return places
+
+
+def is_user_frame(frame):
+    """Whether a stack frame runs code of the script or of a module of its own, not of a library or of ours."""
+    path = frame.f_code.co_filename
+    if path.startswith("<") or "site-packages" in path or "dist-packages" in path or path.startswith(_OURS):
+        return False
+    return not path.startswith(_STANDARD_LIBRARY)
 
 
 class CpuLoad:
@@ -72,7 +99,8 @@ class Recorder:
     ``plan`` has the keys ``warmup_steps``, ``warmup_seconds`` (whichever comes last ends the warm-up),
     ``warmup_limit`` (seconds after which two steps suffice), ``block_steps`` (0: as many as fill ``block_seconds``),
     ``block_seconds``, ``blocks``, ``in_turn`` (wait for the parent's order before every block), ``kind`` (the
-    origin expected; None: any but bare dataset loops) and ``diagnose``.
+    origin expected; None: any but bare dataset loops), ``training`` (which origin in the order of their first steps is
+    meant, counted from 0 without bare dataset loops) and ``diagnose``.
     """
 
     def __init__(self, plan, channel):
@@ -80,6 +108,7 @@ class Recorder:
         self._channel = channel
         self.disabled = False
         self.series = {}
+        self._strong = 0  # origins so far that are not bare loops
         self.at_end = []  # diagnostics: functions of the leading series that return a dictionary
         self.facts = {}  # what probes noticed about the training
         self.notes = []  # what was done to the script's run: redirections, muted validation
@@ -114,6 +143,10 @@ class Recorder:
         series = self.series.get(key)
         if series is None:
             series = self.series[key] = Series(kind, name)
+            if kind not in WEAK_KINDS:
+                series.number = self._strong
+                self._strong += 1
+            series.places = user_places()
             self._channel.send(event="training", kind=kind)
         starts_epoch = self.epoch_began if epoch is None else epoch
         self.epoch_began = False
@@ -151,11 +184,14 @@ class Recorder:
             self._close(series, end)
 
     def _may_lead(self, series):
-        expected = self._plan["kind"]
-        if expected is not None:
-            return series.kind == expected
+        if self._plan["kind"] is not None:
+            return series.kind == self._plan["kind"]
         # A bare loop over a dataset may be an inspection before the training.
-        return series.kind not in WEAK_KINDS
+        return series.kind not in WEAK_KINDS and series.number == self._plan["training"]
+
+    def is_next(self):
+        """Whether an origin that has not ticked yet would be the one that the plan means."""
+        return self._strong == self._plan["training"]
 
     def _is_warm(self, series, now):
         since = now - series.first
@@ -196,9 +232,11 @@ class Recorder:
             start()
 
     def leader(self):
-        """The series that is "the training": the most steps, bare dataset loops last; None without a step."""
-        ranked = sorted(self.series.values(), key=lambda s: (s.kind not in WEAK_KINDS, s.steps))
-        return ranked[-1] if ranked else None
+        """The series that is "the training": a bare loop only if there is nothing else; None without a step."""
+        strong = [series for series in self.series.values() if series.number is not None]
+        if strong:
+            return next((series for series in strong if series.number == self._plan["training"]), None)
+        return max(self.series.values(), key=lambda series: series.steps, default=None)
 
     def finish(self, reason, leader=None, **end):
         """Tell the parent all there is to know, and end the process at once.
@@ -210,6 +248,10 @@ class Recorder:
         leader = leader or self.leader()
         message = {"event": "end", "reason": reason, "seconds": seconds, "notes": self.notes, **end}
         if leader is not None:
+            facts = {}
+            for look in self.at_end:
+                facts |= look(leader) or {}
+            message["facts"] = facts
             message |= {
                 "kind": leader.kind,
                 "name": leader.name,
@@ -219,14 +261,9 @@ class Recorder:
                 "durations": leader.durations[:2000],
                 "losses": leader.losses,
                 "epoch_starts": leader.epoch_starts[:200],
+                "places": leader.places,
+                "trainings": max(1, self._strong),
             }
-            facts = {}
-            for look in self.at_end:
-                try:
-                    facts |= look(leader) or {}
-                except Exception as error:  # a diagnosis that fails must not take the measurement with it
-                    facts.setdefault("failed", []).append(f"{look.__name__}: {type(error).__name__}: {error}"[:300])
-            message["facts"] = facts
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         message["host_peak_bytes"] = peak if sys.platform == "darwin" else peak * 1024
         self._channel.send(**message)
