@@ -14,11 +14,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from kerascheck.verify.analysis import Analysis, analyse, ceiling_order
 from kerascheck.verify.process import Plan, Script
 from kerascheck.verify.rounds import Run, measure_in_turn, measure_one_by_one, run_alone
 from kerascheck.verify.stats import Ratio, disagreement, speedup
 
 ORIGINAL = "as written"
+CEILING = "one cached batch"
 
 _BLOCK_SECONDS = 0.15
 _BLOCKS_PER_ROUND = 80
@@ -29,6 +31,7 @@ _SMALLEST_EFFECT = 1.05
 _NARROW = 0.04
 _CLEAR = 1.25
 _MIN_ROUNDS = 2
+_CEILING_BLOCKS = 24
 _MAX_SIDE_BY_SIDE = 4
 _MAX_TRAININGS = 6
 _LOSSES = 8
@@ -106,6 +109,8 @@ class Comparison:
     """The first training of the script as written."""
     scouts: list[Run] = field(default_factory=list)
     """All trainings that were looked at; the first one included."""
+    analyses: list[Analysis] = field(default_factory=list)
+    """Where the time of each of them goes."""
     verdicts: list[Verdict] = field(default_factory=list)
     failure: str | None = None
     """Why nothing could be measured, or None."""
@@ -137,8 +142,15 @@ def compare(
         targets = _targets(script, variants, result, budget, progress)
         for number, scout in enumerate(result.scouts):
             plan = _timed_plan(scout, number, budget)
-            for group in _groups([v for v in variants if targets[v.name] == number], scout):
-                result.verdicts += _measure_group(script, group, plan, budget, progress)
+            result.analyses.append(_analyse(script, scout, plan, budget, progress))
+            here = [variant for variant in variants if targets[variant.name] == number]
+            # Variants of equal texts, as for several places that are repaired together, are measured once.
+            first = {tuple(sorted(v.sources.items())): v for v in reversed(here)}
+            measured = {}
+            for group in _groups(list(reversed(first.values())), scout):
+                for verdict in _measure_group(script, group, plan, budget, progress):
+                    measured[verdict.name] = verdict
+            result.verdicts += [replace(measured[first[tuple(sorted(v.sources.items()))].name], name=v.name) for v in here]
         order = [variant.name for variant in variants]
         result.verdicts.sort(key=lambda verdict: order.index(verdict.name))
         result.notes = list(dict.fromkeys(note for scout in result.scouts for note in scout.end["notes"]))
@@ -151,6 +163,21 @@ def compare(
 def _scout(script: Script, training: int, budget: Budget) -> Run:
     plan = replace(SCOUT, training=training)
     return run_alone(script, plan, start_limit=budget.start_limit, block_limit=budget.block_limit)
+
+
+def _analyse(script: Script, scout: Run, plan: Plan, budget: Budget, progress: Progress) -> Analysis:
+    """Run the script in turn with itself on one cached batch."""
+    order = ceiling_order(scout)
+    if order is None:
+        return analyse(_step_seconds(scout), scout, None)
+    progress("measuring the ceiling with one cached batch", budget.seconds)
+    # Start-up effects of the cached batch are over at once; a few blocks are enough for a share.
+    plan = replace(plan, blocks=min(plan.blocks, _CEILING_BLOCKS), warmup_steps=min(plan.warmup_steps, 10))
+    scripts = {ORIGINAL: script, CEILING: replace(script, ceiling=order)}
+    measure = measure_in_turn if plan.in_turn else measure_one_by_one
+    runs = measure(scripts, plan, start_limit=budget.start_limit, block_limit=budget.block_limit)
+    original = [_mean_step(b, inner=True) for b in runs[ORIGINAL].blocks if b["inner_steps"]]
+    return analyse(statistics.median(original) if original else _step_seconds(scout), scout, runs[CEILING])
 
 
 def _targets(

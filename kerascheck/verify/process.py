@@ -54,6 +54,8 @@ class Script:
     directory: str | None = None
     python: str = sys.executable
     environment: Mapping[str, str] = field(default_factory=dict)
+    ceiling: Mapping[str, Any] | None = None
+    """Feed the training one cached batch: which tf.data iterator, see ``child/probes.py``; None: leave its data alone."""
 
 
 class Ended(Exception):
@@ -67,7 +69,7 @@ class TooLate(Exception):
 class ScriptProcess:
     """A script running under probes. Use as a context manager: leaving it ends the whole process group."""
 
-    def __init__(self, script: Script, plan: Plan, *, seed: int = 1, ceiling: Mapping[str, Any] | None = None) -> None:
+    def __init__(self, script: Script, plan: Plan, *, seed: int = 1) -> None:
         """Start it; raises OSError if the interpreter cannot be started."""
         self.messages: list[dict[str, Any]] = []
         self._buffer = b""
@@ -84,7 +86,7 @@ class ScriptProcess:
             "argv": list(script.arguments),
             "plan": asdict(plan),
             "seed": seed,
-            "ceiling": ceiling,
+            "ceiling": script.ceiling,
             "scratch": self._scratch,
             "events": child_events,
             "orders": child_orders,

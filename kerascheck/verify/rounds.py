@@ -48,12 +48,10 @@ def measure_one_by_one(scripts: Mapping[str, Script], plan: Plan, *, start_limit
     return {name: run_alone(script, plan, start_limit=start_limit, block_limit=block_limit) for name, script in scripts.items()}
 
 
-def run_alone(
-    script: Script, plan: Plan, *, start_limit: float, block_limit: float, ceiling: Mapping[str, Any] | None = None
-) -> Run:
-    """Run one script to the end of its plan, or until a limit passes. ``ceiling``: see ``child/probes.py``."""
+def run_alone(script: Script, plan: Plan, *, start_limit: float, block_limit: float) -> Run:
+    """Run one script to the end of its plan, or until a limit passes."""
     run = Run()
-    with ScriptProcess(script, plan, ceiling=ceiling) as process:
+    with ScriptProcess(script, plan) as process:
         _until_ready(process, run, time.monotonic() + start_limit, block_limit)
     return run
 

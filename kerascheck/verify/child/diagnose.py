@@ -58,7 +58,7 @@ def facts(state, leader):
     """What every run tells about the training: element spec, batches per epoch, weights, versions."""
     found = {key: value for key, value in state.recorder.facts.items() if key != "on_warm"}
     found["epoch_lengths"] = state.epoch_lengths
-    found["iterators"] = len(state.iterators)
+    found["first_iterator"] = max(0, leader.first_iterator)
     iterator = training_iterator(state)
     if iterator is not None:
         found["element_spec"] = flat_spec(iterator.element_spec)
@@ -124,7 +124,9 @@ def host_reads(state, leader):
     steps = leader.steps - getattr(state, "steps_when_warm", leader.steps)
     if not hasattr(state, "functions") or steps <= 0:
         return None
-    return {"host_reads_per_step": state.host_reads / steps}
+    # Keras itself reads the logs that it shows.
+    own = len(state.last_logs) if leader.kind == "fit" else 0
+    return {"host_reads_per_step": state.host_reads / steps, "host_reads_of_keras": own}
 
 
 def model(state, leader):

@@ -53,7 +53,7 @@ class State:
 def install(run, recorder):
     """Wait for the frameworks to be imported, and patch them then."""
     state = State(run, recorder)
-    recorder.state = state
+    recorder.iterators_so_far = lambda: len(state.iterators)
     sys.meta_path.insert(0, AfterImport({
         "keras": [lambda module: _patch_keras(module, state)],
         "tf_keras": [lambda module: _patch_keras(module, state)],

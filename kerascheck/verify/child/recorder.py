@@ -23,6 +23,7 @@ class Series:
         self.name = name
         self.number = None
         self.places = []
+        self.first_iterator = 0
         self.steps = 0
         self.first = None  # time of the first tick
         self.last = None  # time of the last tick
@@ -113,6 +114,7 @@ class Recorder:
         self.facts = {}  # what probes noticed about the training
         self.notes = []  # what was done to the script's run: redirections, muted validation
         self.sync = lambda value: None
+        self.iterators_so_far = lambda: 0  # tf.data iterators made by Python
         self.depth = 0  # of training calls that tick by themselves
         self.epoch_began = True
         self.origin = time.perf_counter()
@@ -147,6 +149,7 @@ class Recorder:
                 series.number = self._strong
                 self._strong += 1
             series.places = user_places()
+            series.first_iterator = self.iterators_so_far() - 1
             self._channel.send(event="training", kind=kind)
         starts_epoch = self.epoch_began if epoch is None else epoch
         self.epoch_began = False
