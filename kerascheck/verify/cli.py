@@ -135,9 +135,9 @@ def _write(result, options: dict[str, Any]) -> None:
 
         text = "\n".join(report_text.render(result, style))
     if options["output_file"]:
-        from kerascheck.fix import write_atomically
+        from kerascheck.verify.files import write_whole
 
-        write_atomically(options["output_file"], (click.unstyle(text) + "\n").encode("utf-8", "replace"))
+        write_whole(options["output_file"], click.unstyle(text) + "\n")
     else:
         click.echo(text, color=color)
 
@@ -176,3 +176,41 @@ class _Progress:
         """Remove the line."""
         if self._active:
             click.echo("\r\033[K", nl=False, err=True)
+
+
+@click.command()
+@click.argument("rules", nargs=-1, metavar="[CODE|NAME...]")
+@click.option("--budget", default=60.0, show_default=True, type=click.FloatRange(1), help="Seconds per variant, about.")
+@click.option("--output-format", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.option("--update", type=click.Path(dir_okay=False), help="Put the rows into this table (JSON), keeping its others.")
+def evidence(rules: tuple[str, ...], budget: float, output_format: str, update: str | None) -> int:
+    """Measure the examples of the rules: each slow.py against its fast.py, on this machine."""
+    import json
+    from pathlib import Path
+
+    from kerascheck import registry
+    from kerascheck.config import ConfigError
+    from kerascheck.verify import evidence as table
+    from kerascheck.verify.compare import Budget
+    from kerascheck.verify.files import write_whole
+
+    try:
+        rooms = [registry.find(rule) for rule in rules] or registry.rooms()
+    except ConfigError as problem:
+        raise click.ClickException(str(problem)) from None
+    click.echo(f"kerascheck evidence executes the examples of {len(rooms)} rules. Ctrl-C stops everything.", err=True)
+    progress = _Progress()
+
+    def tell(row: dict[str, Any]) -> None:
+        progress.clear()
+        click.echo(f"{row['code']} {row['name']}: {table.for_rule(row['code'], [row])}", err=True)
+        if update:  # after every row: a table takes an hour, and may be interrupted
+            path = Path(update)
+            rows = table.merge(table.read_table(path), [row])
+            write_whole(path, json.dumps({"rows": rows}, indent=1) + "\n")
+
+    with _ends_on_signals():
+        rows = list(table.collect(rooms, Budget(budget), progress.show, tell))
+    progress.clear()
+    click.echo(json.dumps({"rows": rows}, indent=1) if output_format == "json" else "\n".join(table.render(rows)))
+    return 0

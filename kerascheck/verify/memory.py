@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kerascheck.finding import Finding
+from kerascheck.verify.files import write_whole
 
 if TYPE_CHECKING:
     from kerascheck.source import Source
@@ -102,8 +103,6 @@ def _surroundings(finding: Finding, source: Source) -> tuple[str, str, str]:
 
 def remember(result: Verification) -> Path | None:
     """Keep the verdicts on single findings; returns the file, or None if there was nothing to keep or it cannot be written."""
-    from kerascheck.fix import write_atomically
-
     fresh = {}
     for verdict in result.comparison.verdicts:
         repair = result.repairs.get(verdict.name)
@@ -136,8 +135,8 @@ def remember(result: Verification) -> Path | None:
             # Evidence belongs to a machine: it is not for the repository, unless its owner says so.
             ignore = path.parent / ".gitignore"
             if not ignore.exists():
-                write_atomically(str(ignore), b"*\n")
-        write_atomically(str(path), (json.dumps({"version": _SCHEMA, "evidence": entries}, indent=1) + "\n").encode())
+                write_whole(ignore, "*\n")
+        write_whole(path, json.dumps({"version": _SCHEMA, "evidence": entries}, indent=1) + "\n")
     except OSError:
         return None
     return path

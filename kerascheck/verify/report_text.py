@@ -72,13 +72,13 @@ def _where_time_goes(number: int | None, analysis: Analysis, style: Style) -> It
         yield f"  {stage.name[:14]:<15} {bar(stage.share)} {stage.share:4.0%}   of the pipeline, {place}"
     if "alone_seconds_per_batch" in facts:
         yield f"  the pipeline alone makes a batch in {typical([facts['alone_seconds_per_batch']])}"
-    yield "  " + ", ".join(_details(facts))
+    yield "  " + ", ".join(details_of(facts))
     for missing in analysis.missing:
         yield style(f"  not measured: {plain(missing)}", fg="bright_black")
     yield ""
 
 
-def _details(facts) -> Iterator[str]:
+def details_of(facts) -> Iterator[str]:
     """Single facts worth a word."""
     if facts.get("backend"):
         yield f"Keras {facts.get('keras')} on {facts['backend']}"

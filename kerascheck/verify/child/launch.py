@@ -89,10 +89,12 @@ def _describe(error, script):
     own = [e for e in entries if e.filename == script or e.filename in linecache.cache and linecache.cache[e.filename][1] is None]
     place = (own or entries or [None])[-1]
     message = "".join(traceback.format_exception_only(type(error), error)).strip()
+    # A syntax error's message begins with the place and the line.
+    headline = message.splitlines()[-1 if isinstance(error, SyntaxError) else 0] if message else type(error).__name__
     text = "Traceback (most recent call last):\n" + "".join(traceback.format_list(entries)) + message
     sys.stderr.write(text + "\n")
     return {
-        "detail": message.splitlines()[0][:500] if message else type(error).__name__,
+        "detail": headline[:500],
         "exception": type(error).__name__,
         "stdin": isinstance(error, EOFError) and "reading a line" in str(error),
         "line": place.lineno if place else None,

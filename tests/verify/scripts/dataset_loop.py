@@ -7,16 +7,16 @@ import keras
 
 rng = np.random.default_rng(0)
 
-images = rng.random((256, 48, 48, 3), dtype="float32")
+pixels = rng.integers(0, 256, (64, 192, 192, 3), dtype=np.uint8)
+jpegs = [tf.io.encode_jpeg(image).numpy() for image in pixels]
 
 
-def augment(image):
-    for _ in range(6):
-        image = tf.image.random_contrast(tf.image.random_brightness(image, 0.1), 0.9, 1.1)
-    return image
+def augment(jpeg):
+    image = tf.image.random_flip_left_right(tf.io.decode_jpeg(jpeg, channels=3))
+    return tf.image.resize(image, (48, 48))
 
 
-data = tf.data.Dataset.from_tensor_slices(images).map(augment).batch(32).repeat(100)
+data = tf.data.Dataset.from_tensor_slices(jpegs).map(augment).batch(32).repeat(400)
 total = 0.0
 for batch in data:
     total += float(batch[0, 0, 0, 0])

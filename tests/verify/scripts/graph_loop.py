@@ -7,17 +7,17 @@ import keras
 
 rng = np.random.default_rng(0)
 
-images = rng.random((256, 48, 48, 3), dtype="float32")
-labels = rng.integers(0, 10, 256)
+pixels = rng.integers(0, 256, (64, 192, 192, 3), dtype=np.uint8)
+jpegs = [tf.io.encode_jpeg(image).numpy() for image in pixels]
+labels = rng.integers(0, 10, 64)
 
 
-def augment(image, label):
-    for _ in range(6):
-        image = tf.image.random_contrast(tf.image.random_brightness(image, 0.1), 0.9, 1.1)
-    return image, label
+def augment(jpeg, label):
+    image = tf.image.random_flip_left_right(tf.io.decode_jpeg(jpeg, channels=3))
+    return tf.image.resize(image, (48, 48)), label
 
 
-data = tf.data.Dataset.from_tensor_slices((images, labels)).repeat(40).map(augment).batch(32)
+data = tf.data.Dataset.from_tensor_slices((jpegs, labels)).repeat(200).map(augment).batch(32)
 model = keras.Sequential([keras.Input((48, 48, 3)), keras.layers.Flatten(), keras.layers.Dense(10)])
 loss_of = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
 optimizer = keras.optimizers.SGD()

@@ -7,19 +7,18 @@ import keras
 
 rng = np.random.default_rng(0)
 
-images = rng.random((512, 48, 48, 3), dtype="float32")
-labels = rng.integers(0, 10, 512)
+pixels = rng.integers(0, 256, (64, 192, 192, 3), dtype=np.uint8)
+jpegs = [tf.io.encode_jpeg(image).numpy() for image in pixels]
+labels = rng.integers(0, 10, 64)
 
 
-def augment(image, label):
-    for _ in range(8):
-        image = tf.image.random_brightness(image, 0.1)
-        image = tf.image.random_contrast(image, 0.9, 1.1)
-    return tf.image.resize(image, (96, 96)), label
+def augment(jpeg, label):
+    image = tf.image.random_flip_left_right(tf.io.decode_jpeg(jpeg, channels=3))
+    return tf.image.resize(image, (32, 32)), label
 
 
-data = tf.data.Dataset.from_tensor_slices((images, labels)).repeat().map(augment).batch(32)
-model = keras.Sequential([keras.Input((96, 96, 3)), keras.layers.GlobalAveragePooling2D(), keras.layers.Dense(10)])
+data = tf.data.Dataset.from_tensor_slices((jpegs, labels)).repeat().map(augment).batch(32)
+model = keras.Sequential([keras.Input((32, 32, 3)), keras.layers.GlobalAveragePooling2D(), keras.layers.Dense(10)])
 model.compile("sgd", keras.losses.SparseCategoricalCrossentropy(from_logits=True))
 
 if __name__ == "__main__":

@@ -1,0 +1,162 @@
+"""Verdicts on runs that never took place."""
+
+import pytest
+
+from kerascheck.verify.analysis import analyse, can_matter, stages
+from kerascheck.verify.compare import (
+    Status,
+    Variant,
+    _timed_plan,
+    Budget,
+    concerns,
+    judge_ratio,
+    what_changed,
+    why_useless,
+)
+from kerascheck.verify.rounds import Run
+from kerascheck.verify.stats import Ratio
+
+
+def ended(reason="done", steps=100, losses=(), **facts):
+    end = {
+        "event": "end", "reason": reason, "detail": "", "steps": steps, "kind": "fit", "losses": list(losses),
+        "facts": facts, "epoch_starts": [0], "durations": [], "host_peak_bytes": 1, "places": [], "notes": [],
+    }  # fmt: skip
+    return Run(end=end)
+
+
+def block(seconds, steps=10, inner=True):
+    return {
+        "steps": steps, "seconds": seconds * steps, "inner_steps": steps if inner else 0,
+        "inner_seconds": seconds * steps if inner else 0.0, "ticks": [seconds] * steps, "others": None,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "ratio, status",
+    [
+        (Ratio(1.9, 1.7, 2.1), Status.CONFIRMED),
+        (Ratio(1.0, 0.97, 1.03), Status.NO_EFFECT),
+        (Ratio(1.03, 1.01, 1.04), Status.NO_EFFECT),  # real, but too small to matter
+        (Ratio(1.2, 0.9, 1.5), Status.NO_EFFECT),
+        (Ratio(0.5, 0.4, 0.6), Status.SLOWER),
+    ],
+)
+def test_ratio_to_verdict(ratio, status):
+    assert judge_ratio(ratio)[0] is status
+
+
+def test_a_wide_interval_says_what_it_rules_out():
+    assert "x1.50" in judge_ratio(Ratio(1.2, 0.9, 1.5))[1]
+
+
+def test_equal_losses_change_nothing():
+    runs = [ended(losses=[1.0, 0.9])]
+    assert what_changed(runs, [ended(losses=[1.0 + 1e-7, 0.9])], 1e-6) is None
+
+
+def test_other_losses_are_told_by_step():
+    change = what_changed([ended(losses=[1.0, 0.9])], [ended(losses=[1.0, 0.5])], 1e-6)
+    assert "step 2" in change and "0.5" in change and "0.9" in change
+
+
+def test_a_script_that_does_not_repeat_itself_is_allowed_its_own_spread():
+    original = [ended(losses=[1.0]), ended(losses=[1.1])]
+    assert what_changed(original, [ended(losses=[1.2])], 1e-6) is None
+    assert what_changed(original, [ended(losses=[9.0])], 1e-6) is not None
+
+
+def test_other_data_is_told():
+    a = ended(losses=[1.0], element_spec=[[[None, 4], "float32"]])
+    assert what_changed([a], [ended(losses=[1.0], element_spec=[[[32, 4], "float32"]])], 1e-6) is None
+    assert "float64" in what_changed([a], [ended(losses=[1.0], element_spec=[[[None, 4], "float64"]])], 1e-6)
+    a, b = ended(epoch_lengths=[10, 10]), ended(epoch_lengths=[5, 5])
+    assert "5 steps instead of 10" in what_changed([a], [b], 1e-6)
+
+
+@pytest.mark.parametrize(
+    "end, words",
+    [
+        ({"reason": "exit", "steps": 0, "detail": "3"}, "sys.exit"),
+        ({"reason": "end", "steps": 0}, "without a training step"),
+        ({"reason": "end", "steps": 1}, "after 1 step:"),
+        ({"reason": "exception", "steps": 5, "detail": "ValueError: no", "line": 7}, "ValueError: no at line 7"),
+        ({"reason": "exception", "detail": "EOFError", "stdin": True, "line": 2}, "standard input at line 2"),
+    ],
+)
+def test_why_a_run_is_useless(end, words):
+    assert words in why_useless(Run(end={"detail": "", **end}))
+
+
+def test_a_run_that_trained_is_of_use():
+    assert why_useless(ended()) is None
+
+
+def test_a_run_without_a_last_word():
+    assert why_useless(Run(failure="the process was ended by SIGKILL")) == "the process was ended by SIGKILL"
+
+
+def test_short_trainings_are_stopped_with_their_last_step():
+    run = ended(reason="end", steps=40)
+    run.blocks = [block(0.001)]
+    plan = _timed_plan(run, 0, Budget())
+    assert plan.warmup_steps + plan.blocks * plan.block_steps <= 40
+    assert plan.blocks >= 8
+
+
+def test_the_warm_up_holds_a_short_first_epoch():
+    run = ended(epoch_lengths=[30, 30])
+    run.blocks = [block(0.01)]
+    assert _timed_plan(run, 0, Budget()).warmup_steps > 30
+
+
+def test_the_number_of_steps_can_be_limited():
+    run = ended()
+    run.blocks = [block(0.01)]
+    plan = _timed_plan(run, 0, Budget(steps=60))
+    assert plan.blocks * plan.block_steps <= 60
+
+
+def test_a_variant_concerns_the_training_whose_lines_it_touches():
+    variant = Variant("v", {}, places=(("/a.py", 10, 12),))
+    assert concerns(variant, [["/a.py", 12, 12]])
+    assert not concerns(variant, [["/a.py", 13, 20], ["/b.py", 10, 12]])
+
+
+FACTS = {
+    "runtime_nodes": [
+        {"name": "Root", "elements": 10, "seconds": 0.001, "parallelism": 1},
+        {"name": "Prefetch", "elements": 10, "seconds": 0.001, "parallelism": 1},
+        {"name": "MapAndBatch", "elements": 10, "seconds": 1.0, "parallelism": 1},
+        {"name": "TensorSlice", "elements": 100, "seconds": 0.1, "parallelism": 1},
+    ],
+    "chain": [
+        {"name": "Batch", "place": ["/a.py", 5]},
+        {"name": "Map", "place": ["/a.py", 4]},
+        {"name": "TensorSlice", "place": ["/a.py", 3]},
+    ],
+}
+
+
+def test_stages_are_named_by_source_line():
+    found = stages(FACTS)
+    assert [(s.name, s.place) for s in found] == [
+        ("Prefetch", None),
+        ("MapAndBatch", ("/a.py", 4)),
+        ("TensorSlice", ("/a.py", 3)),
+    ]
+    assert found[1].seconds_per_batch == pytest.approx(0.1)
+    assert sum(s.share for s in found) == pytest.approx(1)
+
+
+def test_the_ceiling_bounds_what_input_fixes_can_win():
+    scout = ended(**FACTS)
+    ceiling = Run(blocks=[block(0.005)] * 3)
+    bound = analyse(0.01, scout, ceiling)
+    assert bound.input_bound == pytest.approx(0.5)
+    assert bound.largest_input_gain == pytest.approx(2)
+    assert bound.slowest_stage.name == "MapAndBatch"
+    assert can_matter("KC101", bound) is None
+    busy = analyse(0.005, scout, ceiling)
+    assert "does not wait for data" in can_matter("KC101", busy)
+    assert can_matter("KC401", busy) is None
