@@ -256,7 +256,9 @@ def _timed_plan(scout: Run, training: int, budget: Budget) -> Plan:
     if epochs and epochs[0] * step < _FIRST_EPOCH_SECONDS:
         # What only later epochs gain from, such as a cache, must be visible.
         warmup = max(warmup, epochs[0] + 2)
-    blocks = max(4, min(_BLOCKS_PER_ROUND, round(_MEASURED_SECONDS_PER_ROUND / (block_steps * step))))
+    # At least two rounds must fit: what differs between processes shows only between rounds.
+    seconds = max(2.0, min(_MEASURED_SECONDS_PER_ROUND, budget.seconds / _MIN_ROUNDS - end["first_step_at"]))
+    blocks = max(4, min(_BLOCKS_PER_ROUND, round(seconds / (block_steps * step))))
     if end["reason"] != "done":
         # The training is shorter than that, and no fit to be continued: stop with its last step.
         available = end["steps"]

@@ -20,7 +20,7 @@ from kerascheck.verify.stats import Ratio
 def ended(reason="done", steps=100, losses=(), **facts):
     end = {
         "event": "end", "reason": reason, "detail": "", "steps": steps, "kind": "fit", "losses": list(losses),
-        "facts": facts, "epoch_starts": [0], "durations": [], "host_peak_bytes": 1, "places": [], "notes": [],
+        "facts": facts, "epoch_starts": [0], "durations": [], "host_peak_bytes": 1, "first_step_at": 5.0, "places": [], "notes": [],
     }  # fmt: skip
     return Run(end=end)
 
