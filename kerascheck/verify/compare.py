@@ -28,9 +28,12 @@ _MEASURED_SECONDS_PER_ROUND = 15.0
 _FIRST_EPOCH_SECONDS = 6.0
 _SMALLEST_EFFECT = 1.05
 """Below this the verdict is "no effect": less than people can use, and less than some machines can show."""
+_BEYOND_NOISE = 1.03
+"""What the whole interval must lie beyond: processes of the same script differ by about this much."""
 _NARROW = 0.04
 _CLEAR = 1.25
-_MIN_ROUNDS = 2
+_MIN_ROUNDS = 3
+_MIN_ROUNDS_IF_CLEAR = 2
 _CEILING_BLOCKS = 24
 _MAX_SIDE_BY_SIDE = 4
 _MAX_TRAININGS = 6
@@ -321,9 +324,11 @@ class _Gathered:
     def narrow_enough(self) -> bool:
         if self.failure is not None:
             return True
-        if len(self.runs) < _MIN_ROUNDS or self.ratio is None:
+        if self.ratio is None:
             return False
         clear = self.ratio.low > _CLEAR or self.ratio.high < 1 / _CLEAR
+        if len(self.runs) < (_MIN_ROUNDS_IF_CLEAR if clear else _MIN_ROUNDS):
+            return False
         return self.ratio.width <= (3 * _NARROW if clear else _NARROW)
 
 
@@ -341,7 +346,7 @@ def _measure_group(
         pending = {name: g for name, g in gathered.items() if not g.narrow_enough()}
         left = allowed - (time.monotonic() - start)
         steps_left = budget.steps is None or measured_steps < budget.steps
-        if not pending or (number >= _MIN_ROUNDS and (left < 0.8 * longest or not steps_left)) or (number and left < 0):
+        if not pending or (number >= _MIN_ROUNDS and (left < 0.8 * longest or not steps_left)):
             break
         progress("measuring " + ", ".join(pending), left)
         scripts = {ORIGINAL: script}
@@ -412,9 +417,9 @@ def _judge(g: _Gathered, training: int) -> Verdict:
 
 def judge_ratio(ratio: Ratio) -> tuple[Status, str]:
     """The verdict that an interval allows, with a reason for people."""
-    if ratio.low > 1 and ratio.value >= _SMALLEST_EFFECT:
+    if ratio.low > _BEYOND_NOISE and ratio.value >= _SMALLEST_EFFECT:
         return Status.CONFIRMED, f"steps are {ratio.value:.2f} times faster"
-    if ratio.high < 1 and ratio.value <= 1 / _SMALLEST_EFFECT:
+    if ratio.high < 1 / _BEYOND_NOISE and ratio.value <= 1 / _SMALLEST_EFFECT:
         return Status.SLOWER, f"steps take {1 / ratio.value:.2f} times as long"
     if ratio.low > 1 / _SMALLEST_EFFECT and ratio.high < _SMALLEST_EFFECT:
         return Status.NO_EFFECT, "steps take as long as before: the runtime does this by itself, or time is spent elsewhere"

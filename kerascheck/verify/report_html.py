@@ -12,6 +12,8 @@ from kerascheck.verify.report_text import details_of, ranked
 from kerascheck.verify.result import Verification
 from kerascheck.verify.stats import percentiles
 
+_BINS = 64
+
 _STYLE = """
 :root { color-scheme: light dark; --page: #fbfaf7; --card: #fff; --ink: #1d2330; --soft: #5c6575; --line: #dfe1e6;
   --before: #b4572b; --after: #1f6f8b; --good: #1a7f47; --bad: #b3261e; --warn: #8a6100; --add: #e3f4e8; --del: #fbe5e1; }
@@ -33,9 +35,10 @@ code, pre { font: .85rem/1.45 ui-monospace, monospace; }
 .confirmed { color: var(--good); } .slower, .not-run { color: var(--bad); } .changes-results { color: var(--warn); }
 .no-effect { color: var(--soft); }
 .ratio { font-size: 1.4rem; font-weight: 700; font-variant-numeric: tabular-nums; }
-svg { display: block; width: 100%; height: auto; }
-svg text { fill: var(--soft); font: 12px system-ui, sans-serif; }
-.before { fill: var(--before); } .after { fill: var(--after); } .axis { stroke: var(--line); stroke-width: 1; }
+figure { margin: .75rem 0 0; } figcaption, .axis { font-size: .85rem; color: var(--soft); }
+svg { display: block; width: 100%; height: 3.5rem; border-bottom: 1px solid var(--line); }
+.before { fill: var(--before); background: var(--before); } .after { fill: var(--after); background: var(--after); }
+.axis { display: flex; justify-content: space-between; }
 .key { display: inline-block; width: .8em; height: .8em; border-radius: .2em; margin-right: .35em; }
 .stages { display: flex; flex-wrap: wrap; gap: .5rem; list-style: none; margin: .75rem 0; padding: 0; }
 .stages li { flex: 1 1 9rem; border: 1px solid var(--line); border-radius: .4rem; padding: .5rem .6rem; overflow-wrap: anywhere; }
@@ -135,36 +138,26 @@ def _verdict(verdict: Verdict, result: Verification) -> Iterator[str]:
     yield "</section>"
 
 
-def _distributions(before: Sequence[float], after: Sequence[float], width: int = 640) -> str:
+def _distributions(before: Sequence[float], after: Sequence[float]) -> str:
     """Two histograms of step times over one axis, from zero, cut at the slowest 2 %."""
     top = max(percentiles(before, [0.98])[0], percentiles(after, [0.98])[0]) * 1.05
-    bins, height = 64, 56
-    parts = [f'<svg viewBox="0 0 {width} {2 * height + 44}" role="img" aria-label="Distribution of step times">']
-    for row, (name, series, label) in enumerate((("before", before, "as written"), ("after", after, "repaired"))):
-        counts = [0] * bins
+    parts = ['<figure role="group" aria-label="Distribution of step times">']
+    for name, series, label in (("before", before, "as written"), ("after", after, "repaired")):
+        counts = [0] * _BINS
         for value in series:
             if value < top:
-                counts[int(value / top * bins)] += 1
-        base = (row + 1) * (height + 10)
+                counts[int(value / top * _BINS)] += 1
         largest = max(counts) or 1
-        for index, count in enumerate(counts):
-            if count:
-                size = count / largest * height
-                parts.append(
-                    f'<rect class="{name}" x="{index * width / bins:.1f}" y="{base - size:.1f}" '
-                    f'width="{width / bins - 1:.1f}" height="{size:.1f}"/>'
-                )
-        parts.append(f'<line class="axis" x1="0" y1="{base}" x2="{width}" y2="{base}"/>')
-        median = percentiles(series, [0.5])[0]
-        anchor = "start" if median < top / 2 else "end"
-        parts.append(
-            f'<text x="{width if anchor == "start" else 0}" y="{base - height + 12}" '
-            f'text-anchor="{"end" if anchor == "start" else "start"}">{label}: median {typical([median])}</text>'
+        bars = "".join(
+            f'<rect class="{name}" x="{index}.05" y="{1 - count / largest:.3f}" width=".9" height="{count / largest:.3f}"/>'
+            for index, count in enumerate(counts)
+            if count
         )
-    for share, anchor in ((0, "start"), (0.5, "middle"), (1, "end")):
-        text = "0" if not share else typical([top * share])
-        parts.append(f'<text x="{share * width:.0f}" y="{2 * height + 38}" text-anchor="{anchor}">{text}</text>')
-    return "".join(parts) + "</svg>"
+        median = typical([percentiles(series, [0.5])[0]])
+        parts.append(f'<figcaption><span class="key {name}"></span>{label}: median {median}</figcaption>')
+        parts.append(f'<svg viewBox="0 0 {_BINS} 1" preserveAspectRatio="none" aria-hidden="true">{bars}</svg>')
+    ticks = "".join(f"<span>{typical([top * share]) if share else 0}</span>" for share in (0, 0.5, 1))
+    return "".join(parts) + f'<div class="axis">{ticks}</div></figure>'
 
 
 def _analysis(analysis: Analysis) -> Iterator[str]:
