@@ -40,7 +40,7 @@ _MAX_TRAININGS = 6
 _LOSSES = 8
 _ROUNDING = 1e-4
 """Relative difference that a reordering of float32 sums makes within the first few steps."""
-WEAK_KINDS = ("dataset loop", "gradient loop")
+WEAK_KINDS = ("gradient loop", "dataset loop")
 
 
 class Status(enum.Enum):

@@ -38,6 +38,7 @@ class Plan:
     in_turn: bool = False
     kind: str | None = None
     training: int = 0
+    weak_after: float = 10.0
     diagnose: bool = False
 
 

@@ -12,7 +12,7 @@ import time
 _OURS = os.path.dirname(os.path.abspath(__file__))
 _STANDARD_LIBRARY = os.path.dirname(os.__file__)
 _TICKS_TO_WATCH_LOSS = 20
-WEAK_KINDS = ("dataset loop", "gradient loop")
+WEAK_KINDS = ("gradient loop", "dataset loop")
 
 
 class Series:
@@ -101,7 +101,8 @@ class Recorder:
     ``warmup_limit`` (seconds after which two steps suffice), ``block_steps`` (0: as many as fill ``block_seconds``),
     ``block_seconds``, ``blocks``, ``in_turn`` (wait for the parent's order before every block), ``kind`` (the
     origin expected; None: any but bare dataset loops), ``training`` (which origin in the order of their first steps is
-    meant, counted from 0 without bare dataset loops) and ``diagnose``.
+    meant, counted from 0 without bare dataset loops), ``weak_after`` (seconds after which a bare loop is believed to be
+    all there is) and ``diagnose``.
     """
 
     def __init__(self, plan, channel):
@@ -189,8 +190,11 @@ class Recorder:
     def _may_lead(self, series):
         if self._plan["kind"] is not None:
             return series.kind == self._plan["kind"]
-        # A bare loop over a dataset may be an inspection before the training.
-        return series.kind not in WEAK_KINDS and series.number == self._plan["training"]
+        if series.kind in WEAK_KINDS:
+            # It may be an inspection before the training, unless it goes on and on.
+            patience = self._plan["weak_after"] * (1 + WEAK_KINDS.index(series.kind))
+            return not self._strong and series.last - series.first > patience
+        return series.number == self._plan["training"]
 
     def is_next(self):
         """Whether an origin that has not ticked yet would be the one that the plan means."""
