@@ -57,7 +57,7 @@ def analyse(step_seconds: float, scout: Run, ceiling: Run | None) -> Analysis:
     ``step_seconds``: the step as measured without diagnosis.
     """
     end = scout.end
-    facts = dict(end["facts"])
+    facts = {**end["facts"], "host_peak_bytes": end["host_peak_bytes"]}
     result = Analysis(end["kind"], step_seconds, end.get("first_step_at"), facts=facts)
     result.stages = stages(facts)
     for key, value in facts.items():

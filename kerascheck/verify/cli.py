@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -78,6 +79,13 @@ def _verify(script: str | None, arguments: tuple[str, ...], options: dict[str, A
         selection["select"] = (room.rule.code,)
     linted = findings_of(script, Configuration(overrides_from(selection)))
     made = repairs(linted)
+    if options["rule"] and not made:
+        # Not every rule repairs by itself what its room shows repaired.
+        from kerascheck.verify.evidence import room_variants
+        from kerascheck.verify.findings import Repair
+
+        variants = room_variants(room.folder / "slow.py", room.folder / "fast.py", room.rule.loss_tolerance)
+        made = [Repair(replace(variant, name=f"fast.py, {variant.name}"), ()) for variant in variants]
     run = Script(
         linted.script,
         {path: source.text for path, source in linted.sources.items()},

@@ -234,6 +234,8 @@ def why_useless(run: Run) -> str | None:
     end = run.end
     trained = end.get("steps", 0)
     place = f" at line {end['line']}" if end.get("line") else ""
+    if end["reason"] == "fault":
+        return f"kerascheck's own probe failed, which is a fault of kerascheck: {end['detail']}"
     if end["reason"] == "exception":
         if end.get("stdin"):
             return f"the script reads standard input{place}, which is closed here"

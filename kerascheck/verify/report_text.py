@@ -61,7 +61,8 @@ def plain(text: str) -> str:
 def _where_time_goes(number: int | None, analysis: Analysis, style: Style) -> Iterator[str]:
     which = "Training" if number is None else f"Training {number + 1}"
     facts = analysis.facts
-    yield style(f"{which} ({analysis.kind}): {typical([analysis.step_seconds])} per step", bold=True)
+    first = f", the first one ended {analysis.first_step_seconds:.1f} s after the start" if analysis.first_step_seconds else ""
+    yield style(f"{which} ({analysis.kind}): {typical([analysis.step_seconds])} per step", bold=True) + first
     if analysis.input_bound is not None:
         yield (
             f"  waits for data  {bar(analysis.input_bound)} {analysis.input_bound:4.0%}   "

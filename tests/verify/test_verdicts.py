@@ -78,6 +78,7 @@ def test_other_data_is_told():
     "end, words",
     [
         ({"reason": "exit", "steps": 0, "detail": "3"}, "sys.exit"),
+        ({"reason": "fault", "detail": "KeyError: 'x'"}, "fault of kerascheck: KeyError"),
         ({"reason": "end", "steps": 0}, "without a training step"),
         ({"reason": "end", "steps": 1}, "after 1 step:"),
         ({"reason": "exception", "steps": 5, "detail": "ValueError: no", "line": 7}, "ValueError: no at line 7"),

@@ -143,6 +143,14 @@ class Recorder:
         if self.disabled:
             return
         now = time.perf_counter()
+        try:
+            self._tick(now, key, kind, name, steps, value, loss, epoch)
+        except Exception as error:  # must not look like an error of the script
+            self.disabled = True
+            self._channel.send(event="end", reason="fault", detail=f"{type(error).__name__}: {error}"[:500], notes=[], seconds=0)
+            os._exit(0)
+
+    def _tick(self, now, key, kind, name, steps, value, loss, epoch):
         series = self.series.get(key)
         if series is None:
             series = self.series[key] = Series(kind, name)
