@@ -131,10 +131,12 @@ def compare(
     variants: Sequence[Variant],
     budget: Budget = Budget(),
     progress: Progress = lambda text, seconds_left: None,
+    *,
+    ceilings: bool = True,
 ) -> Comparison:
     """Measure ``script`` against each of ``variants``; never raises for what the script does.
 
-    Raises OSError when no process can be started at all.
+    ``ceilings``: also measure how far input fixes can go. Raises OSError when no process can be started at all.
     """
     start = time.monotonic()
     progress("running the script as written", 10 + budget.seconds * (len(variants) + 1))
@@ -145,7 +147,8 @@ def compare(
         targets = _targets(script, variants, result, budget, progress)
         for number, scout in enumerate(result.scouts):
             plan = _timed_plan(scout, number, budget)
-            result.analyses.append(_analyse(script, scout, plan, budget, progress))
+            if ceilings:
+                result.analyses.append(_analyse(script, scout, plan, budget, progress))
             here = [variant for variant in variants if targets[variant.name] == number]
             # Variants of equal texts, as for several places that are repaired together, are measured once.
             first = {tuple(sorted(v.sources.items())): v for v in reversed(here)}
@@ -198,7 +201,9 @@ def _targets(
             if variant.name not in targets and concerns(variant, result.scouts[number].end["places"]):
                 targets[variant.name] = number
         missing = [v for v in variants if v.name not in targets and v.places and not _spans_everything(v, variants)]
-        if not missing or len(result.scouts) >= _MAX_TRAININGS:
+        last = result.scouts[-1].end
+        was_all = last["reason"] != "done" and last["trainings"] <= len(result.scouts)
+        if not missing or was_all or len(result.scouts) >= _MAX_TRAININGS:
             break
         progress("looking for further trainings", 10 + budget.seconds * (len(variants) + 1))
         scout = _scout(script, number + 1, budget)
@@ -348,7 +353,9 @@ def _measure_group(
         pending = {name: g for name, g in gathered.items() if not g.narrow_enough()}
         left = allowed - (time.monotonic() - start)
         steps_left = budget.steps is None or measured_steps < budget.steps
-        if not pending or (number >= _MIN_ROUNDS and (left < 0.8 * longest or not steps_left)):
+        if not pending or (number >= _MIN_ROUNDS and not steps_left):
+            break
+        if (number >= _MIN_ROUNDS and left < 0.8 * longest) or (number >= _MIN_ROUNDS_IF_CLEAR and left < 0):
             break
         progress("measuring " + ", ".join(pending), left)
         scripts = {ORIGINAL: script}

@@ -58,6 +58,7 @@ def facts(state, leader):
     """What every run tells about the training: element spec, batches per epoch, weights, versions."""
     found = {key: value for key, value in state.recorder.facts.items() if key != "on_warm"}
     found["epoch_lengths"] = state.epoch_lengths
+    found["chain"] = leader.chain
     found["first_iterator"] = max(0, leader.first_iterator)
     iterator = training_iterator(state)
     if iterator is not None:
@@ -97,17 +98,19 @@ def chain(dataset):
     return found
 
 
-def dataset_places(state, leader):
-    """Lines on which the training's dataset was put together, added to the places of the training."""
+def dataset_places(state, series):
+    """Note where the dataset of a new series was put together: these lines belong to the training, too."""
     iterator = training_iterator(state)
     if iterator is None or getattr(iterator, "_dataset", None) is None:
-        return None
-    stages = chain(iterator._dataset)
-    for stage in stages:
+        return
+    try:
+        series.chain = chain(iterator._dataset)
+    except Exception:  # an unusual dataset: its lines stay unknown
+        return
+    for stage in series.chain:
         if stage["place"] is not None:
             path, line = stage["place"]
-            leader.places.append([path, line, line])
-    return {"chain": stages}
+            series.places.append([path, line, line])
 
 
 def tracing(state, leader):
@@ -212,7 +215,8 @@ def pipeline_alone(state, leader):
 
 def install(state):
     """Add the diagnoses that belong to a diagnosing run, the disturbing ones last."""
-    looks = (dataset_places, tracing, host_reads, model, device_memory, runtime_model, pipeline_alone)
+    state.recorder.at_first_tick.append(functools.partial(dataset_places, state))
+    looks = (tracing, host_reads, model, device_memory, runtime_model, pipeline_alone)
     for look in looks:
         state.recorder.at_end.append(functools.partial(_call, look, state))
 

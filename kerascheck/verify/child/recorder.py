@@ -23,6 +23,7 @@ class Series:
         self.name = name
         self.number = None
         self.places = []
+        self.chain = []  # the datasets that its data is made of, output first
         self.first_iterator = 0
         self.steps = 0
         self.first = None  # time of the first tick
@@ -111,6 +112,7 @@ class Recorder:
         self.disabled = False
         self.series = {}
         self._strong = 0  # origins so far that are not bare loops
+        self.at_first_tick = []  # functions of a new series, while its data and its stack are there
         self.at_end = []  # diagnostics: functions of the leading series that return a dictionary
         self.facts = {}  # what probes noticed about the training
         self.notes = []  # what was done to the script's run: redirections, muted validation
@@ -159,6 +161,8 @@ class Recorder:
                 self._strong += 1
             series.places = user_places()
             series.first_iterator = self.iterators_so_far() - 1
+            for look in self.at_first_tick:
+                look(series)
             self._channel.send(event="training", kind=kind)
         starts_epoch = self.epoch_began if epoch is None else epoch
         self.epoch_began = False
