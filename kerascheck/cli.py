@@ -25,7 +25,9 @@ class _Commands(click.Group):
     """A group whose default command is ``check``: ``kerascheck src`` means ``kerascheck check src``."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        if args and args[0] not in self.commands and args[0] not in ("--help", "-h", "--version"):
+        if not args:
+            args = ["--help"]
+        elif args[0] not in self.commands and args[0] not in ("--help", "-h", "--version"):
             args = ["check", *args]
         return super().parse_args(ctx, args)
 
@@ -33,7 +35,6 @@ class _Commands(click.Group):
 @click.group(
     cls=_Commands,
     context_settings={"help_option_names": ["-h", "--help"]},
-    no_args_is_help=True,
     epilog="'kerascheck PATH...' is short for 'kerascheck check PATH...'; 'kerascheck check --help' lists its options.",
 )
 @click.version_option(kerascheck.__version__, prog_name="kerascheck", message="%(prog)s %(version)s")
@@ -98,7 +99,7 @@ def check(paths: tuple[str, ...], **options: Any) -> int:
             settings = configuration.for_folder(folder)
             registry.validate(settings)
             click.echo(describe(settings))
-            click.echo("rules = " + " ".join(rule.code for rule in registry.enabled(settings.selections)))
+            click.echo("rules = " + " ".join(room.code for room in registry.enabled(settings.selections)))
             return 0
         if paths == ("-",):
             return _check_stdin(configuration, options)
@@ -112,14 +113,16 @@ def check(paths: tuple[str, ...], **options: Any) -> int:
 def _check_files(paths: Sequence[str], configuration: Configuration, options: dict[str, Any]) -> int:
     from kerascheck import engine
     from kerascheck.finding import FileError, Location
+    from kerascheck.report.common import count
     from kerascheck.source.discovery import discover
 
     found = discover(paths, configuration, force_exclude=options["force_exclude"])
     if not found.files and not found.unreadable and not options["quiet"]:
-        tests = f" ({found.tests_left_out} test files left out: see include-tests)" if found.tests_left_out else ""
+        left_out = found.tests_left_out
+        tests = f" ({count(left_out, 'test file')} left out: see include-tests)" if left_out else ""
         click.echo(f"warning: no Python files found under {', '.join(paths)}{tests}", err=True)
     progress = _Progress(options)
-    outcome = engine.lint(found.files, progress=progress.show)
+    outcome = engine.lint(found.files, configuration, progress=progress.show)
     progress.clear()
     for folder, reason in found.unreadable:
         place = Location(folder, None, 1, 1, 1, 1)
@@ -147,7 +150,7 @@ def _check_stdin(configuration: Configuration, options: dict[str, Any]) -> int:
         place = Location(path, None, problem.line, problem.column, problem.line, problem.column)
         outcome = engine.Outcome(errors=[FileError(engine.UNREADABLE, place, problem.message)], files=1)
         return _report(outcome, [file], options)
-    outcome = engine.lint_source(source, settings)
+    outcome = engine.Session(configuration).lint(source)
     if not (options["fix"] or options["unsafe_fixes"] or options["diff"]) or source.cells is not None:
         return _report(outcome, [file], options)
     fixed = engine.fix(source, file, outcome, unsafe=options["unsafe_fixes"]) if outcome.findings else None

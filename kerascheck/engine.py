@@ -7,6 +7,7 @@ filtered by their bytes, and only those that can hold a finding reach libcst.
 from __future__ import annotations
 
 import ast
+import enum
 import functools
 import os
 import re
@@ -22,15 +23,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from kerascheck import registry
-from kerascheck.config import Settings
+from kerascheck.config import Configuration, Settings
 from kerascheck.finding import FileError, Finding, Location, Related
-from kerascheck.source import Cell, Source, Unreadable, read
+from kerascheck.source import Cell, Source, Unreadable, decode, read
 from kerascheck.source.discovery import File, matches
+from kerascheck.source.importers import ImportGraph, project_root
+from kerascheck.source.notebook import header_for
 from kerascheck.source.suppression import Suppressions, suppressions
 
 if TYPE_CHECKING:
     from kerascheck.fix import Fixed
-    from kerascheck.rule import Diagnosis, Rule
+    from kerascheck.registry import Room
+    from kerascheck.rule import Diagnosis
     from kerascheck.semantics import Project
 
 UNREADABLE = "KC999"
@@ -40,9 +44,9 @@ _POOL_FROM = 20
 """Files to parse from which starting processes pays."""
 _CHUNK_BYTES = 400_000
 """Largest chunk that one process takes at once; bounds the memory of the trees that it keeps."""
-_DEEP_FROM = 20_000
-"""Length from which a text can be nested deeply enough to overflow the parser's stack."""
 _STACK_SIZES = (512 << 20, 256 << 20, 64 << 20)
+_KEPT_FILES = 200
+"""Files whose trees a session keeps, so that its memory is bounded."""
 _RECURSION_LIMIT = 100_000
 
 _Result = TypeVar("_Result")
@@ -87,32 +91,37 @@ def mentions_keras(data: bytes) -> bool:
 @functools.lru_cache(maxsize=None)
 def _triggers() -> re.Pattern[bytes]:
     # Of all rules, not only the selected: what a rule finds in one module may depend on another.
-    words = sorted({trigger for room in registry.rooms() for trigger in room.rule.triggers})
+    words = sorted({trigger for room in registry.rooms() for trigger in room.triggers})
     return re.compile(b"|".join(re.escape(word.encode()) for word in words) or b"(?!)")
 
 
-def _compiles(code: str | bytes) -> bool:
-    """Whether this Python parses ``code``: a thirtieth of the time that libcst takes."""
-    try:
-        symtable.symtable(code, "<source>", "exec")
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
-    return True
+class _Verdict(enum.Enum):
+    """What this Python's own parser says, in a thirtieth of the time that libcst takes."""
+
+    FINE = enum.auto()
+    REFUSED = enum.auto()
+    """Does not parse, or is newer than this Python: libcst decides."""
+    DEEP = enum.auto()
+    """Deeper than Python itself compiles. libcst could overflow the native stack on it, which
+    kills the process, and takes time that grows with the square of the depth."""
 
 
-def _nested_too_deeply(code: str | bytes) -> bool:
-    """Whether parsing ``code`` could overflow the native stack, which would kill the process."""
-    if len(code) < _DEEP_FROM:
-        return False
+def _verdict(code: str | bytes) -> _Verdict:
+    """To be called with the usual recursion limit."""
     try:
         symtable.symtable(code, "<source>", "exec")
     except (RecursionError, MemoryError):
-        return True
+        return _Verdict.DEEP
     except SyntaxError as problem:
-        return "too many" in str(problem)
+        return _Verdict.DEEP if "too many" in str(problem) else _Verdict.REFUSED
     except ValueError:
-        return False
-    return False
+        return _Verdict.REFUSED
+    return _Verdict.FINE
+
+
+def _candidate(data: bytes) -> bool:
+    """Whether any rule can find something in a file with this content."""
+    return mentions_keras(data) and _triggers().search(data) is not None
 
 
 # --- checking one file -----------------------------------------------------------------------------
@@ -133,10 +142,7 @@ class Analysis:
         self._suppressions: dict[str, Suppressions] = {}
 
     def _read(self, path: str | Path) -> Source:
-        source = self._overrides.get(os.path.realpath(path)) or read(path)
-        if _nested_too_deeply(source.text):
-            raise Unreadable("is nested too deeply")
-        return source
+        return self._overrides.get(os.path.realpath(path)) or read(path)
 
     def _project(self, settings: Settings) -> Project:
         if settings not in self._projects:
@@ -149,7 +155,7 @@ class Analysis:
         """Run the selected rules on one file."""
         checked = Checked(file.path)
         try:
-            source = self._overrides.get(os.path.realpath(file.path)) or read(file.path)
+            source = self._read(file.path)
         except Unreadable as problem:
             place = Location(file.path, None, problem.line, problem.column, problem.line, problem.column)
             checked.errors.append(FileError(UNREADABLE, place, problem.message))
@@ -160,8 +166,8 @@ class Analysis:
             self._fault(checked, source, "the analysis", problem)
             return checked
         if module is not None:
-            for rule in registry.enabled(file.settings.selections):
-                self._run(rule, module, checked)
+            for room in registry.enabled(file.settings.selections):
+                self._run(room, module, checked)
         return checked
 
     def _load(self, source: Source, settings: Settings, checked: Checked):
@@ -175,11 +181,11 @@ class Analysis:
             except SyntaxProblem as problem:
                 offset = source.offset(problem.line, problem.column)
                 if source.cells is None:
-                    self._refuse(checked, source, *_explain(source.text, offset, problem.message))
+                    self._refuse(checked, source, *(_problem(source.text) or (_plain(problem.message), offset)))
                     return None
-                broken = list(_broken_cells(source)) or [(source.cell_at(offset), offset, problem.message)]
+                broken = list(_broken_cells(source)) or [(source.cell_at(offset), _plain(problem.message), offset)]
                 before = source.text
-                for cell, offset, message in broken:
+                for cell, message, offset in broken:
                     self._refuse(checked, source, message, offset)
                     source = source.without(cell)
                 if source.text == before:
@@ -192,17 +198,17 @@ class Analysis:
         checked.errors.append(FileError(UNREADABLE, source.locate(offset, offset), message))
         checked.sources[source.path] = source
 
-    def _run(self, rule: Rule, module, checked: Checked) -> None:
+    def _run(self, room: Room, module, checked: Checked) -> None:
         started = time.perf_counter()
         try:
-            for diagnosis in rule.check(module):
-                finding = self._locate(rule, diagnosis)
+            for diagnosis in room.rule.check(module):
+                finding = self._locate(room, diagnosis)
                 if finding is not None:
                     checked.findings.append(finding)
                     checked.sources[finding.location.path] = diagnosis.at.module.source
         except Exception as problem:  # noqa: BLE001 - a fault of one rule costs that rule, not the run
-            self._fault(checked, module.source, f"rule {rule.code} ({rule.name})", problem)
-        checked.seconds[rule.code] = checked.seconds.get(rule.code, 0.0) + time.perf_counter() - started
+            self._fault(checked, module.source, f"rule {room.code} ({room.name})", problem)
+        checked.seconds[room.code] = checked.seconds.get(room.code, 0.0) + time.perf_counter() - started
 
     def _fault(self, checked: Checked, source: Source, what: str, problem: BaseException) -> None:
         frame = traceback.extract_tb(problem.__traceback__)[-1]
@@ -212,7 +218,7 @@ class Analysis:
         )
         checked.errors.append(FileError(INTERNAL, source.locate(0, 0), " ".join(message.split())))
 
-    def _locate(self, rule: Rule, diagnosis: Diagnosis) -> Finding | None:
+    def _locate(self, room: Room, diagnosis: Diagnosis) -> Finding | None:
         """The finding at its place; None where a comment silences it."""
         module = diagnosis.at.module
         source: Source = module.source
@@ -222,12 +228,12 @@ class Analysis:
         silenced = self._suppressions.get(source.path)
         if silenced is None:
             silenced = self._suppressions[source.path] = suppressions(source, noqa=self._noqa)
-        if silenced.silence(rule.code, rule.name, lines):
+        if silenced.silence(room.code, room.name, lines):
             return None
         statement = source.locate(first, last)
         return Finding(
-            rule.code,
-            rule.name,
+            room.code,
+            room.name,
             diagnosis.severity,
             source.locate(start, end),
             diagnosis.message,
@@ -247,39 +253,38 @@ _PYTHON_2 = re.compile(
 )
 
 
-def _parse_problem(code: str) -> SyntaxError | None:
-    """What this Python says against ``code``; its messages are clearer than libcst's."""
+def _problem(code: str) -> tuple[str, int] | None:
+    """What this Python says against ``code``, in clearer words than libcst's, and the offset; None where it parses."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
             ast.parse(code)
+            return None
         except SyntaxError as problem:
-            return problem
+            message, line, column = problem.msg, problem.lineno or 1, problem.offset or 1
         except (ValueError, RecursionError, MemoryError):
             return None
-    return None
-
-
-def _explain(code: str, offset: int, message: str) -> tuple[str, int]:
-    """The clearest message for code that does not parse, and where the problem stands."""
     source = Source("", code)
-    problem = _parse_problem(code)
-    if problem is not None and problem.lineno is not None:
-        message, offset = problem.msg, source.offset(problem.lineno, problem.offset or 1)
+    offset = source.offset(line, column)
     if _PYTHON_2.match(source.line_text(offset)):
         return "Python 2 code: kerascheck reads Python 3 (2to3 converts most of it)", offset
-    return f"does not parse: {message.splitlines()[0]}", offset
+    return f"does not parse: {message}", offset
 
 
-def _broken_cells(source: Source) -> Iterator[tuple[Cell, int, str]]:
-    """The cells of a notebook that do not parse by themselves: cell, offset and message."""
+def _plain(message: str) -> str:
+    """libcst's message without the position, which is reported beside it."""
+    first = message.strip().partition("\n")[0]
+    return "does not parse: " + re.sub(r"^(?:parser error: )?(?:error at \d+:\d+: )?", "", first)
+
+
+def _broken_cells(source: Source) -> Iterator[tuple[Cell, str, int]]:
+    """The cells of a notebook that do not parse by themselves: cell, message and offset."""
     for cell in source.cells or ():
         code = source.text[cell.start : cell.end]
-        # A header, as the notebook's text has it, where the whole cell is indented.
-        header = "if True:\n" if code.lstrip("\r\n")[:1] in (" ", "\t") and code.strip() else ""
-        if _parse_problem(header + code) is not None:
-            message, offset = _explain(header + code, 0, "")
-            yield cell, cell.start + max(offset - len(header), 0), message
+        header = header_for(code)
+        if (problem := _problem(header + code)) is not None:
+            message, offset = problem
+            yield cell, message, cell.start + max(offset - len(header), 0)
 
 
 # --- checking many files ---------------------------------------------------------------------------
@@ -287,6 +292,7 @@ def _broken_cells(source: Source) -> Iterator[tuple[Cell, int, str]]:
 
 def lint(
     files: Sequence[File],
+    configuration: Configuration,
     *,
     jobs: int | None = None,
     noqa: bool = True,
@@ -295,6 +301,7 @@ def lint(
     """Lint files of one run.
 
     Args:
+        configuration: finds the settings of further files that import these.
         jobs: processes to use at most; the number of usable processors where None.
         noqa: whether ``noqa`` comments silence findings.
         progress: called with the number of files done and of those that have to be parsed.
@@ -305,6 +312,7 @@ def lint(
     for settings in {file.settings for file in files}:
         registry.validate(settings)
     candidates, deep = _choose(files)
+    candidates += _choose(_importers([file for file, _ in candidates], files, configuration))[0]
     checked: list[Checked] = []
     total = len(candidates) + len(deep)
 
@@ -329,18 +337,63 @@ def lint(
     return _merge(files, checked)
 
 
-def lint_source(source: Source, settings: Settings, *, noqa: bool = True) -> Outcome:
-    """Lint one text that need not be what is on disk at ``source.path``."""
-    registry.validate(settings)
-    file = File(source.path, settings)
-    data = source.text.encode("utf-8", "surrogatepass")
-    if _nested_too_deeply(source.text):
-        place = source.locate(0, 0)
-        return Outcome(errors=[FileError(UNREADABLE, place, "could not be analysed: it is nested too deeply")], files=1)
-    if _compiles(source.text) and not (mentions_keras(data) and _triggers().search(data)):
-        return Outcome(files=1)
-    analysis = Analysis([source], noqa=noqa)
-    return _merge([file], [with_large_stack(lambda: analysis.check(file))])
+class Session:
+    """Lints one text after the other, as editors and flake8 hand them over.
+
+    Args:
+        configuration: finds the settings of files.
+        noqa: whether ``noqa`` comments silence findings.
+    """
+
+    def __init__(self, configuration: Configuration, *, noqa: bool = True):
+        self._configuration, self._noqa = configuration, noqa
+        self._graphs: dict[str, ImportGraph] = {}
+        self._analysis = Analysis(noqa=noqa)
+        self._checked: dict[str, Checked] = {}
+
+    def lint(self, source: Source) -> Outcome:
+        """Lint a text that need not be what is on disk at its path; raises :class:`ConfigError`."""
+        settings = self._configuration.for_file(source.path)
+        registry.validate(settings)
+        file = File(source.path, settings)
+        candidate = _candidate(source.text.encode("utf-8", "surrogatepass"))
+        verdict = _verdict(source.text)
+        if candidate and verdict is _Verdict.DEEP:
+            place = source.locate(0, 0)
+            error = FileError(UNREADABLE, place, "could not be analysed: it is nested too deeply")
+            return Outcome(errors=[error], files=1)
+        if not candidate and verdict is not _Verdict.REFUSED:
+            return Outcome(files=1)
+        others = [other for other, _ in _choose(self._importers(source.path))[0]]
+        return _merge([file], with_large_stack(lambda: self._check(source, file, others)))
+
+    def _importers(self, path: str) -> list[File]:
+        if not os.path.isfile(path):
+            return []
+        root = project_root(path)
+        if root not in self._graphs:
+            self._graphs[root] = ImportGraph(root, self._configuration)
+        return self._graphs[root].importers([path])
+
+    def _check(self, source: Source, file: File, others: Sequence[File]) -> list[Checked]:
+        if not _on_disk(source):
+            analysis = Analysis([source], noqa=self._noqa)
+            return [analysis.check(each) for each in (file, *others)]
+        if len(self._checked) > _KEPT_FILES:
+            self._checked, self._analysis = {}, Analysis(noqa=self._noqa)
+        for each in (file, *others):
+            if each.path not in self._checked:
+                self._checked[each.path] = self._analysis.check(each)
+        return [self._checked[each.path] for each in (file, *others)]
+
+
+def _on_disk(source: Source) -> bool:
+    """Whether the file holds ``source``, but for the newlines, which some programs translate."""
+    try:
+        there = read(source.path).text
+    except Unreadable:
+        return False
+    return there == source.text or there.replace("\r\n", "\n").replace("\r", "\n") == source.text
 
 
 def fix(source: Source, file: File, outcome: Outcome, *, unsafe: bool) -> Fixed:
@@ -361,6 +414,22 @@ def fix(source: Source, file: File, outcome: Outcome, *, unsafe: bool) -> Fixed:
     return with_large_stack(lambda: apply_fixes(source, find, unsafe))
 
 
+def _importers(candidates: Iterable[File], files: Iterable[File], configuration: Configuration) -> list[File]:
+    """Files beyond ``files`` that import one of ``candidates``: they are checked for what they say about these."""
+    asked = {os.path.abspath(file.path) for file in files}
+    roots: dict[str, list[str]] = {}
+    for file in candidates:
+        roots.setdefault(project_root(file.path), []).append(file.path)
+    found: dict[str, File] = {}
+    for root, paths in roots.items():
+        for importer in ImportGraph(root, configuration).importers(paths):
+            path = os.path.abspath(importer.path)
+            if path not in asked:
+                registry.validate(importer.settings)
+                found[path] = importer
+    return list(found.values())
+
+
 def _choose(files: Iterable[File]) -> tuple[list[tuple[File, int]], list[File]]:
     """Files to parse, with their sizes, and files to parse in a process of their own."""
     candidates, deep = [], []
@@ -374,23 +443,26 @@ def _choose(files: Iterable[File]) -> tuple[list[tuple[File, int]], list[File]]:
                 # Read again, and reported, where every other problem of a file is.
                 candidates.append((file, 0))
                 continue
-            notebook = file.path.endswith(".ipynb")
-            if not notebook and _nested_too_deeply(data):
-                deep.append(file)
-            elif mentions_keras(data) and _triggers().search(data):
+            candidate = _candidate(data)
+            if candidate and file.path.endswith(".ipynb"):
+                # Its outputs make it long, and never its code deep.
                 candidates.append((file, len(data)))
-            elif not (_notebook_compiles(file.path, data) if notebook else _compiles(data)):
+                continue
+            verdict = _verdict_of_file(file.path, data)
+            if candidate and verdict is _Verdict.DEEP:
+                deep.append(file)
+            elif candidate or verdict is _Verdict.REFUSED:
                 candidates.append((file, len(data)))
     return candidates, deep
 
 
-def _notebook_compiles(path: str, data: bytes) -> bool:
-    from kerascheck.source import decode
-
+def _verdict_of_file(path: str, data: bytes) -> _Verdict:
+    if not path.endswith(".ipynb"):
+        return _verdict(data)
     try:
-        return _compiles(decode(path, data).text)
+        return _verdict(decode(path, data).text)
     except Unreadable:
-        return False
+        return _Verdict.REFUSED
 
 
 def _chunks(candidates: Sequence[tuple[File, int]]) -> list[list[File]]:
@@ -510,7 +582,7 @@ def _weight(finding: Finding) -> tuple:
 def _wanted(finding: Finding, settings: Settings) -> bool:
     if finding.severity < settings.min_severity:
         return False
-    if not any(rule.code == finding.code for rule in registry.enabled(settings.selections)):
+    if not any(room.code == finding.code for room in registry.enabled(settings.selections)):
         return False
     path = os.path.abspath(finding.location.path)
     return not any(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import inspect
 import json
 import re
 from collections.abc import Sequence
@@ -16,12 +15,12 @@ _EVIDENCE = "evidence.json"
 
 def summary(room: Room) -> str:
     """The first sentence of the rule's documentation."""
-    return inspect.getdoc(type(room.rule)).splitlines()[0]
+    return room.documentation.splitlines()[0]
 
 
 def sections(room: Room) -> dict[str, str]:
     """Heading to text of every section of the rule's documentation, in order."""
-    parts = re.split(r"^## +(.+?) *$", inspect.getdoc(type(room.rule)), flags=re.MULTILINE)
+    parts = re.split(r"^## +(.+?) *$", room.documentation, flags=re.MULTILINE)
     return {heading: text.strip() for heading, text in zip(parts[1::2], parts[2::2])}
 
 
@@ -38,12 +37,11 @@ def example(room: Room) -> str:
 
 def as_text(room: Room) -> str:
     """One rule for people."""
-    rule = room.rule
-    default = "on by default" if rule.on_by_default else "off until selected"
+    default = "on by default" if room.on_by_default else "off until selected"
     parts = [
-        f"# {rule.name} ({rule.code})",
-        f"Usual severity: {rule.severity}, {default}.",
-        inspect.getdoc(type(rule)).strip(),
+        f"# {room.name} ({room.code})",
+        f"Usual severity: {room.severity}, {default}.",
+        room.documentation.strip(),
     ]
     if diff := example(room):
         parts.append(f"## Example\n\n```diff\n{diff}\n```")
@@ -55,7 +53,7 @@ def as_text(room: Room) -> str:
 
 def as_list(rooms: Sequence[Room]) -> str:
     """One line per rule."""
-    return "\n".join(f"{room.rule.code}  {room.rule.name:24} {summary(room)}" for room in rooms)
+    return "\n".join(f"{room.code}  {room.name:24} {summary(room)}" for room in rooms)
 
 
 def as_json(rooms: Sequence[Room], *, single: bool) -> str:
@@ -65,15 +63,14 @@ def as_json(rooms: Sequence[Room], *, single: bool) -> str:
 
 
 def _describe(room: Room) -> dict[str, Any]:
-    rule = room.rule
     evidence = room.folder / _EVIDENCE
     return {
-        "code": rule.code,
-        "name": rule.name,
-        "severity": str(rule.severity),
-        "on_by_default": rule.on_by_default,
+        "code": room.code,
+        "name": room.name,
+        "severity": str(room.severity),
+        "on_by_default": room.on_by_default,
         "summary": summary(room),
-        "documentation": inspect.getdoc(type(rule)).strip(),
+        "documentation": room.documentation.strip(),
         "sections": sections(room),
         "example": example(room),
         "evidence": json.loads(evidence.read_text(encoding="utf-8")) if evidence.is_file() else None,

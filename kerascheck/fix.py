@@ -83,7 +83,7 @@ class _Taken:
 
     def _conflicts(self, edit: Edit) -> bool:
         # The ranges do not overlap, so only the last one that starts at or before the end can reach the edit.
-        index = bisect_right(self._ranges, (edit.end, self._length + 1))
+        index = bisect_right(self._ranges, (edit.end, self._length))
         return index > 0 and self._ranges[index - 1][1] >= edit.start
 
 

@@ -6,6 +6,7 @@ an installed wheel inside it.
 
 from __future__ import annotations
 
+import ast
 import functools
 import importlib.util
 import re
@@ -13,8 +14,10 @@ import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from kerascheck.config import ConfigError, Selection, Settings, did_you_mean
+from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 
 
@@ -27,10 +30,24 @@ def rules_folder() -> Path:
 
 @dataclass(frozen=True)
 class Room:
-    """A rule and the folder that holds it with its examples."""
+    """A rule and the folder that holds it with its examples.
 
-    rule: Rule
+    What is said about a rule is read from its file without running it: rules import the
+    semantics and so libcst, which most commands and most files never need.
+    """
+
     folder: Path
+    code: str
+    name: str
+    severity: Severity
+    triggers: tuple[str, ...]
+    on_by_default: bool
+    documentation: str
+
+    @functools.cached_property
+    def rule(self) -> Rule:
+        """The rule itself; its file is run when this is first asked for."""
+        return _load(self.folder / "rule.py")
 
 
 @functools.lru_cache(maxsize=None)
@@ -41,14 +58,52 @@ def rooms(folder: Path | None = None) -> tuple[Room, ...]:
         TypeError: a file does not define exactly one rule, or two rules share a code or name.
     """
     folder = folder or rules_folder()
-    found = [Room(_load(path), path.parent) for path in sorted(folder.glob("*/*/rule.py"))]
+    found = [_room(path) for path in sorted(folder.glob("*/*/rule.py"))]
     for attribute in ("code", "name"):
         seen: dict[str, Room] = {}
         for room in found:
-            other = seen.setdefault(getattr(room.rule, attribute), room)
+            other = seen.setdefault(getattr(room, attribute), room)
             if other is not room:
                 raise TypeError(f"{other.folder} and {room.folder} have the same {attribute}")
-    return tuple(sorted(found, key=lambda room: room.rule.code))
+    return tuple(sorted(found, key=lambda room: room.code))
+
+
+def _room(path: Path) -> Room:
+    tree = ast.parse(path.read_text(encoding="utf-8"), str(path))
+    rules = [node for node in tree.body if isinstance(node, ast.ClassDef) and any(map(_is_rule, node.bases))]
+    if len(rules) != 1:
+        raise TypeError(f"{path} must define exactly one rule, not {len(rules)}")
+    attributes: dict[str, Any] = {}
+    for node in rules[0].body:
+        if isinstance(node, (ast.Assign, ast.AnnAssign)):
+            target = node.targets[0] if isinstance(node, ast.Assign) else node.target
+            if isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
+                attributes.update((name.id, value) for name, value in zip(target.elts, node.value.elts))
+            elif isinstance(target, ast.Name) and node.value is not None:
+                attributes[target.id] = node.value
+
+    def literal(name: str, default: Any = None) -> Any:
+        value = attributes.get(name)
+        if value is None and default is not None:
+            return default
+        try:
+            return Severity[value.attr] if isinstance(value, ast.Attribute) else ast.literal_eval(value)
+        except (AttributeError, KeyError, TypeError, ValueError):
+            raise TypeError(f"{path}: '{name}' must be written as a literal, since it is read without running the file") from None
+
+    return Room(
+        path.parent,
+        literal("code"),
+        literal("name"),
+        literal("severity"),
+        literal("triggers"),
+        literal("on_by_default", Rule.on_by_default),
+        ast.get_docstring(rules[0]) or "",
+    )
+
+
+def _is_rule(base: ast.expr) -> bool:
+    return (base.attr if isinstance(base, ast.Attribute) else getattr(base, "id", "")) == "Rule"
 
 
 def _load(path: Path) -> Rule:
@@ -57,29 +112,27 @@ def _load(path: Path) -> Rule:
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     spec.loader.exec_module(module)
-    defined = [
+    (defined,) = (
         value
         for value in vars(module).values()
         if isinstance(value, type) and issubclass(value, Rule) and value.__module__ == name
-    ]
-    if len(defined) != 1:
-        raise TypeError(f"{path} must define exactly one rule, not {len(defined)}")
-    return defined[0]()
+    )
+    return defined()
 
 
 def find(word: str) -> Room:
     """The room of the rule with this code or name; raises :class:`ConfigError` with the nearest one."""
     for room in rooms():
-        if word.upper() == room.rule.code or word == room.rule.name:
+        if word.upper() == room.code or word == room.name:
             return room
-    known = [text for room in rooms() for text in (room.rule.code, room.rule.name)]
+    known = [text for room in rooms() for text in (room.code, room.name)]
     raise ConfigError(f"there is no rule '{word}'{did_you_mean(word, known)}")
 
 
 _PREFIX = re.compile(r"KC\d{0,3}", re.IGNORECASE)
 
 
-def _specificity(selector: str, rule: Rule) -> int:
+def _specificity(selector: str, rule: Room) -> int:
     """How closely ``selector`` means ``rule``: 0 not at all, more for longer prefixes, most for the rule itself."""
     if selector == "ALL":
         return 1
@@ -88,7 +141,7 @@ def _specificity(selector: str, rule: Rule) -> int:
     return 2 + len(selector) if _PREFIX.fullmatch(selector) and rule.code.startswith(selector.upper()) else 0
 
 
-def _chosen(rule: Rule, selections: Iterable[Selection]) -> bool:
+def _chosen(rule: Room, selections: Iterable[Selection]) -> bool:
     chosen = rule.on_by_default
     for level in selections:
         wanted = max((_specificity(s, rule) for s in (level.select or ()) + level.extend_select), default=0)
@@ -102,15 +155,15 @@ def _chosen(rule: Rule, selections: Iterable[Selection]) -> bool:
 
 
 @functools.lru_cache(maxsize=None)
-def enabled(selections: tuple[Selection, ...]) -> tuple[Rule, ...]:
-    """The rules that run, sorted by code, given selections from the outermost level to the innermost."""
-    return tuple(room.rule for room in rooms() if _chosen(room.rule, selections))
+def enabled(selections: tuple[Selection, ...]) -> tuple[Room, ...]:
+    """The rooms of the rules that run, sorted by code, given selections from the outermost level to the innermost."""
+    return tuple(room for room in rooms() if _chosen(room, selections))
 
 
 def check_selector(selector: str) -> None:
     """Raise :class:`ConfigError` where ``selector`` means no rule."""
-    if not any(_specificity(selector, room.rule) for room in rooms()):
-        known = [text for room in rooms() for text in (room.rule.code, room.rule.name)]
+    if not any(_specificity(selector, room) for room in rooms()):
+        known = [text for room in rooms() for text in (room.code, room.name)]
         raise ConfigError(f"no rule matches '{selector}'{did_you_mean(selector, [*known, 'ALL'])}")
 
 

@@ -11,6 +11,12 @@ from dataclasses import dataclass
 
 NEWEST_TENSORFLOW = (2, 21)
 
+TENSORFLOW_RELEASES = ((1, 15), *((2, minor) for minor in range(NEWEST_TENSORFLOW[1] + 1)))
+KERAS_RELEASES = (*((2, minor) for minor in range(16)), *((3, minor) for minor in range(16)))
+
+KERAS_3_SINCE = (2, 16)
+"""``tf.keras`` is Keras 3 from TensorFlow 2.16 on (release notes)."""
+
 MAP_PARALLELIZATION_SINCE = (2, 6)
 """``map_parallelization`` became a default rewrite in 2.6 (tensorflow/python/data/ops/options.py: False in 2.5.3, True in 2.6.5)."""
 
@@ -72,6 +78,21 @@ class Runtime:
     def injects_prefetch(self) -> bool:
         """A ``prefetch`` is appended where the last operation is synchronous."""
         return self.tensorflow >= INJECT_PREFETCH_SINCE
+
+
+def newest_allowed(specifier: str, releases: tuple[tuple[int, int], ...]) -> tuple[int, int] | None:
+    """The newest of the (major, minor) ``releases`` that a PEP 440 specifier such as ">=2.8,<2.11" allows; None if none does."""
+    from packaging.specifiers import InvalidSpecifier, SpecifierSet
+
+    try:
+        wanted = SpecifierSet(specifier)
+    except InvalidSpecifier:
+        return None
+    for major, minor in reversed(releases):
+        # Patch releases change nothing that is modelled here, but an exact pin names one.
+        if any(wanted.contains(f"{major}.{minor}.{patch}") for patch in range(6)):
+            return major, minor
+    return None
 
 
 def parse_version(text: str) -> tuple[int, int]:

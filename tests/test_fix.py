@@ -181,6 +181,8 @@ class TestApplyFixes:
     def test_endless_growth_ends(self):
         result = apply_fixes(Text("x\n"), by_pattern((r"x\b", "xx")), False)
         assert (result.text, len(result.applied), len(result.skipped)) == ("x" * 11 + "\n", 10, 1)
+        # Found in the last text, not in the one before.
+        assert [f.location.column for f in result.remaining] == [11]
 
     def test_remaining_belongs_to_the_new_text(self):
         def find(source):

@@ -28,6 +28,7 @@ class Plugin:
     name = "kerascheck"
     version = kerascheck.__version__
     _options: ClassVar[Any] = None
+    _session: ClassVar[Any] = None
     _configuration: ClassVar[Any] = None
 
     def __init__(self, tree: object, lines: list[str], filename: str):
@@ -46,9 +47,9 @@ class Plugin:
     @classmethod
     def parse_options(cls, options: Any) -> None:
         """Keep what flake8 read; an option that cannot be used ends the run as flake8's own do."""
-        cls._options, cls._configuration = options, None
+        cls._options, cls._configuration, cls._session = options, None, None
         if any(cls._given().values()):
-            cls._settings()
+            cls._prepare()
 
     @classmethod
     def _given(cls) -> dict[str, Any]:
@@ -56,12 +57,12 @@ class Plugin:
         return {name: [text] if text and name in _SELECTORS else text for name, text in given.items()}
 
     @classmethod
-    def _settings(cls) -> Any:
+    def _prepare(cls) -> Any:
         # Made when the first file needs it: most projects that use flake8 have no Keras.
         if cls._configuration is None:
             from flake8.exceptions import ExecutionError
 
-            from kerascheck import registry
+            from kerascheck import engine, registry
             from kerascheck.config import ConfigError, Configuration, overrides_from
 
             try:
@@ -70,6 +71,7 @@ class Plugin:
             except ConfigError as problem:
                 raise ExecutionError(f"kerascheck: error: {problem}") from None
             cls._configuration = Configuration(overrides, isolated=cls._options.kerascheck_isolated)
+            cls._session = engine.Session(cls._configuration, noqa=not cls._options.disable_noqa)
         return cls._configuration
 
     def run(self) -> Iterator[tuple[int, int, str, type]]:
@@ -82,11 +84,10 @@ class Plugin:
 
         piped = self._filename in ("-", "stdin")
         path = self._filename if piped else display_path(self._filename)
-        settings = self._settings().for_file(path)
+        settings = self._prepare().for_file(path)
         if not piped and not wanted(path, settings):
             return
-        source = Source(path, "".join(self._lines))
-        outcome = engine.lint_source(source, settings, noqa=not self._options.disable_noqa)
+        outcome = self._session.lint(Source(path, "".join(self._lines)))
         for finding in outcome.findings:
             yield _report(finding.location, finding.code, finding.message)
         for error in outcome.errors:

@@ -281,6 +281,8 @@ def append_method(tree: Tree, expression: cst.BaseExpression, suffix: str) -> Ed
 
     In a chain with one call per line it gets its own line; an operand of lower precedence is parenthesised.
     """
+    if isinstance(expression, cst.StarredElement):
+        raise CannotEdit("not a value")
     if isinstance(expression, _PRIMARIES):
         return _checked(tree, expression, _appended(tree, expression, suffix))
     start, end = _outer(tree, expression)
@@ -603,8 +605,6 @@ def _deleted_parts(tree: Tree, line: cst.CSTNode, chosen: Sequence[cst.CSTNode])
 def add_decorator(tree: Tree, function: cst.FunctionDef, decorator: str) -> Edits:
     """Add a decorator line such as ``@tf.function`` below those that the function has."""
     start = tree.range_of(function)[0]
-    if not _starts_line(tree.text, start):
-        raise CannotEdit("shares a line")
     place = _line_start(tree.text, start)
     return (_insert(place, tree.text[place:start] + decorator + _newline(tree)),)
 

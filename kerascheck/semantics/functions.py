@@ -144,6 +144,15 @@ class Facts:
                 return State(call, reason)
         return None
 
+    @property
+    def randomness(self) -> State | None:
+        """The first random draw that differs from call to call."""
+        for call in self.calls:
+            reason = state_of(call)
+            if reason is not None and ("draws" in reason or "random seed" in reason):
+                return State(call, reason)
+        return None
+
     def call_of(self, *names: str) -> Call | None:
         """The first call of one of these names."""
         return next((call for call in self.calls if call.name in names), None)

@@ -12,6 +12,7 @@ import libcst as cst
 
 from kerascheck.semantics import library
 from kerascheck.semantics.names import canonical
+from kerascheck.semantics.tree import SyntaxProblem
 from kerascheck.semantics.values import (
     UNKNOWN,
     Arguments,
@@ -47,6 +48,8 @@ _MAX_DEPTH = 24
 _MAX_VISITS = 12
 _MAX_CALLS = 2500
 _MAX_OPTIONS = 8
+_MAX_MODULES = 24
+_MAX_IMPORT_DEPTH = 3
 
 _BINARY = {
     cst.Add: lambda a, b: a + b,
@@ -132,6 +135,7 @@ class Interpreter:
         self._visits: dict[cst.CSTNode, int] = {}
         self._active: list[cst.CSTNode] = []
         self._envs: dict[object, Env] = {}
+        self._depths: dict[object, int] = {}
         self._instances: dict[Class, Instance] = {}
         self._returns: list[list[Value]] = []
         self.module = module
@@ -158,6 +162,8 @@ class Interpreter:
         if env is not None:
             return env
         env = self._envs[module] = Env(None)
+        if not self._is_followed(module):
+            return env
         env.variables["__name__"] = Const("__main__" if module is self.entry else module.dotted)
         saved = self.module, self.env, self.scope
         self.module, self.env = module, env
@@ -167,6 +173,21 @@ class Interpreter:
         finally:
             self.module, self.env, self.scope = saved
         return env
+
+    def _is_followed(self, module) -> bool:
+        """Whether an imported module is looked into: near enough, worth it, and readable."""
+        if module is self.entry:
+            self._depths[module] = 0
+            return True
+        depth = self._depths.get(self.module, _MAX_IMPORT_DEPTH) + 1
+        if depth > _MAX_IMPORT_DEPTH or len(self._depths) > _MAX_MODULES or not module.worth_following:
+            return False
+        try:
+            module.tree
+        except SyntaxProblem:
+            return False
+        self._depths[module] = depth
+        return True
 
     def _run_root(self, function: Function) -> None:
         """Run a function that nobody was seen to call, with unknown arguments."""
@@ -394,6 +415,7 @@ class Interpreter:
         test = self.eval(node.test)
         if self._is_main_guard(node.test):
             return self._suite(node.body) if self.module is self.entry else False
+        self._forget_types(node.test)
         before = self.env.variables
         self.env.variables = dict(before)
         with_branch = self._branch_scope(node, node.test, "if")
@@ -417,6 +439,15 @@ class Interpreter:
         if holds_tensor(test):
             self._use("branch", node)
         return ended and ended_else
+
+    def _forget_types(self, test: cst.BaseExpression) -> None:
+        """A function that asks for the type of an argument handles other types than tensors, too."""
+        for node in self.module.tree.descendants(test):
+            if not isinstance(node, cst.Call) or not node.args or not isinstance(node.args[0].value, cst.Name):
+                continue
+            name = node.func.attr.value if isinstance(node.func, cst.Attribute) else node.func.value if isinstance(node.func, cst.Name) else ""
+            if name in ("isinstance", "hasattr", "is_tensor", "is_keras_tensor", "is_numpy_array") and holds_tensor(self.env.lookup(node.args[0].value.value)):
+                self.env.bind(node.args[0].value.value, UNKNOWN)
 
     def _orelse(self, node) -> bool:
         return self._suite(node.body)
@@ -944,7 +975,7 @@ class Interpreter:
         if holds_tensor(value):
             self._use("comprehension", node)
         if isinstance(node, cst.DictComp):
-            return Mapping({id(node): value} if holds_tensor(value) else {}, open=True)
+            return Mapping({id(node): value}, open=True)
         if isinstance(node, cst.GeneratorExp):
             return Iteration("generator", [value])
         # A list of unknown length whose items are all alike.
@@ -1039,8 +1070,7 @@ class Interpreter:
         """The result of a function of the tree, by running its body."""
         body = function.node
         self._visits[body] = self._visits.get(body, 0) + 1
-        foreign = function.module is not self.entry and not function.module.worth_following
-        if foreign or body in self._active or len(self._active) >= _MAX_DEPTH or self._visits[body] > _MAX_VISITS or self._inlined > _MAX_CALLS:
+        if body in self._active or len(self._active) >= _MAX_DEPTH or self._visits[body] > _MAX_VISITS or self._inlined > _MAX_CALLS:
             self.reached.add(body)
             self.truncated = self.truncated or self._inlined > _MAX_CALLS
             self._escape(arguments, node)
@@ -1179,7 +1209,9 @@ class Interpreter:
         self._record(node, f"{owner}.__call__" if owner else None, "__call__", instance, arguments)
         method = instance.cls.member("__call__") or (instance.cls.member("call") if keras else None)
         if isinstance(method, Function):
-            result = self._inline(self._bound(method, instance), arguments, node)
+            # Keras traces call() sooner or later, whoever calls the layer here.
+            how = "call" if keras and self.scope.traced_by() is None else None
+            result = self._inline(self._bound(method, instance), arguments, node, traced=how)
             if keras and any(isinstance(o, Made) and o.name == "keras.KerasTensor" for v in arguments.values() for o in options_of(v)):
                 return Made("keras.KerasTensor")
             return Tensor("result") if keras and result is UNKNOWN else result
@@ -1494,7 +1526,8 @@ class Interpreter:
         for value in arguments.values():
             for option in options_of(value):
                 if isinstance(option, (Function, Partial)):
-                    self._run_callables(option, None, node, tensors=tensors)
+                    for dataset in datasets_in(self._run_callables(option, None, node, tensors=tensors)):
+                        self._sink("escape", dataset, node)
 
     # -------------------------------------------------------------- datasets
 

@@ -55,10 +55,10 @@ CONSUMING_METHODS = {
 TRAINING_CALLS = frozenset(
     {
         "keras.Optimizer.apply_gradients", "keras.Optimizer.minimize", "keras.Optimizer.apply", "keras.Model.train_on_batch",
-        "keras.Model.fit", "keras.Model.fit_generator", "keras.Model.train_step",
+        "keras.Model.fit", "keras.Model.fit_generator", "keras.Model.train_step", "tensorflow.Variable.assign_sub",
     }
 )
-TRAINING_METHODS = frozenset({"apply_gradients", "train_on_batch", "fit_generator"})
+TRAINING_METHODS = frozenset({"apply_gradients", "train_on_batch", "fit_generator", "assign_sub"})
 
 PASS_THROUGH_ITERATORS = frozenset(
     {

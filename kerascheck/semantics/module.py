@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from kerascheck.runtime import NEWEST_TENSORFLOW, Runtime, parse_version
+from kerascheck.runtime import KERAS_3_SINCE, KERAS_RELEASES, NEWEST_TENSORFLOW, TENSORFLOW_RELEASES, Runtime, newest_allowed, parse_version
 from kerascheck.semantics.interpreter import Interpreter
 from kerascheck.semantics.pipelines import Pipelines
 from kerascheck.semantics.training import Program
 from kerascheck.semantics.tree import SyntaxProblem, Tree
+from kerascheck.source.requirements import pinned_versions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,6 +29,7 @@ _LIBRARIES = frozenset(
     "tensorflow_datasets tensorflow_addons tensorflow_probability tensorflow_hub datasets absl flask dataclasses enum csv string".split()
 )
 _MAX_IMPORTED = 80
+_SHORT = 4000
 _ACTS_ON_IMPORT = (
     "set_memory_growth", "set_visible_devices", "set_global_policy", "set_policy", "set_dtype_policy", "os.environ",
     "run_functions_eagerly", "set_logical_device_configuration", "set_virtual_device_configuration", "enable_debug_mode",
@@ -35,8 +37,9 @@ _ACTS_ON_IMPORT = (
 
 # A module without any of these holds nothing that a rule asks about: its functions are not followed into.
 _WORTH_FOLLOWING = re.compile(
-    r"tf\.data|Dataset|GradientTape|apply_gradients|memory_growth|_policy|\.fit\(|\.map\(|\.batch\(|\.predict\(|py_function|"
-    r"numpy_function|tf\.image|tf\.random|\.random_|parse_single|Random[A-Z]|@tf\.function|tf\.config|enable_eager|environ"
+    r"tf\.data\b|Dataset|GradientTape|apply_gradients|memory_growth|set_(?:global_|dtype_)?policy|\.fit\(|\.batch\(|py_function|"
+    r"numpy_function|tf\.image|tf\.random|parse_single|layers\.Random[A-Z]|@tf\.function|tf\.config|environ\[|Sequential\(|Model\(inputs|"
+    r"Model\(\[|load_model|layers\.Input\(|Input\(shape"
 )
 
 _IMPORT_LINE = re.compile(r"^[ \t]*(?:from[ \t]+(?P<base>[.\w]+)[ \t]+import[ \t]+(?P<names>\([^)]*\)|[^\n#;]+)|import[ \t]+(?P<plain>[^\n#;(]+))", re.M)
@@ -53,8 +56,15 @@ class Module:
         project: the tree of modules that it belongs to.
     """
 
-    def __init__(self, source, tree: Tree, project: Project):
-        self.source, self.tree, self.project = source, tree, project
+    def __init__(self, source, project: Project, tree: Tree | None = None):
+        self.source, self.project = source, project
+        if tree is not None:
+            self.tree = tree
+
+    @cached_property
+    def tree(self) -> Tree:
+        """Parsed when it is first needed: most imported modules never are. Raises :class:`SyntaxProblem`."""
+        return Tree(self.source.text)
 
     def __repr__(self) -> str:
         return f"<Module {self.source.path}>"
@@ -64,8 +74,10 @@ class Module:
         return self.source.text
 
     def range_of(self, node: cst.CSTNode) -> tuple[int, int]:
-        """Where a finding about ``node`` stands: its range, of a call in a chain over several lines from the method's name on."""
+        """Where a finding about ``node`` stands: its range, of a compound statement its header, of a call in a chain over several lines from the method's name on."""
         start, end = self.tree.range_of(node)
+        if isinstance(node, cst.BaseCompoundStatement):
+            return start, self.tree.statement_range(node)[1]
         if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
             name = self.tree.range_of(node.func.attr)[0]
             if "\n" in self.text[start:name] or "\r" in self.text[start:name]:
@@ -91,8 +103,8 @@ class Module:
 
     @cached_property
     def worth_following(self) -> bool:
-        """Whether its functions may do anything that matters to the modules that call them."""
-        return _WORTH_FOLLOWING.search(self.text) is not None
+        """Whether it may do or hold anything that matters to the modules that import it: short ones may hold settings."""
+        return len(self.text) < _SHORT or _WORTH_FOLLOWING.search(self.text) is not None
 
     @cached_property
     def name_counts(self) -> Counter[str]:
@@ -166,7 +178,7 @@ class Project:
 
     def load(self, source) -> Module:
         """The module of a source; raises :class:`SyntaxProblem` where it cannot be parsed."""
-        module = Module(source, Tree(source.text), self)
+        module = Module(source, self, Tree(source.text))
         self._modules[Path(source.path).resolve()] = module
         return module
 
@@ -220,16 +232,25 @@ class Project:
 
     def runtime_of(self, module: Module) -> Runtime:
         """See :attr:`Module.runtime`."""
-        settings = self.settings
-        target = getattr(settings, "target_tensorflow", None)
-        keras = getattr(settings, "keras", None)
-        backend = getattr(settings, "backend", None)
+        settings, text = self.settings, module.text
+        pins = pinned_versions(module.source.path)
+        if settings.target_tensorflow is not None:
+            target = parse_version(settings.target_tensorflow)
+        else:
+            target = newest_allowed(pins["tensorflow"], TENSORFLOW_RELEASES) if "tensorflow" in pins else None
+        target = target or NEWEST_TENSORFLOW
+        backend = settings.backend
         if backend is None:
-            written = _BACKEND.search(module.text)
+            written = _BACKEND.search(text)
             backend = written[1] if written else "tensorflow"
-        if keras is None:
-            keras = 2 if _LEGACY.search(module.text) else 3
-        return Runtime(parse_version(target) if isinstance(target, str) else target or NEWEST_TENSORFLOW, int(keras), backend)
+        if settings.keras is not None:
+            keras = int(settings.keras)
+        elif _LEGACY.search(text):
+            keras = 2
+        else:
+            pinned = newest_allowed(pins["keras"], KERAS_RELEASES) if "keras" in pins else None
+            keras = pinned[0] if pinned else 3 if target >= KERAS_3_SINCE else 2
+        return Runtime(target, keras, backend)
 
     def _search(self, origin: Path, dotted: str, level: int) -> Path | None:
         parts = dotted.split(".") if dotted else []
@@ -250,13 +271,9 @@ class Project:
 
     def _module_at(self, path: Path) -> Module | None:
         if path not in self._modules:
-            if len(self._modules) > _MAX_IMPORTED * 40:
-                return None
-            self._modules[path] = None
             try:
-                source = self._read(path)
-                self._modules[path] = Module(source, Tree(source.text), self)
-            except (OSError, ValueError, SyntaxProblem):
+                self._modules[path] = Module(self._read(path), self)
+            except (OSError, ValueError):
                 # What cannot be read is unknown; it is reported where it is linted itself.
                 self._modules[path] = None
         return self._modules[path]

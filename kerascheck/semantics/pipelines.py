@@ -33,6 +33,8 @@ INSPECTED_ELEMENTS = 32
 """``take(k)`` of at most so many elements is a look at the data."""
 
 _HELD_OUT = re.compile(r"(?:^|_)(?:val|valid|validation|test|eval|evaluation|dev|holdout)(?:_|\d|$)", re.I)
+# Nothing is computed here: a buffer before is as good as one after.
+_PASSING = ("repeat", "take", "skip", "with_options", "enumerate", "shard", "distribute")
 _PARALLEL = {"map": 1, "interleave": 3, "map_with_legacy_function": 1, "parallel_interleave": None, "batch": 2}
 
 
@@ -112,9 +114,13 @@ class Operation:
         """Names of the operations that are applied to its result."""
         return {child.name for stage in self.stages for child in pipelines.children(stage)}
 
-    def followed_by(self, pipelines: Pipelines, name: str) -> bool:
-        """Whether an operation called ``name`` is applied anywhere downstream."""
-        return any(child.name == name for stage in self.stages for child in pipelines.downstream(stage))
+    def followed_by(self, pipelines: Pipelines, *names: str) -> bool:
+        """Whether an operation of one of these names is applied downstream under no condition."""
+        return any(
+            child.name in names and not any(scope.kind == "branch" for scope in child.scope.chain())
+            for stage in self.stages
+            for child in pipelines.downstream(stage)
+        )
 
 
 def _named_held_out(stage: Stage) -> bool:
@@ -134,10 +140,28 @@ def _held_out_target(target: cst.BaseExpression) -> bool:
     return isinstance(target, cst.Attribute) and _HELD_OUT.search(target.attr.value) is not None
 
 
+@dataclass(frozen=True, slots=True)
+class Unbuffered:
+    """A dataset without a buffer at its end.
+
+    Attributes:
+        last: its last operation.
+        early: a prefetch further up the chain, if there is one.
+        because: what the runtime does about it here.
+        costs: whether it costs anything here.
+    """
+
+    last: Stage
+    early: Stage | None
+    because: str
+    costs: bool
+
+
 class Pipelines:
     """The dataset pipelines that a module's run builds."""
 
     def __init__(self, module: Module):
+        self._module = module
         self._run = run = module.run
         self._children: dict[Stage, list[Stage]] = defaultdict(list)
         self._calls_in_loop: dict[Scope, list[Call]] = defaultdict(list)
@@ -241,6 +265,29 @@ class Pipelines:
         """What is switched off on the way from a stage to its consumers."""
         return self._rewrites[stage.identity]
 
+    def unbuffered(self) -> Iterator[Unbuffered]:
+        """Datasets that are trained on and end in an operation that prepares nothing in advance, each end once."""
+        runtime, seen = self._module.runtime, set()
+        for sink, role in self.sinks:
+            last = sink.stage
+            while last.name in _PASSING and last.input is not None:
+                last = last.input
+            if role != "train" or last.node in seen or runs_ahead(last) is not False:
+                continue
+            upstream = list(last.upstream())
+            if any(stage.name in ("apply", "parameter") for stage in upstream):
+                continue
+            seen.add(last.node)
+            if isinstance(sink.node, cst.For) and sink.scope.traced_by() is not None:
+                because, costs = "The loop is compiled with its tf.function, and there the runtime puts no buffer before the step.", True
+            elif not runtime.injects_prefetch:
+                because, costs = f"TensorFlow {runtime.tensorflow_version} adds no prefetch by itself.", True
+            elif self.rewrites(last).no_prefetch:
+                because, costs = "The options of this dataset switch the automatic prefetch off.", True
+            else:
+                because, costs = "TensorFlow 2.11 and later append one here themselves; older versions do not.", False
+            yield Unbuffered(last, next((stage for stage in upstream if stage.name == "prefetch"), None), because, costs)
+
     def operations(self, *names: str) -> Iterator[Operation]:
         """The operations of these names, in program order, each once."""
         grouped: dict[cst.CSTNode, list[Stage]] = {}
@@ -296,7 +343,7 @@ def runs_ahead(stage: Stage) -> bool | None:
     name = stage.name
     if name in ASYNCHRONOUS_LAST or name in PREFETCHED_SOURCES:
         return True
-    if name in ("distribute", "apply", "parameter"):
+    if name in ("apply", "parameter"):
         return None
     if name in ("map", "interleave", "batch") and (given := stage.argument(_PARALLEL[name], "num_parallel_calls")) is not None:
         return None if given is UNKNOWN else not (isinstance(given, Const) and given.value in (1, None))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from kerascheck.semantics.values import UNKNOWN, Call, Const, Group, Instance, Made, Method, Scope, constant, holds_tensor, options_of
+from kerascheck.semantics.values import UNKNOWN, Call, Group, Instance, Iteration, Made, Method, Scope, Value, constant, options_of
 
 if TYPE_CHECKING:
     from kerascheck.semantics.module import Module
@@ -42,10 +42,19 @@ _REINFORCEMENT = re.compile(r"^\s*(?:from|import)\s+(?:gym|gymnasium|tf_agents|p
 _ADVERSARIAL = re.compile(r"\bgenerator\b.*\bdiscriminator\b|\bdiscriminator\b.*\bgenerator\b|\bGAN\b", re.I | re.S)
 _DOUBLE = re.compile(r"""set_floatx\(\s*["']float64|dtype\s*=\s*(?:tf\.float64|["']float64)""")
 _TOY_DATA = ("keras.datasets.mnist.", "keras.datasets.fashion_mnist.", "keras.datasets.boston_housing.", "keras.datasets.california_housing.", "sklearn.datasets.")
-_LARGE_LAYERS = frozenset(
-    "keras.layers." + name
-    for name in "Conv2D Conv3D SeparableConv2D DepthwiseConv2D Conv2DTranspose Convolution2D MultiHeadAttention ConvLSTM2D".split()
-)
+_PRETRAINED = re.compile(r"\bapplications\.[a-z_0-9.]*[A-Z]\w+\(|from_pretrained\(|hub\.KerasLayer|\bfrom (?:tensorflow\.)?keras\.applications")
+_LARGE_LAYERS = re.compile(r"\b(?:Conv[23]D|SeparableConv2D|MultiHeadAttention|ConvLSTM2D)\(")
+# Where a layer says its width, and the width from which its work is worth 16 bits.
+_SIZES = {
+    f"keras.layers.{name}": ((0, key), least)
+    for names, key, least in (
+        ("Conv2D Conv3D SeparableConv2D Conv2DTranspose Convolution2D ConvLSTM2D", "filters", 64),
+        ("Dense", "units", 512),
+        ("LSTM GRU", "units", 128),
+        ("MultiHeadAttention", "num_heads", 4),
+    )
+    for name in names.split()
+}
 
 _INITIALISING = frozenset(
     {
@@ -116,22 +125,46 @@ class Program:
         return found
 
     @cached_property
+    def _assigned_updates(self) -> list[Call]:
+        """Gradient descent written out: variable.assign_sub(rate * gradient)."""
+        taped = any(call.name == "tensorflow.GradientTape" for call in self._run.calls)
+        return [call for call in self._run.calls if taped and call.attribute == "assign_sub"]
+
+    @cached_property
     def first_training(self) -> Place | None:
         """The first fit, or the innermost loop that trains, if the module trains when it is run; else None."""
         candidates: list[tuple[int, Place]] = []
         for call in self.model_calls("fit", "fit_generator"):
             if self.is_executed(call.scope):
                 candidates.append((call.order, Place(call.module, call.node)))
-        for call in [*self.updates, *self.model_calls("train_on_batch")]:
+        for call in [*self.updates, *self.model_calls("train_on_batch"), *self._assigned_updates]:
             if self.is_executed(call.scope) and not _in_keras_step(call.scope):
                 loop = _training_loop(call.scope)
                 if loop is not None:
                     candidates.append((call.order, Place(loop.module, loop.node)))
         return min(candidates, key=lambda pair: pair[0])[1] if candidates else None
 
+    @cached_property
+    def trains(self) -> bool:
+        """Something in the program updates weights, whether it is seen to be executed or not."""
+        return bool(self.updates or list(self.model_calls("fit", "fit_generator", "train_on_batch")))
+
     def is_executed(self, scope: Scope) -> bool:
         """Whether a place runs when the module is run as a script (or notebook)."""
         return scope.root.function is None and scope.root.module is self._module
+
+    @cached_property
+    def image_generators(self) -> list[Call]:
+        """The constructors of ImageDataGenerators whose images are trained on."""
+        found: list[Call] = []
+        given: list[Value] = [call.argument(0, "x") or UNKNOWN for call in self.model_calls("fit", "fit_generator", "train_on_batch")]
+        given += [call.argument(None, "generator") or UNKNOWN for call in self.model_calls("fit_generator")]
+        given += [loop.value for loop in self._run.loops if loop.trains]
+        for value in given:
+            for generator in _image_generators(value):
+                if generator not in found:
+                    found.append(generator)
+        return found
 
     # ----------------------------------------------------------------- set-up
 
@@ -174,29 +207,31 @@ class Program:
 
     @cached_property
     def has_large_layers(self) -> bool:
-        """A layer whose work is large enough for 16-bit arithmetic to matter is seen, and no toy data set."""
-        names = [call.name or "" for call in self._run.calls]
-        if any(name.startswith(_TOY_DATA) for name in names):
+        """A layer whose work is large enough for 16-bit arithmetic to matter is seen, and no toy data set.
+
+        The models of other modules are judged by their text: they need not be followed for anything else.
+        """
+        if self._mentions(_PRETRAINED):
+            return True
+        if any((call.name or "").startswith(_TOY_DATA) for call in self._run.calls):
             return False
         for call in self._run.calls:
-            name = call.name or ""
-            if name.startswith(("keras.applications.", "transformers.TF", "tensorflow_hub.KerasLayer")) or name in _LARGE_LAYERS:
+            size = _SIZES.get(call.name or "")
+            units = constant(call.argument(*size[0]), size[1]) if size else None
+            # A width that is not a literal counts as large.
+            if size and (not isinstance(units, int) or units >= size[1]):
                 return True
-            units = constant(call.argument(0, "units")) if name in ("keras.layers.Dense", "keras.layers.LSTM", "keras.layers.GRU") else None
-            if isinstance(units, int) and units >= 512:
-                return True
-        return False
+        return any(_LARGE_LAYERS.search(text) for text in self._texts[1:])
 
     @cached_property
     def runs_eagerly(self) -> bool:
-        """Some switch makes compiled code run eagerly, as far as it is written."""
+        """A switch that makes compiled code run eagerly is on under no condition."""
         for call in self._run.calls:
-            if call.name == "tensorflow.config.run_functions_eagerly" and constant(call.argument(0, "run_eagerly"), True) is not False:
-                return True
-            if call.attribute in ("compile", "__init__", "run_eagerly") and (
-                constant(call.argument(None, "run_eagerly"), False) is not False
-                or call.attribute == "run_eagerly" and constant(call.argument(1), True) is not False
-            ):
+            if is_guarded(call.scope):
+                continue
+            switch = {"run_functions_eagerly": call.argument(0, "run_eagerly"), "compile": call.argument(None, "run_eagerly"), "run_eagerly": call.argument(1)}
+            name = "run_functions_eagerly" if call.name == "tensorflow.config.run_functions_eagerly" else call.attribute
+            if constant(switch.get(name or "")) is True:
                 return True
         return False
 
@@ -325,6 +360,36 @@ def _drives_environment(module: Module, frames: list[Scope]) -> bool:
         call.attribute == "step" and call.name is None and id(call.scope.frame) in inside and "env" in _receiver_text(call)
         or (call.name or "").startswith(("gym.", "gymnasium.")) and call.attribute == "step" and id(call.scope.frame) in inside
         for call in module.run.calls
+    )
+
+
+def _image_generators(value: Value) -> Iterator[Call]:
+    """Where the ImageDataGenerators behind an iterator of images were made."""
+    for option in options_of(value):
+        if isinstance(option, Iteration):
+            for inner in option.over:
+                yield from _image_generators(inner)
+        elif isinstance(option, Made) and option.name.startswith("keras.preprocessing.image.ImageDataGenerator.flow") and option.call is not None:
+            for receiver in options_of(option.call.receiver):
+                if isinstance(receiver, Made) and receiver.call is not None:
+                    yield receiver.call
+
+
+def is_captured(call: Call) -> bool:
+    """Whether the receiver of a method call is a variable from outside of the function that calls it."""
+    function = call.scope.frame.function
+    receiver = call.node.func.value if isinstance(call.node, cst.Call) and isinstance(call.node.func, cst.Attribute) else None
+    if function is None or receiver is None:
+        return False
+    if isinstance(receiver, cst.Attribute):
+        return True
+    return isinstance(receiver, cst.Name) and receiver.value not in _local_names(function.module, function.node)
+
+
+def is_expected_to_raise(scope: Scope) -> bool:
+    """Whether a place stands in a try, or in pytest.raises and its like."""
+    return any(
+        inner.kind == "try" or (inner.kind == "with" and isinstance(inner.value, Made) and "raises" in inner.value.name.lower()) for inner in scope.chain()
     )
 
 

@@ -21,6 +21,8 @@ _INSIGNIFICANT = frozenset(
     "encoding has_trailing_newline star posonly_ind asynchronous".split()
 )
 _NEWLINE = re.compile(r"\r\n?|\n")
+# libcst forgets form feeds before code, which would shift every position behind them on the line.
+_FORM_FEED = re.compile(r"(?m)^\f+")
 
 
 class SyntaxProblem(Exception):
@@ -52,7 +54,7 @@ class Tree:
     def __init__(self, text: str):
         self.text = text
         try:
-            self.root = cst.parse_module(text)
+            self.root = cst.parse_module(_FORM_FEED.sub("", text) if "\f" in text else text)
         except cst.ParserSyntaxError as problem:
             raise SyntaxProblem(problem.message, problem.raw_line, problem.raw_column + 1) from None
         self.parents: dict[cst.CSTNode, cst.CSTNode] = {}
@@ -133,7 +135,8 @@ class Tree:
         """Start and end (exclusive) of ``node`` in characters of the text, parentheses and white space around it excluded."""
         if self._ranges is None:
             # The last statement may end on a line that the text does not have.
-            starts = [*self._line_starts, len(self.text)]
+            starts = [start + len(_FORM_FEED.match(self.text, start)[0]) if self.text.startswith("\f", start) else start for start in self._line_starts]
+            starts.append(len(self.text))
             positions = MetadataWrapper(self.root, unsafe_skip_copy=True).resolve(PositionProvider)
             self._ranges = {
                 key: (starts[r.start.line - 1] + r.start.column, starts[r.end.line - 1] + r.end.column)

@@ -23,6 +23,7 @@ _AUTOMAGIC = re.compile(
     r"(?:pip3?|conda|mamba|cd|ls|cat|mkdir|rmdir|rm|cp|mv|load_ext|reload_ext|matplotlib|tensorboard)[ \t]+"
     r"(?!(?:in|is|and|or|not|if)\b)[\w./~'\"$-]+(?![ \t]*[=(])"
 )
+_INDENTED = re.compile(r"(?:[ \t\f]*(?:#[^\r\n]*)?(?:\r\n?|\n))*[ \t]+[^\s#]")
 _TOKEN = re.compile(r"'''|\"\"\"|'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\"|#|[()\[\]{}]", re.DOTALL)
 
 
@@ -52,16 +53,20 @@ def extract(data: bytes) -> tuple[str, tuple[Cell, ...]]:
         code = cell.get("source", "")
         code = "".join(map(str, code)) if isinstance(code, list) else str(code)
         code = blank(code.replace("\0", " "))
-        if code.lstrip("\r\n")[:1] in (" ", "\t"):
-            # IPython removes an indentation that a whole cell has; a header above it keeps the columns.
-            pieces.append("if True:\n")
-            length += len(pieces[-1])
+        if header := header_for(code):
+            pieces.append(header)
+            length += len(header)
         if not code.endswith(("\n", "\r")):
             code += "\n"
         pieces.append(code)
         cells.append(Cell(index, length, length + len(code)))
         length += len(code)
     return "".join(pieces), tuple(cells)
+
+
+def header_for(code: str) -> str:
+    """What has to stand above a cell whose first statement is indented, which IPython accepts; else nothing."""
+    return "if True:\n" if _INDENTED.match(code) else ""
 
 
 def _is_python(metadata: object) -> bool:

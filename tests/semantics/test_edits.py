@@ -1,6 +1,7 @@
 """Every builder of edits, as pairs of text before and after."""
 
 import io
+import random
 import tokenize
 
 import libcst as cst
@@ -167,6 +168,7 @@ def test_f_strings_take_no_quotes_and_lines(value, before):
         ("f(a)", "a", "b, c", "f((b, c))"),
         ("f(a, d)", "a", "i for i in b", "f((i for i in b), d)"),
         ("f(a.d)", "a", "(b) + (c)", "f(((b) + (c)).d)"),
+        ("f(a)", "a", "*b", "f(*b)"),
         ("f(a.d)", "a", "(b)", "f((b).d)"),
         ("f(k=a)", "a", "lambda: 1", "f(k=lambda: 1)"),
         ("f(k=a)", "a", "y := 1", "f(k=(y := 1))"),
@@ -420,6 +422,7 @@ def test_calls_that_cannot_swap(text):
         ),
         ("x = (\n    y.to(a)\n    .move(1)  # c\n)", "x = (\n    y.to(a)\n    .move(1)  # c\n)"),
         ("x = (\n    y.to(a).b()\n    .move(1)  # c\n)", "x = (\n    y.to(a).move(1).b()\n    # c\n)"),
+        ("x = (\n    y.to(a).b()\n    .move(1)\n)", "x = (\n    y.to(a).move(1).b()\n)"),
         ("x = y \\\n    .move(1) \\\n    .a() \\\n    .to(2)  # c", "x = y \\\n    .a() \\\n    .to(2) \\\n    .move(1)  # c"),
         ("x = to(y) \\\n    .a() \\\n    .move(1)  # c", "x = to(y) \\\n    .move(1) \\\n    .a()  # c"),
         # Statements.
@@ -460,7 +463,7 @@ def test_move_call_before_the_first_link():
     check("x = (a if b else c).a().move(1)", "x = (a if b else c).move(1).a()", build_if)
 
 
-@pytest.mark.parametrize("text", ["f(x.move(1), y.to(2))", "if a:\n    x = x.move(1)\nx = x.to(2)", "move(1).to(1)"])
+@pytest.mark.parametrize("text", ["f(x.move(1), y.to(2))", "if a:\n    x = x.move(1)\nx = x.to(2)", "move(1).to(1)", "if x.move(1): pass\nx = x.to(2)"])
 def test_calls_that_cannot_move(text):
     with pytest.raises(CannotEdit):
         applied(text, lambda tree: edits.move_call(tree, call(tree, "move"), call(tree, "to")))
@@ -583,6 +586,7 @@ def test_add_decorator(before, after):
         ("import a\nif T:\n    import b\n\n\nc\n", "import a\nif T:\n    import b\n\nNEW\n\n\nc\n"),
         ("import a\nif __name__ == '__main__':\n    import b\n", "import a\n\nNEW\n\nif __name__ == '__main__':\n    import b\n"),
         ("import a\ndef f():\n    import b\n", "import a\n\nNEW\n\ndef f():\n    import b\n"),
+        ("import a\ntry:\n    import b\n    for i in b: c\nexcept D: e\n", "import a\n\nNEW\n\ntry:\n    import b\n    for i in b: c\nexcept D: e\n"),
         ("import a; import b;  # c\nc\n", "import a; import b;  # c\n\nNEW\n\nc\n"),
         ("import a, \\\n    b\nc\n", "import a, \\\n    b\n\nNEW\n\nc\n"),
     ],
@@ -638,6 +642,16 @@ def test_insert_before_decorated():
     check("a\n@b\ndef f(): pass\n", "a\nx\n@b\ndef f(): pass\n", lambda t: edits.insert_before(t, t.functions[0], "x"))
 
 
+def test_suites():
+    check("if a: here(); b", "if a: x; here(); b", lambda t: edits.insert_before(t, compound(t, cst.If).body, "x"))
+    check("if a: here(); b", "if a: pass", lambda t: edits.delete_statement(t, compound(t, cst.If).body))
+
+
+def test_statement_that_ends_in_a_backslash():
+    with pytest.raises(CannotEdit):
+        applied("a() \\\n\nb", lambda tree: edits.delete_statement(tree, small(tree, "a()")))
+
+
 @pytest.mark.parametrize("before", ["a; here()", "if a: here()"])
 def test_insert_lines_into_a_line(before):
     with pytest.raises(CannotEdit):
@@ -653,6 +667,7 @@ def test_insert_lines_into_a_line(before):
         ("i\n# t\nto()\na\n# x\nx  # y\nb\n", "x", "i\n# x\nx  # y\n# t\nto()\na\nb\n"),
         ("to()\na\nx\nb\ny\n", "x y", "x\ny\nto()\na\nb\n"),
         ("x\na\nto()\n", "x", "a\nx\nto()\n"),
+        ("# licence\nx\na\nto()\n", "x", "# licence\na\nx\nto()\n"),
         ("x\nto()\n", "x", "x\nto()\n"),
         ("a\nx\ny\n\nto()\n", "x y", "a\nx\ny\n\nto()\n"),
         # Another block.
@@ -753,6 +768,10 @@ SIN = "keras.ops.sin"
         ("from keras import layers as L", "tensorflow.keras.layers.Dense", "L.Dense", None),
         ("import keras", "keras", "keras", None),
         ("x = 1", "os.environ", "os.environ", "import os"),
+        ("x = 1", "numpy.float32", "np.float32", "import numpy as np"),
+        ("np = 1", "numpy.float32", "numpy.float32", "import numpy"),
+        ("from tf_keras import layers\nkeras = 1", SIN, None, None),
+        ("from tensorflow.keras import layers\nkeras = 1", SIN, None, None),
         ("keras = 1", SIN, None, None),
         ("tf = tensorflow = 1", TF, None, None),
         *(
@@ -813,3 +832,74 @@ def test_make_fix():
     assert edits.make_fix(Applicability.SAFE, "m", lambda: (edit,)) == Fix(Applicability.SAFE, "m", (edit,))
     assert edits.make_fix(Applicability.SAFE, "m", refuse) is None
     assert edits.make_fix(Applicability.SAFE, "m", lambda: ()) is None
+
+
+def test_append_method_to_a_starred_element():
+    with pytest.raises(CannotEdit):
+        applied("x = [*y]", lambda tree: edits.append_method(tree, compound(tree, cst.StarredElement), P))
+
+
+ARGUMENTS = ("", "a", "lambda i: (i, 1),", "\n    i for i in a\n", "  # in\n    a,\n    k='#',  # k\n")
+
+
+def random_chain(rng):
+    """A chain of calls ``.m0()`` to ``.mN()`` on ``y`` in a random layout, and the number of calls."""
+    count = rng.randint(2, 5)
+    layout = rng.choice(("inline", "lines", "mixed", "backslash"))
+    text = rng.choice(("y", "(y)", "make(a)", "(a or b)", "y[0]"))
+    for number in range(count):
+        link = f".m{number}({rng.choice(ARGUMENTS)})"
+        if layout == "backslash":
+            link = " \\\n    " + link
+        elif layout == "lines" or (layout == "mixed" and rng.random() < 0.5):
+            before = rng.choice(("", "  # beside"))
+            above = rng.choice(("", "\n    # above", "\n\n    # one\n    # two"))
+            link = f"{before}{above}\n    {link}"
+        text += link
+        if rng.random() < 0.1:
+            text = f"({text})"
+    if layout in ("lines", "mixed"):
+        text = rng.choice(("({})", "(  # open\n    {}\n)", "(\n    {}  # last\n)", "f({}, 1)", "[\n    {},  # c\n]")).format(text)
+    return f"{{}} = 1\nx = {text}  # end\n".format("z"), count
+
+
+def order_of_calls(text):
+    tree = Tree(text)
+    names = [found.func.attr.value for found in tree.descendants(tree.root) if isinstance(found, cst.Call) and isinstance(found.func, cst.Attribute)]
+    return [int(name[1:]) for name in reversed(names)]
+
+
+def tokens(text):
+    skipped = (tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT)
+    found = tokenize.generate_tokens(io.StringIO(text).readline)
+    return sorted(token.string for token in found if token.type not in skipped)
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_random_chains(seed):
+    rng = random.Random(seed)
+    text, count = random_chain(rng)
+    one, two = sorted(rng.sample(range(count), 2))
+    numbers = list(range(count))
+
+    swapped = applied(text, lambda tree: edits.swap_calls(tree, call(tree, f"m{one}"), call(tree, f"m{two}")))
+    expected = list(numbers)
+    expected[one], expected[two] = two, one
+    assert order_of_calls(swapped) == expected
+    assert tokens(swapped) == tokens(text)
+
+    later = applied(text, lambda tree: edits.move_call(tree, call(tree, f"m{one}"), call(tree, f"m{two}")))
+    assert order_of_calls(later) == numbers[:one] + numbers[one + 1 : two + 1] + [one] + numbers[two + 1 :]
+    assert tokens(later) == tokens(text)
+
+    earlier = applied(text, lambda tree: edits.move_call(tree, call(tree, f"m{two}"), call(tree, f"m{one}")))
+    assert order_of_calls(earlier) == numbers[: one + 1] + [two] + numbers[one + 1 : two] + numbers[two + 1 :]
+    assert tokens(earlier) == tokens(text)
+
+    longer = applied(text, lambda tree: edits.append_method(tree, call(tree, f"m{one}"), f".m{count}()"))
+    assert order_of_calls(longer) == numbers[: one + 1] + [count] + numbers[one + 1 :]
+    assert tokens(longer) == sorted([*tokens(text), ".", f"m{count}", "(", ")"])
+
+    keyword = applied(text, lambda tree: edits.add_keyword(tree, call(tree, f"m{one}"), "zz", "v"))
+    assert sorted(comments_of(keyword)) == comments_of(text)
+    compile(keyword, "<test>", "exec")

@@ -1,5 +1,6 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
+from kerascheck.semantics.fixes import move_device_config
 from kerascheck.semantics.functions import display
 
 _SETTINGS = (
@@ -80,5 +81,6 @@ class LateDeviceConfig(Rule):
                     call,
                     f"{display(call.name)} comes after TensorFlow has initialised its devices, where it raises or does nothing; move it before.",
                     because=f"{display(started.name)} has initialised them already.",
+                    fix=move_device_config(call),
                     related=((started, "initialises the devices"),),
                 )

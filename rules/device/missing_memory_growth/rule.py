@@ -1,5 +1,6 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
+from kerascheck.semantics.fixes import set_growth
 
 
 class MissingMemoryGrowth(Rule):
@@ -53,7 +54,7 @@ class MissingMemoryGrowth(Rule):
     code = "KC306"
     name = "missing-memory-growth"
     severity = Severity.INFO
-    triggers = ("fit", "train_on_batch", "GradientTape")
+    triggers = (".fit(", "fit_generator(", "train_on_batch", "GradientTape", "minimize(")
 
     def check(self, module):
         program = module.program
@@ -64,4 +65,5 @@ class MissingMemoryGrowth(Rule):
             place,
             "This script lets TensorFlow take all memory of every GPU; on a shared machine call tf.config.experimental.set_memory_growth first.",
             because="It costs nothing when the GPU is yours alone: this is about other programs on it, not about speed.",
+            fix=set_growth(module) if place.module is module else None,
         )

@@ -1,5 +1,6 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
+from kerascheck.semantics.fixes import grow_every_device
 from kerascheck.semantics.values import Made, constant
 
 
@@ -77,4 +78,5 @@ class PartialMemoryGrowth(Rule):
                 call,
                 "Memory growth is set on one GPU only; set it on every GPU in a loop.",
                 because="With two visible GPUs the first operation raises: memory growth cannot differ between GPU devices.",
+                fix=grow_every_device(call),
             )

@@ -1,12 +1,13 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
+from kerascheck.semantics.fixes import move_before_layers
 from kerascheck.semantics.training import happens_before
 from kerascheck.semantics.values import Made, constant
 
 
 def _makes_layer(call):
     name = call.name or ""
-    return name.endswith(".__init__") and name in ("keras.Layer.__init__", "keras.Model.__init__") or (
+    return name == "keras.Layer.__init__" or (
         name.startswith(("keras.layers.", "keras.applications.")) and name.count(".") == 2 + name.startswith("keras.applications.") and name.rpartition(".")[2][:1].isupper()
     )
 
@@ -82,11 +83,14 @@ class PolicyAfterLayers(Rule):
                 continue
             layers = [other for other in run.calls if _makes_layer(other)]
             before = [other for other in layers if happens_before(other, call)]
-            # Layers made later get the policy: then the earlier ones may be another model.
-            if before and not any(other.order > call.order and other.scope.root is call.scope.root for other in layers):
+            later = [other.order for other in layers if other.order > call.order and other.scope.root is call.scope.root]
+            used = [other.order for other in module.program.model_calls("compile", "fit") if other.order > call.order]
+            # Layers made next get the policy: then the earlier ones may be another model.
+            if before and (not later or (used and min(used) < min(later))):
                 yield self.finding(
                     call,
                     "The policy is set after the layers were made, which keep float32; set it before the first layer.",
                     because="A layer takes its dtype policy when it is constructed.",
+                    fix=move_before_layers(call, before[0]),
                     related=((before[0], "made before the policy was set"),),
                 )

@@ -1,5 +1,6 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
+from kerascheck.semantics.fixes import drop_argument, recurrent_layer
 from kerascheck.semantics.values import Const, External, Made
 
 # What the cuDNN kernels need; any other literal rules them out.
@@ -93,6 +94,7 @@ class NonCudnnRnn(Rule):
                     call,
                     f"This {call.name.rpartition('.')[2]} cannot use the cuDNN kernel because of {' and '.join(reasons)}; leave that at its default.",
                     because="On a GPU it falls back to a loop of small operations over the time steps.",
+                    fix=drop_argument(call, "recurrent_dropout", safe=False),
                 )
         for call in module.program.calls("keras.layers.RNN"):
             cell = call.argument(0, "cell")
@@ -102,4 +104,5 @@ class NonCudnnRnn(Rule):
                     call,
                     f"RNN({layer}Cell(...)) never uses the cuDNN kernel; write {layer}(...).",
                     because="On a GPU it runs a loop of small operations over the time steps.",
+                    fix=recurrent_layer(call, cell, layer),
                 )

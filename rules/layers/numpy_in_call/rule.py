@@ -1,5 +1,6 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
+from kerascheck.semantics.fixes import replace_numpy
 from kerascheck.semantics.values import holds_tensor
 
 _COMPILED = {
@@ -14,13 +15,10 @@ _COMPILED = {
 }
 # These only read the static shape.
 _HARMLESS = frozenset({"numpy.shape", "numpy.ndim", "numpy.isscalar", "numpy.iterable"})
-_RENAMED = {"numpy.concatenate": "concat", "numpy.power": "pow", "numpy.mean": "reduce_mean", "numpy.sum": "reduce_sum", "numpy.max": "reduce_max", "numpy.min": "reduce_min", "numpy.prod": "reduce_prod"}
 
 
-def _replacement(module, name):
-    if "tf.keras" in module.text or "tensorflow.keras" in module.text or module.runtime.keras < 3:
-        return "tf." + _RENAMED.get(name, name[6:])
-    return "keras.ops." + name[6:]
+def _prefers_tensorflow(module):
+    return module.runtime.keras < 3 or "tf.keras" in module.text or "tensorflow.keras" in module.text
 
 
 class NumpyInCall(Rule):
@@ -91,6 +89,7 @@ class NumpyInCall(Rule):
             reported.add(call.node)
             yield self.finding(
                 call,
-                f"np.{name[6:]} gets a tensor in compiled code, which raises under fit; use {_replacement(module, name)}.",
+                f"np.{name[6:]} gets a tensor in compiled code, which raises under fit; use {'TensorFlow' if _prefers_tensorflow(call.module) else 'keras.ops'} instead.",
                 because=_COMPILED[traced],
+                fix=replace_numpy(call, name[6:], tensorflow=_prefers_tensorflow(call.module)),
             )

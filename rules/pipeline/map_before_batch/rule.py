@@ -1,5 +1,6 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
+from kerascheck.semantics.fixes import swap_with_batch
 from kerascheck.semantics.pipelines import is_batched, next_batch
 
 
@@ -70,5 +71,6 @@ class MapBeforeBatch(Rule):
                 op,
                 "This map calls its function once per element; put it after batch, where one call serves a whole batch.",
                 because="Every operation in the function works number by number, so it gives the same on batches.",
+                fix=swap_with_batch(op, batch),
                 related=((batch, "the batch that it can follow"),),
             )

@@ -1,10 +1,6 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
-from libcst import For
-
-from kerascheck.semantics.pipelines import runs_ahead
-
-_TRANSPARENT = ("repeat", "take", "skip", "with_options", "enumerate", "shard")
+from kerascheck.semantics.fixes import append_prefetch
 
 
 class MissingPrefetch(Rule):
@@ -68,33 +64,12 @@ class MissingPrefetch(Rule):
     loss_tolerance = 1e-6
 
     def check(self, module):
-        reported = set()
-        for sink, role in module.pipelines.sinks:
-            last = sink.stage
-            while last.name in _TRANSPARENT and last.input is not None:
-                last = last.input
-            if last.name == "distribute" and not module.runtime.injects_prefetch and last.input is not None:
-                last = last.input
-            if role != "train" or last.node in reported or runs_ahead(last) is not False:
-                continue
-            if any(stage.name in ("prefetch", "prefetch_to_device", "apply", "parameter") for stage in last.upstream()):
-                continue
-            in_graph = isinstance(sink.node, For) and sink.scope.traced_by() is not None
-            rewrites = module.pipelines.rewrites(last)
-            if in_graph:
-                severity = Severity.WARNING
-                because = "The loop is compiled with its tf.function, and there the runtime puts no buffer before the step."
-            elif not module.runtime.injects_prefetch:
-                severity = Severity.WARNING
-                because = f"TensorFlow {module.runtime.tensorflow_version} adds no prefetch by itself."
-            elif rewrites.no_prefetch:
-                severity, because = Severity.WARNING, "The options of this dataset switch the automatic prefetch off."
-            else:
-                severity, because = Severity.INFO, "TensorFlow 2.11 and later append one here themselves; older versions do not."
-            reported.add(last.node)
-            yield self.finding(
-                last,
-                "This dataset feeds training without a prefetch at its end; append .prefetch(tf.data.AUTOTUNE).",
-                because=because,
-                severity=severity,
-            )
+        for end in module.pipelines.unbuffered():
+            if end.early is None:
+                yield self.finding(
+                    end.last,
+                    "This dataset feeds training without a prefetch at its end; append .prefetch(tf.data.AUTOTUNE).",
+                    because=end.because,
+                    severity=Severity.WARNING if end.costs else Severity.INFO,
+                    fix=append_prefetch(end.last),
+                )

@@ -1,5 +1,6 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
+from kerascheck.semantics.fixes import parse_batches
 from kerascheck.semantics.pipelines import next_batch
 
 
@@ -72,5 +73,6 @@ class ParseSingleExample(Rule):
                 op,
                 "This map parses one record per call; batch the serialized records first and parse them with tf.io.parse_example.",
                 because="Each call of tf.io.parse_single_example pays for the call and for every feature of one record.",
+                fix=parse_batches(op, batch, parse),
                 related=((parse, "parsed one by one here"), (batch, "batched only here")),
             )

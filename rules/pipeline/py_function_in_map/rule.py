@@ -1,5 +1,10 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
+from kerascheck.semantics.functions import display
+from kerascheck.semantics.pipelines import is_batched
+
+# What these libraries do has no TensorFlow operation to replace it.
+_WITHOUT_EQUAL = frozenset({"librosa", "soundfile", "albumentations", "imgaug", "nibabel", "pydicom", "SimpleITK", "rasterio", "h5py"})
 
 
 class PyFunctionInMap(Rule):
@@ -60,4 +65,17 @@ class PyFunctionInMap(Rule):
     loss_tolerance = 1e-6
 
     def check(self, module):
-        raise NotImplementedError
+        for op in module.pipelines.operations("map"):
+            call = op.facts.python_function
+            if call is None or not op.may_feed_training or any(is_batched(stage.input) for stage in op.stages):
+                continue
+            if op.followed_by(module.pipelines, "cache"):
+                continue
+            without_equal = any((inner.name or "").partition(".")[0] in _WITHOUT_EQUAL for inner in op.facts.calls)
+            yield self.finding(
+                op,
+                f"This map runs Python for every element through {display(call.name)}; write it with TensorFlow operations, or apply it to batches.",
+                because="Python's lock lets one call run at a time, whatever num_parallel_calls says.",
+                severity=Severity.INFO if without_equal else None,
+                related=((call, "Python runs here"),),
+            )

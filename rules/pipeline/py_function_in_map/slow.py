@@ -28,7 +28,7 @@ def load_npy(path):
 
 
 def read(path, label):
-    spectrum = tf.numpy_function(load_npy, [path], tf.float32)  # KC107
+    spectrum = tf.numpy_function(load_npy, [path], tf.float32)
     spectrum.set_shape((LENGTH,))
     return spectrum, label
 
@@ -42,7 +42,7 @@ def standardize(spectrum):
 
 
 def prepare(spectrum, label):
-    spectrum = tf.py_function(func=standardize, inp=[spectrum], Tout=tf.float32)  # KC107
+    spectrum = tf.py_function(func=standardize, inp=[spectrum], Tout=tf.float32)
     return tf.ensure_shape(spectrum, (LENGTH,)), label
 
 
@@ -53,8 +53,8 @@ def classifier(width, classes):
 
 
 spectra = tf.data.Dataset.from_tensor_slices((paths, peaks))
-spectra = spectra.map(read, num_parallel_calls=tf.data.AUTOTUNE)
-spectra = spectra.map(prepare, num_parallel_calls=tf.data.AUTOTUNE)
+spectra = spectra.map(read, num_parallel_calls=tf.data.AUTOTUNE)  # KC107
+spectra = spectra.map(prepare, num_parallel_calls=tf.data.AUTOTUNE)  # KC107
 spectra = spectra.batch(50).prefetch(tf.data.AUTOTUNE)
 spectra_history = classifier(LENGTH, 3).fit(spectra, epochs=5, verbose=0)
 
@@ -63,9 +63,9 @@ spectra_history = classifier(LENGTH, 3).fit(spectra, epochs=5, verbose=0)
 table = rng.normal(5.0, 2.0, size=(3000, 8)).astype("float32")
 grades = rng.integers(0, 2, size=3000)
 
-rows = tf.data.Dataset.from_tensor_slices((table, grades)).map(
+rows = tf.data.Dataset.from_tensor_slices((table, grades)).map(  # KC107
     lambda row, grade: (
-        tf.ensure_shape(tf.numpy_function(lambda x: np.clip(x, 0.0, 8.0) / 8.0, [row], tf.float32), (8,)),  # KC107
+        tf.ensure_shape(tf.numpy_function(lambda x: np.clip(x, 0.0, 8.0) / 8.0, [row], tf.float32), (8,)),
         grade,
     )
 )

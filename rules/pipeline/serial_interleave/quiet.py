@@ -60,11 +60,6 @@ def one_after_the_other():
     model.fit(finish(files().interleave(tf.data.TFRecordDataset, cycle_length=1)))
 
 
-def in_order():
-    # flat_map promises the records file by file; interleave would mix them.
-    model.fit(finish(files().flat_map(tf.data.TFRecordDataset)))
-
-
 def mixing_memory(rows, labels):
     # Nothing is read here: the interleave only mixes two sources in memory.
     parts = tf.data.Dataset.range(2).interleave(

@@ -1,5 +1,6 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
+from kerascheck.semantics.fixes import parallel_calls
 from kerascheck.semantics.values import UNKNOWN, constant
 
 _READERS = (
@@ -9,9 +10,6 @@ _READERS = (
     "tensorflow.data.experimental.CsvDataset",
     "tensorflow.data.Dataset.from_generator",
 )
-from kerascheck.semantics.values import UNKNOWN, constant
-
-_READERS = ("tensorflow.data.TFRecordDataset", "tensorflow.data.TextLineDataset", "tensorflow.data.FixedLengthRecordDataset")
 
 
 class SerialInterleave(Rule):
@@ -44,7 +42,7 @@ class SerialInterleave(Rule):
     - An explicit `num_parallel_calls` other than 1, or unknown keyword arguments.
     - `cycle_length=1`: only one file is open at a time.
     - `f` reads no files: the interleave only mixes or expands what is in memory.
-    - `flat_map`: it has no parallel form, and interleave would hand out another order.
+    - `flat_map` over anything but a file reader.
     - The dataset feeds only validation, evaluation, prediction, `adapt` or inspection.
 
     ## Use instead
@@ -67,7 +65,7 @@ class SerialInterleave(Rule):
     code = "KC105"
     name = "serial-interleave"
     severity = Severity.WARNING
-    triggers = (".interleave(",)
+    triggers = (".interleave(", ".flat_map(")
     loss_tolerance = 1e-6
 
     def check(self, module):
@@ -89,4 +87,10 @@ class SerialInterleave(Rule):
                     continue
                 message = "This interleave fetches from one input at a time; give it num_parallel_calls=tf.data.AUTOTUNE."
                 because = "TensorFlow does not make an interleave parallel by itself; it costs where storage or the inner pipeline makes it wait."
-            yield self.finding(op, message, because=because, related=((reads, "the files are read here"),) if reads else ())
+            yield self.finding(
+                op,
+                message,
+                because=because,
+                fix=parallel_calls(op) if op.name == "interleave" else None,
+                related=((reads, "the files are read here"),) if reads else (),
+            )

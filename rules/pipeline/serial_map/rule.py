@@ -1,5 +1,6 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
+from kerascheck.semantics.fixes import parallel_calls
 from kerascheck.semantics.values import UNKNOWN, constant
 
 
@@ -101,5 +102,6 @@ class SerialMap(Rule):
                 "This map runs one call at a time; give it num_parallel_calls=tf.data.AUTOTUNE.",
                 because=because,
                 severity=severity,
+                fix=parallel_calls(op, reorders_randomness=state is not None and "random" in (state.call.name or "")),
                 related=related,
             )

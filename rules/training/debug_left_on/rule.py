@@ -1,5 +1,6 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
+from kerascheck.semantics.fixes import delete_statement, drop_argument
 from kerascheck.semantics.functions import display
 from kerascheck.semantics.training import Place, is_guarded
 from kerascheck.semantics.values import constant
@@ -89,14 +90,16 @@ class DebugLeftOn(Rule):
 
     def check(self, module):
         switched_off = {call.name for call in module.run.calls if call.name in _SWITCHES and constant(call.argument(0), True) is False}
-        for call in module.program.calls(*_SWITCHES):
+        for call in module.program.calls(*_SWITCHES) if module.program.trains else ():
             if call.name in switched_off or is_guarded(call.scope) or call.name in _TAKE_ARGUMENT and constant(call.argument(0)) is not True:
                 continue
-            yield self.finding(call, f"{display(call.name)} {_SWITCHES[call.name]}; remove it when you are done debugging.", because=_COST)
+            yield self.finding(call, f"{display(call.name)} {_SWITCHES[call.name]}; remove it when you are done debugging.", because=_COST, fix=delete_statement(call))
         for call in module.program.model_calls("compile"):
             if constant(call.argument(None, "run_eagerly")) is True and not is_guarded(call.scope):
                 at = Place(call.module, call.arguments.node(None, "run_eagerly") or call.node)
-                yield self.finding(at, "run_eagerly=True makes every step run operation by operation in Python; remove it.", because=_COST)
+                fix = drop_argument(call, "run_eagerly", safe=True)
+                yield self.finding(at, "run_eagerly=True makes every step run operation by operation in Python; remove it.", because=_COST, fix=fix)
         for call in module.run.calls:
             if call.name == "keras.Model.__setattr__" and call.attribute == "run_eagerly" and constant(call.argument(1)) is True and not is_guarded(call.scope):
-                yield self.finding(call, "run_eagerly = True makes every step run operation by operation in Python; remove it.", because=_COST)
+                fix = delete_statement(call)
+                yield self.finding(call, "run_eagerly = True makes every step run operation by operation in Python; remove it.", because=_COST, fix=fix)

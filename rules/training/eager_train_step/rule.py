@@ -1,5 +1,6 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
+from kerascheck.semantics.fixes import compile_step
 from kerascheck.semantics.training import eager_steps
 
 
@@ -68,5 +69,6 @@ class EagerTrainStep(Rule):
                 if step.is_function
                 else "This loop trains eagerly, operation by operation; move the step into a function decorated with @tf.function.",
                 because="Nothing on the way from the loop to the weight update is compiled, so Python dispatches every operation of every step.",
+                fix=compile_step(step.module, step.node) if step.is_function else None,
                 related=((step.update, "the weights are updated here"), (step.loop, "in this loop")),
             )

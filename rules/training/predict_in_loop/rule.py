@@ -1,5 +1,6 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
+from kerascheck.semantics.fixes import rename_method
 from kerascheck.semantics.training import SHORT_LOOP, turns, varies
 
 
@@ -57,7 +58,7 @@ class PredictInLoop(Rule):
     code = "KC405"
     name = "predict-in-loop"
     severity = Severity.WARNING
-    triggers = ("predict",)
+    triggers = (".predict(",)
     loss_tolerance = 1e-5
 
     def check(self, module):
@@ -69,6 +70,9 @@ class PredictInLoop(Rule):
                 continue
             given = call.arguments.node(0, "x")
             loop = varies(given.value, call.scope) if given is not None else None
+            # A loop that plots is for people's eyes.
+            if loop is not None and any((other.name or "").startswith("matplotlib.") for other in module.pipelines.calls_in(loop)):
+                continue
             if loop is None or turns(call.scope) <= SHORT_LOOP or varies(call.node.func, call.scope) is not None:
                 continue
             training = module.program.first_training is not None
@@ -77,5 +81,8 @@ class PredictInLoop(Rule):
                 "model.predict is called for one piece of data per turn of a loop; predict the whole array once, or call model(x, training=False).",
                 because="Every predict builds a dataset and an iterator of its own, about 0.1 s before the first number is computed.",
                 severity=Severity.WARNING if training else Severity.INFO,
+                fix=rename_method(call, "predict_on_batch", safe=False, without=("verbose",))
+                if len(call.arguments.positional) == 1 and set(call.arguments.keywords) <= {"verbose"} and not call.arguments.unknown_keywords
+                else None,
                 related=((loop, "in this loop"),),
             )

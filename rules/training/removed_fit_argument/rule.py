@@ -1,7 +1,7 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
+from kerascheck.semantics.fixes import drop_argument, rename_method
 from kerascheck.semantics.training import Place, handles_versions
-from kerascheck.semantics.training import Place
 
 
 class RemovedFitArgument(Rule):
@@ -71,7 +71,13 @@ class RemovedFitArgument(Rule):
             return
         for call in module.program.model_calls("fit_generator", "evaluate_generator", "predict_generator"):
             if not handles_versions(call.scope):
-                yield self.finding(call, f"Keras 3 has no {call.attribute}; call {call.attribute.removesuffix('_generator')}, which takes generators too.")
+                new = call.attribute.removesuffix("_generator")
+                yield self.finding(
+                    call,
+                    f"Keras 3 has no {call.attribute}; call {new}, which takes generators too.",
+                    because="Keras 3 raises an AttributeError for it.",
+                    fix=rename_method(call, new, safe=True),
+                )
         for call in module.program.model_calls("fit", "evaluate", "predict"):
             if handles_versions(call.scope):
                 continue
@@ -81,4 +87,5 @@ class RemovedFitArgument(Rule):
                         Place(call.module, argument),
                         f"{call.attribute}() has no argument {name} in Keras 3; pass it to the constructor of the PyDataset.",
                         because="Keras 3 raises a TypeError for it.",
+                        fix=drop_argument(call, name, safe=False),
                     )

@@ -1,0 +1,364 @@
+"""The repairs that rules offer, each one call: from a semantic object to a fix, or None where no safe form exists."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from kerascheck.finding import Applicability, Fix
+from kerascheck.semantics import edits
+from kerascheck.semantics.edits import CannotEdit, make_fix
+from kerascheck.semantics.values import Call, Function, Made, Mapping, Stage, options_of
+
+if TYPE_CHECKING:
+    from kerascheck.semantics.module import Module
+    from kerascheck.semantics.pipelines import Operation
+
+SAFE, UNSAFE = Applicability.SAFE, Applicability.UNSAFE
+
+# Functions that keras.ops has under NumPy's name, with NumPy's meaning of their first arguments.
+_SAME_IN_OPS = frozenset(
+    "abs absolute add all any arccos arccosh arcsin arcsinh arctan arctan2 arctanh argmax argmin argsort ceil clip concatenate cos cosh "
+    "cumprod cumsum divide dot einsum equal exp expand_dims expm1 flip floor floor_divide full_like greater greater_equal isfinite isinf "
+    "isnan less less_equal log log10 log1p log2 logaddexp logical_and logical_not logical_or matmul max maximum mean median min minimum "
+    "mod moveaxis multiply nan_to_num negative norm not_equal ones_like power prod reciprocal repeat reshape roll round sign sin sinh "
+    "sort split sqrt square squeeze stack std subtract sum swapaxes take tan tanh tensordot tile transpose true_divide var where zeros_like".split()
+)
+_IN_TENSORFLOW = {
+    **{
+        name: name
+        for name in "abs acos acosh add argmax argmin asin asinh atan atan2 atanh cos cosh divide einsum equal exp expand_dims floor greater "
+        "greater_equal less less_equal logical_and logical_not logical_or matmul maximum minimum multiply negative not_equal ones_like "
+        "repeat reshape round sign sin sinh sqrt square squeeze stack subtract tan tanh tensordot tile transpose where zeros_like".split()
+    },
+    "absolute": "abs",
+    "all": "reduce_all",
+    "any": "reduce_any",
+    "ceil": "math.ceil",
+    "concatenate": "concat",
+    "cumsum": "cumsum",
+    "expm1": "math.expm1",
+    "isnan": "math.is_nan",
+    "log": "math.log",
+    "log1p": "math.log1p",
+    "max": "reduce_max",
+    "mean": "reduce_mean",
+    "min": "reduce_min",
+    "mod": "math.floormod",
+    "power": "pow",
+    "prod": "reduce_prod",
+    "std": "math.reduce_std",
+    "sum": "reduce_sum",
+    "var": "math.reduce_variance",
+}
+
+
+def _autotune(module: Module) -> tuple[str, edits.Edits]:
+    return edits.spelling(module.tree, "tensorflow.data.AUTOTUNE")
+
+
+def parallel_calls(op: Operation, *, reorders_randomness: bool = False) -> Fix | None:
+    """Give an operation ``num_parallel_calls=tf.data.AUTOTUNE``; unsafe where random draws may come in another order."""
+    module = op.module
+
+    def build() -> edits.Edits:
+        text, imports = _autotune(module)
+        position = {"map": 1, "interleave": 3}.get(op.name)
+        written = op.call.arguments.node(position, "num_parallel_calls") if op.call is not None else None
+        if written is not None:
+            return (*imports, *edits.set_argument_value(module.tree, written, text))
+        return (*imports, *edits.add_keyword(module.tree, op.node, "num_parallel_calls", text))
+
+    return make_fix(UNSAFE if reorders_randomness else SAFE, "Add num_parallel_calls=tf.data.AUTOTUNE", build)
+
+
+def append_prefetch(last: Stage) -> Fix | None:
+    """End a dataset with ``.prefetch(tf.data.AUTOTUNE)``."""
+    tree = last.module.tree
+
+    def build() -> edits.Edits:
+        if not isinstance(last.node, cst.Call):
+            raise CannotEdit("no expression")
+        text, imports = _autotune(last.module)
+        return (*imports, *edits.append_method(tree, last.node, f".prefetch({text})"))
+
+    return make_fix(SAFE, "Append .prefetch(tf.data.AUTOTUNE)", build)
+
+
+def swap_with_batch(op: Operation, batch: Stage) -> Fix | None:
+    """Put a map behind the batch that directly follows it."""
+    if batch.module is not op.module or not any(batch.input is not None and batch.input.node is stage.node for stage in op.stages):
+        return None
+    return make_fix(SAFE, "Batch first, then map", lambda: edits.swap_calls(op.module.tree, op.node, batch.node))
+
+
+def parse_batches(op: Operation, batch: Stage, parse: Call) -> Fix | None:
+    """Batch serialized records and parse them with tf.io.parse_example."""
+    module = op.module
+    function = next((option for option in options_of(op.stages[0].function) if isinstance(option, Function)), None)
+    if function is None or parse.module is not module or function.module is not module or batch.module is not module:
+        return None
+    if not any(batch.input is not None and batch.input.node is stage.node for stage in op.stages):
+        return None
+    body = function.node.body
+    if isinstance(function.node, cst.FunctionDef):
+        # The function must do nothing else, and serve nobody else.
+        if module.name_counts[function.name] != 2 or not _returns_only(function.node, parse.node):
+            return None
+    elif body is not parse.node:
+        return None
+    spec = parse.argument(1, "features")
+    kinds = [item.name for item in spec.items.values() if isinstance(item, Made)] if isinstance(spec, Mapping) else []
+    if not kinds or any(kind != "tensorflow.io.FixedLenFeature" for kind in kinds):
+        return None
+    proven = isinstance(spec, Mapping) and not spec.open and len(kinds) == len(spec.items)
+
+    def build() -> edits.Edits:
+        text, imports = edits.spelling(module.tree, "tensorflow.io.parse_example")
+        swapped = edits.swap_calls(module.tree, op.node, batch.node)
+        if isinstance(function.node, cst.Lambda):
+            # The lambda moves with its map: it is renamed inside of the text that moves.
+            return (*imports, *_renamed_inside(module, swapped, parse.node.func, text))
+        return (*imports, *swapped, *edits.rename_callee(module.tree, parse.node, text))
+
+    return make_fix(SAFE if proven else UNSAFE, "Batch the records and parse them with tf.io.parse_example", build)
+
+
+def _returns_only(function: cst.FunctionDef, expression: cst.CSTNode) -> bool:
+    statements = [
+        small
+        for line in function.body.body
+        for small in (line.body if isinstance(line, cst.SimpleStatementLine) else [line])
+        if not (isinstance(small, cst.Expr) and isinstance(small.value, cst.BaseString))
+    ]
+    last = statements[-1] if statements else None
+    return isinstance(last, cst.Return) and last.value is expression and all(isinstance(s, cst.Assign) for s in statements[:-1])
+
+
+def _renamed_inside(module: Module, swapped: edits.Edits, callee: cst.CSTNode, text: str) -> edits.Edits:
+    old = module.text[slice(*module.tree.range_of(callee))]
+    renamed, count = [], 0
+    for edit in swapped:
+        count += edit.content.count(old + "(")
+        renamed.append(type(edit)(edit.start, edit.end, edit.content.replace(old + "(", text + "(")))
+    if count != 1:
+        raise CannotEdit("the call does not move as a whole")
+    return tuple(renamed)
+
+
+def move_behind(call_node: cst.CSTNode, target: Stage, message: str) -> Fix | None:
+    """Take a dataset operation out of its place and put it right behind another."""
+    return make_fix(SAFE, message, lambda: edits.move_call(target.module.tree, call_node, target.node))
+
+
+def move_before(call_node: cst.CSTNode, target: Stage, message: str) -> Fix | None:
+    """Take a dataset operation out of its place and put it right before another; unsafe, for it then sees other elements."""
+    if not isinstance(target.node, cst.Call) or not isinstance(target.node.func, cst.Attribute):
+        return None
+    receiver = target.node.func.value
+    return make_fix(UNSAFE, message, lambda: edits.move_call(target.module.tree, call_node, receiver))
+
+
+def assign_back(module: Module, call: cst.CSTNode) -> Fix | None:
+    """``ds.shuffle(10)`` as a statement becomes ``ds = ds.shuffle(10)``."""
+    base: cst.CSTNode = call
+    while isinstance(base, cst.Call) and isinstance(base.func, cst.Attribute):
+        base = base.func.value
+    owner = base
+    while isinstance(owner, cst.Attribute):
+        owner = owner.value
+    if not isinstance(owner, cst.Name):
+        return None
+    name = module.text[slice(*module.tree.range_of(base))]
+    return make_fix(UNSAFE, f"Assign the result to {name}", lambda: edits.assign_back(module.tree, module.tree.statement(call), name))
+
+
+def replace_numpy(call: Call, name: str, *, tensorflow: bool) -> Fix | None:
+    """Call the function of keras.ops (or TensorFlow) of the same meaning; ``name`` is NumPy's."""
+    new = f"tensorflow.{_IN_TENSORFLOW[name]}" if tensorflow and name in _IN_TENSORFLOW else None
+    if not tensorflow and name in _SAME_IN_OPS:
+        new = f"keras.ops.{name}"
+    if new is None or {"dtype", "out", "where", "order"} & set(call.arguments.keywords):
+        return None
+
+    def build() -> edits.Edits:
+        text, imports = edits.spelling(call.module.tree, new)
+        return (*imports, *edits.rename_callee(call.module.tree, call.node, text))
+
+    return make_fix(SAFE, f"Use {'tf' + new[10:] if tensorflow else new}", build)
+
+
+def drop_argument(call: Call, keyword: str, *, safe: bool) -> Fix | None:
+    """Delete a keyword argument."""
+    argument = call.arguments.nodes.get(keyword)
+    if argument is None:
+        return None
+    return make_fix(SAFE if safe else UNSAFE, f"Remove {keyword}", lambda: edits.remove_argument(call.module.tree, call.node, argument))
+
+
+def delete_statement(call: Call) -> Fix | None:
+    """Delete the statement that a call or assignment stands in, if it is nothing else."""
+    tree = call.module.tree
+    node = call.node
+    parent = tree.parents.get(node)
+    alone = isinstance(parent, cst.Expr) or (isinstance(parent, cst.AssignTarget) and len(tree.parents[parent].targets) == 1)
+    if not alone:
+        return None
+    return make_fix(SAFE, "Delete the statement", lambda: edits.delete_statement(tree, parent if isinstance(parent, cst.Expr) else tree.parents[parent]))
+
+
+def rename_method(call: Call, name: str, *, safe: bool, without: tuple[str, ...] = ()) -> Fix | None:
+    """Call another method of the same object, without some keyword arguments."""
+
+    def build() -> edits.Edits:
+        result = edits.rename_method(call.module.tree, call.node, name)
+        for keyword in without:
+            if keyword in call.arguments.nodes:
+                result = (*result, *edits.remove_argument(call.module.tree, call.node, call.arguments.nodes[keyword]))
+        return result
+
+    return make_fix(SAFE if safe else UNSAFE, f"Call {name}", build)
+
+
+def recurrent_layer(call: Call, cell: Made, layer: str) -> Fix | None:
+    """``RNN(LSTMCell(u))`` becomes ``LSTM(u)``."""
+    tree = call.module.tree
+    argument = call.arguments.node(0, "cell")
+    if argument is None or not isinstance(argument.value, cst.Call) or cell.call is None or cell.call.node is not argument.value:
+        return None
+    inner = argument.value
+    given = {arg.keyword.value for arg in inner.args if arg.keyword} & set(call.arguments.keywords)
+    if given or not inner.args or (len(call.node.args) > 1 and call.node.args[1].keyword is None):
+        return None
+
+    def build() -> edits.Edits:
+        function = call.node.func
+        if isinstance(function, cst.Attribute):
+            renamed, imports = edits.replace(tree, function.attr, layer), ()
+        else:
+            text, imports = edits.spelling(tree, f"keras.layers.{layer}")
+            renamed = edits.replace(tree, function, text)
+        start, end = tree.range_of(inner.args[0])[0], tree.range_of(inner.args[-1].value)[1]
+        content = call.module.text[start:end]
+        if "\n" in content or "#" in content:
+            raise CannotEdit("the arguments span lines")
+        outer = tree.range_of(argument)
+        return (*imports, *renamed, edits.Edit(outer[0], outer[1], content))
+
+    return make_fix(SAFE, f"Use {layer}", build)
+
+
+def compile_step(module: Module, function: cst.CSTNode) -> Fix | None:
+    """Decorate a step with @tf.function; unsafe, for Python in it then runs while tracing only."""
+    if not isinstance(function, cst.FunctionDef):
+        return None
+
+    def build() -> edits.Edits:
+        text, imports = edits.spelling(module.tree, "tensorflow.function")
+        return (*imports, *edits.add_decorator(module.tree, function, f"@{text}"))
+
+    return make_fix(UNSAFE, "Decorate with @tf.function", build)
+
+
+def set_growth(module: Module) -> Fix | None:
+    """Set memory growth on every GPU below the imports."""
+
+    def build() -> edits.Edits:
+        tf, imports = edits.spelling(module.tree, "tensorflow")
+        text = f'for gpu in {tf}.config.list_physical_devices("GPU"):\n    {tf}.config.experimental.set_memory_growth(gpu, True)'
+        return (*imports, *edits.insert_after_imports(module.tree, text))
+
+    return make_fix(SAFE, "Set memory growth on every GPU", build)
+
+
+def grow_every_device(call: Call) -> Fix | None:
+    """``set_memory_growth(gpus[0], True)`` becomes a loop over ``gpus``."""
+    tree = call.module.tree
+    argument = call.arguments.node(0, "device")
+    line = tree.statement(call.node)
+    if argument is None or not isinstance(argument.value, cst.Subscript) or not isinstance(argument.value.value, cst.Name):
+        return None
+    if not isinstance(line, cst.SimpleStatementLine) or len(line.body) != 1 or not isinstance(tree.parents.get(call.node), cst.Expr):
+        return None
+    devices = argument.value.value.value
+
+    def build() -> edits.Edits:
+        start, end = tree.range_of(call.node)
+        inner_start, inner_end = tree.range_of(argument.value)
+        text = call.module.text
+        before = text[text.rfind("\n", 0, start) + 1 : start]
+        step = "\t" if "\t" in before else tree.root.default_indent
+        statement = text[start:inner_start] + "gpu" + text[inner_end:end]
+        if "\n" in statement:
+            raise CannotEdit("the call spans lines")
+        newline = "\r\n" if "\r\n" in text else "\n"
+        return (edits.Edit(start, end, f"for gpu in {devices}:{newline}{before}{step}{statement}"),)
+
+    return make_fix(SAFE, f"Set memory growth on all of {devices}", build)
+
+
+def move_device_config(call: Call) -> Fix | None:
+    """Move a module-level statement that configures devices to below the imports, with the one that lists them."""
+    module, tree = call.module, call.module.tree
+    statement = _in_block(tree, call.node, tree.root)
+    if statement is None:
+        return None
+    block = list(tree.root.body)
+    index = next(i for i, other in enumerate(block) if other is statement)
+    moved = [statement]
+    used = {node.value for node in tree.descendants(statement) if isinstance(node, cst.Name)}
+    if index and _assigns_any(tree, block[index - 1], used):
+        moved.insert(0, block[index - 1])
+    used |= {node.value for other in moved for node in tree.descendants(other) if isinstance(node, cst.Name)}
+    between = block[: block.index(moved[0])]
+    if any(_assigns_any(tree, other, used) for other in between):
+        return None
+    return make_fix(SAFE, "Move it below the imports", lambda: edits.move_statements(tree, moved, after_imports=True))
+
+
+def move_before_layers(call: Call, first: Call) -> Fix | None:
+    """Move a statement that sets a policy to before the statement of the same block that makes the first layer."""
+    tree = call.module.tree
+    frame = call.scope.frame
+    anchor = first.node if first.scope.frame is frame else None
+    if anchor is None:
+        anchor = next((scope.node for scope in first.scope.chain() if scope.kind == "call" and scope.parent is not None and scope.parent.frame is frame), None)
+    statement = tree.statement(call.node)
+    block = tree.parents.get(statement)
+    if anchor is None or block is None:
+        return None
+    target = _in_block(tree, anchor, block)
+    if target is None or target is statement:
+        return None
+    return make_fix(SAFE, "Move it before the layers are made", lambda: edits.move_statements(tree, [statement], before=target))
+
+
+def _in_block(tree, node: cst.CSTNode, block: cst.CSTNode) -> cst.CSTNode | None:
+    """The statement of ``block`` that holds ``node``."""
+    for ancestor in [node, *tree.ancestors(node)]:
+        if tree.parents.get(ancestor) is block:
+            return ancestor
+        if isinstance(ancestor, (cst.FunctionDef, cst.ClassDef, cst.Lambda)):
+            return None
+    return None
+
+
+def _assigns_any(tree, statement: cst.CSTNode, names: set[str]) -> bool:
+    for node in tree.descendants(statement):
+        if isinstance(node, cst.AssignTarget) and isinstance(node.target, cst.Name) and node.target.value in names:
+            return True
+        if isinstance(node, cst.For) and isinstance(node.target, cst.Name) and node.target.value in names:
+            return True
+    return False
+
+
+def tensorflow_print(call: Call) -> Fix | None:
+    """``print`` in traced code becomes ``tf.print``."""
+
+    def build() -> edits.Edits:
+        text, imports = edits.spelling(call.module.tree, "tensorflow.print")
+        return (*imports, *edits.rename_callee(call.module.tree, call.node, text))
+
+    return make_fix(SAFE, "Use tf.print", build)
+

@@ -1,0 +1,92 @@
+"""Which files of a project import a given one, found without parsing.
+
+What a dataset lacks in data.py shows only in the train.py that uses it. So the importers
+of the files that a user asks about are looked at too, whether one file is linted by an
+editor or the whole tree by CI.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator
+
+from kerascheck.config import Configuration
+from kerascheck.source.discovery import File, discover
+
+_ROOT_MARKS = (".git", "pyproject.toml", "setup.py", "setup.cfg")
+_MOST = 30
+"""Importers that are looked at; a module that more files import is a library of its own."""
+_SEARCHED_FOLDERS = 7
+# In a notebook the statement is a string of JSON.
+_IMPORT = re.compile(
+    rb"^[ \t]*\"?(?:from[ \t]+(\.*[\w.]*)[ \t]+import[ \t]*(\([^)]*\)|[^\r\n#;]*)|import[ \t]+([^\r\n#;]*))", re.MULTILINE
+)
+_AS = re.compile(r"\bas\s+\w+")
+
+
+def project_root(path: str) -> str:
+    """The nearest folder upwards that looks like the root of a project; the file's own folder where none does."""
+    own = folder = os.path.dirname(os.path.abspath(path))
+    while not any(os.path.exists(os.path.join(folder, mark)) for mark in _ROOT_MARKS):
+        parent = os.path.dirname(folder)
+        if parent == folder:
+            return own
+        folder = parent
+    return folder
+
+
+class ImportGraph:
+    """Who imports whom among the files that discovery finds below ``root``."""
+
+    def __init__(self, root: str, configuration: Configuration):
+        self._root = root
+        self._files = {os.path.abspath(file.path): file for file in discover([root], configuration).files}
+        self._modules: dict[str, str] = {}
+        for path in self._files:
+            stem = path.rpartition(".")[0]
+            self._modules[os.path.dirname(stem) if os.path.basename(stem) == "__init__" else stem] = path
+        self._importers: dict[str, set[str]] = {}
+        for path in self._files:
+            for target in self._imports(path):
+                self._importers.setdefault(target, set()).add(path)
+
+    def _imports(self, path: str) -> Iterator[str]:
+        """The files of the graph that the one at ``path`` imports."""
+        try:
+            with open(path, "rb") as stream:
+                data = stream.read()
+        except OSError:
+            return
+        for package, names, modules in _IMPORT.findall(data):
+            base = package.decode("utf-8", "replace")
+            level = len(base) - len(base.lstrip("."))
+            listed = _AS.sub("", (names or modules).decode("utf-8", "replace"))
+            words = re.findall(r"[\w.]+", listed)
+            dotted = [base.lstrip(".")] + [f"{base.lstrip('.')}.{word}".strip(".") for word in words] if package else words
+            for name in dotted:
+                if name and (target := self._resolve(path, name, level)):
+                    yield target
+
+    def _resolve(self, importer: str, name: str, level: int) -> str | None:
+        folder = os.path.dirname(importer)
+        for _ in range(level - 1):
+            folder = os.path.dirname(folder)
+        for _ in range(1 if level else _SEARCHED_FOLDERS):
+            found = self._modules.get(os.path.join(folder, *name.split(".")))
+            if found is not None and found != importer:
+                return found
+            if folder == self._root:
+                return None
+            folder = os.path.dirname(folder)
+        return None
+
+    def importers(self, paths: Iterable[str]) -> list[File]:
+        """The nearest files that import one of ``paths`` or one of its importers, without ``paths`` themselves."""
+        wanted = {os.path.abspath(path) for path in paths}
+        found, seen, level = [], set(wanted), wanted
+        while level and len(found) < _MOST:
+            level = {importer for path in level for importer in self._importers.get(path, ())} - seen
+            seen |= level
+            found += sorted(level)
+        return [self._files[path] for path in found[:_MOST]]

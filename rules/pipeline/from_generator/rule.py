@@ -1,0 +1,72 @@
+from kerascheck.finding import Severity
+from kerascheck.rule import Rule
+
+
+class FromGenerator(Rule):
+    """A dataset asks a Python generator for one example at a time.
+
+    ## What it does
+
+    Looks for `tf.data.Dataset.from_generator` on the way to training where the generator gives
+    single examples: a `batch` follows.
+
+    ## Why it costs
+
+    Every example goes through a Python call under Python's lock, some 0.3 to 0.6 milliseconds
+    each. On 2 CPU cores (TensorFlow 2.21, no GPU) iterating was 33 times slower than over the
+    same arrays, and training with `fit` 4.1 times, because the step hides a part of it.
+
+    ## What the runtime does by itself
+
+    It prefetches the batches, but it cannot run the generator in parallel, nor make it skip
+    Python.
+
+    A popular answer says that `from_tensor_slices` is not optimised and that `from_generator`
+    is the fast way for large data. For speed the opposite is true. Only its point about memory
+    holds: slicing a big array takes a multiple of its size at the start. Then pass the arrays
+    to `fit`, or let the generator give whole batches.
+
+    ## When it stays silent
+
+    - The generator gives whole batches: no `batch` follows. In `fit` that cost nothing
+      measurable (ratio 1.06).
+    - A generator of batches, or a `PyDataset`, given to `fit` directly: the same.
+    - A `cache()` follows, so that the generator runs once.
+    - It stands in the function of a parallel `interleave`.
+    - The dataset feeds only validation, evaluation, prediction, `adapt` or inspection.
+
+    ## Use instead
+
+    Arrays in memory: pass them to `fit`, or use `from_tensor_slices`. Files: `list_files` and
+    a parallel `map`. Data that only Python can make: whole batches, or a `keras.utils.PyDataset`;
+    more workers help there when it waits for storage, not when it computes.
+
+    ## Fix safety
+
+    There is no automatic fix. What stands behind the generator, and whether it fits in memory,
+    has to be decided by a person.
+
+    ## References
+
+    - TensorFlow API: `tf.data.Dataset.from_generator`; Keras API: `keras.utils.PyDataset`
+    - TensorFlow guide: "Better performance with tf.function"
+    - TensorFlow source: `from_generator_op.py`
+    """
+
+    code = "KC109"
+    name = "from-generator"
+    severity = Severity.WARNING
+    triggers = ("from_generator",)
+    loss_tolerance = 1e-6
+
+    def check(self, module):
+        for op in module.pipelines.operations("tensorflow.data.Dataset.from_generator"):
+            if not op.may_feed_training or not op.followed_by(module.pipelines, "batch", "padded_batch") or op.followed_by(module.pipelines, "cache"):
+                continue
+            if op.inside is not None and op.inside.argument(3, "num_parallel_calls") is not None:
+                continue
+            yield self.finding(
+                op,
+                "This generator gives one example at a time to Python's lock; yield whole batches, or read with tf.data operations.",
+                because="Every example costs a call into Python, which nothing can make parallel.",
+            )

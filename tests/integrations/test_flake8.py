@@ -1,0 +1,110 @@
+"""The plugin inside the real flake8."""
+
+import re
+import subprocess
+import sys
+
+import pytest
+
+SLOW = """\
+import tensorflow as tf
+
+ds = tf.data.Dataset.range(10)
+ds = ds.map(lambda x: x + tf.random.uniform([], maxval=9, dtype=tf.int64))
+model = tf.keras.Sequential()
+model.fit(ds.batch(2))
+"""
+DATA = """\
+import tensorflow as tf
+
+
+def make(paths):
+    return tf.data.TFRecordDataset(paths).batch(8)
+"""
+TRAIN = "from data import make\n\nimport keras\n\nmodel = keras.Sequential()\nmodel.fit(make(['a']))\n"
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+    def write(**files):
+        for name, text in files.items():
+            (tmp_path / name.replace("__", ".")).write_text(text, newline="")
+
+    return write
+
+
+def flake8(*arguments, stdin=None, isolated=True):
+    command = [sys.executable, "-m", "flake8", "--select", "KC", *(["--isolated"] if isolated else []), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, input=stdin)
+
+
+def kerascheck(*arguments):
+    command = [sys.executable, "-m", "kerascheck", "-q", "--output-format", "concise", *arguments]
+    return subprocess.run(command, capture_output=True, text=True)
+
+
+def lines(ran):
+    return sorted(line.removeprefix("./") for line in ran.stdout.splitlines())
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_the_findings_of_the_command_line(project, jobs):
+    project(train__py=TRAIN, data__py=DATA, slow__py=SLOW, crlf__py=SLOW.replace("\n", "\r\n"), test_a__py=SLOW)
+    ran = flake8("-j", jobs, ".")
+    assert lines(ran) == lines(kerascheck("."))
+    assert {re.sub(r":.*? ", " ", line).split()[0] for line in lines(ran)} >= {"data.py", "slow.py", "crlf.py"}
+    assert ran.returncode == 1
+
+
+def test_standard_input(project):
+    ran = flake8("--stdin-display-name", "src/train.py", "-", stdin=SLOW)
+    assert [line.rpartition(" ")[0][:22] for line in lines(ran)][:1] == ["src/train.py:4:6: KC10"]
+
+
+def test_noqa_is_honoured_unless_switched_off(project):
+    project(train__py=SLOW.replace("int64))", "int64))  # noqa: KC101"))
+    assert not any("KC101" in line for line in lines(flake8("train.py")))
+    assert any("KC101" in line for line in lines(flake8("--disable-noqa", "train.py")))
+
+
+@pytest.mark.parametrize(
+    ("option", "expected"),
+    [
+        ("--kerascheck-select=serial-map", {"KC101"}),
+        ("--kerascheck-select=KC101,KC102 --kerascheck-ignore=serial-map", {"KC102"}),
+        ("--kerascheck-select=KC101,KC102 --kerascheck-min-severity=warning", {"KC101"}),
+        ("--kerascheck-select=KC102 --kerascheck-min-severity=warning --kerascheck-target-tensorflow=2.9", {"KC102"}),
+        ("--kerascheck-select=KC102 --kerascheck-extend-select=KC101", {"KC101", "KC102"}),
+        ("--kerascheck-select=KC101,KC102 --kerascheck-extend-ignore=KC102", {"KC101"}),
+    ],
+)
+def test_options_are_forwarded(project, option, expected):
+    project(train__py=SLOW)
+    assert {line.split()[1] for line in lines(flake8(*option.split(), "train.py"))} == expected
+
+
+def test_settings_of_the_project_count(project):
+    project(train__py=SLOW, pyproject__toml='[tool.kerascheck]\nselect = ["KC101"]\n')
+    assert {line.split()[1] for line in lines(flake8("train.py"))} == {"KC101"}
+    assert len(lines(flake8("--kerascheck-isolated", "train.py"))) > 1
+
+
+def test_options_can_stand_in_flake8s_own_file(project):
+    project(train__py=SLOW, __flake8="[flake8]\nkerascheck-select = KC101\n")
+    assert {line.split()[1] for line in lines(flake8("train.py", isolated=False))} == {"KC101"}
+
+
+def test_a_wrong_option_ends_the_run(project):
+    project(train__py=SLOW)
+    ran = flake8("--kerascheck-select", "serial-mop", "train.py")
+    assert "kerascheck: error: no rule matches 'serial-mop'; did you mean 'serial-map'?" in ran.stdout + ran.stderr
+    assert ran.returncode == 1
+
+
+@pytest.mark.parametrize("code", ["import kerascheck.integrations.flake8_plugin", "import flake8.main.cli as c; c.main(['plain.py'])"])
+def test_files_without_keras_cost_neither_libcst_nor_click(project, code):
+    project(plain__py="x = 1\n")
+    check = f"import sys\ntry:\n    {code}\nexcept SystemExit: pass\nassert not {{'libcst', 'click', 'kerascheck.engine'}} & set(sys.modules)"
+    subprocess.run([sys.executable, "-c", check], check=True)

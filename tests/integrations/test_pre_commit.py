@@ -1,0 +1,81 @@
+"""The hooks inside the real pre-commit, which installs the checkout from its package registry."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+FIXABLE = """\
+import tensorflow as tf
+
+ds = tf.data.Dataset.range(10).batch(2)
+model = tf.keras.Sequential()
+model.fit(ds)
+"""
+STATEFUL = FIXABLE.replace(".batch(2)", ".map(lambda x: tf.random.uniform([])).batch(2)")
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module", autouse=True)
+def registry(tmp_path_factory):
+    """Skips where pip cannot fetch what an installation needs."""
+    if not (ROOT / ".git").exists():
+        pytest.skip("not a git checkout: pre-commit clones one")
+    command = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "-d", str(tmp_path_factory.mktemp("pip")), "pathspec"]
+    if subprocess.run(command, capture_output=True).returncode:
+        pytest.skip("pip cannot reach a package registry")
+
+
+@pytest.fixture
+def repository(tmp_path):
+    subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
+
+    def write(**files):
+        for name, text in files.items():
+            (tmp_path / name.replace("__", ".")).write_text(text)
+        subprocess.run(["git", "add", "-A"], cwd=tmp_path, check=True)
+        return tmp_path
+
+    return write
+
+
+def try_repo(repository, hook, *arguments):
+    # As in CI: git of the outer checkout must not show through.
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    command = [sys.executable, "-m", "pre_commit", "try-repo", str(ROOT), hook, "--verbose", *(arguments or ["--all-files"])]
+    return subprocess.run(command, cwd=repository, env=environment, capture_output=True, text=True, timeout=900)
+
+
+def test_findings_fail_the_hook(repository):
+    notebook = json.dumps({"nbformat": 4, "cells": [{"cell_type": "code", "source": STATEFUL}]})
+    ran = try_repo(repository(train__py=STATEFUL, n__ipynb=notebook, test_a__py=STATEFUL, plain__py="x = 1\n"), "kerascheck")
+    assert ran.returncode == 1, ran.stderr
+    assert "exit code: 1" in ran.stdout
+    assert "train.py:3:6: warning KC101" in ran.stdout and "n.ipynb:cell 0:3:6: warning KC101" in ran.stdout
+    assert "test_a.py" not in ran.stdout
+
+
+def test_nothing_to_do_is_success(repository):
+    ran = try_repo(repository(test_a__py=STATEFUL, plain__py="x = 1\n"), "kerascheck")
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert "Passed" in ran.stdout
+
+
+def test_fixes_are_written_and_fail_the_hook_once(repository):
+    path = repository(train__py=FIXABLE, pyproject__toml='[tool.kerascheck]\nselect = ["missing-prefetch"]\n')
+    ran = try_repo(path, "kerascheck-fix")
+    assert ran.returncode == 1, ran.stderr
+    assert "files were modified by this hook" in ran.stdout
+    assert (path / "train.py").read_text() == FIXABLE.replace(".batch(2)", ".batch(2).prefetch(tf.data.AUTOTUNE)")
+
+
+def test_a_missing_path_is_an_error(repository):
+    from command import kerascheck
+
+    hook = (ROOT / ".pre-commit-hooks.yaml").read_text().split("entry: kerascheck ")[1].splitlines()[0].split()
+    assert kerascheck(*hook, "nope.py").code == 2

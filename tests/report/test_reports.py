@@ -1,0 +1,145 @@
+"""Findings as text, one line each, and JSON."""
+
+import json
+
+from kerascheck.finding import Applicability, Edit, FileError, Finding, Fix, Location, Related, Severity
+from kerascheck.report import common, concise, text
+from kerascheck.report import json as json_report
+from kerascheck.source import Cell, Source
+
+
+def plain(text, **colours):
+    return text
+
+
+CODE = "\nif x:\n\tds = ds.map(\n\t\tf)\n"
+SCRIPT = Source("a.py", CODE)
+START = CODE.index("ds.map")
+FIX = Fix(Applicability.SAFE, "Add the argument", (Edit(CODE.index(")"), CODE.index(")"), ", 1"), Edit(0, 0, "import x\n")))
+
+
+def finding(**changes):
+    given = {
+        "code": "KC101",
+        "name": "serial-map",
+        "severity": Severity.WARNING,
+        "location": SCRIPT.locate(START, CODE.index(")") + 1),
+        "message": "This map is serial; write more.",
+        "because": "It draws random numbers.",
+        "fix": FIX,
+        "related": (Related(Location("b.py", None, 7, 2, 7, 4), "this draws"),),
+    }
+    return Finding(**{**given, **changes})
+
+
+def show(*findings, errors=(), sources=None):
+    return "\n".join(text.render(list(findings), list(errors), sources or {"a.py": SCRIPT}, plain))
+
+
+def test_text_shows_the_code_the_cause_and_the_remedy():
+    assert show(finding()) == """\
+a.py:3:7: warning KC101 [serial-map] This map is serial; write more.
+2 | if x:
+3 |     ds = ds.map(
+  |          ^^^^^^^
+  = because: It draws random numbers.
+  = see: b.py:7:2: this draws
+  = fix: Add the argument [--fix]
+"""
+
+
+def test_carets_stand_under_wide_characters_and_keep_control_characters_from_the_terminal():
+    code = "x = '日本\x1b'; f(é)\n"
+    source = Source("a.py", code)
+    location = source.locate(code.index("f("), code.index(")") + 1)
+    lines = show(finding(location=location, because=None, fix=None, related=()), sources={"a.py": source}).splitlines()
+    assert lines[1:] == ["1 | x = '日本 '; f(é)", "  |              ^^^^"]
+
+
+def test_text_of_a_notebook_shows_the_lines_of_the_cell():
+    code = "a = 1\nb = 2\n"
+    source = Source("n.ipynb", code, cells=(Cell(0, 0, 6), Cell(4, 6, 12)))
+    shown = show(finding(location=source.locate(6, 7)), sources={"n.ipynb": source})
+    assert shown.startswith("n.ipynb:cell 4:1:1: warning KC101")
+    assert "1 | b = 2\n  | ^\n" in shown
+    assert "fix: Add the argument [not written into notebooks]" in shown
+
+
+def test_long_notes_are_wrapped_under_themselves():
+    lines = show(finding(because="word " * 40)).splitlines()
+    at = lines.index(next(line for line in lines if "because" in line))
+    assert lines[at + 1].startswith(" " * len("  = because: ") + "word")
+    assert max(map(len, lines)) <= 100
+
+
+def test_errors_stand_among_the_findings():
+    error = FileError("KC999", Location("a.py", None, 1, 2, 1, 2), "does not parse")
+    lines = list(concise.render([finding()], [error], {}))
+    assert lines == ["a.py:1:2: KC999 does not parse", "a.py:3:7: KC101 This map is serial; write more."]
+    assert show(finding(), errors=[error]).startswith("a.py:1:2: KC999 does not parse\n\na.py:3:7: ")
+
+
+def test_json_has_every_field_and_places_the_edits():
+    error = FileError("KC999", Location("b.py", None, 1, 2, 1, 2), "does not parse")
+    document = json.loads(json_report.render([finding()], [error], {"a.py": SCRIPT}, 3))
+    assert document == {
+        "version": 1,
+        "findings": [
+            {
+                "path": "a.py", "cell": None, "line": 3, "column": 7, "end_line": 4, "end_column": 5,
+                "code": "KC101", "name": "serial-map", "severity": "warning",
+                "message": "This map is serial; write more.", "because": "It draws random numbers.",
+                "related": [
+                    {"path": "b.py", "cell": None, "line": 7, "column": 2, "end_line": 7, "end_column": 4,
+                     "message": "this draws"},
+                ],
+                "fix": {
+                    "applicability": "safe",
+                    "message": "Add the argument",
+                    "edits": [
+                        {"line": 1, "column": 1, "end_line": 1, "end_column": 1, "content": "import x\n"},
+                        {"line": 4, "column": 4, "end_line": 4, "end_column": 4, "content": ", 1"},
+                    ],
+                },
+            },
+        ],
+        "errors": [{"path": "b.py", "cell": None, "line": 1, "column": 2, "code": "KC999", "message": "does not parse"}],
+        "summary": {
+            "files": 3, "findings": 1, "error": 0, "warning": 1, "info": 0, "fixable": 1, "errors": 1,
+            "rules": {"KC101": 1},
+        },
+    }  # fmt: skip
+
+
+def test_json_says_null_where_there_is_nothing():
+    (found,) = json.loads(json_report.render([finding(fix=None, because=None)], [], {"a.py": SCRIPT}, 1))["findings"]
+    assert (found["fix"], found["because"]) == (None, None)
+
+
+def test_edits_of_a_notebook_name_their_cell():
+    source = Source("n.ipynb", "a = 1\nb = 2\n", cells=(Cell(0, 0, 6), Cell(4, 6, 12)))
+    fix = Fix(Applicability.UNSAFE, "Do", (Edit(8, 9, "x"), Edit(0, 0, "y")))
+    found = finding(location=source.locate(6, 7), fix=fix)
+    (entry,) = json.loads(json_report.render([found], [], {"n.ipynb": source}, 1))["findings"]
+    assert (entry["cell"], entry["line"]) == (4, 1)
+    assert [(edit["cell"], edit["line"], edit["column"]) for edit in entry["fix"]["edits"]] == [(0, 1, 1), (4, 1, 3)]
+
+
+def test_the_summary_counts():
+    unsafe = finding(severity=Severity.INFO, fix=Fix(Applicability.UNSAFE, "Do", FIX.edits))
+    assert common.summary([], [], 2) == "No problems found in 2 files."
+    assert common.summary([finding()], [], 1) == "Found 1 problem (1 warning); 1 fixable with --fix."
+    assert common.summary([finding(), finding(fix=None, severity=Severity.ERROR), unsafe], [FileError("", None, "")], 2) == (
+        "Found 3 problems (1 error, 1 warning, 1 info); 1 fixable with --fix; 1 fixable with --unsafe-fixes. 1 file error."
+    )
+
+
+def test_statistics_count_findings_and_time_per_rule():
+    other = finding(code="KC102", name="missing-prefetch", fix=None)
+    shown = common.statistics([finding(), other, other], {"KC101": 0.5, "KC102": 0.25, "KC103": 0.125})
+    assert [line.split() for line in shown.splitlines()] == [
+        ["count", "fixable", "ms", "rule"],
+        ["2", "0", "250.0", "KC102", "missing-prefetch"],
+        ["1", "1", "500.0", "KC101", "serial-map"],
+        ["0", "0", "125.0", "all", "other", "rules"],
+    ]

@@ -1,0 +1,82 @@
+"""Who imports whom, found without parsing."""
+
+import json
+
+import pytest
+
+from kerascheck.config import Configuration
+from kerascheck.source.importers import ImportGraph, project_root
+
+
+@pytest.fixture
+def importers(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+    def build(target, **files):
+        for name, text in files.items():
+            path = tmp_path / name.replace("__", "/")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.with_name(path.name + (".ipynb" if text.startswith("{") else ".py")).write_text(text)
+        return [file.path for file in ImportGraph(str(tmp_path), Configuration()).importers([target])]
+
+    return build
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "import data",
+        "import os, data as d",
+        "  from data import make",
+        "from data import (\n    make,\n)",
+        "try:\n\tfrom data import x\nexcept ImportError: pass",
+    ],
+)
+def test_forms_of_import(importers, statement):
+    assert importers("data.py", data="", train=statement) == ["train.py"]
+
+
+@pytest.mark.parametrize(
+    ("name", "statement"),
+    [
+        ("train", "from pkg import data"),
+        ("train", "from pkg import (  # here\n    other,\n    data as d,\n)"),
+        ("train", "import pkg.data"),
+        ("scripts__train", "from pkg.data import make"),
+        ("pkg__train", "from .data import make"),
+        ("pkg__train", "from . import data"),
+        ("pkg__train", "import data"),
+        ("pkg__sub__train", "from ..data import make"),
+        ("pkg__sub__train", "from .. import data"),
+    ],
+)
+def test_packages_and_relative_imports(importers, name, statement):
+    assert importers("pkg/data.py", pkg__data="", **{name: statement}) == [name.replace("__", "/") + ".py"]
+
+
+def test_what_only_looks_alike(importers):
+    assert importers("pkg/data.py", pkg__data="", other__data="", other__train="import data", train="import data\nx = 'import pkg.data'") == []
+
+
+def test_importers_of_importers_come_after_the_nearer_ones(importers):
+    files = {"data": "", "b": "import data", "a": "import b", "c": "import a, data", "d": "import d"}
+    assert importers("data.py", **files) == ["b.py", "c.py", "a.py"]
+
+
+def test_a_package_is_imported_by_its_name(importers, tmp_path):
+    (tmp_path / "pkg").mkdir()
+    (tmp_path / "pkg" / "__init__.py").write_text("")
+    assert importers("pkg/__init__.py", train="from pkg import make") == ["train.py"]
+
+
+def test_notebooks_import_too(importers):
+    cell = {"cell_type": "code", "source": ["from data import x\n"]}
+    assert importers("data.py", data="", n=json.dumps({"cells": [cell]}, indent=1)) == ["n.ipynb"]
+
+
+def test_the_root_of_a_project(tmp_path):
+    inner = tmp_path / "a" / "b"
+    inner.mkdir(parents=True)
+    assert project_root(str(inner / "x.py")) == str(inner)
+    (tmp_path / "a" / "setup.py").write_text("")
+    assert project_root(str(inner / "x.py")) == str(tmp_path / "a")

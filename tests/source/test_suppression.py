@@ -1,0 +1,78 @@
+"""Comments that silence findings, and what only looks like one."""
+
+import pytest
+
+from kerascheck.source import Source
+from kerascheck.source.suppression import suppressions
+
+
+def silenced(text, line=1, *, noqa=True, code="KC101", name="serial-map"):
+    return suppressions(Source("a.py", text), noqa=noqa).silence(code, name, {line})
+
+
+@pytest.mark.parametrize(
+    "comment",
+    [
+        "# noqa",
+        "#: # noqa",
+        "# NOQA : why",
+        "# noqa: KC101",
+        "# noqa:E501,KC101",
+        "# noqa: E501 KC1",
+        "# noqa: kc101",
+        "# kerascheck: ignore",
+        "# kerascheck: ignore[KC101]",
+        "# kerascheck: ignore[serial-map]",
+        "# kerascheck:ignore[missing-prefetch, serial-map] because it is tiny",
+        "# type: ignore  # kerascheck: ignore[serial-map]",
+    ],
+)
+def test_a_comment_silences_its_line_only(comment):
+    text = f"x = 1  {comment}\ny = 2\n"
+    assert silenced(text, 1)
+    assert not silenced(text, 2)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x = 1  # noqa: F401\n",
+        "x = '# noqa'\n",
+        '"""\n# kerascheck: ignore-file\n"""\n',
+        "x = 1  # kerascheck: ignore[KC102]\n",
+        "x = 1  # kerascheck: ignored\n",
+        "x = 1  # kerascheck: ignore-files\n",
+        "x = 1  # see kerascheck\n",
+        "x = 1\n",
+    ],
+)
+def test_what_only_looks_like_it_does_not(text):
+    assert not silenced(text)
+
+
+@pytest.mark.parametrize(
+    ("comment", "others"),
+    [
+        ("# kerascheck: ignore-file", True),
+        ("# kerascheck: ignore-file[serial-map]", False),
+        ("# kerascheck: ignore-file[KC101]", False),
+        ("# flake8: noqa", True),
+        ("# flake8: noqa: KC101", False),
+    ],
+)
+def test_file_wide_forms(comment, others):
+    text = f"x = 1\n{comment}\n"
+    assert silenced(text, 1)
+    assert silenced(text, 1, code="KC102", name="missing-prefetch") is others
+
+
+def test_noqa_can_be_switched_off_alone():
+    assert not silenced("x = 1  # noqa\n", noqa=False)
+    assert not silenced("# flake8: noqa\nx = 1\n", noqa=False)
+    assert silenced("x = 1  # kerascheck: ignore\n", noqa=False)
+
+
+def test_comments_before_code_that_does_not_tokenize_count():
+    assert silenced("x = 1  # noqa\ny = (\n")
+    assert silenced("x = 1\r\ny = 2  # noqa\r\n", 2)
+    assert silenced("x = 1\ry = 2  # noqa\r", 2)

@@ -1,0 +1,318 @@
+"""The command line as a user meets it."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from command import kerascheck
+
+import kerascheck as package
+
+SLOW = """\
+import tensorflow as tf
+
+ds = tf.data.Dataset.range(10)
+ds = ds.map(lambda x: x + tf.random.uniform([], maxval=9, dtype=tf.int64))
+ds = ds.batch(2).prefetch(tf.data.AUTOTUNE)
+model = tf.keras.Sequential()
+model.fit(ds)
+"""
+CLEAN = "import keras\n\nmodel = keras.Sequential()\n"
+ONLY = ("--select", "serial-map")
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+    def write(**files):
+        for name, text in files.items():
+            (tmp_path / name.replace("__", ".")).write_bytes(text if isinstance(text, bytes) else text.encode())
+        return tmp_path
+
+    return write
+
+
+def test_check_is_the_default_command(project):
+    project(train__py=SLOW)
+    short, long = kerascheck(*ONLY, "train.py"), kerascheck("check", *ONLY, "train.py")
+    assert (short.code, short.out) == (long.code, long.out)
+    assert kerascheck("train.py", *ONLY).out == short.out
+    assert "train.py:4:" in short.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        ((), 1),
+        (("--exit-zero",), 0),
+        (("--fail-on", "error"), 0),
+        (("--min-severity", "error"), 0),
+        (("--ignore", "KC1"), 1),
+        (("--ignore", "KC3,serial-map"), 0),
+    ],
+)
+def test_exit_codes(project, arguments, code):
+    project(train__py=SLOW)
+    assert kerascheck(*ONLY, *arguments, "train.py").code == code
+
+
+def test_clean_code_exits_with_zero(project):
+    project(train__py=CLEAN)
+    assert kerascheck("train.py").code == 0
+    assert kerascheck("train.py").out == "No problems found in 1 file.\n"
+
+
+def test_a_bad_file_exits_with_two_and_the_findings_are_there(project):
+    project(train__py=SLOW, old__py="print 'x'\n")
+    ran = kerascheck(*ONLY, "--output-format", "concise", "--exit-zero", ".")
+    assert ran.code == 2
+    first, second, summary = ran.out.splitlines()
+    assert first == "old.py:1:1: KC999 Python 2 code: kerascheck reads Python 3 (2to3 converts most of it)"
+    assert second.startswith("train.py:4:6: KC101 ")
+    assert summary.startswith("Found 1 problem (1 warning)") and summary.endswith("1 file error.")
+
+
+def test_an_empty_folder_is_a_warning(project):
+    project(test_a__py=SLOW)
+    ran = kerascheck(".")
+    assert (ran.code, ran.out) == (0, "")
+    assert ran.err == "warning: no Python files found under . (1 test file left out: see include-tests)\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("nope.py",), "nope.py: no such file or folder"),
+        (("--select", "serial-mop"), "no rule matches 'serial-mop'; did you mean 'serial-map'?"),
+        (("--fail-on", "warn"), "Invalid value for '--fail-on': 'warn' is not one of 'info', 'warning', 'error'."),
+        (("--selct", "KC1"), "No such option"),
+        (("--target-tensorflow", "2"), '--target-tensorflow must be a version as a string, such as "2.21"'),
+        (("-", "a.py"), "'-' cannot be combined with other paths"),
+        (("rule", "serial-mop"), "there is no rule 'serial-mop'; did you mean 'serial-map'?"),
+        (("rule", "KC101", "--all"), "name a rule or give --all, not both"),
+        (("--diff", "--output-format", "json", "."), "--diff cannot be combined with --output-format json"),
+    ],
+)
+def test_a_wrong_call_is_one_line_and_exits_with_two(project, arguments, message):
+    ran = kerascheck(*arguments)
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err.startswith(f"kerascheck: error: {message}") and ran.err.count("\n") == 1
+
+
+def test_a_wrong_setting_names_its_file(project):
+    project(train__py=SLOW, pyproject__toml='[tool.kerascheck]\nselect = ["serial-mop"]\n')
+    ran = kerascheck("train.py")
+    assert ran.code == 2
+    assert ran.err == "kerascheck: error: pyproject.toml: no rule matches 'serial-mop'; did you mean 'serial-map'?\n"
+    assert kerascheck("--isolated", "train.py").code == 1
+
+
+def test_json_is_one_document(project):
+    project(train__py=SLOW)
+    ran = kerascheck(*ONLY, "--output-format", "json", "--statistics", ".")
+    document = json.loads(ran.out)
+    assert [(f["path"], f["line"], f["code"], f["cell"]) for f in document["findings"]] == [("train.py", 4, "KC101", None)]
+    assert document["summary"]["rules"] == {"KC101": 1}
+
+
+def test_notebooks_are_located_by_cell(project):
+    cells = [{"cell_type": "markdown", "source": "# Train"}]
+    cells += [{"cell_type": "code", "source": source} for source in ("!pip install keras", SLOW)]
+    project(n__ipynb=json.dumps({"nbformat": 4, "cells": cells}))
+    ran = kerascheck(*ONLY, "--output-format", "concise", "--quiet", ".")
+    assert ran.out.startswith("n.ipynb:cell 2:4:6: KC101 ")
+
+
+def test_quiet_prints_findings_only(project):
+    project(train__py=SLOW)
+    assert "Found" in kerascheck(*ONLY, ".").out
+    assert "Found" not in kerascheck(*ONLY, "-q", ".").out
+    assert "KC101" in kerascheck(*ONLY, "-q", ".").out
+    assert kerascheck("-q", "--extend-exclude", "*.py", ".").err == ""
+
+
+def test_statistics_follow_the_findings(project):
+    project(train__py=SLOW)
+    lines = kerascheck(*ONLY, "--statistics", "--output-format", "concise", ".").out.splitlines()
+    assert lines[0].startswith("train.py:4:6") and lines[1].split() == ["count", "fixable", "ms", "rule"]
+    assert lines[2].split()[0] == "1" and lines[2].endswith("KC101 serial-map")
+
+
+def test_colour_on_demand_only(project, monkeypatch):
+    project(train__py=SLOW)
+    assert "\x1b[" not in kerascheck(*ONLY, ".").out
+    assert "\x1b[" in kerascheck(*ONLY, "--color", "always", ".").out
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert "\x1b[" in kerascheck(*ONLY, "--color", "always", ".").out
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
+@pytest.mark.parametrize(("variables", "coloured"), [({}, True), ({"NO_COLOR": "1"}, False)])
+def test_colour_on_a_terminal_unless_no_color(project, variables, coloured):
+    import pty
+
+    project(train__py=SLOW)
+    ours, theirs = pty.openpty()
+    environment = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}
+    subprocess.run([sys.executable, "-m", "kerascheck", *ONLY, "."], stdout=theirs, env={**environment, **variables})
+    os.close(theirs)
+    assert (b"\x1b[" in os.read(ours, 10_000)) is coloured
+
+
+def test_the_settings_of_the_first_path_can_be_shown(project):
+    project(pyproject__toml='[tool.kerascheck]\nkeras = "2"\nignore = ["serial-map"]\n')
+    ran = kerascheck("--show-settings", ".")
+    assert ran.code == 0
+    assert {"configuration file = pyproject.toml", "keras = 2", "include-tests = False"} <= set(ran.out.splitlines())
+    rules = ran.out.splitlines()[-1]
+    assert rules.startswith("rules = ") and "KC102" in rules and "KC101" not in rules
+
+
+# --- standard input -----------------------------------------------------------------------------------
+
+
+def test_standard_input(project):
+    ran = kerascheck(*ONLY, "--output-format", "concise", "-q", "-", stdin=SLOW.encode())
+    assert ran.code == 1 and ran.out.startswith("-:4:6: KC101")
+
+
+def test_standard_input_with_a_name_takes_that_files_settings(project):
+    path = project(pyproject__toml='[tool.kerascheck]\nfail-on = "error"\n')
+    name = str(path / "src" / "train.py")
+    ran = kerascheck(*ONLY, "--output-format", "concise", "-q", "--stdin-filename", name, "-", stdin=SLOW.encode())
+    assert ran.code == 0 and ran.out.startswith("src/train.py:4:6: KC101")
+
+
+def test_standard_input_that_cannot_be_read(project):
+    ran = kerascheck("--output-format", "concise", "-q", "-", stdin=b"\xff")
+    assert (ran.code, ran.out.startswith("-:1:1: KC999 is not valid utf-8")) == (2, True)
+    assert kerascheck("-q", "-", stdin=b"x = (").out.startswith("-:1:5: KC999 does not parse")
+
+
+# --- fixes --------------------------------------------------------------------------------------------
+
+FIXABLE = SLOW.replace(".batch(2).prefetch(tf.data.AUTOTUNE)", ".batch(2)").replace("\n", "\r\n")
+PREFETCH = ("--select", "missing-prefetch")
+
+
+def test_fix_writes_the_file_and_reports_the_rest(project):
+    path = project(train__py=FIXABLE)
+    ran = kerascheck("--select", "KC101,KC102", "--fix", "--output-format", "concise", "train.py")
+    assert ran.err == "Fixed 1 problem in 1 file.\n"
+    assert [line.split()[1] for line in ran.out.splitlines()[:-1]] == ["KC101"]
+    assert ran.code == 1
+    fixed = (path / "train.py").read_bytes().decode()
+    assert fixed == FIXABLE.replace(".batch(2)", ".batch(2).prefetch(tf.data.AUTOTUNE)")
+
+
+def test_unsafe_fixes_apply_the_safe_ones_too(project):
+    path = project(train__py=FIXABLE)
+    ran = kerascheck("--select", "KC101,KC102", "--unsafe-fixes", "train.py")
+    assert ran.err == "Fixed 2 problems in 1 file.\n"
+    assert ran.code == 0
+    assert "num_parallel_calls=tf.data.AUTOTUNE" in (path / "train.py").read_text()
+
+
+def test_diff_shows_and_writes_nothing(project):
+    path = project(train__py=FIXABLE)
+    ran = kerascheck(*PREFETCH, "--diff", "train.py")
+    assert ran.code == 1
+    assert ran.out.startswith("--- a/train.py\n+++ b/train.py\n@@ ")
+    assert "-ds = ds.batch(2)\r\n+ds = ds.batch(2).prefetch(tf.data.AUTOTUNE)\r\n" in ran.out
+    assert (path / "train.py").read_bytes() == FIXABLE.encode()
+    assert kerascheck(*PREFETCH, "--diff", "--exit-zero", "train.py").code == 0
+    project(train__py=CLEAN)
+    assert (kerascheck("--diff", "train.py").code, kerascheck("--diff", "train.py").out) == (0, "")
+
+
+def test_fixed_standard_input_goes_to_standard_output(project):
+    command = [sys.executable, "-m", "kerascheck", *PREFETCH, "--fix", "-"]
+    done = subprocess.run(command, input=FIXABLE.encode(), capture_output=True)
+    assert done.stdout.decode() == FIXABLE.replace(".batch(2)", ".batch(2).prefetch(tf.data.AUTOTUNE)")
+    assert (done.returncode, done.stderr) == (0, b"No problems found in 1 file.\n".replace(b"\n", os.linesep.encode()))
+
+
+def test_a_file_that_cannot_be_written_is_an_error(project, monkeypatch):
+    def refuse(path, data):
+        raise PermissionError(13, "The file is read-only", path)
+
+    monkeypatch.setattr("kerascheck.fix.write_atomically", refuse)
+    project(train__py=FIXABLE)
+    ran = kerascheck(*PREFETCH, "--fix", "train.py")
+    assert ran.code == 2 and ran.err.startswith("kerascheck: error: train.py: cannot be written: ")
+
+
+def test_notebooks_are_not_written(project):
+    text = json.dumps({"nbformat": 4, "cells": [{"cell_type": "code", "source": FIXABLE}]})
+    path = project(n__ipynb=text)
+    ran = kerascheck(*PREFETCH, "--fix", "n.ipynb")
+    assert "[not written into notebooks]" in ran.out and "fixable" not in ran.out
+    assert (path / "n.ipynb").read_text() == text
+
+
+# --- rules --------------------------------------------------------------------------------------------
+
+
+def test_a_rule_explains_itself():
+    by_code, by_name = kerascheck("rule", "kc101"), kerascheck("rule", "serial-map")
+    assert by_code.out == by_name.out
+    assert by_code.out.startswith("# serial-map (KC101)\n")
+    assert "--- slow.py\n+++ fast.py\n" in by_code.out
+
+
+def test_rules_are_listed_and_described_for_programs():
+    listed = kerascheck("rule").out.splitlines()
+    described = json.loads(kerascheck("rule", "--all", "--output-format", "json").out)
+    assert [line.split()[0] for line in listed] == [rule["code"] for rule in described]
+    one = json.loads(kerascheck("rule", "KC101", "--output-format", "json").out)
+    assert one in described
+    assert kerascheck("rule", "--all").out.count("\n# ") == len(listed) - 1
+
+
+# --- the process --------------------------------------------------------------------------------------
+
+
+def test_version_and_help(project):
+    assert kerascheck("--version").out == f"kerascheck {package.__version__}\n"
+    assert kerascheck().out == kerascheck("--help").out
+    assert "--unsafe-fixes" in kerascheck("check", "--help").out
+
+
+@pytest.mark.parametrize("arguments", [["--version"], ["rule", "KC101"], ["."], ["--select", "KC1", "."]])
+def test_no_libcst_where_there_is_nothing_to_parse(project, arguments):
+    project(plain__py="x = 1\n", keras__py=CLEAN)
+    code = f"import sys\nfrom kerascheck.cli import main\ntry: main({arguments})\nfinally: assert 'libcst' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+
+
+def test_version_needs_nothing_but_click():
+    code = "import sys, click; before = set(sys.modules); import kerascheck.cli; print(*(set(sys.modules) - before))"
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    loaded = set(done.stdout.split())
+    assert {name for name in loaded if name.startswith("kerascheck")} == {"kerascheck", "kerascheck.cli"}
+    assert len(loaded) <= 5, loaded
+
+
+def test_a_reader_that_stops_early_is_no_error(project):
+    project(train__py=SLOW)
+    command = f"{sys.executable} -m kerascheck . | true"
+    done = subprocess.run(command, shell=True, capture_output=True, text=True)
+    assert done.stderr == ""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
+def test_an_interrupt_is_quiet(project):
+    path = project()
+    os.mkfifo(path / "train.py")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "kerascheck", "train.py"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    time.sleep(1.5)  # it waits for the other end of the pipe
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=20)
+    assert (process.returncode, out, err.strip()) == (130, b"", b"")

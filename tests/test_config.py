@@ -1,0 +1,120 @@
+"""Settings from pyproject.toml and the command line."""
+
+import pickle
+
+import pytest
+
+from kerascheck.config import Configuration, ConfigError, Pattern, Selection, Settings, describe, overrides_from
+from kerascheck.finding import Severity
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+    def write(text, folder="."):
+        (tmp_path / folder).mkdir(parents=True, exist_ok=True)
+        (tmp_path / folder / "pyproject.toml").write_text(text)
+
+    return write
+
+
+def settings(path="train.py", **options):
+    return Configuration(overrides_from(options)).for_file(path)
+
+
+def test_every_key(project, tmp_path):
+    project("""
+        [tool.kerascheck]
+        select = ["KC1"]
+        ignore = ["serial-map"]
+        extend-select = ["KC3"]
+        extend-ignore = ["KC301"]
+        per-file-ignores = { "examples/" = ["ALL"] }
+        exclude = ["old"]
+        extend-exclude = ["older"]
+        min-severity = "warning"
+        fail-on = "error"
+        target-tensorflow = "2.10"
+        keras = "2"
+        backend = "tensorflow"
+        include-tests = true
+        respect-gitignore = false
+    """)
+    here = str(tmp_path)
+    assert settings() == Settings(
+        origin="pyproject.toml",
+        selections=(Selection(("KC1",), ("KC3",), ("serial-map", "KC301")), Selection()),
+        per_file_ignores=((Pattern(here, "examples/"), ("ALL",)),),
+        exclude=(Pattern(here, "old"),),
+        extend_exclude=(Pattern(here, "older"),),
+        min_severity=Severity.WARNING,
+        fail_on=Severity.ERROR,
+        target_tensorflow="2.10",
+        keras="2",
+        backend="tensorflow",
+        include_tests=True,
+        respect_gitignore=False,
+    )
+    assert pickle.loads(pickle.dumps(settings())) == settings()
+    assert "min-severity = warning" in describe(settings())
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        ("slect = []", "pyproject.toml: [tool.kerascheck] has no setting 'slect'; did you mean 'select'?"),
+        ("zzz = 1", "pyproject.toml: [tool.kerascheck] has no setting 'zzz'"),
+        ('select = "KC1"', "pyproject.toml: [tool.kerascheck] 'select' must be a list of strings"),
+        ("ignore = [1]", "'ignore' must be a list of strings"),
+        ('per-file-ignores = ["a"]', "'per-file-ignores' must be a table"),
+        ('min-severity = "warn"', "'min-severity' must be one of \"info\", \"warning\", \"error\"; did you mean 'warning'?"),
+        ("target-tensorflow = 2.21", "'target-tensorflow' must be a version as a string"),
+        ("keras = 3", "'keras' must be one of \"2\", \"3\""),
+        ('backend = "pytorch"', "did you mean 'torch'?"),
+        ('include-tests = "yes"', "'include-tests' must be true or false"),
+        ("select = [", "pyproject.toml: "),
+    ],
+)
+def test_what_cannot_be_used_says_what_to_write(project, table, message):
+    project(f"[tool.kerascheck]\n{table}\n")
+    with pytest.raises(ConfigError) as caught:
+        settings()
+    assert message in str(caught.value)
+
+
+def test_the_table_must_be_a_table(project):
+    project("[tool]\nkerascheck = 3\n")
+    with pytest.raises(ConfigError, match="must be a table"):
+        settings()
+
+
+def test_the_nearest_file_with_the_table_counts_and_nothing_is_merged(project):
+    project('[tool.kerascheck]\nfail-on = "error"\nkeras = "2"\n')
+    project('[tool.kerascheck]\nkeras = "3"\n', "a")
+    project("[tool.other]\n", "a/b")
+    assert settings("train.py").keras == "2"
+    assert (settings("a/b/train.py").keras, settings("a/b/train.py").fail_on) == ("3", Severity.WARNING)
+
+
+def test_other_tools_broken_files_are_not_judged(project):
+    project("[tool.other\n")
+    assert settings() == Configuration().for_file("train.py")
+
+
+def test_isolated_reads_nothing(project):
+    project("[tool.kerascheck]\nnonsense = 1\n")
+    assert Configuration(isolated=True).for_file("train.py").origin is None
+
+
+def test_options_override_files(project):
+    project('[tool.kerascheck]\nfail-on = "error"\nextend-exclude = ["a"]\n')
+    found = settings(fail_on="info", extend_exclude=("b",), select=("KC1,KC2", "KC3"))
+    assert found.fail_on is Severity.INFO
+    assert [pattern.glob for pattern in found.extend_exclude] == ["a", "b"]
+    assert found.selections[-1].select == ("KC1", "KC2", "KC3")
+
+
+def test_options_that_cannot_be_used_name_the_option():
+    with pytest.raises(ConfigError, match="--target-tensorflow must be a version"):
+        overrides_from({"target_tensorflow": "two"})

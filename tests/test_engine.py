@@ -1,0 +1,344 @@
+"""Which files are analysed, what becomes of what rules say, and what one bad file costs."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import types
+
+import pytest
+
+from kerascheck import engine, pool, registry
+from kerascheck.config import Configuration, Selection, Settings, overrides_from
+from kerascheck.finding import Applicability, Edit, Fix, Severity
+from kerascheck.rule import Rule
+from kerascheck.source import Source
+from kerascheck.source.discovery import File, discover
+
+
+class MarkRule(Rule):
+    """Reports every name that ends in _mark; in the file named by an import where there is one."""
+
+    code, name, severity, triggers = "KC101", "mark", Severity.WARNING, ("_mark",)
+
+    def check(self, module):
+        yield from self.in_module(module)
+        for line in module.text.splitlines():
+            if line.startswith("from ") and (other := module.project.find(module, line.split()[1], 0)):
+                yield from self.in_module(other, Severity.ERROR)
+
+    def in_module(self, module, severity=None):
+        for node in module.tree.parents:
+            name = getattr(node, "value", None)
+            if isinstance(name, str) and name.endswith("_mark"):
+                start, end = module.range_of(node)
+                fix = Fix(Applicability.SAFE, "Unmark", (Edit(end - len("_mark"), end, ""),))
+                place = types.SimpleNamespace(module=module, node=node)
+                yield self.finding(place, f"Unmark {name}.", severity=severity, fix=fix, related=[(place, "here")])
+
+
+class DyingRule(Rule):
+    """Does what the word says that stands in the file."""
+
+    code, name, severity, triggers = "KC102", "dying", Severity.INFO, ("raise_it", "die_here")
+
+    def check(self, module):
+        if "raise_it" in module.text:
+            raise ZeroDivisionError("division\nby zero")
+        if "die_here" in module.text:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return iter(())
+
+
+@pytest.fixture(autouse=True)
+def fake_rules(monkeypatch, tmp_path):
+    rooms = []
+    for rule in (MarkRule(), DyingRule()):
+        room = registry.Room(tmp_path, rule.code, rule.name, rule.severity, rule.triggers, True, rule.__doc__)
+        room.__dict__["rule"] = rule
+        rooms.append(room)
+    monkeypatch.setattr(registry, "rooms", lambda: tuple(rooms))
+    registry.enabled.cache_clear()
+    engine._triggers.cache_clear()
+    yield
+    registry.enabled.cache_clear()
+    engine._triggers.cache_clear()
+
+
+@pytest.fixture
+def lint(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+    def run(files, *arguments, settings=None, **options):
+        for name, text in files.items():
+            (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / name).write_bytes(text if isinstance(text, bytes) else textwrap.dedent(text).encode())
+        configuration = Configuration(overrides_from(settings or {}))
+        return engine.lint(discover(arguments or ["."], configuration).files, configuration, **options)
+
+    return run
+
+
+def places(outcome):
+    return [(f.location.path, f.location.line, f.location.column, f.code) for f in outcome.findings]
+
+
+def errors(outcome):
+    return [(e.location.path, e.location.line, e.code, e.message) for e in outcome.errors]
+
+
+KERAS = "import keras\n"
+
+
+def test_findings_are_sorted_and_located(lint):
+    outcome = lint({"b.py": KERAS + "y_mark\n(x_mark)\n", "a.py": KERAS + "z = [\n  1, z_mark,\n]\n"})
+    assert places(outcome) == [("a.py", 3, 6, "KC101"), ("b.py", 2, 1, "KC101"), ("b.py", 3, 2, "KC101")]
+    first = outcome.findings[0]
+    assert (first.location.end_line, first.location.end_column, first.statement_lines) == (3, 12, (2, 4))
+    assert first.related[0].location == first.location
+    assert outcome.files == 2
+
+
+def test_files_without_keras_or_a_trigger_are_not_analysed(lint, monkeypatch):
+    monkeypatch.setattr(engine.Analysis, "check", lambda self, file: pytest.fail(file.path))
+    assert lint({"a.py": "x_mark\n", "b.py": KERAS}).findings == []
+
+
+def test_a_trigger_of_any_rule_counts_since_files_depend_on_each_other(lint):
+    files = {"a.py": KERAS + "from b import x\n# raise_it would be another rule's\n", "b.py": "x_mark\n"}
+    assert places(lint(files, settings={"select": ("mark",)})) == [("b.py", 1, 1, "KC101")]
+
+
+# --- findings in other files --------------------------------------------------------------------------
+
+
+def test_a_finding_in_another_file_is_merged_with_that_files_own(lint):
+    outcome = lint({"a.py": KERAS + "from b import x\n_mark\n", "b.py": KERAS + "x_mark\n"})
+    assert places(outcome) == [("a.py", 3, 1, "KC101"), ("b.py", 2, 1, "KC101")]
+    assert [finding.severity for finding in outcome.findings] == [Severity.WARNING, Severity.ERROR]
+    assert outcome.checked_from == {"b.py": {"a.py"}}
+    assert outcome.sources["b.py"].text == KERAS + "x_mark\n"
+
+
+def test_a_finding_in_a_file_that_was_not_asked_for_is_dropped(lint):
+    files = {"a.py": KERAS + "from b import x\n_mark\n", "b.py": KERAS + "x_mark\n"}
+    assert places(lint(files, "a.py")) == [("a.py", 3, 1, "KC101")]
+
+
+def test_files_that_import_the_one_asked_for_are_looked_at(lint, tmp_path):
+    (tmp_path / ".git").mkdir()
+    files = {
+        "scripts/a.py": KERAS + "from pkg.middle import y\n_mark\n",
+        "pkg/middle.py": "from .b import x as y\n",
+        "pkg/b.py": KERAS + "x_mark\n",
+        "other/b.py": KERAS + "x_mark\n",
+        "train.py": KERAS + "from pkg.b import x\n_mark\n",
+    }
+    (finding,) = lint(files, "pkg/b.py").findings
+    assert (finding.location.path, finding.severity) == ("pkg/b.py", Severity.ERROR)
+    (finding,) = lint(files, "other/b.py").findings
+    assert finding.severity is Severity.WARNING
+    session = engine.Session(Configuration())
+    for text in (files["pkg/b.py"], KERAS + "\n\nz_mark\n"):
+        (finding,) = session.lint(Source("pkg/b.py", text)).findings
+        assert finding.severity is Severity.ERROR
+
+
+def test_the_settings_of_the_file_that_has_the_finding_decide(lint):
+    files = {
+        "a.py": KERAS + "from pkg.b import x\n_mark\n",
+        "pkg/b.py": KERAS + "x_mark\n",
+        "pkg/__init__.py": "",
+        "pkg/pyproject.toml": '[tool.kerascheck]\nignore = ["mark"]\n',
+    }
+    assert places(lint(files)) == [("a.py", 3, 1, "KC101")]
+
+
+def test_a_file_reached_by_two_names_is_one(lint, tmp_path):
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    files = {"real/a.py": KERAS + "from b import x\n_mark\n", "real/b.py": KERAS + "x_mark\n"}
+    outcome = lint(files, "link")
+    assert [(path, line) for path, line, *_ in places(outcome)] == [("link/a.py", 3), ("link/b.py", 2)]
+    assert outcome.findings[1].severity is Severity.ERROR
+
+
+# --- what silences findings ---------------------------------------------------------------------------
+
+
+def test_comments_on_the_line_or_at_either_end_of_the_statement(lint):
+    outcome = lint({"a.py": KERAS + """\
+x_mark  # noqa: KC101
+f(  # kerascheck: ignore[mark]
+  x_mark,
+)
+f(
+  x_mark,
+)  # noqa
+f(
+  # noqa
+  x_mark,
+)
+"""})
+    assert [line for _, line, *_ in places(outcome)] == [11]
+
+
+def test_min_severity_per_file_ignores_and_selection(lint):
+    files = {"a.py": KERAS + "x_mark\n", "examples/a.py": KERAS + "x_mark\n"}
+    assert len(lint(files).findings) == 2
+    assert lint(files, settings={"min_severity": "error"}).findings == []
+    assert lint(files, settings={"ignore": ("KC1",)}).findings == []
+    files["pyproject.toml"] = '[tool.kerascheck.per-file-ignores]\n"examples/" = ["mark"]\n'
+    assert places(lint(files)) == [("a.py", 2, 1, "KC101")]
+
+
+# --- files that cannot be analysed --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "message"),
+    [
+        ("def f(:\n  pass\n", 1, "does not parse: invalid syntax"),
+        ("x = 1\nx = 'open\n", 2, "does not parse: unterminated string literal (detected at line 2)"),
+        ("if x:\ny\n", 2, "does not parse: expected an indented block after 'if' statement on line 1"),
+        ("import os\nprint 'x'\n", 2, "Python 2 code"),
+        ("raise ValueError, 'x'\n", 1, "Python 2 code"),
+        ("x = 0777\n", 1, "Python 2 code"),
+        (b"# nothing\nx = '\xff'\n", 2, "is not valid utf-8 (byte 0xff)"),
+    ],
+)
+def test_a_file_that_does_not_parse_is_one_error_and_the_others_go_on(lint, text, line, message):
+    outcome = lint({"bad.py": text, "good.py": KERAS + "x_mark\n"})
+    assert places(outcome) == [("good.py", 2, 1, "KC101")]
+    ((path, at, code, said),) = errors(outcome)
+    assert (path, at, code) == ("bad.py", line, "KC999")
+    assert said.startswith(message) and "\n" not in said
+
+
+def test_syntax_that_only_libcst_knows_is_no_error(lint, monkeypatch):
+    monkeypatch.setattr(engine, "_verdict", lambda code: engine._Verdict.REFUSED)
+    assert errors(lint({"a.py": "x = 1\n"})) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"\xef\xbb\xbfimport keras\r\nx_mark\r\n",
+        b"import keras\rx_mark\r",
+        b"import keras\n\x0c\nx_mark\n",
+        b"# coding: latin-1\nimport keras; '\xe9'; x_mark\n",
+        b"import keras\nx_mark",
+        b"import keras\nif 1:\n\tx_mark\n",
+    ],
+)
+def test_encodings_and_newlines(lint, text):
+    outcome = lint({"a.py": text})
+    (finding,) = outcome.findings
+    source = outcome.sources["a.py"]
+    line = source.text.replace("\r\n", "\n").replace("\r", "\n").split("\n")[finding.location.line - 1]
+    assert line[finding.location.column - 1 :].startswith("x_mark")
+    assert errors(outcome) == []
+
+
+def test_a_cell_that_does_not_parse_costs_that_cell(lint):
+    cells = ["import keras\n", "!ls\nfor x in:\n  y", "x_mark", "print 'x'", "%%bash\n(", "x_mark = ("]
+    notebook = {"nbformat": 4, "cells": [{"cell_type": "code", "source": source} for source in cells]}
+    outcome = lint({"n.ipynb": json.dumps(notebook)})
+    assert [(f.location.cell, f.location.line) for f in outcome.findings] == [(2, 1)]
+    assert [(e.location.cell, e.location.line, e.message[:13]) for e in outcome.errors] == [
+        (1, 2, "does not pars"), (3, 1, "Python 2 code"), (5, 1, "does not pars"),
+    ]  # fmt: skip
+
+
+def test_a_rule_that_fails_is_one_error_and_the_others_go_on(lint):
+    outcome = lint({"a.py": KERAS + "raise_it\nx_mark\n", "b.py": KERAS + "x_mark\n"})
+    assert len(outcome.findings) == 2
+    ((path, _, code, message),) = errors(outcome)
+    assert (path, code) == ("a.py", "KC998")
+    assert message.startswith("rule KC102 (dying) failed: ZeroDivisionError: division by zero (test_engine.py:")
+    assert "please report" in message
+
+
+def deep(kind, depth=7000):
+    return {
+        "sum": "x = " + "+".join(["1"] * depth) + "\n",
+        "brackets": "x = " + "(" * depth + "1" + ")" * depth + "\n",
+        "calls": "x = a" + ".b()" * depth + "\n",
+        "branches": "if x:\n pass\n" + "elif x:\n pass\n" * depth,
+    }[kind]
+
+
+@pytest.mark.parametrize("kind", ["sum", "brackets", "calls", "branches"])
+def test_deep_code_does_not_end_the_run(lint, kind, monkeypatch):
+    monkeypatch.setattr(pool, "_ALONE_SECONDS", 3)
+    outcome = lint({"deep.py": KERAS + deep(kind) + "x_mark\n", "a.py": KERAS + "x_mark\n"})
+    assert ("a.py", 2, 1, "KC101") in places(outcome)
+    told = [message for _, _, code, message in errors(outcome) if code == "KC999"]
+    assert len(outcome.findings) == 2 or told[0].startswith("could not be analysed: ")
+
+
+# --- processes ----------------------------------------------------------------------------------------
+
+
+def many(number, **special):
+    files = {f"d{i % 5}/m{i:02}.py": KERAS + "x_mark\n" * (i + 1) for i in range(number)}
+    return {**files, **special}
+
+
+def test_processes_give_what_one_process_gives(lint):
+    files = many(30, **{"d1/bad.py": "import keras; x_mark = ("})
+    alone, together = lint(files, jobs=1), lint(files, jobs=3)
+    assert len(alone.findings) == sum(range(1, 31))
+    assert (together.findings, together.errors, together.sources) == (alone.findings, alone.errors, alone.sources)
+
+
+def test_a_file_that_kills_its_process_costs_only_itself(lint):
+    files = many(30, **{"d1/m50.py": KERAS + "die_here\n", "d1/m51.py": KERAS + "x_mark\ndie_here\n"})
+    seen = []
+    outcome = lint(files, jobs=2, progress=lambda done, total: seen.append((done, total)))
+    assert len(outcome.findings) == sum(range(1, 31))
+    assert errors(outcome) == [
+        (f"d1/m{number}.py", 1, "KC999", "could not be analysed: the parser ran out of stack or memory on it")
+        for number in (50, 51)
+    ]
+    assert seen[-1] == (32, 32)
+
+
+def test_processes_can_be_spawned(tmp_path):
+    for i in range(22):
+        (tmp_path / f"m{i}.py").write_text("import keras\nmodel.predict(x)\nprint('x'\n")
+    code = f"""
+        import multiprocessing, sys
+        if __name__ == "__main__":
+            sys.platform = "elsewhere"
+            from kerascheck.cli import main
+            main(["--isolated", "--output-format", "concise", {str(tmp_path)!r}])
+    """
+    script = tmp_path / "run_it.py"
+    script.write_text(textwrap.dedent(code))
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=120)
+    assert done.stdout.count("KC999 does not parse") == 22, done.stderr
+    assert done.returncode == 2
+
+
+# --- one text -----------------------------------------------------------------------------------------
+
+
+def test_a_text_replaces_what_is_on_disk(lint, tmp_path):
+    lint({"a.py": KERAS, "b.py": KERAS + "x_mark\n"})
+    source = Source("a.py", KERAS + "from b import x\ny_mark\n")
+    assert places(engine.Session(Configuration()).lint(source)) == [("a.py", 3, 1, "KC101")]
+
+
+def test_fixing_follows_findings_that_another_file_causes(lint):
+    outcome = lint({"a.py": KERAS + "from b import x\n_mark\n", "b.py": "# tensorflow\nx_mark\ny_mark  # noqa\n"})
+    fixed = engine.fix(outcome.sources["b.py"], File("b.py", Settings()), outcome, unsafe=False)
+    assert fixed.text == "# tensorflow\nx\ny_mark  # noqa\n"
+    assert (len(fixed.applied), fixed.remaining) == (1, [])
+
+
+def test_deep_text_is_refused_without_being_parsed():
+    outcome = engine.Session(Configuration()).lint(Source("a.py", KERAS + deep("sum", 20_000) + "x_mark\n"))
+    assert errors(outcome) == [("a.py", 1, "KC999", "could not be analysed: it is nested too deeply")]

@@ -1,0 +1,117 @@
+"""Rules found as folders, and chosen by code, prefix or name."""
+
+import inspect
+import subprocess
+import sys
+
+import pytest
+
+from kerascheck import registry
+from kerascheck.config import ConfigError, Selection, Settings
+
+RULE = '''
+from kerascheck.rule import Rule, Severity
+
+class {cls}(Rule):
+    """Documented."""
+    code, name, severity, triggers = "{code}", "{name}", Severity.INFO, ("x",)
+    on_by_default = {default}
+'''
+
+
+@pytest.fixture
+def rules(tmp_path, monkeypatch):
+    def write(family, slug, text):
+        folder = tmp_path / family / slug
+        folder.mkdir(parents=True)
+        (folder / "rule.py").write_text(text)
+
+    for code, name, default in (("KC101", "one", True), ("KC102", "two", True), ("KC201", "three", True), ("KC202", "off", False)):
+        write("f", name, RULE.format(cls="R", code=code, name=name, default=default))
+    monkeypatch.setattr(registry, "rules_folder", lambda: tmp_path)
+    for cached in (registry.rooms, registry.enabled):
+        cached.cache_clear()
+    yield write
+    for cached in (registry.rooms, registry.enabled):
+        cached.cache_clear()
+
+
+def chosen(*levels):
+    return [room.name for room in registry.enabled(levels)]
+
+
+@pytest.mark.parametrize(
+    ("levels", "names"),
+    [
+        ([], ["one", "two", "three"]),
+        ([Selection(("KC1",))], ["one", "two"]),
+        ([Selection(("kc1",))], ["one", "two"]),
+        ([Selection(("ALL",))], ["one", "two", "three", "off"]),
+        ([Selection(("off", "KC101"))], ["one", "off"]),
+        ([Selection(extend_select=("off",))], ["one", "two", "three", "off"]),
+        ([Selection(ignore=("KC1",))], ["three"]),
+        ([Selection(("KC1",), ignore=("one",))], ["two"]),
+        ([Selection(("one",), ignore=("KC1",))], ["one"]),
+        ([Selection(("KC1",), ignore=("KC1",))], []),
+        ([Selection(ignore=("one",)), Selection(("KC1",))], ["one", "two"]),
+        ([Selection(("KC1",)), Selection(ignore=("two",))], ["one"]),
+        ([Selection(("KC1",)), Selection(extend_select=("three",))], ["one", "two", "three"]),
+    ],
+)
+def test_selection(rules, levels, names):
+    assert chosen(*levels) == names
+
+
+@pytest.mark.parametrize(("selector", "advice"), [("KC3", ""), ("thre", "; did you mean 'three'?"), ("KC20", None), ("all", "")])
+def test_selectors_must_mean_a_rule(rules, selector, advice):
+    if advice is None:
+        return registry.check_selector(selector)
+    with pytest.raises(ConfigError) as caught:
+        registry.check_selector(selector)
+    assert str(caught.value).startswith(f"no rule matches '{selector}'")
+    assert str(caught.value).endswith(advice)
+
+
+def test_settings_with_an_unknown_rule_name_their_file(rules):
+    with pytest.raises(ConfigError, match="a/pyproject.toml: no rule matches 'tow'; did you mean 'two'"):
+        registry.validate(Settings(origin="a/pyproject.toml", selections=(Selection(ignore=("tow",)),)))
+
+
+def test_a_rule_is_found_by_code_or_name(rules):
+    assert registry.find("kc102") is registry.find("two")
+    with pytest.raises(ConfigError, match="there is no rule 'KC103'; did you mean 'KC10"):
+        registry.find("KC103")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "must define exactly one rule, not 0"),
+        (RULE.format(cls="A", code="KC301", name="a", default=True) * 1 + RULE.format(cls="B", code="KC302", name="b", default=True),
+         "must define exactly one rule, not 2"),
+        (RULE.format(cls="A", code="KC101", name="a", default=True), "have the same code"),
+        (RULE.format(cls="A", code="KC301", name="one", default=True), "have the same name"),
+    ],
+)  # fmt: skip
+def test_folders_that_are_no_room(rules, text, message):
+    rules("g", "bad", text)
+    with pytest.raises(TypeError, match=message):
+        registry.rooms()
+
+
+def test_metadata_must_be_literal(rules):
+    rules("g", "computed", RULE.format(cls="A", code="KC301", name="a", default="1 > 2"))
+    with pytest.raises(TypeError, match="'on_by_default' must be written as a literal"):
+        registry.rooms()
+
+
+@pytest.mark.parametrize("room", registry.rooms(), ids=lambda room: room.name)
+def test_what_is_read_of_a_rule_is_what_it_says_when_run(room):
+    for attribute in ("code", "name", "severity", "triggers", "on_by_default"):
+        assert getattr(room, attribute) == getattr(room.rule, attribute)
+    assert room.documentation == inspect.getdoc(type(room.rule))
+
+
+def test_reading_the_rules_does_not_load_libcst():
+    code = "import sys; from kerascheck import registry; assert registry.rooms(); assert 'libcst' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True)
