@@ -12,6 +12,7 @@ import linecache
 import sys
 import threading
 import time
+import traceback
 import weakref
 
 from . import diagnose, redirect
@@ -54,16 +55,28 @@ def install(run, recorder):
     """Wait for the frameworks to be imported, and patch them then."""
     state = State(run, recorder)
     recorder.iterators_so_far = lambda: len(state.iterators)
-    sys.meta_path.insert(0, AfterImport({
-        "keras": [lambda module: _patch_keras(module, state)],
-        "tf_keras": [lambda module: _patch_keras(module, state)],
-        "tensorflow": [lambda module: _patch_tensorflow(module, state)],
-        "torch.optim": [lambda module: _patch_torch(state)],
-        "jax": [lambda module: _patch_jax(module, state)],
-    }))
+    patches = {
+        "keras": _patch_keras,
+        "tf_keras": _patch_keras,
+        "tensorflow": _patch_tensorflow,
+        "torch": _patch_torch,
+        "jax": _patch_jax,
+    }
+    sys.meta_path.insert(0, AfterImport({name: [_patcher(patch, state)] for name, patch in patches.items()}))
     recorder.at_end.append(functools.partial(diagnose.facts, state))
     if run["plan"]["diagnose"]:
         diagnose.install(state)
+
+
+def _patcher(patch, state):
+    def patched(module):
+        try:
+            patch(module, state)
+        except Exception as error:  # must not look like an error of the script
+            place = traceback.extract_tb(error.__traceback__)[-1]
+            state.recorder.fault(f"{patch.__name__}, line {place.lineno}: {type(error).__name__}: {error}")
+
+    return patched
 
 
 # Keras ------------------------------------------------------------------------------------------------------------
@@ -539,9 +552,7 @@ def _patch_iterator(cls, state):
 # PyTorch and JAX --------------------------------------------------------------------------------------------------
 
 
-def _patch_torch(state):
-    import torch
-
+def _patch_torch(torch, state):
     recorder = state.recorder
 
     def stepped(optimizer, args, kwargs):

@@ -148,9 +148,13 @@ class Recorder:
         try:
             self._tick(now, key, kind, name, steps, value, loss, epoch)
         except Exception as error:  # must not look like an error of the script
-            self.disabled = True
-            self._channel.send(event="end", reason="fault", detail=f"{type(error).__name__}: {error}"[:500], notes=[], seconds=0)
-            os._exit(0)
+            self.fault(f"{type(error).__name__}: {error}")
+
+    def fault(self, detail):
+        """End the process because of an error of ours."""
+        self.disabled = True
+        self._channel.send(event="end", reason="fault", detail=detail[:500], notes=[], seconds=0)
+        os._exit(0)
 
     def _tick(self, now, key, kind, name, steps, value, loss, epoch):
         series = self.series.get(key)
