@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 from kerascheck.verify.cli import evidence, verify
 
-from test_processes import gone
+from verify.made_up import gone
 
 ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")

@@ -13,6 +13,8 @@ from kerascheck.verify.compare import why_useless
 from kerascheck.verify.process import Ended, Plan, Script, ScriptProcess, TooLate
 from kerascheck.verify.rounds import run_alone
 
+from verify.made_up import gone
+
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
 
 
@@ -101,25 +103,6 @@ def test_every_end_has_a_reason(run, text, words):
 def test_a_script_that_hangs_is_ended(run):
     result = run("import time\nwhile True: time.sleep(1)", start_limit=1)
     assert "no progress" in why_useless(result)
-
-
-def alive(pid):
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    # A process that has ended and only waits to be collected by its parent.
-    stat = Path(f"/proc/{pid}/stat")
-    return not stat.exists() or stat.read_text().rpartition(")")[2].split()[0] != "Z"
-
-
-def gone(pid, seconds=10):
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        if not alive(pid):
-            return True
-        time.sleep(0.05)
-    return False
 
 
 def test_processes_that_the_script_started_end_with_it(run, tmp_path):

@@ -15,7 +15,7 @@ from kerascheck.verify.result import Verification
 from kerascheck.verify.rounds import Run
 from kerascheck.verify.stats import Ratio
 
-from test_verdicts import FACTS, block, ended
+from verify.made_up import FACTS, block, ended
 
 EVIL = "</style><script>alert(1)</script>\x1b[31m"
 PATH = f"/home/{EVIL}/train.py"

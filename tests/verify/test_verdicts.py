@@ -16,20 +16,7 @@ from kerascheck.verify.compare import (
 from kerascheck.verify.rounds import Run
 from kerascheck.verify.stats import Ratio
 
-
-def ended(reason="done", steps=100, losses=(), **facts):
-    end = {
-        "event": "end", "reason": reason, "detail": "", "steps": steps, "kind": "fit", "losses": list(losses),
-        "facts": facts, "epoch_starts": [0], "durations": [], "host_peak_bytes": 1, "first_step_at": 5.0, "places": [], "notes": [],
-    }  # fmt: skip
-    return Run(end=end)
-
-
-def block(seconds, steps=10, inner=True):
-    return {
-        "steps": steps, "seconds": seconds * steps, "inner_steps": steps if inner else 0,
-        "inner_seconds": seconds * steps if inner else 0.0, "ticks": [seconds] * steps, "others": None,
-    }  # fmt: skip
+from verify.made_up import FACTS, block, ended
 
 
 @pytest.mark.parametrize(
@@ -122,21 +109,6 @@ def test_a_variant_concerns_the_training_whose_lines_it_touches():
     variant = Variant("v", {}, places=(("/a.py", 10, 12),))
     assert concerns(variant, [["/a.py", 12, 12]])
     assert not concerns(variant, [["/a.py", 13, 20], ["/b.py", 10, 12]])
-
-
-FACTS = {
-    "runtime_nodes": [
-        {"name": "Root", "elements": 10, "seconds": 0.001, "parallelism": 1},
-        {"name": "Prefetch", "elements": 10, "seconds": 0.001, "parallelism": 1},
-        {"name": "MapAndBatch", "elements": 10, "seconds": 1.0, "parallelism": 1},
-        {"name": "TensorSlice", "elements": 100, "seconds": 0.1, "parallelism": 1},
-    ],
-    "chain": [
-        {"name": "Batch", "place": ["/a.py", 5]},
-        {"name": "Map", "place": ["/a.py", 4]},
-        {"name": "TensorSlice", "place": ["/a.py", 3]},
-    ],
-}
 
 
 def test_stages_are_named_by_source_line():
