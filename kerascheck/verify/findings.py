@@ -71,7 +71,7 @@ def findings_of(script: str | os.PathLike[str], configuration: Configuration) ->
         except (OSError, Unreadable):
             continue
     files = [File(display_path(each), configuration.for_file(each)) for each in sources]
-    outcome = engine.lint(files)
+    outcome = engine.lint(files, configuration)
     return Linted(path, sources, [f for f in outcome.findings if os.path.abspath(f.location.path) in sources])
 
 

@@ -560,7 +560,9 @@ def _patch_torch(torch, state):
             key = ("optimizer", id(optimizer))
             recorder.tick(key, "optimizer loop", type(optimizer).__name__)
 
-    torch.optim.optimizer.register_optimizer_step_post_hook(stepped)
+    from torch.optim.optimizer import register_optimizer_step_post_hook
+
+    register_optimizer_step_post_hook(stepped)
     if torch.cuda.is_available():
         previous = recorder.sync
         recorder.sync = lambda value: (previous(value), torch.cuda.synchronize())
