@@ -5,12 +5,13 @@ Independent of the linter: a variant is a mapping of paths to texts.
 
 from __future__ import annotations
 
+import ast
 import enum
 import itertools
 import os
 import statistics
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -37,6 +38,7 @@ _MIN_ROUNDS_IF_CLEAR = 2
 _CEILING_BLOCKS = 24
 _MAX_SIDE_BY_SIDE = 4
 _MAX_TRAININGS = 6
+_TRAINS = frozenset({"fit", "fit_generator", "train_on_batch", "apply_gradients", "stateless_apply"})
 _LOSSES = 8
 _ROUNDING = 1e-4
 """Relative difference that a reordering of float32 sums makes within the first few steps."""
@@ -203,14 +205,28 @@ def _targets(
         missing = [v for v in variants if v.name not in targets and v.places and not _spans_everything(v, variants)]
         last = result.scouts[-1].end
         was_all = last["reason"] != "done" and last["trainings"] <= len(result.scouts)
-        if not missing or was_all or len(result.scouts) >= _MAX_TRAININGS:
+        if not missing or was_all or len(result.scouts) >= min(_MAX_TRAININGS, training_calls(script.sources.values())):
             break
         progress("looking for further trainings", 10 + budget.seconds * (len(variants) + 1))
-        scout = _scout(script, number + 1, budget)
+        # The trainings before the wanted one run as written, to their end: that must not take for ever.
+        scout = _scout(script, number + 1, replace(budget, start_limit=min(budget.start_limit, 2 * budget.seconds)))
         if why_useless(scout) is not None:
             break
         result.scouts.append(scout)
     return {variant.name: targets.get(variant.name, 0) for variant in variants}
+
+
+def training_calls(texts: Iterable[str]) -> int:
+    """How many places of the code train, as far as names tell: calls of ``fit`` and what hand-written loops call."""
+    count = 0
+    for text in texts:
+        try:
+            tree = ast.parse(text)
+        except (SyntaxError, ValueError, RecursionError):
+            continue
+        for node in ast.walk(tree):
+            count += isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _TRAINS
+    return count
 
 
 def _spans_everything(variant: Variant, variants: Sequence[Variant]) -> bool:
