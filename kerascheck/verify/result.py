@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from kerascheck.verify.compare import Comparison, Status, Verdict
@@ -23,7 +24,6 @@ class Verification:
     """What was run, for people."""
     gpu: Mapping[str, Any] | None = None
     """Utilisation, memory, power and clocks while it ran; None without a GPU or without nvidia-ml-py."""
-    extra: dict[str, Any] = field(default_factory=dict)
 
     @property
     def versions(self) -> dict[str, str]:
@@ -79,7 +79,7 @@ class Verification:
             "remark": verdict.remark,
             "ratio": None if verdict.ratio is None else asdict(verdict.ratio),
             "step_seconds": verdict.step_seconds and {"as_written": verdict.step_seconds[0], "repaired": verdict.step_seconds[1]},
-            "losses": verdict.losses and {"as_written": verdict.losses[0], "repaired": verdict.losses[1]},
+            "losses": verdict.losses and dict(zip(("as_written", "repaired"), map(_finite, verdict.losses))),
             "training": verdict.training,
             "rounds": verdict.rounds,
             "blocks": verdict.blocks,
@@ -88,3 +88,8 @@ class Verification:
                 for f in (repair.findings if repair else ())
             ],
         }
+
+
+def _finite(series: Iterable[float]) -> list[float | None]:
+    """JSON knows no infinity and no NaN: null stands for them."""
+    return [value if math.isfinite(value) else None for value in series]

@@ -103,6 +103,12 @@ def test_exit_codes():
     assert verification(*CASES[1:]).exit_code == 0
 
 
+def test_a_loss_that_is_no_number_is_null_in_json():
+    case = verdict(Status.CHANGES_RESULTS, Ratio(1.0, 1.0, 1.0), losses=([1.0], [float("nan")]))
+    result = json.loads(json.dumps(verification(case).as_dict(), allow_nan=False))
+    assert result["verdicts"][0]["losses"] == {"as_written": [1.0], "repaired": [None]}
+
+
 def test_json_is_json():
     result = json.loads(json.dumps(verification(*CASES[:1]).as_dict(), allow_nan=False))
     assert result["version"] == 1

@@ -55,7 +55,7 @@ def patch_tensorflow(tf, state):
 
 
 def facts(state, leader):
-    """What every run tells about the training: element spec, batches per epoch, weights, versions."""
+    """What every run tells about the training: backend and versions, element spec, steps per epoch, devices."""
     found = {key: value for key, value in state.recorder.facts.items() if key != "on_warm"}
     found["epoch_lengths"] = state.epoch_lengths
     found["chain"] = leader.chain

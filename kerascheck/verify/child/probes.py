@@ -44,7 +44,6 @@ class State:
         self.calls = {}  # training functions: key -> steps of each of the first calls
         self.in_call = None  # (key, start) while the outermost training function runs
         self.poller = None
-        self.optimizers_of_torch = False
 
     def counts_here(self):
         """Whether an event is outermost: not inside fit or another step, and on the script's own thread."""
