@@ -39,6 +39,9 @@ _CEILING_BLOCKS = 24
 _MAX_SIDE_BY_SIDE = 4
 _MAX_TRAININGS = 6
 _TRAINS = frozenset({"fit", "fit_generator", "train_on_batch", "apply_gradients", "stateless_apply"})
+_QUIET = 0.2
+"""Share of the machine that others may use while a block counts as undisturbed."""
+_ENOUGH_QUIET = 12
 _LOSSES = 8
 _ROUNDING = 1e-4
 """Relative difference that a reordering of float32 sums makes within the first few steps."""
@@ -396,7 +399,21 @@ def _measure_group(
 
 def _speedup(original: Sequence[Run], other: Sequence[Run]) -> Ratio:
     inner = min(_inner_share(original), _inner_share(other)) >= 0.5
-    return speedup(*([[_mean_step(b, inner) for b in run.blocks] for run in runs] for runs in (original, other)))
+    a, b = [], []
+    for first, second in zip(original, other):
+        pairs = quiet_pairs(list(zip(first.blocks, second.blocks)))
+        a.append([_mean_step(x, inner) for x, _ in pairs])
+        b.append([_mean_step(y, inner) for _, y in pairs])
+    return speedup(a, b)
+
+
+def quiet_pairs(pairs: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]]) -> Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]]:
+    """Neighbouring blocks during which other programs left the machine alone, if there are enough of them; else all.
+
+    Chosen by what others used, never by how long the blocks took.
+    """
+    quiet = [pair for pair in pairs if all(block["others"] is not None and block["others"] < _QUIET for block in pair)]
+    return quiet if len(quiet) >= max(_ENOUGH_QUIET, len(pairs) // 4) else pairs
 
 
 def _inner_share(runs: Sequence[Run]) -> float:
@@ -437,6 +454,10 @@ def _judge(g: _Gathered, training: int) -> Verdict:
         verdict.remark = f"as its fix says, results change: {change}"
     elif change:
         verdict.status, verdict.reason, verdict.remark = Status.CHANGES_RESULTS, change, verdict.reason
+    busy = [b["others"] for run in (*g.original_runs, *g.runs) for b in run.blocks if b["others"] is not None]
+    if busy and verdict.status is Status.NO_EFFECT and g.ratio.width > _NARROW and statistics.median(busy) > _QUIET:
+        others = f"other programs used {statistics.median(busy):.0%} of this machine meanwhile: ask again when it is quieter"
+        verdict.remark = f"{verdict.remark}; {others}" if verdict.remark else others
     return verdict
 
 

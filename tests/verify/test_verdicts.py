@@ -10,6 +10,7 @@ from kerascheck.verify.compare import (
     Budget,
     concerns,
     judge_ratio,
+    quiet_pairs,
     what_changed,
     why_useless,
 )
@@ -133,3 +134,13 @@ def test_the_ceiling_bounds_what_input_fixes_can_win():
     busy = analyse(0.005, scout, ceiling)
     assert "does not wait for data" in can_matter("KC101", busy)
     assert can_matter("KC401", busy) is None
+
+
+def test_blocks_disturbed_by_others_are_left_out_if_enough_remain():
+    quiet, loud = {"others": 0.05}, {"others": 0.6}
+    pairs = [(quiet, quiet)] * 20 + [(quiet, loud)] * 20
+    assert quiet_pairs(pairs) == pairs[:20]
+    pairs = [(quiet, quiet)] * 5 + [(loud, loud)] * 20
+    assert quiet_pairs(pairs) == pairs
+    unknown = [({"others": None}, {"others": None})] * 20
+    assert quiet_pairs(unknown) == unknown

@@ -63,9 +63,19 @@ def facts(state, leader):
     iterator = training_iterator(state)
     if iterator is not None:
         found["element_spec"] = flat_spec(iterator.element_spec)
-    if "gpus" in found and state.uses_gpu():
-        found["gpus"] = [device.name for device in sys.modules["tensorflow"].config.list_physical_devices("GPU")]
+    found["gpus"] = accelerators(state, found.get("backend"))
     return found
+
+
+def accelerators(state, backend):
+    """Names of the devices, other than processors, that this process holds: none or a list."""
+    if backend == "jax":
+        return [str(device) for device in sys.modules["jax"].devices() if device.platform != "cpu"]
+    if backend == "torch" and sys.modules["torch"].cuda.is_available():
+        return [sys.modules["torch"].cuda.get_device_name(0)]
+    if hasattr(state, "uses_gpu") and state.uses_gpu():
+        return [device.name for device in sys.modules["tensorflow"].config.list_physical_devices("GPU")]
+    return []
 
 
 def flat_spec(spec):

@@ -374,7 +374,6 @@ def _patch_tensorflow(tf, state):
     if state.run["plan"]["diagnose"]:
         diagnose.patch_tensorflow(tf, state)
     sync = getattr(tf.test.experimental, "sync_devices", None)
-    state.recorder.facts.setdefault("gpus", None)
 
     def wait(value):
         if sync is not None and state.uses_gpu():
