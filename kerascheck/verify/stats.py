@@ -18,6 +18,8 @@ Rounds = Sequence[Sequence[float]]
 
 _RESAMPLES = 2000
 _CONFIDENCE = 0.95
+_ONE_ROUND = 2.0
+"""How much wider the interval is made when nothing is known of the variance between rounds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +57,9 @@ def speedup(a: Rounds, b: Rounds, *, seed: int = 0) -> Ratio:
         for _ in range(_RESAMPLES)
     )
     tail = round((1 - _CONFIDENCE) / 2 * _RESAMPLES)
-    low, high = resampled[tail], resampled[-1 - tail]
+    # Resampling a handful of rounds shows too little of the variance between them.
+    widen = math.sqrt(len(rounds) / (len(rounds) - 1)) if len(rounds) > 1 else _ONE_ROUND
+    low, high = (value + widen * (bound - value) for bound in (resampled[tail], resampled[-1 - tail]))
     return Ratio(math.exp(value), math.exp(min(low, value)), math.exp(max(high, value)))
 
 
