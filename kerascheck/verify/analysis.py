@@ -51,10 +51,11 @@ class Analysis:
         return max(self.stages, key=lambda stage: stage.share, default=None)
 
 
-def analyse(step_seconds: float, scout: Run, ceiling: Run | None) -> Analysis:
-    """Put together what ``scout`` (a diagnosing run) and ``ceiling`` (one cached batch) tell.
+def analyse(step_seconds: float, scout: Run, gain: float | None, why_no_gain: str = "") -> Analysis:
+    """Put together what ``scout`` (a diagnosing run) and a run on one cached batch tell.
 
-    ``step_seconds``: the step as measured without diagnosis.
+    ``step_seconds``: the step as measured without diagnosis. ``gain``: how many times faster the steps of the cached batch
+    were than their neighbours as written; None if that could not be measured, for the reason ``why_no_gain``.
     """
     end = scout.end
     facts = {**end["facts"], "host_peak_bytes": end["host_peak_bytes"]}
@@ -63,15 +64,12 @@ def analyse(step_seconds: float, scout: Run, ceiling: Run | None) -> Analysis:
     for key, value in facts.items():
         if key.endswith("_failed"):
             result.missing.append(f"{key.removesuffix('_failed').replace('_', ' ')}: {value}")
-    if ceiling is None or not ceiling.blocks:
-        reason = "no tf.data iterator or Keras data adapter feeds this training" if ceiling is None else ceiling.failure or "no step"
-        result.missing.append(f"ceiling with one cached batch: {reason}")
-        return result
-    means = [block["inner_seconds"] / block["inner_steps"] for block in ceiling.blocks if block["inner_steps"]]
-    if means:
-        result.ceiling_seconds = statistics.median(means)
-        result.input_bound = min(1.0, max(0.0, 1 - result.ceiling_seconds / step_seconds))
-        result.largest_input_gain = max(1.0, step_seconds / result.ceiling_seconds)
+    if gain is None:
+        result.missing.append(f"ceiling with one cached batch: {why_no_gain}")
+    else:
+        result.largest_input_gain = max(1.0, gain)
+        result.ceiling_seconds = step_seconds / result.largest_input_gain
+        result.input_bound = 1 - 1 / result.largest_input_gain
     return result
 
 

@@ -180,15 +180,18 @@ def _analyse(script: Script, scout: Run, plan: Plan, budget: Budget, progress: P
     """Run the script in turn with itself on one cached batch."""
     order = ceiling_order(scout)
     if order is None:
-        return analyse(_step_seconds(scout), scout, None)
+        return analyse(_step_seconds(scout), scout, None, "no tf.data iterator or Keras data adapter feeds this training")
     progress("measuring the ceiling with one cached batch", budget.seconds)
     # Start-up effects of the cached batch are over at once; a few blocks are enough for a share.
     plan = replace(plan, blocks=min(plan.blocks, _CEILING_BLOCKS), warmup_steps=min(plan.warmup_steps, 10))
     scripts = {ORIGINAL: script, CEILING: replace(script, ceiling=order)}
     measure = measure_in_turn if plan.in_turn else measure_one_by_one
     runs = measure(scripts, plan, start_limit=budget.start_limit, block_limit=budget.block_limit)
-    original = [_mean_step(b, inner=True) for b in runs[ORIGINAL].blocks if b["inner_steps"]]
-    return analyse(statistics.median(original) if original else _step_seconds(scout), scout, runs[CEILING])
+    for run in runs.values():
+        if not run.blocks:
+            return analyse(_step_seconds(scout), scout, None, why_useless(run) or "too few steps")
+    original = [_mean_step(block, inner=bool(block["inner_steps"])) for block in runs[ORIGINAL].blocks]
+    return analyse(statistics.median(original), scout, _speedup([runs[ORIGINAL]], [runs[CEILING]]).value)
 
 
 def _targets(

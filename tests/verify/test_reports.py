@@ -12,10 +12,9 @@ from kerascheck.verify.analysis import analyse
 from kerascheck.verify.compare import Comparison, Status, Variant, Verdict
 from kerascheck.verify.findings import Linted, Repair
 from kerascheck.verify.result import Verification
-from kerascheck.verify.rounds import Run
 from kerascheck.verify.stats import Ratio
 
-from verify.made_up import FACTS, block, ended
+from verify.made_up import FACTS, ended
 
 EVIL = "</style><script>alert(1)</script>\x1b[31m"
 PATH = f"/home/{EVIL}/train.py"
@@ -24,7 +23,7 @@ TEXT = f"x = '{EVIL}'\nds = ds.map(f)\n"
 
 def verification(*verdicts, failure=None):
     scout = ended(**FACTS, keras="3.15.1", tensorflow="2.21.0", backend="tensorflow", jit_compile=False)
-    analyses = [analyse(0.01, scout, Run(blocks=[block(0.0099)]))]
+    analyses = [analyse(0.01, scout, 1.01)]
     comparison = Comparison(PATH, scout, [scout], analyses, list(verdicts), failure, [f"note {EVIL}"], 61.0)
     fix = Fix(Applicability.SAFE, "Do", (Edit(0, 0, ""),))
     finding = Finding("KC101", "serial-map", Severity.WARNING, Location(PATH, None, 2, 1, 2, 3), "m", fix=fix)

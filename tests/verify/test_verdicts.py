@@ -125,15 +125,21 @@ def test_stages_are_named_by_source_line():
 
 def test_the_ceiling_bounds_what_input_fixes_can_win():
     scout = ended(**FACTS)
-    ceiling = Run(blocks=[block(0.005)] * 3)
-    bound = analyse(0.01, scout, ceiling)
+    bound = analyse(0.01, scout, 2.0)
     assert bound.input_bound == pytest.approx(0.5)
-    assert bound.largest_input_gain == pytest.approx(2)
+    assert bound.ceiling_seconds == pytest.approx(0.005)
     assert bound.slowest_stage.name == "MapAndBatch"
     assert can_matter("KC101", bound) is None
-    busy = analyse(0.005, scout, ceiling)
+    busy = analyse(0.005, scout, 0.99)
+    assert busy.input_bound == 0
     assert "does not wait for data" in can_matter("KC101", busy)
     assert can_matter("KC401", busy) is None
+
+
+def test_a_ceiling_that_could_not_be_measured_says_why():
+    unknown = analyse(0.01, ended(**FACTS), None, "it took too long")
+    assert unknown.input_bound is None and unknown.missing == ["ceiling with one cached batch: it took too long"]
+    assert can_matter("KC101", unknown) is None
 
 
 def test_blocks_disturbed_by_others_are_left_out_if_enough_remain():
