@@ -11,6 +11,9 @@ from typing import Any
 from kerascheck.verify.process import Ended, Plan, Script, ScriptProcess, TooLate
 
 
+_MORE_SECONDS = 15.0
+
+
 @dataclass(slots=True)
 class Run:
     """What one process told."""
@@ -56,6 +59,14 @@ def run_alone(script: Script, plan: Plan, *, start_limit: float, block_limit: fl
     return run
 
 
+def _read_more(process: ScriptProcess, end: dict[str, Any]) -> None:
+    """Add the facts of the last, disturbing diagnoses to the closing message, if they come."""
+    try:
+        end["facts"] |= process.next_message(time.monotonic() + _MORE_SECONDS)["facts"]
+    except (Ended, TooLate):
+        end["facts"]["pipeline_alone_failed"] = "the data does not start again"
+
+
 def _until_ready(process: ScriptProcess, run: Run, deadline: float, block_limit: float = 0.0) -> bool:
     """Read messages until the process waits for its next block (True, and it is frozen) or has ended (False)."""
     try:
@@ -70,6 +81,8 @@ def _until_ready(process: ScriptProcess, run: Run, deadline: float, block_limit:
             elif message["event"] == "end":
                 run.end = message
                 run.output = process.output()
+                if message.get("more"):
+                    _read_more(process, message)
                 return False
     except Ended as error:
         run.failure = str(error)

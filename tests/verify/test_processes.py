@@ -68,6 +68,12 @@ def test_tracebacks_and_inspect_show_the_text_that_runs(run, tmp_path):
     assert "ValueError: here at line 4" in why_useless(result)
 
 
+def test_source_is_served_again_when_the_cache_was_emptied(run):
+    text = "import inspect, linecache, data\nlinecache.clearcache()\nprint(inspect.getsource(data.size))\n"
+    result = run(text, data="def size(): return 1\n", served={"data": "def size(): return 2\n"})
+    assert "return 2" in result.output and "return 1" not in result.output
+
+
 def test_spawned_workers_are_served_too(run):
     text = (
         "import multiprocessing, data\n"

@@ -224,11 +224,12 @@ def pipeline_alone(state, leader):
 
 
 def install(state):
-    """Add the diagnoses that belong to a diagnosing run, the disturbing ones last."""
+    """Add the diagnoses that belong to a diagnosing run."""
     state.recorder.at_first_tick.append(functools.partial(dataset_places, state))
-    looks = (tracing, host_reads, model, device_memory, runtime_model, pipeline_alone)
+    looks = (tracing, host_reads, model, device_memory, runtime_model)
     for look in looks:
         state.recorder.at_end.append(functools.partial(_call, look, state))
+    state.recorder.last_looks.append(functools.partial(_call, pipeline_alone, state))
 
 
 def _call(look, state, leader):

@@ -3,7 +3,6 @@
 import builtins
 import ctypes
 import json
-import linecache
 import os
 import signal
 import sys
@@ -39,7 +38,7 @@ def main(run_file):
     _serve_in_spawned_processes(run_file)
     probes.install(run, recorder)
     channel.send(event="started")
-    end = _run_script(run["script"], run["sources"][run["script"]], run["argv"])
+    end = _run_script(run["script"], run["sources"], run["argv"])
     sys.stdout.flush()
     sys.stderr.flush()
     if recorder.disabled:  # a process that the script forked: its end says nothing about the script
@@ -55,8 +54,9 @@ def _die_with_parent(parent):
         os._exit(1)
 
 
-def _run_script(path, text, argv):
+def _run_script(path, served, argv):
     """Execute the script as ``__main__``; returns the keys of the closing message."""
+    text = served[path]
     module = types.ModuleType("__main__")
     module.__file__ = path
     module.__builtins__ = builtins
@@ -76,17 +76,17 @@ def _run_script(path, text, argv):
     except KeyboardInterrupt:
         return {"reason": "interrupted", "detail": ""}
     except BaseException as error:
-        return {"reason": "exception", **_describe(error, path)}
+        return {"reason": "exception", **_describe(error, set(served))}
     return {"reason": "end", "detail": ""}
 
 
-def _describe(error, script):
+def _describe(error, served):
     """One line about an exception, where in the script it was raised, and its traceback without our frames."""
     # The exception's own traceback starts in this file.
     entries = traceback.extract_tb(error.__traceback__)[1:]
     here = os.path.dirname(os.path.abspath(__file__))
     entries = [entry for entry in entries if not entry.filename.startswith(here)]
-    own = [e for e in entries if e.filename == script or e.filename in linecache.cache and linecache.cache[e.filename][1] is None]
+    own = [entry for entry in entries if os.path.realpath(entry.filename) in served]
     place = (own or entries or [None])[-1]
     message = "".join(traceback.format_exception_only(type(error), error)).strip()
     # A syntax error's message begins with the place and the line.

@@ -140,14 +140,13 @@ def _patch_fit(owner, state):
         place = _called_in_loop()
         in_loop = place is not None
         state.fit_key = ("fit", place) if in_loop else ("fit", state.fits)
-        if not in_loop and not recorder.is_next():
-            pass  # another training than the one to measure: it runs as written
-        elif in_loop:
+        wanted = not in_loop and recorder.is_next()
+        if in_loop:
             recorder.note("fit is called in a loop of the script: its calls are measured together, with what happens between them")
-        else:
-            # The run ends by the plan. A fit that ended by itself would let the rest of the script run.
+        elif wanted and not hasattr(bound.arguments.get("x"), "__next__"):  # a generator gives its data once
             bound.arguments["epochs"] = _ENDLESS
             recorder.note("fit was continued beyond its epochs where the measurement needed more steps")
+            redirect.no_early_stop(bound.arguments.get("callbacks"), state)
         if bound.arguments.get("validation_data") is not None or bound.arguments.get("validation_split"):
             recorder.note("validation was skipped (callbacks were shown the training metrics as val_ metrics)")
         redirect.callbacks(bound.arguments.get("callbacks"), state)
@@ -157,9 +156,13 @@ def _patch_fit(owner, state):
         state.fits += 1
         state.fit_model = self
         try:
-            return original(*bound.args, **bound.kwargs)
+            result = original(*bound.args, **bound.kwargs)
         finally:
             recorder.depth -= 1
+        if wanted and state.fit_key in recorder.series:
+            # The rest of the script is none of our business.
+            recorder.finish(reason="trained", detail="fit ended by itself")
+        return result
 
     owner.fit = fit
 

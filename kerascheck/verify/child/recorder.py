@@ -114,6 +114,7 @@ class Recorder:
         self._strong = 0  # origins so far that are not bare loops
         self.at_first_tick = []  # functions of a new series, while its data and its stack are there
         self.at_end = []  # diagnostics: functions of the leading series that return a dictionary
+        self.last_looks = []  # likewise, but disturbing ones
         self.facts = {}  # what probes noticed about the training
         self.notes = []  # what was done to the script's run: redirections, muted validation
         self.sync = lambda value: None
@@ -289,7 +290,14 @@ class Recorder:
             }
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         message["host_peak_bytes"] = peak if sys.platform == "darwin" else peak * 1024
-        self._channel.send(**message)
+        last_looks = self.last_looks if leader is not None else []
+        self._channel.send(**message, more=bool(last_looks))
+        if last_looks:
+            # They may hang, as data sources that cannot start again do: what is known has been told already.
+            facts = {}
+            for look in last_looks:
+                facts |= look(leader) or {}
+            self._channel.send(event="more", facts=facts)
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(0)

@@ -50,16 +50,26 @@ class MemoryFinder(importlib.abc.MetaPathFinder):
         return spec
 
 
-def show_in_tracebacks(path, text):
-    """Make tracebacks, ``inspect.getsource`` and AutoGraph see ``text`` as the content of ``path``."""
-    # An entry without modification time is never checked against the disk.
-    linecache.cache[path] = (len(text), None, text.splitlines(keepends=True), path)
+def _show_in_tracebacks(texts):
+    """Make tracebacks, ``inspect.getsource`` and AutoGraph see ``texts`` as the content of the files."""
+    updatecache = linecache.updatecache
+
+    def update(filename, module_globals=None):
+        text = texts.get(os.path.realpath(filename)) if filename and not filename.startswith("<") else None
+        if text is None:
+            return updatecache(filename, module_globals)
+        lines = text.splitlines(keepends=True)
+        # An entry without modification time is never checked against the disk.
+        linecache.cache[filename] = (len(text), None, lines, filename)
+        return lines
+
+    # Not only an entry in the cache: AutoGraph throws entries away and asks again.
+    linecache.updatecache = update
 
 
 def serve(texts):
     """Serve ``texts`` (real path to source text) to imports, tracebacks and processes that re-run the main file."""
-    for path, text in texts.items():
-        show_in_tracebacks(path, text)
+    _show_in_tracebacks(texts)
     sys.meta_path.insert(0, MemoryFinder(texts))
 
     import runpy
