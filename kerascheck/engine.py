@@ -39,9 +39,12 @@ if TYPE_CHECKING:
 
 UNREADABLE = "KC999"
 INTERNAL = "KC998"
+_TOO_DEEP = "could not be analysed: it is nested too deeply"
 
 _POOL_FROM = 20
 """Files to parse from which starting processes pays."""
+_SPREAD_FROM = 200
+"""Files to look at from which starting processes pays."""
 _CHUNK_BYTES = 400_000
 """Largest chunk that one process takes at once; bounds the memory of the trees that it keeps."""
 _STACK_SIZES = (512 << 20, 256 << 20, 64 << 20)
@@ -108,14 +111,16 @@ class _Verdict(enum.Enum):
 
 def _verdict(code: str | bytes) -> _Verdict:
     """To be called with the usual recursion limit."""
-    try:
-        symtable.symtable(code, "<source>", "exec")
-    except (RecursionError, MemoryError):
-        return _Verdict.DEEP
-    except SyntaxError as problem:
-        return _Verdict.DEEP if "too many" in str(problem) else _Verdict.REFUSED
-    except ValueError:
-        return _Verdict.REFUSED
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            symtable.symtable(code, "<source>", "exec")
+        except (RecursionError, MemoryError):
+            return _Verdict.DEEP
+        except SyntaxError as problem:
+            return _Verdict.DEEP if "too many" in str(problem) else _Verdict.REFUSED
+        except ValueError:
+            return _Verdict.REFUSED
     return _Verdict.FINE
 
 
@@ -191,7 +196,7 @@ class Analysis:
                 if source.text == before:
                     return None
             except (RecursionError, MemoryError):
-                self._refuse(checked, source, "could not be analysed: it is nested too deeply", 0)
+                self._refuse(checked, source, _TOO_DEEP, 0)
                 return None
 
     def _refuse(self, checked: Checked, source: Source, message: str, offset: int) -> None:
@@ -206,6 +211,9 @@ class Analysis:
                 if finding is not None:
                     checked.findings.append(finding)
                     checked.sources[finding.location.path] = diagnosis.at.module.source
+        except (RecursionError, MemoryError):
+            if not checked.errors:
+                self._refuse(checked, module.source, _TOO_DEEP, 0)
         except Exception as problem:  # noqa: BLE001 - a fault of one rule costs that rule, not the run
             self._fault(checked, module.source, f"rule {room.code} ({room.name})", problem)
         checked.seconds[room.code] = checked.seconds.get(room.code, 0.0) + time.perf_counter() - started
@@ -311,7 +319,8 @@ def lint(
     """
     for settings in {file.settings for file in files}:
         registry.validate(settings)
-    candidates, deep = _choose(files)
+    jobs = jobs or _processors()
+    candidates, deep = _choose(files, jobs)
     candidates += _choose(_importers([file for file, _ in candidates], files, configuration))[0]
     checked: list[Checked] = []
     total = len(candidates) + len(deep)
@@ -321,7 +330,7 @@ def lint(
         if progress is not None:
             progress(min(len(checked), total), total)
 
-    jobs = min(jobs or _processors(), 1 + len(candidates) // 10)
+    jobs = min(jobs, 1 + len(candidates) // 10)
     if len(candidates) <= _POOL_FROM or jobs == 1:
         with_large_stack(lambda: [gather(result) for chunk in _chunks(candidates) for result in check_files(chunk, noqa)])
         crashed: list[File] = []
@@ -360,7 +369,7 @@ class Session:
         verdict = _verdict(source.text)
         if candidate and verdict is _Verdict.DEEP:
             place = source.locate(0, 0)
-            error = FileError(UNREADABLE, place, "could not be analysed: it is nested too deeply")
+            error = FileError(UNREADABLE, place, _TOO_DEEP)
             return Outcome(errors=[error], files=1)
         if not candidate and verdict is not _Verdict.REFUSED:
             return Outcome(files=1)
@@ -430,39 +439,50 @@ def _importers(candidates: Iterable[File], files: Iterable[File], configuration:
     return list(found.values())
 
 
-def _choose(files: Iterable[File]) -> tuple[list[tuple[File, int]], list[File]]:
+class _Kind(enum.Enum):
+    """What has to be done with a file."""
+
+    NOTHING = enum.auto()
+    PARSE = enum.auto()
+    PARSE_ALONE = enum.auto()
+
+
+def _choose(files: Sequence[File], jobs: int = 1) -> tuple[list[tuple[File, int]], list[File]]:
     """Files to parse, with their sizes, and files to parse in a process of their own."""
-    candidates, deep = [], []
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        for file in files:
-            try:
-                with open(file.path, "rb") as stream:
-                    data = stream.read()
-            except OSError:
-                # Read again, and reported, where every other problem of a file is.
-                candidates.append((file, 0))
-                continue
-            candidate = _candidate(data)
-            if candidate and file.path.endswith(".ipynb"):
-                # Its outputs make it long, and never its code deep.
-                candidates.append((file, len(data)))
-                continue
-            verdict = _verdict_of_file(file.path, data)
-            if candidate and verdict is _Verdict.DEEP:
-                deep.append(file)
-            elif candidate or verdict is _Verdict.REFUSED:
-                candidates.append((file, len(data)))
-    return candidates, deep
+    paths = [file.path for file in files]
+    if jobs > 1 and len(files) > _SPREAD_FROM:
+        from kerascheck import pool
+
+        kinds = pool.spread(_classify, paths, jobs)
+    else:
+        kinds = list(map(_classify, paths))
+    parse = [(file, size) for file, (kind, size) in zip(files, kinds) if kind is _Kind.PARSE]
+    return parse, [file for file, (kind, _) in zip(files, kinds) if kind is _Kind.PARSE_ALONE]
 
 
-def _verdict_of_file(path: str, data: bytes) -> _Verdict:
-    if not path.endswith(".ipynb"):
-        return _verdict(data)
+def _classify(path: str) -> tuple[_Kind, int]:
+    """What to do with the file at ``path``, and its size."""
     try:
-        return _verdict(decode(path, data).text)
+        with open(path, "rb") as stream:
+            data = stream.read()
+    except OSError:
+        # Read again, and reported, where every other problem of a file is.
+        return _Kind.PARSE, 0
+    candidate = _candidate(data)
+    if path.endswith(".ipynb"):
+        # Outputs make it long, and never its code deep.
+        return (_Kind.PARSE if candidate or not _is_fine_notebook(path, data) else _Kind.NOTHING), len(data)
+    verdict = _verdict(data)
+    if candidate and verdict is _Verdict.DEEP:
+        return _Kind.PARSE_ALONE, len(data)
+    return (_Kind.PARSE if candidate or verdict is _Verdict.REFUSED else _Kind.NOTHING), len(data)
+
+
+def _is_fine_notebook(path: str, data: bytes) -> bool:
+    try:
+        return _verdict(decode(path, data).text) is not _Verdict.REFUSED
     except Unreadable:
-        return _Verdict.REFUSED
+        return False
 
 
 def _chunks(candidates: Sequence[tuple[File, int]]) -> list[list[File]]:

@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
+from typing import TypeVar
 
 from kerascheck import engine
 from kerascheck.finding import FileError, Location
@@ -16,6 +17,9 @@ from kerascheck.source.discovery import File
 
 _ALONE_SECONDS = 60
 """Longest time for a file that is checked alone because it is too deep, or killed a process before."""
+
+_Item = TypeVar("_Item")
+_Result = TypeVar("_Result")
 
 Chunk = tuple[list[File], bool]
 """Files, and whether ``noqa`` comments count."""
@@ -28,12 +32,26 @@ def _context():
     return multiprocessing.get_context("spawn")
 
 
+def spread(function: Callable[[_Item], _Result], items: Sequence[_Item], jobs: int) -> list[_Result]:
+    """``[function(item) for item in items]`` in ``jobs`` processes; ``function`` stands at the top of a module."""
+    with _context().Pool(jobs, _leave_interrupts) as processes:
+        results = processes.map(function, items)
+        processes.close()
+        # Its threads end too: later processes can be forked.
+        processes.join()
+    return results
+
+
+def _leave_interrupts() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends its children
+
+
 def _serve(pipe: Connection, inherited: Sequence[Connection]) -> None:
     """Check the chunks that come through ``pipe``, one result per file, until it closes."""
     for other in inherited:
         # A copy that stayed open here would hide the end of the parent from everyone.
         other.close()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends its children
+    _leave_interrupts()
 
     def work() -> None:
         while True:

@@ -305,6 +305,21 @@ def test_a_reader_that_stops_early_is_no_error(project):
     assert done.stderr == ""
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
+@pytest.mark.parametrize("terminal", [True, False])
+def test_progress_is_shown_on_a_terminal_only(project, terminal):
+    import pty
+
+    project(train__py=SLOW)
+    ours, theirs = pty.openpty() if terminal else os.pipe()
+    code = "from kerascheck import cli; cli._PROGRESS_AFTER_SECONDS = 0; cli.main(['.'])"
+    subprocess.run([sys.executable, "-c", code], stdout=subprocess.DEVNULL, stderr=theirs)
+    os.write(theirs, b"end")
+    shown = os.read(ours, 10_000)
+    assert (b"1/1 files" in shown) is terminal
+    assert terminal or shown == b"end"
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
 def test_an_interrupt_is_quiet(project):
     path = project()

@@ -45,6 +45,8 @@ class DyingRule(Rule):
     code, name, severity, triggers = "KC102", "dying", Severity.INFO, ("raise_it", "die_here")
 
     def check(self, module):
+        if "recurse" in module.text:
+            raise RecursionError("maximum recursion depth exceeded")
         if "raise_it" in module.text:
             raise ZeroDivisionError("division\nby zero")
         if "die_here" in module.text:
@@ -261,6 +263,12 @@ def test_a_rule_that_fails_is_one_error_and_the_others_go_on(lint):
     assert "please report" in message
 
 
+def test_code_too_deep_for_a_rule_is_no_fault_of_the_rule(lint):
+    outcome = lint({"a.py": KERAS + "x_mark  # recurse, die_here\n"})
+    assert errors(outcome) == [("a.py", 1, "KC999", "could not be analysed: it is nested too deeply")]
+    assert len(outcome.findings) == 1
+
+
 def deep(kind, depth=7000):
     return {
         "sum": "x = " + "+".join(["1"] * depth) + "\n",
@@ -287,11 +295,14 @@ def many(number, **special):
     return {**files, **special}
 
 
-def test_processes_give_what_one_process_gives(lint):
+def test_processes_give_what_one_process_gives(lint, monkeypatch):
     files = many(30, **{"d1/bad.py": "import keras; x_mark = ("})
     alone, together = lint(files, jobs=1), lint(files, jobs=3)
+    monkeypatch.setattr(engine, "_SPREAD_FROM", 10)
+    spread = lint(files, jobs=3)
     assert len(alone.findings) == sum(range(1, 31))
-    assert (together.findings, together.errors, together.sources) == (alone.findings, alone.errors, alone.sources)
+    for other in (together, spread):
+        assert (other.findings, other.errors, other.sources) == (alone.findings, alone.errors, alone.sources)
 
 
 def test_a_file_that_kills_its_process_costs_only_itself(lint):

@@ -15,7 +15,7 @@ import kerascheck
 
 ROOT = Path(__file__).resolve().parent.parent
 
-pytestmark = pytest.mark.skipif(find_spec("hatchling") is None, reason="needs hatchling: pip install kerascheck[dev]")
+pytestmark = pytest.mark.skipif(find_spec("hatchling") is None, reason="needs hatchling: pip install kerascheck[test]")
 
 
 @pytest.fixture(scope="module")

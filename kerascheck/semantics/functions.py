@@ -39,7 +39,10 @@ _ELEMENTWISE = frozenset(
     ).split()
 ) | frozenset(
     "keras.ops." + name for name in "cast abs negative sign round square sqrt exp log log1p sigmoid tanh relu clip one_hot floor ceil".split()
-) | {"keras.layers.Rescaling.__call__", "keras.backend.cast"}
+) | {
+    "keras.backend.cast", "keras.layers.Rescaling.__call__", "keras.layers.TextVectorization.__call__",
+    "keras.layers.StringLookup.__call__", "keras.layers.IntegerLookup.__call__",
+}
 _WITH_SCALARS = frozenset(
     {
         "tensorflow.add", "tensorflow.subtract", "tensorflow.multiply", "tensorflow.divide", "tensorflow.math.add",
@@ -79,6 +82,8 @@ def state_of(call: Call) -> str | None:
     if name.startswith("keras.random.") and not name.startswith("keras.random.SeedGenerator"):
         seed = call.argument(None, "seed")
         return None if isinstance(seed, Const) and seed.value is not None else f"{name} draws from a stateful generator"
+    if name.startswith(("tensorflow.nn.dropout", "keras.backend.random_", "keras.backend.dropout", "tensorflow_addons.image.random_")):
+        return f"{display(name)} draws from a stateful generator"
     if name == "tensorflow.image.sample_distorted_bounding_box":
         return f"{display(name)} draws from a stateful generator"
     if name in ("tensorflow.py_function", "tensorflow.compat.v1.numpy_function") or (
@@ -109,14 +114,14 @@ def _state_of_object(value: Value) -> str | None:
         if name in _LOOKUP_LAYERS:
             return f"the layer {short} looks up a table"
         if name == "keras.Sequential" and value.call is not None:
-            for layer in options_of(value.call.argument(0, "layers")):
-                for item in layer.items if isinstance(layer, Group) else []:
+            for layers in (*options_of(value.call.argument(0, "layers")), *options_of(value.attributes.get("layers added"))):
+                for item in layers.items if isinstance(layers, Group) else []:
                     reason = _state_of_object(item)
                     if reason is not None:
                         return reason
             return None
         if library.class_of(name) == "keras.Model":
-            return "it calls a model, whose weights are variables"
+            return "it calls a model, which holds variables or tables"
         if name.startswith("keras.layers.") and name not in _STATELESS_LAYERS and name != "keras.layers.TFSMLayer":
             return f"the layer {short} has variables"
     return None
@@ -172,9 +177,6 @@ class Facts:
         if not self.known or not self._runs:
             return False
         for run in self._runs:
-            # A function that computes nothing (repacking) gains nothing either.
-            if not run.calls and not any(kind == "arithmetic" for kind, _, _ in run.uses):
-                return False
             if not all(kind in ("arithmetic", "key") for kind, _, _ in run.uses):
                 return False
             if not all(_is_elementwise(call) for call in run.calls):
@@ -190,16 +192,19 @@ def _is_elementwise(call: Call) -> bool:
         others = [value for value in call.arguments.values() if not isinstance(value, Tensor)]
         tensors = [value for value in call.arguments.values() if isinstance(value, Tensor)]
         return len(tensors) == 1 and all(isinstance(value, (Const, External)) for value in others)
-    if name == "tensorflow.one_hot":
-        return call.argument(5, "axis") is None
-    return name in _ELEMENTWISE
+    if name in ("tensorflow.one_hot", "keras.ops.one_hot") and constant(call.argument(4 if name == "tensorflow.one_hot" else 2, "axis") or Const(-1)) != -1:
+        return False
+    # Other arguments than numbers and types would have to line up with the elements.
+    values = list(call.arguments.values())
+    return name in _ELEMENTWISE and sum(isinstance(value, Tensor) for value in values) == 1 and all(isinstance(value, (Const, External, Tensor)) for value in values)
 
 
 def _is_repacking(value: Value) -> bool:
     if isinstance(value, Tensor):
         return True
     if isinstance(value, Group):
-        return all(_is_repacking(item) for item in value.items)
+        # tf.data stacks a list into one tensor.
+        return value.kind == "tuple" and not value.open and all(_is_repacking(item) for item in value.items)
     if isinstance(value, Mapping):
         return not value.open and all(_is_repacking(item) for item in value.items.values())
     return False

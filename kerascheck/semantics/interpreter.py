@@ -49,7 +49,9 @@ _MAX_VISITS = 12
 _MAX_CALLS = 2500
 _MAX_OPTIONS = 8
 _MAX_MODULES = 24
+_MAX_ALIKE = 64
 _MAX_IMPORT_DEPTH = 3
+_MISSING = object()
 
 _BINARY = {
     cst.Add: lambda a, b: a + b,
@@ -68,6 +70,11 @@ class _Imported(Value):
 
     def __init__(self, module, name: str):
         self.module, self.name = module, name
+
+    def __eq__(self, other) -> bool:
+        return isinstance(other, _Imported) and (self.module, self.name) == (other.module, other.name)
+
+    __hash__ = None
 
 
 class _Super(Value):
@@ -118,6 +125,7 @@ class Interpreter:
     Attributes:
         calls, sinks, stages, loops: what was seen, in program order.
         reached: nodes of the functions that something was seen to call.
+        compiled: nodes of the functions that were given to tf.function or another compiler.
     """
 
     def __init__(self, module):
@@ -127,6 +135,7 @@ class Interpreter:
         self.stages: list[Stage] = []
         self.loops: list[Scope] = []
         self.reached: set[cst.CSTNode] = set()
+        self.compiled: set[cst.CSTNode] = set()
         self.functions: dict[cst.CSTNode, Function] = {}
         self.truncated = False
         self._uses: list[tuple[str, cst.CSTNode, object]] = []
@@ -138,6 +147,9 @@ class Interpreter:
         self._depths: dict[object, int] = {}
         self._instances: dict[Class, Instance] = {}
         self._returns: list[list[Value]] = []
+        # Writes to what outlives a function (attributes, items, globals), to take back where ways part.
+        self._stars: dict[object, list[str]] = {}
+        self._trail: list[tuple[dict, object, object]] = []
         self.module = module
         self.env = Env(None)
         self.scope = Scope("root", None, module, module.tree.root)
@@ -247,12 +259,14 @@ class Interpreter:
         handler = _STATEMENTS.get(type(node))
         return bool(handler(self, node)) if handler else False
 
-    def _expr(self, node: cst.Expr) -> None:
+    def _expr(self, node: cst.Expr) -> bool:
         value = self.eval(node.value)
         if isinstance(node.value, cst.Call):
             for dataset in options_of(value):
                 if isinstance(dataset, Dataset) and dataset.stage.node is node.value and not dataset.stage.is_source:
                     self._sink("discard", dataset, node.value)
+            return isinstance(value, Made) and value.name in library.ENDS_THE_PROGRAM
+        return False
 
     def _assign(self, node: cst.Assign) -> None:
         value = self.eval(node.value)
@@ -265,7 +279,11 @@ class Interpreter:
 
     def _aug_assign(self, node: cst.AugAssign) -> None:
         left, right = self.eval(node.target), self.eval(node.value)
-        if holds_tensor(left) or holds_tensor(right):
+        if isinstance(left, Group) and isinstance(right, Group) and isinstance(node.operator, cst.AddAssign):
+            self._extend(left, right.items, certain=not right.open)
+        elif isinstance(left, Mapping):
+            self._update(left, right)
+        elif holds_tensor(left) or holds_tensor(right):
             self._use("arithmetic", node)
             self._bind(node.target, Tensor("result"))
         else:
@@ -273,7 +291,7 @@ class Interpreter:
 
     def _bind(self, target: cst.CSTNode, value: Value) -> None:
         if isinstance(target, cst.Name):
-            self.env.bind(target.value, value)
+            self._bind_name(target.value, value)
         elif isinstance(target, cst.Attribute):
             self._set_attribute(target, self.eval(target.value), target.attr.value, value)
         elif isinstance(target, (cst.Tuple, cst.List)):
@@ -282,18 +300,92 @@ class Interpreter:
             base = self.eval(target.value)
             key = self._index(target)
             if isinstance(base, Mapping) and isinstance(key, Const):
-                base.items[key.value] = value
+                self._store(base.items, key.value, value)
             elif base == External("os.environ"):
                 self._record(target, "os.environ.__setitem__", "__setitem__", base, Arguments([key, value]))
             elif isinstance(base, Mapping):
                 base.open = True
+                for known in list(base.items):
+                    self._store(base.items, known, join(base.items[known], value))
+                self._store(base.items, target, value)
+            elif isinstance(base, Group):
+                self._extend(base, [value], certain=False)
         elif isinstance(target, cst.StarredElement):
             self._bind(target.value, UNKNOWN)
+
+    def _bind_name(self, name: str, value: Value) -> None:
+        home = self.env.redirected.get(name)
+        if home is None:
+            self.env.variables[name] = value
+        else:
+            self._store(home.variables, name, value)
+
+    def _store(self, target: dict, key, value: Value) -> None:
+        """Write to something that outlives the function at hand."""
+        self._trail.append((target, key, target.get(key, _MISSING)))
+        target[key] = value
+
+    def _taken_back(self, mark: int) -> dict[tuple[int, object], tuple[dict, object, object]]:
+        """Undo the writes since ``mark``; returns what they had left."""
+        left = {(id(target), key): (target, key, target.get(key, _MISSING)) for target, key, _ in self._trail[mark:]}
+        while len(self._trail) > mark:
+            target, key, old = self._trail.pop()
+            if old is _MISSING:
+                target.pop(key, None)
+            else:
+                target[key] = old
+        return left
+
+    def _meet(self, *ways: dict[tuple[int, object], tuple[dict, object, object]]) -> None:
+        """Write what one of several ways left."""
+        for place, (target, key, _) in {place: write for way in ways for place, write in way.items()}.items():
+            values = [way[place][2] if place in way else target.get(key, _MISSING) for way in ways]
+            known = [value for value in values if value is not _MISSING]
+            if known:
+                merged = known[0]
+                for other in known[1:]:
+                    merged = join(merged, other)
+                self._store(target, key, merged)
+
+    def _forget(self, value: Value, only: type[Value] = Value) -> None:
+        """Every attribute or item of an object that is of this kind may have been replaced."""
+        for option in options_of(value):
+            if not isinstance(option, (Instance, Made, Mapping)):
+                continue
+            held = option.items if isinstance(option, Mapping) else option.attributes
+            if isinstance(option, Instance):
+                for base in option.cls.ancestry():
+                    for name, member in base.members.items() if isinstance(base, Class) else ():
+                        if isinstance(member, Const) and name not in held:
+                            self._store(held, name, member)
+            for name, item in list(held.items()):
+                if isinstance(item, only):
+                    self._store(held, name, join(item, UNKNOWN))
+            if isinstance(option, Mapping) and only is Value:
+                option.open = True
+
+    def _extend(self, group: Group, items: list[Value], *, certain: bool = True) -> None:
+        for scope in self.scope.chain():
+            if scope.kind in ("call", "root"):
+                break
+            certain = certain and scope.kind in ("with", "try")
+        group.items.extend(item for item in items if certain or item not in group.items[-_MAX_ALIKE:])
+        group.open = group.open or not certain
+
+    def _update(self, mapping: Mapping, other: Value) -> None:
+        if isinstance(other, Mapping) and not other.open:
+            for key, value in other.items.items():
+                self._store(mapping.items, key, value)
+        else:
+            self._forget(mapping)
 
     def _set_attribute(self, node: cst.CSTNode, receiver: Value, name: str, value: Value) -> None:
         for option in options_of(receiver):
             if isinstance(option, (Instance, Made)):
-                option.attributes[name] = value
+                if isinstance(option, Made) and option.name.startswith("tensorflow.data.Options"):
+                    # Where it is not set, the default holds.
+                    option.attributes.setdefault(name, UNKNOWN)
+                self._store(option.attributes, name, value)
             owner = self._class_name(option)
             if owner is not None:
                 self._record(node, f"{owner}.__setattr__", name, option, Arguments([Const(name), value]))
@@ -302,17 +394,19 @@ class Interpreter:
             elif option is UNKNOWN or isinstance(option, Method):
                 self._record(node, None, name, option, Arguments([Const(name), value]))
             if isinstance(option, ModuleValue):
-                self._run_module(option.module).variables[name] = value
+                self._store(self._run_module(option.module).variables, name, value)
 
     def _unpack(self, elements: list, value: Value) -> None:
         for option in options_of(value):
-            if isinstance(option, Group) and len(option.items) == len(elements):
+            if isinstance(option, Group) and not option.open and len(option.items) == len(elements):
                 for element, item in zip(elements, option.items):
                     self._bind(element.value if isinstance(element, cst.Element) else element, item)
                 return
         if isinstance(value, Tensor) or (isinstance(value, Dataset) and value.stage.is_source):
             # Elements of a structure of tensors; tfds.load may return several datasets.
             each: Value = value
+        elif isinstance(value, Group):
+            each = _any_of(value.items) if value.open else UNKNOWN
         else:
             each = UNKNOWN
         for element in elements:
@@ -334,6 +428,12 @@ class Interpreter:
             if isinstance(child, cst.BaseExpression):
                 self.eval(child)
 
+    def _delete(self, node: cst.Del) -> None:
+        targets = [element.value for element in node.target.elements] if isinstance(node.target, cst.Tuple) else [node.target]
+        for target in targets:
+            if isinstance(target, cst.Name):
+                self._bind_name(target.value, UNKNOWN)
+
     def _global(self, node) -> None:
         module_env = self._envs[self.module]
         for item in node.names:
@@ -353,16 +453,32 @@ class Interpreter:
             local = self.module.project.find(self.module, dotted, 0)
             if alias.asname is not None:
                 value: Value = self._module_value(local) if local else External(canonical(dotted))
-                self.env.bind(alias.asname.name.value, value)
+                self._bind_name(alias.asname.name.value, value)
             else:
                 first = dotted.partition(".")[0]
                 if local is None:
-                    self.env.bind(first, External(canonical(first)))
-                elif first == dotted:
-                    self.env.bind(first, self._module_value(local))
+                    self._bind_name(first, External(canonical(first)))
                 else:
-                    self.env.bind(first, UNKNOWN)
+                    self._bind_name(first, self._package(dotted, local))
             self._record(node, "builtins.import", dotted, UNKNOWN, Arguments([Const(dotted)]))
+
+    def _package(self, dotted: str, local) -> Value:
+        """What ``import a.b.c`` binds to ``a``."""
+        first, _, rest = dotted.partition(".")
+        package = self.module.project.find(self.module, first, 0)
+        if package is not None:
+            return self._module_value(package)
+        # A folder without an __init__.py holds nothing but its modules.
+        bound = self.env.lookup(first)
+        package = bound if isinstance(bound, Made) and bound.name == "builtins.module" else Made("builtins.module")
+        inner = package
+        *folders, last = rest.split(".")
+        for folder in folders:
+            inner = inner.attributes.setdefault(folder, Made("builtins.module"))
+            if not isinstance(inner, Made):
+                return UNKNOWN
+        inner.attributes[last] = self._module_value(local)
+        return package
 
     def _import_from(self, node: cst.ImportFrom) -> None:
         base = _dotted(node.module) if node.module is not None else ""
@@ -372,24 +488,28 @@ class Interpreter:
             self._record(node, "builtins.import", base, UNKNOWN, Arguments([Const(base)]))
         if isinstance(node.names, cst.ImportStar):
             if local is not None:
-                env = self._run_module(local)
-                for name, value in env.variables.items():
-                    if not name.startswith("_"):
-                        self.env.bind(name, value)
+                variables = self._run_module(local).variables
+                listed = variables.get("__all__")
+                public = {constant(item) for item in listed.items} if isinstance(listed, Group) else None
+                for name, value in list(variables.items()):
+                    if name in public if public is not None else not name.startswith("_"):
+                        self._bind_name(name, value)
+            elif not level:
+                self._stars.setdefault(self.module, []).append(canonical(base))
             return
         for alias in node.names:
             name = alias.name.value
             bound = alias.asname.name.value if alias.asname is not None else name
             if local is None and level:
                 inner = self.module.project.find(self.module, f"{base}.{name}" if base else name, level)
-                self.env.bind(bound, self._module_value(inner) if inner else UNKNOWN)
+                self._bind_name(bound, self._module_value(inner) if inner else UNKNOWN)
             elif local is None:
                 inner = self.module.project.find(self.module, f"{base}.{name}", 0)
-                self.env.bind(bound, self._module_value(inner) if inner else External(canonical(f"{base}.{name}")))
+                self._bind_name(bound, self._module_value(inner) if inner else External(canonical(f"{base}.{name}")))
             else:
                 if local.acts_on_import:
                     self._run_module(local)
-                self.env.bind(bound, _Imported(local, name))
+                self._bind_name(bound, _Imported(local, name))
 
     def _module_value(self, module) -> Value:
         if module.acts_on_import:
@@ -409,18 +529,28 @@ class Interpreter:
             # A cycle of imports meets itself here and stays unknown.
             env.variables[name] = UNKNOWN
             value = env.variables[name] = self._member_of(value.module, value.name)
+        elif isinstance(value, Union) and any(isinstance(option, _Imported) for option in value.options):
+            env.variables[name] = UNKNOWN
+            value = env.variables[name] = _any_of(
+                self._member_of(option.module, option.name) if isinstance(option, _Imported) else option for option in value.options
+            )
         return value
 
     def _if(self, node: cst.If) -> bool:
         test = self.eval(node.test)
         if self._is_main_guard(node.test):
             return self._suite(node.body) if self.module is self.entry else False
+        decided = self._decided(node.test)
+        if decided is True:
+            return self._suite(node.body)
+        if decided is False:
+            return node.orelse is not None and (self._if if isinstance(node.orelse, cst.If) else self._orelse)(node.orelse)
         self._forget_types(node.test)
-        before = self.env.variables
+        before, mark = self.env.variables, len(self._trail)
         self.env.variables = dict(before)
         with_branch = self._branch_scope(node, node.test, "if")
         ended = self._inside(with_branch, self._suite, node.body)
-        taken = self.env.variables
+        taken, written = self.env.variables, self._taken_back(mark)
         self.env.variables = dict(before)
         ended_else = False
         if node.orelse is not None:
@@ -430,6 +560,7 @@ class Interpreter:
                 node.orelse,
             )
         skipped = self.env.variables
+        self._meet(written, self._taken_back(mark))
         if ended and not ended_else:
             self.env.variables = skipped
         elif ended_else and not ended:
@@ -440,6 +571,43 @@ class Interpreter:
             self._use("branch", node)
         return ended and ended_else
 
+    def _decided(self, test: cst.BaseExpression) -> bool | None:
+        """The outcome of a test of nothing but parameters, where this call gives them known values; else None.
+
+        Settings of the module decide nothing: people switch them, and mean both ways.
+        """
+        if isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not):
+            inner = self._decided(test.expression)
+            return None if inner is None else not inner
+        if isinstance(test, cst.BooleanOperation):
+            sides = self._decided(test.left), self._decided(test.right)
+            deciding = isinstance(test.operator, cst.Or)
+            return deciding if deciding in sides else None if None in sides else not deciding
+        if isinstance(test, cst.Name):
+            value = self._parameter(test)
+            return bool(value.value) if isinstance(value, Const) else True if isinstance(value, (Function, Class)) else None
+        if isinstance(test, cst.Comparison) and len(test.comparisons) == 1 and isinstance(test.left, cst.Name):
+            operator, other = test.comparisons[0].operator, test.comparisons[0].comparator
+            value, literal = self._parameter(test.left), _literal(other)
+            if isinstance(operator, (cst.In, cst.NotIn)) and isinstance(other, (cst.Tuple, cst.List, cst.Set)) and isinstance(value, Const):
+                among = [_literal(element.value) for element in other.elements]
+                return None if None in among else (value in among) is isinstance(operator, cst.In)
+            if literal is None or value is None:
+                return None
+            if isinstance(value, Const):
+                same = literal.value == value.value
+            elif literal.value is None and isinstance(value, (Function, Class, Dataset, Instance, Group, Mapping)):
+                same = False
+            else:
+                return None
+            return same if isinstance(operator, (cst.Equal, cst.Is)) else not same if isinstance(operator, (cst.NotEqual, cst.IsNot)) else None
+        return None
+
+    def _parameter(self, name: cst.Name) -> Value | None:
+        """The value that this call gives a parameter; None for any other variable."""
+        env = self.env.owner(name.value)
+        return env.variables[name.value] if env is not None and name.value in env.parameters else None
+
     def _forget_types(self, test: cst.BaseExpression) -> None:
         """A function that asks for the type of an argument handles other types than tensors, too."""
         for node in self.module.tree.descendants(test):
@@ -447,7 +615,7 @@ class Interpreter:
                 continue
             name = node.func.attr.value if isinstance(node.func, cst.Attribute) else node.func.value if isinstance(node.func, cst.Name) else ""
             if name in ("isinstance", "hasattr", "is_tensor", "is_keras_tensor", "is_numpy_array") and holds_tensor(self.env.lookup(node.args[0].value.value)):
-                self.env.bind(node.args[0].value.value, UNKNOWN)
+                self._bind_name(node.args[0].value.value, UNKNOWN)
 
     def _orelse(self, node) -> bool:
         return self._suite(node.body)
@@ -484,6 +652,7 @@ class Interpreter:
         ended = self._inside(Scope("try", self.scope, self.module, node), self._suite, node.body)
         after = self.env.variables
         survivors = [] if ended else [after]
+        mark, written = len(self._trail), []
         for handler in node.handlers:
             self.env.variables = dict(self._merge(before, after))
             if handler.name is not None:
@@ -491,6 +660,8 @@ class Interpreter:
             scope = Scope("handler", self.scope, self.module, handler)
             if not self._inside(scope, self._suite, handler.body):
                 survivors.append(self.env.variables)
+            written.append(self._taken_back(mark))
+        self._meet({}, *written)
         self.env.variables = after
         if node.orelse is not None and not ended:
             if self._suite(node.orelse.body):
@@ -522,9 +693,11 @@ class Interpreter:
     def _for(self, node: cst.For) -> bool:
         iterable = self.eval(node.iter)
         loop = self._loop(node, iterable, node.iter)
-        before = dict(self.env.variables)
+        before, mark = dict(self.env.variables), len(self._trail)
         self._bind(node.target, self._element(iterable, loop))
         self._inside(loop, self._suite, node.body)
+        if not loop.trips:
+            self._meet({}, self._taken_back(mark))
         self.env.variables = self._merge(self.env.variables, before)
         if node.orelse is not None:
             self._suite(node.orelse.body)
@@ -533,8 +706,9 @@ class Interpreter:
     def _while(self, node: cst.While) -> bool:
         self.eval(node.test)
         loop = self._loop(node, UNKNOWN)
-        before = dict(self.env.variables)
+        before, mark = dict(self.env.variables), len(self._trail)
         self._inside(loop, self._suite, node.body)
+        self._meet({}, self._taken_back(mark))
         self.env.variables = self._merge(self.env.variables, before)
         if node.orelse is not None:
             self._suite(node.orelse.body)
@@ -561,7 +735,7 @@ class Interpreter:
 
     def _trips(self, iterable: Value) -> int | None:
         if isinstance(iterable, Group):
-            return len(iterable.items)
+            return None if iterable.open else len(iterable.items)
         if isinstance(iterable, Mapping) and not iterable.open:
             return len(iterable.items)
         if isinstance(iterable, Iteration):
@@ -635,7 +809,7 @@ class Interpreter:
         if owner is not None:
             owner.members[node.name.value] = value
         else:
-            self.env.bind(node.name.value, value)
+            self._bind_name(node.name.value, value)
 
     def _decorate(self, value: Value, decorator: cst.BaseExpression, function: Function) -> Value:
         if isinstance(decorator, cst.Attribute) and decorator.attr.value in ("setter", "deleter", "getter", "register"):
@@ -643,8 +817,8 @@ class Interpreter:
             return value
         wrapper = self.eval(decorator)
         name = wrapper.name if isinstance(wrapper, (External, Made)) else None
-        if name in ("builtins.staticmethod", "builtins.classmethod", "builtins.property"):
-            function.kind = name.rpartition(".")[2]
+        if name in library.METHOD_KINDS:
+            function.kind = library.METHOD_KINDS[name]
             return value
         if name in library.TRANSPARENT_DECORATORS or (name or "").startswith(library.TRANSPARENT_DECORATOR_PREFIXES):
             return value
@@ -660,6 +834,7 @@ class Interpreter:
     def _compiled(self, value: Value, how: str, options: Call | None) -> Value:
         """``value`` as tf.function (or another compiler) makes it."""
         if isinstance(value, Function):
+            self.compiled.add(value.node)
             return Function(
                 value.module, value.node, value.env, value.name, value.receiver, value.owner, how, options, value.opaque, value.kind
             )
@@ -690,19 +865,35 @@ class Interpreter:
         finally:
             cls.members.update(env.variables)
             self.env = saved
-        self.env.bind(node.name.value, cls)
+        self._bind_name(node.name.value, cls)
 
     def _match(self, node) -> bool:
         self.eval(node.subject)
-        before = self.env.variables
-        merged: dict[str, Value] | None = None
+        before, mark = self.env.variables, len(self._trail)
+        survivors, written, exhaustive = [], [], False
         for case in node.cases:
             self.env.variables = dict(before)
-            ended = self._inside(Scope("branch", self.scope, self.module, node, label="case"), self._suite, case.body)
-            if not ended:
-                merged = self.env.variables if merged is None else self._merge(merged, self.env.variables)
-        self.env.variables = before if merged is None else self._merge(merged, before)
-        return False
+            self._bind_pattern(case.pattern)
+            if case.guard is not None:
+                self.eval(case.guard)
+            if not self._inside(Scope("branch", self.scope, self.module, node, label="case"), self._suite, case.body):
+                survivors.append(self.env.variables)
+            written.append(self._taken_back(mark))
+            exhaustive = exhaustive or (isinstance(case.pattern, cst.MatchAs) and case.pattern.pattern is None and case.guard is None)
+        if not exhaustive:
+            survivors.append(before)
+            written.append({})
+        self._meet(*written)
+        self.env.variables = survivors[0] if survivors else before
+        for other in survivors[1:]:
+            self.env.variables = self._merge(self.env.variables, other)
+        return not survivors
+
+    def _bind_pattern(self, pattern: cst.MatchPattern) -> None:
+        for node in self.module.tree.descendants(pattern):
+            name = node.rest if isinstance(node, cst.MatchMapping) else node.name if isinstance(node, (cst.MatchAs, cst.MatchStar)) else None
+            if name is not None:
+                self._bind_name(name.value, UNKNOWN)
 
     # ----------------------------------------------------------- expressions
 
@@ -713,11 +904,14 @@ class Interpreter:
 
     def _name(self, node: cst.Name) -> Value:
         value = self.env.lookup(node.value)
-        if isinstance(value, _Imported):
+        if isinstance(value, (_Imported, Union)):
             value = self._resolved(self.env.owner(node.value), node.value, value)
         if value is None:
             if node.value in ("True", "False", "None"):
                 return Const({"True": True, "False": False, "None": None}[node.value])
+            for base in self._stars.get(self.module, ()):
+                if library.star_exports(base, node.value):
+                    return External(canonical(f"{base}.{node.value}"))
             return External(f"builtins.{node.value}") if node.value in library.BUILTINS else UNKNOWN
         if isinstance(value, Made) and value.name == "tensorflow.Variable" and self.scope.traced_by():
             self._record(node, "tensorflow.Variable.__get__", "__get__", value, Arguments())
@@ -753,6 +947,8 @@ class Interpreter:
         if isinstance(value, Made):
             if name in value.attributes:
                 return value.attributes[name]
+            if value.name in library.COMPILED_LOADERS:
+                return value
             if value.name.startswith("tensorflow.data.Options"):
                 inner = Made(f"{value.name}.{name}", value.call)
                 value.attributes[name] = inner
@@ -796,7 +992,7 @@ class Interpreter:
         for arg in node.args:
             value = self.eval(arg.value)
             if arg.star == "*":
-                if isinstance(value, Group) and not arguments.unknown_positional:
+                if isinstance(value, Group) and not value.open and not arguments.unknown_positional:
                     arguments.positional.extend(value.items)
                 else:
                     arguments.unknown_positional = True
@@ -847,7 +1043,7 @@ class Interpreter:
                 except (ArithmeticError, ValueError):
                     return UNKNOWN
         if isinstance(left, Group) and isinstance(right, Group) and isinstance(node.operator, cst.Add):
-            return Group(left.kind, left.items + right.items)
+            return Group(left.kind, left.items + right.items, left.open or right.open)
         return UNKNOWN
 
     def _unary(self, node: cst.UnaryOperation) -> Value:
@@ -874,6 +1070,9 @@ class Interpreter:
     def _conditional(self, node: cst.IfExp) -> Value:
         if holds_tensor(self.eval(node.test)):
             self._use("branch", node)
+        decided = self._decided(node.test)
+        if decided is not None:
+            return self.eval(node.body if decided else node.orelse)
         taken = self._inside(self._branch_scope(node, node.test, "if"), self.eval, node.body)
         return join(taken, self._inside(self._branch_scope(node, node.test, "else"), self.eval, node.orelse))
 
@@ -884,19 +1083,25 @@ class Interpreter:
             self._use("key" if isinstance(constant(key), str) else "index", node)
             return Tensor("item")
         if isinstance(value, Group):
+            if len(node.slice) == 1 and isinstance(node.slice[0].slice, cst.Slice):
+                return Group(value.kind, list(value.items), open=True)
             index = constant(key)
-            if isinstance(index, int) and not isinstance(index, bool) and -len(value.items) <= index < len(value.items):
+            if isinstance(index, int) and not isinstance(index, bool) and not value.open and -len(value.items) <= index < len(value.items):
                 return value.items[index]
-            merged: Value = UNKNOWN
-            for number, item in enumerate(value.items):
-                merged = item if number == 0 else join(merged, item)
-            return merged
+            return _any_of(value.items)
         if isinstance(value, Mapping):
-            name = constant(key)
-            if isinstance(key, Const) and name in value.items:
-                return value.items[name]
-            return UNKNOWN
+            if not isinstance(key, Const):
+                return join(_any_of(value.items.values()), UNKNOWN) if value.open else _any_of(value.items.values())
+            if key.value in value.items:
+                return value.items[key.value]
+            # What was stored under keys that are not known.
+            return _any_of(item for name, item in value.items.items() if isinstance(name, cst.CSTNode))
         if isinstance(value, Dataset) and value.stage.is_source:
+            return value
+        if isinstance(value, Made) and value.name.startswith("tensorflow.lookup."):
+            self._record(node, f"{value.name}.__getitem__", "__getitem__", value, Arguments([key]))
+            return Tensor("item")
+        if isinstance(value, Made) and value.name in library.COMPILED_LOADERS:
             return value
         if isinstance(value, Made) and value.name == "tensorflow.config.list_physical_devices":
             return Made("tensorflow.config.PhysicalDevice", value.call, {"index": key})
@@ -919,7 +1124,7 @@ class Interpreter:
         for element in node.elements:
             value = self.eval(element.value)
             if isinstance(element, cst.StarredElement):
-                if isinstance(value, Group):
+                if isinstance(value, Group) and not value.open:
                     items.extend(value.items)
                 else:
                     known = False
@@ -944,8 +1149,7 @@ class Interpreter:
                 mapping.items[key.value] = value
             else:
                 mapping.open = True
-                if holds_tensor(value) or any(True for _ in datasets_in(value)):
-                    mapping.items[id(element)] = value
+                mapping.items[element] = value
         return mapping
 
     def _lambda(self, node: cst.Lambda) -> Value:
@@ -975,11 +1179,13 @@ class Interpreter:
         if holds_tensor(value):
             self._use("comprehension", node)
         if isinstance(node, cst.DictComp):
-            return Mapping({id(node): value}, open=True)
+            return Mapping({node: value}, open=True)
         if isinstance(node, cst.GeneratorExp):
             return Iteration("generator", [value])
-        # A list of unknown length whose items are all alike.
-        return Iteration("list", [Group("list", [value])]) if value is not UNKNOWN else UNKNOWN
+        trips = self.loops[-1].trips if node.for_in.inner_for_in is None and not node.for_in.ifs else None
+        if trips is not None and trips <= _MAX_OPTIONS:
+            return Group("list", [value] * trips)
+        return Group("list", [value], open=True) if value is not UNKNOWN else UNKNOWN
 
     def _await(self, node) -> Value:
         return self.eval(node.expression)
@@ -998,12 +1204,20 @@ class Interpreter:
         return value
 
     def _number(self, node) -> Value:
+        # int() and float() read all but a few literals, and much faster than literal_eval.
+        try:
+            return Const(int(node.value) if isinstance(node, cst.Integer) else float(node.value))
+        except (ValueError, OverflowError):
+            pass
         try:
             return Const(node.evaluated_value)
         except (ValueError, OverflowError):
             return UNKNOWN
 
     def _string(self, node) -> Value:
+        if type(node) is cst.SimpleString and node.value[0] in "\"'" and "\\" not in node.value:
+            width = 3 if node.value[:3] in ('\"\"\"', "'''") else 1
+            return Const(node.value[width:-width])
         value = node.evaluated_value
         return Const(value) if isinstance(value, (str, bytes)) else UNKNOWN
 
@@ -1063,6 +1277,9 @@ class Interpreter:
 
     def _escape(self, arguments: Arguments, node: cst.CSTNode) -> None:
         for value in arguments.values():
+            if isinstance(value, (Instance, Mapping)):
+                # Settings may come back changed.
+                self._forget(value, Const)
             for dataset in datasets_in(value):
                 self._sink("escape", dataset, node)
 
@@ -1098,11 +1315,14 @@ class Interpreter:
             self._bind_parameters(function, receiver, arguments, tensors)
             if isinstance(node, cst.Lambda):
                 return self.eval(node.body)
+            loops = len(self.loops)
             self._returns.append([])
             self._suite(node.body)
             returned = self._returns.pop()
-            if node.asynchronous is None and self.entry_generators(function.module, node):
-                return Iteration("generator", returned or [UNKNOWN])
+            if node in function.module.generators:
+                # What comes out of a generator comes from what it loops over.
+                sources = [loop.value for loop in self.loops[loops:] if loop.frame.function is function]
+                return Iteration("generator", [*returned, *sources] or [UNKNOWN])
             if not returned:
                 return Const(None)
             merged = returned[0]
@@ -1112,10 +1332,6 @@ class Interpreter:
         finally:
             self._active.pop()
             self.env, self.module = saved_env, saved_module
-
-    def entry_generators(self, module, node) -> bool:
-        """Whether a function is a generator."""
-        return node in module.generators
 
     def _bind_parameters(self, function: Function, receiver: Value | None, arguments: Arguments | None, tensors: bool) -> None:
         parameters = function.node.params
@@ -1142,6 +1358,9 @@ class Interpreter:
                 else:
                     value = UNKNOWN
             env.variables[name] = value
+        # Keras calls its hooks with arguments of its own, whatever they are given here.
+        if arguments is not None and not (function.owner is not None and library.traced_hook(function.owner.external_bases(), function.name)):
+            env.parameters = frozenset(parameter.name.value for parameter in [*positional, *parameters.kwonly_params])
         if isinstance(parameters.star_arg, cst.Param):
             rest: Value = UNKNOWN
             if arguments is not None and not arguments.unknown_positional:
@@ -1170,7 +1389,11 @@ class Interpreter:
         if isinstance(annotation, cst.BinaryOperation):
             annotation = annotation.left
         if isinstance(annotation, cst.Subscript):
-            return UNKNOWN
+            name = annotation.value.attr if isinstance(annotation.value, cst.Attribute) else annotation.value
+            inner = annotation.slice[0].slice
+            if not isinstance(name, cst.Name) or name.value != "Optional" or not isinstance(inner, cst.Index):
+                return UNKNOWN
+            annotation = inner.value
         saved, self.env = self.env, function.env
         value = self.eval(annotation) if isinstance(annotation, (cst.Name, cst.Attribute)) else UNKNOWN
         self.env = saved
@@ -1198,8 +1421,14 @@ class Interpreter:
         if isinstance(init, Function):
             self._inline(self._bound(init, instance), arguments, node)
         else:
+            # A dataclass or NamedTuple takes its fields in order.
+            fields = _fields(cls)
+            instance.attributes.update(zip(fields, arguments.positional))
             instance.attributes.update(arguments.keywords)
-            self._escape(arguments, node)
+            if arguments.unknown_positional or arguments.unknown_keywords:
+                self._forget(instance)
+            if not fields:
+                self._escape(arguments, node)
         return instance
 
     def _call_instance(self, instance: Instance, arguments: Arguments, node: cst.CSTNode) -> Value:
@@ -1275,6 +1504,8 @@ class Interpreter:
                 return self._next(receiver, node)
             if attribute == "initializer":
                 return UNKNOWN
+        if isinstance(receiver, Method) and receiver.name == "__dict__" and attribute == "update":
+            self._forget(receiver.receiver)
         owner = self._class_name(receiver)
         name = f"{owner}.{attribute}" if owner else None
         call = self._record(node, name, attribute, receiver, arguments)
@@ -1284,17 +1515,24 @@ class Interpreter:
                 return UNKNOWN
             self._use("method", node)
             return UNKNOWN if attribute in ("numpy", "eval", "item", "tolist") else Tensor("result")
-        if attribute in library.CONSUMING_METHODS and owner in ("keras.Model", None, "keras.Layer") or (owner or "").startswith("keras.layers."):
+        if attribute in library.CONSUMING_METHODS and (owner in ("keras.Model", None, "keras.Layer") or any(True for value in arguments.values() for _ in datasets_in(value))):
             return self._consume(call, attribute, arguments, node)
         if owner == "tensorflow.distribute.Strategy":
             return self._call_strategy(attribute, arguments, node)
         if owner is not None and owner.startswith("tensorflow_datasets.") and attribute == "as_dataset":
-            return self._tfds(arguments, node, owner)
+            return self._tfds(arguments, node, "tensorflow_datasets.as_dataset")
         if attribute in ("to_tf_dataset", "prepare_tf_dataset"):
             return self._source(f"transformers.{attribute}", arguments, node)
+        if attribute == "add" and isinstance(receiver, Made) and owner == "keras.Model":
+            added = receiver.attributes.setdefault("layers added", Group("list", []))
+            added.items.extend(arguments.positional)
         if attribute == "compile" and (owner == "keras.Model" or owner is None):
             for key in ("loss", "metrics", "weighted_metrics"):
                 self._run_callables(arguments.get({"loss": 1, "metrics": 2}.get(key), key), "loss" if key == "loss" else "metric", node)
+            return UNKNOWN
+        if name is not None and name.endswith("TFRecordWriter.write"):
+            for dataset in datasets_in(arguments.get(0, "dataset")):
+                self._sink("inspect", dataset, node)
             return UNKNOWN
         if name is not None and name.startswith("multiprocessing."):
             self._run_in_process(arguments, node)
@@ -1346,12 +1584,20 @@ class Interpreter:
     def _call_group(self, group: Group, attribute: str, arguments: Arguments, node: cst.CSTNode) -> Value:
         if attribute in ("append", "add") and arguments.positional:
             # Inside a loop the length is no longer known, but the kinds of items are.
-            group.items.append(arguments.positional[0])
+            self._extend(group, arguments.positional[:1])
             self._record(node, "builtins.list.append", attribute, group, arguments)
             return Const(None)
         if attribute == "extend":
             self._record(node, "builtins.list.extend", attribute, group, arguments)
-        return UNKNOWN
+            given = arguments.get(0, None)
+            self._extend(group, given.items if isinstance(given, Group) else [UNKNOWN], certain=isinstance(given, Group) and not given.open)
+        elif attribute == "insert":
+            self._extend(group, arguments.positional[1:2], certain=False)
+        elif attribute in ("pop", "popleft", "remove", "clear", "sort", "reverse"):
+            group.open = True
+        if attribute in ("pop", "popleft"):
+            return _any_of(group.items)
+        return Group(group.kind, list(group.items), group.open) if attribute == "copy" else UNKNOWN
 
     def _call_mapping(self, mapping: Mapping, attribute: str, arguments: Arguments, node: cst.CSTNode) -> Value:
         if attribute in ("items", "values", "keys"):
@@ -1362,8 +1608,17 @@ class Interpreter:
             key = arguments.get(0, "key")
             if isinstance(key, Const) and key.value in mapping.items:
                 return mapping.items[key.value]
+            if attribute == "setdefault" and isinstance(key, Const):
+                value = arguments.get(1, "default") or Const(None)
+                self._store(mapping.items, key.value, value)
+                return value
         if attribute == "update":
-            mapping.open = True
+            given = arguments.get(0, None)
+            self._update(mapping, Mapping(dict(arguments.keywords), arguments.unknown_keywords) if given is None else given)
+            if given is not None:
+                self._update(mapping, Mapping(dict(arguments.keywords)))
+        if attribute == "copy":
+            return Mapping(dict(mapping.items), mapping.open)
         return UNKNOWN
 
     def _call_external(self, name: str, arguments: Arguments, node: cst.CSTNode) -> Value:
@@ -1381,6 +1636,10 @@ class Interpreter:
             if function is not None and constant(function, 0) is not None:
                 return self._compiled(function, library.COMPILERS[name], call)
             return Made(name, call)
+        if name == "functools.wraps":
+            return Made(name, self._record(node, name, None, UNKNOWN, arguments))
+        if name in library.TRANSPARENT_DECORATORS and arguments.positional and isinstance(arguments.positional[0], (Function, Partial)):
+            return arguments.positional[0]
         if name in library.PASS_THROUGH_ITERATORS and (arguments.positional or arguments.keywords):
             return Iteration("wrapper", [arguments.get(0, "iterable") or UNKNOWN])
         if name in ("tqdm.trange", "tqdm.auto.trange", "tqdm.notebook.trange"):
@@ -1422,7 +1681,7 @@ class Interpreter:
             if name in library.STATIC_RESULTS or name.rpartition(".")[2][:1].isupper():
                 call.result = Made(name, call)
                 return call.result if name not in library.STATIC_RESULTS else UNKNOWN
-            if any(holds_tensor(value) for value in arguments.values()) or name in library.TENSOR_MAKERS or name.startswith(library.TENSOR_MAKER_PREFIXES):
+            if any(holds_tensor(value) for value in arguments.values()) or library.makes_tensor(name):
                 call.result = Tensor(name)
                 return call.result
         if name.startswith("numpy.") and any(holds_tensor(value) for value in arguments.values()):
@@ -1433,6 +1692,8 @@ class Interpreter:
         if name.rpartition(".")[2].islower() and any(holds_tensor(value) for value in arguments.values()):
             self._use("unknown-call", node)
         call.result = Made(name, call)
+        if name == "tensorflow.io.parse_single_example":
+            call.result = Tensor("features")
         return call.result
 
     def _call_builtin(self, name: str, arguments: Arguments, node: cst.CSTNode) -> Value:
@@ -1456,7 +1717,7 @@ class Interpreter:
             return self._next(first, node)
         if name in ("list", "tuple", "set"):
             if isinstance(first, Group):
-                return Group(name, list(first.items))
+                return Group(name, list(first.items), first.open)
             for dataset in self._iterated(first):
                 self._sink("inspect", dataset, node)
             if not arguments.positional:
@@ -1466,10 +1727,20 @@ class Interpreter:
         if name == "dict":
             return Mapping(dict(arguments.keywords), open=bool(arguments.positional) or arguments.unknown_keywords)
         if name == "map" and len(arguments.positional) > 1:
+            over = arguments.positional[1]
+            if len(arguments.positional) == 2 and isinstance(over, Group) and not over.open and len(over.items) <= _MAX_OPTIONS:
+                return Group("list", [self.call(first, Arguments([item]), node) for item in over.items])
             self._run_callables(arguments.positional[0], None, node, tensors=False)
             return UNKNOWN
         if name == "getattr" and len(arguments.positional) > 1 and isinstance(constant(arguments.positional[1]), str):
             return self._get_attribute(first, arguments.positional[1].value, node)
+        if name == "setattr" and len(arguments.positional) == 3:
+            key = constant(arguments.positional[1])
+            if isinstance(key, str):
+                self._set_attribute(node, first, key, arguments.positional[2])
+            else:
+                self._forget(first)
+            return Const(None)
         call = self._record(node, f"builtins.{name}", None, UNKNOWN, arguments)
         if any(holds_tensor(value) for value in arguments.values()):
             self._use(f"builtins.{name}", node)
@@ -1688,6 +1959,32 @@ def _is_test(function: Function) -> bool:
     return owner is not None and any(name.rpartition(".")[2] == "TestCase" for name in owner.external_bases())
 
 
+def _any_of(values) -> Value:
+    """What one of several values may be; UNKNOWN where there are none."""
+    merged: Value | None = None
+    for value in values:
+        merged = value if merged is None else join(merged, value)
+    return UNKNOWN if merged is None else merged
+
+
+def _literal(node: cst.BaseExpression) -> Const | None:
+    """The constant that an expression spells out."""
+    if isinstance(node, cst.Name):
+        return {"True": Const(True), "False": Const(False), "None": Const(None)}.get(node.value)
+    return Const(node.evaluated_value) if isinstance(node, (cst.SimpleString, cst.Integer)) else None
+
+
+def _fields(cls: Class) -> list[str]:
+    """The annotated fields of a class and its bases in the tree, in the order of a generated constructor."""
+    names: dict[str, None] = {}
+    for base in reversed([base for base in cls.ancestry() if isinstance(base, Class)]):
+        for line in base.node.body.body:
+            for statement in line.body if isinstance(line, cst.SimpleStatementLine) else ():
+                if isinstance(statement, cst.AnnAssign) and isinstance(statement.target, cst.Name):
+                    names[statement.target.value] = None
+    return list(names)
+
+
 def _is_number(value: Value) -> bool:
     """A Python number, known or not."""
     return isinstance(value, Const) or (isinstance(value, Made) and value.name in ("builtins.int", "builtins.float"))
@@ -1727,7 +2024,7 @@ _STATEMENTS = {
     cst.Break: _I._ends,
     cst.Continue: _I._ends,
     cst.Assert: _I._evaluate_children,
-    cst.Del: lambda self, node: None,
+    cst.Del: _I._delete,
     cst.Global: _I._global,
     cst.Nonlocal: _I._nonlocal,
     cst.Import: _I._import,

@@ -36,6 +36,17 @@ TRANSPARENT_DECORATORS = frozenset(
 )
 TRANSPARENT_DECORATOR_PREFIXES = ("gin.", "click.", "absl.", "hydra.", "typing.", "dataclasses.", "numba.", "pytest.", "tensorflow_addons.utils.")
 
+ENDS_THE_PROGRAM = frozenset({"sys.exit", "os._exit"})
+
+# What a decorator makes of a method.
+METHOD_KINDS = {
+    "builtins.staticmethod": "staticmethod",
+    "builtins.classmethod": "classmethod",
+    "builtins.property": "property",
+    "functools.cached_property": "property",
+    "abc.abstractproperty": "property",
+}
+
 # What fit, evaluate, ... do with a dataset given first.
 CONSUMING_METHODS = {
     "fit": "train",
@@ -59,6 +70,9 @@ TRAINING_CALLS = frozenset(
     }
 )
 TRAINING_METHODS = frozenset({"apply_gradients", "train_on_batch", "fit_generator", "assign_sub"})
+
+# What these return is compiled, whatever is taken from it.
+COMPILED_LOADERS = ("tensorflow_hub.load", "tensorflow.saved_model.load")
 
 PASS_THROUGH_ITERATORS = frozenset(
     {
@@ -94,7 +108,13 @@ TENSOR_MAKERS = frozenset(
         "tensorflow.io.read_file", "keras.ops.zeros", "keras.ops.ones", "keras.ops.arange", "keras.ops.convert_to_tensor",
     }
 )
-TENSOR_MAKER_PREFIXES = ("tensorflow.random.", "keras.random.")
+_RANDOM_STATE = ("tensorflow.random.Generator", "tensorflow.random.get_global_generator", "tensorflow.random.set_", "keras.random.SeedGenerator")
+
+
+def makes_tensor(name: str) -> bool:
+    """Whether a function returns a tensor whatever it is given."""
+    return name in TENSOR_MAKERS or (name.startswith(("tensorflow.random.", "keras.random.")) and not name.startswith(_RANDOM_STATE))
+
 
 # Dataset methods that return a dataset; the value tells where a function is given, if one is.
 DATASET_METHODS: dict[str, tuple[int, str] | None] = {
@@ -161,6 +181,24 @@ def source_kind(name: str) -> str | None:
     ):
         return "source"
     return None
+
+
+_STAR_EXPORTS = {
+    "keras.models": frozenset({"Model", "Sequential", "load_model", "clone_model", "model_from_json"}),
+    "keras.optimizers": frozenset("Adam AdamW Adamax Adagrad Adadelta Ftrl Nadam RMSprop SGD Lion".split()),
+    "keras.callbacks": frozenset(
+        "Callback CSVLogger EarlyStopping LambdaCallback LearningRateScheduler ModelCheckpoint ReduceLROnPlateau TensorBoard TerminateOnNaN".split()
+    ),
+    "keras": frozenset({"Input", "Model", "Sequential"}),
+    "tensorflow": frozenset({"GradientTape", "Variable", "data", "function", "image", "io", "keras", "random"}),
+}
+
+
+def star_exports(module: str, name: str) -> bool:
+    """Whether ``from module import *`` of a library binds ``name``."""
+    if module in _STAR_EXPORTS:
+        return name in _STAR_EXPORTS[module]
+    return module == "keras.layers" and name[:1].isupper() and not any(name in names for key, names in _STAR_EXPORTS.items() if name != "Input")
 
 
 @lru_cache(maxsize=None)

@@ -43,6 +43,11 @@ _WORTH_FOLLOWING = re.compile(
 )
 
 _IMPORT_LINE = re.compile(r"^[ \t]*(?:from[ \t]+(?P<base>[.\w]+)[ \t]+import[ \t]+(?P<names>\([^)]*\)|[^\n#;]+)|import[ \t]+(?P<plain>[^\n#;(]+))", re.M)
+_GRAPH_SWITCH = re.compile(r"disable_eager_execution\(|disable_v2_behavior\(")
+_GRAPH_CODE = re.compile(
+    r"\bsess(?:ion)?\.run\(|with tf\.(?:compat\.v1\.)?Session|"
+    r"\btf\.(?:compat\.v1\.)?(?:placeholder|estimator|contrib|truncated_normal|get_variable)\b"
+)
 _BACKEND = re.compile(r"""KERAS_BACKEND["']\]?\s*[=,:]\s*["'](tensorflow|jax|torch)["']""")
 _LEGACY = re.compile(r"""^\s*(?:import|from)\s+tf_keras\b|TF_USE_LEGACY_KERAS["']\]?\s*[=,]\s*["'](?:1|true)["']""", re.M | re.I)
 
@@ -100,6 +105,13 @@ class Module:
     def acts_on_import(self) -> bool:
         """Whether importing it may do more than define things."""
         return any(word in self.text for word in _ACTS_ON_IMPORT)
+
+    @cached_property
+    def is_graph_code(self) -> bool:
+        """Whether it is written for the graphs and sessions of TensorFlow 1, of which the rules on loops and pipelines do not speak."""
+        if _GRAPH_SWITCH.search(self.text):
+            return True
+        return "GradientTape" not in self.text and _GRAPH_CODE.search(self.text) is not None
 
     @cached_property
     def worth_following(self) -> bool:
@@ -178,8 +190,12 @@ class Project:
 
     def load(self, source) -> Module:
         """The module of a source; raises :class:`SyntaxProblem` where it cannot be parsed."""
-        module = Module(source, self, Tree(source.text))
-        self._modules[Path(source.path).resolve()] = module
+        path = Path(source.path).resolve()
+        module = self._modules.get(path)
+        if module is None or module.text != source.text:
+            module = self._modules[path] = Module(source, self)
+        module.source = source
+        module.tree
         return module
 
     def find(self, importer: Module, dotted: str, level: int) -> Module | None:

@@ -94,8 +94,11 @@ class Operation:
         return self.feeds_training or ("unknown" in self.roles and not _named_held_out(self.stages[0]))
 
     def argument(self, position: int | None, keyword: str | None = None) -> Value | None:
-        """See :meth:`kerascheck.semantics.values.Arguments.get`; UNKNOWN where the call is not visible."""
-        return self.call.argument(position, keyword) if self.call is not None else UNKNOWN
+        """See :meth:`kerascheck.semantics.values.Arguments.get`; UNKNOWN where callers differ or the call is not visible."""
+        if self.call is None:
+            return UNKNOWN
+        value = self.call.argument(position, keyword)
+        return value if all(stage.argument(position, keyword) == value for stage in self.stages) else UNKNOWN
 
     @property
     def parallelism(self) -> Value | None:
@@ -131,6 +134,15 @@ def _named_held_out(stage: Stage) -> bool:
             return True
         if isinstance(ancestor, cst.Assign) and any(_held_out_target(target.target) for target in ancestor.targets):
             return True
+    return False
+
+
+def _is_cut_short(stage: Stage) -> bool:
+    """Only a handful of elements gets there, as a literal says."""
+    for current in stage.upstream():
+        if current.name == "take" and current is not stage:
+            count = constant(current.argument(0, "count"))
+            return isinstance(count, int) and 0 <= count <= INSPECTED_ELEMENTS
     return False
 
 
@@ -175,7 +187,8 @@ class Pipelines:
         for call in run.calls:
             for loop in call.scope.loops():
                 self._calls_in_loop[loop].append(call)
-        self._spread()
+        if not module.is_graph_code:
+            self._spread()
 
     def _spread(self) -> None:
         nested = []
@@ -189,8 +202,8 @@ class Pipelines:
                 self._mark(sink.stage, role)
         consumed = {sink.stage.identity for sink in self._run.sinks}
         for stage in self._run.stages:
-            # A dataset that a module leaves in a global may be imported and used anywhere.
-            if stage.identity not in consumed and not self._children[stage.identity] and not self._roles[stage.identity]:
+            # A dataset that a module leaves in a global may be imported and used anywhere; nobody imports a notebook.
+            if stage.module.source.cells is None and stage.identity not in consumed and not self._children[stage.identity] and not self._roles[stage.identity]:
                 if stage.scope.frame.kind == "root" and stage.scope.frame.function is None:
                     self._mark(stage, "unknown")
         for sink in nested:
@@ -211,7 +224,7 @@ class Pipelines:
             order.append(current)
             pending.extend(current.inputs)
         for current in order:
-            if current.name == "with_options":
+            if current.name == "with_options" and not current.maybe:
                 rewrites |= _switched_off(current.argument(0, "options"))
         for current in order:
             self._roles[current.identity].add(role)
@@ -231,7 +244,7 @@ class Pipelines:
         if loop.trips is not None and loop.trips <= INSPECTED_ELEMENTS:
             return "inspect"
         for call in calls:
-            if call.name is None and any(holds_tensor(value) for value in call.arguments.values()):
+            if call.name is None and not isinstance(call.receiver, Const) and any(holds_tensor(value) for value in call.arguments.values()):
                 # A function that cannot be seen gets the elements: it may well train.
                 return "unknown"
         if any((call.name or "").startswith(("keras.Model.", "keras.Metric.", "keras.Loss.")) for call in calls):
@@ -272,10 +285,13 @@ class Pipelines:
             last = sink.stage
             while last.name in _PASSING and last.input is not None:
                 last = last.input
-            if role != "train" or last.node in seen or runs_ahead(last) is not False:
+            if role != "train" or last.node in seen or runs_ahead(last) is not False or _is_cut_short(last):
                 continue
             upstream = list(last.upstream())
             if any(stage.name in ("apply", "parameter") for stage in upstream):
+                continue
+            early = next((stage for stage in upstream if stage.name == "prefetch"), None)
+            if early is not None and self._ends_elsewhere(early, last):
                 continue
             seen.add(last.node)
             if isinstance(sink.node, cst.For) and sink.scope.traced_by() is not None:
@@ -285,8 +301,30 @@ class Pipelines:
             elif self.rewrites(last).no_prefetch:
                 because, costs = "The options of this dataset switch the automatic prefetch off.", True
             else:
-                because, costs = "TensorFlow 2.11 and later append one here themselves; older versions do not.", False
-            yield Unbuffered(last, next((stage for stage in upstream if stage.name == "prefetch"), None), because, costs)
+                because, costs = self._repaired_by(last), False
+            yield Unbuffered(last, early, because, costs)
+
+    def _ends_elsewhere(self, early: Stage, last: Stage) -> bool:
+        """Whether a prefetch ends a dataset of its own, from which this one only branches off or is made under a condition."""
+        if len({child.node for child in self.children(early)}) > 1 or any(sink.stage.identity is early.identity for sink, _ in self.sinks):
+            return True
+        around = set(early.scope.chain())
+        return any(
+            scope.kind == "branch" and scope not in around
+            for stage in last.upstream()
+            if early in stage.upstream() and stage is not early
+            for scope in stage.scope.chain()
+        )
+
+    def _repaired_by(self, last: Stage) -> str:
+        """Which rewrite lets a dataset run ahead that ends without a buffer, as a sentence."""
+        if last.name == "map" and last.facts is not None:
+            facts = Facts([last.facts], 1)
+            if self._module.runtime.parallelizes_stateless_maps and facts.known and facts.state is None:
+                return "TensorFlow 2.6 and later make this map parallel, and it then runs ahead by itself; older versions do not."
+        if last.name == "batch" and last.input is not None and last.input.name == "map":
+            return "TensorFlow makes the map and this batch one operation, which runs ahead by itself."
+        return "TensorFlow 2.11 and later append one here themselves; older versions do not."
 
     def operations(self, *names: str) -> Iterator[Operation]:
         """The operations of these names, in program order, each once."""
@@ -298,13 +336,20 @@ class Pipelines:
             roles: set[str] = set()
             rewrites = Rewrites()
             for stage in stages:
-                roles |= self._roles[stage.identity]
+                roles |= {"inspect"} if _is_cut_short(stage) else self._roles[stage.identity]
                 rewrites |= self._rewrites[stage.identity]
             yield Operation(stages, frozenset(roles), rewrites)
 
 
+def _may_follow_batch(stage: Stage) -> bool:
+    if stage.name == "map":
+        return stage.facts is not None and Facts([stage.facts], 1).elementwise
+    return stage.name in ("shuffle", "cache", "repeat")
+
+
 def next_batch(module: Module, op: Operation) -> Stage | None:
-    """The ``batch`` that follows an operation with nothing but shuffle, cache or repeat between; None where there is none."""
+    """The ``batch`` that follows an operation with nothing between that cares for it: shuffle, cache, repeat and
+    maps that work on batches as on elements; None where there is none."""
     for stage in op.stages:
         current = stage
         while True:
@@ -312,7 +357,7 @@ def next_batch(module: Module, op: Operation) -> Stage | None:
             batch = next((child for child in children if child.name == "batch"), None)
             if batch is not None:
                 return batch
-            current = next((child for child in children if child.name in ("shuffle", "cache", "repeat")), None)
+            current = next((child for child in children if _may_follow_batch(child)), None)
             if current is None:
                 break
     return None
@@ -349,9 +394,9 @@ def runs_ahead(stage: Stage) -> bool | None:
         return None if given is UNKNOWN else not (isinstance(given, Const) and given.value in (1, None))
     if name in ("with_options", "assert_cardinality", "ignore_errors") and stage.input is not None:
         return runs_ahead(stage.input)
-    if name == "batch" and stage.input is not None and stage.input.name == "map" and runs_ahead(stage.input):
+    if name == "batch" and stage.input is not None and stage.input.name == "map":
         # map(parallel).batch becomes MapAndBatch, which runs ahead.
-        return True
+        return runs_ahead(stage.input)
     return False
 
 

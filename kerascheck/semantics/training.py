@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from kerascheck.semantics import library
 from kerascheck.semantics.values import UNKNOWN, Call, Group, Instance, Iteration, Made, Method, Scope, Value, constant, options_of
 
 if TYPE_CHECKING:
     from kerascheck.semantics.module import Module
 
-SHORT_LOOP = 16
-"""A loop of at most so many turns in total is not worth compiling for."""
+SHORT_LOOP = 100
+"""A loop of at most so many turns in total is not worth compiling for: tracing takes about as long."""
 
 # Keywords that only Keras' fit has among the estimators of the Python world.
 _KERAS_KEYWORDS = frozenset(
@@ -42,7 +43,7 @@ _REINFORCEMENT = re.compile(r"^\s*(?:from|import)\s+(?:gym|gymnasium|tf_agents|p
 _ADVERSARIAL = re.compile(r"\bgenerator\b.*\bdiscriminator\b|\bdiscriminator\b.*\bgenerator\b|\bGAN\b", re.I | re.S)
 _DOUBLE = re.compile(r"""set_floatx\(\s*["']float64|dtype\s*=\s*(?:tf\.float64|["']float64)""")
 _TOY_DATA = ("keras.datasets.mnist.", "keras.datasets.fashion_mnist.", "keras.datasets.boston_housing.", "keras.datasets.california_housing.", "sklearn.datasets.")
-_PRETRAINED = re.compile(r"\bapplications\.[a-z_0-9.]*[A-Z]\w+\(|from_pretrained\(|hub\.KerasLayer|\bfrom (?:tensorflow\.)?keras\.applications")
+_PRETRAINED = re.compile(r"\bapplications\.[a-z_0-9.]*[A-Z]\w+\(|from_pretrained\(|\bfrom (?:tensorflow\.)?keras\.applications")
 _LARGE_LAYERS = re.compile(r"\b(?:Conv[23]D|SeparableConv2D|MultiHeadAttention|ConvLSTM2D)\(")
 # Where a layer says its width, and the width from which its work is worth 16 bits.
 _SIZES = {
@@ -98,11 +99,13 @@ class Program:
 
     def is_model_call(self, call: Call) -> bool:
         """Whether a method call is certainly or most likely one of a Keras model."""
-        if call.name is not None:
-            return call.name == f"keras.Model.{call.attribute}" and not _overridden(call)
+        if call.name == f"keras.Model.{call.attribute}":
+            return not _overridden(call)
+        if call.name is not None and not _is_foreign(call.receiver):
+            return False
         if call.attribute in _KERAS_METHODS:
             return True
-        if not _is_unknown(call.receiver):
+        if call.name is None and not _is_unknown(call.receiver):
             return False
         text = call.module.text
         if not _KERAS_IMPORT.search(text) or _RIVALS.search(text):
@@ -133,13 +136,17 @@ class Program:
     @cached_property
     def first_training(self) -> Place | None:
         """The first fit, or the innermost loop that trains, if the module trains when it is run; else None."""
+        if self._module.is_graph_code:
+            return None
         candidates: list[tuple[int, Place]] = []
         for call in self.model_calls("fit", "fit_generator"):
             if self.is_executed(call.scope):
                 candidates.append((call.order, Place(call.module, call.node)))
         for call in [*self.updates, *self.model_calls("train_on_batch"), *self._assigned_updates]:
             if self.is_executed(call.scope) and not _in_keras_step(call.scope):
-                loop = _training_loop(call.scope)
+                # Around the tape, not around the variables that are updated one by one.
+                tape, _ = _tape(self._module, [scope for scope in call.scope.chain() if scope.kind in ("call", "root")])
+                loop = _training_loop(tape.scope if tape is not None else call.scope)
                 if loop is not None:
                     candidates.append((call.order, Place(loop.module, loop.node)))
         return min(candidates, key=lambda pair: pair[0])[1] if candidates else None
@@ -218,8 +225,7 @@ class Program:
         for call in self._run.calls:
             size = _SIZES.get(call.name or "")
             units = constant(call.argument(*size[0]), size[1]) if size else None
-            # A width that is not a literal counts as large.
-            if size and (not isinstance(units, int) or units >= size[1]):
+            if size and isinstance(units, int) and units >= size[1]:
                 return True
         return any(_LARGE_LAYERS.search(text) for text in self._texts[1:])
 
@@ -254,7 +260,7 @@ class Program:
             return True
         for call in self.calls("tensorflow.config.set_visible_devices"):
             devices = call.argument(0, "devices")
-            if isinstance(devices, Group) and not devices.items:
+            if isinstance(devices, Group) and not devices.items and not devices.open:
                 return True
         return False
 
@@ -316,9 +322,11 @@ class EagerStep:
 def eager_steps(module: Module) -> Iterator[EagerStep]:
     """Hand-written steps that a loop runs and nothing on the way compiles, each once.
 
-    A step that some other call runs compiled, one behind a decorator that cannot be read, a
+    A step that is compiled somewhere, one behind a decorator that cannot be read, a
     loop of a few turns and one that drives a Python environment are left out.
     """
+    if module.is_graph_code:
+        return
     updates = module.program.updates
     compiled = {call.node for call in updates if call.scope.traced_by()}
     seen = set()
@@ -326,10 +334,10 @@ def eager_steps(module: Module) -> Iterator[EagerStep]:
         if call.node in compiled or turns(call.scope) <= SHORT_LOOP or next(call.scope.loops(), None) is None:
             continue
         frames = [scope for scope in call.scope.chain() if scope.kind in ("call", "root")]
-        if any(frame.function is not None and frame.function.opaque for frame in frames) or _drives_environment(module, frames):
+        if any(frame.function is not None and (frame.function.opaque or frame.function.node in module.run.compiled) for frame in frames) or _drives_environment(module, frames):
             continue
         tape, frame = _tape(module, frames)
-        if tape is None or frame is None:
+        if tape is None or frame is None or _calls_saved_model(module, frame):
             continue
         inner = next((loop for loop in tape.scope.loops(across_calls=False) if isinstance(loop.node, (cst.For, cst.While))), None)
         loop = inner or next((loop for loop in frame.loops() if isinstance(loop.node, (cst.For, cst.While))), None)
@@ -351,6 +359,14 @@ def _tape(module: Module, frames: list[Scope]) -> tuple[Call | None, Scope | Non
             if call.name == "tensorflow.GradientTape" and call.scope.frame is frame:
                 return call, frame
     return None, None
+
+
+def _calls_saved_model(module: Module, frame: Scope) -> bool:
+    """Whether a function calls a SavedModel, whose functions are compiled already."""
+    return any(
+        call.name is not None and call.name.startswith(library.COMPILED_LOADERS) and call.attribute == "__call__" and call.scope.frame is frame
+        for call in module.run.calls
+    )
 
 
 def _drives_environment(module: Module, frames: list[Scope]) -> bool:
@@ -384,6 +400,11 @@ def is_captured(call: Call) -> bool:
     if isinstance(receiver, cst.Attribute):
         return True
     return isinstance(receiver, cst.Name) and receiver.value not in _local_names(function.module, function.node)
+
+
+def in_session(scope: Scope) -> bool:
+    """Whether a place stands in the session of a TensorFlow 1 graph."""
+    return any(inner.kind == "with" and isinstance(inner.value, Made) and inner.value.name.endswith("Session") for inner in scope.chain())
 
 
 def is_expected_to_raise(scope: Scope) -> bool:
@@ -445,6 +466,11 @@ def _is_unknown(value) -> bool:
     return any(option is UNKNOWN or (isinstance(option, Method) and _is_unknown(option.receiver)) for option in options_of(value)) or (
         isinstance(value, Method) and isinstance(value.receiver, Instance)
     )
+
+
+def _is_foreign(value) -> bool:
+    """Made by a library that kerascheck knows nothing of, of which many build Keras models."""
+    return isinstance(value, Made) and value.name.partition(".")[0] not in ("tensorflow", "keras", "builtins", "sklearn", "numpy", "pandas", "scipy")
 
 
 def _overridden(call: Call) -> bool:
@@ -522,12 +548,14 @@ def _bound_in(loop: Scope) -> set[str]:
     if isinstance(node, cst.For):
         bound |= _target_names(tree, node.target)
     for inner in tree.descendants(node.body) if isinstance(node, (cst.For, cst.While)) else ():
-        if isinstance(inner, cst.AssignTarget):
-            bound |= _target_names(tree, inner.target)
-        elif isinstance(inner, cst.For):
+        if isinstance(inner, cst.AssignTarget) and isinstance(inner.target, cst.Subscript):
+            bound |= _target_names(tree, inner.target.value)
+        elif isinstance(inner, (cst.AssignTarget, cst.For)):
             bound |= _target_names(tree, inner.target)
         elif isinstance(inner, cst.AugAssign):
             bound |= _target_names(tree, inner.target)
+        elif isinstance(inner, cst.Call) and isinstance(inner.func, cst.Attribute) and inner.func.attr.value in ("append", "extend", "insert", "update"):
+            bound |= _target_names(tree, inner.func.value)
     return bound
 
 

@@ -33,6 +33,17 @@ class SyntaxProblem(Exception):
         self.message, self.line, self.column = message, line, column
 
 
+class _NodeTypes(dict):
+    """Whether a type is one of nodes; an isinstance of libcst's abstract classes is ten times slower."""
+
+    def __missing__(self, kind: type) -> bool:
+        self[kind] = issubclass(kind, cst.CSTNode)
+        return self[kind]
+
+
+_IS_NODE = _NodeTypes()
+
+
 def _significant_fields(cls: type) -> tuple[str, ...]:
     return tuple(
         field.name
@@ -67,7 +78,7 @@ class Tree:
     _FIELDS: dict[type, tuple[str, ...]] = {}
 
     def _walk(self) -> None:
-        fields, parents = self._FIELDS, self.parents
+        fields, parents, is_node = self._FIELDS, self.parents, _IS_NODE
         stack: list[cst.CSTNode] = [self.root]
         while stack:
             node = stack.pop()
@@ -84,14 +95,15 @@ class Tree:
             children = []
             for name in names:
                 value = getattr(node, name)
-                if isinstance(value, cst.CSTNode):
-                    parents[value] = node
-                    children.append(value)
-                elif isinstance(value, (list, tuple)):
+                kind = type(value)
+                if kind is tuple or kind is list:
                     for item in value:
-                        if isinstance(item, cst.CSTNode):
+                        if is_node[type(item)]:
                             parents[item] = node
                             children.append(item)
+                elif is_node[kind]:
+                    parents[value] = node
+                    children.append(value)
             children.reverse()
             stack.extend(children)
 
@@ -99,10 +111,11 @@ class Tree:
         """The significant nodes directly below ``node``, in source order."""
         for name in self._FIELDS[type(node)]:
             value = getattr(node, name)
-            if isinstance(value, cst.CSTNode):
+            kind = type(value)
+            if kind is tuple or kind is list:
+                yield from (item for item in value if _IS_NODE[type(item)])
+            elif _IS_NODE[kind]:
                 yield value
-            elif isinstance(value, (list, tuple)):
-                yield from (item for item in value if isinstance(item, cst.CSTNode))
 
     def descendants(self, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
         """``node`` and everything significant below it, in source order, without recursion."""

@@ -60,10 +60,14 @@ class Tensor(Value):
 
 @dataclass(eq=False, slots=True)
 class Group(Value):
-    """A tuple, list or set whose items are known; ``kind`` is "tuple", "list" or "set"."""
+    """A tuple, list or set whose items are known; ``kind`` is "tuple", "list" or "set".
+
+    ``open`` where there may be fewer, more, or in another order, of the same kinds.
+    """
 
     kind: str
     items: list[Value]
+    open: bool = False
 
 
 @dataclass(eq=False, slots=True)
@@ -193,6 +197,8 @@ class Env:
     variables: dict[str, Value] = field(default_factory=dict)
     redirected: dict[str, Env] = field(default_factory=dict)
     """Names declared ``global`` or ``nonlocal`` here, with the environment they live in."""
+    parameters: frozenset[str] = frozenset()
+    """Parameters of the function whose values the call at hand decides."""
 
     def owner(self, name: str) -> Env | None:
         """The nearest scope that binds ``name``; None where none does."""
@@ -208,10 +214,6 @@ class Env:
         """The value of ``name`` here or in an enclosing scope; None where it is not bound."""
         env = self.owner(name)
         return None if env is None else env.variables[name]
-
-    def bind(self, name: str, value: Value) -> None:
-        """Assign ``name`` in this scope, or where ``global``/``nonlocal`` says."""
-        self.redirected.get(name, self).variables[name] = value
 
 
 @dataclass(eq=False, slots=True)

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,8 @@ pytestmark = pytest.mark.slow
 @pytest.fixture(scope="module", autouse=True)
 def registry(tmp_path_factory):
     """Skips where pip cannot fetch what an installation needs."""
+    if find_spec("pre_commit") is None:
+        pytest.skip("needs pre-commit: pip install kerascheck[test]")
     if not (ROOT / ".git").exists():
         pytest.skip("not a git checkout: pre-commit clones one")
     command = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "-d", str(tmp_path_factory.mktemp("pip")), "pathspec"]

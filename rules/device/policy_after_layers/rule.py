@@ -84,9 +84,9 @@ class PolicyAfterLayers(Rule):
             layers = [other for other in run.calls if _makes_layer(other)]
             before = [other for other in layers if happens_before(other, call)]
             later = [other.order for other in layers if other.order > call.order and other.scope.root is call.scope.root]
-            used = [other.order for other in module.program.model_calls("compile", "fit") if other.order > call.order]
-            # Layers made next get the policy: then the earlier ones may be another model.
-            if before and (not later or (used and min(used) < min(later))):
+            used = [other.order for other in module.program.model_calls("compile", "fit") if happens_before(call, other)]
+            # Only layers that are still used are late. Those made next get the policy: the earlier ones may be another model.
+            if before and used and (not later or min(used) < min(later)):
                 yield self.finding(
                     call,
                     "The policy is set after the layers were made, which keep float32; set it before the first layer.",

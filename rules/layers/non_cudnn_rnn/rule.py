@@ -98,7 +98,9 @@ class NonCudnnRnn(Rule):
                 )
         for call in module.program.calls("keras.layers.RNN"):
             cell = call.argument(0, "cell")
-            if isinstance(cell, Made) and cell.name in ("keras.layers.LSTMCell", "keras.layers.GRUCell"):
+            # A cell that is also called by itself shares its weights with the RNN.
+            shared = any(other.attribute == "__call__" and other.receiver is cell for other in module.run.calls)
+            if isinstance(cell, Made) and cell.name in ("keras.layers.LSTMCell", "keras.layers.GRUCell") and not shared:
                 layer = cell.name.rpartition(".")[2].removesuffix("Cell")
                 yield self.finding(
                     call,

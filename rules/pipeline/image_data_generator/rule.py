@@ -63,5 +63,5 @@ class ImageDataGenerator(Rule):
             yield self.finding(
                 call,
                 "ImageDataGenerator decodes and augments in Python, one image at a time; use image_dataset_from_directory and preprocessing layers.",
-                because="Its images are trained on here, and it prepares them in one thread.",
+                because="Its images are trained on here, and Python's lock keeps its threads from working side by side.",
             )

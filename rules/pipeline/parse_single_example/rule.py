@@ -2,6 +2,13 @@ from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.fixes import parse_batches
 from kerascheck.semantics.pipelines import next_batch
+from kerascheck.semantics.values import Made, Mapping
+
+
+def _has_variable_length(parse):
+    spec = parse.argument(1, "features")
+    kinds = spec.items.values() if isinstance(spec, Mapping) else ()
+    return any(isinstance(kind, Made) and kind.name != "tensorflow.io.FixedLenFeature" for kind in kinds)
 
 
 class ParseSingleExample(Rule):
@@ -61,8 +68,11 @@ class ParseSingleExample(Rule):
             parse = op.facts.call_of("tensorflow.io.parse_single_example", "tensorflow.io.parse_single_sequence_example")
             if parse is None or not op.may_feed_training:
                 continue
-            # Images are decoded one by one anyway.
-            if any((call.name or "").startswith(("tensorflow.io.decode_", "tensorflow.image.")) for call in op.facts.calls):
+            # Images and tensors are decoded one by one anyway, and a shape written out is that of one record.
+            if any((call.name or "").startswith(("tensorflow.io.decode_", "tensorflow.io.parse_tensor", "tensorflow.image.", "tensorflow.reshape")) for call in op.facts.calls):
+                continue
+            # Features of variable length come out sparse for a batch.
+            if op.facts.call_of("tensorflow.io.VarLenFeature", "tensorflow.sparse.to_dense") or _has_variable_length(parse):
                 continue
             if not op.facts.known or op.facts.python_function is not None:
                 continue

@@ -2,6 +2,7 @@ from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.fixes import tensorflow_print
 from kerascheck.semantics.training import is_captured
+from kerascheck.semantics.values import holds_tensor
 
 _PYTHON = ("numpy.random.", "random.", "time.", "cv2.", "PIL.", "secrets.")
 _PLAIN = frozenset({"builtins.print", "builtins.open", "builtins.input"})
@@ -86,7 +87,9 @@ class PythonInMap(Rule):
                 yield self.finding(
                     call,
                     f"{what} runs once, while the function given to {op.name} is traced, and not for every element; use TensorFlow's own.",
-                    because="Every element gets the result of that one call.",
-                    fix=tensorflow_print(call) if call.name == "builtins.print" else None,
+                    because="The text appears once." if what == "print" else "Every element gets the result of that one call.",
+                    # A print of shapes, which are known while tracing, says what it is meant to.
+                    severity=Severity.INFO if what == "print" and not any(map(holds_tensor, call.arguments.values())) else None,
+                    fix=tensorflow_print(call) if what == "print" else None,
                     related=((op, "traced here"),),
                 )

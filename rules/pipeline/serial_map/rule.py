@@ -99,7 +99,9 @@ class SerialMap(Rule):
                 severity = Severity.INFO
             yield self.finding(
                 op,
-                "This map runs one call at a time; give it num_parallel_calls=tf.data.AUTOTUNE.",
+                "This map runs one call at a time; give it num_parallel_calls=tf.data.AUTOTUNE."
+                if severity is Severity.WARNING
+                else "This map leaves parallel calls to the runtime; num_parallel_calls=tf.data.AUTOTUNE says so for every version.",
                 because=because,
                 severity=severity,
                 fix=parallel_calls(op, reorders_randomness=state is not None and "random" in (state.call.name or "")),

@@ -1,7 +1,9 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.fixes import rename_method
-from kerascheck.semantics.training import SHORT_LOOP, turns, varies
+from kerascheck.semantics.training import in_session, turns, varies
+
+_A_FEW = 10
 
 
 class PredictInLoop(Rule):
@@ -62,7 +64,7 @@ class PredictInLoop(Rule):
     loss_tolerance = 1e-5
 
     def check(self, module):
-        for call in module.run.calls:
+        for call in () if module.is_graph_code else module.run.calls:
             if call.attribute != "predict" or not module.program.is_model_call(call):
                 continue
             # With a batch size of its own, each turn predicts a whole array.
@@ -70,15 +72,15 @@ class PredictInLoop(Rule):
                 continue
             given = call.arguments.node(0, "x")
             loop = varies(given.value, call.scope) if given is not None else None
-            # A loop that plots is for people's eyes.
-            if loop is not None and any((other.name or "").startswith("matplotlib.") for other in module.pipelines.calls_in(loop)):
+            # A loop that plots or asks is for people, and waits for them.
+            if loop is not None and any((other.name or "").startswith(("matplotlib.", "builtins.input")) for other in module.pipelines.calls_in(loop)):
                 continue
-            if loop is None or turns(call.scope) <= SHORT_LOOP or varies(call.node.func, call.scope) is not None:
+            if loop is None or in_session(call.scope) or turns(call.scope) <= _A_FEW or varies(call.node.func, call.scope) is not None:
                 continue
             training = module.program.first_training is not None
             yield self.finding(
                 call,
-                "model.predict is called for one piece of data per turn of a loop; predict the whole array once, or call model(x, training=False).",
+                "model.predict is called in every turn of a loop; predict the whole array once, or call model(x, training=False) where each turn needs the last.",
                 because="Every predict builds a dataset and an iterator of its own, about 0.1 s before the first number is computed.",
                 severity=Severity.WARNING if training else Severity.INFO,
                 fix=rename_method(call, "predict_on_batch", safe=False, without=("verbose",))

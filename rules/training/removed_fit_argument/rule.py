@@ -85,7 +85,7 @@ class RemovedFitArgument(Rule):
                 if (argument := call.arguments.nodes.get(name)) is not None:
                     yield self.finding(
                         Place(call.module, argument),
-                        f"{call.attribute}() has no argument {name} in Keras 3; pass it to the constructor of the PyDataset.",
+                        f"{call.attribute}() has no argument {name} in Keras 3; drop it, or pass it to the constructor of a PyDataset.",
                         because="Keras 3 raises a TypeError for it.",
                         fix=drop_argument(call, name, safe=False),
                     )

@@ -1,0 +1,59 @@
+"""Small programs, written to a folder and read as kerascheck reads a project."""
+
+import textwrap
+
+import libcst as cst
+
+from kerascheck.config import Settings
+from kerascheck.semantics import Project
+from kerascheck.source import read
+
+IMPORTS = "import tensorflow as tf\nfrom tensorflow import keras\n"
+MODEL = IMPORTS + "model = keras.Sequential([keras.layers.Dense(1)])\nmodel.compile('adam', 'mse')\n"
+
+
+def load(folder, files, head="", **settings):
+    """The first of ``files`` ({name: text}, or the text of a script after ``head``) as a module whose neighbours are the others."""
+    files = {"train.py": head + textwrap.dedent(files)} if isinstance(files, str) else files
+    # No module is looked for above.
+    (folder / ".git").mkdir(exist_ok=True)
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "utf-8")
+    return Project(Settings(**settings), read).load(read(folder / next(iter(files))))
+
+
+def sinks(module):
+    """"role: operations" for every consumer of a dataset: sources by their last name, "?" after what is not always applied."""
+    found = []
+    for sink, role in module.pipelines.sinks:
+        names = [stage.name.rpartition(".")[2] + "?" * stage.maybe for stage in sink.stage.upstream()]
+        found.append(f"{role}: {' '.join(reversed(names))}")
+    return found
+
+
+def roles(module, *names):
+    """The roles of every operation of these names, in program order."""
+    return [" ".join(sorted(op.roles)) for op in module.pipelines.operations(*names)]
+
+
+def operation(module, name="map"):
+    """The only operation of this name."""
+    (found,) = module.pipelines.operations(name)
+    return found
+
+
+def written(module, node):
+    """The text of a node."""
+    start, end = module.tree.range_of(node)
+    return module.text[start:end]
+
+
+def shown(module):
+    """The values given to ``show(...)``, a function that nobody knows."""
+    return [
+        call.arguments.positional[0]
+        for call in module.run.calls
+        if isinstance(call.node, cst.Call) and isinstance(call.node.func, cst.Name) and call.node.func.value == "show"
+    ]

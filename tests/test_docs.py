@@ -1,0 +1,81 @@
+"""What the documents say against what is there."""
+
+import re
+import subprocess
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+from command import kerascheck
+
+from kerascheck import config
+
+ROOT = Path(__file__).resolve().parent.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+
+
+def blocks(text, language):
+    return re.findall(rf"^```{language}\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+
+
+def test_the_settings_of_the_readme_are_all_and_can_be_used(tmp_path):
+    (block,) = blocks(README, "toml")
+    table = config.parse_toml(block)["tool"]["kerascheck"]
+    assert set(table) == set(config._KEYS)
+    assert config.from_table(table, str(tmp_path / "pyproject.toml")).keras == "3"
+
+
+def test_every_setting_has_a_key():
+    names = {field.name.replace("_", "-") for field in fields(config.Settings)} - {"origin", "selections"}
+    assert names | set(config._SELECTION_KEYS) == set(config._KEYS)
+
+
+def test_options_that_the_documents_name_exist():
+    known = kerascheck("check", "--help").out + kerascheck("--help").out
+    named = set(re.findall(r"`(--[a-z-]+)", README)) - {"--kerascheck-select"}
+    assert named and not {option for option in named if option not in known}
+
+
+def test_the_example_of_a_rule_is_the_rule():
+    example = blocks(CONTRIBUTING, "python")[0]
+    header, body = example.split("\n", 1)
+    path = re.search(r"`(rules/\S+/rule\.py)`", CONTRIBUTING)[1]
+    rule = (ROOT / path).read_text(encoding="utf-8")
+    assert header in rule
+    assert rule.endswith(body)
+
+
+def test_the_shown_suppressions_work(tmp_path):
+    code = blocks(README, "python")[0].replace("KC306", "KC999")
+    script = tmp_path / "train.py"
+    for line in code.splitlines()[:2]:
+        text = "import tensorflow as tf\nds = tf.data.Dataset.range(3)\nds = ds.map(lambda x: tf.random.uniform([]))\n"
+        text += "import keras\nkeras.Sequential().fit(ds)\n"
+        script.write_text(text)
+        assert kerascheck("--select", "KC101", "--isolated", script).code == 1
+        script.write_text(text.replace("uniform([]))", "uniform([]))" + line.removeprefix("ds = ds.map(f)")))
+        assert kerascheck("--select", "KC101", "--isolated", script).code == 0
+
+
+def test_the_first_command_lints_the_fixtures_with_findings():
+    command = blocks(README, "sh")[0].strip()
+    assert command.count("\n") == 0
+    *_, arguments = command.partition(".venv/bin/kerascheck ")
+    ran = kerascheck(*(str(ROOT / argument) for argument in arguments.split()))
+    assert (ran.code, "Found" in ran.out) == (1, True)
+
+
+@pytest.mark.skipif(not (ROOT / ".ci" / "run").exists(), reason="not a checkout")
+def test_ci_runs_the_command_of_the_readme(tmp_path):
+    command = blocks(README, "sh")[1]
+    assert command.count("\n") == 1 and command.endswith("-m pytest\n")
+    for relative, text in (("README.md", README.replace(command, "echo ran in $(basename $PWD) && exit 7\n")), (".ci/run", None)):
+        path = tmp_path / relative
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text or (ROOT / relative).read_text(encoding="utf-8"))
+    done = subprocess.run(["bash", str(tmp_path / ".ci" / "run")], capture_output=True, text=True)
+    assert done.returncode == 7, done.stderr
+    assert done.stdout.splitlines()[-1].startswith("ran in ")
+    assert done.stdout.splitlines()[-1] != f"ran in {tmp_path.name}"
+
