@@ -1,0 +1,143 @@
+"""Where the time of a training goes, from a look at it and a run on one cached batch."""
+
+from __future__ import annotations
+
+import os
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from kerascheck.verify.rounds import Run
+
+_PIPELINE_FAMILIES = ("KC1",)
+
+
+@dataclass(slots=True)
+class Stage:
+    """One stage of the input pipeline as it runs, after TensorFlow's own rewriting."""
+
+    name: str
+    place: tuple[str, int] | None
+    """File and line of the script that asked for it; None for stages that TensorFlow added."""
+    seconds_per_batch: float
+    """Processor time of its own, divided by its parallel calls."""
+    share: float
+    """Of all stages, 0 to 1."""
+    parallelism: float
+
+
+@dataclass(slots=True)
+class Analysis:
+    """Everything that is known about a training, None where it could not be measured."""
+
+    kind: str
+    step_seconds: float
+    first_step_seconds: float | None = None
+    """From the start of the script's frameworks to the end of the first step: start-up, tracing, compilation."""
+    ceiling_seconds: float | None = None
+    input_bound: float | None = None
+    """Share of a step that is spent waiting for data: 1 - ceiling / step, 0 to 1."""
+    largest_input_gain: float | None = None
+    """What an infinitely fast pipeline would bring, as a ratio."""
+    stages: list[Stage] = field(default_factory=list)
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    missing: list[str] = field(default_factory=list)
+    """What could not be measured, and why."""
+
+    @property
+    def slowest_stage(self) -> Stage | None:
+        """The stage with the largest share; None without a pipeline."""
+        return max(self.stages, key=lambda stage: stage.share, default=None)
+
+
+def analyse(step_seconds: float, scout: Run, gain: float | None, why_no_gain: str = "") -> Analysis:
+    """Put together what ``scout`` (a diagnosing run) and a run on one cached batch tell.
+
+    ``step_seconds``: the step as measured without diagnosis. ``gain``: how many times faster the steps of the cached batch
+    were than their neighbours as written; None if that could not be measured, for the reason ``why_no_gain``.
+    """
+    end = scout.end
+    facts = {**end["facts"], "host_peak_bytes": end["host_peak_bytes"]}
+    result = Analysis(end["kind"], step_seconds, end.get("first_step_at"), facts=facts)
+    result.stages = stages(facts)
+    for key, value in facts.items():
+        if key.endswith("_failed"):
+            result.missing.append(f"{key.removesuffix('_failed').replace('_', ' ')}: {value}")
+    if gain is None:
+        result.missing.append(f"ceiling with one cached batch: {why_no_gain}")
+    else:
+        result.largest_input_gain = max(1.0, gain)
+        result.ceiling_seconds = step_seconds / result.largest_input_gain
+        result.input_bound = 1 - 1 / result.largest_input_gain
+    return result
+
+
+def stages(facts: Mapping[str, Any]) -> list[Stage]:
+    """The running nodes, output first, with the source lines of the datasets that they come from."""
+    nodes = [node for node in facts.get("runtime_nodes", ()) if node["name"] != "Root"]
+    made = list(facts.get("chain", ()))
+    batches = max(1, nodes[0]["elements"]) if nodes else 1
+    found = []
+    for node in nodes:
+        place = _place(node["name"], made)
+        # The model counts processor time over all parallel calls.
+        seconds = node["seconds"] / batches / max(1.0, node["parallelism"])
+        found.append(Stage(node["name"], place, seconds, 0.0, node["parallelism"]))
+    total = sum(stage.seconds_per_batch for stage in found)
+    for stage in found:
+        stage.share = stage.seconds_per_batch / total if total else 0.0
+    return found
+
+
+def _place(node: str, made: list[dict[str, Any]]) -> tuple[str, int] | None:
+    """Take from ``made`` the datasets that ``node`` stands for, in the order of the pipeline."""
+    bare = node.lower().removesuffix("v2").removesuffix("v3").removesuffix("v4").replace("parallel", "")
+    parts = ["batch", "map"] if bare == "mapandbatch" else ["shuffle", "repeat"] if bare == "shuffleandrepeat" else [bare]
+    place = None
+    for part in parts:
+        for index, dataset in enumerate(made):
+            name = dataset["name"].lower().replace("parallel", "")
+            if part.startswith(name) or name.startswith(part):
+                place = dataset["place"] or place
+                # What stands before it in the chain, TensorFlow has removed or merged.
+                del made[: index + 1]
+                break
+    return tuple(place) if place else None
+
+
+def can_matter(code: str, analysis: Analysis | None) -> str | None:
+    """Why a finding of rule ``code`` cannot gain anything here; None where it can, or nothing is known."""
+    if analysis is None or analysis.largest_input_gain is None or not code.startswith(_PIPELINE_FAMILIES):
+        return None
+    if analysis.largest_input_gain < 1.05:
+        return f"the training does not wait for data: an input fix can win x{analysis.largest_input_gain:.2f} at most"
+    return None
+
+
+def ceiling_order(scout: Run) -> dict[str, Any] | None:
+    """What to tell a run that shall be fed one cached batch; None where no known data source feeds the training."""
+    facts = scout.end["facts"]
+    if "element_spec" in facts and scout.end["kind"] != "graph loop":
+        return {"iterator": facts["first_iterator"]}
+    if facts.get("backend") in ("jax", "torch") and scout.end["kind"] == "fit":
+        return {"iterator": None}
+    return None
+
+
+def relative(path: str) -> str:
+    """``path`` relative to the working directory where it lies inside."""
+    here = os.path.join(os.getcwd(), "")
+    return path.removeprefix(here)
+
+
+def bar(share: float, width: int = 20) -> str:
+    """A bar of block characters for a share of 0 to 1."""
+    eighths = round(max(0.0, min(1.0, share)) * width * 8)
+    return ("█" * (eighths // 8) + ("", "▏", "▎", "▍", "▌", "▋", "▊", "▉")[eighths % 8]).ljust(width)
+
+
+def typical(values: Sequence[float]) -> str:
+    """A duration for people, from its value in seconds (the median of several)."""
+    seconds = statistics.median(values)
+    return f"{seconds * 1e6:.0f} µs" if seconds < 1e-3 else f"{seconds * 1e3:.3g} ms" if seconds < 1 else f"{seconds:.2f} s"

@@ -1,0 +1,33 @@
+"""The two pipes between a measured process and kerascheck: messages out, permission to go on in."""
+
+import json
+import os
+import threading
+
+
+class Channel:
+    """Sends messages (one JSON object per line) and waits for orders (one byte each)."""
+
+    def __init__(self, events, orders):
+        """``events``, ``orders``: file descriptors inherited from the parent."""
+        self._events = events
+        self._orders = orders
+        self._lock = threading.Lock()
+        # Processes that the script starts must not hold the pipes open.
+        os.set_inheritable(events, False)
+        os.set_inheritable(orders, False)
+
+    def send(self, **message):
+        """Send one message; a parent that is gone ends the process."""
+        data = (json.dumps(message, default=str) + "\n").encode()
+        with self._lock:
+            try:
+                while data:
+                    data = data[os.write(self._events, data):]
+            except OSError:
+                os._exit(1)
+
+    def wait(self):
+        """Block until the parent orders to go on."""
+        if not os.read(self._orders, 1):
+            os._exit(1)

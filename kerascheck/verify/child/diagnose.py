@@ -1,0 +1,239 @@
+"""Where the time goes: what can be read from TensorFlow and Keras once steps have been measured."""
+
+import functools
+import sys
+import time
+import weakref
+
+from .recorder import is_user_frame
+
+_ALONE_SECONDS = 3.0
+_ALONE_BATCHES = 200
+
+
+def patch_tensorflow(tf, state):
+    """Count traces and host reads, and remember where datasets were made (diagnosing run only)."""
+    from tensorflow.python.data.ops import dataset_ops
+    from tensorflow.python.eager.polymorphic_function import polymorphic_function
+    from tensorflow.python.framework import ops
+
+    state.functions = weakref.WeakSet()
+    state.host_reads = 0
+    init = polymorphic_function.Function.__init__
+
+    @functools.wraps(init)
+    def function_init(self, *args, **kwargs):
+        init(self, *args, **kwargs)
+        state.functions.add(self)
+
+    polymorphic_function.Function.__init__ = function_init
+    read = ops._EagerTensorBase._numpy
+
+    def numpy(self):
+        state.host_reads += 1
+        return read(self)
+
+    ops._EagerTensorBase._numpy = numpy
+    dataset_init = dataset_ops.DatasetV2.__init__
+
+    @functools.wraps(dataset_init)
+    def init_dataset(self, *args, **kwargs):
+        dataset_init(self, *args, **kwargs)
+        frame = sys._getframe(1)
+        while frame is not None and not is_user_frame(frame):
+            frame = frame.f_back
+        if frame is not None:
+            self._kerascheck_place = (frame.f_code.co_filename, frame.f_lineno)
+
+    dataset_ops.DatasetV2.__init__ = init_dataset
+
+    def on_warm():
+        state.host_reads = 0
+        state.steps_when_warm = sum(series.steps for series in state.recorder.series.values() if series.number is not None)
+
+    state.recorder.facts.setdefault("on_warm", []).append(on_warm)
+
+
+def facts(state, leader):
+    """What every run tells about the training: backend and versions, element spec, steps per epoch, devices."""
+    found = {key: value for key, value in state.recorder.facts.items() if key != "on_warm"}
+    found["epoch_lengths"] = state.epoch_lengths
+    found["chain"] = leader.chain
+    found["first_iterator"] = max(0, leader.first_iterator)
+    iterator = training_iterator(state)
+    if iterator is not None:
+        found["element_spec"] = flat_spec(iterator.element_spec)
+    found["gpus"] = accelerators(state, found.get("backend"))
+    return found
+
+
+def accelerators(state, backend):
+    """Names of the devices, other than processors, that this process holds: none or a list."""
+    if backend == "jax":
+        return [str(device) for device in sys.modules["jax"].devices() if device.platform != "cpu"]
+    if backend == "torch" and sys.modules["torch"].cuda.is_available():
+        return [sys.modules["torch"].cuda.get_device_name(0)]
+    if hasattr(state, "uses_gpu") and state.uses_gpu():
+        return [device.name for device in sys.modules["tensorflow"].config.list_physical_devices("GPU")]
+    return []
+
+
+def flat_spec(spec):
+    """[shape (a list, None if unknown), dtype name] of every component of an element."""
+    flat = []
+    for part in sys.modules["tensorflow"].nest.flatten(spec):
+        shape = getattr(part, "shape", None)
+        rank = getattr(shape, "rank", None)
+        flat.append([None if rank is None else shape.as_list(), getattr(getattr(part, "dtype", None), "name", "?")])
+    return flat
+
+
+def training_iterator(state):
+    """The newest living tf.data iterator, the one that feeds the training; None without one."""
+    for reference in reversed(state.iterators):
+        iterator = reference()
+        if iterator is not None:
+            return iterator
+    return None
+
+
+def chain(dataset):
+    """The datasets that ``dataset`` is made of, itself first, each with what it is called and where it was made."""
+    found, pending = [], [dataset]
+    while pending and len(found) < 200:
+        current = pending.pop(0)
+        name = type(current).__name__.strip("_").removesuffix("Dataset").removesuffix("V2").removesuffix("Dataset")
+        found.append({"name": name, "place": getattr(current, "_kerascheck_place", None)})
+        pending.extend(current._inputs())
+    return found
+
+
+def dataset_places(state, series):
+    """Note where the dataset of a new series was put together: these lines belong to the training, too."""
+    iterator = training_iterator(state)
+    if iterator is None or getattr(iterator, "_dataset", None) is None:
+        return
+    try:
+        series.chain = chain(iterator._dataset)
+    except Exception:  # an unusual dataset: its lines stay unknown
+        return
+    for stage in series.chain:
+        if stage["place"] is not None:
+            path, line = stage["place"]
+            series.places.append([path, line, line])
+
+
+def tracing(state, leader):
+    """How many graphs were traced, and of which functions more than twice."""
+    counts = {}
+    for function in list(getattr(state, "functions", ())):
+        name = getattr(function, "__name__", "?")
+        counts[name] = counts.get(name, 0) + (function.experimental_get_tracing_count() or 0)
+    return {"traces": sum(counts.values()), "traces_by_function": {k: v for k, v in counts.items() if v > 2}}
+
+
+def host_reads(state, leader):
+    """Reads of device values by Python, per step."""
+    steps = leader.steps - getattr(state, "steps_when_warm", leader.steps)
+    if not hasattr(state, "functions") or steps <= 0:
+        return None
+    # Keras itself reads the logs that it shows.
+    own = len(state.last_logs) if leader.kind == "fit" else 0
+    return {"host_reads_per_step": state.host_reads / steps, "host_reads_of_keras": own}
+
+
+def model(state, leader):
+    """Compilation by XLA, what prevents it, and the type of computation of the fitted model."""
+    found = state.fit_model
+    if found is None:
+        return None
+    layers = list(found._flatten_layers()) if hasattr(found, "_flatten_layers") else []
+    policy = getattr(found, "dtype_policy", None)
+    return {
+        "jit_compile": bool(getattr(found, "jit_compile", False) or getattr(found, "_jit_compile", False)),
+        "jit_blocked_by": sorted({layer.name for layer in layers if getattr(layer, "supports_jit", True) is False}),
+        "compute_dtypes": sorted({str(layer.compute_dtype) for layer in layers if getattr(layer, "compute_dtype", None)}),
+        "dtype_policy": getattr(policy, "name", None),
+        "run_eagerly": bool(getattr(found, "run_eagerly", False)),
+        "parameters": int(found.count_params()) if getattr(found, "built", False) else None,
+    }
+
+
+def device_memory(state, leader):
+    """Peak memory of the first GPU in bytes."""
+    tf = sys.modules.get("tensorflow")
+    if tf is None or not getattr(state, "uses_gpu", lambda: False)():
+        return None
+    return {"device_peak_bytes": tf.config.experimental.get_memory_info("GPU:0")["peak"]}
+
+
+def runtime_model(state, leader):
+    """The nodes of the running pipeline, output first, as tf.data's own performance model sees them."""
+    iterator = training_iterator(state)
+    if iterator is None:
+        return None
+    proto = sys.modules["tensorflow"].data.experimental.get_model_proto(iterator)
+    nodes = []
+    pending = [proto.output]
+    while pending:
+        node = proto.nodes[pending.pop(0)]
+        parallelism = next((p.value for p in node.parameters if p.name == "parallelism"), 1.0) or 1.0
+        nodes.append({
+            "name": node.name.partition("(")[0],
+            "elements": node.num_elements,
+            "seconds": node.processing_time / 1e9,
+            "parallelism": parallelism,
+        })
+        pending.extend(node.inputs)
+    return {"runtime_nodes": nodes}
+
+
+def pipeline_alone(state, leader):
+    """Elements per second of the training's dataset with no model behind it, and the bytes of an element."""
+    iterator = training_iterator(state)
+    dataset = getattr(iterator, "_dataset", None)
+    if dataset is None:
+        return None
+    tf = sys.modules["tensorflow"]
+    first = None
+    rows = []
+    size = 0
+    start = time.perf_counter()
+    count = 0
+    for element in dataset:
+        parts = tf.nest.flatten(element)
+        if first is None:
+            # Start-up (buffers that fill, functions that are loaded) belongs to the epoch, not to the batch.
+            first = time.perf_counter()
+            size = sum(int(part.dtype.size * tf.size(part)) for part in parts if isinstance(part, tf.Tensor))
+        else:
+            count += 1
+        if parts and getattr(parts[0], "shape", None) is not None and parts[0].shape.rank:
+            rows.append(int(parts[0].shape[0]))
+        if count >= _ALONE_BATCHES or time.perf_counter() - start > _ALONE_SECONDS:
+            break
+    if first is None:
+        return None
+    seconds = time.perf_counter() - first
+    return {
+        "alone_seconds_per_batch": seconds / count if count else first - start,
+        "alone_first_batch_seconds": first - start,
+        "alone_rows": rows[:3],
+        "bytes_per_step": size,
+    }
+
+
+def install(state):
+    """Add the diagnoses that belong to a diagnosing run."""
+    state.recorder.at_first_tick.append(functools.partial(dataset_places, state))
+    looks = (tracing, host_reads, model, device_memory, runtime_model)
+    for look in looks:
+        state.recorder.at_end.append(functools.partial(_call, look, state))
+    state.recorder.last_looks.append(functools.partial(_call, pipeline_alone, state))
+
+
+def _call(look, state, leader):
+    try:
+        return look(state, leader)
+    except Exception as error:
+        return {f"{look.__name__}_failed": f"{type(error).__name__}: {error}".splitlines()[0][:300]}

@@ -1,0 +1,43 @@
+"""Runs a function once a watched module has been imported, before the importing code goes on."""
+
+import importlib.abc
+import sys
+
+
+class _Announcing(importlib.abc.Loader):
+    """The loader of a watched module, followed by the functions that ``functions()`` returns."""
+
+    def __init__(self, loader, functions):
+        self._loader = loader
+        self._functions = functions
+
+    def create_module(self, spec):
+        return self._loader.create_module(spec)
+
+    def exec_module(self, module):
+        module.__spec__.loader = module.__loader__ = self._loader
+        self._loader.exec_module(module)
+        for function in self._functions():
+            function(module)
+
+
+class AfterImport(importlib.abc.MetaPathFinder):
+    """Watches imports of given names."""
+
+    def __init__(self, functions):
+        """``functions``: mapping of module name to functions that take the module."""
+        self._waiting = functions
+
+    def find_spec(self, fullname, path, target=None):
+        """The specification that the other finders give, with an announcing loader."""
+        if fullname not in self._waiting:
+            return None
+        for finder in sys.meta_path:
+            if finder is not self and hasattr(finder, "find_spec"):
+                spec = finder.find_spec(fullname, path, target)
+                if spec is not None:
+                    if spec.loader is not None:
+                        # Taken off the list only when it is executed: a mere look-up does not import.
+                        spec.loader = _Announcing(spec.loader, lambda: self._waiting.pop(fullname, ()))
+                    return spec
+        return None

@@ -1,0 +1,303 @@
+"""Counts and times the steps of a training, in blocks, and stops the process when the plan is done.
+
+A *tick* is the end of one or more training steps, told by a probe. Ticks of different origin (a model's ``fit``, an
+optimizer used by hand, a dataset loop) are counted apart, and the first origin that fills the plan is "the training".
+"""
+
+import os
+import resource
+import sys
+import time
+
+_OURS = os.path.dirname(os.path.abspath(__file__))
+_STANDARD_LIBRARY = os.path.dirname(os.__file__)
+_TICKS_TO_WATCH_LOSS = 20
+WEAK_KINDS = ("gradient loop", "dataset loop")
+
+
+class Series:
+    """The steps of one origin."""
+
+    def __init__(self, kind, name):
+        self.kind = kind
+        self.name = name
+        self.number = None
+        self.places = []
+        self.chain = []  # the datasets that its data is made of, output first
+        self.first_iterator = 0
+        self.steps = 0
+        self.first = None  # time of the first tick
+        self.last = None  # time of the last tick
+        self.durations = []  # (seconds, steps, starts_epoch) of every tick before and between blocks
+        self.blocks = []
+        self.block = None
+        self.losses = []
+        self.epoch_starts = []  # step counts at which an epoch began
+
+
+class Block:
+    """Consecutive steps that are timed together."""
+
+    def __init__(self):
+        self.load = CpuLoad()
+        self.start = time.perf_counter()
+        self.steps = 0
+        self.inner_seconds = 0.0
+        self.inner_steps = 0
+        self.ticks = []
+
+
+def user_places():
+    """[path, first line, last line] of the script's own code on the stack: functions whole, the main program by line."""
+    places = []
+    frame = sys._getframe(2)
+    while frame is not None:
+        if is_user_frame(frame):
+            code = frame.f_code
+            lines = [frame.f_lineno]
+            if code.co_name != "<module>":
+                lines += [line for _, _, line in code.co_lines() if line]
+            places.append([code.co_filename, min(lines), max(lines)])
+        frame = frame.f_back
+    return places
+
+
+def is_user_frame(frame):
+    """Whether a stack frame runs code of the script or of a module of its own, not of a library or of ours."""
+    path = frame.f_code.co_filename
+    if path.startswith("<") or "site-packages" in path or "dist-packages" in path or path.startswith(_OURS):
+        return False
+    return not path.startswith(_STANDARD_LIBRARY)
+
+
+class CpuLoad:
+    """How much of the machine other programs use, from a first look to a second one (Linux; None elsewhere)."""
+
+    def __init__(self):
+        self._start = self._look()
+
+    @staticmethod
+    def _look():
+        try:
+            with open("/proc/stat", "rb") as stream:
+                user, nice, system, idle, iowait, *rest = map(int, stream.readline().split()[1:])
+        except (OSError, ValueError):
+            return None
+        used = os.times()
+        return user + nice + system + sum(rest[:3]), idle + iowait, (used.user + used.system) * os.sysconf("SC_CLK_TCK")
+
+    def of_others(self):
+        """The share of all processors' time that went to others, 0 to 1."""
+        now = self._look()
+        if self._start is None or now is None:
+            return None
+        busy, idle, own = (b - a for a, b in zip(self._start, now))
+        return max(0.0, min(1.0, (busy - own) / (busy + idle))) if busy + idle else None
+
+
+class Recorder:
+    """Receives ticks; knows the plan; ends the process.
+
+    ``plan`` has the keys ``warmup_steps``, ``warmup_seconds`` (whichever comes last ends the warm-up),
+    ``warmup_limit`` (seconds after which two steps suffice), ``block_steps`` (0: as many as fill ``block_seconds``),
+    ``block_seconds``, ``blocks``, ``in_turn`` (wait for the parent's order before every block), ``kind`` (the
+    origin expected; None: any but bare dataset loops), ``training`` (which origin in the order of their first steps is
+    meant, counted from 0 without bare dataset loops), ``weak_after`` (seconds after which a bare loop is believed to be
+    all there is) and ``diagnose``.
+    """
+
+    def __init__(self, plan, channel):
+        self._plan = plan
+        self._channel = channel
+        self.disabled = False
+        self.series = {}
+        self._strong = 0  # origins so far that are not bare loops
+        self.at_first_tick = []  # functions of a new series, while its data and its stack are there
+        self.at_end = []  # diagnostics: functions of the leading series that return a dictionary
+        self.last_looks = []  # likewise, but disturbing ones
+        self.facts = {}  # what probes noticed about the training
+        self.notes = []  # what was done to the script's run: redirections, muted validation
+        self.sync = lambda value: None
+        self.iterators_so_far = lambda: 0  # tf.data iterators made by Python
+        self.depth = 0  # of training calls that tick by themselves
+        self.epoch_began = True
+        self.origin = time.perf_counter()
+
+    def disable(self):
+        """Measure nothing any more (in a process that the script forked)."""
+        self.disabled = True
+
+    def note(self, text):
+        """Remember, once, what was changed about the script's run."""
+        if text not in self.notes:
+            self.notes.append(text)
+
+    def wants_loss(self, key):
+        """Whether the loss of the next tick of ``key`` is still to be written down."""
+        series = self.series.get(key)
+        return not self.disabled and (series is None or len(series.losses) < _TICKS_TO_WATCH_LOSS)
+
+    def tick(self, key, kind, name="", steps=1, value=None, loss=None, epoch=None):
+        """``steps`` steps of the origin ``key`` have ended.
+
+        ``value`` is what to wait for at the end of a block, ``loss`` a number or None, ``epoch`` whether an epoch
+        began before these steps (None: as told by ``epoch_began``).
+        """
+        if self.disabled:
+            return
+        now = time.perf_counter()
+        try:
+            self._tick(now, key, kind, name, steps, value, loss, epoch)
+        except Exception as error:  # must not look like an error of the script
+            self.fault(f"{type(error).__name__}: {error}")
+
+    def fault(self, detail):
+        """End the process because of an error of ours."""
+        self.disabled = True
+        self._channel.send(event="end", reason="fault", detail=detail[:500], notes=[], seconds=0)
+        os._exit(0)
+
+    def _tick(self, now, key, kind, name, steps, value, loss, epoch):
+        series = self.series.get(key)
+        if series is None:
+            series = self.series[key] = Series(kind, name)
+            if kind not in WEAK_KINDS:
+                series.number = self._strong
+                self._strong += 1
+            series.places = user_places()
+            series.first_iterator = self.iterators_so_far() - 1
+            for look in self.at_first_tick:
+                look(series)
+            self._channel.send(event="training", kind=kind)
+        starts_epoch = self.epoch_began if epoch is None else epoch
+        self.epoch_began = False
+        if starts_epoch:
+            series.epoch_starts.append(series.steps)
+        series.steps += steps
+        if loss is not None and len(series.losses) < _TICKS_TO_WATCH_LOSS:
+            series.losses.append(loss)
+        if series.first is None:
+            series.first = now
+        block = series.block
+        if block is None:
+            if series.last is not None:
+                series.durations.append((now - series.last, steps, starts_epoch))
+            series.last = now
+            if self._may_lead(series) and self._is_warm(series, now):
+                self.sync(value)
+                series.last = time.perf_counter()
+                if self._plan["diagnose"]:
+                    self._on_warm()
+                series.block = self._next_block(series)
+            return
+        duration = now - series.last
+        series.last = now
+        block.steps += steps
+        if not starts_epoch:
+            block.inner_seconds += duration
+            block.inner_steps += steps
+        block.ticks.append(duration / steps)
+        if self._is_full(block, now):
+            self.sync(value)
+            end = time.perf_counter()
+            if not starts_epoch:
+                block.inner_seconds += end - now
+            self._close(series, end)
+
+    def _may_lead(self, series):
+        if self._plan["kind"] is not None:
+            return series.kind == self._plan["kind"]
+        if series.kind in WEAK_KINDS:
+            # It may be an inspection before the training, unless it goes on and on.
+            patience = self._plan["weak_after"] * (1 + WEAK_KINDS.index(series.kind))
+            return not self._strong and series.last - series.first > patience
+        return series.number == self._plan["training"]
+
+    def is_next(self):
+        """Whether an origin that has not ticked yet would be the one that the plan means."""
+        return self._strong == self._plan["training"]
+
+    def _is_warm(self, series, now):
+        since = now - series.first
+        enough = series.steps >= self._plan["warmup_steps"] and since >= self._plan["warmup_seconds"]
+        return enough or (series.steps >= 2 and since >= self._plan["warmup_limit"])
+
+    def _is_full(self, block, now):
+        if self._plan["block_steps"]:
+            return block.steps >= self._plan["block_steps"]
+        return now - block.start >= self._plan["block_seconds"]
+
+    def _next_block(self, series):
+        if self._plan["in_turn"]:
+            self._channel.send(event="ready", blocks=len(series.blocks))
+            self._channel.wait()
+        block = Block()
+        series.last = block.start
+        return block
+
+    def _close(self, series, end):
+        block = series.block
+        closed = {
+            "steps": block.steps,
+            "seconds": end - block.start,
+            "inner_steps": block.inner_steps,
+            "inner_seconds": block.inner_seconds,
+            "ticks": block.ticks,
+            "others": block.load.of_others(),
+        }
+        series.blocks.append(closed)
+        self._channel.send(event="block", index=len(series.blocks) - 1, **closed)
+        if len(series.blocks) >= self._plan["blocks"]:
+            self.finish(reason="done", detail="", leader=series)
+        series.block = self._next_block(series)
+
+    def _on_warm(self):
+        for start in self.facts.pop("on_warm", ()):
+            start()
+
+    def leader(self):
+        """The series that is "the training": a bare loop only if there is nothing else; None without a step."""
+        strong = [series for series in self.series.values() if series.number is not None]
+        if strong:
+            return next((series for series in strong if series.number == self._plan["training"]), None)
+        return max(self.series.values(), key=lambda series: series.steps, default=None)
+
+    def finish(self, reason, leader=None, **end):
+        """Tell the parent all there is to know, and end the process at once.
+
+        Nothing of the script runs after this: no ``finally`` block, no exit handler, no callback's
+        ``on_train_end``, each of which could write files that the script would not have written by now.
+        """
+        seconds = time.perf_counter() - self.origin
+        leader = leader or self.leader()
+        message = {"event": "end", "reason": reason, "seconds": seconds, "notes": self.notes, **end}
+        if leader is not None:
+            facts = {}
+            for look in self.at_end:
+                facts |= look(leader) or {}
+            message["facts"] = facts
+            message |= {
+                "kind": leader.kind,
+                "name": leader.name,
+                "steps": leader.steps,
+                "first_step_at": leader.first - self.origin,
+                "training_seconds": leader.last - leader.first,
+                "durations": leader.durations[:2000],
+                "losses": leader.losses,
+                "epoch_starts": leader.epoch_starts[:200],
+                "places": leader.places,
+                "trainings": max(1, self._strong),
+            }
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        message["host_peak_bytes"] = peak if sys.platform == "darwin" else peak * 1024
+        last_looks = self.last_looks if leader is not None else []
+        self._channel.send(**message, more=bool(last_looks))
+        if last_looks:
+            # They may hang, as data sources that cannot start again do: what is known has been told already.
+            facts = {}
+            for look in last_looks:
+                facts |= look(leader) or {}
+            self._channel.send(event="more", facts=facts)
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(0)

@@ -1,0 +1,118 @@
+"""Keeps a measured run from leaving files: what training writes goes to the run's scratch folder.
+
+Redirected and not dropped, so that the time it costs is still measured. What the script itself writes with its own
+code before or during the training is written, as it would have been.
+"""
+
+import functools
+import os
+
+from .recorder import WEAK_KINDS
+
+_PATH_ATTRIBUTES = ("filepath", "log_dir", "backup_dir", "filename")
+
+
+def _scratch(state, path):
+    """A path in the scratch folder that ends like ``path``."""
+    folder = os.path.join(state.run["scratch"], "redirected")
+    os.makedirs(folder, exist_ok=True)
+    return os.path.join(folder, os.path.basename(os.path.normpath(os.fspath(path))))
+
+
+def callbacks(given, state):
+    """Point the path attributes of callbacks into the scratch folder (ModelCheckpoint, TensorBoard, CSVLogger ...)."""
+    if given is None:
+        return
+    items = getattr(given, "callbacks", given)
+    for callback in items if isinstance(items, (list, tuple)) else [items]:
+        for attribute in _PATH_ATTRIBUTES:
+            old = getattr(callback, attribute, None)
+            if not isinstance(old, (str, os.PathLike)) or str(old).startswith(state.run["scratch"]):
+                continue
+            new = _scratch(state, old)
+            for name, value in list(vars(callback).items()):
+                # Paths derived from it when the callback was made.
+                if isinstance(value, (str, os.PathLike)) and os.fspath(value).startswith(os.fspath(old)):
+                    setattr(callback, name, new + os.fspath(value)[len(os.fspath(old)):])
+            state.recorder.note(f"files of {type(callback).__name__} were written to a scratch folder instead of {old}")
+
+
+def no_early_stop(given, state):
+    """Keep EarlyStopping from ending a fit whose validation is not run."""
+    items = getattr(given, "callbacks", given)
+    for callback in items if isinstance(items, (list, tuple)) else [items]:
+        if type(callback).__name__ == "EarlyStopping":
+            callback.patience = float("inf")
+            state.recorder.note("EarlyStopping was put off")
+
+
+def patch_model(model, state):
+    """Redirect what a model saves once the training has begun."""
+    for name in ("save", "save_weights", "export"):
+        owner = next((c for c in model.__mro__ if name in c.__dict__), None)
+        if owner is not None:
+            _redirect_argument(owner, name, 1, "filepath", state)
+
+
+def patch_tensorflow(tf, state):
+    """Redirect checkpoints, summaries and cache files of TensorFlow."""
+    for name in ("save", "write"):
+        _redirect_argument(tf.train.Checkpoint, name, 1, "file_prefix", state)
+    _patch_manager(tf.train.CheckpointManager, state)
+    dataset = next(c for c in tf.data.Dataset.__mro__ if "cache" in c.__dict__)
+    original_cache = dataset.cache
+
+    @functools.wraps(original_cache)
+    def cache(self, filename="", *args, **kwargs):
+        # A complete cache is only read. An incomplete one would be left locked by a run that is stopped.
+        if isinstance(filename, str) and filename and not os.path.exists(filename + ".index"):
+            state.recorder.note(f"the cache file {filename} was written to a scratch folder")
+            filename = _scratch(state, filename)
+        return original_cache(self, filename, *args, **kwargs)
+
+    dataset.cache = cache
+    writer = tf.summary.create_file_writer
+
+    @functools.wraps(writer)
+    def create_file_writer(logdir, *args, **kwargs):
+        if isinstance(logdir, (str, os.PathLike)) and not os.fspath(logdir).startswith(state.run["scratch"]):
+            state.recorder.note(f"summaries were written to a scratch folder instead of {logdir}")
+            logdir = _scratch(state, logdir)
+        return writer(logdir, *args, **kwargs)
+
+    tf.summary.create_file_writer = create_file_writer
+
+
+def _redirect_argument(owner, name, position, keyword, state):
+    original = getattr(owner, name)
+
+    @functools.wraps(original)
+    def method(*args, **kwargs):
+        given = args[position] if len(args) > position else kwargs.get(keyword)
+        began = any(series.kind not in WEAK_KINDS for series in state.recorder.series.values())
+        if not began or state.recorder.disabled or not isinstance(given, (str, os.PathLike)):
+            return original(*args, **kwargs)
+        if os.fspath(given).startswith(state.run["scratch"]):
+            return original(*args, **kwargs)
+        state.recorder.note(f"{name} wrote to a scratch folder instead of {given}")
+        path = _scratch(state, given)
+        if len(args) > position:
+            args = (*args[:position], path, *args[position + 1:])
+        else:
+            kwargs[keyword] = path
+        return original(*args, **kwargs)
+
+    setattr(owner, name, method)
+
+
+def _patch_manager(manager, state):
+    original = manager.save
+
+    @functools.wraps(original)
+    def save(self, *args, **kwargs):
+        if state.recorder.disabled:
+            return original(self, *args, **kwargs)
+        state.recorder.note(f"checkpoints were written to a scratch folder instead of {self.directory}")
+        return self.checkpoint.write(_scratch(state, os.path.join(self.directory, "ckpt")))
+
+    manager.save = save

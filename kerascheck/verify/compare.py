@@ -1,0 +1,535 @@
+"""The comparison of a script as written with variants of it, and the verdict on each.
+
+Independent of the linter: a variant is a mapping of paths to texts.
+"""
+
+from __future__ import annotations
+
+import ast
+import enum
+import itertools
+import os
+import statistics
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from kerascheck.verify.analysis import Analysis, analyse, ceiling_order
+from kerascheck.verify.process import Plan, Script
+from kerascheck.verify.rounds import Run, measure_in_turn, measure_one_by_one, run_alone
+from kerascheck.verify.stats import Ratio, disagreement, speedup
+
+ORIGINAL = "as written"
+CEILING = "one cached batch"
+
+_BLOCK_SECONDS = 0.15
+_BLOCKS_PER_ROUND = 80
+_MEASURED_SECONDS_PER_ROUND = 15.0
+_FIRST_EPOCH_SECONDS = 6.0
+_SMALLEST_EFFECT = 1.05
+"""Below this the verdict is "no effect": less than people can use, and less than some machines can show."""
+_BEYOND_NOISE = 1.03
+"""What the whole interval must lie beyond: processes of the same script differ by about this much."""
+_NARROW = 0.04
+_CLEAR = 1.25
+_MIN_ROUNDS = 3
+_MIN_ROUNDS_IF_CLEAR = 2
+_CEILING_BLOCKS = 24
+_MAX_SIDE_BY_SIDE = 4
+_MAX_TRAININGS = 6
+_TRAINS = frozenset({"fit", "fit_generator", "train_on_batch", "apply_gradients", "stateless_apply"})
+_QUIET = 0.2
+"""Share of the machine that others may use while a block counts as undisturbed."""
+_ENOUGH_QUIET = 12
+_LOSSES = 8
+_ROUNDING = 1e-4
+"""Relative difference that a reordering of float32 sums makes within the first few steps."""
+WEAK_KINDS = ("gradient loop", "dataset loop")
+
+
+class Status(enum.Enum):
+    """The verdict on a variant."""
+
+    CONFIRMED = "confirmed"
+    NO_EFFECT = "no effect"
+    SLOWER = "slower"
+    CHANGES_RESULTS = "changes results"
+    NOT_RUN = "not run"
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """The script with some of its files' texts replaced."""
+
+    name: str
+    sources: Mapping[str, str]
+    """Absolute path to text; files not named stay as they are."""
+    tolerance: float | None = 1e-6
+    """Largest relative difference of the first losses; None where the fix is meant to change results."""
+    places: tuple[tuple[str, int, int], ...] = ()
+    """Path, first and last line of what it repairs: tells which training of a script is concerned."""
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """How long to measure."""
+
+    seconds: float = 60.0
+    """Per variant, start-up included."""
+    steps: int | None = None
+    """Measured steps per variant at most; None: as many as the seconds allow."""
+    start_limit: float = 300.0
+    """Seconds that a script may take until its training has warmed up."""
+    block_limit: float = 120.0
+    """Seconds without progress after which a script counts as hanging."""
+
+
+@dataclass(slots=True)
+class Verdict:
+    """What a variant is worth."""
+
+    name: str
+    status: Status
+    reason: str
+    ratio: Ratio | None = None
+    step_seconds: tuple[float, float] | None = None
+    """Median step of the script as written, and of the variant."""
+    remark: str = ""
+    """What else is worth saying, such as results that the fix said would change."""
+    training: int = 0
+    """Which of the script's trainings was measured, counted from 0."""
+    losses: tuple[list[float], list[float]] | None = None
+    rounds: int = 0
+    blocks: int = 0
+    ticks: tuple[list[float], list[float]] = ((), ())
+    """Seconds of single steps, as the host sees them, of both."""
+    output: str = ""
+    """What a variant that did not run printed last."""
+
+
+@dataclass(slots=True)
+class Comparison:
+    """All verdicts on a script."""
+
+    script: str
+    scout: Run
+    """The first training of the script as written."""
+    scouts: list[Run] = field(default_factory=list)
+    """All trainings that were looked at; the first one included."""
+    analyses: list[Analysis] = field(default_factory=list)
+    """Where the time of each of them goes."""
+    verdicts: list[Verdict] = field(default_factory=list)
+    failure: str | None = None
+    """Why nothing could be measured, or None."""
+    notes: list[str] = field(default_factory=list)
+    """What was changed about the run of the script."""
+    seconds: float = 0.0
+
+
+Progress = Callable[[str, float], None]
+"""Told what is being done and about how many seconds are left."""
+
+
+def compare(
+    script: Script,
+    variants: Sequence[Variant],
+    budget: Budget = Budget(),
+    progress: Progress = lambda text, seconds_left: None,
+    *,
+    ceilings: bool = True,
+) -> Comparison:
+    """Measure ``script`` against each of ``variants``; never raises for what the script does.
+
+    ``ceilings``: also measure how far input fixes can go. Raises OSError when no process can be started at all.
+    """
+    start = time.monotonic()
+    progress("running the script as written", 10 + budget.seconds * (len(variants) + 1))
+    result = Comparison(script.path, _scout(script, 0, budget))
+    result.scouts.append(result.scout)
+    result.failure = why_useless(result.scout)
+    if result.failure is None:
+        targets = _targets(script, variants, result, budget, progress)
+        for number, scout in enumerate(result.scouts):
+            plan = _timed_plan(scout, number, budget)
+            if ceilings:
+                result.analyses.append(_analyse(script, scout, plan, budget, progress))
+            here = [variant for variant in variants if targets[variant.name] == number]
+            # Variants of equal texts, as for several places that are repaired together, are measured once.
+            first = {tuple(sorted(v.sources.items())): v for v in reversed(here)}
+            measured = {}
+            for group in _groups(list(reversed(first.values())), scout):
+                for verdict in _measure_group(script, group, plan, budget, progress):
+                    measured[verdict.name] = verdict
+            result.verdicts += [replace(measured[first[tuple(sorted(v.sources.items()))].name], name=v.name) for v in here]
+        order = [variant.name for variant in variants]
+        result.verdicts.sort(key=lambda verdict: order.index(verdict.name))
+        result.notes = list(dict.fromkeys(note for scout in result.scouts for note in scout.end["notes"]))
+    else:
+        result.verdicts = [Verdict(v.name, Status.NOT_RUN, result.failure) for v in variants]
+    result.seconds = time.monotonic() - start
+    return result
+
+
+def _scout(script: Script, training: int, budget: Budget) -> Run:
+    plan = replace(SCOUT, training=training)
+    return run_alone(script, plan, start_limit=budget.start_limit, block_limit=budget.block_limit)
+
+
+def _analyse(script: Script, scout: Run, plan: Plan, budget: Budget, progress: Progress) -> Analysis:
+    """Run the script in turn with itself on one cached batch."""
+    order = ceiling_order(scout)
+    if order is None:
+        return analyse(_step_seconds(scout), scout, None, "no tf.data iterator or Keras data adapter feeds this training")
+    progress("measuring the ceiling with one cached batch", budget.seconds)
+    # Start-up effects of the cached batch are over at once; a few blocks are enough for a share.
+    plan = replace(plan, blocks=min(plan.blocks, _CEILING_BLOCKS), warmup_steps=min(plan.warmup_steps, 10))
+    scripts = {ORIGINAL: script, CEILING: replace(script, ceiling=order)}
+    measure = measure_in_turn if plan.in_turn else measure_one_by_one
+    runs = measure(scripts, plan, start_limit=budget.start_limit, block_limit=budget.block_limit)
+    for run in runs.values():
+        if not run.blocks:
+            return analyse(_step_seconds(scout), scout, None, why_useless(run) or "too few steps")
+    original = [_mean_step(block, inner=bool(block["inner_steps"])) for block in runs[ORIGINAL].blocks]
+    return analyse(statistics.median(original), scout, _speedup([runs[ORIGINAL]], [runs[CEILING]]).value)
+
+
+def _targets(
+    script: Script, variants: Sequence[Variant], result: Comparison, budget: Budget, progress: Progress
+) -> dict[str, int]:
+    """Which training each variant is about: the one whose data or step comes from the repaired lines.
+
+    Later trainings are looked at only while there are variants that the earlier ones know nothing of; what no training
+    knows of is measured on the first one.
+    """
+    targets: dict[str, int] = {}
+    while True:
+        number = len(result.scouts) - 1
+        for variant in variants:
+            if variant.name not in targets and concerns(variant, result.scouts[number].end["places"]):
+                targets[variant.name] = number
+        missing = [v for v in variants if v.name not in targets and v.places and not _spans_everything(v, variants)]
+        last = result.scouts[-1].end
+        was_all = last["reason"] != "done" and last["trainings"] <= len(result.scouts)
+        if not missing or was_all or len(result.scouts) >= min(_MAX_TRAININGS, training_calls(script.sources.values())):
+            break
+        progress("looking for further trainings", 10 + budget.seconds * (len(variants) + 1))
+        # The trainings before the wanted one run as written, to their end: that must not take for ever.
+        scout = _scout(script, number + 1, replace(budget, start_limit=min(budget.start_limit, 2 * budget.seconds)))
+        if why_useless(scout) is not None:
+            break
+        result.scouts.append(scout)
+    return {variant.name: targets.get(variant.name, 0) for variant in variants}
+
+
+def training_calls(texts: Iterable[str]) -> int:
+    """How many places of the code train, as far as names tell: calls of ``fit`` and what hand-written loops call."""
+    count = 0
+    for text in texts:
+        try:
+            tree = ast.parse(text)
+        except (SyntaxError, ValueError, RecursionError):
+            continue
+        for node in ast.walk(tree):
+            count += isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _TRAINS
+    return count
+
+
+def _spans_everything(variant: Variant, variants: Sequence[Variant]) -> bool:
+    return len(variants) > 1 and all(set(other.places) <= set(variant.places) for other in variants)
+
+
+def concerns(variant: Variant, places: Sequence[Sequence[Any]]) -> bool:
+    """Whether a training's places ([path, first line, last line]) touch the lines that ``variant`` repairs."""
+    return any(
+        path == os.path.abspath(other) and first <= end and begin <= last
+        for path, first, last in variant.places
+        for other, begin, end in places
+    )
+
+
+SCOUT = Plan(warmup_steps=3, warmup_seconds=1.0, block_seconds=3.0, blocks=1, diagnose=True)
+"""The first run: finds the training and looks at everything that would disturb a timed run."""
+
+
+def why_useless(run: Run) -> str | None:
+    """Why a run tells nothing about training, for people; None if it does."""
+    if run.failure is not None:
+        if run.failure == "it took too long":
+            return "the script made no progress in the time allowed: it hangs, or needs a larger --start-limit"
+        return run.failure
+    end = run.end
+    trained = end.get("steps", 0)
+    place = f" at line {end['line']}" if end.get("line") else ""
+    if end["reason"] == "fault":
+        return f"kerascheck's own probe failed, which is a fault of kerascheck: {end['detail']}"
+    if end["reason"] == "exception":
+        if end.get("stdin"):
+            return f"the script reads standard input{place}, which is closed here"
+        return f"the script raised {end['detail']}{place}"
+    if trained >= 3:
+        return None
+    if end["reason"] == "exit":
+        status = f" with {end['detail']!r}" if end["detail"] else ""
+        return f"the script called sys.exit(){status} " + ("before any training step" if not trained else "after too few steps")
+    if trained:
+        return f"the training ended after {trained} step{'s' * (trained > 1)}: too few to measure"
+    return "the script ended without a training step"
+
+
+def _timed_plan(scout: Run, training: int, budget: Budget) -> Plan:
+    end = scout.end
+    step = _step_seconds(scout)
+    block_steps = max(1, round(_BLOCK_SECONDS / step))
+    warmup = 5
+    epochs = end["facts"].get("epoch_lengths") or []
+    if not epochs and len(end["epoch_starts"]) > 1:
+        epochs = [end["epoch_starts"][1]]
+    if epochs and epochs[0] * step < _FIRST_EPOCH_SECONDS:
+        # What only later epochs gain from, such as a cache, must be visible.
+        warmup = max(warmup, epochs[0] + 2)
+    # At least two rounds must fit: what differs between processes shows only between rounds.
+    seconds = max(2.0, min(_MEASURED_SECONDS_PER_ROUND, budget.seconds / _MIN_ROUNDS - end["first_step_at"]))
+    blocks = max(4, min(_BLOCKS_PER_ROUND, round(seconds / (block_steps * step))))
+    if end["reason"] != "done":
+        # The training is shorter than that, and no fit to be continued: stop with its last step.
+        available = end["steps"]
+        warmup = min(warmup, max(2, available // 5))
+        block_steps = max(1, min(block_steps, (available - warmup) // 8))
+        blocks = max(1, (available - warmup) // block_steps)
+    if budget.steps is not None:
+        blocks = max(2, min(blocks, budget.steps // (block_steps * _MIN_ROUNDS)))
+    return Plan(
+        warmup_steps=warmup,
+        warmup_seconds=0.0 if end["reason"] != "done" else 1.0,
+        block_steps=block_steps,
+        blocks=blocks,
+        in_turn=not end["facts"].get("gpus"),
+        training=training,
+        # Other loops may be rewritten into each other by a fix; a bare loop is only believed once it was seen.
+        kind=end["kind"] if end["kind"] in WEAK_KINDS else None,
+    )
+
+
+def _step_seconds(run: Run) -> float:
+    ticks = [tick for block in run.blocks for tick in block["ticks"]]
+    ticks = ticks or [seconds / steps for seconds, steps, _ in run.end["durations"]]
+    return max(1e-5, statistics.median(ticks)) if ticks else 1.0
+
+
+def _groups(variants: Sequence[Variant], scout: Run) -> Iterator[Sequence[Variant]]:
+    """Variants that are measured against the same processes of the original, as many as memory holds."""
+    size = _MAX_SIDE_BY_SIDE - 1
+    free = _free_memory()
+    if free is not None:
+        size = max(1, min(size, int(0.7 * free / max(1, scout.end["host_peak_bytes"])) - 1))
+    iterator = iter(variants)
+    while group := list(itertools.islice(iterator, size)):
+        yield group
+
+
+def _free_memory() -> int | None:
+    """Bytes that can be used without swapping (Linux); None if unknown."""
+    try:
+        with open("/proc/meminfo", encoding="ascii") as stream:
+            for line in stream:
+                if line.startswith("MemAvailable:"):
+                    return int(line.split()[1]) * 1024
+    except OSError:
+        pass
+    return None
+
+
+@dataclass(slots=True)
+class _Gathered:
+    """The rounds of one variant next to those of the original."""
+
+    variant: Variant
+    original_runs: list[Run] = field(default_factory=list)
+    runs: list[Run] = field(default_factory=list)
+    failure: Run | None = None
+    ratio: Ratio | None = None
+
+    def narrow_enough(self) -> bool:
+        if self.failure is not None:
+            return True
+        if self.ratio is None:
+            return False
+        clear = self.ratio.low > _CLEAR or self.ratio.high < 1 / _CLEAR
+        if len(self.runs) < (_MIN_ROUNDS_IF_CLEAR if clear else _MIN_ROUNDS):
+            return False
+        return self.ratio.width <= (3 * _NARROW if clear else _NARROW)
+
+
+def _measure_group(
+    script: Script, group: Sequence[Variant], plan: Plan, budget: Budget, progress: Progress
+) -> list[Verdict]:
+    gathered = {variant.name: _Gathered(variant) for variant in group}
+    measure = measure_in_turn if plan.in_turn else measure_one_by_one
+    start = time.monotonic()
+    allowed = budget.seconds * (len(group) + 1)
+    longest = 0.0
+    number = 0
+    measured_steps = 0
+    while True:
+        pending = {name: g for name, g in gathered.items() if not g.narrow_enough()}
+        left = allowed - (time.monotonic() - start)
+        steps_left = budget.steps is None or measured_steps < budget.steps
+        if not pending or (number >= _MIN_ROUNDS and not steps_left):
+            break
+        if (number >= _MIN_ROUNDS and left < 0.8 * longest) or (number >= _MIN_ROUNDS_IF_CLEAR and left < 0):
+            break
+        progress("measuring " + ", ".join(pending), left)
+        scripts = {ORIGINAL: script}
+        for name, g in pending.items():
+            scripts[name] = replace(script, sources={**script.sources, **g.variant.sources})
+        if number % 2:  # neither side always starts first
+            scripts = dict(reversed(scripts.items()))
+        round_start = time.monotonic()
+        runs = measure(scripts, plan, start_limit=budget.start_limit, block_limit=budget.block_limit)
+        longest = max(longest, time.monotonic() - round_start)
+        measured_steps += plan.blocks * plan.block_steps
+        number += 1
+        for name, g in pending.items():
+            if not runs[ORIGINAL].blocks or not runs[name].blocks:
+                g.failure = runs[name] if not runs[name].blocks else runs[ORIGINAL]
+                continue
+            g.original_runs.append(runs[ORIGINAL])
+            g.runs.append(runs[name])
+            g.ratio = _speedup(g.original_runs, g.runs)
+    return [_judge(g, plan.training) for g in gathered.values()]
+
+
+def _speedup(original: Sequence[Run], other: Sequence[Run]) -> Ratio:
+    inner = min(_inner_share(original), _inner_share(other)) >= 0.5
+    a, b = [], []
+    for first, second in zip(original, other):
+        pairs = quiet_pairs(list(zip(first.blocks, second.blocks)))
+        a.append([_mean_step(x, inner) for x, _ in pairs])
+        b.append([_mean_step(y, inner) for _, y in pairs])
+    return speedup(a, b)
+
+
+def quiet_pairs(pairs: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]]) -> Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]]:
+    """Neighbouring blocks during which other programs left the machine alone, if there are enough of them; else all.
+
+    Chosen by what others used, never by how long the blocks took.
+    """
+    quiet = [pair for pair in pairs if all(block["others"] is not None and block["others"] < _QUIET for block in pair)]
+    return quiet if len(quiet) >= max(_ENOUGH_QUIET, len(pairs) // 4) else pairs
+
+
+def _inner_share(runs: Sequence[Run]) -> float:
+    """The share of steps that did not begin an epoch."""
+    blocks = [block for run in runs for block in run.blocks]
+    return sum(b["inner_steps"] for b in blocks) / sum(b["steps"] for b in blocks)
+
+
+def _mean_step(block: Mapping[str, Any], inner: bool) -> float:
+    # Between epochs TensorFlow may stall for seconds when an iterator is destroyed, by chance: those steps do not count,
+    # unless there are hardly any others.
+    if inner:
+        return block["inner_seconds"] / block["inner_steps"] if block["inner_steps"] else 0.0
+    return block["seconds"] / block["steps"]
+
+
+def _judge(g: _Gathered, training: int) -> Verdict:
+    name = g.variant.name
+    if not g.runs:
+        reason = why_useless(g.failure) or "no block of steps could be measured"
+        return Verdict(name, Status.NOT_RUN, reason, output=g.failure.output)
+    ticks = tuple([t for run in runs for b in run.blocks for t in b["ticks"]] for runs in (g.original_runs, g.runs))
+    verdict = Verdict(
+        name,
+        Status.NO_EFFECT,
+        "",
+        ratio=g.ratio,
+        training=training,
+        step_seconds=tuple(statistics.median(series) for series in ticks),
+        losses=(_losses(g.original_runs[0]), _losses(g.runs[0])),
+        rounds=len(g.runs),
+        blocks=sum(len(run.blocks) for run in g.runs),
+        ticks=ticks,
+    )
+    change = what_changed(g.original_runs, g.runs, g.variant.tolerance or 0.0)
+    verdict.status, verdict.reason = judge_ratio(g.ratio)
+    if change and g.variant.tolerance is None:
+        verdict.remark = f"as its fix says, results change: {change}"
+    elif change:
+        verdict.status, verdict.reason, verdict.remark = Status.CHANGES_RESULTS, change, verdict.reason
+    busy = [b["others"] for run in (*g.original_runs, *g.runs) for b in run.blocks if b["others"] is not None]
+    if busy and verdict.status is Status.NO_EFFECT and g.ratio.width > _NARROW and statistics.median(busy) > _QUIET:
+        others = f"other programs used {statistics.median(busy):.0%} of this machine meanwhile: ask again when it is quieter"
+        verdict.remark = f"{verdict.remark}; {others}" if verdict.remark else others
+    return verdict
+
+
+def judge_ratio(ratio: Ratio) -> tuple[Status, str]:
+    """The verdict that an interval allows, with a reason for people."""
+    if ratio.low > _BEYOND_NOISE and ratio.value >= _SMALLEST_EFFECT:
+        return Status.CONFIRMED, f"steps are {ratio.value:.2f} times faster"
+    if ratio.high < 1 / _BEYOND_NOISE and ratio.value <= 1 / _SMALLEST_EFFECT:
+        return Status.SLOWER, f"steps take {1 / ratio.value:.2f} times as long"
+    if ratio.low > 1 / _SMALLEST_EFFECT and ratio.high < _SMALLEST_EFFECT:
+        return Status.NO_EFFECT, "steps take as long as before: the runtime does this by itself, or time is spent elsewhere"
+    return Status.NO_EFFECT, f"none could be shown; a gain above x{max(ratio.high, 1):.2f} is ruled out on this machine"
+
+
+def _losses(run: Run) -> list[float]:
+    return (run.end or {}).get("losses", [])[:_LOSSES]
+
+
+def what_changed(original: Sequence[Run], other: Sequence[Run], tolerance: float) -> str | None:
+    """How the numbers of a variant differ from the original's; None if they agree.
+
+    A script that does not repeat its own losses from run to run is allowed three times its own spread.
+    """
+    for a, b in zip(original, other):
+        if a.end and b.end and (change := _data_changed(a.end["facts"], b.end["facts"])):
+            return change
+    series_a = [s for s in map(_losses, original) if s]
+    series_b = [s for s in map(_losses, other) if s]
+    if not series_a or not series_b:
+        return None
+    spread = max((disagreement(x, y) for x, y in itertools.combinations(series_a, 2)), default=0.0)
+    closest = min(disagreement(x, y) for x in series_a for y in series_b)
+    if closest <= max(tolerance, _ROUNDING, 3 * spread):
+        return None
+    a, b = series_a[0], series_b[0]
+    at = next(i for i, (x, y) in enumerate(zip(a, b)) if disagreement([x], [y]) > max(tolerance, _ROUNDING))
+    return f"the loss of step {at + 1} is {b[at]:.6g} instead of {a[at]:.6g}"
+
+
+def _data_changed(a: Mapping[str, Any], b: Mapping[str, Any]) -> str | None:
+    spec_a, spec_b = a.get("element_spec"), b.get("element_spec")
+    if spec_a and spec_b and not _compatible(spec_a, spec_b):
+        return f"the training is fed {_show(spec_b)} instead of {_show(spec_a)}"
+    length_a, length_b = a.get("epoch_lengths"), b.get("epoch_lengths")
+    if length_a and length_b and length_a[0] != length_b[0]:
+        return f"an epoch has {length_b[0]} steps instead of {length_a[0]}"
+    return None
+
+
+def _compatible(a: Sequence[Any], b: Sequence[Any]) -> bool:
+    """Whether two flat element specs ([shape or None, dtype] each) can describe the same elements."""
+    if len(a) != len(b):
+        return False
+    for (shape_a, type_a), (shape_b, type_b) in zip(a, b):
+        if type_a != type_b:
+            return False
+        if shape_a is None or shape_b is None:
+            continue
+        if len(shape_a) != len(shape_b) or any(m != n for m, n in zip(shape_a, shape_b) if None not in (m, n)):
+            return False
+    return True
+
+
+def _show(spec: Sequence[Any]) -> str:
+    return ", ".join(f"{kind}{'?' if shape is None else shape}" for shape, kind in spec).replace("None", "?")
+
+
+def machine() -> dict[str, Any]:
+    """The machine class that evidence is tied to."""
+    import platform
+
+    return {"system": platform.system(), "processor": platform.machine(), "cores": os.cpu_count()}

@@ -1,0 +1,116 @@
+"""Evidence for the rules themselves: every room's slow.py measured against its fast.py."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from kerascheck.verify.compare import Budget, Comparison, Progress, Status, Variant, compare, machine
+from kerascheck.verify.process import Script
+
+TABLE = Path(__file__).with_name("evidence_table.json")
+"""What ships with kerascheck: {"rows": [...]}, see :func:`row`."""
+
+_ORDER = (Status.CONFIRMED, Status.CHANGES_RESULTS, Status.SLOWER, Status.NO_EFFECT, Status.NOT_RUN)
+
+
+def room_variants(slow: Path, fast: Path, tolerance: float | None) -> list[Variant]:
+    """The text of ``fast`` in the place of ``slow``: one variant per changed place, for they may belong to several trainings."""
+    before, after = slow.read_text(encoding="utf-8"), fast.read_text(encoding="utf-8")
+    changes = difflib.SequenceMatcher(None, before.splitlines(), after.splitlines(), autojunk=False).get_opcodes()
+    return [
+        Variant(f"line {first + 1}", {str(slow): after}, tolerance, ((str(slow), first + 1, max(first + 1, last)),))
+        for kind, first, last, _, _ in changes
+        if kind != "equal"
+    ]
+
+
+def measure_room(folder: Path, tolerance: float | None, budget: Budget, progress: Progress) -> Comparison:
+    """Measure one room; raises OSError if a file is missing."""
+    slow = folder / "slow.py"
+    script = Script(str(slow), {str(slow): slow.read_text(encoding="utf-8")})
+    return compare(script, room_variants(slow, folder / "fast.py", tolerance), budget, progress, ceilings=False)
+
+
+def row(code: str, name: str, comparison: Comparison) -> dict[str, Any]:
+    """One row of the table: the most telling training of the room, for the CPU or the GPU that it ran on."""
+    verdicts = sorted(
+        comparison.verdicts, key=lambda v: (_ORDER.index(v.status), -(v.ratio.value if v.ratio is not None else 0))
+    )
+    best = verdicts[0] if verdicts else None
+    facts = comparison.scout.end["facts"] if comparison.scout.end and "facts" in comparison.scout.end else {}
+    measured = {
+        "status": best.status.value if best else Status.NOT_RUN.value,
+        "reason": (best.reason if best else comparison.failure or "slow.py and fast.py do not differ"),
+        "ratio": round(best.ratio.value, 2) if best and best.ratio else None,
+        "low": round(best.ratio.low, 2) if best and best.ratio else None,
+        "high": round(best.ratio.high, 2) if best and best.ratio else None,
+        "machine": machine(),
+        "versions": {key: facts[key] for key in ("keras", "tensorflow") if facts.get(key)},
+        "date": time.strftime("%Y-%m-%d"),
+    }
+    device = "gpu" if facts.get("gpus") else "cpu"
+    return {"code": code, "name": name, device: measured}
+
+
+def merge(old: Sequence[Mapping[str, Any]], new: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """``old`` rows with the columns of ``new`` ones, by code; a column that was never measured is missing."""
+    rows = {entry["code"]: dict(entry) for entry in old}
+    for entry in new:
+        rows[entry["code"]] = {**rows.get(entry["code"], {}), **entry}
+    return [rows[code] for code in sorted(rows)]
+
+
+def read_table(path: Path = TABLE) -> list[dict[str, Any]]:
+    """The rows of a table; none if there is no such file."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))["rows"]
+    except FileNotFoundError:
+        return []
+
+
+def for_rule(code: str, rows: Sequence[Mapping[str, Any]] | None = None) -> str | None:
+    """What the table says of a rule, in one line for ``kerascheck rule`` and the documentation; None without a row."""
+    entry = next((r for r in (read_table() if rows is None else rows) if r["code"] == code), None)
+    if entry is None:
+        return None
+    return "; ".join(f"{device.upper()}: {_column(entry.get(device))}" for device in ("cpu", "gpu"))
+
+
+def _column(measured: Mapping[str, Any] | None) -> str:
+    if measured is None:
+        return "unmeasured"
+    versions = ", ".join(f"{name} {version}" for name, version in measured["versions"].items())
+    where = f"{measured['machine']['cores']} cores, {versions}, {measured['date']}"
+    if measured["ratio"] is None:
+        return f"{measured['status']} ({measured['reason']}; {where})"
+    return f"{measured['status']} x{measured['ratio']:.2f} [{measured['low']:.2f}-{measured['high']:.2f}] ({where})"
+
+
+def render(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """The table as Markdown lines."""
+    yield "| rule | CPU | GPU |"
+    yield "|---|---|---|"
+    for entry in rows:
+        cells = (_column(entry.get(device)).replace("|", "\\|") for device in ("cpu", "gpu"))
+        yield f"| {entry['code']} {entry['name']} | " + " | ".join(cells) + " |"
+
+
+def collect(
+    rooms: Sequence[Any], budget: Budget, progress: Progress, tell: Callable[[dict[str, Any]], None]
+) -> Iterator[dict[str, Any]]:
+    """Measure ``rooms`` (of ``kerascheck.registry``) one after the other; ``tell`` is told every finished row."""
+    for room in rooms:
+        if not all((room.folder / name).is_file() for name in ("slow.py", "fast.py")):
+            continue
+        prefix = room.rule.code
+        comparison = measure_room(
+            room.folder, room.rule.loss_tolerance, budget, lambda text, left: progress(f"{prefix}: {text}", left)
+        )
+        entry = row(room.rule.code, room.rule.name, comparison)
+        tell(entry)
+        yield entry

@@ -1,0 +1,171 @@
+"""From the linter's findings on a script and its local imports to variants of their texts."""
+
+from __future__ import annotations
+
+import ast
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kerascheck.finding import Applicability, Finding
+from kerascheck.verify.compare import Variant
+
+if TYPE_CHECKING:
+    from kerascheck.config import Configuration
+    from kerascheck.source import Source
+
+TOGETHER = "all together"
+
+
+class NotAScript(Exception):
+    """The file cannot be read, or is not Python; ``str()`` says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Linted:
+    """A script, the modules of its own tree that it imports, and what the linter says of them."""
+
+    script: str
+    """Absolute path."""
+    sources: Mapping[str, Source]
+    """By absolute path; the script is always there."""
+    findings: Sequence[Finding]
+    """Those with a fix and those without; paths absolute or as the linter shows them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Repair:
+    """A variant and the findings that it repairs."""
+
+    variant: Variant
+    findings: tuple[Finding, ...]
+    left_out: tuple[Finding, ...] = field(default=())
+    """Findings whose fix conflicts with one that was taken ("all together" only)."""
+
+
+def findings_of(script: str | os.PathLike[str], configuration: Configuration) -> Linted:
+    """Lint ``script`` and its local imports.
+
+    Raises:
+        NotAScript: it cannot be read or parsed.
+        ConfigError: the configuration selects an unknown rule.
+    """
+    from kerascheck import engine
+    from kerascheck.source import Unreadable, display_path, read
+    from kerascheck.source.discovery import File
+
+    path = os.path.abspath(script)
+    try:
+        main = read(path)
+        ast.parse(main.text)
+    except (OSError, Unreadable) as problem:
+        raise NotAScript(f"{script}: {problem}") from None
+    except (SyntaxError, ValueError) as problem:
+        raise NotAScript(f"{script}: is not Python that this interpreter runs: {problem}") from None
+    sources = {path: main}
+    for module in local_imports(path, main.text):
+        try:
+            sources[module] = read(module)
+        except (OSError, Unreadable):
+            continue
+    files = [File(display_path(each), configuration.for_file(each)) for each in sources]
+    outcome = engine.lint(files, configuration)
+    return Linted(path, sources, [f for f in outcome.findings if os.path.abspath(f.location.path) in sources])
+
+
+def local_imports(path: str, text: str) -> list[str]:
+    """Files of the script's own folder (and below) that it imports, directly or through each other."""
+    folder = Path(path).parent
+    found: dict[str, None] = {}
+    pending = [(Path(path), text)]
+    while pending:
+        current, text = pending.pop()
+        try:
+            tree = ast.parse(text)
+        except (SyntaxError, ValueError):
+            continue
+        for name, level in _imported(tree):
+            base = folder if not level else current.parent.joinpath(*[".."] * (level - 1))
+            target = base.joinpath(*name.split(".")) if name else base
+            for candidate in (target.with_suffix(".py"), target / "__init__.py"):
+                resolved = os.path.abspath(candidate)
+                if resolved not in found and resolved != path and candidate.is_file():
+                    found[resolved] = None
+                    pending.append((Path(resolved), candidate.read_text(encoding="utf-8", errors="replace")))
+    return list(found)
+
+
+def _imported(tree: ast.AST) -> Iterable[tuple[str, int]]:
+    """Dotted names that may be modules, with the number of leading dots."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield alias.name, 0
+        elif isinstance(node, ast.ImportFrom):
+            if node.module:
+                yield node.module, node.level
+            for alias in node.names:
+                yield f"{node.module}.{alias.name}" if node.module else alias.name, node.level
+
+
+def repairs(linted: Linted) -> list[Repair]:
+    """One variant per finding with a fix, and one with all fixes that fit together (if there are several)."""
+    fixable = [finding for finding in linted.findings if finding.fix is not None and finding.fix.edits]
+    made = [_repair(linted, f"{f.code} {f.name} {_place(f)}", [f]) for f in fixable]
+    made = [repair for repair in made if repair.findings]
+    if len(made) > 1:
+        made.append(_repair(linted, TOGETHER, fixable))
+    return made
+
+
+def _place(finding: Finding) -> str:
+    place = finding.location
+    cell = "" if place.cell is None else f":cell {place.cell}"
+    return f"{os.path.basename(place.path)}{cell}:{place.line}"
+
+
+def _repair(linted: Linted, name: str, findings: Sequence[Finding]) -> Repair:
+    from kerascheck.fix import compose
+
+    texts, applied, places = {}, [], []
+    for path, source in linted.sources.items():
+        own = [finding for finding in findings if os.path.abspath(finding.location.path) == path]
+        if not own:
+            continue
+        text, fixes = compose(source.text, [finding.fix for finding in own])
+        if text == source.text:
+            continue
+        texts[path] = text
+        for finding in own:
+            if finding.fix in fixes:
+                applied.append(finding)
+                places += [(path, *span) for span in _lines(source, finding)]
+    left_out = tuple(finding for finding in findings if finding not in applied)
+    return Repair(Variant(name, texts, _tolerance(applied), tuple(places)), tuple(applied), left_out)
+
+
+def _lines(source: Source, finding: Finding) -> list[tuple[int, int]]:
+    """Lines of the text that the finding is about and that its fix touches."""
+    before = 0
+    if finding.location.cell is not None:
+        cell = next(c for c in source.cells if c.index == finding.location.cell)
+        before = source.line_of(cell.start) - 1
+    spans = [(finding.location.line + before, finding.location.end_line + before)]
+    if finding.statement_lines[0]:
+        spans.append((finding.statement_lines[0] + before, finding.statement_lines[1] + before))
+    return spans + [(source.line_of(edit.start), source.line_of(edit.end)) for edit in finding.fix.edits]
+
+
+def _tolerance(findings: Sequence[Finding]) -> float | None:
+    """The loosest tolerance of the findings' rules; None if one of the fixes says that it may change results."""
+    from kerascheck import registry
+
+    loosest = 0.0
+    for finding in findings:
+        rule = registry.find(finding.code).rule
+        if finding.fix.applicability is Applicability.UNSAFE or rule.loss_tolerance is None:
+            return None
+        loosest = max(loosest, rule.loss_tolerance)
+    return loosest

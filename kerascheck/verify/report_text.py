@@ -1,0 +1,142 @@
+"""The report of a verification on a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from kerascheck.verify.analysis import Analysis, bar, can_matter, relative, typical
+from kerascheck.verify.compare import Status, Verdict
+from kerascheck.verify.result import Verification
+
+_COLORS = {
+    Status.CONFIRMED: "green",
+    Status.NO_EFFECT: "bright_black",
+    Status.SLOWER: "red",
+    Status.CHANGES_RESULTS: "yellow",
+    Status.NOT_RUN: "magenta",
+}
+_LONGEST_BAR = 4.0
+"""The ratio that fills a verdict's bar."""
+
+Style = Callable[..., str]
+"""``click.style`` or something like it."""
+
+
+def render(result: Verification, style: Style = lambda text, **options: text) -> Iterator[str]:
+    """Lines of the report. ``style`` colours words."""
+    comparison = result.comparison
+    yield ""
+    if comparison.failure:
+        yield style("not run", fg="magenta", bold=True) + f"  {plain(comparison.failure)}"
+        yield from _output(comparison.scout.output)
+        return
+    for number, analysis in enumerate(comparison.analyses):
+        yield from _where_time_goes(number if len(comparison.analyses) > 1 else None, analysis, style)
+    if not comparison.verdicts:
+        yield "kerascheck found nothing to repair in this script: there is nothing to compare."
+    for verdict in ranked(result):
+        yield from _verdict(verdict, result, style)
+    if comparison.notes:
+        yield ""
+        yield style("About these runs", bold=True)
+        for note in comparison.notes:
+            yield f"  - {plain(note)}"
+    yield ""
+    yield style(
+        f"{_machine(result)}, {comparison.seconds:.0f} s; 95 % bootstrap intervals of neighbouring blocks of steps",
+        fg="bright_black",
+    )
+
+
+def ranked(result: Verification) -> list[Verdict]:
+    """Verdicts by what they bring, those that were not run last."""
+    return sorted(result.comparison.verdicts, key=lambda v: (v.status is Status.NOT_RUN, -(v.ratio.value if v.ratio else 0)))
+
+
+def plain(text: str) -> str:
+    """``text`` without characters that steer a terminal: names and output come from the script."""
+    return "".join(c if c.isprintable() or c == "\n" else f"\\x{ord(c):02x}" for c in text)
+
+
+def _where_time_goes(number: int | None, analysis: Analysis, style: Style) -> Iterator[str]:
+    which = "Training" if number is None else f"Training {number + 1}"
+    facts = analysis.facts
+    first = f", the first one ended {analysis.first_step_seconds:.1f} s after the start" if analysis.first_step_seconds else ""
+    yield style(f"{which} ({analysis.kind}): {typical([analysis.step_seconds])} per step", bold=True) + first
+    if analysis.input_bound is not None:
+        yield (
+            f"  waits for data  {bar(analysis.input_bound)} {analysis.input_bound:4.0%}   "
+            f"an input fix can win x{analysis.largest_input_gain:.2f} at most"
+        )
+    for stage in sorted(analysis.stages, key=lambda s: -s.share)[:4]:
+        place = f"{plain(relative(stage.place[0]))}:{stage.place[1]}" if stage.place else "added by TensorFlow"
+        yield f"  {stage.name[:14]:<15} {bar(stage.share)} {stage.share:4.0%}   of the pipeline, {place}"
+    if "alone_seconds_per_batch" in facts:
+        yield f"  the pipeline alone makes a batch in {typical([facts['alone_seconds_per_batch']])}"
+    yield "  " + ", ".join(details_of(facts))
+    for missing in analysis.missing:
+        yield style(f"  not measured: {plain(missing)}", fg="bright_black")
+    yield ""
+
+
+def details_of(facts) -> Iterator[str]:
+    """Single facts worth a word."""
+    if facts.get("backend"):
+        yield f"Keras {facts.get('keras')} on {facts['backend']}"
+    if "traces" in facts:
+        yield f"{facts['traces']} graphs traced"
+    if facts.get("host_reads_per_step") is not None:
+        extra = max(0.0, facts["host_reads_per_step"] - facts.get("host_reads_of_keras", 0))
+        yield f"{extra:.1f} host reads per step beyond Keras's own"
+    if facts.get("bytes_per_step"):
+        yield f"{facts['bytes_per_step'] / 1e6:.2g} MB to the device per step"
+    if facts.get("jit_compile") is not None:
+        blocked = f" ({', '.join(facts['jit_blocked_by'])} cannot be compiled)" if facts.get("jit_blocked_by") else ""
+        yield f"XLA {'on' if facts['jit_compile'] else 'off'}{blocked}"
+    if facts.get("compute_dtypes"):
+        yield "computes in " + " and ".join(facts["compute_dtypes"])
+    if facts.get("host_peak_bytes"):
+        yield f"{facts['host_peak_bytes'] / 1e9:.2g} GB of memory at most"
+
+
+def _verdict(verdict: Verdict, result: Verification, style: Style) -> Iterator[str]:
+    word = style(f"{verdict.status.value:<15}", fg=_COLORS[verdict.status], bold=True)
+    if verdict.ratio is not None:
+        ratio = verdict.ratio
+        length = (ratio.value - 1) / (_LONGEST_BAR - 1)
+        yield f"{word} x{ratio.value:.2f} [{ratio.low:.2f}-{ratio.high:.2f}] {bar(length, 16)} {plain(verdict.name)}"
+    else:
+        yield f"{word} {plain(verdict.name)}"
+    repair = result.repairs.get(verdict.name)
+    details = [verdict.reason]
+    if repair is not None and repair.left_out:
+        details.append("left out, because their fixes overlap others: " + ", ".join(f.code for f in repair.left_out))
+    if verdict.step_seconds:
+        details.append(f"{typical([verdict.step_seconds[0]])} -> {typical([verdict.step_seconds[1]])} per step")
+    if verdict.remark:
+        details.append(verdict.remark)
+    if repair is not None and len(repair.findings) == 1:
+        analysis = result.comparison.analyses[verdict.training] if result.comparison.analyses else None
+        pointless = can_matter(repair.findings[0].code, analysis)
+        if pointless:
+            details.append(pointless)
+    for detail in details:
+        yield f"    {plain(detail)}"
+    if verdict.status is Status.CHANGES_RESULTS and verdict.losses:
+        for label, series in zip(("as written", "repaired"), verdict.losses):
+            yield f"    losses {label:<11}" + " ".join(f"{loss:.6g}" for loss in series[:6])
+    if verdict.status is Status.NOT_RUN:
+        yield from _output(verdict.output)
+
+
+def _output(text: str) -> Iterator[str]:
+    lines = plain(text).strip().splitlines()[-8:]
+    if lines:
+        yield "    it printed last:"
+        yield from (f"    | {line}" for line in lines)
+
+
+def _machine(result: Verification) -> str:
+    machine = result.machine
+    versions = ", ".join(f"{name} {version}" for name, version in result.versions.items())
+    return f"{machine['cores']} cores {machine['processor']}, {versions}"

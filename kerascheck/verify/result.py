@@ -1,0 +1,95 @@
+"""What a verification found, as one object for all reports and for the evidence memory."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from kerascheck.verify.compare import Comparison, Status, Verdict
+from kerascheck.verify.findings import Linted, Repair
+
+
+@dataclass(slots=True)
+class Verification:
+    """A script, its findings and the verdicts on them."""
+
+    comparison: Comparison
+    linted: Linted
+    repairs: Mapping[str, Repair]
+    """By the name of the variant; without entry for variants that no finding stands behind."""
+    machine: Mapping[str, Any]
+    command: str
+    """What was run, for people."""
+    gpu: Mapping[str, Any] | None = None
+    """Utilisation, memory, power and clocks while it ran; None without a GPU or without nvidia-ml-py."""
+
+    @property
+    def versions(self) -> dict[str, str]:
+        """Of the frameworks that the script loaded."""
+        facts = self.comparison.scout.end["facts"] if self.comparison.scout.end and "facts" in self.comparison.scout.end else {}
+        return {name: facts[name] for name in ("keras", "tensorflow") if facts.get(name)}
+
+    @property
+    def exit_code(self) -> int:
+        """0: no finding is confirmed; 1: one is; 2: nothing could be measured."""
+        if self.comparison.failure:
+            return 2
+        return int(any(v.status is Status.CONFIRMED for v in self.comparison.verdicts))
+
+    def as_dict(self) -> dict[str, Any]:
+        """Everything, in types that JSON knows; the schema is ``version`` 1."""
+        comparison = self.comparison
+        return {
+            "version": 1,
+            "script": comparison.script,
+            "command": self.command,
+            "failure": comparison.failure,
+            "machine": dict(self.machine),
+            "versions": self.versions,
+            "seconds": round(comparison.seconds, 1),
+            "notes": comparison.notes,
+            "trainings": [self._training(number) for number in range(len(comparison.analyses))],
+            "verdicts": [self._verdict(verdict) for verdict in comparison.verdicts],
+            "gpu": self.gpu,
+        }
+
+    def _training(self, number: int) -> dict[str, Any]:
+        analysis = self.comparison.analyses[number]
+        facts = {k: v for k, v in analysis.facts.items() if k not in ("chain", "runtime_nodes")}
+        return {
+            "kind": analysis.kind,
+            "step_seconds": analysis.step_seconds,
+            "first_step_seconds": analysis.first_step_seconds,
+            "ceiling_seconds": analysis.ceiling_seconds,
+            "input_bound": analysis.input_bound,
+            "largest_input_gain": analysis.largest_input_gain,
+            "stages": [asdict(stage) for stage in analysis.stages],
+            "facts": facts,
+            "not_measured": analysis.missing,
+        }
+
+    def _verdict(self, verdict: Verdict) -> dict[str, Any]:
+        repair = self.repairs.get(verdict.name)
+        return {
+            "name": verdict.name,
+            "status": verdict.status.value,
+            "reason": verdict.reason,
+            "remark": verdict.remark,
+            "ratio": None if verdict.ratio is None else asdict(verdict.ratio),
+            "step_seconds": verdict.step_seconds and {"as_written": verdict.step_seconds[0], "repaired": verdict.step_seconds[1]},
+            "losses": verdict.losses and dict(zip(("as_written", "repaired"), map(_finite, verdict.losses))),
+            "training": verdict.training,
+            "rounds": verdict.rounds,
+            "blocks": verdict.blocks,
+            "findings": [
+                {"code": f.code, "name": f.name, "path": f.location.path, "line": f.location.line, "cell": f.location.cell}
+                for f in (repair.findings if repair else ())
+            ],
+        }
+
+
+def _finite(series: Iterable[float]) -> list[float | None]:
+    """JSON knows no infinity and no NaN: null stands for them."""
+    return [value if math.isfinite(value) else None for value in series]

@@ -1,0 +1,42 @@
+"""The evidence table of the rules."""
+
+from kerascheck.verify import evidence
+from kerascheck.verify.compare import Comparison, Status, Verdict
+from kerascheck.verify.rounds import Run
+from kerascheck.verify.stats import Ratio
+
+
+def comparison(*verdicts, gpus=None):
+    return Comparison("slow.py", Run(end={"facts": {"tensorflow": "2.21.0", "gpus": gpus}}), verdicts=list(verdicts))
+
+
+def test_every_changed_place_is_a_variant_of_the_whole_fast_text(tmp_path):
+    (tmp_path / "slow.py").write_text("a\nb\nc\nd\n")
+    (tmp_path / "fast.py").write_text("a\nB\nc\nd\ne\n")
+    variants = evidence.room_variants(tmp_path / "slow.py", tmp_path / "fast.py", 1e-6)
+    assert [v.places[0][1:] for v in variants] == [(2, 2), (5, 5)]
+    assert {text for v in variants for text in v.sources.values()} == {"a\nB\nc\nd\ne\n"}
+
+
+def test_a_row_takes_the_training_that_tells_most():
+    none = Verdict("line 3", Status.NO_EFFECT, "", Ratio(1, 0.9, 1.1))
+    large = Verdict("line 9", Status.CONFIRMED, "", Ratio(1.9, 1.8, 2.0))
+    row = evidence.row("KC101", "serial-map", comparison(none, large))
+    assert (row["cpu"]["status"], row["cpu"]["ratio"]) == ("confirmed", 1.9)
+    assert "gpu" not in row
+
+
+def test_columns_of_cpu_and_gpu_are_kept_apart():
+    large = Verdict("line 9", Status.CONFIRMED, "", Ratio(1.9, 1.8, 2.0))
+    cpu = evidence.row("KC101", "serial-map", comparison(large))
+    gpu = evidence.row("KC101", "serial-map", comparison(large, gpus=["GPU:0"]))
+    assert set(evidence.merge([cpu], [gpu])[0]) == {"code", "name", "cpu", "gpu"}
+    text = evidence.for_rule("KC101", [cpu])
+    assert text.startswith("CPU: confirmed x1.90 [1.80-2.00]") and text.endswith("GPU: unmeasured")
+    assert evidence.for_rule("KC999", [cpu]) is None
+
+
+def test_a_room_that_does_not_run_says_why():
+    failed = comparison()
+    failed.failure = "the script ended without a training step"
+    assert "without a training step" in evidence.row("KC1", "n", failed)["cpu"]["reason"]

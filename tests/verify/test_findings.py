@@ -1,0 +1,72 @@
+"""From findings to variants, with the real linter."""
+
+import os
+
+import pytest
+
+from kerascheck.config import Configuration
+from kerascheck.verify.findings import TOGETHER, NotAScript, findings_of, local_imports, repairs
+
+TRAIN = """\
+import keras
+from lib.data import make
+from lib import helpers
+import json
+
+model = keras.Sequential([keras.layers.Dense(1)])
+model.compile("sgd", "mse", run_eagerly=True)
+model.fit(make())
+"""
+DATA = """\
+import tensorflow as tf
+
+
+def make():
+    ds = tf.data.Dataset.range(100).map(lambda x: (tf.random.normal([3]), x), num_parallel_calls=1)
+    return ds.batch(10)
+"""
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "train.py").write_text(TRAIN)
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "lib" / "__init__.py").write_text("")
+    (tmp_path / "lib" / "data.py").write_text(DATA)
+    (tmp_path / "lib" / "helpers.py").write_text("from . import more\n")
+    (tmp_path / "lib" / "more.py").write_text("")
+    return tmp_path
+
+
+def test_local_imports_are_followed(project):
+    found = local_imports(str(project / "train.py"), TRAIN)
+    names = {os.path.relpath(path, project) for path in found}
+    assert names == {"lib/__init__.py", "lib/data.py", "lib/helpers.py", "lib/more.py"}
+
+
+def test_every_fix_is_a_variant_and_all_fit_together(project):
+    linted = findings_of("train.py", Configuration())
+    assert {os.path.relpath(path, project) for path in linted.sources} >= {"train.py", "lib/data.py"}
+    made = {repair.variant.name: repair for repair in repairs(linted)}
+    eager = made["KC309 debug-left-on train.py:7"]
+    assert list(eager.variant.sources) == [str(project / "train.py")]
+    assert "run_eagerly" not in eager.variant.sources[str(project / "train.py")]
+    assert any(path == str(project / "train.py") and first <= 7 <= last for path, first, last in eager.variant.places)
+    assert "run_eagerly" not in made[TOGETHER].variant.sources[str(project / "train.py")]
+    assert (project / "train.py").read_text() == TRAIN
+
+
+def test_findings_in_modules_are_repaired_there(project):
+    made = repairs(findings_of("train.py", Configuration()))
+    serial = next(repair for repair in made if repair.variant.name.startswith("KC101"))
+    assert list(serial.variant.sources) == [str(project / "lib" / "data.py")]
+    # Its fix says that the random draws come in another order.
+    assert serial.variant.tolerance is None
+
+
+@pytest.mark.parametrize("text", ["def f(:", "\0"])
+def test_what_is_no_script_is_refused(project, text):
+    (project / "train.py").write_text(text)
+    with pytest.raises(NotAScript, match="train.py"):
+        findings_of("train.py", Configuration())

@@ -1,0 +1,44 @@
+"""Whole verifications of small trainings whose answer is known (scripts/README.md). No time is asserted, only verdicts."""
+
+import difflib
+import os
+from pathlib import Path
+
+import pytest
+
+from kerascheck.verify.compare import Budget, Status, Variant, compare
+from kerascheck.verify.process import Script
+
+FOLDER = Path(__file__).parent / "scripts"
+NAMES = sorted(path.name.removesuffix(".fixed.txt") for path in FOLDER.glob("*.fixed.txt"))
+BACKENDS = {"keras3_any_backend": "tensorflow", "torch_loop": "torch", "jax_loop": "jax", "legacy_keras": "tf_keras"}
+
+pytestmark = pytest.mark.slow
+
+
+def answer(name):
+    """(script, variant, verdict) of a script with a known answer."""
+    path = FOLDER / f"{name}.py"
+    text = path.read_text()
+    first, repaired = (FOLDER / f"{name}.fixed.txt").read_text().split("\n", 1)
+    changes = difflib.SequenceMatcher(None, text.splitlines(), repaired.splitlines(), autojunk=False).get_opcodes()
+    places = tuple((str(path), i + 1, max(i + 1, j)) for kind, i, j, _, _ in changes if kind != "equal")
+    # Parallel random maps draw in another order: their fixes say that results change.
+    tolerance = None if "tf.image.random" in text or "tf.random" in text else 1e-5
+    return str(path), text, Variant("repaired", {str(path): repaired}, tolerance, places), Status(first.split(": ")[1])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_known_answer(name, tmp_path):
+    if name in BACKENDS:
+        pytest.importorskip(BACKENDS[name])
+    path, text, variant, expected = answer(name)
+    before = set(os.listdir(FOLDER))
+    environment = {"KERAS_BACKEND": "tensorflow"} if name == "keras3_any_backend" else {}
+    script = Script(path, {path: text}, directory=str(tmp_path), environment=environment)
+    result = compare(script, [variant], Budget(seconds=25))
+    assert result.failure is None, result.scout.output
+    (verdict,) = result.verdicts
+    assert verdict.status is expected, f"{verdict.reason} {verdict.ratio} {verdict.output}"
+    assert not os.listdir(tmp_path), "files were left behind"
+    assert set(os.listdir(FOLDER)) == before

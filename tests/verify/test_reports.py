@@ -1,0 +1,116 @@
+"""Reports on a verification that never took place, with a hostile script."""
+
+import html.parser
+import json
+
+import pytest
+
+from kerascheck.finding import Applicability, Edit, Finding, Fix, Location, Severity
+from kerascheck.source import Source
+from kerascheck.verify import report_html, report_text
+from kerascheck.verify.analysis import analyse
+from kerascheck.verify.compare import Comparison, Status, Variant, Verdict
+from kerascheck.verify.findings import Linted, Repair
+from kerascheck.verify.result import Verification
+from kerascheck.verify.stats import Ratio
+
+from verify.made_up import FACTS, ended
+
+EVIL = "</style><script>alert(1)</script>\x1b[31m"
+PATH = f"/home/{EVIL}/train.py"
+TEXT = f"x = '{EVIL}'\nds = ds.map(f)\n"
+
+
+def verification(*verdicts, failure=None):
+    scout = ended(**FACTS, keras="3.15.1", tensorflow="2.21.0", backend="tensorflow", jit_compile=False)
+    analyses = [analyse(0.01, scout, 1.01)]
+    comparison = Comparison(PATH, scout, [scout], analyses, list(verdicts), failure, [f"note {EVIL}"], 61.0)
+    fix = Fix(Applicability.SAFE, "Do", (Edit(0, 0, ""),))
+    finding = Finding("KC101", "serial-map", Severity.WARNING, Location(PATH, None, 2, 1, 2, 3), "m", fix=fix)
+    repair = Repair(Variant("KC101", {PATH: TEXT.replace("map(f)", "map(f, 2)")}), (finding,))
+    linted = Linted(PATH, {PATH: Source(PATH, TEXT)}, [finding])
+    machine = {"system": "Linux", "processor": "x86_64", "cores": 2}
+    return Verification(comparison, linted, {v.name: repair for v in verdicts}, machine, f"python {EVIL}")
+
+
+def verdict(status, ratio=None, **options):
+    ticks = ([0.01, 0.011, 0.02] * 9, [0.005, 0.006] * 9)
+    return Verdict(f"KC101 {EVIL}", status, f"because {EVIL}", ratio, ticks=ticks, step_seconds=(0.01, 0.005), **options)
+
+
+CASES = [
+    verdict(Status.CONFIRMED, Ratio(1.9, 1.8, 2.0)),
+    verdict(Status.NO_EFFECT, Ratio(1.0, 0.98, 1.02)),
+    verdict(Status.SLOWER, Ratio(0.5, 0.4, 0.6)),
+    verdict(Status.CHANGES_RESULTS, Ratio(1.9, 1.8, 2.0), losses=([1.0, 0.9], [1.0, 0.5])),
+    verdict(Status.NOT_RUN, output=f"Traceback {EVIL}"),
+]
+
+
+class Page(html.parser.HTMLParser):
+    """Collects tags; raises on what a page of ours must not have."""
+
+    def __init__(self):
+        super().__init__()
+        self.tags = []
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append(tag)
+        for name, value in attributes:
+            assert not name.startswith("on")
+            assert name not in ("src", "href"), f"{tag} loads {value}"
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.status.value)
+def test_page_is_escaped_and_loads_nothing(case):
+    text = report_html.render(verification(case))
+    page = Page()
+    page.feed(text)
+    assert "script" not in page.tags
+    assert page.tags.count("style") == 1
+    assert "&lt;script&gt;" in text
+    assert case.status.value in text
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.status.value)
+def test_terminal_shows_the_verdict_and_no_control_characters(case):
+    text = "\n".join(report_text.render(verification(case)))
+    assert case.status.value in text and "\x1b" not in text
+    if case.ratio:
+        assert f"x{case.ratio.value:.2f} [{case.ratio.low:.2f}-{case.ratio.high:.2f}]" in text
+
+
+def test_losses_of_both_are_shown_where_they_differ():
+    text = "\n".join(report_text.render(verification(CASES[3])))
+    assert "1 0.9" in text and "1 0.5" in text
+
+
+def test_what_cannot_matter_says_so():
+    assert "does not wait for data" in "\n".join(report_text.render(verification(CASES[1])))
+    assert "does not wait for data" in report_html.render(verification(CASES[1]))
+
+
+def test_failure_is_one_reason():
+    result = verification(failure="the script reads standard input")
+    assert "the script reads standard input" in "\n".join(report_text.render(result))
+    assert "the script reads standard input" in report_html.render(result)
+    assert result.exit_code == 2
+
+
+def test_exit_codes():
+    assert verification(CASES[0]).exit_code == 1
+    assert verification(*CASES[1:]).exit_code == 0
+
+
+def test_a_loss_that_is_no_number_is_null_in_json():
+    case = verdict(Status.CHANGES_RESULTS, Ratio(1.0, 1.0, 1.0), losses=([1.0], [float("nan")]))
+    result = json.loads(json.dumps(verification(case).as_dict(), allow_nan=False))
+    assert result["verdicts"][0]["losses"] == {"as_written": [1.0], "repaired": [None]}
+
+
+def test_json_is_json():
+    result = json.loads(json.dumps(verification(*CASES[:1]).as_dict(), allow_nan=False))
+    assert result["version"] == 1
+    assert result["verdicts"][0]["status"] == "confirmed"
+    assert result["verdicts"][0]["ratio"] == {"value": 1.9, "low": 1.8, "high": 2.0}
+    assert result["trainings"][0]["stages"][1]["place"] == ["/a.py", 4]

@@ -1,0 +1,152 @@
+"""Verdicts on runs that never took place."""
+
+import pytest
+
+from kerascheck.verify.analysis import analyse, can_matter, stages
+from kerascheck.verify.compare import (
+    Status,
+    Variant,
+    _timed_plan,
+    Budget,
+    concerns,
+    judge_ratio,
+    quiet_pairs,
+    what_changed,
+    why_useless,
+)
+from kerascheck.verify.rounds import Run
+from kerascheck.verify.stats import Ratio
+
+from verify.made_up import FACTS, block, ended
+
+
+@pytest.mark.parametrize(
+    "ratio, status",
+    [
+        (Ratio(1.9, 1.7, 2.1), Status.CONFIRMED),
+        (Ratio(1.0, 0.97, 1.03), Status.NO_EFFECT),
+        (Ratio(1.03, 1.01, 1.04), Status.NO_EFFECT),  # real, but too small to matter
+        (Ratio(1.2, 0.9, 1.5), Status.NO_EFFECT),
+        (Ratio(0.5, 0.4, 0.6), Status.SLOWER),
+    ],
+)
+def test_ratio_to_verdict(ratio, status):
+    assert judge_ratio(ratio)[0] is status
+
+
+def test_a_wide_interval_says_what_it_rules_out():
+    assert "x1.50" in judge_ratio(Ratio(1.2, 0.9, 1.5))[1]
+
+
+def test_equal_losses_change_nothing():
+    runs = [ended(losses=[1.0, 0.9])]
+    assert what_changed(runs, [ended(losses=[1.0 + 1e-7, 0.9])], 1e-6) is None
+
+
+def test_other_losses_are_told_by_step():
+    change = what_changed([ended(losses=[1.0, 0.9])], [ended(losses=[1.0, 0.5])], 1e-6)
+    assert "step 2" in change and "0.5" in change and "0.9" in change
+
+
+def test_a_script_that_does_not_repeat_itself_is_allowed_its_own_spread():
+    original = [ended(losses=[1.0]), ended(losses=[1.1])]
+    assert what_changed(original, [ended(losses=[1.2])], 1e-6) is None
+    assert what_changed(original, [ended(losses=[9.0])], 1e-6) is not None
+
+
+def test_other_data_is_told():
+    a = ended(losses=[1.0], element_spec=[[[None, 4], "float32"]])
+    assert what_changed([a], [ended(losses=[1.0], element_spec=[[[32, 4], "float32"]])], 1e-6) is None
+    assert "float64" in what_changed([a], [ended(losses=[1.0], element_spec=[[[None, 4], "float64"]])], 1e-6)
+    a, b = ended(epoch_lengths=[10, 10]), ended(epoch_lengths=[5, 5])
+    assert "5 steps instead of 10" in what_changed([a], [b], 1e-6)
+
+
+@pytest.mark.parametrize(
+    "end, words",
+    [
+        ({"reason": "exit", "steps": 0, "detail": "3"}, "sys.exit"),
+        ({"reason": "fault", "detail": "KeyError: 'x'"}, "fault of kerascheck: KeyError"),
+        ({"reason": "end", "steps": 0}, "without a training step"),
+        ({"reason": "end", "steps": 1}, "after 1 step:"),
+        ({"reason": "exception", "steps": 5, "detail": "ValueError: no", "line": 7}, "ValueError: no at line 7"),
+        ({"reason": "exception", "detail": "EOFError", "stdin": True, "line": 2}, "standard input at line 2"),
+    ],
+)
+def test_why_a_run_is_useless(end, words):
+    assert words in why_useless(Run(end={"detail": "", **end}))
+
+
+def test_a_run_that_trained_is_of_use():
+    assert why_useless(ended()) is None
+
+
+def test_a_run_without_a_last_word():
+    assert why_useless(Run(failure="the process was ended by SIGKILL")) == "the process was ended by SIGKILL"
+
+
+def test_short_trainings_are_stopped_with_their_last_step():
+    run = ended(reason="end", steps=40)
+    run.blocks = [block(0.001)]
+    plan = _timed_plan(run, 0, Budget())
+    assert plan.warmup_steps + plan.blocks * plan.block_steps <= 40
+    assert plan.blocks >= 8
+
+
+def test_the_warm_up_holds_a_short_first_epoch():
+    run = ended(epoch_lengths=[30, 30])
+    run.blocks = [block(0.01)]
+    assert _timed_plan(run, 0, Budget()).warmup_steps > 30
+
+
+def test_the_number_of_steps_can_be_limited():
+    run = ended()
+    run.blocks = [block(0.01)]
+    plan = _timed_plan(run, 0, Budget(steps=60))
+    assert plan.blocks * plan.block_steps <= 60
+
+
+def test_a_variant_concerns_the_training_whose_lines_it_touches():
+    variant = Variant("v", {}, places=(("/a.py", 10, 12),))
+    assert concerns(variant, [["/a.py", 12, 12]])
+    assert not concerns(variant, [["/a.py", 13, 20], ["/b.py", 10, 12]])
+
+
+def test_stages_are_named_by_source_line():
+    found = stages(FACTS)
+    assert [(s.name, s.place) for s in found] == [
+        ("Prefetch", None),
+        ("MapAndBatch", ("/a.py", 4)),
+        ("TensorSlice", ("/a.py", 3)),
+    ]
+    assert found[1].seconds_per_batch == pytest.approx(0.1)
+    assert sum(s.share for s in found) == pytest.approx(1)
+
+
+def test_the_ceiling_bounds_what_input_fixes_can_win():
+    scout = ended(**FACTS)
+    bound = analyse(0.01, scout, 2.0)
+    assert bound.input_bound == pytest.approx(0.5)
+    assert bound.ceiling_seconds == pytest.approx(0.005)
+    assert bound.slowest_stage.name == "MapAndBatch"
+    assert can_matter("KC101", bound) is None
+    busy = analyse(0.005, scout, 0.99)
+    assert busy.input_bound == 0
+    assert "does not wait for data" in can_matter("KC101", busy)
+    assert can_matter("KC401", busy) is None
+
+
+def test_a_ceiling_that_could_not_be_measured_says_why():
+    unknown = analyse(0.01, ended(**FACTS), None, "it took too long")
+    assert unknown.input_bound is None and unknown.missing == ["ceiling with one cached batch: it took too long"]
+    assert can_matter("KC101", unknown) is None
+
+
+def test_blocks_disturbed_by_others_are_left_out_if_enough_remain():
+    quiet, loud = {"others": 0.05}, {"others": 0.6}
+    pairs = [(quiet, quiet)] * 20 + [(quiet, loud)] * 20
+    assert quiet_pairs(pairs) == pairs[:20]
+    pairs = [(quiet, quiet)] * 5 + [(loud, loud)] * 20
+    assert quiet_pairs(pairs) == pairs
+    unknown = [({"others": None}, {"others": None})] * 20
+    assert quiet_pairs(unknown) == unknown
