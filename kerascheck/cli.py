@@ -21,13 +21,29 @@ SEVERITIES = ("info", "warning", "error")
 _PROGRESS_AFTER_SECONDS = 1.0
 
 
+_RUNNING_COMMANDS = ("verify", "evidence")
+
+
 class _Commands(click.Group):
-    """A group whose default command is ``check``: ``kerascheck src`` means ``kerascheck check src``."""
+    """A group whose default command is ``check``: ``kerascheck src`` means ``kerascheck check src``.
+
+    The commands that run scripts are imported when they are asked for.
+    """
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return [*super().list_commands(ctx), *_RUNNING_COMMANDS]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name in _RUNNING_COMMANDS:
+            from kerascheck.verify import cli as running
+
+            return getattr(running, cmd_name)
+        return super().get_command(ctx, cmd_name)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         if not args:
             args = ["--help"]
-        elif args[0] not in self.commands and args[0] not in ("--help", "-h", "--version"):
+        elif args[0] not in self.list_commands(ctx) and args[0] not in ("--help", "-h", "--version"):
             args = ["check", *args]
         return super().parse_args(ctx, args)
 

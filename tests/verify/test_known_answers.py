@@ -13,7 +13,8 @@ FOLDER = Path(__file__).parent / "scripts"
 NAMES = sorted(path.name.removesuffix(".fixed.txt") for path in FOLDER.glob("*.fixed.txt"))
 BACKENDS = {"keras3_any_backend": "tensorflow", "torch_loop": "torch", "jax_loop": "jax", "legacy_keras": "tf_keras"}
 
-pytestmark = pytest.mark.slow
+# What a verdict says depends on how quiet the machine is: 'pytest -m timing' on one that does nothing else.
+pytestmark = [pytest.mark.slow, pytest.mark.timing]
 
 
 def answer(name):
