@@ -18,9 +18,9 @@ class LateDeviceConfig(Rule):
     ## What it does
 
     Follows the script in the order in which it runs, through the functions it calls, and reports
-    `set_memory_growth`, `set_visible_devices` and `set_logical_device_configuration` that come after
-    something which starts the runtime. An `except RuntimeError` around the call does not help: it
-    turns the failure into a printed line.
+    `set_memory_growth`, `set_visible_devices`, `set_logical_device_configuration` and the numbers of
+    threads of `tf.config.threading` that come after something which starts the runtime. An
+    `except RuntimeError` around the call does not help: it turns the failure into a printed line.
 
     ## Why it costs
 
@@ -42,6 +42,8 @@ class LateDeviceConfig(Rule):
     ## When it stays silent
 
     - Nothing before the call starts the runtime; a function that would is defined above, but called below.
+    - What starts it stands under a condition or in a handler of its own.
+    - What starts it is not among the calls above, or a dataset not made by `from_*`, `range` or `TFRecordDataset`.
     - Environment variables after `import tensorflow`: they count when the GPU is first touched.
     - The call runs in a process of its own.
     - Settings are only read.

@@ -32,7 +32,9 @@ class MissingMemoryGrowth(Rule):
     - Growth is set anywhere in the script, in a helper, by the environment variable or in a session.
     - A logical device has a memory limit.
     - The script hides the GPUs: `CUDA_VISIBLE_DEVICES` of `-1` or nothing, or `set_visible_devices([], "GPU")`.
-    - The backend is JAX or PyTorch, or nothing is trained.
+    - The backend is JAX or PyTorch, or the script is for a TPU.
+    - Nothing is trained when the script is run; modules that only define functions.
+    - Graph code of TensorFlow 1: sessions, placeholders, estimators, `disable_eager_execution`.
 
     ## Use instead
 

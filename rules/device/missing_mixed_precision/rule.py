@@ -8,7 +8,11 @@ class MissingMixedPrecision(Rule):
     ## What it does
 
     Reports the first training call of a script in which nothing speaks of precision: no dtype
-    policy, no `float16`, no `bfloat16`. It is an info, a candidate to measure and not a fault.
+    policy, no `float16`, no `bfloat16`. A large layer has to be in sight: one of at least 64
+    filters, 512 dense units, 128 units of an LSTM or GRU, or 4 heads of attention, or of a width
+    that the file does not tell; or a network of `keras.applications` or `from_pretrained`. In modules
+    that the script imports any convolution of images or volumes and any attention counts.
+    It is an info, a candidate to measure and not a fault.
 
     ## Why it costs
 
@@ -31,10 +35,13 @@ class MissingMixedPrecision(Rule):
 
     - Any policy, in a helper, an argument or a layer.
     - Scripts that hide the GPU, and scripts for a TPU.
-    - Models whose layers are all narrow: under 64 filters, 512 dense or 128 recurrent units, as
-      literals; and the classic small data sets, such as MNIST.
+    - Models whose layers are all narrower, as literals tell; models of TensorFlow Hub, whose layers
+      are not in sight.
+    - The classic small data sets: MNIST, Fashion-MNIST, the housing prices, and those of
+      scikit-learn, but for networks of `keras.applications` and `from_pretrained`.
     - GANs, reinforcement learning, and code that sets float64.
     - Modules that define functions only and run nothing.
+    - Graph code of TensorFlow 1: sessions, placeholders, estimators, `disable_eager_execution`.
 
     ## Use instead
 

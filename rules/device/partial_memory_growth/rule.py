@@ -14,7 +14,7 @@ class PartialMemoryGrowth(Rule):
     ## What it does
 
     Reports `set_memory_growth(gpus[0], True)` where `gpus` lists all GPUs of the machine, no other line
-    covers the rest of them, and nothing has reduced the visible devices to one.
+    covers the rest of them, and the script does not choose among the devices.
 
     ## Why it costs
 
@@ -33,10 +33,11 @@ class PartialMemoryGrowth(Rule):
 
     ## When it stays silent
 
-    - A loop, a comprehension or an index that runs over all devices.
-    - `set_visible_devices` with one device, or one number in `CUDA_VISIBLE_DEVICES`.
-    - A branch for exactly one GPU (`len(gpus) == 1`), or the first by hand and the rest in a loop.
-    - A device that comes in as a parameter, and the value `False`, which is the default.
+    - A loop, a comprehension or an index that runs over all devices, anywhere in the program, also in
+      a branch beside one for a single GPU.
+    - Several devices one by one, or the first by hand and the rest in a loop.
+    - A script that calls `set_visible_devices` or sets `CUDA_VISIBLE_DEVICES`, to whatever value.
+    - A device that comes in as a parameter.
 
     ## Use instead
 

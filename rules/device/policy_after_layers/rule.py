@@ -25,8 +25,9 @@ class PolicyAfterLayers(Rule):
     ## What it does
 
     Follows the order in which the script runs, through the functions it calls, and reports
-    `set_global_policy` or `set_dtype_policy` with a half-precision policy where layers or a model
-    have been constructed before, and no model is constructed after it.
+    `set_global_policy` or `set_dtype_policy` with a half-precision policy where layers have been
+    constructed before it, and where `compile` or `fit` of a model follows it before any other layer
+    is constructed.
 
     ## Why it costs
 
@@ -48,7 +49,9 @@ class PolicyAfterLayers(Rule):
 
     - The policy is set first; functions and classes that are defined above it, but used below.
     - A policy of float32, or one that was read before and is put back.
-    - Another model is built after the policy, which is then meant for that one.
+    - Another model is built after the policy, before anything is compiled or trained: the policy is
+      then meant for that one.
+    - Nothing is compiled or trained by `fit` after it, as in a script that only predicts.
     - Policies given to single layers by `dtype=`; models that were loaded.
     - Layer and policy in different branches.
 

@@ -58,6 +58,7 @@ class NonCudnnRnn(Rule):
     - Arguments whose values the file does not tell: variables, parameters, `**options`.
     - `dropout`, `go_backwards` and `Bidirectional`, which cuDNN allows.
     - `SimpleRNN`, `ConvLSTM2D`, own cells and stacked cells, which cuDNN does not know.
+    - A cell that is also called by itself, one step at a time, and shares its weights with the RNN.
     - Scripts that hide the GPU, and scripts that choose the JAX or PyTorch backend.
 
     ## Use instead
@@ -67,7 +68,8 @@ class NonCudnnRnn(Rule):
 
     ## Fix safety
 
-    `RNN(LSTMCell(units))` to `LSTM(units)` is safe: the weights and the function are the same.
+    `RNN(LSTMCell(units))` to `LSTM(units)` is safe: the weights and the function are the same. A cell
+    that was made before and given by name is reported without a fix.
     Removing `recurrent_dropout` is unsafe, because it takes a regulariser out of the model.
     Activations and the other arguments are reported without a fix.
     With cuDNN, Keras 3 insists on masks that are padded on the right, and raises otherwise.

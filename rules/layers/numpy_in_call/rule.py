@@ -27,8 +27,9 @@ class NumpyInCall(Rule):
     ## What it does
 
     Looks at code that Keras traces: `Layer.call`, `Model.call`, `train_step`, `test_step`, the body
-    of a `Lambda` layer, and functions given to `compile` as loss or metric. It follows the tensor
-    arguments through assignments and arithmetic, and reports each `np.*` call that one of them reaches.
+    of a `Lambda` layer, functions given to `compile` as loss or metric, losses and metrics that are
+    classes, and functions under `tf.function`. It follows the tensor arguments through assignments
+    and arithmetic, and reports each `np.*` call that one of them reaches.
 
     ## Why it costs
 
@@ -54,6 +55,8 @@ class NumpyInCall(Rule):
     - Static shapes (`np.prod(x.shape[1:])`), hyper-parameters (`np.sqrt(self.depth)`), constants and
       dtypes (`np.pi`, `np.float32`), and arrays made of those.
     - Functions run by `tf.py_function` or `tf.numpy_function`, which do receive real values.
+    - Programs that run eagerly by `run_eagerly=True` or `run_functions_eagerly(True)` under no condition:
+      nothing raises there, and `debug-left-on` speaks of the switch.
     - Callbacks and data loaders, which work on arrays.
 
     ## Use instead
@@ -64,7 +67,7 @@ class NumpyInCall(Rule):
 
     Safe for functions that exist under the same name with the same arguments. The code did not run
     in a graph before; where it ran eagerly, the fix gives the missing gradient back. NumPy functions
-    without a namesake are reported without a fix.
+    without a namesake are reported without a fix, and so are calls with `dtype`, `out`, `where` or `order`.
 
     ## References
 

@@ -33,7 +33,8 @@ class DiscardedDataset(Rule):
     - Methods that are called for what they do: `save`, and the attributes of a dataset.
     - `shuffle` of `random`, NumPy, or any other object; a list's own methods.
     - The receiver is not known to be a dataset.
-    - The call is expected to raise, under `pytest.raises` or in a `try`.
+    - The call is expected to raise, under `pytest.raises` or in a `try`; unit tests.
+    - Graph code of TensorFlow 1: sessions, placeholders, estimators, `disable_eager_execution`.
 
     ## Use instead
 

@@ -8,7 +8,9 @@ class FromGenerator(Rule):
     ## What it does
 
     Looks for `tf.data.Dataset.from_generator` on the way to training where the generator gives
-    single examples: a `batch` follows.
+    single examples: a `batch` or `padded_batch` follows.
+    A dataset that leaves the file counts as training data too, unless a function, class or
+    variable around it has a name that says validation or test.
 
     ## Why it costs
 
@@ -28,12 +30,13 @@ class FromGenerator(Rule):
 
     ## When it stays silent
 
-    - The generator gives whole batches: no `batch` follows. In `fit` that cost nothing
-      measurable (ratio 1.06).
+    - The generator gives whole batches: no `batch` follows, or only under a condition. In `fit`
+      that cost nothing measurable (ratio 1.06).
     - A generator of batches, or a `PyDataset`, given to `fit` directly: the same.
-    - A `cache()` follows, so that the generator runs once.
+    - A `cache()` follows under no condition, so that the generator runs once.
     - It stands in the function of a parallel `interleave`.
     - The dataset feeds only validation, evaluation, prediction, `adapt` or inspection.
+    - Graph code of TensorFlow 1: sessions, placeholders, estimators, `disable_eager_execution`.
 
     ## Use instead
 

@@ -8,7 +8,8 @@ class ImageDataGenerator(Rule):
     ## What it does
 
     Looks for `ImageDataGenerator(...)` whose `flow`, `flow_from_directory` or
-    `flow_from_dataframe` reaches training. The finding stands at the constructor.
+    `flow_from_dataframe` is given to `fit`, `fit_generator` or `train_on_batch`, or is what a
+    loop that trains runs over. The finding stands at the constructor.
 
     ## Why it costs
 
@@ -30,7 +31,8 @@ class ImageDataGenerator(Rule):
 
     - The generator feeds only validation, evaluation, prediction or one pass that extracts
       features.
-    - It is used to look at a few augmented images, or to fit its statistics.
+    - It is used to look at a few augmented images, or to fit its statistics; its batches are
+      taken one by one with `next`.
     - A class of that name from elsewhere.
 
     ## Use instead

@@ -11,8 +11,13 @@ class MapBeforeBatch(Rule):
 
     Looks for `.map(f)` followed by `.batch(n)` on the way to training where every operation of
     `f` gives the same numbers for a whole batch as for its examples one by one: arithmetic
-    with scalars, casts, `tf.one_hot`, `tf.image.convert_image_dtype`, renaming and packing
-    into tuples or dictionaries.
+    with scalars, casts, `tf.one_hot`, `tf.image.convert_image_dtype`, a `Rescaling`,
+    `TextVectorization`, `StringLookup` or `IntegerLookup` layer, and packing into other tuples or
+    dictionaries, also where that is all that `f` does. Between the two may stand `shuffle`,
+    `cache`, `repeat`, and other maps of this kind.
+
+    A dataset that leaves the file counts as training data too, unless a function, class or
+    variable around it has a name that says validation or test.
 
     ## Why it costs
 
@@ -35,8 +40,11 @@ class MapBeforeBatch(Rule):
     - `f` reshapes to a literal shape, reduces without an axis, adds a dimension, or looks at
       `shape[0]` or `x[0]`: the first axis means something else after batching.
     - The batch is a `padded_batch` or `ragged_batch`, or `f` calls Python code.
-    - `f` is unknown, or something between the two looks at single elements.
-    - The dataset feeds only validation, evaluation, prediction, `adapt` or inspection.
+    - `f` is unknown, or another operation stands between the two.
+    - The elements are batches already.
+    - The dataset feeds only validation, evaluation, prediction, `adapt` or inspection; a `take` of
+      at most 32 elements before the operation is inspection.
+    - Graph code of TensorFlow 1: sessions, placeholders, estimators, `disable_eager_execution`.
 
     ## Use instead
 
@@ -44,8 +52,11 @@ class MapBeforeBatch(Rule):
 
     ## Fix safety
 
-    Safe: the two calls are swapped only when every operation of `f` is known to be element-wise.
-    The batches are the same, number for number.
+    Safe: the two calls are swapped only when every operation of `f` is known to be element-wise,
+    and only where `batch` stands right behind the map. The batches are the same, number for number.
+    Elsewhere there is no fix. For a layer that looks words up this holds where the elements are
+    single strings or numbers and the output is integers. Check the shape of the batches where
+    `output_mode` is another one, or where each element is a list of one string.
 
     ## References
 

@@ -15,6 +15,9 @@ class MissingPrefetch(Rule):
       script switches the automatic rewrites or the autotuner off, and for TensorFlow 2.10
       and older;
     - an info in a Python loop and in `fit`, because TensorFlow 2.11 and later repair it there.
+      It names the rewrite that does.
+
+    `repeat`, `take`, `skip`, `shard`, `enumerate` and `with_options` behind a prefetch leave it in force.
 
     ## Why it costs
 
@@ -25,21 +28,27 @@ class MissingPrefetch(Rule):
     ## What the runtime does by itself
 
     TensorFlow 2.11 and later append a prefetch when the dataset is iterated by `fit`, by a
-    Python `for`, by `iter` or by a distribution strategy. Written or not made no difference
-    there (ratio 1.0), so the popular claim that a missing prefetch starves every training run
-    is out of date. Inside a `tf.function` the loop itself becomes a part of the dataset, and
-    nothing is put between the batch and the step.
+    Python `for`, by `iter` or by a distribution strategy. Where the chain ends in a `map` without
+    state, TensorFlow 2.6 and later make it parallel instead; where it ends in a `map` and a
+    `batch`, the two become one operation. Both then run ahead by themselves. Written or not, a
+    prefetch made no difference there (ratio 1.0), so the popular claim that a missing prefetch
+    starves every training run is out of date. Inside a `tf.function` the loop itself becomes a
+    part of the dataset, and nothing is put between the batch and the step.
 
     Two more pieces of advice are wrong: prefetch belongs after `batch`, not before it; and
     `prefetch(1)` is as good as AUTOTUNE for a steady pipeline (ratio 0.99).
 
     ## When it stays silent
 
-    - The chain ends in `prefetch`, or in a `map` or `interleave` with parallel calls.
+    - The chain ends in `prefetch`; in a `map`, `interleave` or `batch` with parallel calls; or in
+      a `batch` right behind such a `map`.
+    - A prefetch stands further up: see `prefetch-not-last`.
     - The dataset comes from a Keras utility or from another source that prefetches, such as
       `image_dataset_from_directory`, `make_csv_dataset` or `tfds.load`.
-    - It only feeds validation, evaluation, prediction, `adapt` or inspection.
-    - It goes through a function that this file does not show.
+    - It only feeds validation, evaluation, prediction, `adapt` or inspection, or a `take` has cut
+      it to at most 32 elements before the last operation.
+    - It goes through a function that this file does not show, or is returned to one.
+    - Graph code of TensorFlow 1: sessions, placeholders, estimators, `disable_eager_execution`.
 
     ## Use instead
 

@@ -17,7 +17,11 @@ class ParseSingleExample(Rule):
     ## What it does
 
     Looks for `.map(parse)` followed by `.batch(n)` on the way to training, where `parse` calls
-    `tf.io.parse_single_example` and does nothing else, or only things that work on batches too.
+    `tf.io.parse_single_example` or `tf.io.parse_single_sequence_example`. Between the two may stand
+    `shuffle`, `cache`, `repeat`, and maps that work on batches as on elements.
+
+    A dataset that leaves the file counts as training data too, unless a function, class or
+    variable around it has a name that says validation or test.
 
     ## Why it costs
 
@@ -33,12 +37,17 @@ class ParseSingleExample(Rule):
 
     ## When it stays silent
 
-    - `parse` also decodes an image or a sound of the record: that has to happen one by one, and
-      it costs far more than the parsing.
-    - The features have variable length and are padded by `padded_batch` or `ragged_batch`.
+    - `parse` also decodes the record (`tf.io.decode_*`, `tf.image.*`, `tf.io.parse_tensor`): that
+      has to happen one by one, and costs far more than the parsing.
+    - `parse` calls `tf.reshape`: the shape that it writes is that of one record.
+    - A feature is of another kind than `FixedLenFeature`, such as `VarLenFeature`: for a batch it
+      comes out sparse or padded.
+    - `parse` calls Python code, or `padded_batch` or `ragged_batch` follows.
     - A `filter` or another operation on single elements stands between map and batch.
-    - The records are never batched, or `parse` is not in this file.
-    - The dataset feeds only validation, evaluation, prediction, `adapt` or inspection.
+    - The records are never batched, or what `parse` does is not in sight.
+    - The dataset feeds only validation, evaluation, prediction, `adapt` or inspection; a `take` of
+      at most 32 elements before the operation is inspection.
+    - Graph code of TensorFlow 1: sessions, placeholders, estimators, `disable_eager_execution`.
 
     ## Use instead
 
@@ -46,9 +55,10 @@ class ParseSingleExample(Rule):
 
     ## Fix safety
 
-    Safe where `parse` consists of the one call and every feature is a `FixedLenFeature`: each
-    column keeps its values and its shape. Elsewhere nothing is rewritten. Sparse features get
-    one more dimension, and later operations may expect the shape of a single record.
+    Safe where `parse` consists of the one call, every feature is a `FixedLenFeature`, and the
+    batch stands right behind the map: each column keeps its values and its shape. Unsafe where the
+    features may hold more than is seen. Elsewhere there is no fix: operations behind the parsing
+    may mean the shape of a single record.
 
     ## References
 

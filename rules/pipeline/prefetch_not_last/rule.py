@@ -14,7 +14,7 @@ class PrefetchNotLast(Rule):
     - a warning where a `for` loop over the dataset stands inside a `tf.function`, where the
       script switches the automatic rewrites or the autotuner off, and for TensorFlow 2.10
       and older;
-    - an info in a Python loop and in `fit`.
+    - an info in a Python loop and in `fit`, which names the rewrite that repairs it.
 
     ## Why it costs
 
@@ -34,11 +34,17 @@ class PrefetchNotLast(Rule):
 
     ## When it stays silent
 
-    - The chain ends in a prefetch, or in a `map` or `interleave` with parallel calls.
+    - The chain ends in a prefetch, or in a `map`, `interleave` or `batch` with parallel calls.
+    - The prefetch ends a dataset of its own, which is trained on, looked at or branched from, and
+      this one only goes on from there.
+    - What follows is applied under a condition.
+    - Only `repeat`, `take`, `skip`, `shard`, `enumerate` or `with_options` follow.
     - A second prefetch on purpose: one in the middle and one at the end.
     - The prefetch is inside a Keras utility, such as `timeseries_dataset_from_array`.
-    - The dataset feeds only validation, evaluation, prediction, `adapt` or inspection.
+    - The dataset feeds only validation, evaluation, prediction, `adapt` or inspection, or a `take`
+      has cut it to at most 32 elements.
     - What follows is in a function that this file does not show.
+    - Graph code of TensorFlow 1: sessions, placeholders, estimators, `disable_eager_execution`.
 
     ## Use instead
 

@@ -13,7 +13,11 @@ class PyFunctionInMap(Rule):
     ## What it does
 
     Looks for `tf.py_function`, `tf.numpy_function` and `tf.compat.v1.py_func` in functions that
-    are mapped on single elements of a training dataset.
+    are mapped on single elements of a training dataset. It is an info where the Python code needs
+    a library without a TensorFlow counterpart, for sound, augmentation, medical images or HDF5.
+
+    A dataset that leaves the file counts as training data too, unless a function, class or
+    variable around it has a name that says validation or test.
 
     ## Why it costs
 
@@ -34,11 +38,11 @@ class PyFunctionInMap(Rule):
     ## When it stays silent
 
     - The map comes after `batch`: one call per batch.
-    - A `cache()` follows: the calls are made once, not once per epoch.
-    - The Python code needs a library without a TensorFlow counterpart, for audio or for
-      augmentation (an info at most).
-    - The dataset feeds only validation, evaluation, prediction, `adapt` or inspection.
-    - `py_function` outside of datasets.
+    - A `cache()` follows under no condition: the calls are made once, not once per epoch.
+    - The dataset feeds only validation, evaluation, prediction, `adapt` or inspection; a `take` of
+      at most 32 elements before the operation is inspection.
+    - `py_function` outside of datasets, and in functions given to `filter` or `interleave`.
+    - Graph code of TensorFlow 1: sessions, placeholders, estimators, `disable_eager_execution`.
 
     ## Use instead
 

@@ -23,8 +23,9 @@ class PythonInMap(Rule):
 
     Looks inside functions given to `dataset.map`, `filter`, `flat_map` or `interleave`, and the
     functions they call, for Python that is meant to happen for every element: `np.random` and
-    `random`, `print`, `time`, `open`, image libraries, and changes to lists or other objects
-    from outside.
+    `random`, `print`, `time`, `open`, `input`, `cv2` and PIL, and `append` and `extend` of lists
+    from outside. A `print` of nothing but what is known while tracing, such as a text or a
+    shape, is an info.
 
     ## Why it costs
 
@@ -46,8 +47,10 @@ class PythonInMap(Rule):
     - NumPy on constants and static shapes: `np.pi`, `np.prod(image.shape)`, dtypes.
     - Inside a `py_function` or `numpy_function`, where Python does run for every element.
     - `tf.print`, `tf.random`, and lists that the function itself makes.
-    - Random numbers drawn outside of the function, on purpose once.
+    - Random numbers drawn outside of the function, on purpose once; `np.random.seed`.
     - A script that calls `tf.data.experimental.enable_debug_mode()`.
+    - The dataset is only looked at, or a `take` has cut it to at most 32 elements before.
+    - Graph code of TensorFlow 1: sessions, placeholders, estimators, `disable_eager_execution`.
     - The builtin `map`, pandas, executors, and functions that are never mapped.
 
     ## Use instead

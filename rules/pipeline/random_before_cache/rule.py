@@ -25,6 +25,8 @@ class RandomBeforeCache(Rule):
     - a `shuffle` that is meant to shuffle anew in every epoch.
 
     The finding stands at the `cache`.
+    A dataset that leaves the file counts as training data too, unless a function, class or
+    variable around it has a name that says validation or test.
 
     ## Why it costs
 
@@ -42,12 +44,14 @@ class RandomBeforeCache(Rule):
 
     ## When it stays silent
 
-    - Another shuffle follows the cache, and only a shuffle stands before it.
+    - Another shuffle follows the cache under no condition, and only a shuffle stands before it.
+    - A `take` of at most 32 elements stands before the cache: a look at the data, or a benchmark.
     - `tf.random.stateless_*` with fixed seeds: the same draws are asked for.
     - `shuffle(..., reshuffle_each_iteration=False)`: one fixed order is asked for.
     - The data feed only validation, evaluation, prediction, `adapt` or inspection, where equal
       epochs are welcome.
-    - The mapped function is not in this file.
+    - What the mapped function does is not in sight.
+    - Graph code of TensorFlow 1: sessions, placeholders, estimators, `disable_eager_execution`.
 
     ## Use instead
 

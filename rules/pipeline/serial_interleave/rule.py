@@ -17,8 +17,12 @@ class SerialInterleave(Rule):
 
     ## What it does
 
-    Looks for `dataset.interleave(f)` on the way to training that has no `num_parallel_calls`,
-    or a literal 1.
+    Looks on the way to training for `dataset.interleave(f)` that has no `num_parallel_calls`, or
+    a literal 1, where `f` reads files or a generator or is not in sight; and for
+    `dataset.flat_map(f)` where `f` reads them.
+
+    A dataset that leaves the file counts as training data too, unless a function, class or
+    variable around it has a name that says validation or test.
 
     ## Why it costs
 
@@ -41,9 +45,11 @@ class SerialInterleave(Rule):
 
     - An explicit `num_parallel_calls` other than 1, or unknown keyword arguments.
     - `cycle_length=1`: only one file is open at a time.
-    - `f` reads no files: the interleave only mixes or expands what is in memory.
-    - `flat_map` over anything but a file reader.
-    - The dataset feeds only validation, evaluation, prediction, `adapt` or inspection.
+    - `f` reads nothing: the interleave only mixes or expands what is in memory.
+    - `flat_map` over anything but files or a generator, or over a function that is not in sight.
+    - The dataset feeds only validation, evaluation, prediction, `adapt` or inspection; a `take` of
+      at most 32 elements before the operation is inspection.
+    - Graph code of TensorFlow 1: sessions, placeholders, estimators, `disable_eager_execution`.
 
     ## Use instead
 
@@ -53,7 +59,8 @@ class SerialInterleave(Rule):
     ## Fix safety
 
     Safe: with the same cycle and block length the records come in the same order. The fix does
-    not add `deterministic=False`, because that changes the order from run to run.
+    not add `deterministic=False`, because that changes the order from run to run. For `flat_map`
+    there is no fix: an `interleave` gives the records in another order.
 
     ## References
 

@@ -15,9 +15,14 @@ class SerialMap(Rule):
       layer or model with weights, `tf.print`, or a called `tf.function` that holds one of these;
     - the map stands inside the function given to `interleave` or `flat_map`;
     - it says `num_parallel_calls=1`;
-    - the script switches the automatic rewrites or the autotuner off.
+    - the options of the dataset switch the automatic rewrites or the autotuner off;
+    - it is meant for TensorFlow 2.5 or older.
 
-    A map without state is only an info, because the runtime repairs it.
+    A map without state is only an info, because the runtime repairs it, and so is one whose
+    function is not in sight.
+
+    A dataset that leaves the file counts as training data too, unless a function, class or
+    variable around it has a name that says validation or test.
 
     ## Why it costs
 
@@ -37,11 +42,12 @@ class SerialMap(Rule):
     ## When it stays silent
 
     - An explicit `num_parallel_calls` other than 1, unknown keyword arguments, `synchronous=True`.
-    - The dataset feeds only validation, evaluation, prediction, `adapt` or inspection.
+    - The dataset feeds only validation, evaluation, prediction, `adapt` or inspection; a `take` of
+      at most 32 elements before the operation is inspection.
     - `f` is a `py_function` or `numpy_function`: it holds Python's lock, and parallel calls
       did not help (ratio 1.0). See `py-function-in-map`.
     - The map is in the function of an interleave that already runs in parallel.
-    - The script asks for deterministic operations.
+    - Graph code of TensorFlow 1: sessions, placeholders, estimators, `disable_eager_execution`.
 
     ## Use instead
 
@@ -49,8 +55,10 @@ class SerialMap(Rule):
 
     ## Fix safety
 
-    The order of the elements is kept, so the fix is safe, except where `f` draws random
-    numbers: the draws are then handed out in another order, and the fix is unsafe.
+    The order of the elements is kept, so the fix is safe, except where `f` calls `tf.random`,
+    `tf.image.random_*` or `keras.random`: the draws are then handed out in another order, and the
+    fix is unsafe. The same happens to the draws of layers such as `RandomFlip`: look at such a fix
+    where runs have to be repeatable.
 
     ## References
 

@@ -30,9 +30,9 @@ class DebugLeftOn(Rule):
 
     Reports `compile(run_eagerly=True)`, `model.run_eagerly = True`, and calls that turn on
     `tf.config.run_functions_eagerly`, `tf.data.experimental.enable_debug_mode`,
-    `tf.debugging.enable_check_numerics`, `enable_dump_debug_info`, `set_log_device_placement`,
-    `set_synchronous_execution`, and `tf.compat.v1.disable_eager_execution` beside Keras code of
-    TensorFlow 2.
+    `tf.debugging.enable_check_numerics`, `enable_dump_debug_info`, `set_log_device_placement` and
+    `set_synchronous_execution`. The calls count where the program trains: where something in it
+    updates weights.
 
     ## Why it costs
 
@@ -51,7 +51,8 @@ class DebugLeftOn(Rule):
     ## When it stays silent
 
     - Under an `if` on a flag, an argument or the environment, and where the value is a variable.
-    - Switches that are turned off.
+    - Switches that are turned off, and calls that the program takes back somewhere by `False`.
+    - The calls in a program that trains nothing.
     - Test functions and test classes.
     - Attributes and methods of that name on objects which are not Keras models.
 

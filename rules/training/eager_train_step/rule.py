@@ -30,12 +30,16 @@ class EagerTrainStep(Rule):
 
     ## When it stays silent
 
-    - The step, a function around it, or every caller of it is a `tf.function`; the step is passed to
+    - The step, a function around it, or a caller of it is a `tf.function`; the step is passed to
       `tf.function(step)`, or to `strategy.run` inside a `tf.function`.
     - It overrides `train_step` of a Keras model.
     - No weights are updated: saliency maps, Grad-CAM, a few steps on the pixels of an image.
     - The tape spans the calls of a Python environment, as in reinforcement learning.
     - The step is not reached from a loop, or stands in a test.
+    - The loops around it make at most 100 turns in total, as literals tell: tracing takes about as long.
+    - It calls a model of `tf.saved_model.load` or `hub.load`, which is compiled already.
+    - It has a decorator that cannot be read, which may compile it.
+    - Graph code of TensorFlow 1: sessions, placeholders, estimators, `disable_eager_execution`.
 
     ## Use instead
 
@@ -45,9 +49,9 @@ class EagerTrainStep(Rule):
     ## Fix safety
 
     Unsafe: Python statements in the body would run while tracing only, so `print`, list appends and
-    `.numpy()` change their meaning or fail. Where the body holds such things, and for a step inside
-    a loop, there is a message but no fix. For a body of tensor operations the numbers stay the same
-    up to rounding; random draws may come in another order.
+    `.numpy()` change their meaning or fail. Look for such things before the fix is applied. For a step
+    that is written into a loop there is a message but no fix. For a body of tensor operations the
+    numbers stay the same up to rounding; random draws may come in another order.
 
     ## References
 

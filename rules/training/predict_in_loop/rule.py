@@ -12,8 +12,9 @@ class PredictInLoop(Rule):
     ## What it does
 
     Reports `predict` of a Keras model inside a loop or a comprehension, or in a function that a loop
-    calls, where the loop variable reaches the argument and picks one item or one batch. A warning in
-    a script that trains, an info in one that only applies a model.
+    calls, where the loop variable, or another name that each turn binds anew, reaches the argument and
+    picks one item or one batch. A warning in a script that trains, an info in one that only applies a
+    model.
 
     ## Why it costs
 
@@ -33,7 +34,11 @@ class PredictInLoop(Rule):
 
     - Loops over models, folds, files or datasets, where each call gets a whole array.
     - A whole array that does not depend on the loop, as once per epoch.
-    - `take(1)`, literal loops and slices of at most 10 items, as in plots.
+    - Loops of at most 10 turns in total, as `take(1)`, literal ranges and slices tell.
+    - Loops that plot with Matplotlib or wait for `input`: they are for people.
+    - `batch_size` or `steps` is given: each call then predicts more than a batch.
+    - The session of a TensorFlow 1 graph, and code with placeholders, estimators or
+      `disable_eager_execution`.
     - `predict` of scikit-learn and other classes that are not Keras models; tests.
     - Per-item functions that no loop calls.
 

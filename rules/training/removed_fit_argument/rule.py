@@ -31,9 +31,10 @@ class RemovedFitArgument(Rule):
     ## When it stays silent
 
     - The arguments in the constructor of a `PyDataset`.
-    - The arguments on Keras 2: `tf_keras`, or a project that pins Keras below 3.
+    - Keras 2: `tf_keras`, or a project that pins Keras below 3 or TensorFlow below 2.16.
     - Methods of other classes, and models that override `fit` with such a parameter.
-    - Branches on the version of Keras, and calls under `except TypeError`.
+    - Branches on the version of Keras, and calls under an `except` of `TypeError`, `AttributeError`,
+      `ValueError` or `Exception`.
 
     ## Use instead
 
@@ -43,7 +44,8 @@ class RemovedFitArgument(Rule):
     ## Fix safety
 
     Renaming `fit_generator` to `fit`, and its two siblings alike, is safe for the first argument and
-    keywords; with more positional arguments the order differs, and there is no fix.
+    keywords that `fit` has as well. Further positional arguments have another order there, and
+    `generator=` is called `x=`: such a call has to be corrected by hand.
     Removing an argument is unsafe: the program runs again, but with one worker. Where the data is
     a `PyDataset`, move the argument to its constructor.
 
