@@ -11,7 +11,7 @@ import types
 import pytest
 
 from kerascheck import engine, pool, registry
-from kerascheck.config import Configuration, Selection, Settings, overrides_from
+from kerascheck.config import Configuration, Settings, overrides_from
 from kerascheck.finding import Applicability, Edit, Fix, Severity
 from kerascheck.rule import Rule
 from kerascheck.source import Source

@@ -300,7 +300,7 @@ def grow_every_device(call: Call) -> Fix | None:
 
 def move_device_config(call: Call) -> Fix | None:
     """Move a module-level statement that configures devices to below the imports, with the one that lists them."""
-    module, tree = call.module, call.module.tree
+    tree = call.module.tree
     statement = _in_block(tree, call.node, tree.root)
     if statement is None:
         return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kerascheck.semantics import library
-from kerascheck.semantics.values import Call, Const, External, FunctionFacts, Group, Instance, Made, Mapping, Tensor, Value, constant, options_of
+from kerascheck.semantics.values import Call, Const, External, FunctionFacts, Group, Made, Mapping, Tensor, Value, constant, options_of
 
 _RANDOM_LAYERS = frozenset(
     "keras.layers." + name

@@ -6,7 +6,6 @@ import re
 from collections import Counter
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import libcst as cst
 
@@ -14,13 +13,8 @@ from kerascheck.runtime import KERAS_3_SINCE, KERAS_RELEASES, NEWEST_TENSORFLOW,
 from kerascheck.semantics.interpreter import Interpreter
 from kerascheck.semantics.pipelines import Pipelines
 from kerascheck.semantics.training import Program
-from kerascheck.semantics.tree import SyntaxProblem, Tree
+from kerascheck.semantics.tree import Tree
 from kerascheck.source.requirements import pinned_versions
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from kerascheck.semantics.values import Call
 
 # Names that a file of the tree may not take from the libraries they belong to.
 _LIBRARIES = frozenset(

@@ -1,0 +1,142 @@
+"""Runs a module without running it: every statement once, in program order, over abstract values.
+
+Calls into functions of the linted tree are followed (also into other modules), both ways
+of a branch are taken and joined, loops are gone round once. What cannot be followed is
+UNKNOWN. The result is a record in program order of calls, dataset operations and their
+consumers, each with the way that led there.
+"""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from kerascheck.semantics import library
+from kerascheck.semantics.interpreter.calls import Calls
+from kerascheck.semantics.interpreter.datasets import Datasets
+from kerascheck.semantics.interpreter.expressions import Expressions
+from kerascheck.semantics.interpreter.statements import Statements
+from kerascheck.semantics.interpreter.support import MAX_IMPORT_DEPTH, MAX_MODULES, is_test
+from kerascheck.semantics.tree import SyntaxProblem
+from kerascheck.semantics.values import Call, Class, Const, Env, Function, Instance, Scope, Sink, Stage, Value, constant, datasets_in
+
+
+class Interpreter(Statements, Expressions, Calls, Datasets):
+    """Interprets one entry module and whatever it calls.
+
+    Attributes:
+        calls, sinks, stages, loops: what was seen, in program order.
+        reached: nodes of the functions that something was seen to call.
+        compiled: nodes of the functions that were given to tf.function or another compiler.
+    """
+
+    def __init__(self, module):
+        self.entry = module
+        self.calls: list[Call] = []
+        self.sinks: list[Sink] = []
+        self.stages: list[Stage] = []
+        self.loops: list[Scope] = []
+        self.reached: set[cst.CSTNode] = set()
+        self.compiled: set[cst.CSTNode] = set()
+        self.functions: dict[cst.CSTNode, Function] = {}
+        self.truncated = False
+        self._uses: list[tuple[str, cst.CSTNode, object]] = []
+        self._order = 0
+        self._inlined = 0
+        self._visits: dict[cst.CSTNode, int] = {}
+        self._active: list[cst.CSTNode] = []
+        self._envs: dict[object, Env] = {}
+        self._depths: dict[object, int] = {}
+        self._instances: dict[Class, Instance] = {}
+        self._returns: list[list[Value]] = []
+        # The names that the star imports of a module bring.
+        self._stars: dict[object, list[str]] = {}
+        # Writes to what outlives a function (attributes, items, globals), to take back where ways part.
+        self._trail: list[tuple[dict, object, object]] = []
+        self.module = module
+        self.env = Env(None)
+        self.scope = Scope("root", None, module, module.tree.root)
+
+    def run(self) -> None:
+        """Interpret the module body, then every function that it does not call."""
+        self._run_module(self.entry)
+        functions = self.entry.tree.functions
+        names = self.entry.name_counts
+        # What nobody mentions is called from outside: it runs before its helpers do.
+        for node in sorted(functions, key=lambda f: names[f.name.value] > 1):
+            if node not in self.reached and node in self.functions:
+                self._run_root(self.functions[node])
+        for node in functions:
+            if node not in self.reached and node in self.functions:
+                self._run_root(self.functions[node])
+
+    def _run_module(self, module) -> Env:
+        env = self._envs.get(module)
+        if env is not None:
+            return env
+        env = self._envs[module] = Env(None)
+        if not self._is_followed(module):
+            return env
+        env.variables["__name__"] = Const("__main__" if module is self.entry else module.dotted)
+        saved = self.module, self.env, self.scope
+        self.module, self.env = module, env
+        self.scope = Scope("root", None, module, module.tree.root)
+        try:
+            self._block(module.tree.root.body)
+        finally:
+            self.module, self.env, self.scope = saved
+        return env
+
+    def _is_followed(self, module) -> bool:
+        """Whether an imported module is looked into: near enough, worth it, and readable."""
+        if module is self.entry:
+            self._depths[module] = 0
+            return True
+        depth = self._depths.get(self.module, MAX_IMPORT_DEPTH) + 1
+        if depth > MAX_IMPORT_DEPTH or len(self._depths) > MAX_MODULES or not module.worth_following:
+            return False
+        try:
+            module.tree
+        except SyntaxProblem:
+            return False
+        self._depths[module] = depth
+        return True
+
+    def _run_root(self, function: Function) -> None:
+        """Run a function that nobody was seen to call, with unknown arguments."""
+        if isinstance(function.node, cst.Lambda) or is_test(function):
+            return
+        traced = function.traced
+        instance: Value | None = None
+        tensors = False
+        if function.owner is not None and function.kind != "staticmethod":
+            instance = self._instance_of(function.owner) if function.kind != "classmethod" else function.owner
+            hook = library.traced_hook(function.owner.external_bases(), function.name)
+            if hook:
+                traced, tensors = traced or hook, True
+        if function.node in self.reached:
+            return
+        saved = self.module, self.env, self.scope
+        self.module = function.module
+        self.scope = Scope("root", None, function.module, function.node, function=function, traced=traced)
+        signature = function.options.argument(1, "input_signature") if function.options else None
+        try:
+            value = self._enter(function, instance, None, tensors=tensors or (signature is not None and constant(signature, 1) is not None))
+            for dataset in datasets_in(value):
+                self._sink("escape", dataset, function.node)
+        finally:
+            self.module, self.env, self.scope = saved
+
+    def _instance_of(self, cls: Class) -> Instance:
+        instance = self._instances.get(cls)
+        if instance is None:
+            instance = self._instances[cls] = Instance(cls, {})
+            for name in ("__init__", "build"):
+                member = cls.members.get(name) if name == "build" else cls.member(name)
+                if isinstance(member, Function) and member.node not in self._active:
+                    scope = self.scope
+                    self.scope = Scope("root", None, member.module, member.node, function=member)
+                    try:
+                        self._enter(member, instance, None)
+                    finally:
+                        self.scope = scope
+        return instance

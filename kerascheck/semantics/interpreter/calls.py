@@ -1,0 +1,620 @@
+"""What calls do and return."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from kerascheck.semantics import library
+from kerascheck.semantics.interpreter.support import (
+    MAX_CALLS,
+    MAX_DEPTH,
+    MAX_OPTIONS,
+    MAX_VISITS,
+    SuperValue,
+    any_of,
+    bound_arguments,
+    fields_of,
+    join,
+    spread,
+)
+from kerascheck.semantics.values import (
+    UNKNOWN,
+    Arguments,
+    Call,
+    Class,
+    Const,
+    Dataset,
+    Env,
+    External,
+    Function,
+    Group,
+    Instance,
+    Iteration,
+    Made,
+    Mapping,
+    Method,
+    Partial,
+    Scope,
+    Sink,
+    Stage,
+    Tensor,
+    Union,
+    Value,
+    constant,
+    datasets_in,
+    holds_tensor,
+    options_of,
+)
+
+
+class Calls:
+    """Follows calls into the linted tree, and knows what the libraries outside return."""
+
+    def call(self, function: Value, arguments: Arguments, node: cst.CSTNode) -> Value:
+        """The result of calling an abstract value."""
+        if isinstance(function, Union):
+            merged: Value | None = None
+            for option in function.options:
+                result = self.call(option, arguments, node)
+                merged = result if merged is None else join(merged, result)
+            return merged or UNKNOWN
+        if isinstance(function, Function):
+            return self._inline(function, arguments, node)
+        if isinstance(function, Partial):
+            return self.call(function.target, bound_arguments(function.arguments, arguments), node)
+        if isinstance(function, Class):
+            return self._instantiate(function, arguments, node)
+        if isinstance(function, External):
+            return self._call_external(function.name, arguments, node)
+        if isinstance(function, Method):
+            return self._call_method(function, arguments, node)
+        if isinstance(function, Instance):
+            return self._call_instance(function, arguments, node)
+        if isinstance(function, Made):
+            return self._call_made(function, arguments, node)
+        self._record(node, None, None, function, arguments)
+        self._escape(arguments, node)
+        if any(holds_tensor(value) for value in arguments.values()):
+            self._use("unknown-call", node)
+            return UNKNOWN
+        return UNKNOWN
+
+    def _record(self, node, name, attribute, receiver, arguments, result: Value = UNKNOWN) -> Call:
+        self._order += 1
+        call = Call(self.module, node, name, attribute, receiver, arguments, self.scope, self._order, result)
+        self.calls.append(call)
+        if name in library.TRAINING_CALLS or (name is None and attribute in library.TRAINING_METHODS):
+            for scope in self.scope.loops():
+                scope.trains = True
+        return call
+
+    def _use(self, kind: str, node: cst.CSTNode) -> None:
+        self._uses.append((kind, node, self.module))
+
+    def _sink(self, role: str, dataset: Dataset, node: cst.CSTNode, outer: Stage | None = None) -> None:
+        self.sinks.append(Sink(role, dataset.stage, self.module, node, self.scope, outer=outer))
+
+    def _escape(self, arguments: Arguments, node: cst.CSTNode) -> None:
+        for value in arguments.values():
+            if isinstance(value, (Instance, Mapping)):
+                # Settings may come back changed.
+                self._forget(value, Const)
+            for dataset in datasets_in(value):
+                self._sink("escape", dataset, node)
+
+    def _inline(self, function: Function, arguments: Arguments, node: cst.CSTNode, *, traced: str | None = None, stage: Stage | None = None) -> Value:
+        """The result of a function of the tree, by running its body."""
+        body = function.node
+        self._visits[body] = self._visits.get(body, 0) + 1
+        if body in self._active or len(self._active) >= MAX_DEPTH or self._visits[body] > MAX_VISITS or self._inlined > MAX_CALLS:
+            self.reached.add(body)
+            self.truncated = self.truncated or self._inlined > MAX_CALLS
+            self._escape(arguments, node)
+            self._use("unknown-call", node)
+            return UNKNOWN
+        saved = self.module, self.env, self.scope
+        self._inlined += 1
+        scope = Scope("call", self.scope, self.module, node, function=function, traced=traced or function.traced, stage=stage)
+        self.module = function.module
+        self.scope = scope
+        try:
+            return self._enter(function, function.receiver, arguments)
+        finally:
+            self.module, self.env, self.scope = saved
+
+    def _enter(self, function: Function, receiver: Value | None, arguments: Arguments | None, tensors: bool = False) -> Value:
+        """Bind parameters and run the body; ``arguments`` is None for a run with unknown ones."""
+        node = function.node
+        self.reached.add(node)
+        self._active.append(node)
+        saved_env, saved_module = self.env, self.module
+        self.module = function.module
+        self.env = Env(function.env)
+        try:
+            self._bind_parameters(function, receiver, arguments, tensors)
+            if isinstance(node, cst.Lambda):
+                return self.eval(node.body)
+            loops = len(self.loops)
+            self._returns.append([])
+            self._suite(node.body)
+            returned = self._returns.pop()
+            if node in function.module.generators:
+                # What comes out of a generator comes from what it loops over.
+                sources = [loop.value for loop in self.loops[loops:] if loop.frame.function is function]
+                return Iteration("generator", [*returned, *sources] or [UNKNOWN])
+            if not returned:
+                return Const(None)
+            merged = returned[0]
+            for other in returned[1:]:
+                merged = join(merged, other)
+            return merged
+        finally:
+            self._active.pop()
+            self.env, self.module = saved_env, saved_module
+
+    def _bind_parameters(self, function: Function, receiver: Value | None, arguments: Arguments | None, tensors: bool) -> None:
+        parameters = function.node.params
+        positional = [*parameters.posonly_params, *parameters.params]
+        env = self.env
+        if receiver is not None and positional:
+            env.variables[positional.pop(0).name.value] = receiver
+        for index, parameter in enumerate([*positional, *parameters.kwonly_params]):
+            name = parameter.name.value
+            if arguments is None:
+                plain = parameter.default is None and name not in ("training", "mask")
+                annotated = self._annotated(parameter, function)
+                value: Value = annotated if annotated is not UNKNOWN else Tensor("parameter") if tensors and plain else UNKNOWN
+            else:
+                given = arguments.get(index if index < len(positional) else None, name)
+                if given is not None:
+                    value = given
+                    if value is UNKNOWN:
+                        value = self._annotated(parameter, function)
+                elif parameter.default is not None:
+                    saved, self.env = self.env, function.env
+                    value = self.eval(parameter.default)
+                    self.env = saved
+                else:
+                    value = UNKNOWN
+            env.variables[name] = value
+        # Keras calls its hooks with arguments of its own, whatever they are given here.
+        if arguments is not None and not (function.owner is not None and library.traced_hook(function.owner.external_bases(), function.name)):
+            env.parameters = frozenset(parameter.name.value for parameter in [*positional, *parameters.kwonly_params])
+        if isinstance(parameters.star_arg, cst.Param):
+            rest: Value = UNKNOWN
+            if arguments is not None and not arguments.unknown_positional:
+                rest = Group("tuple", arguments.positional[len(positional) :])
+            elif arguments is None and tensors:
+                rest = Tensor("parameter")
+            env.variables[parameters.star_arg.name.value] = rest
+        if parameters.star_kwarg is not None:
+            extra: Value = UNKNOWN
+            if arguments is not None and not arguments.unknown_keywords:
+                named = {parameter.name.value for parameter in [*positional, *parameters.kwonly_params]}
+                extra = Mapping({key: value for key, value in arguments.keywords.items() if key not in named})
+            env.variables[parameters.star_kwarg.name.value] = extra
+
+    def _annotated(self, parameter: cst.Param, function: Function) -> Value:
+        """What the annotation of a parameter says it is."""
+        if parameter.annotation is None:
+            return UNKNOWN
+        annotation = parameter.annotation.annotation
+        if isinstance(annotation, cst.SimpleString):
+            text = annotation.evaluated_value
+            try:
+                annotation = cst.parse_expression(text)
+            except cst.ParserSyntaxError:
+                return UNKNOWN
+        if isinstance(annotation, cst.BinaryOperation):
+            annotation = annotation.left
+        if isinstance(annotation, cst.Subscript):
+            name = annotation.value.attr if isinstance(annotation.value, cst.Attribute) else annotation.value
+            inner = annotation.slice[0].slice
+            if not isinstance(name, cst.Name) or name.value != "Optional" or not isinstance(inner, cst.Index):
+                return UNKNOWN
+            annotation = inner.value
+        saved, self.env = self.env, function.env
+        value = self.eval(annotation) if isinstance(annotation, (cst.Name, cst.Attribute)) else UNKNOWN
+        self.env = saved
+        if isinstance(value, External):
+            if value.name in ("tensorflow.data.Dataset", "tensorflow.data.DatasetV2"):
+                stage = Stage(self.module, parameter, "parameter", None, (), self.scope)
+                self.stages.append(stage)
+                return Dataset(stage)
+            if value.name in ("tensorflow.Tensor", "keras.KerasTensor"):
+                return Tensor("parameter")
+            if library.class_of(value.name) in ("keras.Model", "keras.Optimizer"):
+                return Made(value.name)
+        if isinstance(value, Class):
+            return self._instance_of(value) if value.external_bases() else UNKNOWN
+        return UNKNOWN
+
+    def _instantiate(self, cls: Class, arguments: Arguments, node: cst.CSTNode) -> Value:
+        instance = Instance(cls, {})
+        # Methods that nobody calls still see the object that the program really makes.
+        self._instances.setdefault(cls, instance)
+        bases = cls.external_bases()
+        name = next((library.class_of(base) for base in sorted(bases) if library.class_of(base).startswith("keras.")), None)
+        self._record(node, name and f"{name}.__init__", "__init__", instance, arguments, instance)
+        init = cls.member("__init__")
+        if isinstance(init, Function):
+            self._inline(self._bound(init, instance), arguments, node)
+        else:
+            # A dataclass or NamedTuple takes its fields in order.
+            fields = fields_of(cls)
+            instance.attributes.update(zip(fields, arguments.positional))
+            instance.attributes.update(arguments.keywords)
+            if arguments.unknown_positional or arguments.unknown_keywords:
+                self._forget(instance)
+            if not fields:
+                self._escape(arguments, node)
+        return instance
+
+    def _call_instance(self, instance: Instance, arguments: Arguments, node: cst.CSTNode) -> Value:
+        bases = instance.cls.external_bases()
+        owner = self._class_name(instance)
+        keras = owner in ("keras.Model", "keras.Layer")
+        self._record(node, f"{owner}.__call__" if owner else None, "__call__", instance, arguments)
+        method = instance.cls.member("__call__") or (instance.cls.member("call") if keras else None)
+        if isinstance(method, Function):
+            # Keras traces call() sooner or later, whoever calls the layer here.
+            how = "call" if keras and self.scope.traced_by() is None else None
+            result = self._inline(self._bound(method, instance), arguments, node, traced=how)
+            if keras and any(isinstance(o, Made) and o.name == "keras.KerasTensor" for v in arguments.values() for o in options_of(v)):
+                return Made("keras.KerasTensor")
+            return Tensor("result") if keras and result is UNKNOWN else result
+        if keras and not bases & {"builtins.object"}:
+            return self._layer_result(arguments)
+        self._escape(arguments, node)
+        return UNKNOWN
+
+    def _layer_result(self, arguments: Arguments) -> Value:
+        for value in arguments.values():
+            for option in options_of(value):
+                if isinstance(option, Made) and option.name == "keras.KerasTensor":
+                    return option
+                if isinstance(option, Group) and any(isinstance(i, Made) and i.name == "keras.KerasTensor" for i in option.items):
+                    return Made("keras.KerasTensor")
+        return Tensor("result")
+
+    def _call_made(self, made: Made, arguments: Arguments, node: cst.CSTNode) -> Value:
+        if made.name in library.COMPILERS and arguments.positional:
+            return self._compiled(arguments.positional[0], library.COMPILERS[made.name], made.call)
+        if made.name == "tensorflow.function.compiled":
+            target = made.attributes["target"]
+            scope = Scope("call", self.scope, self.module, node, traced="tf.function")
+            return self._inside(scope, lambda a: self.call(target, a, node), arguments)
+        owner = self._class_name(made) or made.name
+        self._record(node, f"{owner}.__call__", "__call__", made, arguments)
+        if owner == "keras.Model" or made.name.startswith(("keras.layers.", "keras.Sequential", "keras.applications.")):
+            # A model given datasets is a mistake that raises; nothing to follow.
+            return self._layer_result(arguments)
+        self._escape(arguments, node)
+        if any(holds_tensor(value) for value in arguments.values()):
+            if not made.name.startswith(library.TENSOR_LIBRARIES):
+                self._use("unknown-call", node)
+            return Tensor("result") if made.name.startswith(library.TENSOR_LIBRARIES) else UNKNOWN
+        return Made(f"{owner}.__call__")
+
+    def _class_name(self, value: Value) -> str | None:
+        """The canonical class of a receiver, where it is known."""
+        if isinstance(value, Made):
+            return library.class_of(value.name)
+        if isinstance(value, Instance):
+            return library.class_of_bases(value.cls.external_bases())
+        if isinstance(value, Tensor):
+            return "tensorflow.Tensor"
+        return None
+
+    def _call_method(self, method: Method, arguments: Arguments, node: cst.CSTNode) -> Value:
+        receiver, attribute = method.receiver, method.name
+        if isinstance(receiver, Dataset):
+            return self._call_dataset(receiver, attribute, arguments, node)
+        if isinstance(receiver, SuperValue):
+            owner = library.class_of_bases(receiver.cls.external_bases())
+            self._record(node, f"{owner}.{attribute}" if owner else None, attribute, receiver.instance, arguments)
+            return Tensor("result") if attribute == "call" else UNKNOWN
+        if isinstance(receiver, Group):
+            return self._call_group(receiver, attribute, arguments, node)
+        if isinstance(receiver, Mapping):
+            return self._call_mapping(receiver, attribute, arguments, node)
+        if isinstance(receiver, Iteration):
+            if attribute in ("__next__", "get_next", "next"):
+                return self._next(receiver, node)
+            if attribute == "initializer":
+                return UNKNOWN
+        if isinstance(receiver, Method) and receiver.name == "__dict__" and attribute == "update":
+            self._forget(receiver.receiver)
+        owner = self._class_name(receiver)
+        name = f"{owner}.{attribute}" if owner else None
+        call = self._record(node, name, attribute, receiver, arguments)
+        if owner == "tensorflow.Tensor":
+            if attribute in ("set_shape", "get_shape"):
+                self._use("shape", node)
+                return UNKNOWN
+            self._use("method", node)
+            return UNKNOWN if attribute in ("numpy", "eval", "item", "tolist") else Tensor("result")
+        if attribute in library.CONSUMING_METHODS and (owner in ("keras.Model", None, "keras.Layer") or any(True for value in arguments.values() for _ in datasets_in(value))):
+            return self._consume(call, attribute, arguments, node)
+        if owner == "tensorflow.distribute.Strategy":
+            return self._call_strategy(attribute, arguments, node)
+        if owner is not None and owner.startswith("tensorflow_datasets.") and attribute == "as_dataset":
+            return self._tfds(arguments, node, "tensorflow_datasets.as_dataset")
+        if attribute in ("to_tf_dataset", "prepare_tf_dataset"):
+            return self._source(f"transformers.{attribute}", arguments, node)
+        if attribute == "add" and isinstance(receiver, Made) and owner == "keras.Model":
+            added = receiver.attributes.setdefault("layers added", Group("list", []))
+            added.items.extend(arguments.positional)
+        if attribute == "compile" and (owner == "keras.Model" or owner is None):
+            for key in ("loss", "metrics", "weighted_metrics"):
+                self._run_callables(arguments.get({"loss": 1, "metrics": 2}.get(key), key), "loss" if key == "loss" else "metric", node)
+            return UNKNOWN
+        if name is not None and name.endswith("TFRecordWriter.write"):
+            for dataset in datasets_in(arguments.get(0, "dataset")):
+                self._sink("inspect", dataset, node)
+            return UNKNOWN
+        if name is not None and name.startswith("multiprocessing."):
+            self._run_in_process(arguments, node)
+        else:
+            self._run_arguments(arguments, node, tensors=False)
+        self._escape(arguments, node)
+        if owner is None:
+            if holds_tensor(receiver) or any(holds_tensor(value) for value in arguments.values()):
+                self._use("unknown-call", node)
+            return UNKNOWN
+        if owner.startswith(library.TENSOR_LIBRARIES) and any(holds_tensor(value) for value in arguments.values()):
+            return Tensor("result")
+        return Made(f"{owner}.{attribute}", call)
+
+    def _consume(self, call: Call, attribute: str, arguments: Arguments, node: cst.CSTNode) -> Value:
+        """fit, evaluate, predict, adapt and their kin."""
+        role = library.CONSUMING_METHODS.get(attribute)
+        for key, value in [*enumerate(arguments.positional), *arguments.keywords.items()]:
+            for dataset in datasets_in(value):
+                named = {"validation_data": "validation", "callbacks": "escape"}.get(key, role) if isinstance(key, str) else role
+                self._sink(named or "escape", dataset, node)
+        self._run_arguments(arguments, node, tensors=False)
+        return UNKNOWN
+
+    def _call_strategy(self, attribute: str, arguments: Arguments, node: cst.CSTNode) -> Value:
+        if attribute in ("run", "experimental_run_v2", "call_for_each_replica"):
+            function = arguments.get(0, "fn")
+            inner = arguments.get(1, "args")
+            passed = Arguments(list(inner.items) if isinstance(inner, Group) else [], unknown_positional=not isinstance(inner, Group))
+            named = arguments.get(2, "kwargs")
+            if isinstance(named, Mapping):
+                passed.keywords.update({key: value for key, value in named.items.items() if isinstance(key, str)})
+            return self.call(function or UNKNOWN, passed, node)
+        if attribute == "experimental_distribute_dataset":
+            results = [Dataset(self._new_stage("distribute", node, self.calls[-1], (d.stage,))) for d in datasets_in(arguments.get(0, "dataset"))]
+            return results[0] if results else UNKNOWN
+        if attribute in ("distribute_datasets_from_function", "experimental_distribute_datasets_from_function"):
+            result = self.call(arguments.get(0, "dataset_fn") or UNKNOWN, Arguments([UNKNOWN]), node)
+            for dataset in datasets_in(result):
+                return Dataset(self._new_stage("distribute", node, self.calls[-1], (dataset.stage,)))
+            return UNKNOWN
+        if attribute == "scope":
+            return Made("tensorflow.distribute.Strategy.scope")
+        self._run_arguments(arguments, node, tensors=True)
+        if attribute in ("reduce", "gather", "experimental_local_results"):
+            return Tensor("result") if any(holds_tensor(value) for value in arguments.values()) else UNKNOWN
+        return UNKNOWN
+
+    def _call_group(self, group: Group, attribute: str, arguments: Arguments, node: cst.CSTNode) -> Value:
+        if attribute in ("append", "add") and arguments.positional:
+            # Inside a loop the length is no longer known, but the kinds of items are.
+            self._extend(group, arguments.positional[:1])
+            self._record(node, "builtins.list.append", attribute, group, arguments)
+            return Const(None)
+        if attribute == "extend":
+            self._record(node, "builtins.list.extend", attribute, group, arguments)
+            given = arguments.get(0, None)
+            self._extend(group, given.items if isinstance(given, Group) else [UNKNOWN], certain=isinstance(given, Group) and not given.open)
+        elif attribute == "insert":
+            self._extend(group, arguments.positional[1:2], certain=False)
+        elif attribute in ("pop", "popleft", "remove", "clear", "sort", "reverse"):
+            group.open = True
+        if attribute in ("pop", "popleft"):
+            return any_of(group.items)
+        return Group(group.kind, list(group.items), group.open) if attribute == "copy" else UNKNOWN
+
+    def _call_mapping(self, mapping: Mapping, attribute: str, arguments: Arguments, node: cst.CSTNode) -> Value:
+        if attribute in ("items", "values", "keys"):
+            if attribute == "values" and not mapping.open:
+                return Group("list", list(mapping.items.values()))
+            return Iteration(attribute, [mapping])
+        if attribute in ("get", "pop", "setdefault"):
+            key = arguments.get(0, "key")
+            if isinstance(key, Const) and key.value in mapping.items:
+                return mapping.items[key.value]
+            if attribute == "setdefault" and isinstance(key, Const):
+                value = arguments.get(1, "default") or Const(None)
+                self._store(mapping.items, key.value, value)
+                return value
+        if attribute == "update":
+            given = arguments.get(0, None)
+            self._update(mapping, Mapping(dict(arguments.keywords), arguments.unknown_keywords) if given is None else given)
+            if given is not None:
+                self._update(mapping, Mapping(dict(arguments.keywords)))
+        if attribute == "copy":
+            return Mapping(dict(mapping.items), mapping.open)
+        return UNKNOWN
+
+    def _call_external(self, name: str, arguments: Arguments, node: cst.CSTNode) -> Value:
+        if name.startswith("builtins."):
+            return self._call_builtin(name[9:], arguments, node)
+        if name == "functools.partial" and arguments.positional:
+            target = arguments.positional[0]
+            rest = Arguments(arguments.positional[1:], dict(arguments.keywords), {}, arguments.unknown_positional, arguments.unknown_keywords)
+            if isinstance(target, External) and target.name in library.COMPILERS:
+                return Made(target.name, self._record(node, target.name, None, UNKNOWN, rest))
+            return Partial(target, rest)
+        if name in library.COMPILERS:
+            call = self._record(node, name, None, UNKNOWN, arguments)
+            function = arguments.get(0, "func")
+            if function is not None and constant(function, 0) is not None:
+                return self._compiled(function, library.COMPILERS[name], call)
+            return Made(name, call)
+        if name == "functools.wraps":
+            return Made(name, self._record(node, name, None, UNKNOWN, arguments))
+        if name in library.TRANSPARENT_DECORATORS and arguments.positional and isinstance(arguments.positional[0], (Function, Partial)):
+            return arguments.positional[0]
+        if name in library.PASS_THROUGH_ITERATORS and (arguments.positional or arguments.keywords):
+            return Iteration("wrapper", [arguments.get(0, "iterable") or UNKNOWN])
+        if name in ("tqdm.trange", "tqdm.auto.trange", "tqdm.notebook.trange"):
+            return Iteration("range", arguments.positional)
+        source = library.source_kind(name)
+        if source is not None:
+            return self._make_source(name, arguments, node)
+        if name.startswith("tensorflow.data.Dataset.") and arguments.positional:
+            # tf.data.Dataset.map(ds, f)
+            first = arguments.positional[0]
+            if isinstance(first, Dataset):
+                rest = Arguments(arguments.positional[1:], arguments.keywords, {}, arguments.unknown_positional, arguments.unknown_keywords)
+                return self._call_dataset(first, name.rpartition(".")[2], rest, node)
+        if name in ("tensorflow.py_function", "tensorflow.numpy_function", "tensorflow.compat.v1.numpy_function"):
+            call = self._record(node, name, None, UNKNOWN, arguments)
+            function = arguments.get(0, "func")
+            for option in options_of(function):
+                if isinstance(option, (Function, Partial)):
+                    self._run_callables(option, "py_function", node)
+            if any(holds_tensor(v) for v in arguments.values()):
+                self._use("py_function", node)
+            call.result = Tensor("py_function")
+            return call.result
+        if name in ("tensorflow.nest.map_structure", "keras.tree.map_structure", "jax.tree_util.tree_map", "tree.map_structure") and len(arguments.positional) > 1:
+            return self.call(arguments.positional[0], Arguments(arguments.positional[1:]), node)
+        call = self._record(node, name, None, UNKNOWN, arguments)
+        if name == "keras.Input":
+            call.result = Made("keras.KerasTensor", call)
+            return call.result
+        if name.startswith("multiprocessing."):
+            self._run_in_process(arguments, node)
+        elif name == "keras.layers.Lambda":
+            self._run_callables(arguments.get(0, "function"), "Lambda", node)
+        elif name in library.TRACING_WRAPPERS or not name.startswith(("keras.", "tensorflow.data.")):
+            self._run_arguments(arguments, node, tensors=name.startswith(library.TENSOR_LIBRARIES))
+        if name not in library.TRANSPARENT_TO_DATASETS:
+            self._escape(arguments, node)
+        if name.startswith(library.TENSOR_LIBRARIES) and not name.startswith(("keras.layers.", "keras.Model", "keras.Sequential")):
+            if name in library.STATIC_RESULTS or name.rpartition(".")[2][:1].isupper():
+                call.result = Made(name, call)
+                return call.result if name not in library.STATIC_RESULTS else UNKNOWN
+            if any(holds_tensor(value) for value in arguments.values()) or library.makes_tensor(name):
+                call.result = Tensor(name)
+                return call.result
+        if name.startswith("numpy.") and any(holds_tensor(value) for value in arguments.values()):
+            self._use("numpy", node)
+            # In compiled code NumPy never really returns: it raises, or hands the tensor on.
+            call.result = Tensor(name) if self.scope.traced_by() else UNKNOWN
+            return call.result
+        if name.rpartition(".")[2].islower() and any(holds_tensor(value) for value in arguments.values()):
+            self._use("unknown-call", node)
+        call.result = Made(name, call)
+        if name == "tensorflow.io.parse_single_example":
+            call.result = Tensor("features")
+        return call.result
+
+    def _call_builtin(self, name: str, arguments: Arguments, node: cst.CSTNode) -> Value:
+        first = arguments.positional[0] if arguments.positional else UNKNOWN
+        if name == "super":
+            function = self.scope.frame.function
+            if function is not None and function.owner is not None:
+                receiver = function.receiver
+                if receiver is None:
+                    parameters = function.node.params.params
+                    receiver = self.env.lookup(parameters[0].name.value) if parameters else None
+                return SuperValue(receiver or UNKNOWN, function.owner)
+            return UNKNOWN
+        if name in ("enumerate", "zip", "reversed", "sorted", "filter"):
+            return Iteration(name, list(arguments.positional[:1] if name == "enumerate" else arguments.positional))
+        if name == "range":
+            return Iteration("range", list(arguments.positional))
+        if name == "iter":
+            return Iteration("iter", [first], self.scope)
+        if name == "next":
+            return self._next(first, node)
+        if name in ("list", "tuple", "set"):
+            if isinstance(first, Group):
+                return Group(name, list(first.items), first.open)
+            for dataset in self._iterated(first):
+                self._sink("inspect", dataset, node)
+            if not arguments.positional:
+                return Group(name, [])
+            self._record(node, f"builtins.{name}", None, UNKNOWN, arguments)
+            return UNKNOWN
+        if name == "dict":
+            return Mapping(dict(arguments.keywords), open=bool(arguments.positional) or arguments.unknown_keywords)
+        if name == "map" and len(arguments.positional) > 1:
+            over = arguments.positional[1]
+            if len(arguments.positional) == 2 and isinstance(over, Group) and not over.open and len(over.items) <= MAX_OPTIONS:
+                return Group("list", [self.call(first, Arguments([item]), node) for item in over.items])
+            self._run_callables(arguments.positional[0], None, node, tensors=False)
+            return UNKNOWN
+        if name == "getattr" and len(arguments.positional) > 1 and isinstance(constant(arguments.positional[1]), str):
+            return self._get_attribute(first, arguments.positional[1].value, node)
+        if name == "setattr" and len(arguments.positional) == 3:
+            key = constant(arguments.positional[1])
+            if isinstance(key, str):
+                self._set_attribute(node, first, key, arguments.positional[2])
+            else:
+                self._forget(first)
+            return Const(None)
+        call = self._record(node, f"builtins.{name}", None, UNKNOWN, arguments)
+        if any(holds_tensor(value) for value in arguments.values()):
+            self._use(f"builtins.{name}", node)
+        if name in ("max", "min", "abs", "round", "sum") and any(holds_tensor(value) for value in arguments.values()):
+            call.result = Tensor("result")
+            return call.result
+        if name in ("int", "float") and not holds_tensor(first):
+            if isinstance(first, Const) and isinstance(first.value, (int, float)):
+                return Const(int(first.value) if name == "int" else float(first.value))
+            return Made(f"builtins.{name}", call)
+        for dataset in datasets_in(first):
+            self._sink("inspect", dataset, node)
+        self._run_arguments(arguments, node, tensors=False)
+        return UNKNOWN
+
+    def _next(self, iterator: Value, node: cst.CSTNode) -> Value:
+        for option in options_of(iterator):
+            if not isinstance(option, Iteration):
+                continue
+            for dataset in self._iterated(option):
+                made_in = {id(scope) for scope in option.scope.chain()} if option.scope else set()
+                loop = next((scope for scope in self.scope.loops() if id(scope) not in made_in), None)
+                if loop is not None:
+                    self.sinks.append(Sink("loop", dataset.stage, self.module, node, self.scope, loop=loop))
+                else:
+                    self._sink("inspect", dataset, node)
+                return Tensor("element")
+        return UNKNOWN
+
+    def _run_callables(self, value: Value | None, traced: str | None, node: cst.CSTNode, *, tensors: bool = True) -> Value:
+        """Run functions handed to a library, with tensors (or unknown values) as arguments."""
+        result: Value = UNKNOWN
+        for option in options_of(value):
+            if isinstance(option, (Group, Mapping)):
+                for item in option.items if isinstance(option, Group) else option.items.values():
+                    self._run_callables(item, traced, node, tensors=tensors)
+                continue
+            target, bound = option, None
+            if isinstance(option, Partial):
+                target, bound = option.target, option.arguments
+            if isinstance(target, Function):
+                passed = spread(target, tensors and traced != "py_function")
+                if bound is not None:
+                    passed = bound_arguments(bound, passed)
+                result = self._inline(target, passed, node, traced=traced)
+        return result
+
+    def _run_in_process(self, arguments: Arguments, node: cst.CSTNode) -> None:
+        """Functions that start a program of their own: what ran before does not count there."""
+        scope = Scope("root", None, self.module, node, label="process")
+        self._inside(scope, lambda a: self._run_arguments(a, node, tensors=False), arguments)
+
+    def _run_arguments(self, arguments: Arguments, node: cst.CSTNode, *, tensors: bool) -> None:
+        for value in arguments.values():
+            for option in options_of(value):
+                if isinstance(option, (Function, Partial)):
+                    for dataset in datasets_in(self._run_callables(option, None, node, tensors=tensors)):
+                        self._sink("escape", dataset, node)

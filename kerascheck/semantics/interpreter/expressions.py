@@ -1,0 +1,408 @@
+"""What expressions are worth."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from kerascheck.semantics import library
+from kerascheck.semantics.interpreter.support import Imported, MAX_OPTIONS, SuperValue, any_of, is_number, join
+from kerascheck.semantics.names import canonical
+from kerascheck.semantics.values import (
+    UNKNOWN,
+    Arguments,
+    Class,
+    Const,
+    Dataset,
+    Env,
+    External,
+    Function,
+    Group,
+    Instance,
+    Iteration,
+    Made,
+    Mapping,
+    Method,
+    ModuleValue,
+    Tensor,
+    Union,
+    Value,
+    constant,
+    datasets_in,
+    holds_tensor,
+)
+
+
+_BINARY = {
+    cst.Add: lambda a, b: a + b,
+    cst.Subtract: lambda a, b: a - b,
+    cst.Multiply: lambda a, b: a * b,
+    cst.FloorDivide: lambda a, b: a // b,
+    cst.Divide: lambda a, b: a / b,
+    cst.Modulo: lambda a, b: a % b,
+}
+
+
+class Expressions:
+    """Evaluates expressions."""
+
+    def eval(self, node: cst.CSTNode) -> Value:
+        """The abstract value of an expression; records the calls in it."""
+        handler = _EXPRESSIONS.get(type(node))
+        return handler(self, node) if handler else UNKNOWN
+
+    def _name(self, node: cst.Name) -> Value:
+        value = self.env.lookup(node.value)
+        if isinstance(value, (Imported, Union)):
+            value = self._resolved(self.env.owner(node.value), node.value, value)
+        if value is None:
+            if node.value in ("True", "False", "None"):
+                return Const({"True": True, "False": False, "None": None}[node.value])
+            for base in self._stars.get(self.module, ()):
+                if library.star_exports(base, node.value):
+                    return External(canonical(f"{base}.{node.value}"))
+            return External(f"builtins.{node.value}") if node.value in library.BUILTINS else UNKNOWN
+        if isinstance(value, Made) and value.name == "tensorflow.Variable" and self.scope.traced_by():
+            self._record(node, "tensorflow.Variable.__get__", "__get__", value, Arguments())
+        return value
+
+    def _attribute(self, node: cst.Attribute) -> Value:
+        return self._get_attribute(self.eval(node.value), node.attr.value, node)
+
+    def _get_attribute(self, value: Value, name: str, node: cst.CSTNode) -> Value:
+        if isinstance(value, External):
+            return External(canonical(f"{value.name}.{name}"))
+        if isinstance(value, Instance):
+            found = value.attributes.get(name)
+            if found is not None:
+                return found
+            member = value.cls.member(name)
+            if isinstance(member, Function):
+                bound = self._bound(member, value)
+                if member.kind == "property":
+                    return self._inline(bound, Arguments(), node)
+                return bound
+            if member is not None:
+                return member
+            return Method(value, name)
+        if isinstance(value, Class):
+            member = value.member(name)
+            if isinstance(member, Function) and member.kind == "classmethod":
+                return self._bound(member, value)
+            if member is not None:
+                return member
+            bases = sorted(value.external_bases())
+            return External(f"{bases[0]}.{name}") if bases else UNKNOWN
+        if isinstance(value, Made):
+            if name in value.attributes:
+                return value.attributes[name]
+            if value.name in library.COMPILED_LOADERS:
+                return value
+            if value.name.startswith("tensorflow.data.Options"):
+                inner = Made(f"{value.name}.{name}", value.call)
+                value.attributes[name] = inner
+                return inner
+            return Method(value, name)
+        if isinstance(value, ModuleValue):
+            return self._member_of(value.module, name)
+        if isinstance(value, Tensor):
+            if name in ("shape", "dtype", "ndim", "name", "device", "graph"):
+                if name == "shape":
+                    self._use("shape", node)
+                return UNKNOWN
+            return Method(value, name)
+        if isinstance(value, SuperValue):
+            passed = False
+            for base in value.cls.ancestry():
+                if passed and isinstance(base, Class) and name in base.members:
+                    member = base.members[name]
+                    return self._bound(member, value.instance) if isinstance(member, Function) else member
+                passed = passed or base is value.cls
+            return Method(value, name)
+        if isinstance(value, Union):
+            results = [self._get_attribute(option, name, node) for option in value.options]
+            merged = results[0]
+            for other in results[1:]:
+                merged = join(merged, other)
+            return merged
+        return Method(value, name)
+
+    def _bound(self, function: Function, receiver: Value) -> Function:
+        if function.kind == "staticmethod":
+            return function
+        return Function(
+            function.module, function.node, function.env, function.name, receiver, function.owner,
+            function.traced, function.options, function.opaque, function.kind,
+        )
+
+    def _call(self, node: cst.Call) -> Value:
+        function = self.eval(node.func)
+        arguments = Arguments()
+        for arg in node.args:
+            value = self.eval(arg.value)
+            if arg.star == "*":
+                if isinstance(value, Group) and not value.open and not arguments.unknown_positional:
+                    arguments.positional.extend(value.items)
+                else:
+                    arguments.unknown_positional = True
+            elif arg.star == "**":
+                if isinstance(value, Mapping) and not value.open and all(isinstance(key, str) for key in value.items):
+                    arguments.keywords.update(value.items)
+                else:
+                    arguments.unknown_keywords = True
+            elif arg.keyword is not None:
+                arguments.keywords[arg.keyword.value] = value
+                arguments.nodes[arg.keyword.value] = arg
+            else:
+                if not arguments.unknown_positional:
+                    arguments.nodes[len(arguments.positional)] = arg
+                    arguments.positional.append(value)
+                else:
+                    for dataset in datasets_in(value):
+                        self._sink("escape", dataset, node)
+        return self.call(function, arguments, node)
+
+    def _binary(self, node: cst.BinaryOperation) -> Value:
+        # Long chains lean to the left: walk down the spine instead of recursing.
+        spine = []
+        left: cst.CSTNode = node
+        while isinstance(left, cst.BinaryOperation):
+            spine.append(left)
+            left = left.left
+        value = self.eval(left)
+        for operation in reversed(spine):
+            value = self._combine(operation, value, self.eval(operation.right))
+        return value
+
+    def _combine(self, node: cst.BinaryOperation, left: Value, right: Value) -> Value:
+        if holds_tensor(left) or holds_tensor(right):
+            both = holds_tensor(left) and holds_tensor(right)
+            scalar = is_number(right if holds_tensor(left) else left)
+            self._use("tensors" if both else "arithmetic" if scalar else "arithmetic-unknown", node)
+            return Tensor("result")
+        if isinstance(left, Made) and left.name == "keras.KerasTensor":
+            return left
+        if isinstance(left, Const) and isinstance(right, Const):
+            operator = _BINARY.get(type(node.operator))
+            numbers = all(isinstance(side.value, (int, float)) and not isinstance(side.value, bool) for side in (left, right))
+            strings = isinstance(node.operator, cst.Add) and all(isinstance(side.value, str) for side in (left, right))
+            if operator and (numbers or strings):
+                try:
+                    return Const(operator(left.value, right.value))
+                except (ArithmeticError, ValueError):
+                    return UNKNOWN
+        if isinstance(left, Group) and isinstance(right, Group) and isinstance(node.operator, cst.Add):
+            return Group(left.kind, left.items + right.items, left.open or right.open)
+        return UNKNOWN
+
+    def _unary(self, node: cst.UnaryOperation) -> Value:
+        value = self.eval(node.expression)
+        if holds_tensor(value) and not isinstance(node.operator, cst.Not):
+            self._use("arithmetic", node)
+            return Tensor("result")
+        if isinstance(node.operator, cst.Minus) and isinstance(value, Const) and isinstance(value.value, (int, float)):
+            return Const(-value.value)
+        return UNKNOWN
+
+    def _boolean(self, node: cst.BooleanOperation) -> Value:
+        return join(self.eval(node.left), self.eval(node.right))
+
+    def _comparison(self, node: cst.Comparison) -> Value:
+        values = [self.eval(node.left), *(self.eval(target.comparator) for target in node.comparisons)]
+        identity = any(isinstance(target.operator, (cst.Is, cst.IsNot, cst.In, cst.NotIn)) for target in node.comparisons)
+        if any(holds_tensor(value) for value in values) and not identity:
+            scalar = any(isinstance(value, Const) for value in values)
+            self._use("arithmetic" if scalar else "tensors", node)
+            return Tensor("result")
+        return UNKNOWN
+
+    def _conditional(self, node: cst.IfExp) -> Value:
+        if holds_tensor(self.eval(node.test)):
+            self._use("branch", node)
+        decided = self._decided(node.test)
+        if decided is not None:
+            return self.eval(node.body if decided else node.orelse)
+        taken = self._inside(self._branch_scope(node, "if"), self.eval, node.body)
+        return join(taken, self._inside(self._branch_scope(node, "else"), self.eval, node.orelse))
+
+    def _subscript(self, node: cst.Subscript) -> Value:
+        value = self.eval(node.value)
+        key = self._index(node)
+        if isinstance(value, Tensor):
+            self._use("key" if isinstance(constant(key), str) else "index", node)
+            return Tensor("item")
+        if isinstance(value, Group):
+            if len(node.slice) == 1 and isinstance(node.slice[0].slice, cst.Slice):
+                return Group(value.kind, list(value.items), open=True)
+            index = constant(key)
+            if isinstance(index, int) and not isinstance(index, bool) and not value.open and -len(value.items) <= index < len(value.items):
+                return value.items[index]
+            return any_of(value.items)
+        if isinstance(value, Mapping):
+            if not isinstance(key, Const):
+                return join(any_of(value.items.values()), UNKNOWN) if value.open else any_of(value.items.values())
+            if key.value in value.items:
+                return value.items[key.value]
+            # What was stored under keys that are not known.
+            return any_of(item for name, item in value.items.items() if isinstance(name, cst.CSTNode))
+        if isinstance(value, Dataset) and value.stage.is_source:
+            return value
+        if isinstance(value, Made) and value.name.startswith("tensorflow.lookup."):
+            self._record(node, f"{value.name}.__getitem__", "__getitem__", value, Arguments([key]))
+            return Tensor("item")
+        if isinstance(value, Made) and value.name in library.COMPILED_LOADERS:
+            return value
+        if isinstance(value, Made) and value.name == "tensorflow.config.list_physical_devices":
+            return Made("tensorflow.config.PhysicalDevice", value.call, {"index": key})
+        return UNKNOWN
+
+    def _index(self, node: cst.Subscript) -> Value:
+        result: Value = UNKNOWN
+        for element in node.slice:
+            if isinstance(element.slice, cst.Index):
+                result = self.eval(element.slice.value)
+            else:
+                for part in (element.slice.lower, element.slice.upper, element.slice.step):
+                    if part is not None:
+                        self.eval(part)
+        return result if len(node.slice) == 1 else UNKNOWN
+
+    def _group(self, node) -> Value:
+        items: list[Value] = []
+        known = True
+        for element in node.elements:
+            value = self.eval(element.value)
+            if isinstance(element, cst.StarredElement):
+                if isinstance(value, Group) and not value.open:
+                    items.extend(value.items)
+                else:
+                    known = False
+            else:
+                items.append(value)
+        kind = {cst.Tuple: "tuple", cst.List: "list", cst.Set: "set"}[type(node)]
+        return Group(kind, items) if known else UNKNOWN
+
+    def _dict(self, node: cst.Dict) -> Value:
+        mapping = Mapping({})
+        for element in node.elements:
+            value = self.eval(element.value)
+            if isinstance(element, cst.StarredDictElement):
+                if isinstance(value, Mapping):
+                    mapping.items.update(value.items)
+                    mapping.open = mapping.open or value.open
+                else:
+                    mapping.open = True
+                continue
+            key = self.eval(element.key)
+            if isinstance(key, Const):
+                mapping.items[key.value] = value
+            else:
+                mapping.open = True
+                mapping.items[element] = value
+        return mapping
+
+    def _lambda(self, node: cst.Lambda) -> Value:
+        function = Function(self.module, node, self.env, "<lambda>")
+        self.functions.setdefault(node, function)
+        return function
+
+    def _comprehension(self, node) -> Value:
+        saved = self.env, self.scope
+        self.env = Env(self.env)
+        try:
+            clause = node.for_in
+            while clause is not None:
+                iterable = self.eval(clause.iter)
+                self.scope = self._loop(node, iterable, clause.iter)
+                self._bind(clause.target, self._element(iterable, self.scope))
+                for condition in clause.ifs:
+                    self.eval(condition.test)
+                clause = clause.inner_for_in
+            if isinstance(node, cst.DictComp):
+                self.eval(node.key)
+                value = self.eval(node.value)
+            else:
+                value = self.eval(node.elt)
+        finally:
+            self.env, self.scope = saved
+        if holds_tensor(value):
+            self._use("comprehension", node)
+        if isinstance(node, cst.DictComp):
+            return Mapping({node: value}, open=True)
+        if isinstance(node, cst.GeneratorExp):
+            return Iteration("generator", [value])
+        trips = self.loops[-1].trips if node.for_in.inner_for_in is None and not node.for_in.ifs else None
+        if trips is not None and trips <= MAX_OPTIONS:
+            return Group("list", [value] * trips)
+        return Group("list", [value], open=True) if value is not UNKNOWN else UNKNOWN
+
+    def _await(self, node) -> Value:
+        return self.eval(node.expression)
+
+    def _yield(self, node: cst.Yield) -> Value:
+        if node.value is not None:
+            inner = node.value.item if isinstance(node.value, cst.From) else node.value
+            value = self.eval(inner)
+            for dataset in datasets_in(value):
+                self._sink("escape", dataset, node)
+        return UNKNOWN
+
+    def _walrus(self, node: cst.NamedExpr) -> Value:
+        value = self.eval(node.value)
+        self._bind(node.target, value)
+        return value
+
+    def _number(self, node) -> Value:
+        # int() and float() read all but a few literals, and much faster than literal_eval.
+        try:
+            return Const(int(node.value) if isinstance(node, cst.Integer) else float(node.value))
+        except (ValueError, OverflowError):
+            pass
+        try:
+            return Const(node.evaluated_value)
+        except (ValueError, OverflowError):
+            return UNKNOWN
+
+    def _string(self, node) -> Value:
+        if type(node) is cst.SimpleString and node.value[0] in "\"'" and "\\" not in node.value:
+            width = 3 if node.value[:3] in ('\"\"\"', "'''") else 1
+            return Const(node.value[width:-width])
+        value = node.evaluated_value
+        return Const(value) if isinstance(value, (str, bytes)) else UNKNOWN
+
+    def _formatted(self, node: cst.FormattedString) -> Value:
+        for part in node.parts:
+            if isinstance(part, cst.FormattedStringExpression):
+                value = self.eval(part.expression)
+                if holds_tensor(value):
+                    self._use("format", part)
+        return UNKNOWN
+
+
+_EXPRESSIONS = {
+    cst.Name: Expressions._name,
+    cst.Attribute: Expressions._attribute,
+    cst.Call: Expressions._call,
+    cst.BinaryOperation: Expressions._binary,
+    cst.UnaryOperation: Expressions._unary,
+    cst.BooleanOperation: Expressions._boolean,
+    cst.Comparison: Expressions._comparison,
+    cst.IfExp: Expressions._conditional,
+    cst.Subscript: Expressions._subscript,
+    cst.Tuple: Expressions._group,
+    cst.List: Expressions._group,
+    cst.Set: Expressions._group,
+    cst.Dict: Expressions._dict,
+    cst.Lambda: Expressions._lambda,
+    cst.ListComp: Expressions._comprehension,
+    cst.SetComp: Expressions._comprehension,
+    cst.DictComp: Expressions._comprehension,
+    cst.GeneratorExp: Expressions._comprehension,
+    cst.Await: Expressions._await,
+    cst.Yield: Expressions._yield,
+    cst.NamedExpr: Expressions._walrus,
+    cst.Integer: Expressions._number,
+    cst.Float: Expressions._number,
+    cst.SimpleString: Expressions._string,
+    cst.ConcatenatedString: Expressions._string,
+    cst.FormattedString: Expressions._formatted,
+}

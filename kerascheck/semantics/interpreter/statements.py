@@ -1,0 +1,716 @@
+"""What statements do to the state of the interpreted program."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from kerascheck.semantics import library
+from kerascheck.semantics.interpreter.support import Imported, MAX_ALIKE, MISSING, any_of, dotted_name, join, literal_of, parameters_of, written_trips
+from kerascheck.semantics.names import canonical
+from kerascheck.semantics.values import (
+    UNKNOWN,
+    Arguments,
+    Call,
+    Class,
+    Const,
+    Dataset,
+    Env,
+    External,
+    Function,
+    Group,
+    Instance,
+    Iteration,
+    Made,
+    Mapping,
+    Method,
+    ModuleValue,
+    Partial,
+    Scope,
+    Sink,
+    Tensor,
+    Union,
+    Value,
+    constant,
+    holds_tensor,
+    options_of,
+)
+
+
+class Statements:
+    """Runs statements: assignments, imports, branches, loops, definitions."""
+
+    def _block(self, statements) -> bool:
+        """Run statements in order; True where the end of the block cannot be reached."""
+        for statement in statements:
+            if self._statement(statement):
+                return True
+        return False
+
+    def _suite(self, suite: cst.BaseSuite) -> bool:
+        return self._block(suite.body)
+
+    def _statement(self, node) -> bool:
+        if isinstance(node, cst.SimpleStatementLine):
+            return self._block(node.body)
+        handler = _STATEMENTS.get(type(node))
+        return bool(handler(self, node)) if handler else False
+
+    def _expr(self, node: cst.Expr) -> bool:
+        value = self.eval(node.value)
+        if isinstance(node.value, cst.Call):
+            for dataset in options_of(value):
+                if isinstance(dataset, Dataset) and dataset.stage.node is node.value and not dataset.stage.is_source:
+                    self._sink("discard", dataset, node.value)
+            return isinstance(value, Made) and value.name in library.ENDS_THE_PROGRAM
+        return False
+
+    def _assign(self, node: cst.Assign) -> None:
+        value = self.eval(node.value)
+        for target in node.targets:
+            self._bind(target.target, value)
+
+    def _ann_assign(self, node: cst.AnnAssign) -> None:
+        if node.value is not None:
+            self._bind(node.target, self.eval(node.value))
+
+    def _aug_assign(self, node: cst.AugAssign) -> None:
+        left, right = self.eval(node.target), self.eval(node.value)
+        if isinstance(left, Group) and isinstance(right, Group) and isinstance(node.operator, cst.AddAssign):
+            self._extend(left, right.items, certain=not right.open)
+        elif isinstance(left, Mapping):
+            self._update(left, right)
+        elif holds_tensor(left) or holds_tensor(right):
+            self._use("arithmetic", node)
+            self._bind(node.target, Tensor("result"))
+        else:
+            self._bind(node.target, UNKNOWN)
+
+    def _bind(self, target: cst.CSTNode, value: Value) -> None:
+        if isinstance(target, cst.Name):
+            self._bind_name(target.value, value)
+        elif isinstance(target, cst.Attribute):
+            self._set_attribute(target, self.eval(target.value), target.attr.value, value)
+        elif isinstance(target, (cst.Tuple, cst.List)):
+            self._unpack([element for element in target.elements], value)
+        elif isinstance(target, cst.Subscript):
+            base = self.eval(target.value)
+            key = self._index(target)
+            if isinstance(base, Mapping) and isinstance(key, Const):
+                self._store(base.items, key.value, value)
+            elif base == External("os.environ"):
+                self._record(target, "os.environ.__setitem__", "__setitem__", base, Arguments([key, value]))
+            elif isinstance(base, Mapping):
+                base.open = True
+                for known in list(base.items):
+                    self._store(base.items, known, join(base.items[known], value))
+                self._store(base.items, target, value)
+            elif isinstance(base, Group):
+                self._extend(base, [value], certain=False)
+        elif isinstance(target, cst.StarredElement):
+            self._bind(target.value, UNKNOWN)
+
+    def _bind_name(self, name: str, value: Value) -> None:
+        home = self.env.redirected.get(name)
+        if home is None:
+            self.env.variables[name] = value
+        else:
+            self._store(home.variables, name, value)
+
+    def _store(self, target: dict, key, value: Value) -> None:
+        """Write to something that outlives the function at hand."""
+        self._trail.append((target, key, target.get(key, MISSING)))
+        target[key] = value
+
+    def _taken_back(self, mark: int) -> dict[tuple[int, object], tuple[dict, object, object]]:
+        """Undo the writes since ``mark``; returns what they had left."""
+        left = {(id(target), key): (target, key, target.get(key, MISSING)) for target, key, _ in self._trail[mark:]}
+        while len(self._trail) > mark:
+            target, key, old = self._trail.pop()
+            if old is MISSING:
+                target.pop(key, None)
+            else:
+                target[key] = old
+        return left
+
+    def _meet(self, *ways: dict[tuple[int, object], tuple[dict, object, object]]) -> None:
+        """Write what one of several ways left."""
+        for place, (target, key, _) in {place: write for way in ways for place, write in way.items()}.items():
+            values = [way[place][2] if place in way else target.get(key, MISSING) for way in ways]
+            known = [value for value in values if value is not MISSING]
+            if known:
+                merged = known[0]
+                for other in known[1:]:
+                    merged = join(merged, other)
+                self._store(target, key, merged)
+
+    def _forget(self, value: Value, only: type[Value] = Value) -> None:
+        """Every attribute or item of an object that is of this kind may have been replaced."""
+        for option in options_of(value):
+            if not isinstance(option, (Instance, Made, Mapping)):
+                continue
+            held = option.items if isinstance(option, Mapping) else option.attributes
+            if isinstance(option, Instance):
+                for base in option.cls.ancestry():
+                    for name, member in base.members.items() if isinstance(base, Class) else ():
+                        if isinstance(member, Const) and name not in held:
+                            self._store(held, name, member)
+            for name, item in list(held.items()):
+                if isinstance(item, only):
+                    self._store(held, name, join(item, UNKNOWN))
+            if isinstance(option, Mapping) and only is Value:
+                option.open = True
+
+    def _extend(self, group: Group, items: list[Value], *, certain: bool = True) -> None:
+        for scope in self.scope.chain():
+            if scope.kind in ("call", "root"):
+                break
+            certain = certain and scope.kind in ("with", "try")
+        group.items.extend(item for item in items if certain or item not in group.items[-MAX_ALIKE:])
+        group.open = group.open or not certain
+
+    def _update(self, mapping: Mapping, other: Value) -> None:
+        if isinstance(other, Mapping) and not other.open:
+            for key, value in other.items.items():
+                self._store(mapping.items, key, value)
+        else:
+            self._forget(mapping)
+
+    def _set_attribute(self, node: cst.CSTNode, receiver: Value, name: str, value: Value) -> None:
+        for option in options_of(receiver):
+            if isinstance(option, (Instance, Made)):
+                if isinstance(option, Made) and option.name.startswith("tensorflow.data.Options"):
+                    # Where it is not set, the default holds.
+                    option.attributes.setdefault(name, UNKNOWN)
+                self._store(option.attributes, name, value)
+            owner = self._class_name(option)
+            if owner is not None:
+                self._record(node, f"{owner}.__setattr__", name, option, Arguments([Const(name), value]))
+            elif isinstance(option, External):
+                self._record(node, f"{option.name}.__setattr__", name, option, Arguments([Const(name), value]))
+            elif option is UNKNOWN or isinstance(option, Method):
+                self._record(node, None, name, option, Arguments([Const(name), value]))
+            if isinstance(option, ModuleValue):
+                self._store(self._run_module(option.module).variables, name, value)
+
+    def _unpack(self, elements: list, value: Value) -> None:
+        for option in options_of(value):
+            if isinstance(option, Group) and not option.open and len(option.items) == len(elements):
+                for element, item in zip(elements, option.items):
+                    self._bind(element.value if isinstance(element, cst.Element) else element, item)
+                return
+        if isinstance(value, Tensor) or (isinstance(value, Dataset) and value.stage.is_source):
+            # Elements of a structure of tensors; tfds.load may return several datasets.
+            each: Value = value
+        elif isinstance(value, Group):
+            each = any_of(value.items) if value.open else UNKNOWN
+        else:
+            each = UNKNOWN
+        for element in elements:
+            self._bind(element.value if isinstance(element, cst.Element) else element, each)
+
+    def _return(self, node: cst.Return) -> bool:
+        value = self.eval(node.value) if node.value is not None else Const(None)
+        if self._returns:
+            self._returns[-1].append(value)
+        return True
+
+    def _ends(self, node) -> bool:
+        if isinstance(node, cst.Raise) and node.exc is not None:
+            self.eval(node.exc)
+        return True
+
+    def _evaluate_children(self, node) -> None:
+        for child in self.module.tree.children(node):
+            if isinstance(child, cst.BaseExpression):
+                self.eval(child)
+
+    def _delete(self, node: cst.Del) -> None:
+        targets = [element.value for element in node.target.elements] if isinstance(node.target, cst.Tuple) else [node.target]
+        for target in targets:
+            if isinstance(target, cst.Name):
+                self._bind_name(target.value, UNKNOWN)
+
+    def _global(self, node) -> None:
+        module_env = self._envs[self.module]
+        for item in node.names:
+            self.env.redirected[item.name.value] = module_env
+
+    def _nonlocal(self, node) -> None:
+        for item in node.names:
+            env = self.env.parent
+            while env is not None and item.name.value not in env.variables:
+                env = env.parent
+            if env is not None:
+                self.env.redirected[item.name.value] = env
+
+    def _import(self, node: cst.Import) -> None:
+        for alias in node.names:
+            dotted = dotted_name(alias.name)
+            local = self.module.project.find(self.module, dotted, 0)
+            if alias.asname is not None:
+                value: Value = self._module_value(local) if local else External(canonical(dotted))
+                self._bind_name(alias.asname.name.value, value)
+            else:
+                first = dotted.partition(".")[0]
+                if local is None:
+                    self._bind_name(first, External(canonical(first)))
+                else:
+                    self._bind_name(first, self._package(dotted, local))
+            self._record(node, "builtins.import", dotted, UNKNOWN, Arguments([Const(dotted)]))
+
+    def _package(self, dotted: str, local) -> Value:
+        """What ``import a.b.c`` binds to ``a``."""
+        first, _, rest = dotted.partition(".")
+        package = self.module.project.find(self.module, first, 0)
+        if package is not None:
+            return self._module_value(package)
+        # A folder without an __init__.py holds nothing but its modules.
+        bound = self.env.lookup(first)
+        package = bound if isinstance(bound, Made) and bound.name == "builtins.module" else Made("builtins.module")
+        inner = package
+        *folders, last = rest.split(".")
+        for folder in folders:
+            inner = inner.attributes.setdefault(folder, Made("builtins.module"))
+            if not isinstance(inner, Made):
+                return UNKNOWN
+        inner.attributes[last] = self._module_value(local)
+        return package
+
+    def _import_from(self, node: cst.ImportFrom) -> None:
+        base = dotted_name(node.module) if node.module is not None else ""
+        level = len(node.relative)
+        local = self.module.project.find(self.module, base, level)
+        if not level:
+            self._record(node, "builtins.import", base, UNKNOWN, Arguments([Const(base)]))
+        if isinstance(node.names, cst.ImportStar):
+            if local is not None:
+                variables = self._run_module(local).variables
+                listed = variables.get("__all__")
+                public = {constant(item) for item in listed.items} if isinstance(listed, Group) else None
+                for name, value in list(variables.items()):
+                    if name in public if public is not None else not name.startswith("_"):
+                        self._bind_name(name, value)
+            elif not level:
+                self._stars.setdefault(self.module, []).append(canonical(base))
+            return
+        for alias in node.names:
+            name = alias.name.value
+            bound = alias.asname.name.value if alias.asname is not None else name
+            if local is None and level:
+                inner = self.module.project.find(self.module, f"{base}.{name}" if base else name, level)
+                self._bind_name(bound, self._module_value(inner) if inner else UNKNOWN)
+            elif local is None:
+                inner = self.module.project.find(self.module, f"{base}.{name}", 0)
+                self._bind_name(bound, self._module_value(inner) if inner else External(canonical(f"{base}.{name}")))
+            else:
+                if local.acts_on_import:
+                    self._run_module(local)
+                self._bind_name(bound, Imported(local, name))
+
+    def _module_value(self, module) -> Value:
+        if module.acts_on_import:
+            self._run_module(module)
+        return ModuleValue(module)
+
+    def _member_of(self, module, name: str) -> Value:
+        env = self._run_module(module)
+        if name in env.variables:
+            return self._resolved(env, name, env.variables[name])
+        inner = module.project.find(module, name, 1) if module.is_package else None
+        return self._module_value(inner) if inner else UNKNOWN
+
+    def _resolved(self, env: Env, name: str, value: Value) -> Value:
+        """``value``, or what it stands for if it is an import that was not followed yet."""
+        if isinstance(value, Imported):
+            # A cycle of imports meets itself here and stays unknown.
+            env.variables[name] = UNKNOWN
+            value = env.variables[name] = self._member_of(value.module, value.name)
+        elif isinstance(value, Union) and any(isinstance(option, Imported) for option in value.options):
+            env.variables[name] = UNKNOWN
+            value = env.variables[name] = any_of(
+                self._member_of(option.module, option.name) if isinstance(option, Imported) else option for option in value.options
+            )
+        return value
+
+    def _if(self, node: cst.If) -> bool:
+        test = self.eval(node.test)
+        if self._is_main_guard(node.test):
+            return self._suite(node.body) if self.module is self.entry else False
+        decided = self._decided(node.test)
+        if decided is True:
+            return self._suite(node.body)
+        if decided is False:
+            return node.orelse is not None and (self._if if isinstance(node.orelse, cst.If) else self._orelse)(node.orelse)
+        self._forget_types(node.test)
+        before, mark = self.env.variables, len(self._trail)
+        self.env.variables = dict(before)
+        with_branch = self._branch_scope(node, "if")
+        ended = self._inside(with_branch, self._suite, node.body)
+        taken, written = self.env.variables, self._taken_back(mark)
+        self.env.variables = dict(before)
+        ended_else = False
+        if node.orelse is not None:
+            ended_else = self._inside(
+                self._branch_scope(node, "else"),
+                self._if if isinstance(node.orelse, cst.If) else self._orelse,
+                node.orelse,
+            )
+        skipped = self.env.variables
+        self._meet(written, self._taken_back(mark))
+        if ended and not ended_else:
+            self.env.variables = skipped
+        elif ended_else and not ended:
+            self.env.variables = taken
+        else:
+            self.env.variables = self._merge(taken, skipped)
+        if holds_tensor(test):
+            self._use("branch", node)
+        return ended and ended_else
+
+    def _decided(self, test: cst.BaseExpression) -> bool | None:
+        """The outcome of a test of nothing but parameters, where this call gives them known values; else None.
+
+        Settings of the module decide nothing: people switch them, and mean both ways.
+        """
+        if isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not):
+            inner = self._decided(test.expression)
+            return None if inner is None else not inner
+        if isinstance(test, cst.BooleanOperation):
+            sides = self._decided(test.left), self._decided(test.right)
+            deciding = isinstance(test.operator, cst.Or)
+            return deciding if deciding in sides else None if None in sides else not deciding
+        if isinstance(test, cst.Name):
+            value = self._parameter(test)
+            return bool(value.value) if isinstance(value, Const) else True if isinstance(value, (Function, Class)) else None
+        if isinstance(test, cst.Comparison) and len(test.comparisons) == 1 and isinstance(test.left, cst.Name):
+            operator, other = test.comparisons[0].operator, test.comparisons[0].comparator
+            value, literal = self._parameter(test.left), literal_of(other)
+            if isinstance(operator, (cst.In, cst.NotIn)) and isinstance(other, (cst.Tuple, cst.List, cst.Set)) and isinstance(value, Const):
+                among = [literal_of(element.value) for element in other.elements]
+                return None if None in among else (value in among) is isinstance(operator, cst.In)
+            if literal is None or value is None:
+                return None
+            if isinstance(value, Const):
+                same = literal.value == value.value
+            elif literal.value is None and isinstance(value, (Function, Class, Dataset, Instance, Group, Mapping)):
+                same = False
+            else:
+                return None
+            return same if isinstance(operator, (cst.Equal, cst.Is)) else not same if isinstance(operator, (cst.NotEqual, cst.IsNot)) else None
+        return None
+
+    def _parameter(self, name: cst.Name) -> Value | None:
+        """The value that this call gives a parameter; None for any other variable."""
+        env = self.env.owner(name.value)
+        return env.variables[name.value] if env is not None and name.value in env.parameters else None
+
+    def _forget_types(self, test: cst.BaseExpression) -> None:
+        """A function that asks for the type of an argument handles other types than tensors, too."""
+        for node in self.module.tree.descendants(test):
+            if not isinstance(node, cst.Call) or not node.args or not isinstance(node.args[0].value, cst.Name):
+                continue
+            name = node.func.attr.value if isinstance(node.func, cst.Attribute) else node.func.value if isinstance(node.func, cst.Name) else ""
+            if name in ("isinstance", "hasattr", "is_tensor", "is_keras_tensor", "is_numpy_array") and holds_tensor(self.env.lookup(node.args[0].value.value)):
+                self._bind_name(node.args[0].value.value, UNKNOWN)
+
+    def _orelse(self, node) -> bool:
+        return self._suite(node.body)
+
+    def _branch_scope(self, node, label: str) -> Scope:
+        return Scope("branch", self.scope, self.module, node, label=label)
+
+    def _inside(self, scope: Scope, action, argument):
+        saved, self.scope = self.scope, scope
+        try:
+            return action(argument)
+        finally:
+            self.scope = saved
+
+    def _is_main_guard(self, test) -> bool:
+        return (
+            isinstance(test, cst.Comparison)
+            and len(test.comparisons) == 1
+            and isinstance(test.comparisons[0].operator, cst.Equal)
+            and any(isinstance(side, cst.Name) and side.value == "__name__" for side in (test.left, test.comparisons[0].comparator))
+        )
+
+    def _merge(self, first: dict[str, Value], second: dict[str, Value]) -> dict[str, Value]:
+        if first is second:
+            return first
+        merged = dict(second)
+        for name, value in first.items():
+            other = merged.get(name)
+            merged[name] = value if other is None else (value if other is value else join(value, other))
+        return merged
+
+    def _try(self, node) -> bool:
+        before = dict(self.env.variables)
+        ended = self._inside(Scope("try", self.scope, self.module, node), self._suite, node.body)
+        after = self.env.variables
+        survivors = [] if ended else [after]
+        mark, written = len(self._trail), []
+        for handler in node.handlers:
+            self.env.variables = dict(self._merge(before, after))
+            if handler.name is not None:
+                self._bind(handler.name.name, UNKNOWN)
+            scope = Scope("handler", self.scope, self.module, handler)
+            if not self._inside(scope, self._suite, handler.body):
+                survivors.append(self.env.variables)
+            written.append(self._taken_back(mark))
+        self._meet({}, *written)
+        self.env.variables = after
+        if node.orelse is not None and not ended:
+            if self._suite(node.orelse.body):
+                survivors.remove(after)
+            elif self.env.variables is not after:
+                survivors[0] = self.env.variables
+        if survivors:
+            merged = survivors[0]
+            for other in survivors[1:]:
+                merged = self._merge(merged, other)
+            self.env.variables = merged
+        finished = False
+        if node.finalbody is not None:
+            finished = self._suite(node.finalbody.body)
+        return finished or not survivors
+
+    def _with(self, node: cst.With) -> bool:
+        scope = self.scope
+        try:
+            for item in node.items:
+                value = self.eval(item.item)
+                if item.asname is not None:
+                    self._bind(item.asname.name, value)
+                self.scope = Scope("with", self.scope, self.module, node, value=value)
+            return self._suite(node.body)
+        finally:
+            self.scope = scope
+
+    def _for(self, node: cst.For) -> bool:
+        iterable = self.eval(node.iter)
+        loop = self._loop(node, iterable, node.iter)
+        before, mark = dict(self.env.variables), len(self._trail)
+        self._bind(node.target, self._element(iterable, loop))
+        self._inside(loop, self._suite, node.body)
+        if not loop.trips:
+            self._meet({}, self._taken_back(mark))
+        self.env.variables = self._merge(self.env.variables, before)
+        if node.orelse is not None:
+            self._suite(node.orelse.body)
+        return False
+
+    def _while(self, node: cst.While) -> bool:
+        self.eval(node.test)
+        loop = self._loop(node, UNKNOWN)
+        before, mark = dict(self.env.variables), len(self._trail)
+        self._inside(loop, self._suite, node.body)
+        self._meet({}, self._taken_back(mark))
+        self.env.variables = self._merge(self.env.variables, before)
+        if node.orelse is not None:
+            self._suite(node.orelse.body)
+        return False
+
+    def _loop(self, node, iterable: Value, written: cst.BaseExpression | None = None) -> Scope:
+        trips = self._trips(iterable)
+        if trips is None and written is not None:
+            trips = written_trips(written)
+        loop = Scope("loop", self.scope, self.module, node, value=iterable, trips=trips)
+        self.loops.append(loop)
+        for dataset in self._iterated(iterable):
+            self.sinks.append(Sink("loop", dataset.stage, self.module, node, loop, loop=loop))
+        return loop
+
+    def _iterated(self, iterable: Value):
+        """The datasets that one turn of a loop takes an element from."""
+        for option in options_of(iterable):
+            if isinstance(option, Dataset):
+                yield option
+            elif isinstance(option, Iteration):
+                for inner in option.over:
+                    yield from self._iterated(inner)
+
+    def _trips(self, iterable: Value) -> int | None:
+        if isinstance(iterable, Group):
+            return None if iterable.open else len(iterable.items)
+        if isinstance(iterable, Mapping) and not iterable.open:
+            return len(iterable.items)
+        if isinstance(iterable, Iteration):
+            if iterable.kind == "range":
+                numbers = [constant(value) for value in iterable.over]
+                if all(isinstance(number, int) for number in numbers) and 1 <= len(numbers) <= 3:
+                    try:
+                        return len(range(*numbers))
+                    except (ValueError, OverflowError):
+                        return None
+                return None
+            known = [trips for trips in map(self._trips, iterable.over) if trips is not None]
+            return min(known) if known else None
+        if isinstance(iterable, Dataset):
+            for stage in iterable.stage.upstream():
+                if stage.name == "take":
+                    count = constant(stage.argument(0, "count"))
+                    return count if isinstance(count, int) and count >= 0 else None
+                if stage.name in ("repeat", "flat_map", "interleave", "unbatch", "concatenate", "zip"):
+                    return None
+        return None
+
+    def _element(self, iterable: Value, loop: Scope) -> Value:
+        """What one turn of a loop over ``iterable`` gets."""
+        result: Value | None = None
+        for option in options_of(iterable):
+            if isinstance(option, Dataset):
+                item: Value = Tensor("element")
+            elif isinstance(option, Group) and option.items:
+                item = option.items[0]
+                for other in option.items[1:]:
+                    item = join(item, other)
+            elif isinstance(option, Iteration):
+                inner = [self._element(value, loop) for value in option.over]
+                if option.kind == "enumerate" and inner:
+                    item = Group("tuple", [UNKNOWN, inner[0]])
+                elif option.kind == "zip":
+                    item = Group("tuple", inner)
+                elif option.kind == "items" and isinstance(option.over[0], Mapping):
+                    values = list(option.over[0].items.values())
+                    merged: Value = values[0] if values else UNKNOWN
+                    for other in values[1:]:
+                        merged = join(merged, other)
+                    item = Group("tuple", [UNKNOWN, merged])
+                elif option.kind in ("range", "as_numpy_iterator"):
+                    item = UNKNOWN
+                else:
+                    item = inner[0] if inner else UNKNOWN
+            elif isinstance(option, Tensor):
+                item = Tensor("element")
+            else:
+                item = UNKNOWN
+            result = item if result is None else join(result, item)
+        return UNKNOWN if result is None else result
+
+    def _function_def(self, node: cst.FunctionDef, owner: Class | None = None) -> None:
+        function = Function(self.module, node, self.env, node.name.value, owner=owner)
+        self.functions.setdefault(node, function)
+        for default in parameters_of(node.params):
+            if default.default is not None:
+                self.eval(default.default)
+        value: Value = function
+        for decorator in reversed(node.decorators):
+            value = self._decorate(value, decorator.decorator, function)
+        for option in options_of(value):
+            if isinstance(option, Function) and option.node is node:
+                self.functions[node] = option
+        if owner is not None:
+            owner.members[node.name.value] = value
+        else:
+            self._bind_name(node.name.value, value)
+
+    def _decorate(self, value: Value, decorator: cst.BaseExpression, function: Function) -> Value:
+        if isinstance(decorator, cst.Attribute) and decorator.attr.value in ("setter", "deleter", "getter", "register"):
+            self.eval(decorator)
+            return value
+        wrapper = self.eval(decorator)
+        name = wrapper.name if isinstance(wrapper, (External, Made)) else None
+        if name in library.METHOD_KINDS:
+            function.kind = library.METHOD_KINDS[name]
+            return value
+        if name in library.TRANSPARENT_DECORATORS or (name or "").startswith(library.TRANSPARENT_DECORATOR_PREFIXES):
+            return value
+        if name in library.COMPILERS:
+            return self._compiled(value, library.COMPILERS[name], wrapper.call if isinstance(wrapper, Made) else None)
+        result = self.call(wrapper, Arguments([value]), decorator)
+        if any(isinstance(option, (Function, Partial)) for option in options_of(result)):
+            return result
+        if isinstance(value, Function):
+            value.opaque = True
+        return value
+
+    def _compiled(self, value: Value, how: str, options: Call | None) -> Value:
+        """``value`` as tf.function (or another compiler) makes it."""
+        if isinstance(value, Function):
+            self.compiled.add(value.node)
+            return Function(
+                value.module, value.node, value.env, value.name, value.receiver, value.owner, how, options, value.opaque, value.kind
+            )
+        if isinstance(value, Partial):
+            return Partial(self._compiled(value.target, how, options), value.arguments)
+        if isinstance(value, Union):
+            return Union(tuple(self._compiled(option, how, options) for option in value.options))
+        if isinstance(value, (Made, Instance)):
+            return Made("tensorflow.function.compiled", options, {"target": value})
+        return value
+
+    def _class_def(self, node: cst.ClassDef) -> None:
+        bases = [self.eval(base.value) for base in node.bases if not base.star]
+        for decorator in node.decorators:
+            self.eval(decorator.decorator)
+        cls = Class(self.module, node, node.name.value, bases, {})
+        env = Env(self.env, cls.members)
+        saved, self.env = self.env, env
+        try:
+            for statement in node.body.body:
+                if isinstance(statement, cst.FunctionDef):
+                    # Methods see the scope around the class, not its members.
+                    self.env = saved
+                    self._function_def(statement, cls)
+                    self.env = env
+                else:
+                    self._statement(statement)
+        finally:
+            cls.members.update(env.variables)
+            self.env = saved
+        self._bind_name(node.name.value, cls)
+
+    def _match(self, node) -> bool:
+        self.eval(node.subject)
+        before, mark = self.env.variables, len(self._trail)
+        survivors, written, exhaustive = [], [], False
+        for case in node.cases:
+            self.env.variables = dict(before)
+            self._bind_pattern(case.pattern)
+            if case.guard is not None:
+                self.eval(case.guard)
+            if not self._inside(Scope("branch", self.scope, self.module, node, label="case"), self._suite, case.body):
+                survivors.append(self.env.variables)
+            written.append(self._taken_back(mark))
+            exhaustive = exhaustive or (isinstance(case.pattern, cst.MatchAs) and case.pattern.pattern is None and case.guard is None)
+        if not exhaustive:
+            survivors.append(before)
+            written.append({})
+        self._meet(*written)
+        self.env.variables = survivors[0] if survivors else before
+        for other in survivors[1:]:
+            self.env.variables = self._merge(self.env.variables, other)
+        return not survivors
+
+    def _bind_pattern(self, pattern: cst.MatchPattern) -> None:
+        for node in self.module.tree.descendants(pattern):
+            name = node.rest if isinstance(node, cst.MatchMapping) else node.name if isinstance(node, (cst.MatchAs, cst.MatchStar)) else None
+            if name is not None:
+                self._bind_name(name.value, UNKNOWN)
+
+
+_STATEMENTS = {
+    cst.Expr: Statements._expr,
+    cst.Assign: Statements._assign,
+    cst.AnnAssign: Statements._ann_assign,
+    cst.AugAssign: Statements._aug_assign,
+    cst.Return: Statements._return,
+    cst.Raise: Statements._ends,
+    cst.Break: Statements._ends,
+    cst.Continue: Statements._ends,
+    cst.Assert: Statements._evaluate_children,
+    cst.Del: Statements._delete,
+    cst.Global: Statements._global,
+    cst.Nonlocal: Statements._nonlocal,
+    cst.Import: Statements._import,
+    cst.ImportFrom: Statements._import_from,
+    cst.If: Statements._if,
+    cst.Try: Statements._try,
+    cst.TryStar: Statements._try,
+    cst.With: Statements._with,
+    cst.For: Statements._for,
+    cst.While: Statements._while,
+    cst.FunctionDef: Statements._function_def,
+    cst.ClassDef: Statements._class_def,
+    cst.Match: Statements._match,
+}

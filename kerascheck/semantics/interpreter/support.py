@@ -1,0 +1,174 @@
+"""What the parts of the interpreter share: limits, values of its own, and the joining of ways."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from kerascheck.semantics.values import (
+    UNKNOWN,
+    Arguments,
+    Class,
+    Const,
+    Dataset,
+    Function,
+    Made,
+    Stage,
+    Tensor,
+    Union,
+    Value,
+    options_of,
+)
+
+
+MAX_DEPTH = 24
+MAX_VISITS = 12
+MAX_CALLS = 2500
+MAX_OPTIONS = 8
+MAX_MODULES = 24
+MAX_ALIKE = 64
+MAX_IMPORT_DEPTH = 3
+MISSING = object()
+
+
+class Imported(Value):
+    """``from module import name`` of the tree, looked up when it is first used."""
+
+    __slots__ = ("module", "name")
+
+    def __init__(self, module, name: str):
+        self.module, self.name = module, name
+
+    def __eq__(self, other) -> bool:
+        return isinstance(other, Imported) and (self.module, self.name) == (other.module, other.name)
+
+    __hash__ = None
+
+
+class SuperValue(Value):
+    """``super()`` inside a method."""
+
+    __slots__ = ("cls", "instance")
+
+    def __init__(self, instance: Value, cls: Class):
+        self.instance, self.cls = instance, cls
+
+
+def join(first: Value, second: Value) -> Value:
+    """What a variable may be after two ways of the program meet."""
+    if first is second or first == second:
+        return first
+    if isinstance(first, Dataset) and isinstance(second, Dataset):
+        longer = _extension(first.stage, second.stage) or _extension(second.stage, first.stage)
+        if longer is not None:
+            return Dataset(longer)
+    options: list[Value] = []
+    for option in options_of(first) + options_of(second):
+        if option not in options:
+            options.append(option)
+    if len(options) == 1:
+        return options[0]
+    return Union(tuple(options)) if len(options) <= MAX_OPTIONS else UNKNOWN
+
+
+def _extension(base: Stage, longer: Stage) -> Stage | None:
+    """``longer`` with the operations that it adds to ``base`` marked as maybe applied; None if it does not extend it."""
+    added: list[Stage] = []
+    for stage in longer.upstream():
+        if stage is base or (stage.identity is base.identity and stage.input is base.input):
+            result = base
+            for extra in reversed(added):
+                result = Stage(
+                    extra.module, extra.node, extra.name, extra.call, (result, *extra.inputs[1:]), extra.scope,
+                    maybe=True, facts=extra.facts, function=extra.function, origin=extra.identity,
+                )
+            return result
+        added.append(stage)
+    return None
+
+
+def dotted_name(node) -> str:
+    parts = []
+    while isinstance(node, cst.Attribute):
+        parts.append(node.attr.value)
+        node = node.value
+    if isinstance(node, cst.Name):
+        parts.append(node.value)
+    return ".".join(reversed(parts))
+
+
+def written_trips(node: cst.BaseExpression) -> int | None:
+    """The length of ``x[:5]``, ``x[2:6]`` and ``ds.take(3)`` for any x, also inside enumerate, zip and tqdm."""
+    if isinstance(node, cst.Subscript) and len(node.slice) == 1 and isinstance(node.slice[0].slice, cst.Slice):
+        cut = node.slice[0].slice
+        lower = 0 if cut.lower is None else cut.lower.evaluated_value if isinstance(cut.lower, cst.Integer) else None
+        if lower is not None and isinstance(cut.upper, cst.Integer) and cut.step is None:
+            return max(0, cut.upper.evaluated_value - lower)
+    if isinstance(node, cst.Call):
+        if isinstance(node.func, cst.Attribute) and node.func.attr.value == "take" and node.args and isinstance(node.args[0].value, cst.Integer):
+            return node.args[0].value.evaluated_value
+        if isinstance(node.func, cst.Name) and node.func.value in ("enumerate", "zip", "tqdm", "list", "iter"):
+            known = [trips for trips in (written_trips(arg.value) for arg in node.args) if trips is not None]
+            return min(known) if known else None
+    return None
+
+
+def is_test(function: Function) -> bool:
+    """A unit test: nothing in it trains for its results."""
+    if function.name.startswith("test_") or function.name in ("setUp", "setUpClass"):
+        return True
+    owner = function.owner
+    return owner is not None and any(name.rpartition(".")[2] == "TestCase" for name in owner.external_bases())
+
+
+def any_of(values) -> Value:
+    """What one of several values may be; UNKNOWN where there are none."""
+    merged: Value | None = None
+    for value in values:
+        merged = value if merged is None else join(merged, value)
+    return UNKNOWN if merged is None else merged
+
+
+def literal_of(node: cst.BaseExpression) -> Const | None:
+    """The constant that an expression spells out."""
+    if isinstance(node, cst.Name):
+        return {"True": Const(True), "False": Const(False), "None": Const(None)}.get(node.value)
+    return Const(node.evaluated_value) if isinstance(node, (cst.SimpleString, cst.Integer)) else None
+
+
+def fields_of(cls: Class) -> list[str]:
+    """The annotated fields of a class and its bases in the tree, in the order of a generated constructor."""
+    names: dict[str, None] = {}
+    for base in reversed([base for base in cls.ancestry() if isinstance(base, Class)]):
+        for line in base.node.body.body:
+            for statement in line.body if isinstance(line, cst.SimpleStatementLine) else ():
+                if isinstance(statement, cst.AnnAssign) and isinstance(statement.target, cst.Name):
+                    names[statement.target.value] = None
+    return list(names)
+
+
+def is_number(value: Value) -> bool:
+    """A Python number, known or not."""
+    return isinstance(value, Const) or (isinstance(value, Made) and value.name in ("builtins.int", "builtins.float"))
+
+
+def parameters_of(parameters: cst.Parameters):
+    yield from (*parameters.posonly_params, *parameters.params, *parameters.kwonly_params)
+
+
+def spread(function: Function, tensors: bool) -> Arguments:
+    """One argument for every parameter that has no default, as a library would pass them."""
+    parameters = [*function.node.params.posonly_params, *function.node.params.params]
+    if function.receiver is not None:
+        parameters = parameters[1:]
+    count = sum(parameter.default is None for parameter in parameters)
+    return Arguments([Tensor("parameter") if tensors else UNKNOWN for _ in range(count)], unknown_positional=not tensors)
+
+
+def bound_arguments(bound: Arguments, passed: Arguments) -> Arguments:
+    return Arguments(
+        [*bound.positional, *passed.positional],
+        {**bound.keywords, **passed.keywords},
+        passed.nodes if not bound.positional else {key: node for key, node in passed.nodes.items() if isinstance(key, str)},
+        bound.unknown_positional or passed.unknown_positional,
+        bound.unknown_keywords or passed.unknown_keywords,
+    )
