@@ -89,5 +89,12 @@ def for_the_teacher():
     student.fit(x, teacher.predict(x))
 
 
+def applied_only():
+    # Nothing is trained with the policy any more.
+    model = build()
+    mixed_precision.set_global_policy("mixed_float16")
+    return model.predict(x)
+
+
 if __name__ == "__main__":
     mixed()

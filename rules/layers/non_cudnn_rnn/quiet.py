@@ -68,4 +68,9 @@ x = layers.RNN(layers.SimpleRNNCell(32))(x)
 cell = layers.LSTMCell(32)
 h, state = cell(x, [x, x])
 
+# A cell that also runs step by step, as in a decoder, shares its weights with the RNN.
+shared = layers.LSTMCell(32)
+_, *states = layers.RNN(shared, return_state=True)(inputs)
+word, states = shared(inputs[:, -1], states)
+
 model = keras.Model(inputs, layers.Dense(1)(x))

@@ -16,8 +16,7 @@ model = keras.Sequential([keras.layers.Dense(2)])
 model.compile("adam", keras.losses.SparseCategoricalCrossentropy(from_logits=True))
 
 
-def source():
-    return tf.data.Dataset.from_tensor_slices((inputs, targets))
+source = tf.data.Dataset.from_tensor_slices((inputs, targets))
 
 
 # --- The result is used ------------------------------------------------------------------------
@@ -25,7 +24,7 @@ def source():
 
 def assigned():
     # To a name, a second name, an attribute of something, an item.
-    dataset = source()
+    dataset = source
     dataset = dataset.shuffle(64)
     batched = dataset.batch(8)
     splits = {}
@@ -34,21 +33,21 @@ def assigned():
 
 
 def returned():
-    return source().batch(8)
+    return source.batch(8)
 
 
 def passed_on(datasets):
     # As an argument, into a list, into a generator.
-    model.fit(source().batch(8).prefetch(1))
-    datasets.append(source().batch(8))
-    yield source().batch(16)
+    model.fit(source.batch(8).prefetch(1))
+    datasets.append(source.batch(8))
+    yield source.batch(16)
 
 
 def iterated():
     # The loop and the builtin use it up.
-    for values, label in source().batch(8).take(3):
+    for values, label in source.batch(8).take(3):
         print(values.shape, label)
-    list(source().batch(8).as_numpy_iterator())
+    list(source.batch(8).as_numpy_iterator())
 
 
 # --- Called for what it does -------------------------------------------------------------------
@@ -56,7 +55,7 @@ def iterated():
 
 def effects(path):
     # save writes files; the others only look at the dataset.
-    dataset = source()
+    dataset = source
     dataset.save(path)
     print(dataset.cardinality(), dataset.element_spec)
     options = tf.data.Options()
@@ -67,11 +66,16 @@ def effects(path):
 def expected_to_fail():
     # The call is there to raise.
     with pytest.raises(ValueError):
-        source().batch(-1)
+        source.batch(-1)
     try:
-        source().map(None)
+        source.map(None)
     except TypeError:
         print("no function")
+
+
+def test_batch_rejects_zero():
+    # A unit test calls it for what happens.
+    source.batch(0)
 
 
 # --- In place, elsewhere -----------------------------------------------------------------------

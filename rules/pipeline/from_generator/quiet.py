@@ -111,3 +111,19 @@ def others(lines):
 
 
 model.fit(tf.data.Dataset.from_tensor_slices((inputs, targets)).batch(16).prefetch(1))
+
+
+# --- Where it goes cannot be seen --------------------------------------------------------------
+
+
+def make_validation_dataset():
+    # The name says that it is held-out data.
+    return tf.data.Dataset.from_generator(examples, output_signature=ONE).batch(16)
+
+
+def perhaps_batches(one_by_one):
+    # batches gives whole batches; only without them a batch is made here.
+    dataset = tf.data.Dataset.from_generator(batches, output_signature=MANY)
+    if one_by_one:
+        dataset = dataset.unbatch().batch(16)
+    model.fit(dataset.prefetch(1))

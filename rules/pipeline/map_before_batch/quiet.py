@@ -16,8 +16,7 @@ model = keras.Sequential([layers.Flatten(), layers.Dense(10)])
 model.compile("adam", keras.losses.SparseCategoricalCrossentropy(from_logits=True))
 
 
-def source():
-    return tf.data.Dataset.from_tensor_slices((images, labels))
+source = tf.data.Dataset.from_tensor_slices((images, labels))
 
 
 def scale(image, label):
@@ -29,7 +28,7 @@ def scale(image, label):
 
 def batch_first():
     # One call per batch already.
-    model.fit(source().batch(8).map(scale))
+    model.fit(source.batch(8).map(scale))
 
 
 def never_batched():
@@ -56,24 +55,24 @@ def random_draws():
         image = tf.image.random_brightness(tf.cast(image, tf.float32), 0.1)
         return image + tf.random.normal([]), label
 
-    model.fit(source().map(augment, num_parallel_calls=tf.data.AUTOTUNE).batch(8))
+    model.fit(source.map(augment, num_parallel_calls=tf.data.AUTOTUNE).batch(8))
 
 
 def shapes():
     # Each of these means something else once the first axis is the batch.
-    model.fit(source().map(lambda image, label: (tf.reshape(image, (784,)), label)).batch(8))
-    model.fit(source().map(lambda image, label: (tf.expand_dims(image, 0), label)).batch(8))
-    model.fit(source().map(lambda image, label: (image - tf.reduce_mean(image), label)).batch(8))
-    model.fit(source().map(lambda image, label: (image[0], label)).batch(8))
-    model.fit(source().map(lambda image, label: (image[..., tf.newaxis], image.shape[0])).batch(8))
-    model.fit(source().map(lambda image, label: (tf.transpose(image), label)).batch(8))
-    model.fit(source().map(lambda image, label: (tf.stack([image, image]), label)).batch(8))
-    model.fit(source().map(lambda image, label: (image @ image, label)).batch(8))
+    model.fit(source.map(lambda image, label: (tf.reshape(image, (784,)), label)).batch(8))
+    model.fit(source.map(lambda image, label: (tf.expand_dims(image, 0), label)).batch(8))
+    model.fit(source.map(lambda image, label: (image - tf.reduce_mean(image), label)).batch(8))
+    model.fit(source.map(lambda image, label: (image[0], label)).batch(8))
+    model.fit(source.map(lambda image, label: (image[..., tf.newaxis], image.shape[0])).batch(8))
+    model.fit(source.map(lambda image, label: (tf.transpose(image), label)).batch(8))
+    model.fit(source.map(lambda image, label: (tf.stack([image, image]), label)).batch(8))
+    model.fit(source.map(lambda image, label: (image @ image, label)).batch(8))
 
 
 def crop():
     # Cropping a batch needs other offsets.
-    model.fit(source().map(lambda image, label: (image[2:26, 2:26], label)).batch(8))
+    model.fit(source.map(lambda image, label: (image[2:26, 2:26], label)).batch(8))
 
 
 def python_function():
@@ -81,13 +80,12 @@ def python_function():
     def sharpen(image, label):
         return tf.numpy_function(np.gradient, [image], tf.float32), label
 
-    model.fit(source().map(sharpen).batch(8))
+    model.fit(source.map(sharpen).batch(8))
 
 
-def unknown_function(options):
+def unknown_function():
     # Nobody can see here what transform does.
-    model.fit(source().map(transform).batch(8))
-    model.fit(source().map(scale, **options).batch(8))
+    model.fit(source.map(transform).batch(8))
 
 
 # --- Batches that a swap would change ----------------------------------------------------------
@@ -102,7 +100,7 @@ def padding(sentences):
 
 def between():
     # The filter reads what the map made of one example.
-    bright = source().map(scale).filter(lambda image, label: tf.reduce_mean(image) > 0.5)
+    bright = source.map(scale).filter(lambda image, label: tf.reduce_mean(image) > 0.5)
     model.fit(bright.batch(8))
 
 
@@ -111,20 +109,25 @@ def between():
 
 def held_out(train):
     # Little data, one pass.
-    model.fit(train, validation_data=source().map(scale).batch(8))
-    model.evaluate(source().map(scale).batch(8))
+    model.fit(train, validation_data=source.map(scale).batch(8))
+    model.evaluate(source.map(scale).batch(8))
 
 
 def statistics():
     # adapt() reads once, before training.
     normalization = layers.Normalization()
-    normalization.adapt(source().map(lambda image, label: tf.cast(image, tf.float32)).batch(8))
+    normalization.adapt(source.map(lambda image, label: tf.cast(image, tf.float32)).batch(8))
 
 
 def inspection():
     # A look at a few elements.
-    for image, label in source().map(scale).batch(1).take(3):
+    for image, label in source.map(scale).batch(1).take(3):
         print(image.shape, label)
+
+
+def few():
+    # The first elements only, to overfit on.
+    model.fit(source.take(32).map(scale).batch(8))
 
 
 def other_maps(frame: pd.DataFrame, unknown):

@@ -20,8 +20,7 @@ def scale(values, label):
     return values / 10.0, label
 
 
-def source():
-    return tf.data.Dataset.from_tensor_slices((inputs, targets))
+source = tf.data.Dataset.from_tensor_slices((inputs, targets))
 
 
 # --- There is one ------------------------------------------------------------------------------
@@ -29,9 +28,9 @@ def source():
 
 def prefetched():
     # Any buffer will do: one batch ahead is enough for a steady pipeline.
-    model.fit(source().batch(8).prefetch(1))
-    model.fit(source().batch(8).prefetch(tf.data.AUTOTUNE))
-    model.fit(source().batch(8).prefetch(buffer_size=tf.data.experimental.AUTOTUNE))
+    model.fit(source.batch(8).prefetch(1))
+    model.fit(source.batch(8).prefetch(tf.data.AUTOTUNE))
+    model.fit(source.batch(8).prefetch(buffer_size=tf.data.experimental.AUTOTUNE))
 
 
 def finish(dataset):
@@ -40,22 +39,33 @@ def finish(dataset):
 
 def prefetched_in_a_helper():
     # The helper prefetches.
-    model.fit(finish(source().shuffle(64)))
+    model.fit(finish(source.shuffle(64)))
 
 
 def prefetched_on_the_device():
     # These operations hold batches ready by themselves.
-    model.fit(source().batch(8).apply(tf.data.experimental.prefetch_to_device("/gpu:0")))
+    model.fit(source.batch(8).apply(tf.data.experimental.prefetch_to_device("/gpu:0")))
 
 
 def runs_ahead():
     # Parallel maps and parallel interleaves have a buffer of their own.
-    model.fit(source().batch(8).map(scale, num_parallel_calls=tf.data.AUTOTUNE))
+    model.fit(source.batch(8).map(scale, num_parallel_calls=tf.data.AUTOTUNE))
     files = tf.data.Dataset.list_files("data/*.tfrecord")
     records = files.interleave(
         lambda path: tf.data.TFRecordDataset(path).batch(8), cycle_length=4, num_parallel_calls=4
     )
     model.fit(records)
+
+
+def repeated():
+    # Nothing is computed behind the prefetch.
+    model.fit(source.batch(8).prefetch(1).repeat(), steps_per_epoch=8)
+
+
+def batches_in_parallel():
+    # A batch with parallel calls runs ahead, and so does one right behind a parallel map.
+    model.fit(source.batch(8, num_parallel_calls=tf.data.AUTOTUNE))
+    model.fit(source.map(scale, num_parallel_calls=4).batch(8))
 
 
 # --- The source does it ------------------------------------------------------------------------
@@ -86,22 +96,22 @@ def arrays():
 
 def held_out(train):
     # One pass; the step is short.
-    model.fit(train, validation_data=source().batch(8))
-    model.evaluate(source().batch(8))
-    model.predict(source().batch(8))
+    model.fit(train, validation_data=source.batch(8))
+    model.evaluate(source.batch(8))
+    model.predict(source.batch(8))
 
 
 def statistics():
     # adapt() reads once, before training.
     normalization = keras.layers.Normalization()
-    normalization.adapt(source().map(lambda values, label: values).batch(8))
+    normalization.adapt(source.map(lambda values, label: values).batch(8))
 
 
 def inspection():
     # A look at a few batches.
-    for values, label in source().batch(8).take(3):
+    for values, label in source.batch(8).take(3):
         print(values.shape, label)
-    print(next(iter(source().batch(8))))
+    print(next(iter(source.batch(8))))
 
 
 @tf.function
@@ -113,7 +123,12 @@ def count(dataset):
     return total
 
 
-print(count(source().batch(8)))
+print(count(source.batch(8)))
+
+
+def few():
+    # A handful of elements, to overfit on.
+    model.fit(source.take(16).batch(8))
 
 
 # --- Unknown, or not tf.data -------------------------------------------------------------------
@@ -123,6 +138,11 @@ def unknown(dataset):
     # What input_pipeline returns, and what the caller passes, may prefetch already.
     model.fit(input_pipeline("train"))
     model.fit(dataset)
+
+
+def returned():
+    # Who calls this may prefetch.
+    return source.batch(8)
 
 
 def other_loaders(chunks):

@@ -53,6 +53,34 @@ def words(path):
     model.fit(tf.data.TFRecordDataset(path).map(parse_words).ragged_batch(64))
 
 
+def reshaped(path):
+    # The shape that is written out is that of one record.
+    def parse_square(record):
+        columns = tf.io.parse_single_example(record, SPEC)
+        return tf.reshape(columns["x"], (2, 2)), columns["y"]
+
+    model.fit(tf.data.TFRecordDataset(path).map(parse_square).batch(64))
+
+
+def tensors(path):
+    # A serialized tensor is parsed one by one.
+    def parse_tensor(record):
+        columns = tf.io.parse_single_example(record, IMAGE_SPEC)
+        return tf.io.parse_tensor(columns["jpeg"], tf.float32), columns["y"]
+
+    model.fit(tf.data.TFRecordDataset(path).map(parse_tensor).batch(64))
+
+
+def sequences(path):
+    # For a batch these features come out padded or sparse.
+    def parse_steps(record):
+        spec = {"steps": tf.io.FixedLenSequenceFeature([], tf.float32, allow_missing=True)}
+        return tf.io.parse_single_example(record, spec)
+
+    model.fit(tf.data.TFRecordDataset(path).map(parse_steps).batch(64))
+    model.fit(tf.data.TFRecordDataset(path).map(parse_words).batch(64))
+
+
 def selected(path):
     # The filter decides about single records.
     records = tf.data.TFRecordDataset(path).map(parse)

@@ -82,6 +82,16 @@ def inspection():
         print(row, grade)
 
 
+def few():
+    # The first elements only, to overfit on.
+    model.fit(source().take(32).map(clip).batch(32))
+
+
+def make_test_dataset():
+    # Where it goes cannot be seen, but its name says that it is held-out data.
+    return source().map(clip).batch(32)
+
+
 def never_mapped():
     # Defined for a notebook cell, called directly, mapped nowhere.
     return clip(table[0], grades[0])

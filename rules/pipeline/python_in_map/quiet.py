@@ -81,6 +81,19 @@ def through_python(image, label):
 train(source().map(through_python))
 
 
+# --- Looked at ---------------------------------------------------------------------------------
+
+
+def announce(image, label):
+    print("tracing")
+    return image + np.random.normal(), label
+
+
+# A few elements on the screen.
+for image, label in source().map(announce).take(3):
+    print(image.shape, label)
+
+
 # --- Drawn outside, once, on purpose -----------------------------------------------------------
 
 offset = random.random()

@@ -18,8 +18,7 @@ model = keras.Sequential([layers.Flatten(), layers.Dense(2)])
 model.compile("adam", keras.losses.SparseCategoricalCrossentropy(from_logits=True))
 
 
-def source():
-    return tf.data.Dataset.from_tensor_slices((images, labels))
+source = tf.data.Dataset.from_tensor_slices((images, labels))
 
 
 def scale(image, label):
@@ -39,16 +38,16 @@ def train(dataset):
 
 def cache_first():
     # Everything before the cache always gives the same result.
-    train(source().map(scale).cache().shuffle(64).map(augment, num_parallel_calls=4))
+    train(source.map(scale).cache().shuffle(64).map(augment, num_parallel_calls=4))
 
 
 def cache_to_a_file(path):
-    train(source().map(scale).cache(path).shuffle(64))
+    train(source.map(scale).cache(path).shuffle(64))
 
 
 def shuffled_again():
     # The first shuffle only mixes what is stored; the second gives each epoch its own order.
-    train(source().shuffle(64).map(scale).cache().shuffle(64))
+    train(source.shuffle(64).map(scale).cache().shuffle(64))
 
 
 # --- Fixed on purpose --------------------------------------------------------------------------
@@ -59,12 +58,12 @@ def fixed_draws():
     def shift(image, label):
         return tf.image.stateless_random_brightness(image, 0.1, seed=(1, 2)), label
 
-    train(source().map(shift).cache())
+    train(source.map(shift).cache())
 
 
 def fixed_order():
     # One order for good is asked for, for instance before a split.
-    shuffled = source().shuffle(64, seed=1, reshuffle_each_iteration=False).cache()
+    shuffled = source.shuffle(64, seed=1, reshuffle_each_iteration=False).cache()
     train(shuffled.skip(16))
 
 
@@ -73,21 +72,26 @@ def fixed_order():
 
 def held_out(data):
     # Validation should see the same images every time.
-    model.fit(data, validation_data=source().shuffle(64).map(augment).cache().batch(8))
-    model.evaluate(source().map(augment).cache().batch(8))
+    model.fit(data, validation_data=source.shuffle(64).map(augment).cache().batch(8))
+    model.evaluate(source.map(augment).cache().batch(8))
 
 
 def statistics():
     # adapt() reads once.
     normalization = layers.Normalization()
-    normalization.adapt(source().shuffle(64).cache().map(lambda image, label: scale(image, label)[0]).batch(8))
+    normalization.adapt(source.shuffle(64).cache().map(lambda image, label: scale(image, label)[0]).batch(8))
 
 
 def inspection():
     # The same few images for two pictures.
-    sample = source().shuffle(64).take(3).cache()
+    sample = source.shuffle(64).take(3).cache()
     for image, label in sample:
         print(image.shape, label)
+
+
+def benchmark():
+    # A few finished batches, kept on purpose to time the model without its pipeline.
+    train(source.map(augment).take(32).cache().repeat(10))
 
 
 # --- Unknown, or not tf.data -------------------------------------------------------------------
@@ -95,7 +99,7 @@ def inspection():
 
 def unknown_function(dataset):
     # What transform does, and where the dataset comes from, cannot be seen from here.
-    train(source().map(transform).cache())
+    train(source.map(transform).cache())
     train(dataset.shuffle(64).cache())
 
 

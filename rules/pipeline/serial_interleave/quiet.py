@@ -75,6 +75,12 @@ def windows(rows):
     model.fit(series.map(lambda window: (window[:-1], window[-1])).batch(64).prefetch(1))
 
 
+def flattened(rows):
+    # Nothing is read here either.
+    nested = tf.data.Dataset.from_tensor_slices(rows).flat_map(tf.data.Dataset.from_tensor_slices)
+    model.fit(nested.batch(64).prefetch(1))
+
+
 # --- Not on the way to training ----------------------------------------------------------------
 
 
@@ -96,6 +102,11 @@ def inspection():
     # A look at the first records.
     for record in files().interleave(tf.data.TFRecordDataset, cycle_length=4).take(3):
         print(record)
+
+
+def few():
+    # A few files of many, to overfit on.
+    model.fit(finish(files().take(4).interleave(tf.data.TFRecordDataset, cycle_length=4)))
 
 
 # --- Not tf.data -------------------------------------------------------------------------------

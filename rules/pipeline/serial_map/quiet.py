@@ -28,8 +28,7 @@ def scale(image, label):
     return tf.cast(image, tf.float32) / 255.0, label
 
 
-def source():
-    return tf.data.Dataset.from_tensor_slices((images, labels))
+source = tf.data.Dataset.from_tensor_slices((images, labels))
 
 
 # --- Parallel already --------------------------------------------------------------------------
@@ -37,18 +36,18 @@ def source():
 
 def parallel_in_every_spelling(options):
     # By keyword, by position, with the older name, with a number: all of them run in parallel.
-    model.fit(source().map(augment, num_parallel_calls=tf.data.AUTOTUNE).batch(8))
-    model.fit(source().map(augment, tf.data.AUTOTUNE).batch(8))
-    model.fit(source().map(augment, num_parallel_calls=tf.data.experimental.AUTOTUNE).batch(8))
+    model.fit(source.map(augment, num_parallel_calls=tf.data.AUTOTUNE).batch(8))
+    model.fit(source.map(augment, tf.data.AUTOTUNE).batch(8))
+    model.fit(source.map(augment, num_parallel_calls=tf.data.experimental.AUTOTUNE).batch(8))
     # A literal above 1 is a choice; on small functions it even beat the autotuner.
-    model.fit(source().map(augment, num_parallel_calls=4).batch(8))
+    model.fit(source.map(augment, num_parallel_calls=4).batch(8))
     # The options may hold num_parallel_calls: unknown is not absent.
-    model.fit(source().map(augment, **options).batch(8))
+    model.fit(source.map(augment, **options).batch(8))
 
 
 def serial_on_purpose():
     # Asked for in so many words.
-    model.fit(source().map(augment, synchronous=True).batch(8))
+    model.fit(source.map(augment, synchronous=True).batch(8))
 
 
 def parallel_outside(paths):
@@ -68,7 +67,7 @@ def python_inside():
         image = tf.numpy_function(lambda x: x.astype(np.float32), [image], tf.float32)
         return tf.ensure_shape(image, (32, 32, 3)), label
 
-    model.fit(source().map(blur).batch(8))
+    model.fit(source.map(blur).batch(8))
 
 
 # --- Not on the way to training ----------------------------------------------------------------
@@ -76,10 +75,10 @@ def python_inside():
 
 def validation_only(train):
     # One pass over little data per epoch, or one pass at all.
-    held_out = source().map(augment).batch(8)
+    held_out = source.map(augment).batch(8)
     model.fit(train, validation_data=held_out)
-    model.evaluate(source().map(augment).batch(8))
-    model.predict(source().map(lambda image, label: tf.image.random_hue(image, 0.1)).batch(8))
+    model.evaluate(source.map(augment).batch(8))
+    model.predict(source.map(lambda image, label: tf.image.random_hue(image, 0.1)).batch(8))
 
 
 def vocabulary():
@@ -88,20 +87,30 @@ def vocabulary():
     vectorizer = layers.TextVectorization()
     vectorizer.adapt(words.map(lambda word: lookup.get_vocabulary()[0] + word).batch(8))
     normalization = layers.Normalization()
-    normalization.adapt(source().map(lambda image, label: tf.cast(image, tf.float32)))
+    normalization.adapt(source.map(lambda image, label: tf.cast(image, tf.float32)))
 
 
 def inspection():
     # A look at a few elements.
-    for image, label in source().map(augment).take(3):
+    for image, label in source.map(augment).take(3):
         print(image.shape, label)
-    print(next(iter(source().map(augment))))
+    print(next(iter(source.map(augment))))
 
 
 def unused():
     # Built and returned to nobody that trains in this file: where it goes is unknown.
-    probe = source().map(augment)
+    probe = source.map(augment)
     print(probe.element_spec)
+
+
+def make_validation_dataset():
+    # Where it goes cannot be seen, but its name says that it is held-out data.
+    return source.map(augment).batch(8)
+
+
+def few():
+    # The first elements only, to overfit on.
+    model.fit(source.take(32).map(augment).batch(8))
 
 
 # --- Not tf.data -------------------------------------------------------------------------------
@@ -125,4 +134,4 @@ def other_maps(frame: pd.DataFrame, unknown):
     return sizes
 
 
-model.fit(source().map(scale, num_parallel_calls=tf.data.AUTOTUNE).batch(8))
+model.fit(source.map(scale, num_parallel_calls=tf.data.AUTOTUNE).batch(8))

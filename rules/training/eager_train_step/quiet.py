@@ -6,6 +6,9 @@ import gymnasium
 import keras
 import numpy as np
 import tensorflow as tf
+import tensorflow_hub as hub
+
+from project import accelerated
 
 model = keras.applications.MobileNetV2(weights=None, classes=10)
 optimizer = keras.optimizers.Adam(1e-3)
@@ -160,6 +163,35 @@ def smoke_test():
     return float(loss)
 
 
+# A hundred steps in all: tracing takes about as long.
+def warm_up(x, y):
+    with tf.GradientTape() as tape:
+        loss = loss_fn(y, model(x, training=True))
+    optimizer.apply_gradients(zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables))
+    return loss
+
+
+# Compiled already: what a SavedModel brings along.
+backbone = hub.load("https://tfhub.dev/google/imagenet/mobilenet_v2_100_224/feature_vector/5")
+scale = tf.Variable(1.0)
+
+
+def tune_scale(x, y):
+    with tf.GradientTape() as tape:
+        loss = loss_fn(y, scale * backbone(x))
+    optimizer.apply_gradients(zip(tape.gradient(loss, [scale]), [scale]))
+    return loss
+
+
+# Perhaps compiled: what the decorator does cannot be seen.
+@accelerated
+def step_of_the_project(x, y):
+    with tf.GradientTape() as tape:
+        loss = loss_fn(y, model(x, training=True))
+    optimizer.apply_gradients(zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables))
+    return loss
+
+
 # A test that compares the eager step with the compiled one.
 def test_compiled_step_equals_eager_step():
     for x, y in dataset.take(2):
@@ -184,6 +216,12 @@ def main():
     for pictures, labels in dataset.take(1):
         for picture, label in zip(pictures, labels):
             saliency(picture), grad_cam(picture, label), dream(picture[None])
+    for _ in range(10):
+        for x, y in dataset.take(10):
+            warm_up(x, y)
+    for x, y in dataset:
+        tune_scale(x, y)
+        step_of_the_project(x, y)
     play(keras.Sequential([keras.layers.Dense(2, activation="softmax")]), episodes=100)
 
 

@@ -77,6 +77,27 @@ def plot(model):
         print(model.predict(row[None]))
 
 
+def gallery(model):
+    # A picture for each item: drawing it takes longer than predict.
+    for i, row in enumerate(x_test):
+        plt.plot(model.predict(row[None])[0])
+        plt.savefig(f"{i}.png")
+
+
+def ask(model):
+    # The loop waits for a person.
+    while True:
+        i = int(input("row: "))
+        print(model.predict(x_test[i : i + 1]))
+
+
+def grid(model):
+    # Nine calls in all.
+    for i in range(3):
+        for j in range(3):
+            print(model.predict(x_test[i + j : i + j + 1]))
+
+
 def on_batches(model):
     # What the rule asks for.
     outputs = [model.predict_on_batch(x_test[i : i + 32]) for i in range(0, len(x_test), 32)]
@@ -112,6 +133,11 @@ def shards(model, paths):
     # Each item is a file with a whole array, more than fits into memory at once.
     for path in paths:
         np.save(path.replace(".npy", "_out.npy"), model.predict(np.load(path), batch_size=512))
+
+
+def streams(model, sources):
+    # Each turn takes a number of batches from a generator of its own.
+    return [model.predict(batches(), steps=100) for batches in sources]
 
 
 def test_rows_are_independent():
