@@ -54,12 +54,15 @@ def _serve(pipe: Connection, inherited: Sequence[Connection]) -> None:
     _leave_interrupts()
 
     def work() -> None:
+        analysis: engine.Analysis | None = None
         while True:
             try:
                 files, noqa = pipe.recv()
             except EOFError:
                 return
-            for checked in engine.check_files(files, noqa):
+            # All chunks of a run agree on noqa.
+            analysis = analysis or engine.Analysis(noqa=noqa)
+            for checked in engine.check_files(files, analysis):
                 pipe.send(checked)
 
     engine.with_large_stack(work)

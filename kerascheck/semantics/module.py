@@ -87,6 +87,15 @@ class Module:
         """See :meth:`Tree.statement_range`."""
         return self.tree.statement_range(node)
 
+    @cached_property
+    def path(self) -> Path:
+        """Where its file is, without links."""
+        return Path(self.source.path).resolve()
+
+    @cached_property
+    def folder(self) -> str:
+        return str(self.path.parent)
+
     @property
     def dotted(self) -> str:
         return Path(self.source.path).stem
@@ -99,6 +108,34 @@ class Module:
     def acts_on_import(self) -> bool:
         """Whether importing it may do more than define things."""
         return any(word in self.text for word in _ACTS_ON_IMPORT)
+
+    @cached_property
+    def memory(self) -> dict:
+        """Answers about nodes and texts that are asked for again."""
+        return {}
+
+    def mentions(self, pattern: re.Pattern[str]) -> bool:
+        """Whether a pattern is found in the text."""
+        if pattern not in self.memory:
+            self.memory[pattern] = pattern.search(self.text) is not None
+        return self.memory[pattern]
+
+    @cached_property
+    def import_names(self) -> list[tuple[str, int]]:
+        """What the import lines of the text may name: dotted names with their number of leading dots."""
+        found: dict[tuple[str, int], None] = {}
+        for match in _IMPORT_LINE.finditer(self.text):
+            base, names, plain = match["base"], match["names"], match["plain"]
+            if plain:
+                found.update(dict.fromkeys((part.split()[0], 0) for part in plain.split(",") if part.split()))
+            elif base is not None:
+                dotted = base.lstrip(".")
+                level = len(base) - len(dotted)
+                found[dotted, level] = None
+                for name in names.strip("( )").split(","):
+                    if name.split():
+                        found[f"{dotted}.{name.split()[0]}" if dotted else name.split()[0], level] = None
+        return list(found)
 
     @cached_property
     def is_graph_code(self) -> bool:
@@ -180,7 +217,7 @@ class Project:
         self.settings = settings
         self._read = read
         self._modules: dict[Path, Module | None] = {}
-        self._found: dict[tuple[Path, str, int], Path | None] = {}
+        self._found: dict[tuple[str, str, int], Path | None] = {}
 
     def load(self, source) -> Module:
         """The module of a source; raises :class:`SyntaxProblem` where it cannot be parsed."""
@@ -201,44 +238,31 @@ class Project:
         """
         if not dotted and not level or (not level and dotted.partition(".")[0] in _LIBRARIES):
             return None
-        origin = Path(importer.source.path).resolve()
-        key = (origin.parent, dotted, level)
+        key = (importer.folder, dotted, level)
         if key not in self._found:
-            self._found[key] = self._search(origin, dotted, level)
+            self._found[key] = self._search(importer.path, dotted, level)
         path = self._found[key]
         return self._module_at(path) if path is not None else None
 
-    def imported_texts(self, module: Module) -> list[str]:
-        """Texts of the modules of the tree that ``module`` imports, directly or not (at most 80)."""
-        texts: list[str] = []
-        seen = {Path(module.source.path).resolve()}
-        pending = [(Path(module.source.path).resolve(), module.text)]
+    def imported(self, module: Module) -> list[Module]:
+        """The modules of the tree that ``module`` imports, directly or not (at most 80), as their texts say: none is parsed."""
+        found: list[Module] = []
+        seen = {module}
+        pending = [module]
         while pending and len(seen) < _MAX_IMPORTED:
-            origin, text = pending.pop(0)
-            for match in _IMPORT_LINE.finditer(text):
-                base, names, plain = match["base"], match["names"], match["plain"]
-                wanted = []
-                if plain:
-                    wanted = [(part.split()[0], 0) for part in plain.split(",") if part.split()]
-                elif base is not None:
-                    level = len(base) - len(base.lstrip("."))
-                    dotted = base.lstrip(".")
-                    wanted = [(dotted, level)]
-                    wanted += [(f"{dotted}.{name.split()[0]}" if dotted else name.split()[0], level) for name in names.strip("( )").split(",") if name.split()]
-                for dotted, level in wanted:
-                    if not level and dotted.partition(".")[0] in _LIBRARIES:
-                        continue
-                    path = self._search(origin, dotted, level)
-                    if path is None or path in seen:
-                        continue
-                    seen.add(path)
-                    try:
-                        inner = self._read(path).text
-                    except (OSError, ValueError):
-                        continue
-                    texts.append(inner)
-                    pending.append((path, inner))
-        return texts
+            importer = pending.pop(0)
+            for dotted, level in importer.import_names:
+                inner = self.find(importer, dotted, level)
+                if inner is not None and inner not in seen:
+                    seen.add(inner)
+                    found.append(inner)
+                    pending.append(inner)
+        return found
+
+    @property
+    def parsed_characters(self) -> int:
+        """Length of all texts whose trees are kept."""
+        return sum(len(module.text) for module in self._modules.values() if module is not None and "tree" in module.__dict__)
 
     def runtime_of(self, module: Module) -> Runtime:
         """See :attr:`Module.runtime`."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -40,7 +40,8 @@ _PRECISION = re.compile(r"mixed_precision|float16|bfloat16|dtype_policy|fp16|\ba
 _TPU = re.compile(r"TPUStrategy|TPUClusterResolver|initialize_tpu_system")
 _REINFORCEMENT = re.compile(r"^\s*(?:from|import)\s+(?:gym|gymnasium|tf_agents|pettingzoo|procgen|dm_env)\b", re.M)
 
-_ADVERSARIAL = re.compile(r"\bgenerator\b.*\bdiscriminator\b|\bdiscriminator\b.*\bgenerator\b|\bGAN\b", re.I | re.S)
+_ADVERSARIES = (re.compile(r"\bgenerator\b", re.I), re.compile(r"\bdiscriminator\b", re.I))
+_GAN = re.compile(r"\bGAN\b", re.I)
 _DOUBLE = re.compile(r"""set_floatx\(\s*["']float64|dtype\s*=\s*(?:tf\.float64|["']float64)""")
 _TOY_DATA = ("keras.datasets.mnist.", "keras.datasets.fashion_mnist.", "keras.datasets.boston_housing.", "keras.datasets.california_housing.", "sklearn.datasets.")
 _PRETRAINED = re.compile(r"\bapplications\.[a-z_0-9.]*[A-Z]\w+\(|from_pretrained\(|\bfrom (?:tensorflow\.)?keras\.applications")
@@ -176,12 +177,12 @@ class Program:
     # ----------------------------------------------------------------- set-up
 
     @cached_property
-    def _texts(self) -> list[str]:
-        """The texts of the module and of everything of the tree that it imports, also indirectly."""
-        return [self._module.text, *self._module.project.imported_texts(self._module)]
+    def _modules(self) -> list[Module]:
+        """The module and everything of the tree that it imports, also indirectly."""
+        return [self._module, *self._module.project.imported(self._module)]
 
     def _mentions(self, pattern: re.Pattern[str]) -> bool:
-        return any(pattern.search(text) for text in self._texts)
+        return any(module.mentions(pattern) for module in self._modules)
 
     @cached_property
     def limits_memory(self) -> bool:
@@ -205,7 +206,7 @@ class Program:
     @cached_property
     def adversarial(self) -> bool:
         """Two networks trained against each other, by their names."""
-        return self._mentions(_ADVERSARIAL)
+        return self._mentions(_GAN) or any(all(map(module.mentions, _ADVERSARIES)) for module in self._modules)
 
     @cached_property
     def uses_float64(self) -> bool:
@@ -227,7 +228,7 @@ class Program:
             units = constant(call.argument(*size[0]), size[1]) if size else None
             if size and isinstance(units, int) and units >= size[1]:
                 return True
-        return any(_LARGE_LAYERS.search(text) for text in self._texts[1:])
+        return any(module.mentions(_LARGE_LAYERS) for module in self._modules[1:])
 
     @cached_property
     def runs_eagerly(self) -> bool:
@@ -399,7 +400,7 @@ def is_captured(call: Call) -> bool:
         return False
     if isinstance(receiver, cst.Attribute):
         return True
-    return isinstance(receiver, cst.Name) and receiver.value not in _local_names(function.module, function.node)
+    return isinstance(receiver, cst.Name) and receiver.value not in _remembered(function.module, function.node, _local_names)
 
 
 def in_session(scope: Scope) -> bool:
@@ -519,11 +520,11 @@ def varies(expression: cst.CSTNode, scope: Scope) -> Scope | None:
     names = {node.value for node in module.tree.descendants(expression) if isinstance(node, cst.Name)}
     for current in scope.chain():
         if current.kind == "loop":
-            if names & _bound_in(current):
+            if names & _remembered(current.module, current.node, _bound_in):
                 return current
         elif current.kind == "call" and current.function is not None:
             function = current.function.node
-            local = _local_names(current.function.module, function)
+            local = _remembered(current.function.module, function, _local_names)
             if not names & local or current.parent is None:
                 return None
             if not isinstance(current.node, cst.Call):
@@ -534,10 +535,17 @@ def varies(expression: cst.CSTNode, scope: Scope) -> Scope | None:
     return None
 
 
-def _bound_in(loop: Scope) -> set[str]:
+def _remembered(module: Module, node: cst.CSTNode, find: Callable[[Module, cst.CSTNode], set[str]]) -> set[str]:
+    """What ``find`` says of a node, found once: the same loop is met on many ways."""
+    key = (find.__name__, node)
+    if key not in module.memory:
+        module.memory[key] = find(module, node)
+    return module.memory[key]
+
+
+def _bound_in(module: Module, node: cst.CSTNode) -> set[str]:
     """Names that every turn of a loop binds anew."""
-    tree = loop.module.tree
-    node = loop.node
+    tree = module.tree
     bound: set[str] = set()
     if isinstance(node, (cst.ListComp, cst.SetComp, cst.GeneratorExp, cst.DictComp)):
         clause = node.for_in
@@ -566,6 +574,7 @@ def _target_names(tree, target: cst.CSTNode) -> set[str]:
 
 
 def _local_names(module: Module, function: cst.CSTNode) -> set[str]:
+    """Names that belong to a function itself, but for self and cls."""
     tree = module.tree
     names = set()
     parameters = function.params
