@@ -86,11 +86,21 @@ def append_prefetch(last: Stage) -> Fix | None:
     return make_fix(SAFE, "Append .prefetch(tf.data.AUTOTUNE)", build)
 
 
+# What these return for a batch has another shape than a batch of what they return, for some shapes of elements.
+_SHAPE_DEPENDENT = frozenset(
+    {
+        "tensorflow.one_hot", "keras.ops.one_hot", "keras.layers.TextVectorization.__call__",
+        "keras.layers.StringLookup.__call__", "keras.layers.IntegerLookup.__call__",
+    }
+)
+
+
 def swap_with_batch(op: Operation, batch: Stage) -> Fix | None:
-    """Put a map behind the batch that directly follows it."""
+    """Put a map behind the batch that directly follows it; unsafe where the shape of the elements matters."""
     if batch.module is not op.module or not any(batch.input is not None and batch.input.node is stage.node for stage in op.stages):
         return None
-    return make_fix(SAFE, "Batch first, then map", lambda: edits.swap_calls(op.module.tree, op.node, batch.node))
+    safety = UNSAFE if op.facts.call_of(*_SHAPE_DEPENDENT) is not None else SAFE
+    return make_fix(safety, "Batch first, then map", lambda: edits.swap_calls(op.module.tree, op.node, batch.node))
 
 
 def parse_batches(op: Operation, batch: Stage, parse: Call) -> Fix | None:
@@ -206,6 +216,13 @@ def delete_statement(call: Call) -> Fix | None:
     if not alone:
         return None
     return make_fix(SAFE, "Delete the statement", lambda: edits.delete_statement(tree, parent if isinstance(parent, cst.Expr) else tree.parents[parent]))
+
+
+def replace_generator_method(call: Call, name: str) -> Fix | None:
+    """``fit_generator(batches, ...)`` becomes ``fit(batches, ...)``, where no argument means something else there."""
+    if len(call.arguments.positional) != 1 or {"generator", "samples_per_epoch", "nb_epoch", "val_samples", "nb_val_samples"} & set(call.arguments.keywords):
+        return None
+    return rename_method(call, name, safe=True)
 
 
 def rename_method(call: Call, name: str, *, safe: bool, without: tuple[str, ...] = ()) -> Fix | None:

@@ -137,7 +137,7 @@ def _named_held_out(stage: Stage) -> bool:
     return False
 
 
-def _is_cut_short(stage: Stage) -> bool:
+def is_cut_short(stage: Stage) -> bool:
     """Only a handful of elements gets there, as a literal says."""
     for current in stage.upstream():
         if current.name == "take" and current is not stage:
@@ -285,7 +285,7 @@ class Pipelines:
             last = sink.stage
             while last.name in _PASSING and last.input is not None:
                 last = last.input
-            if role != "train" or last.node in seen or runs_ahead(last) is not False or _is_cut_short(last):
+            if role != "train" or last.node in seen or runs_ahead(last) is not False or is_cut_short(last):
                 continue
             upstream = list(last.upstream())
             if any(stage.name in ("apply", "parameter") for stage in upstream):
@@ -336,7 +336,7 @@ class Pipelines:
             roles: set[str] = set()
             rewrites = Rewrites()
             for stage in stages:
-                roles |= {"inspect"} if _is_cut_short(stage) else self._roles[stage.identity]
+                roles |= {"inspect"} if is_cut_short(stage) else self._roles[stage.identity]
                 rewrites |= self._rewrites[stage.identity]
             yield Operation(stages, frozenset(roles), rewrites)
 

@@ -165,6 +165,8 @@ class Program:
     def image_generators(self) -> list[Call]:
         """The constructors of ImageDataGenerators whose images are trained on."""
         found: list[Call] = []
+        if self._module.is_graph_code:
+            return found
         given: list[Value] = [call.argument(0, "x") or UNKNOWN for call in self.model_calls("fit", "fit_generator", "train_on_batch")]
         given += [call.argument(None, "generator") or UNKNOWN for call in self.model_calls("fit_generator")]
         given += [loop.value for loop in self._run.loops if loop.trains]
@@ -265,6 +267,11 @@ class Program:
                 return True
         return False
 
+    @cached_property
+    def is_deterministic(self) -> bool:
+        """Determinism of operations is asked for, which parallel random maps would cost dearly."""
+        return "TF_DETERMINISTIC_OPS" in self.environment or any(True for _ in self.calls("tensorflow.config.experimental.enable_op_determinism"))
+
     def initialising_call(self, before: Call) -> Call | None:
         """The first call that has certainly initialised TensorFlow's devices when ``before`` runs.
 
@@ -274,6 +281,9 @@ class Program:
         for call in self._run.calls:
             if call.order >= before.order:
                 return None
+            # Layers with a seed make a variable at once in Keras 3 only.
+            if self._module.runtime.keras < 3 and (call.name or "").startswith(("keras.layers.Random", "keras.layers.Dropout")) and call.attribute is None:
+                continue
             if _initialises(call) and happens_before(call, before):
                 return call
         return None
@@ -403,6 +413,18 @@ def is_captured(call: Call) -> bool:
     return isinstance(receiver, cst.Name) and receiver.value not in _remembered(function.module, function.node, _local_names)
 
 
+def expects_one(scope: Scope) -> bool:
+    """Whether a place runs only where something is counted to be one, as in ``if len(gpus) == 1``."""
+    for inner in scope.chain():
+        test = inner.node.test if inner.kind == "branch" and inner.label == "if" and isinstance(inner.node, cst.If) else None
+        if isinstance(test, cst.Comparison) and any(
+            isinstance(target.operator, cst.Equal) and isinstance(target.comparator, cst.Integer) and target.comparator.value == "1"
+            for target in test.comparisons
+        ):
+            return True
+    return False
+
+
 def in_session(scope: Scope) -> bool:
     """Whether a place stands in the session of a TensorFlow 1 graph."""
     return any(inner.kind == "with" and isinstance(inner.value, Made) and inner.value.name.endswith("Session") for inner in scope.chain())
@@ -437,7 +459,7 @@ def _initialises(call: Call) -> bool:
     name = call.name
     if name is None or call.scope.traced_by():
         return False
-    if name in _INITIALISING or name.startswith("tensorflow.data.Dataset.from_") or name in ("tensorflow.data.TFRecordDataset", "tensorflow.data.Dataset.range"):
+    if name in _INITIALISING or library.source_kind(name) is not None:
         return True
     if name.startswith("tensorflow.random.") and not name.startswith(("tensorflow.random.set_seed", "tensorflow.random.Generator")):
         return True

@@ -21,7 +21,7 @@ from kerascheck.semantics.values import (
 
 
 MAX_DEPTH = 24
-MAX_VISITS = 12
+MAX_VISITS = 24
 MAX_CALLS = 2500
 MAX_OPTIONS = 8
 MAX_MODULES = 24

@@ -1,6 +1,7 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.fixes import grow_every_device
+from kerascheck.semantics.training import expects_one
 from kerascheck.semantics.values import Made, constant
 
 
@@ -67,7 +68,7 @@ class PartialMemoryGrowth(Rule):
 
     def check(self, module):
         program = module.program
-        if program.pins_cpu or "CUDA_VISIBLE_DEVICES" in program.environment or list(program.calls("tensorflow.config.set_visible_devices")):
+        if program.pins_cpu or "," not in str(program.environment.get("CUDA_VISIBLE_DEVICES", ",")) or list(program.calls("tensorflow.config.set_visible_devices")):
             return
         calls = list(program.calls("tensorflow.config.experimental.set_memory_growth"))
         indices = [constant(device.attributes.get("index")) if _is_device(device := call.argument(0, "device")) else None for call in calls]
@@ -75,6 +76,8 @@ class PartialMemoryGrowth(Rule):
         if any(index is None for index in indices) or len(set(indices)) != 1:
             return
         for call in calls:
+            if expects_one(call.scope) or constant(call.argument(1, "enable")) is False:
+                continue
             yield self.finding(
                 call,
                 "Memory growth is set on one GPU only; set it on every GPU in a loop.",

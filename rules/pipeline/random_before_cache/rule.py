@@ -2,7 +2,7 @@ from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.fixes import move_before
 from kerascheck.semantics.functions import Facts
-from kerascheck.semantics.pipelines import INSPECTED_ELEMENTS
+from kerascheck.semantics.pipelines import is_cut_short
 from kerascheck.semantics.values import UNKNOWN, constant
 
 
@@ -82,7 +82,7 @@ class RandomBeforeCache(Rule):
             for cache in op.stages:
                 random = [stage for stage in cache.upstream() if stage is not cache and _is_random(stage)]
                 # A handful of elements, cut off and kept, is a look at the data or a benchmark.
-                if any(stage.name == "take" and constant(stage.argument(0, "count"), INSPECTED_ELEMENTS + 1) <= INSPECTED_ELEMENTS for stage in cache.upstream()):
+                if is_cut_short(cache):
                     continue
                 # Shuffled again behind the cache, the first order does not matter.
                 if not random or (all(stage.name == "shuffle" for stage in random) and op.followed_by(module.pipelines, "shuffle")):

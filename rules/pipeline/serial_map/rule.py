@@ -74,6 +74,8 @@ class SerialMap(Rule):
     loss_tolerance = 1e-6
 
     def check(self, module):
+        if module.program.is_deterministic:
+            return
         for op in module.pipelines.operations("map", "map_with_legacy_function"):
             given = op.parallelism
             if given is not None and constant(given) != 1 or given is UNKNOWN or op.argument(None, "synchronous") is not None:
@@ -112,6 +114,6 @@ class SerialMap(Rule):
                 else "This map leaves parallel calls to the runtime; num_parallel_calls=tf.data.AUTOTUNE says so for every version.",
                 because=because,
                 severity=severity,
-                fix=parallel_calls(op, reorders_randomness=state is not None and "random" in (state.call.name or "")),
+                fix=parallel_calls(op, reorders_randomness=op.facts.randomness is not None),
                 related=related,
             )

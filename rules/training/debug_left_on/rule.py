@@ -20,6 +20,7 @@ _TAKE_ARGUMENT = frozenset(
         "tensorflow.config.experimental.set_synchronous_execution",
     }
 )
+_ARGUMENT = {"tensorflow.config.run_functions_eagerly": "run_eagerly", "tensorflow.debugging.set_log_device_placement": "enabled"}
 _COST = "It is meant for debugging and slows every step of this program down."
 
 
@@ -92,7 +93,7 @@ class DebugLeftOn(Rule):
     def check(self, module):
         switched_off = {call.name for call in module.run.calls if call.name in _SWITCHES and constant(call.argument(0), True) is False}
         for call in module.program.calls(*_SWITCHES) if module.program.trains else ():
-            if call.name in switched_off or is_guarded(call.scope) or call.name in _TAKE_ARGUMENT and constant(call.argument(0)) is not True:
+            if call.name in switched_off or is_guarded(call.scope) or call.name in _TAKE_ARGUMENT and constant(call.argument(0, _ARGUMENT.get(call.name))) is not True:
                 continue
             yield self.finding(call, f"{display(call.name)} {_SWITCHES[call.name]}; remove it when you are done debugging.", because=_COST, fix=delete_statement(call))
         for call in module.program.model_calls("compile"):

@@ -1,6 +1,6 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
-from kerascheck.semantics.fixes import drop_argument, rename_method
+from kerascheck.semantics.fixes import drop_argument, replace_generator_method
 from kerascheck.semantics.training import Place, handles_versions
 
 
@@ -78,7 +78,7 @@ class RemovedFitArgument(Rule):
                     call,
                     f"Keras 3 has no {call.attribute}; call {new}, which takes generators too.",
                     because="Keras 3 raises an AttributeError for it.",
-                    fix=rename_method(call, new, safe=True),
+                    fix=replace_generator_method(call, new),
                 )
         for call in module.program.model_calls("fit", "evaluate", "predict"):
             if handles_versions(call.scope):
