@@ -108,11 +108,11 @@ class Program:
             return True
         if call.name is None and not _is_unknown(call.receiver):
             return False
-        text = call.module.text
-        if not _KERAS_IMPORT.search(text) or _RIVALS.search(text):
+        module = call.module
+        if not module.mentions(_KERAS_IMPORT) or module.mentions(_RIVALS):
             return False
         if call.attribute in ("fit", "compile"):
-            return bool(_KERAS_KEYWORDS & set(call.arguments.keywords)) or (call.attribute == "fit" and not _SCALERS.search(text) and "model" in _receiver_text(call))
+            return bool(_KERAS_KEYWORDS & set(call.arguments.keywords)) or (call.attribute == "fit" and not module.mentions(_SCALERS) and "model" in _receiver_text(call))
         return "model" in _receiver_text(call) or bool({"steps", "verbose"} & set(call.arguments.keywords))
 
     # --------------------------------------------------------------- training
