@@ -37,7 +37,9 @@ class PartialMemoryGrowth(Rule):
     - A loop, a comprehension or an index that runs over all devices, anywhere in the program, also in
       a branch beside one for a single GPU.
     - Several devices one by one, or the first by hand and the rest in a loop.
-    - A script that calls `set_visible_devices` or sets `CUDA_VISIBLE_DEVICES`, to whatever value.
+    - A script that calls `set_visible_devices`, or sets `CUDA_VISIBLE_DEVICES` to one device or
+      to a value that is not a literal.
+    - `set_memory_growth(gpus[0], False)`, and a branch that counts one device.
     - A device that comes in as a parameter.
 
     ## Use instead

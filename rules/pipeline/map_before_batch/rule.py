@@ -54,9 +54,9 @@ class MapBeforeBatch(Rule):
 
     Safe: the two calls are swapped only when every operation of `f` is known to be element-wise,
     and only where `batch` stands right behind the map. The batches are the same, number for number.
-    Elsewhere there is no fix. For a layer that looks words up this holds where the elements are
-    single strings or numbers and the output is integers. Check the shape of the batches where
-    `output_mode` is another one, or where each element is a list of one string.
+    Elsewhere there is no fix. Unsafe with `one_hot` and with layers that look words up: the shape
+    of their batches is another one where `output_mode` is not integers, or where each element is
+    a list of one.
 
     ## References
 

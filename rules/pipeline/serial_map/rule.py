@@ -47,6 +47,7 @@ class SerialMap(Rule):
     - `f` is a `py_function` or `numpy_function`: it holds Python's lock, and parallel calls
       did not help (ratio 1.0). See `py-function-in-map`.
     - The map is in the function of an interleave that already runs in parallel.
+    - Determinism is asked for, by `enable_op_determinism` or `TF_DETERMINISTIC_OPS`.
     - Graph code of TensorFlow 1: sessions, placeholders, estimators, `disable_eager_execution`.
 
     ## Use instead
@@ -56,9 +57,8 @@ class SerialMap(Rule):
     ## Fix safety
 
     The order of the elements is kept, so the fix is safe, except where `f` calls `tf.random`,
-    `tf.image.random_*` or `keras.random`: the draws are then handed out in another order, and the
-    fix is unsafe. The same happens to the draws of layers such as `RandomFlip`: look at such a fix
-    where runs have to be repeatable.
+    `tf.image.random_*`, `keras.random` or a layer such as `RandomFlip`: the draws are then handed
+    out in another order, and the fix is unsafe.
 
     ## References
 

@@ -45,7 +45,7 @@ class RemovedFitArgument(Rule):
 
     Renaming `fit_generator` to `fit`, and its two siblings alike, is safe for the first argument and
     keywords that `fit` has as well. Further positional arguments have another order there, and
-    `generator=` is called `x=`: such a call has to be corrected by hand.
+    `generator=` is called `x=`: such a call gets no fix, and has to be corrected by hand.
     Removing an argument is unsafe: the program runs again, but with one worker. Where the data is
     a `PyDataset`, move the argument to its constructor.
 
