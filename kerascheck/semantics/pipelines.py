@@ -113,10 +113,6 @@ class Operation:
                 return scope.stage
         return None
 
-    def next_operations(self, pipelines: Pipelines) -> set[str]:
-        """Names of the operations that are applied to its result."""
-        return {child.name for stage in self.stages for child in pipelines.children(stage)}
-
     def followed_by(self, pipelines: Pipelines, *names: str) -> bool:
         """Whether an operation of one of these names is applied downstream under no condition."""
         return any(
@@ -269,10 +265,6 @@ class Pipelines:
             seen.add(current.identity)
             yield current
             pending.extend(self.children(current))
-
-    def roles(self, stage: Stage) -> set[str]:
-        """The roles of all consumers downstream of a stage."""
-        return self._roles[stage.identity]
 
     def rewrites(self, stage: Stage) -> Rewrites:
         """What is switched off on the way from a stage to its consumers."""

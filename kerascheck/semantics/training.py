@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -135,6 +135,15 @@ class Program:
         return [call for call in self._run.calls if taped and call.attribute == "assign_sub"]
 
     @cached_property
+    def tapes(self) -> dict[Scope, Call]:
+        """The first GradientTape that each function, or the module itself, opens."""
+        found: dict[Scope, Call] = {}
+        for call in self._run.calls:
+            if call.name == "tensorflow.GradientTape":
+                found.setdefault(call.scope.frame, call)
+        return found
+
+    @cached_property
     def first_training(self) -> Place | None:
         """The first fit, or the innermost loop that trains, if the module trains when it is run; else None."""
         if self._module.is_graph_code:
@@ -146,7 +155,7 @@ class Program:
         for call in [*self.updates, *self.model_calls("train_on_batch"), *self._assigned_updates]:
             if self.is_executed(call.scope) and not _in_keras_step(call.scope):
                 # Around the tape, not around the variables that are updated one by one.
-                tape, _ = _tape(self._module, [scope for scope in call.scope.chain() if scope.kind in ("call", "root")])
+                tape, _ = _tape(self._module, call.scope.frames())
                 loop = _training_loop(tape.scope if tape is not None else call.scope)
                 if loop is not None:
                     candidates.append((call.order, Place(loop.module, loop.node)))
@@ -344,7 +353,7 @@ def eager_steps(module: Module) -> Iterator[EagerStep]:
     for call in updates:
         if call.node in compiled or turns(call.scope) <= SHORT_LOOP or next(call.scope.loops(), None) is None:
             continue
-        frames = [scope for scope in call.scope.chain() if scope.kind in ("call", "root")]
+        frames = list(call.scope.frames())
         if any(frame.function is not None and (frame.function.opaque or frame.function.node in module.run.compiled) for frame in frames) or _drives_environment(module, frames):
             continue
         tape, frame = _tape(module, frames)
@@ -363,13 +372,10 @@ def eager_steps(module: Module) -> Iterator[EagerStep]:
             yield EagerStep(tape.module, node, inner is None and frame.function is not None, call, loop)
 
 
-def _tape(module: Module, frames: list[Scope]) -> tuple[Call | None, Scope | None]:
+def _tape(module: Module, frames: Iterable[Scope]) -> tuple[Call | None, Scope | None]:
     """The GradientTape nearest to a weight update, and the function it is opened in."""
-    for frame in frames:
-        for call in module.run.calls:
-            if call.name == "tensorflow.GradientTape" and call.scope.frame is frame:
-                return call, frame
-    return None, None
+    tapes = module.program.tapes
+    return next(((tapes[frame], frame) for frame in frames if frame in tapes), (None, None))
 
 
 def _calls_saved_model(module: Module, frame: Scope) -> bool:

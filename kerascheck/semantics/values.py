@@ -259,15 +259,16 @@ class Scope:
     @property
     def frame(self) -> Scope:
         """The innermost function (or root) scope."""
-        for scope in self.chain():
-            if scope.kind in ("call", "root"):
-                return scope
-        raise AssertionError("a scope without a root")
+        return next(self.frames())
+
+    def frames(self) -> Iterator[Scope]:
+        """The functions around this place, innermost first, and the root."""
+        return (scope for scope in self.chain() if scope.kind in ("call", "root"))
 
     def traced_by(self) -> str | None:
         """What compiles the code that runs here; None for eager code. py_function bodies are eager again."""
-        for scope in self.chain():
-            if scope.kind in ("call", "root") and scope.traced:
+        for scope in self.frames():
+            if scope.traced:
                 return None if scope.traced == "py_function" else scope.traced
         return None
 

@@ -13,14 +13,12 @@ _SWITCHES = {
     "tensorflow.debugging.set_log_device_placement": "logs the device of every operation",
     "tensorflow.config.experimental.set_synchronous_execution": "waits for every operation before the next is started",
 }
-_TAKE_ARGUMENT = frozenset(
-    {
-        "tensorflow.config.run_functions_eagerly",
-        "tensorflow.debugging.set_log_device_placement",
-        "tensorflow.config.experimental.set_synchronous_execution",
-    }
-)
-_ARGUMENT = {"tensorflow.config.run_functions_eagerly": "run_eagerly", "tensorflow.debugging.set_log_device_placement": "enabled"}
+# The argument that switches them on, by keyword where it may be given so; the others take none.
+_ARGUMENT = {
+    "tensorflow.config.run_functions_eagerly": "run_eagerly",
+    "tensorflow.debugging.set_log_device_placement": "enabled",
+    "tensorflow.config.experimental.set_synchronous_execution": None,
+}
 _COST = "It is meant for debugging and slows every step of this program down."
 
 
@@ -93,7 +91,7 @@ class DebugLeftOn(Rule):
     def check(self, module):
         switched_off = {call.name for call in module.run.calls if call.name in _SWITCHES and constant(call.argument(0), True) is False}
         for call in module.program.calls(*_SWITCHES) if module.program.trains else ():
-            if call.name in switched_off or is_guarded(call.scope) or call.name in _TAKE_ARGUMENT and constant(call.argument(0, _ARGUMENT.get(call.name))) is not True:
+            if call.name in switched_off or is_guarded(call.scope) or call.name in _ARGUMENT and constant(call.argument(0, _ARGUMENT[call.name])) is not True:
                 continue
             yield self.finding(call, f"{display(call.name)} {_SWITCHES[call.name]}; remove it when you are done debugging.", because=_COST, fix=delete_statement(call))
         for call in module.program.model_calls("compile"):
