@@ -121,7 +121,10 @@ def _triggers_in_code(code: str | bytes) -> bool:
             words.add(node.module or "")
         elif isinstance(node, ast.keyword):
             words.add(node.arg or "")
-    return _triggers().search("\n".join(words).encode()) is not None
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.isidentifier():
+            # Names of environment variables.
+            words.add(node.value)
+    return _triggers().search("\n".join(words).encode("utf-8", "surrogatepass")) is not None
 
 
 def _may_trigger(code: str | bytes, verdict: _Verdict) -> bool:

@@ -105,8 +105,13 @@ def test_findings_are_sorted_and_located(lint):
 
 def test_files_without_keras_or_a_trigger_are_not_analysed(lint, monkeypatch):
     monkeypatch.setattr(engine.Analysis, "check", lambda self, file: pytest.fail(file.path))
-    words = KERAS + '"""x_mark"""\n# x_mark\n'
+    words = KERAS + '"""About x_mark."""\n# x_mark\n'
     assert lint({"a.py": "x_mark\n", "b.py": KERAS, "only_in_words.py": words}).findings == []
+
+
+def test_a_trigger_may_stand_in_a_string_that_is_a_name():
+    # As in os.environ["KERAS_BACKEND"].
+    assert engine._triggers_in_code('x["x_mark"]') and not engine._triggers_in_code('x["the x_mark"]')
 
 
 def test_a_trigger_of_any_rule_counts_since_files_depend_on_each_other(lint):
