@@ -87,6 +87,7 @@ def _rules_option(name: str, text: str) -> Any:
 @click.option("--isolated", is_flag=True, help="Read no configuration file.")
 @click.option("--no-cache", is_flag=True, expose_value=False, help="Accepted for scripts: this version keeps no cache.")
 @click.option("--stdin-filename", metavar="NAME", help="Path to assume for code read from standard input ('-').")
+@click.option("--explain-silence", metavar="LINE", help="Tell why rules say nothing about this line of the one file named (CELL:LINE in a notebook).")
 @click.option("--show-settings", is_flag=True, help="Print the settings of the first path and exit.")
 @click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto", show_default=True)
 @click.option("-q", "--quiet", is_flag=True, help="Print findings and errors only.")
@@ -117,6 +118,8 @@ def check(paths: tuple[str, ...], **options: Any) -> int:
             click.echo(describe(settings))
             click.echo("rules = " + " ".join(room.code for room in registry.enabled(settings.selections)))
             return 0
+        if options["explain_silence"]:
+            return _explain_silence(paths, configuration, options["explain_silence"])
         if paths == ("-",):
             return _check_stdin(configuration, options)
         return _check_files(paths, configuration, options)
@@ -148,6 +151,26 @@ def _check_files(paths: Sequence[str], configuration: Configuration, options: di
         if options["diff"]:
             return 2 if outcome.errors else int(changed and not options["exit_zero"])
     return _report(outcome, found.files, options)
+
+
+def _explain_silence(paths: Sequence[str], configuration: Configuration, place: str) -> int:
+    from kerascheck import engine, registry, silence
+    from kerascheck.semantics import SyntaxProblem
+    from kerascheck.source import Unreadable, read
+    from kerascheck.source.discovery import File
+
+    cell, _, line = place.rpartition(":")
+    if len(paths) != 1 or not os.path.isfile(paths[0]) or not line.isdecimal() or not (cell.isdecimal() or not cell):
+        raise click.UsageError("--explain-silence takes a line (CELL:LINE in a notebook) of one file: kerascheck train.py --explain-silence 12")
+    file = File(paths[0], configuration.for_file(paths[0]))
+    registry.validate(file.settings)
+    try:
+        source = read(paths[0])
+        for text in engine.with_large_stack(lambda: list(silence.explain(source, file, int(line), int(cell) if cell else None))):
+            click.echo(text)
+    except (Unreadable, SyntaxProblem, ValueError) as problem:
+        raise click.ClickException(f"{paths[0]}: {problem}") from None
+    return 0
 
 
 def _check_stdin(configuration: Configuration, options: dict[str, Any]) -> int:
