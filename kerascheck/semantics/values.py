@@ -96,6 +96,8 @@ class Function(Value):
     """A decorator that cannot be read may have replaced it."""
     kind: str = "function"
     """"function", "staticmethod", "classmethod" or "property"."""
+    defaults: dict[str, Value] = field(default_factory=dict)
+    """What parameters are where a call does not give them, as they were evaluated with the definition."""
 
 
 @dataclass(eq=False, slots=True)

@@ -170,12 +170,8 @@ class Calls:
                     value = given
                     if value is UNKNOWN:
                         value = self._annotated(parameter, function)
-                elif parameter.default is not None:
-                    saved, self.env = self.env, function.env
-                    value = self.eval(parameter.default)
-                    self.env = saved
                 else:
-                    value = UNKNOWN
+                    value = function.defaults.get(name, UNKNOWN)
             env.variables[name] = value
         # Keras calls its hooks with arguments of its own, whatever they are given here.
         if arguments is not None and not (function.owner is not None and library.traced_hook(function.owner.external_bases(), function.name)):

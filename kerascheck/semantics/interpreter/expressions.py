@@ -131,7 +131,7 @@ class Expressions:
             return function
         return Function(
             function.module, function.node, function.env, function.name, receiver, function.owner,
-            function.traced, function.options, function.opaque, function.kind,
+            function.traced, function.options, function.opaque, function.kind, function.defaults,
         )
 
     def _call(self, node: cst.Call) -> Value:
@@ -301,7 +301,7 @@ class Expressions:
         return mapping
 
     def _lambda(self, node: cst.Lambda) -> Value:
-        function = Function(self.module, node, self.env, "<lambda>")
+        function = Function(self.module, node, self.env, "<lambda>", defaults=self._defaults(node))
         self.functions.setdefault(node, function)
         return function
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from kerascheck.semantics import library
-from kerascheck.semantics.interpreter.support import Imported, MAX_ALIKE, MISSING, any_of, dotted_name, join, literal_of, parameters_of, written_trips
+from kerascheck.semantics.interpreter.support import Imported, MAX_ALIKE, MAX_OPTIONS, MISSING, any_of, dotted_name, join, literal_of, parameters_of, written_trips
 from kerascheck.semantics.names import canonical
 from kerascheck.semantics.values import (
     UNKNOWN,
@@ -490,11 +490,17 @@ class Statements:
         iterable = self.eval(node.iter)
         loop = self._loop(node, iterable, node.iter)
         before, mark = dict(self.env.variables), len(self._trail)
-        self._bind(node.target, self._element(iterable, loop))
-        self._inside(loop, self._suite, node.body)
+        # Functions of a literal list act one after the other; all else is gone round once, over what any item may be.
+        apart = isinstance(iterable, Group) and not iterable.open and 1 < len(iterable.items) <= MAX_OPTIONS and all(
+            isinstance(item, (Function, Partial)) for item in iterable.items
+        )
+        for item in iterable.items if apart else [self._element(iterable, loop)]:
+            self._bind(node.target, item)
+            self._inside(loop, self._suite, node.body)
         if not loop.trips:
             self._meet({}, self._taken_back(mark))
-        self.env.variables = self._merge(self.env.variables, before)
+        if not apart:
+            self.env.variables = self._merge(self.env.variables, before)
         if node.orelse is not None:
             self._suite(node.orelse.body)
         return False
@@ -588,11 +594,8 @@ class Statements:
         return UNKNOWN if result is None else result
 
     def _function_def(self, node: cst.FunctionDef, owner: Class | None = None) -> None:
-        function = Function(self.module, node, self.env, node.name.value, owner=owner)
+        function = Function(self.module, node, self.env, node.name.value, owner=owner, defaults=self._defaults(node))
         self.functions.setdefault(node, function)
-        for default in parameters_of(node.params):
-            if default.default is not None:
-                self.eval(default.default)
         value: Value = function
         for decorator in reversed(node.decorators):
             value = self._decorate(value, decorator.decorator, function)
@@ -603,6 +606,9 @@ class Statements:
             owner.members[node.name.value] = value
         else:
             self._bind_name(node.name.value, value)
+
+    def _defaults(self, node: cst.FunctionDef | cst.Lambda) -> dict[str, Value]:
+        return {p.name.value: self.eval(p.default) for p in parameters_of(node.params) if p.default is not None}
 
     def _decorate(self, value: Value, decorator: cst.BaseExpression, function: Function) -> Value:
         if isinstance(decorator, cst.Attribute) and decorator.attr.value in ("setter", "deleter", "getter", "register"):
@@ -629,7 +635,7 @@ class Statements:
         if isinstance(value, Function):
             self.compiled.add(value.node)
             return Function(
-                value.module, value.node, value.env, value.name, value.receiver, value.owner, how, options, value.opaque, value.kind
+                value.module, value.node, value.env, value.name, value.receiver, value.owner, how, options, value.opaque, value.kind, value.defaults
             )
         if isinstance(value, Partial):
             return Partial(self._compiled(value.target, how, options), value.arguments)
