@@ -121,6 +121,8 @@ def _triggers_in_code(code: str | bytes) -> bool:
             words.add(node.module or "")
         elif isinstance(node, ast.keyword):
             words.add(node.arg or "")
+        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            words.add(node.name)
         elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.isidentifier():
             # Names of environment variables.
             words.add(node.value)

@@ -114,6 +114,10 @@ def test_a_trigger_may_stand_in_a_string_that_is_a_name():
     assert engine._triggers_in_code('x["x_mark"]') and not engine._triggers_in_code('x["the x_mark"]')
 
 
+def test_the_name_of_a_function_is_a_trigger(lint):
+    assert places(lint({"a.py": KERAS + "def x_mark(): pass\n"})) == [("a.py", 2, 5, "KC101")]
+
+
 def test_a_trigger_of_any_rule_counts_since_files_depend_on_each_other(lint):
     files = {"a.py": KERAS + "from b import x\nraise_it = 'another rule'\n", "b.py": "x_mark\n"}
     assert places(lint(files, settings={"select": ("mark",)})) == [("b.py", 1, 1, "KC101")]

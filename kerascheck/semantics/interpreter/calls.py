@@ -488,6 +488,8 @@ class Calls:
             self._run_in_process(arguments, node)
         elif name == "keras.layers.Lambda":
             self._run_callables(arguments.get(0, "function"), "Lambda", node)
+        elif name == "keras.callbacks.LambdaCallback":
+            self._run_hooks(arguments, node)
         elif name in library.TRACING_WRAPPERS or not name.startswith(("keras.", "tensorflow.data.")):
             self._run_arguments(arguments, node, tensors=name.startswith(library.TENSOR_LIBRARIES))
         if name not in library.TRANSPARENT_TO_DATASETS:
@@ -607,6 +609,12 @@ class Calls:
         """Functions that start a program of their own: what ran before does not count there."""
         scope = Scope("root", None, self.module, node, label="process")
         self._inside(scope, lambda a: self._run_arguments(a, node, tensors=False), arguments)
+
+    def _run_hooks(self, arguments: Arguments, node: cst.CSTNode) -> None:
+        """Functions that Keras calls during fit: each starts from a place that is named after its hook."""
+        for hook, function in arguments.keywords.items():
+            scope = Scope("root", None, self.module, node, label=hook)
+            self._inside(scope, lambda value: self._run_callables(value, None, node, tensors=False), function)
 
     def _run_arguments(self, arguments: Arguments, node: cst.CSTNode, *, tensors: bool) -> None:
         for value in arguments.values():

@@ -1,0 +1,53 @@
+"""Callbacks of fit: which code runs once in every batch of training."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from kerascheck.semantics.training import is_guarded
+from kerascheck.semantics.values import Call, Scope
+
+BATCH_HOOKS = frozenset({"on_train_batch_begin", "on_train_batch_end", "on_batch_begin", "on_batch_end"})
+"""What Keras calls around every step of ``fit``; the last two are older names of the first two (keras/src/callbacks/callback.py)."""
+
+
+def batch_hook(scope: Scope) -> Scope | None:
+    """The function around a place that Keras calls for every batch of training; None where there is none.
+
+    A method of a Callback class of the tree, or a function given to LambdaCallback.
+    """
+    for frame in scope.frames():
+        function = frame.function
+        if frame.label in BATCH_HOOKS:
+            return frame
+        if function is not None and function.owner is not None and function.name in BATCH_HOOKS:
+            if any(base.startswith("keras.callbacks.") for base in function.owner.external_bases()):
+                return frame
+    return None
+
+
+def every_batch(calls: list[Call]) -> Iterator[tuple[Call, Scope]]:
+    """The calls that certainly run in every batch of training, with the hook that holds them."""
+    for call in calls:
+        hook = batch_hook(call.scope)
+        if hook is not None and not is_guarded(call.scope) and not _may_be_left_before(call, hook):
+            yield call, hook
+
+
+def _may_be_left_before(call: Call, hook: Scope) -> bool:
+    """Whether a ``return`` or its like stands before a place, in its function or in one of those between it and the hook."""
+    node = call.node
+    for frame in call.scope.frames():
+        function = frame.function
+        if function is not None and isinstance(function.node, cst.FunctionDef):
+            tree = function.module.tree
+            place = tree.range_of(node)[0]
+            for other in tree.descendants(function.node.body):
+                if isinstance(other, (cst.Return, cst.Raise, cst.Continue, cst.Break)) and tree.range_of(other)[0] < place:
+                    return True
+        if frame is hook:
+            return False
+        node = frame.node
+    return False
