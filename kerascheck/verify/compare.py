@@ -35,6 +35,7 @@ _NARROW = 0.04
 _CLEAR = 1.25
 _MIN_ROUNDS = 3
 _MIN_ROUNDS_IF_CLEAR = 2
+_FEW_BLOCKS = 8
 _CEILING_BLOCKS = 24
 _MAX_SIDE_BY_SIDE = 4
 _MAX_TRAININGS = 6
@@ -293,10 +294,7 @@ def _timed_plan(scout: Run, training: int, budget: Budget) -> Plan:
     blocks = max(4, min(_BLOCKS_PER_ROUND, round(seconds / (block_steps * step))))
     if end["reason"] != "done":
         # The training is shorter than that, and no fit to be continued: stop with its last step.
-        available = end["steps"]
-        warmup = min(warmup, max(2, available // 5))
-        block_steps = max(1, min(block_steps, (available - warmup) // 8))
-        blocks = max(1, (available - warmup) // block_steps)
+        warmup, block_steps, blocks = _fitted(end["steps"], warmup, block_steps)
     if budget.steps is not None:
         blocks = max(2, min(blocks, budget.steps // (block_steps * _MIN_ROUNDS)))
     return Plan(
@@ -309,6 +307,25 @@ def _timed_plan(scout: Run, training: int, budget: Budget) -> Plan:
         # Other loops may be rewritten into each other by a fix; a bare loop is only believed once it was seen.
         kind=end["kind"] if end["kind"] in WEAK_KINDS else None,
     )
+
+
+def _fitted(steps: int, warmup: int, block_steps: int) -> tuple[int, int, int]:
+    """Steps of warm-up, steps per block and blocks for a training of so many steps."""
+    warmup = min(warmup, max(2, steps // 5))
+    block_steps = max(1, min(block_steps, (steps - warmup) // _FEW_BLOCKS))
+    return warmup, block_steps, max(1, (steps - warmup) // block_steps)
+
+
+def _shortened(plan: Plan, runs: Iterable[Run]) -> Plan:
+    """``plan``, or one for a training that ended before enough of its blocks were measured.
+
+    The repaired script may run so much faster that it is over with the warm-up of the one as written.
+    """
+    lengths = [run.end["steps"] for run in runs if run.end and run.end["reason"] == "end" and len(run.blocks) < _FEW_BLOCKS]
+    if not lengths:
+        return plan
+    warmup, block_steps, blocks = _fitted(min(lengths), plan.warmup_steps, plan.block_steps)
+    return replace(plan, warmup_steps=warmup, warmup_seconds=0.0, block_steps=block_steps, blocks=min(blocks, plan.blocks))
 
 
 def _step_seconds(run: Run) -> float:
@@ -390,6 +407,11 @@ def _measure_group(
         longest = max(longest, time.monotonic() - round_start)
         measured_steps += plan.blocks * plan.block_steps
         number += 1
+        shorter = _shortened(plan, runs.values())
+        if shorter != plan:
+            plan = shorter
+            if number == 1:
+                continue
         for name, g in pending.items():
             if not runs[ORIGINAL].blocks or not runs[name].blocks:
                 g.failure = runs[name] if not runs[name].blocks else runs[ORIGINAL]

@@ -6,6 +6,7 @@ from kerascheck.verify.analysis import analyse, can_matter, stages
 from kerascheck.verify.compare import (
     Status,
     Variant,
+    _shortened,
     _timed_plan,
     Budget,
     concerns,
@@ -14,6 +15,7 @@ from kerascheck.verify.compare import (
     what_changed,
     why_useless,
 )
+from kerascheck.verify.process import Plan
 from kerascheck.verify.rounds import Run
 from kerascheck.verify.stats import Ratio
 
@@ -91,6 +93,18 @@ def test_short_trainings_are_stopped_with_their_last_step():
     plan = _timed_plan(run, 0, Budget())
     assert plan.warmup_steps + plan.blocks * plan.block_steps <= 40
     assert plan.blocks >= 8
+
+
+def test_a_variant_that_is_over_with_the_warm_up_gets_a_plan_that_fits_it():
+    plan = Plan(warmup_steps=5, warmup_seconds=1.0, block_steps=83, blocks=19)
+    long, short = ended(steps=1943), ended(reason="end", steps=200)
+    long.blocks = [block(0.01)] * 19
+    shorter = _shortened(plan, [long, short])
+    assert shorter.warmup_steps + shorter.blocks * shorter.block_steps <= 200
+    assert (shorter.blocks >= 8, shorter.warmup_seconds) == (True, 0.0)
+    short.blocks = [block(0.01)] * 8
+    assert _shortened(plan, [long, short]) == plan
+    assert _shortened(plan, [Run(failure="it crashed")]) == plan
 
 
 def test_the_warm_up_holds_a_short_first_epoch():
