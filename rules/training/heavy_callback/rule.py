@@ -1,0 +1,133 @@
+from collections.abc import Iterator
+
+from kerascheck.finding import Severity
+from kerascheck.rule import Rule
+from kerascheck.semantics.fixes import drop_argument
+from kerascheck.semantics.training import Place, is_guarded
+from kerascheck.semantics.values import Call, Group, Value, constant
+
+_OFTEN = 20
+_WIDE = 20
+_EACH = 10
+_SAVERS = {"keras.callbacks.ModelCheckpoint": 6, "keras.callbacks.BackupAndRestore": 1, "keras.callbacks.experimental.BackupAndRestore": 1}
+
+
+class HeavyCallback(Rule):
+    """A checkpoint is written every few batches, or TensorBoard is told to record more than curves.
+
+    ## What it does
+
+    Reports
+
+    - as a warning `ModelCheckpoint(save_freq=n)` and `BackupAndRestore(save_freq=n)` with a literal below 20;
+    - as an info `TensorBoard` with `histogram_freq=1`, with `write_images=True` beside histograms, with
+      `update_freq="batch"` or a number below 10, and with a `profile_batch` of 20 batches or more.
+
+    ## Why it costs
+
+    `save_freq` counts batches, although many a program means epochs by it. Each time the training
+    waits until a file is written. Against a `fit` without callbacks, 100 steps of 2 ms, 70,000
+    weights, best of three runs (2 CPU cores, TensorFlow 2.21, no GPU):
+
+    | | epoch takes |
+    |---|---|
+    | `ModelCheckpoint(save_freq=10)` | 3.3 times as long |
+    | `ModelCheckpoint(save_freq=100)` | the same |
+    | `BackupAndRestore(save_freq=1)` | 8.9 times |
+    | `BackupAndRestore(save_freq=10)` | 1.9 times |
+
+    `ModelCheckpoint(save_freq=1)` took 7 times as long on the same machine, with the weights alone, too. The
+    time of a save grows with the model; a step of several seconds hides it.
+
+    Histograms of 85,000 weights cost about 80 ms per epoch (1.3 times an epoch of 0.25 s), with images of them
+    1.5 times, curves per batch about 2 ms a step (1.5 times), a profile of a range of batches 1.5 times. In long
+    epochs all but the curves per batch disappear, which is why this is an info.
+
+    ## What the runtime does by itself
+
+    Nothing: the saves and the summaries are made in the thread that starts the steps. TensorBoard with
+    its defaults costs little (1.1 times the epoch of 0.25 s). Before TensorFlow 2.2 `save_freq` counted
+    samples, so that a small number meant every batch.
+
+    ## When it stays silent
+
+    - `save_freq="epoch"`, numbers of 20 and more, and numbers that are not literals, as `5 * steps_per_epoch`.
+    - `save_best_only`: how often it writes is not known.
+    - Under a condition, such as a flag for debugging; in tests.
+    - The defaults of TensorBoard, histograms every few epochs, a profile of some batches.
+
+    ## Use instead
+
+    `save_freq="epoch"`, which is the default. Within long epochs, a number of batches that take some minutes.
+    For curves per batch, `update_freq=100`.
+
+    ## Fix safety
+
+    Deleting the argument restores the default. Unsafe: there are fewer files, and fewer or no histograms, images and points.
+    A checkpoint with the number of the batch in its file name cannot be written per epoch: it is reported without a fix.
+
+    ## Precision
+
+    Read on real code: all 8 findings in 9,000 public files, every one an info on TensorBoard; 8 right. No file
+    of them saves every few batches outside of a test, so the warnings are tested on variants.
+
+    ## References
+
+    - Keras documentation: "ModelCheckpoint", "BackupAndRestore", "TensorBoard"
+    - Keras source: `callbacks/model_checkpoint.py`, `callbacks/tensorboard.py`
+    """
+
+    code = "KC412"
+    name = "heavy-callback"
+    severity = Severity.WARNING
+    triggers = ("save_freq", "histogram_freq", "update_freq", "profile_batch", "BackupAndRestore(")
+    loss_tolerance = 1e-5
+
+    def check(self, module):
+        for call in module.program.calls(*_SAVERS):
+            batches = constant(call.argument(_SAVERS[call.name], "save_freq"))
+            best = call.argument(None, "save_best_only")
+            if type(batches) is not int or not 0 < batches < _OFTEN or is_guarded(call.scope):
+                continue
+            if best is not None and constant(best, True) is not False:
+                continue
+            yield self.finding(
+                Place(call.module, call.arguments.node(_SAVERS[call.name], "save_freq") or call.node),
+                f"save_freq={batches} saves the model every {f'{batches} batches' if batches > 1 else 'batch'}; leave it out to save once per epoch.",
+                because="The number counts batches, not epochs, and training waits until each file is written.",
+                # A file name with the number of the batch needs it.
+                fix=None if "{batch" in call.module.text else drop_argument(call, "save_freq", safe=False),
+            )
+        for call in module.program.calls("keras.callbacks.TensorBoard"):
+            for argument, what, cost in () if is_guarded(call.scope) else _recordings(call):
+                yield self.finding(
+                    Place(call.module, call.arguments.nodes.get(argument) or call.node),
+                    f"{argument} makes TensorBoard {what}; leave it out unless somebody looks at that.",
+                    because=cost,
+                    severity=Severity.INFO,
+                    fix=drop_argument(call, argument, safe=False),
+                )
+
+
+def _recordings(call: Call) -> Iterator[tuple[str, str, str]]:
+    """The arguments by which a TensorBoard callback records more than its curves per epoch: name, effect and cost."""
+    histograms = constant(call.argument(1, "histogram_freq"))
+    often = constant(call.argument(None, "update_freq"))
+    if histograms == 1:
+        yield "histogram_freq", "write a histogram of every weight in every epoch", "At the end of each epoch all weights are copied, sorted into bins and written."
+    if histograms and constant(call.argument(None, "write_images")) is True:
+        yield "write_images", "draw the weights as images", "At the end of an epoch all weights are copied and drawn."
+    if often == "batch" or type(often) is int and 0 < often < _EACH:
+        yield "update_freq", "write its curves every few batches", "Writing them takes about as long as a step of a small model."
+    if _profiled(call.argument(None, "profile_batch")) >= _WIDE:
+        yield "profile_batch", "profile many batches", "Recording slows each of them down; ten show the same."
+
+
+def _profiled(batches: Value | None) -> int:
+    """The length of a literal range of batches, as a pair or a string with a comma; 0 for anything else."""
+    pair = [constant(item) for item in batches.items] if isinstance(batches, Group) else str(constant(batches)).split(",")
+    try:
+        first, last = map(int, pair)
+    except (TypeError, ValueError):
+        return 0
+    return last - first
