@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,6 +14,7 @@ import kerascheck
 if TYPE_CHECKING:
     from kerascheck.config import Configuration
     from kerascheck.engine import Outcome
+    from kerascheck.finding import Evidence, Finding
     from kerascheck.source import Source
     from kerascheck.source.discovery import File
 
@@ -70,6 +71,10 @@ def _rules_option(name: str, text: str) -> Any:
 @_rules_option("--extend-ignore", "Leave these rules out too.")
 @click.option("--min-severity", type=click.Choice(SEVERITIES), help="Report findings from this severity up.  [info]")
 @click.option("--fail-on", type=click.Choice(SEVERITIES), help="Exit with 1 from this severity up.  [warning]")
+@click.option(
+    "--gate", type=click.Choice(["all", "confirmed"]), default="all", show_default=True,
+    help="'confirmed': exit with 1 only for findings, of any severity, that 'kerascheck verify' confirmed on this machine.",
+)  # fmt: skip
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 whatever is found.")
 @click.option("--fix", is_flag=True, help="Apply fixes that keep the behaviour.")
 @click.option("--unsafe-fixes", is_flag=True, help="Apply fixes that may change results too.")
@@ -254,20 +259,21 @@ def _report(outcome: Outcome, files: Sequence[File], options: dict[str, Any], *,
 
     findings, errors = outcome.findings, outcome.errors
     errors.sort(key=lambda error: error.sort_key)
+    evidence = _recall(outcome, {file.path: file.settings.target_tensorflow for file in files})
     if options["output_format"] == "json":
         from kerascheck.report import json
 
-        click.echo(json.render(findings, errors, outcome.sources, outcome.files), err=err)
+        click.echo(json.render(findings, errors, outcome.sources, outcome.files, evidence), err=err)
     else:
         color = _color(options["color"])
         if options["output_format"] == "concise":
             from kerascheck.report import concise
 
-            lines = concise.render(findings, errors, outcome.sources)
+            lines = concise.render(findings, errors, outcome.sources, evidence)
         else:
             from kerascheck.report import text
 
-            lines = text.render(findings, errors, outcome.sources, click.style)
+            lines = text.render(findings, errors, outcome.sources, click.style, evidence)
         for line in lines:
             click.echo(line, err=err, color=color)
         if options["statistics"]:
@@ -276,9 +282,27 @@ def _report(outcome: Outcome, files: Sequence[File], options: dict[str, Any], *,
             click.echo(common.summary(findings, errors, outcome.files), err=err)
     if errors:
         return 2
-    fail_on = {file.path: file.settings.fail_on for file in files}
-    failed = any(finding.severity >= fail_on[finding.location.path] for finding in findings)
+    if options["gate"] == "confirmed":
+        failed = any(measured.confirmed for measured in evidence.values())
+    else:
+        fail_on = {file.path: file.settings.fail_on for file in files}
+        failed = any(finding.severity >= fail_on[finding.location.path] for finding in findings)
     return int(failed and not options["exit_zero"])
+
+
+def _recall(outcome: Outcome, targets: Mapping[str, str | None]) -> Mapping[Finding, Evidence]:
+    """What ``verify`` has measured of the findings; costs a look per folder where it never ran."""
+    folders: set[str] = set()
+    for path in {finding.location.path for finding in outcome.findings}:
+        folder = os.path.dirname(os.path.abspath(path))
+        while folder not in folders:
+            folders.add(folder)
+            folder = os.path.dirname(folder)
+    if not any(os.path.exists(os.path.join(folder, ".kerascheck", "evidence.json")) for folder in folders):
+        return {}
+    from kerascheck.verify import memory
+
+    return memory.recall(outcome.findings, outcome.sources, target_of=targets.get)
 
 
 def _color(choice: str) -> bool | None:

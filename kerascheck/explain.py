@@ -9,8 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from kerascheck.registry import Room
-
-_EVIDENCE = "evidence.json"
+from kerascheck.verify import evidence
 
 
 def summary(room: Room) -> str:
@@ -45,10 +44,15 @@ def as_text(room: Room) -> str:
     ]
     if diff := example(room):
         parts.append(f"## Example\n\n```diff\n{diff}\n```")
-    evidence = room.folder / _EVIDENCE
-    if evidence.is_file():
-        parts.append(f"## Evidence\n\n{evidence.read_text(encoding='utf-8').strip()}")
+    parts.append(f"## Evidence\n\nWhat fast.py gains over slow.py:\n\n{_evidence(room)}")
     return "\n\n".join(parts)
+
+
+def _evidence(room: Room) -> str:
+    columns = evidence.for_rule(room.code)
+    if columns is None:
+        return f"Not measured yet; 'kerascheck evidence {room.code}' runs both on your machine."
+    return "\n".join(f"- {column}" for column in columns)
 
 
 def as_list(rooms: Sequence[Room]) -> str:
@@ -63,7 +67,6 @@ def as_json(rooms: Sequence[Room], *, single: bool) -> str:
 
 
 def _describe(room: Room) -> dict[str, Any]:
-    evidence = room.folder / _EVIDENCE
     return {
         "code": room.code,
         "name": room.name,
@@ -73,5 +76,5 @@ def _describe(room: Room) -> dict[str, Any]:
         "documentation": room.documentation.strip(),
         "sections": sections(room),
         "example": example(room),
-        "evidence": json.loads(evidence.read_text(encoding="utf-8")) if evidence.is_file() else None,
+        "evidence": {device: (evidence.row_of(room.code) or {}).get(device) for device in evidence.DEVICES},
     }

@@ -7,6 +7,7 @@ columns are 1-based and, in notebooks, relative to the cell.
 from __future__ import annotations
 
 import enum
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 
@@ -94,6 +95,32 @@ class Finding:
     def sort_key(self) -> tuple:
         """Orders findings and file errors by path, cell, line, column and code."""
         return _sort_key(self.location, self.code)
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What ``kerascheck verify`` has measured of a finding on a machine like this one."""
+
+    status: str
+    """"confirmed", "no effect", "slower" or "changes results"."""
+    reason: str
+    ratio: float
+    """How many times faster the steps of the repaired script were."""
+    low: float
+    high: float
+    """The 95 % interval of ``ratio``."""
+    date: str
+    """Of the measurement, YYYY-MM-DD."""
+    versions: Mapping[str, str]
+    """Of the frameworks that it ran with, by name."""
+
+    @property
+    def confirmed(self) -> bool:
+        """Whether the repair is worth something here."""
+        return self.status == "confirmed"
+
+    def __str__(self) -> str:
+        return f"{self.status} here: x{self.ratio:.2f} [{self.low:.2f}-{self.high:.2f}], {self.date}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -265,6 +265,19 @@ def test_a_rule_explains_itself():
     assert "--- slow.py\n+++ fast.py\n" in by_code.out
 
 
+def test_a_rule_quotes_what_was_measured(monkeypatch):
+    from kerascheck.verify import evidence
+
+    (row,) = [row for row in evidence.read_table() if row["code"] == "KC101"]
+    shown = kerascheck("rule", "KC101").out
+    assert f"- CPU: {row['cpu']['status']} x{row['cpu']['ratio']:.2f} [" in shown
+    assert row["cpu"]["date"] in shown and "tensorflow 2.21.0" in shown
+    assert json.loads(kerascheck("rule", "KC101", "--output-format", "json").out)["evidence"]["cpu"] == row["cpu"]
+    monkeypatch.setattr(evidence, "read_table", lambda: [{key: row[key] for key in ("code", "name", "cpu")}])
+    assert kerascheck("rule", "KC101").out.endswith("- GPU: unmeasured\n")
+    assert "Not measured yet; 'kerascheck evidence KC103'" in kerascheck("rule", "KC103").out
+
+
 def test_rules_are_listed_and_described_for_programs():
     listed = kerascheck("rule").out.splitlines()
     described = json.loads(kerascheck("rule", "--all", "--output-format", "json").out)

@@ -5,26 +5,35 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import asdict
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from kerascheck.finding import FileError, Finding, Location, Severity
+from kerascheck.finding import Evidence, FileError, Finding, Location, Severity
 from kerascheck.report.common import option
 
 if TYPE_CHECKING:
     from kerascheck.source import Source
 
 
-def render(findings: list[Finding], errors: list[FileError], sources: Mapping[str, Source], files: int) -> str:
+def render(
+    findings: list[Finding],
+    errors: list[FileError],
+    sources: Mapping[str, Source],
+    files: int,
+    evidence: Mapping[Finding, Evidence] = MappingProxyType({}),
+) -> str:
     """The document; lines and columns are 1-based, ends exclusive, ``cell`` null for scripts.
 
     Args:
         sources: the source of every path that has a finding, to place the edits of fixes.
         files: how many files were linted.
+        evidence: what has been measured of some of the findings.
     """
     severities = Counter(finding.severity for finding in findings)
     document = {
         "version": 1,
-        "findings": [_finding(finding, sources) for finding in findings],
+        "findings": [_finding(finding, sources, evidence.get(finding)) for finding in findings],
         "errors": [
             {**_start(error.location), "code": error.code, "message": error.message} for error in errors
         ],
@@ -48,7 +57,7 @@ def _end(location: Location) -> dict[str, Any]:
     return {"end_line": location.end_line, "end_column": location.end_column}
 
 
-def _finding(finding: Finding, sources: Mapping[str, Source]) -> dict[str, Any]:
+def _finding(finding: Finding, sources: Mapping[str, Source], evidence: Evidence | None) -> dict[str, Any]:
     return {
         **_start(finding.location),
         **_end(finding.location),
@@ -62,6 +71,7 @@ def _finding(finding: Finding, sources: Mapping[str, Source]) -> dict[str, Any]:
             for related in finding.related
         ],
         "fix": _fix(finding, sources[finding.location.path]),
+        "evidence": None if evidence is None else asdict(evidence),
     }
 
 

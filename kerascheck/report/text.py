@@ -5,9 +5,10 @@ from __future__ import annotations
 import textwrap
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from kerascheck.finding import FileError, Finding, Location, Severity
+from kerascheck.finding import Evidence, FileError, Finding, Location, Severity
 from kerascheck.report.common import option, place
 
 if TYPE_CHECKING:
@@ -23,23 +24,28 @@ _CONTEXT = 2
 
 
 def render(
-    findings: list[Finding], errors: list[FileError], sources: Mapping[str, Source], style: Style
+    findings: list[Finding],
+    errors: list[FileError],
+    sources: Mapping[str, Source],
+    style: Style,
+    evidence: Mapping[Finding, Evidence] = MappingProxyType({}),
 ) -> Iterator[str]:
     """One block of lines per finding, sorted by place.
 
     Args:
         sources: the source of every path that has a finding.
         style: colours a text, or returns it as it is.
+        evidence: what has been measured of some of the findings.
     """
     for item in sorted([*findings, *errors], key=lambda item: item.sort_key):
         if isinstance(item, FileError):
             yield f"{style(place(item.location), bold=True)}: {style(item.code, fg='red', bold=True)} {item.message}"
             yield ""
             continue
-        yield from _block(item, sources[item.location.path], style)
+        yield from _block(item, sources[item.location.path], style, evidence.get(item))
 
 
-def _block(finding: Finding, source: Source, style: Style) -> Iterator[str]:
+def _block(finding: Finding, source: Source, style: Style, evidence: Evidence | None) -> Iterator[str]:
     colour = _COLOURS[finding.severity]
     head = f"{finding.severity} {finding.code}"
     yield (
@@ -49,6 +55,8 @@ def _block(finding: Finding, source: Source, style: Style) -> Iterator[str]:
     yield from _frame(finding.location, source, colour, style)
     if finding.because:
         yield from _note("because", finding.because, style)
+    if evidence is not None:
+        yield from _note("measured", str(evidence), style)
     for related in finding.related:
         yield from _note("see", f"{place(related.location)}: {related.message}", style)
     if finding.fix is not None:

@@ -211,7 +211,7 @@ def evidence(rules: tuple[str, ...], budget: float, output_format: str, update: 
 
     def tell(row: dict[str, Any]) -> None:
         progress.clear()
-        click.echo(f"{row['code']} {row['name']}: {table.for_rule(row['code'], [row])}", err=True)
+        click.echo(f"{row['code']} {row['name']}: {'; '.join(table.for_rule(row['code'], [row]))}", err=True)
         if update:  # after every row: a table takes an hour, and may be interrupted
             path = Path(update)
             rows = table.merge(table.read_table(path), [row])

@@ -15,6 +15,9 @@ from kerascheck.verify.process import Script
 TABLE = Path(__file__).with_name("evidence_table.json")
 """What ships with kerascheck: {"rows": [...]}, see :func:`row`."""
 
+DEVICES = ("cpu", "gpu")
+"""The columns of the table."""
+
 _ORDER = (Status.CONFIRMED, Status.CHANGES_RESULTS, Status.SLOWER, Status.NO_EFFECT, Status.NOT_RUN)
 
 
@@ -49,7 +52,7 @@ def row(code: str, name: str, comparison: Comparison) -> dict[str, Any]:
         "ratio": round(best.ratio.value, 2) if best and best.ratio else None,
         "low": round(best.ratio.low, 2) if best and best.ratio else None,
         "high": round(best.ratio.high, 2) if best and best.ratio else None,
-        "machine": machine(),
+        "machine": machine() | ({"gpu": facts["gpus"][0]} if facts.get("gpus") else {}),
         "versions": {key: facts[key] for key in ("keras", "tensorflow") if facts.get(key)},
         "date": time.strftime("%Y-%m-%d"),
     }
@@ -73,19 +76,24 @@ def read_table(path: Path = TABLE) -> list[dict[str, Any]]:
         return []
 
 
-def for_rule(code: str, rows: Sequence[Mapping[str, Any]] | None = None) -> str | None:
-    """What the table says of a rule, in one line for ``kerascheck rule`` and the documentation; None without a row."""
-    entry = next((r for r in (read_table() if rows is None else rows) if r["code"] == code), None)
-    if entry is None:
-        return None
-    return "; ".join(f"{device.upper()}: {_column(entry.get(device))}" for device in ("cpu", "gpu"))
+def row_of(code: str, rows: Sequence[Mapping[str, Any]] | None = None) -> Mapping[str, Any] | None:
+    """The row of a rule, of the table that ships with kerascheck if ``rows`` is None; None without one."""
+    return next((row for row in (read_table() if rows is None else rows) if row["code"] == code), None)
+
+
+def for_rule(code: str, rows: Sequence[Mapping[str, Any]] | None = None) -> list[str] | None:
+    """What the table says of a rule, a line per device, for ``kerascheck rule`` and the documentation; None without a row."""
+    entry = row_of(code, rows)
+    return entry and [f"{device.upper()}: {_column(entry.get(device))}" for device in DEVICES]
 
 
 def _column(measured: Mapping[str, Any] | None) -> str:
     if measured is None:
         return "unmeasured"
+    machine = measured["machine"]
     versions = ", ".join(f"{name} {version}" for name, version in measured["versions"].items())
-    where = f"{measured['machine']['cores']} cores, {versions}, {measured['date']}"
+    device = machine.get("gpu") or f"{machine['cores']} cores {machine['processor']}"
+    where = f"{device}, {versions}, {measured['date']}"
     if measured["ratio"] is None:
         return f"{measured['status']} ({measured['reason']}; {where})"
     return f"{measured['status']} x{measured['ratio']:.2f} [{measured['low']:.2f}-{measured['high']:.2f}] ({where})"
@@ -96,7 +104,7 @@ def render(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     yield "| rule | CPU | GPU |"
     yield "|---|---|---|"
     for entry in rows:
-        cells = (_column(entry.get(device)).replace("|", "\\|") for device in ("cpu", "gpu"))
+        cells = (_column(entry.get(device)).replace("|", "\\|") for device in DEVICES)
         yield f"| {entry['code']} {entry['name']} | " + " | ".join(cells) + " |"
 
 

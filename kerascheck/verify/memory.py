@@ -1,23 +1,23 @@
 """Evidence kept in the user's project: ``.kerascheck/evidence.json``.
 
-A verdict is kept under a key that survives line moves: rule, text of the statement without its layout, and the name
-of the function that it stands in. It is used only while the code of that function, the versions of the frameworks and
-the machine class are those that it was measured with.
+A verdict is kept under a key that survives line moves: rule, file, the name of the function, and the text of the
+statement without its layout. It is used only while the code of that function and of what it uses of its file, the versions
+of the frameworks and the machine class are those that it was measured with.
 """
 
 from __future__ import annotations
 
 import ast
+import functools
 import hashlib
 import json
 import os
 import time
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kerascheck.finding import Finding
+from kerascheck.finding import Evidence, Finding
 from kerascheck.verify.files import write_whole
 
 if TYPE_CHECKING:
@@ -26,27 +26,9 @@ if TYPE_CHECKING:
 
 _FILE = Path(".kerascheck", "evidence.json")
 _SCHEMA = 1
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _LARGEST = 2000
 """Entries kept; the oldest go first."""
-
-
-@dataclass(frozen=True, slots=True)
-class Evidence:
-    """A verdict from an earlier run."""
-
-    status: str
-    """A value of :class:`kerascheck.verify.compare.Status`."""
-    reason: str
-    ratio: float | None
-    low: float | None
-    high: float | None
-    date: str
-    versions: Mapping[str, str]
-
-    def __str__(self) -> str:
-        if self.ratio is None:
-            return self.status
-        return f"{self.status} x{self.ratio:.2f} [{self.low:.2f}-{self.high:.2f}]"
 
 
 def project_folder(path: str | os.PathLike[str]) -> Path:
@@ -59,46 +41,88 @@ def project_folder(path: str | os.PathLike[str]) -> Path:
 
 
 def key(finding: Finding, source: Source) -> tuple[str, str]:
-    """(key, state): the key names the finding across line moves, the state changes when the code around it changes."""
-    statement, name, body = _surroundings(finding, source)
-    identity = "\0".join((finding.code, name, statement))
-    return _digest(identity), _digest(body)
+    """(key, state): the key names the finding across line moves, the state changes with the code that it depends on."""
+    path = os.path.abspath(finding.location.path)
+    name, statement, code = _surroundings(finding, source)
+    identity = (finding.code, os.path.relpath(path, project_folder(path)).replace(os.sep, "/"), name, *statement)
+    return _digest("\0".join(identity)), _digest("\0".join(code))
 
 
 def _digest(text: str) -> str:
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
 
 
-def _surroundings(finding: Finding, source: Source) -> tuple[str, str, str]:
-    """The finding's statement, the qualified name of its function, and that function's code, all without layout."""
-    line = finding.location.line
-    if finding.location.cell is not None:
-        cell = next(c for c in source.cells if c.index == finding.location.cell)
-        line += source.line_of(cell.start) - 1
-    try:
-        tree = ast.parse(source.text)
-    except (SyntaxError, ValueError, RecursionError):
-        return source.text.splitlines()[line - 1].strip(), "", source.text
+def _surroundings(finding: Finding, source: Source) -> tuple[str, Sequence[str], Sequence[str]]:
+    """Without layout: the qualified name of the finding's function, what tells the finding from others there, and the code
+    that its evidence depends on."""
+    place, before, text = finding.location, 0, source.text
+    if place.cell is not None:
+        cell = next(c for c in source.cells if c.index == place.cell)
+        before = source.line_of(cell.start) - 1
+    first, last = place.line + before, place.end_line + before
+    lines = text.splitlines()[first - 1 : last]
+    lines[-1] = lines[-1][: place.end_column - 1]
+    lines[0] = lines[0][place.column - 1 :]
+    found = "".join("".join(lines).split())
+    tree = _parse(text)
+    if tree is None:
+        return "", [found], [text]
     names: list[str] = []
-    scope: ast.AST = tree
-    smallest: ast.stmt | None = None
-    pending: list[ast.AST] = [tree]
+    around: list[ast.stmt] = []
+    node: ast.AST | None = tree
+    while node is not None:
+        node = next((child for child in _placed_children(node) if child.lineno <= first <= child.end_lineno), None)
+        if isinstance(node, ast.stmt):
+            around.append(node)
+            if isinstance(node, _DEFINITIONS):
+                names.append(node.name)
+    if not names:
+        return "", [found, *_statement(tree, around)], [ast.unparse(tree)]
+    return ".".join(names), [found, *_statement(around[0], around)], _with_what_it_uses(around[0], tree)
+
+
+@functools.lru_cache(maxsize=1)
+def _parse(text: str) -> ast.Module | None:
+    try:
+        return ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError):
+        return None
+
+
+def _statement(scope: ast.AST, around: Sequence[ast.stmt]) -> tuple[str, str]:
+    """The text of the innermost statement, and how many equal ones stand above it in ``scope``."""
+    if not around or isinstance(around[-1], _DEFINITIONS):
+        return "", "0"
+    text, line = ast.unparse(around[-1]), around[-1].lineno
+    same = (n for n in ast.walk(scope) if type(n) is type(around[-1]) and n.lineno < line and ast.unparse(n) == text)
+    return text, str(sum(1 for _ in same))
+
+
+def _with_what_it_uses(definition: ast.stmt, tree: ast.Module) -> list[str]:
+    """A definition of a module, and what it uses of the module's other statements, through each other."""
+    binding: dict[str, list[ast.stmt]] = {}
+    for statement in tree.body:
+        for node in ast.walk(statement):
+            name = node.name if isinstance(node, _DEFINITIONS) else node.id if isinstance(node, ast.Name) else None
+            if name is not None and not isinstance(getattr(node, "ctx", None), ast.Load):
+                binding.setdefault(name, []).append(statement)
+    used = {definition: None}
+    pending = [definition]
     while pending:
-        node = pending.pop()
-        for child in ast.iter_child_nodes(node):
-            first, last = getattr(child, "lineno", None), getattr(child, "end_lineno", None)
-            if first is None or not first <= line <= last:
-                if first is None:
-                    pending.append(child)
-                continue
-            if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-                names.append(child.name)
-                scope = child
-            elif isinstance(child, ast.stmt):
-                smallest = child
-            pending.append(child)
-    statement = ast.unparse(smallest) if smallest is not None else ""
-    return statement, ".".join(names), ast.unparse(scope)
+        names = {n.id for n in ast.walk(pending.pop()) if isinstance(n, ast.Name)}
+        for statement in (s for name in names for s in binding.get(name, ()) if s not in used):
+            used[statement] = None
+            pending.append(statement)
+    return [ast.unparse(statement) for statement in tree.body if statement in used]
+
+
+def _placed_children(node: ast.AST) -> Iterator[Any]:
+    """The nearest nodes below that have lines, in order."""
+    for child in ast.iter_child_nodes(node):
+        if hasattr(child, "lineno"):
+            yield child
+        else:
+            yield from _placed_children(child)
 
 
 def remember(result: Verification) -> Path | None:
@@ -153,14 +177,18 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def recall(
-    findings: Iterable[Finding], sources: Mapping[str, Source], versions: Mapping[str, str] | None = None
+    findings: Iterable[Finding],
+    sources: Mapping[str, Source],
+    versions: Mapping[str, str] | None = None,
+    target_of: Callable[[str], str | None] = lambda path: None,
 ) -> dict[Finding, Evidence]:
     """What earlier runs on this machine class say about ``findings``.
 
     ``sources``: by the path of the findings' locations. ``versions``: of installed frameworks by name, see
-    :func:`installed_versions` (the default); evidence from others is left out, and so is evidence about code that has changed since.
+    :func:`installed_versions` (the default); ``target_of``: the TensorFlow ("2.15") that the settings of a path say its code
+    runs on, or None. Evidence from others is left out, and so is evidence about code that has changed since.
     """
-    from kerascheck.verify.compare import machine
+    from kerascheck.verify.compare import Status, machine
 
     versions = installed_versions() if versions is None else versions
     found: dict[Finding, Evidence] = {}
@@ -168,7 +196,7 @@ def recall(
     here = json.loads(json.dumps(machine()))
     for finding in findings:
         path = project_folder(finding.location.path) / _FILE
-        entries = files.setdefault(path, _read(path)) if path in files or path.exists() else {}
+        entries = files[path] if path in files else files.setdefault(path, _read(path))
         source = sources.get(finding.location.path)
         if not entries or source is None:
             continue
@@ -177,14 +205,22 @@ def recall(
         try:
             if entry is None or entry["state"] != state or entry["machine"] != here:
                 continue
-            if any(versions.get(name) not in (None, version) for name, version in entry["versions"].items()):
+            if _is_of_others(entry["versions"], versions, target_of(finding.location.path)):
                 continue
-            found[finding] = Evidence(
-                entry["status"], entry["reason"], entry["ratio"], entry["low"], entry["high"], entry["date"], entry["versions"]
-            )
-        except (KeyError, TypeError, AttributeError):
+            ratio, low, high = (float(entry[name]) for name in ("ratio", "low", "high"))
+            status, date = Status(entry["status"]).value, time.strftime("%Y-%m-%d", time.strptime(entry["date"], "%Y-%m-%d"))
+            found[finding] = Evidence(status, str(entry["reason"]), ratio, low, high, date, entry["versions"])
+        except (KeyError, TypeError, ValueError, AttributeError):
             continue  # written by another program
     return found
+
+
+def _is_of_others(measured: Mapping[str, str], installed: Mapping[str, str], target: str | None) -> bool:
+    """Whether evidence is from other versions than those that the code runs on, as far as these are known."""
+    if target is not None and "tensorflow" in measured:
+        # A target names no patch release.
+        return measured["tensorflow"].split(".")[:2] != target.split(".")[:2]
+    return any(installed.get(name) not in (None, version) for name, version in measured.items())
 
 
 def installed_versions() -> dict[str, str]:

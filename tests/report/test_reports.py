@@ -2,7 +2,7 @@
 
 import json
 
-from kerascheck.finding import Applicability, Edit, FileError, Finding, Fix, Location, Related, Severity
+from kerascheck.finding import Applicability, Edit, Evidence, FileError, Finding, Fix, Location, Related, Severity
 from kerascheck.report import common, concise, text
 from kerascheck.report import json as json_report
 from kerascheck.source import Cell, Source
@@ -101,6 +101,7 @@ def test_json_has_every_field_and_places_the_edits():
                         {"line": 4, "column": 4, "end_line": 4, "end_column": 4, "content": ", 1"},
                     ],
                 },
+                    "evidence": None,
             },
         ],
         "errors": [{"path": "b.py", "cell": None, "line": 1, "column": 2, "code": "KC999", "message": "does not parse"}],
@@ -143,3 +144,22 @@ def test_statistics_count_findings_and_time_per_rule():
         ["1", "1", "500.0", "KC101", "serial-map"],
         ["0", "0", "125.0", "all", "other", "rules"],
     ]
+
+
+# --- evidence -----------------------------------------------------------------------------------------
+
+CONFIRMED = Evidence("confirmed", "steps are 1.84 times faster", 1.84, 1.79, 1.9, "2026-11-21", {"tensorflow": "2.21.0"})
+
+
+def test_evidence_stands_beside_its_finding():
+    measured, other = finding(), finding(code="KC102")
+    shown = "\n".join(text.render([measured, other], [], {"a.py": SCRIPT}, plain, {measured: CONFIRMED}))
+    assert shown.count("  = measured: confirmed here: x1.84 [1.79-1.90], 2026-11-21\n") == 1
+    lines = list(concise.render([measured, other], [], {"a.py": SCRIPT}, {measured: CONFIRMED}))
+    assert [line.endswith(" (confirmed here: x1.84 [1.79-1.90], 2026-11-21)") for line in lines] == [True, False]
+    found = json.loads(json_report.render([measured, other], [], {"a.py": SCRIPT}, 1, {measured: CONFIRMED}))["findings"]
+    assert found[0]["evidence"] == {
+        "status": "confirmed", "reason": "steps are 1.84 times faster", "ratio": 1.84, "low": 1.79, "high": 1.9,
+        "date": "2026-11-21", "versions": {"tensorflow": "2.21.0"},
+    }  # fmt: skip
+    assert found[1]["evidence"] is None

@@ -29,10 +29,12 @@ def test_a_row_takes_the_training_that_tells_most():
 def test_columns_of_cpu_and_gpu_are_kept_apart():
     large = Verdict("line 9", Status.CONFIRMED, "", Ratio(1.9, 1.8, 2.0))
     cpu = evidence.row("KC101", "serial-map", comparison(large))
-    gpu = evidence.row("KC101", "serial-map", comparison(large, gpus=["GPU:0"]))
+    gpu = evidence.row("KC101", "serial-map", comparison(large, gpus=["Made Up 9000"]))
+    assert "(Made Up 9000, tensorflow" in evidence.for_rule("KC101", [gpu])[1]
     assert set(evidence.merge([cpu], [gpu])[0]) == {"code", "name", "cpu", "gpu"}
-    text = evidence.for_rule("KC101", [cpu])
-    assert text.startswith("CPU: confirmed x1.90 [1.80-2.00]") and text.endswith("GPU: unmeasured")
+    first, second = evidence.for_rule("KC101", [cpu])
+    assert first.startswith("CPU: confirmed x1.90 [1.80-2.00] (") and "tensorflow 2.21.0, 20" in first and " cores " in first
+    assert second == "GPU: unmeasured"
     assert evidence.for_rule("KC999", [cpu]) is None
 
 

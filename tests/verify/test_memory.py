@@ -1,26 +1,51 @@
 """Evidence survives line moves and layout, and is dropped with the code, the versions or the machine that it is about."""
 
 import json
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
+from command import kerascheck
 
+from kerascheck.config import Configuration, overrides_from
 from kerascheck.finding import Applicability, Edit, Finding, Fix, Location, Severity
 from kerascheck.source import Source
 from kerascheck.verify import memory
 from kerascheck.verify.compare import Comparison, Status, Variant, Verdict, machine
-from kerascheck.verify.findings import Linted, Repair
+from kerascheck.verify.findings import Linted, Repair, findings_of, repairs
 from kerascheck.verify.result import Verification
 from kerascheck.verify.rounds import Run
 from kerascheck.verify.stats import Ratio
 
-TEXT = "import tensorflow as tf\n\ndef make(ds):\n    ds = ds.map(f)\n    return ds.batch(3)\n"
+TEXT = """\
+import tensorflow as tf
+
+SIZE = 3
+
+def g(x):
+    return x * SIZE
+
+def f(x):
+    return g(x)
+
+def other(x):
+    return x
+
+def make(ds):
+    ds = ds.map(f)
+    return ds.batch(3)
+"""
 VERSIONS = {"keras": "3.15.1", "tensorflow": "2.21.0"}
 
 
-def finding(path, text, code="KC101"):
-    line = next(number for number, content in enumerate(text.splitlines(), 1) if ".map(" in content)
+def finding(path, text, code="KC101", occurrence=0):
+    lines = [number for number, content in enumerate(text.splitlines(), 1) if ".map(" in content]
+    line = lines[occurrence]
+    start, end = (text.splitlines()[line - 1].index(part) + 1 for part in ("ds.map", ")"))
     fix = Fix(Applicability.SAFE, "Do", (Edit(0, 0, "x"),))
-    return Finding(code, "serial-map", Severity.WARNING, Location(path, None, line, 10, line, 19), "m", fix=fix)
+    return Finding(code, "serial-map", Severity.WARNING, Location(path, None, line, start, line, end + 1), "m", fix=fix)
 
 
 @pytest.fixture
@@ -38,15 +63,15 @@ def remembered(tmp_path):
     return path
 
 
-def recall(path, text, versions=VERSIONS):
-    found = finding(path, text)
-    return memory.recall([found], {path: Source(path, text)}, versions).get(found)
+def recall(path, text, versions=VERSIONS, target=None, occurrence=0):
+    found = finding(path, text, occurrence=occurrence)
+    return memory.recall([found], {path: Source(path, text)}, versions, lambda path: target).get(found)
 
 
 def test_evidence_is_shown_again(remembered):
     evidence = recall(remembered, TEXT)
     assert (evidence.status, evidence.ratio) == ("confirmed", 1.9)
-    assert str(evidence) == "confirmed x1.90 [1.80-2.00]"
+    assert str(evidence) == f"confirmed here: x1.90 [1.80-2.00], {evidence.date}"
 
 
 def test_line_moves_comments_and_layout_do_not_matter(remembered):
@@ -56,10 +81,38 @@ def test_line_moves_comments_and_layout_do_not_matter(remembered):
 
 def test_code_elsewhere_does_not_matter(remembered):
     assert recall(remembered, TEXT + "\nprint('done')\n") is not None
+    assert recall(remembered, TEXT.replace("def other(x):\n    return x", "def other(x):\n    return -x")) is not None
+
+
+def test_equal_code_elsewhere_has_no_evidence(remembered):
+    twice = TEXT.replace("    ds = ds.map(f)\n", "    ds = ds.map(f)\n    ds = ds.map(f)\n")
+    (evidence_of_the_function,) = {recall(remembered, twice, occurrence=number) for number in (0, 1)}
+    assert evidence_of_the_function is None  # the function has changed
+    other = remembered.replace("train.py", "other.py")
+    assert recall(other, TEXT) is None
+
+
+def test_equal_statements_are_told_apart():
+    twice = TEXT.replace("    ds = ds.map(f)\n", "    ds = ds.map(f)\n    ds = ds.map( f )\n")
+    source = Source("train.py", twice)
+    first, second = (memory.key(finding("train.py", twice, occurrence=number), source) for number in (0, 1))
+    assert first[0] != second[0] and first[1] == second[1]
+
+
+def test_code_at_module_level_depends_on_the_whole_file():
+    text = "import data\nds = data.make()\nds = ds.map(f)\n"
+    states = {memory.key(finding("train.py", each), Source("train.py", each)) for each in (text, text + "x = 1\n")}
+    assert len({identity for identity, _ in states}) == 1 and len(states) == 2
+
+
+def test_what_is_no_python_has_a_key():
+    assert memory.key(finding("t.py", "ds = ds.map(f)\n(("), Source("t.py", "ds = ds.map(f)\n(("))
 
 
 @pytest.mark.parametrize(
-    "change", [("map(f)", "map(f, 1)"), ("batch(3)", "batch(4)"), ("def make", "def make_other")], ids=str
+    "change",
+    [("map(f)", "map(f, 1)"), ("batch(3)", "batch(4)"), ("def make", "def make_other"), ("return g(x)", "return x"), ("SIZE = 3", "SIZE = 4")],
+    ids=str,
 )
 def test_changed_code_makes_evidence_stale(remembered, change):
     assert recall(remembered, TEXT.replace(*change)) is None
@@ -68,6 +121,11 @@ def test_changed_code_makes_evidence_stale(remembered, change):
 def test_other_versions_make_evidence_stale(remembered):
     assert recall(remembered, TEXT, {**VERSIONS, "tensorflow": "2.22.0"}) is None
     assert recall(remembered, TEXT, {}) is not None  # not installed here: nothing speaks against it
+
+
+def test_the_target_counts_more_than_what_is_installed(remembered):
+    assert recall(remembered, TEXT, target="2.15") is None
+    assert recall(remembered, TEXT, {"tensorflow": "2.15.0"}, target="2.21") is not None
 
 
 def test_another_machine_makes_evidence_stale(remembered, monkeypatch):
@@ -84,6 +142,86 @@ def test_a_broken_file_is_no_evidence(remembered, content, tmp_path):
 def test_broken_entries_are_no_evidence(remembered, tmp_path):
     file = tmp_path / ".kerascheck" / "evidence.json"
     content = json.loads(file.read_text())
-    content["evidence"] = {key: {"state": entry["state"]} for key, entry in content["evidence"].items()}
-    file.write_text(json.dumps(content))
+    for change in ({"status": "\x1b[31m"}, {"date": "\x1b[31m"}, {"ratio": "fast"}, {"ratio": None}, {"versions": 3}, {"versions": {"keras": 3}}):
+        entries = {key: {**entry, **change} for key, entry in content["evidence"].items()}
+        file.write_text(json.dumps({**content, "evidence": entries}))
+        assert recall(remembered, TEXT) is None, change
+    file.write_text(json.dumps({**content, "evidence": {key: {"state": entry["state"]} for key, entry in content["evidence"].items()}}))
     assert recall(remembered, TEXT) is None
+
+
+# --- the linter -----------------------------------------------------------------------------------------
+
+SCRIPT = """\
+import tensorflow as tf
+
+ds = tf.data.Dataset.range(10)
+ds = ds.map(lambda x: x + tf.random.uniform([], maxval=9, dtype=tf.int64))
+ds = ds.batch(2).prefetch(tf.data.AUTOTUNE)
+model = tf.keras.Sequential()
+model.compile("sgd", "mse", run_eagerly=True)
+model.fit(ds)
+"""
+LINT = ("--select", "KC101,KC309", "--output-format", "concise", "-q")
+
+
+@pytest.fixture
+def verified(tmp_path, monkeypatch):
+    """A project with two findings; verify has been told to have run, with these verdicts by code."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "train.py").write_text(SCRIPT)
+    monkeypatch.setattr(memory, "installed_versions", lambda: VERSIONS)
+
+    def verified(**statuses):
+        linted = findings_of("train.py", Configuration(overrides_from({"select": ["KC101,KC309"]})))
+        made = {repair.variant.name: repair for repair in repairs(linted)}
+        verdicts = [
+            Verdict(name, statuses[repair.findings[0].code], "", Ratio(1.9, 1.8, 2.0))
+            for name, repair in made.items()
+            if len(repair.findings) == 1
+        ]
+        comparison = Comparison(str(tmp_path / "train.py"), Run(end={"facts": dict(VERSIONS)}), verdicts=verdicts)
+        return memory.remember(Verification(comparison, linted, made, machine(), "python train.py"))
+
+    return verified
+
+
+def test_the_linter_shows_it_and_a_gate_can_ask_for_it(verified):
+    assert kerascheck(*LINT, "--gate", "confirmed", ".").code == 0
+    assert kerascheck(*LINT, ".").code == 1
+    verified(KC101=Status.CONFIRMED, KC309=Status.NO_EFFECT)
+    ran = kerascheck(*LINT, "--gate", "confirmed", ".")
+    first, second = ran.out.splitlines()
+    assert "KC101" in first and "(confirmed here: x1.90 [1.80-2.00], 20" in first
+    assert "KC309" in second and "(no effect here: x1.90 [1.80-2.00], 20" in second
+    assert ran.code == 1
+    assert kerascheck(*LINT, "--gate", "confirmed", "--exit-zero", ".").code == 0
+    assert kerascheck(*LINT, "--ignore", "KC101", "--gate", "confirmed", ".").code == 0
+    assert kerascheck("--select", "KC101", "--output-format", "json", ".").out.count('"status": "confirmed"') == 1
+
+
+def test_notebooks_have_evidence_too(verified, tmp_path):
+    cells = [{"cell_type": "code", "source": part} for part in ("import tensorflow as tf\n", SCRIPT)]
+    (tmp_path / "train.ipynb").write_text(json.dumps({"nbformat": 4, "cells": cells}))
+    linted = findings_of("train.ipynb", Configuration(overrides_from({"select": ["KC101"]})))
+    (repair,) = repairs(linted)
+    verdict = Verdict(repair.variant.name, Status.CONFIRMED, "", Ratio(1.9, 1.8, 2.0))
+    comparison = Comparison("train.ipynb", Run(end={"facts": dict(VERSIONS)}), verdicts=[verdict])
+    memory.remember(Verification(comparison, linted, {verdict.name: repair}, machine(), ""))
+    (line,) = kerascheck("--select", "KC101", "--output-format", "concise", "-q", "train.ipynb").out.splitlines()
+    assert "cell 1:" in line and "(confirmed here" in line
+
+
+def test_a_target_of_the_command_line_counts(verified):
+    verified(KC101=Status.CONFIRMED, KC309=Status.CONFIRMED)
+    assert "confirmed here" in kerascheck(*LINT, "--target-tensorflow", "2.21", ".").out
+    assert "confirmed here" not in kerascheck(*LINT, "--target-tensorflow", "2.15", ".").out
+
+
+def test_where_verify_never_ran_nothing_of_it_is_imported(verified):
+    code = "import sys\nfrom kerascheck.cli import main\ntry: main(['.'])\nfinally: print([m for m in sys.modules if 'verify' in m])"
+    environment = {**os.environ, "PYTHONPATH": str(Path(memory.__file__).parents[2])}
+    run = lambda: subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment).stdout.splitlines()[-1]
+    assert run() == "[]"
+    verified(KC101=Status.CONFIRMED, KC309=Status.CONFIRMED)
+    assert "kerascheck.verify.memory" in run()

@@ -70,11 +70,13 @@ def facts(state, leader):
 def accelerators(state, backend):
     """Names of the devices, other than processors, that this process holds: none or a list."""
     if backend == "jax":
-        return [str(device) for device in sys.modules["jax"].devices() if device.platform != "cpu"]
+        return [device.device_kind for device in sys.modules["jax"].devices() if device.platform != "cpu"]
     if backend == "torch" and sys.modules["torch"].cuda.is_available():
         return [sys.modules["torch"].cuda.get_device_name(0)]
     if hasattr(state, "uses_gpu") and state.uses_gpu():
-        return [device.name for device in sys.modules["tensorflow"].config.list_physical_devices("GPU")]
+        config = sys.modules["tensorflow"].config
+        devices = config.list_physical_devices("GPU")
+        return [config.experimental.get_device_details(device).get("device_name", device.name) for device in devices]
     return []
 
 
