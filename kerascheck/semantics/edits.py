@@ -257,6 +257,15 @@ def remove_argument(tree: Tree, call: cst.Call, arg: cst.Arg) -> Edits:
     return (Edit(start, following, ""),)
 
 
+def keep_arguments(tree: Tree, call: cst.Call, kept: Sequence[cst.Arg]) -> Edits:
+    """Drop all arguments but ``kept``; raises :class:`CannotEdit` for a call over several lines."""
+    text = tree.text
+    start, end = tree.range_of(call.args[0])[0], _outer(tree, call.args[-1].value)[1]
+    if "\n" in text[start:end] or "\r" in text[start:end]:
+        raise CannotEdit("the arguments span lines")
+    return (Edit(start, end, ", ".join(text[tree.range_of(arg)[0] : _outer(tree, arg.value)[1]] for arg in kept)),)
+
+
 def rename_callee(tree: Tree, call: cst.Call, new_dotted: str) -> Edits:
     """Call ``new_dotted`` instead; the arguments stay."""
     start, end = tree.range_of(call.func)

@@ -379,3 +379,19 @@ def tensorflow_print(call: Call) -> Fix | None:
 
     return make_fix(SAFE, "Use tf.print", build)
 
+
+def one_step(call: Call) -> Fix | None:
+    """``fit(x, y)`` of one batch becomes ``train_on_batch(x, y)``, where nobody uses the History; unsafe, for fit makes batches of 32."""
+    tree, given = call.module.tree, call.arguments
+    dropped = {"epochs", "batch_size", "verbose", "shuffle"}
+    if call.attribute != "fit" or len(given.positional) > 2 or given.unknown_keywords or given.unknown_positional:
+        return None
+    if not set(given.keywords) <= dropped | {"x", "y", "sample_weight", "class_weight"} or not isinstance(tree.parents.get(call.node), cst.Expr):
+        return None
+
+    def build() -> edits.Edits:
+        kept = [arg for arg in call.node.args if arg.keyword is None or arg.keyword.value not in dropped]
+        shorter = edits.keep_arguments(tree, call.node, kept) if len(kept) < len(call.node.args) else ()
+        return (*edits.rename_method(tree, call.node, "train_on_batch"), *shorter)
+
+    return make_fix(UNSAFE, "Call train_on_batch", build)

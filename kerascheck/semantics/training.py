@@ -144,6 +144,11 @@ class Program:
         return found
 
     @cached_property
+    def constructors(self) -> dict[Value, Call]:
+        """The call that made each object of a class of the tree."""
+        return {call.receiver: call for call in reversed(self._run.calls) if call.attribute == "__init__" and isinstance(call.receiver, Instance)}
+
+    @cached_property
     def first_training(self) -> Place | None:
         """The first fit, or the innermost loop that trains, if the module trains when it is run; else None."""
         if self._module.is_graph_code:

@@ -1,0 +1,143 @@
+import libcst as cst
+
+from kerascheck.finding import Severity
+from kerascheck.rule import Rule
+from kerascheck.semantics.fixes import one_step
+from kerascheck.semantics.repetition import is_inside, repetitions
+from kerascheck.semantics.training import turns, varies
+from kerascheck.semantics.values import Call, Iteration, Scope, constant, datasets_in
+
+_A_FEW = 10
+_SHORT_FIT = 16
+_SHORT_CHUNK = 512
+# An epoch after which the model is changed cannot be one of several.
+_CHANGES = frozenset({"compile", "set_weights", "load_weights", "__setattr__"})
+_COST = "Every fit builds a data adapter, a dataset and an iterator, and starts the callbacks, which takes as long as dozens of steps of a small model."
+
+
+class FitInLoop(Rule):
+    """`model.fit` is called for one batch, or for one epoch, in every turn of a Python loop.
+
+    ## What it does
+
+    Looks at `fit` with one epoch, of a model that was made before the loop. It is a warning where each turn
+    certainly fits a few steps at most:
+
+    - `batch_size=len(batch)`, or `steps_per_epoch` of 16 at most;
+    - the data of the turn is an element of a `tf.data` dataset, or a slice of at most 512 rows, as the step of `range` tells;
+    - the program learns in an environment of gym and the like, a batch of experience at a time.
+
+    It is an info where each turn fits the whole data for one epoch, as in `for epoch in range(50)`.
+
+    ## Why it costs
+
+    Each `fit` builds its data adapter, a dataset with an optimised graph, an iterator and a list of callbacks,
+    and throws them away again: for one batch of 32 rows, and a step of 2 ms, 165 ms. A loop of such fits took 53 to 89 times as
+    long as a loop of `train_on_batch`. Against one `fit` of several epochs, a `fit` for each epoch took
+    1.8 times as long with 40 steps per epoch, and 1.03 times with 2,000, which is why that is an info only (2 CPU cores,
+    TensorFlow 2.21, no GPU, busy machine).
+
+    ## What the runtime does by itself
+
+    The compiled step is kept between the calls, so nothing is traced again, and so is the optimizer with
+    its state. All the rest is made anew each time.
+
+    ## When it stays silent
+
+    - A new model in each turn, as for folds and for settings that are compared.
+    - More than one epoch per turn, or a number that is not a literal; loops of at most 10 turns.
+    - Chunks whose size cannot be seen, such as files that do not fit into memory together.
+    - As to whole epochs: where the loop also compiles the model, sets its weights or another attribute of it, or trains
+      another model, where `fit` stands under a condition, and where its data is made in the loop.
+    - `fit` of scikit-learn and other classes that are not Keras models; tests; the graphs of TensorFlow 1.
+
+    ## Use instead
+
+    For a batch that the program has just made, `model.train_on_batch(x, y)`: the same compiled step
+    without the rest. For slices, one `fit` over the array with a `batch_size`. For epochs, `fit(..., epochs=50)`,
+    and `on_epoch_end` of a callback for what the loop does between them; `EarlyStopping` where it ends the loop.
+
+    ## Fix safety
+
+    `fit(x, y)` for one batch becomes `train_on_batch(x, y)` where nothing uses the History it returns. Unsafe: `fit` cuts what it
+    gets into batches of 32, `train_on_batch` makes one step of it. There is no fix for slices, few steps and whole epochs.
+
+    ## Precision
+
+    Read on real code: all 4 findings in 9,000 public files. 3 warnings, all in agents that replay batches of experience, right; 1 info on
+    a `fit` per epoch with a report after it, arguable, because its epochs are long.
+
+    ## References
+
+    - Keras documentation: "Model training APIs" (`fit`, `train_on_batch`)
+    - Keras guide: "Writing your own callbacks"
+    - Keras source: `backend/tensorflow/trainer.py`
+    """
+
+    code = "KC415"
+    name = "fit-in-loop"
+    severity = Severity.WARNING
+    triggers = (".fit(", ".fit_generator(")
+    loss_tolerance = 1e-5
+
+    def check(self, module):
+        for each in () if module.is_graph_code else repetitions(module, "fit", "fit_generator"):
+            call, loop = each.call, each.loop
+            epochs = call.argument(3 if call.attribute == "fit" else 2, "epochs")
+            if not each.is_same or epochs is not None and constant(epochs) != 1 or turns(call.scope) <= _A_FEW:
+                continue
+            batch, few = _is_batch(module, call, loop), _is_short(call, loop)
+            if batch or few:
+                yield self.finding(
+                    call,
+                    f"fit is called for {'a batch' if batch else 'a few steps'} in every turn of a loop; "
+                    + ("call train_on_batch." if batch else "call it once for all of them."),
+                    because=_COST,
+                    fix=one_step(call) if batch else None,
+                    related=((loop, "in this loop"),),
+                )
+            elif _is_epoch(module, call, loop):
+                yield self.finding(
+                    call,
+                    "fit is called for one epoch in every turn of a loop; call it once with epochs=..., and do the rest of the loop in a callback.",
+                    because=_COST,
+                    severity=Severity.INFO,
+                    related=((loop, "in this loop"),),
+                )
+
+
+def _is_batch(module, call: Call, loop: Scope) -> bool:
+    """Whether each turn certainly fits one batch of its own."""
+    if module.program.reinforcement_learning and not _is_epoch(module, call, loop):
+        return True
+    size, data = call.arguments.nodes.get("batch_size"), call.arguments.node(0, "x")
+    if size is not None and isinstance(size.value, cst.Call) and isinstance(size.value.func, cst.Name) and size.value.func.value == "len":
+        return True
+    return data is not None and any(True for _ in datasets_in(loop.value)) and varies(data.value, call.scope) is loop
+
+
+def _is_short(call: Call, loop: Scope) -> bool:
+    """Whether each turn certainly fits a few steps only."""
+    steps = constant(call.argument(None, "steps_per_epoch"))
+    if isinstance(steps, int) and steps <= _SHORT_FIT:
+        return True
+    data, counted = call.arguments.node(0, "x"), loop.value
+    if data is None or not isinstance(counted, Iteration) or counted.kind != "range" or len(counted.over) < 3:
+        return False
+    rows = constant(counted.over[2])
+    return isinstance(rows, int) and 1 < rows <= _SHORT_CHUNK and varies(data.value, call.scope) is loop
+
+
+def _is_epoch(module, call: Call, loop: Scope) -> bool:
+    """Whether the turns of the loop are epochs over the same data, with nothing between them that changes the training."""
+    given = [node.value for key in ((0, "x"), (1, "y"), (0, "generator")) if (node := call.arguments.node(*key)) is not None]
+    if not given or loop not in call.scope.loops(across_calls=False) or any(varies(node, call.scope) is not None for node in given):
+        return False
+    if any(scope.kind in ("branch", "handler") and is_inside(scope, loop) for scope in call.scope.chain()):
+        return False
+    for other in module.pipelines.calls_in(loop):
+        if other.attribute in _CHANGES and (other.name or "keras.Model.").startswith("keras.Model."):
+            return False
+        if other.attribute in ("fit", "train_on_batch") and other.node is not call.node:
+            return False
+    return True

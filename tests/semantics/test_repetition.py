@@ -1,0 +1,38 @@
+"""Methods of models in loops: with one model, or with a new one in each turn."""
+
+import pytest
+from snippets import IMPORTS, MODEL, load
+
+from kerascheck.semantics.repetition import repetitions
+
+BUILD = IMPORTS + "def build():\n    m = keras.Sequential([keras.layers.Dense(1)])\n    m.compile('adam', 'mse')\n    return m\n"
+AGENT = BUILD + "class Agent:\n    def __init__(self): self.model = build()\n    def learn(self, x, y): self.model.fit(x, y, epochs=1)\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "same"),
+    [
+        (MODEL + "for x, y in data: model.fit(x, y)", [True]),
+        (MODEL + "while True: model.fit(x, y)", [True]),
+        (MODEL + "def learn(m, x): m.fit(x)\nfor x in data: learn(model, x)", [True]),
+        (AGENT + "agent = Agent()\nfor x, y in data: agent.learn(x, y)", [True]),
+        (IMPORTS + "from builders import build\nmodel = build()\nfor x, y in data: model.fit(x, y, epochs=1)", [True]),
+        (IMPORTS + "class A(keras.Model): pass\nmodel = A()\nfor x, y in data: model.fit(x, y)", [True]),
+        (BUILD + "for fold in folds:\n    model = build()\n    for e in range(9): model.fit(x, y)", [True]),
+        (IMPORTS + "def train(model, data):\n    for x, y in data: model.fit(x, y, epochs=1)", [True]),
+        # A new one in each turn, or perhaps.
+        (BUILD + "for fold in folds:\n    model = build()\n    model.fit(x, y)", [False]),
+        (BUILD + "for fold in folds: build().fit(x, y)", [False]),
+        (BUILD + "model = build()\nfor fold in folds:\n    if fold.new: model = build()\n    model.fit(x, y)", [False]),
+        (BUILD + "models = [build() for i in range(9)]\nfor model in models: model.fit(x, y)", [False]),
+        (AGENT + "for i in range(20):\n    agent = Agent()\n    agent.learn(x, y)", [False]),
+        (IMPORTS + "class A(keras.Model): pass\nfor i in range(20):\n    model = A()\n    model.fit(x, y)", [False]),
+        (IMPORTS + "from builders import build\nfor fold in folds:\n    self.model = build()\n    self.model.fit(x, y, epochs=1)", [False]),
+        (IMPORTS + "def train(models):\n    for name, model in models.items(): model.fit(x, y, epochs=1)", [False]),
+        # No loop.
+        (MODEL + "model.fit(x, y)", []),
+        (MODEL + "for x in data: print(x)\nmodel.fit(x, y)", []),
+    ],
+)  # fmt: skip
+def test_the_model_of_each_turn(tmp_path, text, same):
+    assert [each.is_same for each in repetitions(load(tmp_path, text), "fit")] == same
