@@ -9,7 +9,7 @@ import libcst as cst
 from kerascheck.finding import Applicability, Fix
 from kerascheck.semantics import edits
 from kerascheck.semantics.edits import CannotEdit, make_fix
-from kerascheck.semantics.values import Call, Function, Made, Mapping, Stage, options_of
+from kerascheck.semantics.values import Call, Function, Made, Mapping, Scope, Stage, options_of
 
 if TYPE_CHECKING:
     from kerascheck.semantics.module import Module
@@ -349,6 +349,15 @@ def move_before_layers(call: Call, first: Call) -> Fix | None:
     if target is None or target is statement:
         return None
     return make_fix(SAFE, "Move it before the layers are made", lambda: edits.move_statements(tree, [statement], before=target))
+
+
+def hoist(call: Call, loop: Scope) -> Fix | None:
+    """Move a statement of a loop before the loop; unsafe, for it then runs once."""
+    tree = call.module.tree
+    statement = tree.statement(call.node)
+    if loop.module is not call.module or tree.parents.get(statement) is not loop.node.body or len(loop.node.body.body) < 2:
+        return None
+    return make_fix(UNSAFE, "Move it before the loop", lambda: edits.move_statements(tree, [statement], before=loop.node))
 
 
 def _in_block(tree, node: cst.CSTNode, block: cst.CSTNode) -> cst.CSTNode | None:

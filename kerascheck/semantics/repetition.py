@@ -53,6 +53,11 @@ def is_inside(scope: Scope, outer: Scope) -> bool:
     return any(each is outer for each in scope.chain())
 
 
+def is_conditional(scope: Scope, loop: Scope) -> bool:
+    """Whether a place in a loop is reached in some turns only, as far as conditions around it tell."""
+    return any(each.kind in ("branch", "handler") and is_inside(each, loop) for each in scope.chain())
+
+
 def _is_same(module: Module, call: Call, loop: Scope) -> bool:
     made = [constructor(module, option) for option in options_of(call.receiver)]
     if None not in made:

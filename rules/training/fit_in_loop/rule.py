@@ -3,7 +3,7 @@ import libcst as cst
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.fixes import one_step
-from kerascheck.semantics.repetition import is_inside, repetitions
+from kerascheck.semantics.repetition import is_conditional, repetitions
 from kerascheck.semantics.training import turns, varies
 from kerascheck.semantics.values import Call, Iteration, Scope, constant, datasets_in
 
@@ -133,7 +133,7 @@ def _is_epoch(module, call: Call, loop: Scope) -> bool:
     given = [node.value for key in ((0, "x"), (1, "y"), (0, "generator")) if (node := call.arguments.node(*key)) is not None]
     if not given or loop not in call.scope.loops(across_calls=False) or any(varies(node, call.scope) is not None for node in given):
         return False
-    if any(scope.kind in ("branch", "handler") and is_inside(scope, loop) for scope in call.scope.chain()):
+    if is_conditional(call.scope, loop):
         return False
     for other in module.pipelines.calls_in(loop):
         if other.attribute in _CHANGES and (other.name or "keras.Model.").startswith("keras.Model."):
