@@ -1,0 +1,110 @@
+"""What measuring costs: trainings timed by themselves, with and without verify's probes, and verify on two equal scripts.
+
+    python benchmarks/probes.py [--rounds 6] [--budget 60]
+
+The first part starts a training that times its own steps, by turns as ``python script.py`` and under the probes; the ratio
+should be below 1.02. The second gives verify a script and the same script again; the interval should hold 1.0 and be
+narrower than +-5 %. Needs TensorFlow, and says little on a machine that does other things meanwhile.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from kerascheck.verify.compare import Budget, Variant, compare
+from kerascheck.verify.process import Plan, Script
+from kerascheck.verify.rounds import run_alone
+from kerascheck.verify.stats import speedup
+
+_DATA = """
+import os, time
+import numpy as np
+import tensorflow as tf
+from tensorflow import keras
+keras.utils.set_random_seed(1)
+x, y = np.random.default_rng(0).random((8192, 128), dtype="float32"), np.random.default_rng(1).integers(0, 10, 8192)
+model = keras.Sequential([keras.Input((128,)), keras.layers.Dense(WIDTH, "relu"), keras.layers.Dense(10)])
+ds = tf.data.Dataset.from_tensor_slices((x, y)).batch(64).repeat().prefetch(2)
+times = []
+def tick():
+    times.append(time.perf_counter())
+    if len(times) == STEPS and "STEP_TIMES" in os.environ:
+        with open(os.environ["STEP_TIMES"], "w") as stream:
+            stream.write(" ".join(map(repr, times)))
+        os._exit(0)
+"""
+_FIT = """
+class Clock(keras.callbacks.Callback):
+    async_safe = True
+    def on_train_batch_end(self, batch, logs=None):
+        tick()
+model.compile("sgd", keras.losses.SparseCategoricalCrossentropy(from_logits=True))
+model.fit(ds, steps_per_epoch=STEPS, verbose=0, callbacks=[Clock()])
+"""
+_LOOP = """
+loss_of = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+optimizer = keras.optimizers.SGD(0.01)
+@tf.function
+def step(x, y):
+    with tf.GradientTape() as tape:
+        loss = loss_of(y, model(x, training=True))
+    optimizer.apply_gradients(zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables))
+    return loss
+for x, y in ds.take(STEPS):
+    step(x, y)
+    tick()
+"""
+TRAININGS = {
+    f"{name}, {size} steps": (_DATA + body).replace("WIDTH", str(width)).replace("STEPS", str(steps))
+    for name, body in (("fit", _FIT), ("tf.function loop", _LOOP))
+    for size, width, steps in (("short", 64, 6000), ("long", 2048, 1500))
+}
+_BLOCK = 100
+
+
+def blocks(told: str) -> list[float]:
+    """Mean step time of each block of steps, without the first ones."""
+    times = list(map(float, told.split()))[2 * _BLOCK :]
+    return [(times[i + _BLOCK] - times[i]) / _BLOCK for i in range(0, len(times) - _BLOCK, _BLOCK)]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rounds", type=int, default=6)
+    parser.add_argument("--budget", type=float, default=60.0)
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        for title, text in TRAININGS.items():
+            path, told = Path(folder, "train.py"), Path(folder, "times")
+            path.write_text(text)
+            environment = {"STEP_TIMES": str(told), "TF_CPP_MIN_LOG_LEVEL": "3", "PYTHONHASHSEED": "0"}
+            script = Script(str(path), {str(path): text}, directory=folder, environment=environment)
+            # No block ends before the training does: the probes only watch.
+            plan = Plan(warmup_steps=5, block_steps=10**9, blocks=1)
+            plain, probed = [], []
+            for number in range(arguments.rounds):
+                for under in (False, True) if number % 2 else (True, False):
+                    if under:
+                        run_alone(script, plan, start_limit=300, block_limit=300)
+                    else:
+                        subprocess.run([sys.executable, str(path)], env={**os.environ, **environment}, cwd=folder, capture_output=True, check=True)
+                    (probed if under else plain).append(blocks(told.read_text()))
+                    told.unlink()
+            ratio = speedup(probed, plain)
+            step = statistics.median(time for run in plain for time in run)
+            print(f"{title} ({step * 1e3:.2f} ms): with probes x{ratio.value:.3f} [{ratio.low:.3f}-{ratio.high:.3f}]", flush=True)
+            script = Script(str(path), {str(path): text}, directory=folder, environment={"TF_CPP_MIN_LOG_LEVEL": "3"})
+            (verdict,) = compare(script, [Variant("the same", {str(path): text + "\n"})], Budget(arguments.budget), ceilings=False).verdicts
+            same = verdict.ratio
+            shown = f"x{same.value:.3f} [{same.low:.3f}-{same.high:.3f}] +-{same.width:.1%}" if same else ""
+            print(f"  against itself: {verdict.status.value}: {verdict.reason} {shown}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
