@@ -1,0 +1,350 @@
+"""How many planted anti-patterns are found, when the code around them is written as other people would write it.
+
+    python benchmarks/recall.py                      # the rules' own examples, rewritten in many ways
+    python benchmarks/recall.py --plant FOLDER...    # anti-patterns planted into the files of these folders
+
+The first part takes each slow.py, whose findings are marked, and moves its code into functions, classes, other modules and
+notebooks, under other names: whatever is marked must still be found. The second plants one anti-pattern at a time into
+files of other people that train (it removes an argument, swaps two operations, adds a call) and asks for a
+finding on that very line. Prints the share found, by rule and by kind of change, and with --misses what was not.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import io
+import json
+import random
+import re
+import tempfile
+import tokenize
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import libcst as cst
+
+from kerascheck.cli import main as kerascheck
+from kerascheck.registry import rooms
+
+MARK = re.compile(r"# *(KC\d{3}(?::\w+)?(?: +KC\d{3}(?::\w+)?)*)[ \t]*$")
+Files = dict[str, str]
+Place = tuple[str, int | None, int, str]
+"""File, cell, line and code of a finding."""
+
+
+def lint(folder: Path, files: Files, codes: str) -> set[Place]:
+    for name, text in files.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.suppress(SystemExit):
+        kerascheck(["--isolated", "--select", codes, "--output-format", "json", "--exit-zero", *(str(folder / name) for name in files)])
+    for name in files:
+        (folder / name).unlink()
+    return {(Path(f["path"]).name, f["cell"], f["line"], f["code"]) for f in json.loads(out.getvalue())["findings"]}
+
+
+def marked(name: str, text: str, cell: int | None = None) -> Iterator[Place]:
+    for number, line in enumerate(text.splitlines(), 1):
+        if match := MARK.search(line):
+            for code in match[1].split():
+                yield name, cell, number, code.partition(":")[0]
+
+
+# --- the same code, written otherwise ---------------------------------------------------------------------
+
+
+def _is_import(statement: cst.CSTNode) -> bool:
+    return isinstance(statement, cst.SimpleStatementLine) and isinstance(statement.body[0], (cst.Import, cst.ImportFrom))
+
+
+def _docstring(statement: cst.CSTNode) -> bool:
+    return isinstance(statement, cst.SimpleStatementLine) and isinstance(statement.body[0], cst.Expr) and isinstance(statement.body[0].value, cst.SimpleString)
+
+
+def _wrapped(text: str, head: str, foot: str) -> str:
+    """All but the leading imports below ``head``, indented."""
+    tree = cst.parse_module(text)
+    body = list(tree.body)
+    if any(isinstance(node, (cst.Global, cst.Nonlocal)) for statement in body for node in _walk(statement)):
+        return text
+    last = max((i for i, statement in enumerate(body) if _is_import(statement) or _docstring(statement)), default=-1)
+    # What stands between imports, such as environment variables, stays where it acts.
+    inner = cst.Module(body=body[last + 1 :]).code
+    depth = "    " * head.count("\n    def") + "    "
+    indented = _indented(inner, depth)
+    return cst.Module(body=body[: last + 1]).code + f"\n\n{head}\n{indented}\n\n{foot}\n"
+
+
+def _indented(code: str, by: str) -> str:
+    inside: set[int] = set()
+    for token in tokenize.generate_tokens(io.StringIO(code).readline):
+        if token.type == tokenize.STRING:
+            inside.update(range(token.start[0] + 1, token.end[0] + 1))
+    return "\n".join(line if not line.strip() or i in inside else by + line for i, line in enumerate(code.splitlines(), 1))
+
+
+def _walk(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+    yield node
+    for child in node.children:
+        yield from _walk(child)
+
+
+class _Rename(cst.CSTTransformer):
+    """Renames variables; attributes and keywords of the same name stay."""
+
+    def __init__(self, names: dict[str, str]):
+        self._names = names
+
+    def visit_Import(self, node: cst.Import) -> bool:
+        return False
+
+    def visit_ImportFrom(self, node: cst.ImportFrom) -> bool:
+        return False
+
+    def leave_Attribute(self, original: cst.Attribute, updated: cst.Attribute) -> cst.Attribute:
+        return updated.with_changes(attr=original.attr)
+
+    def leave_Arg(self, original: cst.Arg, updated: cst.Arg) -> cst.Arg:
+        return updated.with_changes(keyword=original.keyword)
+
+    def leave_Name(self, original: cst.Name, updated: cst.Name) -> cst.BaseExpression:
+        new = self._names.get(original.value)
+        return updated if new is None else cst.parse_expression(new)
+
+
+def _renamed(text: str, names: dict[str, str], imports: dict[str, str]) -> str:
+    """``text`` with other names for its libraries; unchanged where it imports them in another way."""
+    for old, new in imports.items():
+        if not re.search(rf"^{re.escape(old)}$", text, re.M):
+            return text
+        text = re.sub(rf"^{re.escape(old)}$", new, text, flags=re.M)
+    return cst.parse_module(text).visit(_Rename(names)).code
+
+
+def _split(text: str, star: bool) -> Files:
+    """Functions and classes that need nothing of the script go into a module of their own."""
+    tree = cst.parse_module(text)
+    imports = [s for s in tree.body if _is_import(s)]
+    defined = {s.name.value: s for s in tree.body if isinstance(s, (cst.FunctionDef, cst.ClassDef))}
+    moved = {name: s for name, s in defined.items() if not {n.value for n in _walk(s) if isinstance(n, cst.Name)} & _assigned(tree)}
+    while True:
+        rest = {name for name in defined if name not in moved}
+        stay = {name for name, s in moved.items() if {n.value for n in _walk(s) if isinstance(n, cst.Name)} & rest}
+        if not stay:
+            break
+        moved = {name: s for name, s in moved.items() if name not in stay}
+    if not moved:
+        return {"main.py": text}
+    helpers = cst.Module(body=[*imports, *moved.values()]).code
+    last = max(i for i, s in enumerate(tree.body) if _is_import(s))
+    bring = cst.parse_statement("from helpers import *" if star else f"from helpers import {', '.join(moved)}")
+    body = [s for s in (*tree.body[: last + 1], bring, *tree.body[last + 1 :]) if s not in moved.values()]
+    return {"main.py": cst.Module(body=body).code, "helpers.py": helpers}
+
+
+def _assigned(tree: cst.Module) -> set[str]:
+    """Names that the script's own statements bind."""
+    found = set()
+    for statement in tree.body:
+        if isinstance(statement, (cst.FunctionDef, cst.ClassDef)) or _is_import(statement):
+            continue
+        for node in _walk(statement):
+            if isinstance(node, (cst.AssignTarget, cst.For, cst.AugAssign, cst.NamedExpr)):
+                found |= {n.value for n in _walk(node.target) if isinstance(n, cst.Name)}
+            elif isinstance(node, cst.AsName):
+                found |= {n.value for n in _walk(node) if isinstance(n, cst.Name)}
+    return found
+
+
+def _notebook(text: str) -> tuple[Files, list[Place]]:
+    """One cell per statement, and where the marks went."""
+    cells, places = [], []
+    for statement in cst.parse_module(text).body:
+        code = cst.Module(body=[statement]).code.strip("\n")
+        places += marked("main.ipynb", code, len(cells))
+        cells.append({"cell_type": "code", "source": code, "metadata": {}, "outputs": [], "execution_count": None})
+    return {"main.ipynb": json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5})}, places
+
+
+TF, KERAS = "import tensorflow as tf", "from tensorflow import keras"
+WAYS: dict[str, Callable[[str], Files]] = {
+    "as it is": lambda text: {"main.py": text},
+    "in main()": lambda text: {"main.py": _wrapped(text, "def main():", 'if __name__ == "__main__":\n    main()')},
+    "in a method": lambda text: {"main.py": _wrapped(text, "class Experiment:\n    def run(self):", "Experiment().run()")},
+    "import tensorflow": lambda text: {"main.py": _renamed(text, {"tf": "tensorflow"}, {TF: "import tensorflow"})},
+    "import ... as K": lambda text: {"main.py": _renamed(text, {"keras": "K"}, {KERAS: "import tensorflow.keras as K"})},
+    "import keras as K": lambda text: {"main.py": _renamed(text, {"keras": "K"}, {"import keras": "import keras as K"})},
+    "tf.keras": lambda text: {"main.py": _renamed(text, {"keras": "tf.keras"}, {TF: TF, KERAS: "import os"})},
+    "other module": lambda text: _split(text, star=False),
+    "other module, *": lambda text: _split(text, star=True),
+}
+
+
+def rewritten(folder: Path) -> Iterator[tuple[str, str, bool, str]]:
+    """Rule, way of writing, whether it was found, and what."""
+    for room in rooms():
+        slow = room.folder / "slow.py"
+        if not slow.is_file():
+            continue
+        text = slow.read_text(encoding="utf-8")
+        versions: dict[str, tuple[Files, list[Place]]] = {}
+        for way, write in WAYS.items():
+            files = write(text)
+            if way == "as it is" or files != {"main.py": text}:
+                versions[way] = files, [place for name, code in files.items() for place in marked(name, code)]
+        versions["in a notebook"] = _notebook(text)
+        for way, (files, places) in versions.items():
+            found = lint(folder, files, room.code)
+            for place in places:
+                if place[3] == room.code:
+                    yield room.code, way, place in found, f"{slow.parent.name}: {place[:3]}"
+
+
+# --- anti-patterns planted into the code of others -----------------------------------------------------------
+
+_TRAINS = re.compile(r"\.fit\(|GradientTape")
+_HELD_OUT = re.compile(r"val|test|eval|pred", re.I)
+_CALL = r"\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"
+"""A call's parentheses, nested up to three deep."""
+
+
+@dataclass(frozen=True)
+class Planter:
+    """A change that makes an anti-pattern of a line.
+
+    Attributes:
+        code: the rule that speaks of it.
+        kind: what is done, for the report.
+        pattern: where it can be done, in one line.
+        becomes: what the match becomes; the first group of ``pattern`` is the line's indentation where a line is added.
+        line: which line of ``becomes`` the finding stands on.
+        needs: what the file must hold besides.
+        anywhere: whether it matters in code for held-out data too.
+    """
+
+    code: str
+    kind: str
+    pattern: str
+    becomes: str
+    line: int = 0
+    needs: str = ""
+    anywhere: bool = True
+
+
+_COMPILE = r"^([ \t]*)(?:self\.)?model\.compile\((?=[^\n]*\)[ \t]*$)"
+_AFTER_IMPORT = r"^()import tensorflow as tf$"
+PLANTERS = [
+    Planter("KC101", "argument removed", r",\s*num_parallel_calls\s*=\s*[\w.]+(?=\s*\))", "", needs=r"tf\.image\.random_|tf\.random\.", anywhere=False),
+    Planter("KC101", "argument replaced", r"(?<=num_parallel_calls=)(?:tf\.data\.)?(?:experimental\.)?AUTOTUNE", "1", anywhere=False),
+    Planter("KC102", "operation removed", rf"\.prefetch{_CALL}$", "", anywhere=False),
+    Planter("KC125", "operations swapped", rf"(\.batch{_CALL})(\.prefetch{_CALL})$", r"\2\1", anywhere=False),
+    Planter("KC128", "result dropped", rf"^([ \t]*)(\w+)\s*=\s*(\2\.(?:prefetch|shuffle|batch|repeat){_CALL})$", r"\1\3"),
+    Planter("KC114", "operations swapped", rf"(\.cache\(\))(\.shuffle{_CALL})", r"\2\1", anywhere=False),
+    Planter("KC115", "operations swapped", rf"(\.shuffle{_CALL})(\.batch{_CALL})", r"\2\1", anywhere=False),
+    Planter("KC124", "call added", _AFTER_IMPORT, "import tensorflow as tf\ntf.config.experimental.enable_op_determinism()", line=1),
+    Planter("KC208", "argument added", r"(?<=LSTM\()(\d+)", r"\1, recurrent_dropout=0.2"),
+    Planter("KC302", "call added", _COMPILE, r'\1tf.keras.mixed_precision.set_global_policy("mixed_float16")\n\g<0>', needs=r"^import tensorflow as tf$"),
+    Planter("KC305", "call added", _AFTER_IMPORT, 'import tensorflow as tf\ntf.keras.backend.set_floatx("float16")', line=1),
+    Planter("KC308", "call added", _AFTER_IMPORT, 'import os\nos.environ["CUDA_VISIBLE_DEVICES"] = "-1"\nimport tensorflow as tf', line=1),
+    Planter("KC309", "argument added", _COMPILE, r"\g<0>run_eagerly=True, "),
+    Planter("KC310", "argument added", _COMPILE, r"\g<0>jit_compile=False, "),
+    Planter("KC312", "call added", _AFTER_IMPORT, 'import tensorflow as tf\ngpus = tf.config.list_physical_devices("GPU")\ntf.config.experimental.set_memory_growth(gpus[0], True)', line=2),
+    Planter("KC401", "decorator removed", r"^[ \t]*@tf\.function\n([ \t]*)def (?=\w*train\w*\()", r"\1def ", needs="apply_gradients"),
+    Planter("KC405", "wrapped in a loop", r"(?<=[= (])model\.predict\((\w+)\)", r"[model.predict(each[None]) for each in \1]"),
+    Planter("KC412", "argument added", r"ModelCheckpoint\(", r"\g<0>save_freq=10, filepath="),
+    Planter("KC412", "argument added", r"TensorBoard\(", r"\g<0>histogram_freq=1, log_dir="),
+    Planter("KC414", "argument added", r"^([ \t]*)(?:\w+ = )?(?:self\.)?model\.fit\((?=[^\n]*\)[ \t]*$)", r"\g<0>workers=4, x="),
+]
+
+
+def _strings(text: str) -> set[int]:
+    """The offsets inside strings and comments: examples in docstrings are no code."""
+    starts = [0, *(match.end() for match in re.finditer("\n", text))]
+    found: set[int] = set()
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type in (tokenize.STRING, tokenize.COMMENT):
+            found.update(range(starts[token.start[0] - 1] + token.start[1], starts[token.end[0] - 1] + token.end[1]))
+    return found
+
+
+def planted(folders: list[Path], files: int, seed: int) -> Iterator[tuple[str, str, bool, str]]:
+    """Rule, kind of change, whether it was found, and where."""
+    paths = sorted(path for folder in folders for path in folder.rglob("*.py") if "test" not in path.name)
+    random.Random(seed).shuffle(paths)
+    known = {room.code for room in rooms()}
+    used = 0
+    for path in paths:
+        try:
+            text = path.read_text(encoding="utf-8")
+            compile(text, str(path), "exec")
+        except (UnicodeDecodeError, SyntaxError, ValueError):
+            continue
+        strings = _strings(text)
+        if "keras" not in text or not any(match.start() not in strings for match in _TRAINS.finditer(text)):
+            continue
+        used += 1
+        if used > files:
+            return
+        before: set[Place] | None = None
+        for planter in PLANTERS:
+            if planter.code not in known or (planter.needs and not re.search(planter.needs, text, re.M)):
+                continue
+            places = [
+                match
+                for match in re.finditer(planter.pattern, text, re.M)
+                if match.start() not in strings
+                and (planter.anywhere or not _HELD_OUT.search(text[text.rfind("\n", 0, match.start()) + 1 : match.end()]))
+            ]
+            for match in places[:1]:
+                changed = text[: match.start()] + match.expand(planter.becomes) + text[match.end() :]
+                try:
+                    compile(changed, str(path), "exec")
+                except SyntaxError:
+                    continue
+                line = text.count("\n", 0, match.start()) + 1 + planter.line
+                # In the folder of the file, where what it imports can be followed.
+                name = "kerascheck_planted.py"
+                if before is None:
+                    before = lint(path.parent, {name: text}, ",".join(sorted({p.code for p in PLANTERS} & known)))
+                if any(code == planter.code and abs(there - line) <= 3 for _, _, there, code in before):
+                    continue
+                found = lint(path.parent, {name: changed}, planter.code)
+                yield planter.code, planter.kind, any(abs(there - line) <= 3 for _, _, there, _ in found), f"{path}:{line}"
+
+
+def report(results: list[tuple[str, str, bool, str]], misses: bool) -> None:
+    by_rule, by_way = defaultdict(Counter), defaultdict(Counter)
+    for code, way, found, _ in results:
+        by_rule[code][found] += 1
+        by_way[way][found] += 1
+    for table in (by_rule, by_way):
+        for key, count in sorted(table.items()):
+            print(f"{key:20} {count[True]:4} of {count.total():4}")
+        print()
+    if misses:
+        for code, way, found, what in results:
+            if not found:
+                print(f"missed: {code} {way}: {what}")
+    total = Counter(found for _, _, found, _ in results)
+    print(f"found {total[True]} of {total.total()}: {total[True] / max(1, total.total()):.1%}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--plant", nargs="+", type=Path, metavar="FOLDER")
+    parser.add_argument("--files", type=int, default=300, help="files to plant into, drawn at random")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--misses", action="store_true")
+    arguments = parser.parse_args()
+    if arguments.plant:
+        report(list(planted(arguments.plant, arguments.files, arguments.seed)), arguments.misses)
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        report(list(rewritten(Path(folder))), arguments.misses)
+
+
+if __name__ == "__main__":
+    main()
