@@ -236,14 +236,16 @@ class Planter:
 
 _COMPILE = r"^([ \t]*)(?:self\.)?model\.compile\((?=[^\n]*\)[ \t]*$)"
 _AFTER_IMPORT = r"^()import tensorflow as tf$"
+_SOURCE = r"from_tensor_slices|from_generator|TFRecordDataset|tfds\.load|list_files|_from_directory"
+"""Where a dataset comes from that can be recognised."""
 PLANTERS = [
     Planter("KC101", "argument removed", r",\s*num_parallel_calls\s*=\s*[\w.]+(?=\s*\))", "", needs=r"tf\.image\.random_|tf\.random\.", anywhere=False),
-    Planter("KC101", "argument replaced", r"(?<=num_parallel_calls=)(?:tf\.data\.)?(?:experimental\.)?AUTOTUNE", "1", anywhere=False),
-    Planter("KC102", "operation removed", rf"\.prefetch{_CALL}$", "", anywhere=False),
-    Planter("KC125", "operations swapped", rf"(\.batch{_CALL})(\.prefetch{_CALL})$", r"\2\1", anywhere=False),
-    Planter("KC128", "result dropped", rf"^([ \t]*)(\w+)\s*=\s*(\2\.(?:prefetch|shuffle|batch|repeat){_CALL})$", r"\1\3"),
-    Planter("KC114", "operations swapped", rf"(\.cache\(\))(\.shuffle{_CALL})", r"\2\1", anywhere=False),
-    Planter("KC115", "operations swapped", rf"(\.shuffle{_CALL})(\.batch{_CALL})", r"\2\1", anywhere=False),
+    Planter("KC101", "argument replaced", r"(?<=num_parallel_calls=)(?:tf\.data\.)?(?:experimental\.)?AUTOTUNE", "1", needs=_SOURCE, anywhere=False),
+    Planter("KC102", "operation removed", rf"\.prefetch{_CALL}$", "", needs=_SOURCE, anywhere=False),
+    Planter("KC125", "operations swapped", rf"(\.batch{_CALL})(\.prefetch{_CALL})$", r"\2\1", needs=_SOURCE, anywhere=False),
+    Planter("KC128", "result dropped", rf"^([ \t]*)(\w+)\s*=\s*(\2\.(?:prefetch|shuffle|batch|repeat){_CALL})$", r"\1\3", needs=_SOURCE),
+    Planter("KC114", "operations swapped", rf"(\.cache\(\))(\.shuffle{_CALL})", r"\2\1", needs=_SOURCE, anywhere=False),
+    Planter("KC115", "operations swapped", rf"(\.shuffle{_CALL})(\.batch{_CALL})", r"\2\1", needs=_SOURCE, anywhere=False),
     Planter("KC124", "call added", _AFTER_IMPORT, "import tensorflow as tf\ntf.config.experimental.enable_op_determinism()", line=1),
     Planter("KC208", "argument added", r"(?<=LSTM\()(\d+)", r"\1, recurrent_dropout=0.2"),
     Planter("KC302", "call added", _COMPILE, r'\1tf.keras.mixed_precision.set_global_policy("mixed_float16")\n\g<0>', needs=r"^import tensorflow as tf$"),
@@ -251,11 +253,11 @@ PLANTERS = [
     Planter("KC308", "call added", _AFTER_IMPORT, 'import os\nos.environ["CUDA_VISIBLE_DEVICES"] = "-1"\nimport tensorflow as tf', line=1),
     Planter("KC309", "argument added", _COMPILE, r"\g<0>run_eagerly=True, "),
     Planter("KC310", "argument added", _COMPILE, r"\g<0>jit_compile=False, "),
-    Planter("KC312", "call added", _AFTER_IMPORT, 'import tensorflow as tf\ngpus = tf.config.list_physical_devices("GPU")\ntf.config.experimental.set_memory_growth(gpus[0], True)', line=2),
+    Planter("KC312", "call added", rf"(?s){_AFTER_IMPORT}(?!.*memory_growth)", 'import tensorflow as tf\ngpus = tf.config.list_physical_devices("GPU")\ntf.config.experimental.set_memory_growth(gpus[0], True)', line=2),
     Planter("KC401", "decorator removed", r"^[ \t]*@tf\.function\n([ \t]*)def (?=\w*train\w*\()", r"\1def ", needs="apply_gradients"),
     Planter("KC405", "wrapped in a loop", r"(?<=[= (])model\.predict\((\w+)\)", r"[model.predict(each[None]) for each in \1]"),
-    Planter("KC412", "argument added", r"ModelCheckpoint\(", r"\g<0>save_freq=10, filepath="),
-    Planter("KC412", "argument added", r"TensorBoard\(", r"\g<0>histogram_freq=1, log_dir="),
+    Planter("KC412", "argument added", r"(?<!\w)ModelCheckpoint\((?![^)]*(?:filepath|save_freq|period|best_only))", r"\g<0>save_freq=10, filepath=", needs=r"callbacks"),
+    Planter("KC412", "argument added", r"(?<!\w)TensorBoard\((?![^)]*(?:log_dir|histogram_freq))", r"\g<0>histogram_freq=1, log_dir="),
     Planter("KC414", "argument added", r"^([ \t]*)(?:\w+ = )?(?:self\.)?model\.fit\((?=[^\n]*\)[ \t]*$)", r"\g<0>workers=4, x="),
 ]
 

@@ -442,10 +442,13 @@ def in_session(scope: Scope) -> bool:
 
 
 def is_expected_to_raise(scope: Scope) -> bool:
-    """Whether a place stands in a try, or in pytest.raises and its like."""
-    return any(
-        inner.kind == "try" or (inner.kind == "with" and isinstance(inner.value, Made) and "raises" in inner.value.name.lower()) for inner in scope.chain()
-    )
+    """Whether a place stands in a try of its own function, or anywhere in pytest.raises and its like."""
+    own = True
+    for inner in scope.chain():
+        own = own and inner.kind not in ("call", "root")
+        if (own and inner.kind == "try") or (inner.kind == "with" and isinstance(inner.value, Made) and "raises" in inner.value.name.lower()):
+            return True
+    return False
 
 
 def handles_versions(scope: Scope) -> bool:

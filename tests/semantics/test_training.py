@@ -3,7 +3,7 @@
 import pytest
 from snippets import IMPORTS, MODEL, load, written
 
-from kerascheck.semantics.training import eager_steps, happens_before, is_guarded, turns, varies
+from kerascheck.semantics.training import eager_steps, happens_before, is_expected_to_raise, is_guarded, turns, varies
 
 TAPE = """\
 with tf.GradientTape() as tape:
@@ -355,6 +355,22 @@ def test_expressions_that_depend_on_the_turn(tmp_path, text, depends):
 def test_places_under_a_condition(tmp_path, text, guarded):
     (call,) = load(tmp_path, f"import tensorflow as tf\n{text}\n").program.calls("tensorflow.print")
     assert is_guarded(call.scope) is guarded
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ("try:\n    mark()\nexcept ValueError: pass", True),
+        ("import pytest\nwith pytest.raises(ValueError):\n    mark()", True),
+        ("import pytest\ndef f(): mark()\nwith pytest.raises(ValueError): f()", True),
+        # The program around it, as in try: app.run(main).
+        ("def main(): mark()\ntry: main()\nexcept SystemExit: pass", False),
+        ("mark()", False),
+    ],
+)
+def test_what_is_expected_to_raise(tmp_path, code, expected):
+    (call,) = load(tmp_path, "from z import mark\n" + code).program.calls("z.mark")
+    assert is_expected_to_raise(call.scope) is expected
 
 
 @pytest.mark.parametrize(
