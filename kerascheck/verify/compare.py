@@ -36,6 +36,12 @@ _CLEAR = 1.25
 _MIN_ROUNDS = 3
 _MIN_ROUNDS_IF_CLEAR = 2
 _FEW_BLOCKS = 8
+_LATE = 1.25
+_WARMUP_LIMIT = 15.0
+_AT_ONCE = 8
+"""How many times longer than alone a script may take to start, with others beside it on a busy machine."""
+_OVER = frozenset({"end", "exit", "trained", "exhausted"})
+"""How trainings end that are shorter than the plan."""
 _CEILING_BLOCKS = 24
 _MAX_SIDE_BY_SIDE = 4
 _MAX_TRAININGS = 6
@@ -150,6 +156,7 @@ def compare(
     result.scouts.append(result.scout)
     result.failure = why_useless(result.scout)
     if result.failure is None:
+        budget = _limited(budget, result.scout)
         targets = _targets(script, variants, result, budget, progress)
         for number, scout in enumerate(result.scouts):
             plan = _timed_plan(scout, number, budget)
@@ -175,6 +182,17 @@ def compare(
 def _scout(script: Script, training: int, budget: Budget) -> Run:
     plan = replace(SCOUT, training=training)
     return run_alone(script, plan, start_limit=budget.start_limit, block_limit=budget.block_limit)
+
+
+def _limited(budget: Budget, scout: Run) -> Budget:
+    """``budget`` with the limits for a hanging script that what is known of it allows."""
+    longest = max((seconds for seconds, *_ in scout.end["durations"]), default=0.0)
+    longest = max([longest, *(tick for block in scout.blocks for tick in block["ticks"])])
+    return replace(
+        budget,
+        start_limit=min(budget.start_limit, budget.seconds + _AT_ONCE * scout.end["seconds"]),
+        block_limit=min(budget.block_limit, budget.seconds + _AT_ONCE * longest),
+    )
 
 
 def _analyse(script: Script, scout: Run, plan: Plan, budget: Budget, progress: Progress) -> Analysis:
@@ -300,8 +318,11 @@ def _timed_plan(scout: Run, training: int, budget: Budget) -> Plan:
     return Plan(
         warmup_steps=warmup,
         warmup_seconds=0.0 if end["reason"] != "done" else 1.0,
+        warmup_limit=min(_WARMUP_LIMIT, budget.seconds / 4),
         block_steps=block_steps,
         blocks=blocks,
+        # What the scout's steps promise, a busy machine may not keep.
+        seconds=_LATE * seconds,
         in_turn=not end["facts"].get("gpus"),
         training=training,
         # Other loops may be rewritten into each other by a fix; a bare loop is only believed once it was seen.
@@ -321,7 +342,7 @@ def _shortened(plan: Plan, runs: Iterable[Run]) -> Plan:
 
     The repaired script may run so much faster that it is over with the warm-up of the one as written.
     """
-    lengths = [run.end["steps"] for run in runs if run.end and run.end["reason"] == "end" and len(run.blocks) < _FEW_BLOCKS]
+    lengths = [run.end["steps"] for run in runs if why_useless(run) is None and run.end["reason"] in _OVER and len(run.blocks) < _FEW_BLOCKS]
     if not lengths:
         return plan
     warmup, block_steps, blocks = _fitted(min(lengths), plan.warmup_steps, plan.block_steps)
@@ -458,7 +479,7 @@ def _mean_step(block: Mapping[str, Any], inner: bool) -> float:
 def _judge(g: _Gathered, training: int) -> Verdict:
     name = g.variant.name
     if not g.runs:
-        reason = why_useless(g.failure) or "no block of steps could be measured"
+        reason = why_useless(g.failure) or f"the training ended after {g.failure.end['steps']} steps: too few to measure"
         return Verdict(name, Status.NOT_RUN, reason, output=g.failure.output)
     ticks = tuple([t for run in runs for b in run.blocks for t in b["ticks"]] for runs in (g.original_runs, g.runs))
     verdict = Verdict(

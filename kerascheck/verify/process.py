@@ -35,6 +35,7 @@ class Plan:
     block_steps: int = 0
     block_seconds: float = 0.5
     blocks: int = 10
+    seconds: float | None = None
     in_turn: bool = False
     kind: str | None = None
     training: int = 0
@@ -168,9 +169,9 @@ class ScriptProcess:
         self._signal(signal.SIGSTOP)
         self._frozen = True
 
-    def go_on(self) -> None:
-        """Let a process that waits (and may be frozen) run its next block."""
-        os.write(self._orders, b"g")
+    def go_on(self, *, enough: bool = False) -> None:
+        """Let a process that waits (and may be frozen) run its next block, or end with its last word if that is ``enough``."""
+        os.write(self._orders, b"e" if enough else b"g")
         if self._frozen:
             self._signal(signal.SIGCONT)
             self._frozen = False

@@ -12,6 +12,7 @@ from kerascheck.verify.process import Ended, Plan, Script, ScriptProcess, TooLat
 
 
 _MORE_SECONDS = 15.0
+_FEWEST_BLOCKS = 2
 
 
 @dataclass(slots=True)
@@ -37,9 +38,12 @@ def measure_in_turn(scripts: Mapping[str, Script], plan: Plan, *, start_limit: f
         deadline = time.monotonic() + start_limit
         live = [name for name in processes if _until_ready(processes[name], runs[name], deadline)]
         forward = True
+        start = time.monotonic()
         while live:
+            late = plan.seconds is not None and time.monotonic() - start > plan.seconds * len(scripts)
+            enough = late and all(len(runs[name].blocks) >= _FEWEST_BLOCKS for name in live)
             for name in list(live) if forward else list(reversed(live)):
-                processes[name].go_on()
+                processes[name].go_on(enough=enough)
                 if not _until_ready(processes[name], runs[name], time.monotonic() + block_limit):
                     live.remove(name)
             forward = not forward

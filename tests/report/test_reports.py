@@ -101,7 +101,7 @@ def test_json_has_every_field_and_places_the_edits():
                         {"line": 4, "column": 4, "end_line": 4, "end_column": 4, "content": ", 1"},
                     ],
                 },
-                    "evidence": None,
+                "evidence": None,
             },
         ],
         "errors": [{"path": "b.py", "cell": None, "line": 1, "column": 2, "code": "KC999", "message": "does not parse"}],

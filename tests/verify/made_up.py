@@ -54,3 +54,30 @@ def gone(pid, seconds=10):
             return True
         time.sleep(0.05)
     return False
+
+
+TORCH = """\
+hooks = []
+
+class cuda:
+    is_available = staticmethod(lambda: False)
+"""
+OPTIMIZER = """\
+import torch
+
+register_optimizer_step_post_hook = torch.hooks.append
+
+class SGD:
+    def step(self):
+        for hook in torch.hooks:
+            hook(self, (), {})
+"""
+
+
+def with_torch(folder):
+    """Put a "torch" into ``folder`` whose optimizer does nothing but tell that it made a step: trainings start at once."""
+    (folder / "torch" / "optim").mkdir(parents=True)
+    (folder / "torch" / "__init__.py").write_text(TORCH)
+    (folder / "torch" / "optim" / "__init__.py").write_text("")
+    (folder / "torch" / "optim" / "optimizer.py").write_text(OPTIMIZER)
+    return folder

@@ -1,4 +1,4 @@
-"""The two pipes between a measured process and kerascheck: messages out, permission to go on in."""
+"""The two pipes between a measured process and kerascheck: messages out, orders to go on or to end in."""
 
 import json
 import os
@@ -28,6 +28,8 @@ class Channel:
                 os._exit(1)
 
     def wait(self):
-        """Block until the parent orders to go on."""
-        if not os.read(self._orders, 1):
+        """Block until there is an order; whether it is to go on."""
+        order = os.read(self._orders, 1)
+        if not order:
             os._exit(1)
+        return order == b"g"

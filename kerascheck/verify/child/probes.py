@@ -150,15 +150,12 @@ def _patch_fit(owner, state):
         if bound.arguments.get("validation_data") is not None or bound.arguments.get("validation_split"):
             recorder.note("validation was skipped (callbacks were shown the training metrics as val_ metrics)")
         redirect.callbacks(bound.arguments.get("callbacks"), state)
-        recorder.depth += 1
         # Between the calls of a loop lies set-up that is paid at every call; before the first call it is start-up.
         state.between_fits = in_loop and state.fits > 0
         state.fits += 1
         state.fit_model = self
-        try:
+        with recorder.inside:
             result = original(*bound.args, **bound.kwargs)
-        finally:
-            recorder.depth -= 1
         if wanted and state.fit_key in recorder.series:
             # The rest of the script is none of our business.
             recorder.finish(reason="trained", detail="fit ended by itself")
@@ -204,11 +201,8 @@ def _patch_evaluate(owner, state):
     def evaluate(self, *args, **kwargs):
         if kwargs.get("_use_cached_eval_dataset") and state.recorder.depth and not state.recorder.disabled:
             return {name: _number(value) for name, value in state.last_logs.items()}
-        state.recorder.depth += 1
-        try:
+        with state.recorder.inside:
             return original(self, *args, **kwargs)
-        finally:
-            state.recorder.depth -= 1
 
     owner.evaluate = evaluate
 
@@ -219,11 +213,8 @@ def _patch_quiet(owner, name, state):
 
     @functools.wraps(original)
     def method(self, *args, **kwargs):
-        state.recorder.depth += 1
-        try:
+        with state.recorder.inside:
             return original(self, *args, **kwargs)
-        finally:
-            state.recorder.depth -= 1
 
     setattr(owner, name, method)
 
@@ -236,11 +227,8 @@ def _patch_train_on_batch(owner, state):
     def train_on_batch(self, *args, **kwargs):
         if recorder.depth:
             return original(self, *args, **kwargs)
-        recorder.depth += 1
-        try:
+        with recorder.inside:
             result = original(self, *args, **kwargs)
-        finally:
-            recorder.depth -= 1
         key = ("train_on_batch", id(self))
         loss = _first_number(result) if recorder.wants_loss(key) else None
         state.fit_model = state.fit_model or self
@@ -313,11 +301,8 @@ def _patch_apply(owner, method, state):
             _watch_graph_loop(state)
         if recorder.depth:
             return original(self, *args, **kwargs)
-        recorder.depth += 1
-        try:
+        with recorder.inside:
             result = original(self, *args, **kwargs)
-        finally:
-            recorder.depth -= 1
         if _executes_eagerly():
             key = ("optimizer", id(self))
             loss = _number(state.target) if recorder.wants_loss(key) else None
@@ -422,12 +407,11 @@ def _patch_function(cls, state):
         key = _function_key(self)
         steps_before = _iterations(state) if key in state.calls and len(state.calls[key]) < 3 else None
         before = state.updates
-        recorder.depth += 1
         state.in_call = (key, time.perf_counter())
         try:
-            result = original(self, *args, **kwds)
+            with recorder.inside:
+                result = original(self, *args, **kwds)
         finally:
-            recorder.depth -= 1
             state.in_call = None
         if key not in state.calls:
             if state.updates == before:
@@ -587,11 +571,8 @@ def _patch_jax(jax, state):
             if not state.counts_here() or recorder.disabled:
                 return self._compiled(*args, **kwargs)
             before = state.updates
-            recorder.depth += 1
-            try:
+            with recorder.inside:
                 result = self._compiled(*args, **kwargs)
-            finally:
-                recorder.depth -= 1
             if self._key not in state.calls and state.updates == before:
                 return result
             state.calls.setdefault(self._key, [])

@@ -95,12 +95,26 @@ class CpuLoad:
         return max(0.0, min(1.0, (busy - own) / (busy + idle))) if busy + idle else None
 
 
+class _Inside:
+    """A part of the script in which events belong to something that ticks by itself, or are no training at all."""
+
+    def __init__(self, recorder):
+        self._recorder = recorder
+
+    def __enter__(self):
+        self._recorder.depth += 1
+
+    def __exit__(self, *_):
+        self._recorder.depth -= 1
+
+
 class Recorder:
     """Receives ticks; knows the plan; ends the process.
 
     ``plan`` has the keys ``warmup_steps``, ``warmup_seconds`` (whichever comes last ends the warm-up),
     ``warmup_limit`` (seconds after which two steps suffice), ``block_steps`` (0: as many as fill ``block_seconds``),
-    ``block_seconds``, ``blocks``, ``in_turn`` (wait for the parent's order before every block), ``kind`` (the
+    ``block_seconds``, ``blocks``, ``seconds`` (after which two blocks suffice; None: never), ``in_turn`` (wait for the
+    parent's order before every block; the parent then looks at the clock), ``kind`` (the
     origin expected; None: any but bare dataset loops), ``training`` (which origin in the order of their first steps is
     meant, counted from 0 without bare dataset loops), ``weak_after`` (seconds after which a bare loop is believed to be
     all there is) and ``diagnose``.
@@ -119,7 +133,8 @@ class Recorder:
         self.notes = []  # what was done to the script's run: redirections, muted validation
         self.sync = lambda value: None
         self.iterators_so_far = lambda: 0  # tf.data iterators made by Python
-        self.depth = 0  # of training calls that tick by themselves
+        self.depth = 0  # of parts that are ``inside``
+        self.inside = _Inside(self)
         self.epoch_began = True
         self.origin = time.perf_counter()
 
@@ -230,7 +245,8 @@ class Recorder:
     def _next_block(self, series):
         if self._plan["in_turn"]:
             self._channel.send(event="ready", blocks=len(series.blocks))
-            self._channel.wait()
+            if not self._channel.wait():
+                self.finish(reason="done", detail="", leader=series)
         block = Block()
         series.last = block.start
         return block
@@ -247,9 +263,14 @@ class Recorder:
         }
         series.blocks.append(closed)
         self._channel.send(event="block", index=len(series.blocks) - 1, **closed)
-        if len(series.blocks) >= self._plan["blocks"]:
+        if len(series.blocks) >= self._plan["blocks"] or self._is_late(series):
             self.finish(reason="done", detail="", leader=series)
         series.block = self._next_block(series)
+
+    def _is_late(self, series):
+        if self._plan["seconds"] is None or self._plan["in_turn"] or len(series.blocks) < 2:
+            return False
+        return sum(block["seconds"] for block in series.blocks) > self._plan["seconds"]
 
     def _on_warm(self):
         for start in self.facts.pop("on_warm", ()):

@@ -1,0 +1,122 @@
+"""Whole comparisons of scripts that train a made-up framework, so that nothing has to be imported and no time is lost."""
+
+import os
+import sys
+from dataclasses import replace
+
+import pytest
+
+from kerascheck.verify.compare import SCOUT, Budget, Status, Variant, _limited, compare, why_useless
+from kerascheck.verify.process import Plan, Script
+from kerascheck.verify.rounds import measure_in_turn, run_alone
+
+from verify.made_up import ended, gone, with_torch
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
+
+LOOP = """\
+import os, sys, time
+from torch.optim.optimizer import SGD
+
+optimizer = SGD()
+for step in range(10**9):
+    time.sleep(0.002)
+    optimizer.step()
+"""
+QUICK = Budget(seconds=1, steps=100, start_limit=30, block_limit=2)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.setattr("kerascheck.verify.compare.SCOUT", replace(SCOUT, warmup_seconds=0.1, block_seconds=0.2))
+    return with_torch(tmp_path)
+
+
+@pytest.fixture
+def against(folder):
+    """Compare a script text with a variant of it."""
+
+    def against(repaired, text=LOOP, budget=QUICK):
+        path = str(folder / "train.py")
+        (folder / "train.py").write_text(text)
+        variants = [Variant("repaired", {path: repaired}, places=((path, 1, 99),))] if repaired is not None else []
+        return compare(Script(path, {path: text}, directory=str(folder)), variants, budget, ceilings=False)
+
+    return against
+
+
+def test_a_training_is_found_and_compared(against):
+    result = against(LOOP.replace("0.002", "0.001"))
+    assert result.failure is None
+    (verdict,) = result.verdicts
+    assert verdict.ratio is not None and verdict.rounds >= 2
+
+
+@pytest.mark.parametrize(
+    "change, words",
+    [
+        ("if step == 20: raise ValueError('no')", "ValueError: no at line 6"),
+        ("if step == 2: sys.exit(3)", "sys.exit() with '3' after too few steps"),
+        ("if step == 20: input()", "reads standard input at line 6"),
+        ("if step == 20: os._exit(4)", "ended by itself with status 4"),
+        ("if step == 20: os.abort()", "SIGABRT"),
+        ("if step == 20: time.sleep(1000)", "no progress"),
+        ("break", "without a training step"),
+    ],
+)
+def test_a_variant_that_does_not_run_says_why(against, change, words):
+    (verdict,) = against(LOOP.replace("    time", f"    {change}\n    time")).verdicts
+    assert verdict.status is Status.NOT_RUN
+    assert words in verdict.reason
+    assert "_kerascheck_child" not in verdict.output and "kerascheck/verify" not in verdict.output
+
+
+@pytest.mark.parametrize(
+    "change, words",
+    [
+        ("raise ValueError('no')", "ValueError: no at line 6"),
+        ("sys.exit('done')", "sys.exit() with 'done'"),
+        ("input()", "reads standard input at line 6"),
+        ("os.abort()", "SIGABRT"),
+        ("time.sleep(1000)", "no progress"),
+        ("sys.exit() if os.fork() else None", "sys.exit()"),
+    ],
+)
+def test_a_script_that_stops_in_its_training_says_why(against, change, words):
+    result = against(LOOP, LOOP.replace("    time", f"    if step == 2: {change}\n    time"), Budget(1, start_limit=3))
+    assert words in result.failure
+    assert [(verdict.status, verdict.reason) for verdict in result.verdicts] == [(Status.NOT_RUN, result.failure)]
+
+
+def test_a_script_that_leaves_its_work_to_a_fork_trains_for_no_step(against, folder):
+    forked = LOOP.replace(
+        "optimizer =",
+        "pid = os.fork()\nif not pid: time.sleep(1000)\nwith open('pid', 'w') as file: file.write(str(pid))\nsys.exit()\noptimizer =",
+    )
+    assert "sys.exit() before any training step" in against(LOOP, forked).failure
+    assert gone(int((folder / "pid").read_text()))
+
+
+def test_measuring_ends_when_its_time_is_over(folder):
+    path = str(folder / "train.py")
+    script = Script(path, {path: LOOP}, directory=str(folder))
+    plan = Plan(warmup_steps=2, warmup_seconds=0, block_steps=5, blocks=10**6, seconds=0.5)
+    alone = run_alone(script, plan, start_limit=30, block_limit=30)
+    assert why_useless(alone) is None and 2 <= len(alone.blocks) < 10**6
+    runs = measure_in_turn({"a": script, "b": script}, replace(plan, in_turn=True), start_limit=30, block_limit=30)
+    for run in runs.values():
+        assert why_useless(run) is None and 2 <= len(run.blocks) < 10**6
+        assert run.end["reason"] == "done"
+
+
+def test_a_variant_that_ends_early_is_measured_in_what_there_is(against):
+    (verdict,) = against(LOOP.replace("    time", "    if step == 40: sys.exit()\n    time")).verdicts
+    assert verdict.ratio is not None
+
+
+def test_limits_for_what_hangs_follow_from_what_is_known(folder):
+    scout = ended()
+    scout.end |= {"seconds": 5.0, "durations": [[0.1, 1, False], [2.0, 1, False]]}
+    limited = _limited(Budget(seconds=20), scout)
+    assert (limited.start_limit, limited.block_limit) == (60.0, 36.0)
+    assert _limited(Budget(seconds=20, start_limit=7, block_limit=3), scout).start_limit == 7
