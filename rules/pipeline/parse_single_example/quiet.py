@@ -105,6 +105,16 @@ def held_out(train, path):
     model.evaluate(tf.data.TFRecordDataset(path).map(parse).batch(64).map(pair))
 
 
+def normalized(record):
+    # Over a batch, the mean would be that of all its records.
+    columns = tf.io.parse_single_example(record, SPEC)
+    return columns["x"] - tf.reduce_mean(columns["x"]), columns["y"]
+
+
+def reduced(path):
+    model.fit(tf.data.TFRecordDataset(path).map(normalized).batch(64))
+
+
 def statistics(path):
     # adapt() reads once, before training.
     normalization = keras.layers.Normalization()

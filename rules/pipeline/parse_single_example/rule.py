@@ -11,6 +11,12 @@ def _has_variable_length(parse):
     return any(isinstance(kind, Made) and kind.name != "tensorflow.io.FixedLenFeature" for kind in kinds)
 
 
+def _reduces_everything(call):
+    """Over a batch it would mix the records."""
+    name = call.name or ""
+    return name.startswith(("tensorflow.reduce_", "tensorflow.math.reduce_", "tensorflow.norm")) and call.argument(1, "axis") is None
+
+
 class ParseSingleExample(Rule):
     """Records are parsed one by one where one call could parse the whole batch.
 
@@ -40,6 +46,7 @@ class ParseSingleExample(Rule):
     - `parse` also decodes the record (`tf.io.decode_*`, `tf.image.*`, `tf.io.parse_tensor`): that
       has to happen one by one, and costs far more than the parsing.
     - `parse` calls `tf.reshape`: the shape that it writes is that of one record.
+    - `parse` reduces a tensor over all its axes, which would mix the records of a batch.
     - A feature is of another kind than `FixedLenFeature`, such as `VarLenFeature`: for a batch it
       comes out sparse or padded.
     - `parse` calls Python code, or `padded_batch` or `ragged_batch` follows.
@@ -70,7 +77,7 @@ class ParseSingleExample(Rule):
     code = "KC104"
     name = "parse-single-example"
     severity = Severity.WARNING
-    triggers = ("parse_single_example",)
+    triggers = ("parse_single_example", "parse_single_sequence_example")
     loss_tolerance = 1e-6
 
     def check(self, module):
@@ -84,15 +91,16 @@ class ParseSingleExample(Rule):
             # Features of variable length come out sparse for a batch.
             if op.facts.call_of("tensorflow.io.VarLenFeature", "tensorflow.sparse.to_dense") or _has_variable_length(parse):
                 continue
-            if not op.facts.known or op.facts.python_function is not None:
+            if not op.facts.known or op.facts.python_function is not None or any(map(_reduces_everything, op.facts.calls)):
                 continue
             batch = next_batch(module, op)
             if batch is None:
                 continue
+            single = parse.name.rpartition(".")[2]
             yield self.finding(
                 op,
-                "This map parses one record per call; batch the serialized records first and parse them with tf.io.parse_example.",
-                because="Each call of tf.io.parse_single_example pays for the call and for every feature of one record.",
+                f"This map parses one record per call; batch the serialized records first and parse them with tf.io.{single.replace('single_', '')}.",
+                because=f"Each call of tf.io.{single} pays for the call and for every feature of one record.",
                 fix=parse_batches(op, batch, parse),
                 related=((parse, "parsed one by one here"), (batch, "batched only here")),
             )
