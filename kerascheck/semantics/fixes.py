@@ -266,6 +266,30 @@ def recurrent_layer(call: Call, cell: Made, layer: str) -> Fix | None:
     return make_fix(SAFE, f"Use {layer}", build)
 
 
+def unwrap(call: Call, inner: Made, *, safe: bool) -> Fix | None:
+    """``Wrapper(Layer(u), name="a")`` becomes ``Layer(u, name="a")``; unsafe where weights may be loaded, whose names change."""
+    tree, text = call.module.tree, call.module.text
+    argument = call.arguments.node(0, "layer")
+    if argument is None or not isinstance(argument.value, cst.Call) or inner.call is None or inner.call.node is not argument.value:
+        return None
+    others = [arg for arg in call.node.args if arg is not argument]
+    if any(arg.keyword is None or arg.keyword.value in inner.call.arguments.keywords for arg in others):
+        return None
+
+    def build() -> edits.Edits:
+        outer, kept = tree.range_of(call.node), tree.range_of(argument.value)
+        if "#" in text[outer[0] : kept[0]] + text[kept[1] : outer[1]]:
+            raise CannotEdit("a comment would be lost")
+        added: edits.Edits = ()
+        if others:
+            name, _, rest = ", ".join(f"{arg.keyword.value}={text[slice(*tree.range_of(arg.value))]}" for arg in others).partition("=")
+            added = edits.add_keyword(tree, argument.value, name, rest)
+        return (edits.Edit(outer[0], kept[0], ""), *added, edits.Edit(kept[1], outer[1], ""))
+
+    loads = any(word in text for word in ("load_weights", "load_model", "from_pretrained"))
+    return make_fix(SAFE if safe and not loads else UNSAFE, f"Write {inner.name.rpartition('.')[2]} alone", build)
+
+
 def compile_step(module: Module, function: cst.CSTNode) -> Fix | None:
     """Decorate a step with @tf.function; unsafe, for Python in it then runs while tracing only."""
     if not isinstance(function, cst.FunctionDef):

@@ -11,6 +11,7 @@ import libcst as cst
 
 from kerascheck.runtime import KERAS_3_SINCE, KERAS_RELEASES, NEWEST_TENSORFLOW, TENSORFLOW_RELEASES, Runtime, newest_allowed, parse_version
 from kerascheck.semantics.interpreter import Interpreter
+from kerascheck.semantics.models import Model, models_of
 from kerascheck.semantics.pipelines import Pipelines
 from kerascheck.semantics.training import Program
 from kerascheck.semantics.tree import Tree
@@ -186,6 +187,11 @@ class Module:
     def program(self) -> Program:
         """What it does when it is run."""
         return Program(self)
+
+    @cached_property
+    def models(self) -> list[Model]:
+        """The Keras models that it builds, in program order."""
+        return models_of(self)
 
     @cached_property
     def runtime(self) -> Runtime:

@@ -56,6 +56,8 @@ class Tensor(Value):
     """A value that is a tensor at run time: symbolic in traced code, eager elsewhere."""
 
     origin: str = ""
+    call: Call | None = None
+    """The call of the layer that returned it, where one did."""
 
 
 @dataclass(eq=False, slots=True)

@@ -27,6 +27,7 @@ class Interpreter(Statements, Expressions, Calls, Datasets):
         calls, sinks, stages, loops: what was seen, in program order.
         reached: nodes of the functions that something was seen to call.
         compiled: nodes of the functions that were given to tf.function or another compiler.
+        returned: what each function returned the first time.
     """
 
     def __init__(self, module):
@@ -37,6 +38,7 @@ class Interpreter(Statements, Expressions, Calls, Datasets):
         self.loops: list[Scope] = []
         self.reached: set[cst.CSTNode] = set()
         self.compiled: set[cst.CSTNode] = set()
+        self.returned: dict[cst.CSTNode, Value] = {}
         self.functions: dict[cst.CSTNode, Function] = {}
         self.truncated = False
         self._uses: list[tuple[str, cst.CSTNode, object]] = []

@@ -14,6 +14,7 @@ from kerascheck.semantics.interpreter.support import (
     any_of,
     bound_arguments,
     fields_of,
+    is_symbolic,
     join,
     spread,
 )
@@ -147,6 +148,7 @@ class Calls:
             merged = returned[0]
             for other in returned[1:]:
                 merged = join(merged, other)
+            self.returned.setdefault(node, merged)
             return merged
         finally:
             self._active.pop()
@@ -250,28 +252,25 @@ class Calls:
         bases = instance.cls.external_bases()
         owner = self._class_name(instance)
         keras = owner in ("keras.Model", "keras.Layer")
-        self._record(node, f"{owner}.__call__" if owner else None, "__call__", instance, arguments)
+        call = self._record(node, f"{owner}.__call__" if owner else None, "__call__", instance, arguments)
         method = instance.cls.member("__call__") or (instance.cls.member("call") if keras else None)
         if isinstance(method, Function):
             # Keras traces call() sooner or later, whoever calls the layer here.
             how = "call" if keras and self.scope.traced_by() is None else None
             result = self._inline(self._bound(method, instance), arguments, node, traced=how)
-            if keras and any(isinstance(o, Made) and o.name == "keras.KerasTensor" for v in arguments.values() for o in options_of(v)):
-                return Made("keras.KerasTensor")
-            return Tensor("result") if keras and result is UNKNOWN else result
+            if keras and any(map(is_symbolic, arguments.values())):
+                return self._layer_result(call)
+            return self._layer_result(call) if keras and (result is UNKNOWN or isinstance(result, Tensor)) else result
         if keras and not bases & {"builtins.object"}:
-            return self._layer_result(arguments)
+            return self._layer_result(call)
         self._escape(arguments, node)
         return UNKNOWN
 
-    def _layer_result(self, arguments: Arguments) -> Value:
-        for value in arguments.values():
-            for option in options_of(value):
-                if isinstance(option, Made) and option.name == "keras.KerasTensor":
-                    return option
-                if isinstance(option, Group) and any(isinstance(i, Made) and i.name == "keras.KerasTensor" for i in option.items):
-                    return Made("keras.KerasTensor")
-        return Tensor("result")
+    def _layer_result(self, call: Call) -> Value:
+        """What a layer or model returns: a symbol that remembers the call, or a tensor that does."""
+        symbolic = any(map(is_symbolic, call.arguments.values()))
+        call.result = Made("keras.KerasTensor", call) if symbolic else Tensor("result", call)
+        return call.result
 
     def _call_made(self, made: Made, arguments: Arguments, node: cst.CSTNode) -> Value:
         if made.name in library.COMPILERS and arguments.positional:
@@ -281,10 +280,10 @@ class Calls:
             scope = Scope("call", self.scope, self.module, node, traced="tf.function")
             return self._inside(scope, lambda a: self.call(target, a, node), arguments)
         owner = self._class_name(made) or made.name
-        self._record(node, f"{owner}.__call__", "__call__", made, arguments)
+        call = self._record(node, f"{owner}.__call__", "__call__", made, arguments)
         if owner == "keras.Model" or made.name.startswith(("keras.layers.", "keras.Sequential", "keras.applications.")):
             # A model given datasets is a mistake that raises; nothing to follow.
-            return self._layer_result(arguments)
+            return self._layer_result(call)
         self._escape(arguments, node)
         if any(holds_tensor(value) for value in arguments.values()):
             if not made.name.startswith(library.TENSOR_LIBRARIES):
@@ -494,6 +493,10 @@ class Calls:
             self._run_arguments(arguments, node, tensors=name.startswith(library.TENSOR_LIBRARIES))
         if name not in library.TRANSPARENT_TO_DATASETS:
             self._escape(arguments, node)
+        if name.startswith(library.TENSOR_LIBRARIES) and name.rpartition(".")[2].islower() and name not in library.STATIC_RESULTS:
+            if any(map(is_symbolic, arguments.values())):
+                call.result = Made("keras.KerasTensor", call)
+                return call.result
         if name.startswith(library.TENSOR_LIBRARIES) and not name.startswith(("keras.layers.", "keras.Model", "keras.Sequential")):
             if name in library.STATIC_RESULTS or name.rpartition(".")[2][:1].isupper():
                 call.result = Made(name, call)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from kerascheck.semantics import library
-from kerascheck.semantics.interpreter.support import Imported, MAX_OPTIONS, SuperValue, any_of, is_number, join
+from kerascheck.semantics.interpreter.support import Imported, MAX_OPTIONS, SuperValue, any_of, is_number, is_symbolic, join
 from kerascheck.semantics.names import canonical
 from kerascheck.semantics.values import (
     UNKNOWN,
@@ -179,8 +179,8 @@ class Expressions:
             scalar = is_number(right if holds_tensor(left) else left)
             self._use("tensors" if both else "arithmetic" if scalar else "arithmetic-unknown", node)
             return Tensor("result")
-        if isinstance(left, Made) and left.name == "keras.KerasTensor":
-            return left
+        if is_symbolic(left) or is_symbolic(right):
+            return Made("keras.KerasTensor", None, {"operands": Group("tuple", [left, right])})
         if isinstance(left, Const) and isinstance(right, Const):
             operator = _BINARY.get(type(node.operator))
             numbers = all(isinstance(side.value, (int, float)) and not isinstance(side.value, bool) for side in (left, right))
@@ -227,6 +227,8 @@ class Expressions:
     def _subscript(self, node: cst.Subscript) -> Value:
         value = self.eval(node.value)
         key = self._index(node)
+        if isinstance(value, (Made, Method)) and is_symbolic(value):
+            return Made("keras.KerasTensor", None, {"operands": Group("tuple", [value])})
         if isinstance(value, Tensor):
             self._use("key" if isinstance(constant(key), str) else "index", node)
             return Tensor("item")

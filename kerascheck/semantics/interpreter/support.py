@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import libcst as cst
 
+from kerascheck.semantics import library
 from kerascheck.semantics.values import (
     UNKNOWN,
     Arguments,
@@ -11,7 +12,10 @@ from kerascheck.semantics.values import (
     Const,
     Dataset,
     Function,
+    Group,
     Made,
+    Mapping,
+    Method,
     Stage,
     Tensor,
     Union,
@@ -149,6 +153,22 @@ def fields_of(cls: Class) -> list[str]:
 def is_number(value: Value) -> bool:
     """A Python number, known or not."""
     return isinstance(value, Const) or (isinstance(value, Made) and value.name in ("builtins.int", "builtins.float"))
+
+
+def is_symbolic(value: Value, depth: int = 2) -> bool:
+    """Whether a value is, or holds, what functional models are built from: the output of a layer called on ``keras.Input``."""
+    for option in options_of(value):
+        if isinstance(option, Made) and option.name == "keras.KerasTensor":
+            return True
+        if isinstance(option, Method) and option.name in ("output", "outputs", "input", "inputs"):
+            inner = option.receiver
+            if isinstance(inner, Made) and (library.class_of(inner.name) == "keras.Model" or inner.name.startswith(("keras.layers.", "keras.Model.get_layer"))):
+                return True
+        if depth and isinstance(option, Group) and any(is_symbolic(item, depth - 1) for item in option.items):
+            return True
+        if depth and isinstance(option, Mapping) and any(is_symbolic(item, depth - 1) for item in option.items.values()):
+            return True
+    return False
 
 
 def parameters_of(parameters: cst.Parameters):

@@ -1,0 +1,391 @@
+"""The Keras models that a program builds: their layers in order, their ends, and what is done with them.
+
+Sequential models (a list, ``add``), functional ones (layers called on ``keras.Input`` up to ``Model(inputs, outputs)``)
+and classes that derive from ``keras.Model`` (layers held in attributes and called in ``call``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from kerascheck.semantics import library, shapes
+from kerascheck.semantics.shapes import Shape
+from kerascheck.semantics.values import UNKNOWN, Call, Function, Group, Instance, Made, Mapping, Method, Scope, Tensor, Union, Value, options_of
+
+if TYPE_CHECKING:
+    from kerascheck.semantics.module import Module
+
+_WRAPPERS = frozenset({"keras.layers.TimeDistributed", "keras.layers.Bidirectional", "keras.layers.SpectralNormalization", "keras.layers.Wrapper"})
+_DEEP = 4
+
+
+@dataclass(eq=False, slots=True)
+class Layer:
+    """A layer in its place in a model.
+
+    Attributes:
+        value: the layer: a Made of ``keras.layers.X``, an Instance of a class of the tree, or a model.
+        made: the call that constructs it, where it is seen.
+        certain: no condition decides whether the model has it.
+        shape: what goes in, as far as literals tell; see :mod:`kerascheck.semantics.shapes`.
+    """
+
+    value: Value
+    made: Call | None
+    certain: bool
+    shape: Shape = None
+
+    @property
+    def name(self) -> str | None:
+        """The canonical name of a layer of Keras; None for one of the tree."""
+        return self.value.name if isinstance(self.value, Made) else None
+
+
+@dataclass(eq=False, slots=True)
+class Model:
+    """A model that the program builds.
+
+    Attributes:
+        module, node: the call that constructs it.
+        value: what a variable with the model in it holds.
+        layers: its layers in order; of a nested model, a wrapper and a layer of the tree also those within.
+        complete: nothing is among its layers that is not seen.
+        outputs: the layers whose results are the results of the model; None where one of them is not known.
+        inputs: the shape of each input, as far as it is known.
+        parameters: how many weights it has; None where that is not known.
+        compiles, fits: the calls of its ``compile``, and of ``fit`` and ``fit_generator``.
+    """
+
+    module: Module
+    call: Call
+    value: Value
+    kind: str
+    """"sequential", "functional" or "subclassed"."""
+    layers: list[Layer] = field(default_factory=list)
+    complete: bool = True
+    outputs: list[Layer] | None = None
+    inputs: list[Shape] = field(default_factory=list)
+    parameters: int | None = None
+    compiles: list[Call] = field(default_factory=list)
+    fits: list[Call] = field(default_factory=list)
+
+    @property
+    def node(self):
+        return self.call.node
+
+    @property
+    def is_trained(self) -> bool:
+        """The program is seen to train it with ``fit``."""
+        return bool(self.fits)
+
+
+def models_of(module: Module) -> list[Model]:
+    """See :attr:`kerascheck.semantics.module.Module.models`."""
+    return _Builder(module).models
+
+
+class _Builder:
+    def __init__(self, module: Module):
+        self._run = module.run
+        calls = module.run.calls
+        self._applied = [call for call in calls if call.attribute == "__call__"]
+        self._made = {id(call.result): call for call in calls if call.attribute == "__init__" and isinstance(call.result, Instance)}
+        self._adds: dict[int, list[Call]] = {}
+        self._popped: set[int] = set()
+        for call in calls:
+            if call.name == "keras.Model.add":
+                self._adds.setdefault(id(call.receiver), []).append(call)
+            elif call.name == "keras.Model.pop":
+                self._popped.add(id(call.receiver))
+        self._known: dict[int, Model] = {}
+        for call in calls:
+            value = call.result
+            if call.name in ("keras.Sequential", "keras.Model") and isinstance(value, Made) or call.name == "keras.Model.__init__" and isinstance(value, Instance):
+                self._model(value, call)
+        self.models = list(self._known.values())
+        for call in calls:
+            if call.attribute in ("compile", "fit", "fit_generator") and module.program.is_model_call(call):
+                for option in options_of(call.receiver):
+                    model = self._known.get(id(option))
+                    if model is not None:
+                        (model.compiles if call.attribute == "compile" else model.fits).append(call)
+
+    def _model(self, value: Value, call: Call) -> Model:
+        if id(value) in self._known:
+            return self._known[id(value)]
+        kind = "subclassed" if isinstance(value, Instance) else "sequential" if call.name == "keras.Sequential" else "functional"
+        model = self._known[id(value)] = Model(call.module, call, value, kind)
+        {"sequential": self._sequential, "functional": self._functional, "subclassed": self._subclassed}[kind](model)
+        return model
+
+    # -------------------------------------------------------------- kinds of models
+
+    def _sequential(self, model: Model) -> None:
+        given = model.call.argument(0, "layers")
+        placed: list[tuple[Value, Scope]] = []
+        if isinstance(given, Group):
+            placed = [(item, model.call.scope) for item in given.items]
+        # In an open list the last item need not be the last layer.
+        ordered = given is None or isinstance(given, Group) and not given.open
+        model.complete = ordered and id(model.value) not in self._popped
+        adds = self._adds.get(id(model.value), [])
+        placed += [(call.argument(0, "layer") or UNKNOWN, call.scope) for call in adds]
+        shape: Shape = None
+        total: int | None = 0
+        last: list[Layer] | None = None
+        for item, scope in placed:
+            layer, inside = self._placed(model, item, scope, shape)
+            if layer is None:
+                model.complete, shape, last = False, None, None
+                continue
+            if layer.name in ("keras.KerasTensor", "keras.Input", "keras.layers.InputLayer"):
+                model.inputs.append(shapes.input_shape(layer.made))
+                shape = model.inputs[-1]
+                continue
+            if shape is None and layer.made is not None:
+                layer.shape = shapes.input_shape(layer.made)
+                if layer.shape is not None and not model.inputs:
+                    model.inputs.append(layer.shape)
+            model.layers += inside
+            repeated = _is_repeated(scope, model)
+            total, shape = self._count(total, layer), shapes.output_shape(layer.value, layer.shape)
+            total = None if repeated or not layer.certain else total
+            shape = None if repeated or not layer.certain else shape
+            nested = self._known.get(id(item))
+            last = None if not layer.certain else nested.outputs if nested is not None else [layer]
+        model.parameters = total if model.complete else None
+        model.outputs = last if (ordered or adds) and id(model.value) not in self._popped else None
+
+    def _functional(self, model: Model) -> None:
+        outputs = model.call.argument(1, "outputs")
+        if outputs is None or outputs is UNKNOWN:
+            model.complete = False
+            return
+        walk = _Walk(outputs)
+        model.complete = walk.complete
+        total: int | None = 0
+        for call in sorted(walk.applied, key=lambda call: call.order):
+            for option in options_of(call.receiver):
+                layer, inside = self._placed(model, option, call.scope, walk.shape_into(call))
+                if layer is None:
+                    model.complete = False
+                    continue
+                if not any(layer.value is other.value for other in model.layers):
+                    total = self._count(total, layer)
+                    model.layers += inside
+                if not layer.certain or _is_repeated(call.scope, model):
+                    total = None
+        model.inputs = [shapes.input_shape(call) for call in walk.inputs]
+        model.parameters = total if model.complete else None
+        model.outputs = self._ends(model, outputs)
+
+    def _subclassed(self, model: Model) -> None:
+        instance = model.value
+        held = {id(value) for value in _held_layers(instance)}
+        method = instance.cls.member("call")
+        if not isinstance(method, Function):
+            # It may be a functional model by way of super().__init__(inputs, outputs).
+            model.complete = False
+            return
+        for call in self._applied:
+            if any(frame.function is not None and frame.function.node is method.node for frame in call.scope.frames()):
+                for option in options_of(call.receiver):
+                    if id(option) in held:
+                        held.discard(id(option))
+                        model.layers += self._placed(model, option, None)[1]
+        # What the tree's own code does besides calling layers is not known.
+        model.complete = False
+        model.outputs = self._ends(model, self._run.returned.get(method.node))
+
+    # ------------------------------------------------------------------- their parts
+
+    def _placed(self, model: Model, value: Value, scope: Scope | None, shape: Shape = None, depth: int = 0) -> tuple[Layer | None, list[Layer]]:
+        """A layer, and with it those that it holds; None for what is not known to be a layer.
+
+        ``scope`` is where it is added or called, None where a model holds it whether it is called or not.
+        """
+        if isinstance(value, Union):
+            options = [self._placed(model, option, scope, shape, depth) for option in value.options]
+            if any(layer is None for layer, _ in options):
+                return None, []
+            inside = [inner for _, found in options for inner in found]
+            for layer in inside:
+                layer.certain = False
+            return options[-1][0], inside
+        if not _is_layer(value):
+            return None, []
+        made = self._constructor(value)
+        certain = not any(_is_conditional(place, model) for place in (scope, made and made.scope) if place is not None)
+        layer = Layer(value, made, certain, shape)
+        inside = [layer]
+        # Objects may hold each other.
+        for inner in _parts(value) if depth < _DEEP else ():
+            inside += self._placed(model, inner, scope, None, depth + 1)[1]
+        if layer.name in ("keras.Sequential", "keras.Model"):
+            nested = self._model(value, made)
+            model.complete = model.complete and nested.complete
+            inside += [Layer(other.value, other.made, other.certain and certain, other.shape) for other in nested.layers]
+        elif isinstance(value, Instance) or library.class_of(value.name) == "keras.Model" and not value.name.startswith("keras.applications."):
+            model.complete = False
+        return layer, inside
+
+    def _constructor(self, value: Value) -> Call | None:
+        return value.call if isinstance(value, Made) else self._made.get(id(value))
+
+    def _count(self, total: int | None, layer: Layer) -> int | None:
+        """``total`` with the weights of one more layer."""
+        nested = self._known.get(id(layer.value))
+        each = nested.parameters if nested is not None else shapes.weights(layer.value, layer.shape)
+        return None if total is None or each is None else total + each
+
+    def _ends(self, model: Model, value: Value | None) -> list[Layer] | None:
+        """The layers that a model's results come from."""
+        found: list[Layer] = []
+        for item in _flat(value):
+            call = item.call if isinstance(item, (Made, Tensor)) else None
+            layer = None
+            if call is not None and call.attribute == "__call__":
+                for option in options_of(call.receiver):
+                    nested = self._known.get(id(option))
+                    if nested is not None and nested is not model:
+                        if nested.outputs is None:
+                            return None
+                        found += nested.outputs
+                        layer = nested.outputs
+                    else:
+                        layer = next((other for other in model.layers if other.value is option), None)
+                        if layer is None or isinstance(option, Instance):
+                            return None
+                        found.append(layer)
+            if layer is None:
+                return None
+        return found or None
+
+
+class _Walk:
+    """The way back from the outputs of a functional model to its inputs.
+
+    Attributes:
+        applied: the calls of layers on it; inputs: those of ``keras.Input``.
+        complete: all of it is known.
+    """
+
+    def __init__(self, outputs: Value):
+        self.applied: list[Call] = []
+        self.inputs: list[Call] = []
+        self.complete = True
+        self._seen: set[int] = set()
+        self._shapes: dict[int, Shape] = {}
+        self._visit(outputs)
+
+    def _visit(self, value: Value) -> None:
+        pending = [value]
+        while pending:
+            value = pending.pop()
+            if id(value) in self._seen:
+                continue
+            self._seen.add(id(value))
+            if isinstance(value, Union):
+                pending += value.options
+            elif isinstance(value, (Group, Mapping)):
+                self.complete = self.complete and not value.open
+                pending += value.items if isinstance(value, Group) else value.items.values()
+            elif isinstance(value, Made) and value.name == "keras.KerasTensor":
+                call = value.call
+                if call is None:
+                    pending += [item for item in value.attributes["operands"].items if _holds_symbol(item)]
+                elif call.name == "keras.Input":
+                    self.inputs.append(call)
+                else:
+                    if call.attribute == "__call__":
+                        self.applied.append(call)
+                    pending += [item for item in call.arguments.values() if _holds_symbol(item)]
+                    if call.arguments.unknown_positional or any(item is UNKNOWN for item in call.arguments.positional):
+                        self.complete = False
+            elif isinstance(value, Tensor) and value.call is not None:
+                # A layer called on something that is not known.
+                self.complete = False
+                self.applied.append(value.call)
+                pending += value.call.arguments.values()
+            else:
+                # Among them the output of a model that is taken apart.
+                self.complete = False
+
+    def shape_into(self, call: Call) -> Shape:
+        """The shape of the first argument of a layer."""
+        return self._shape(call.argument(0), 0)
+
+    def _shape(self, value: Value | None, depth: int) -> Shape:
+        if not isinstance(value, Made) or value.call is None or depth > 200:
+            return None
+        if id(value) not in self._shapes:
+            call = value.call
+            if call.name == "keras.Input":
+                found = shapes.input_shape(call)
+            elif call.attribute == "__call__":
+                found = shapes.output_shape(call.receiver, self._shape(call.argument(0), depth + 1))
+            else:
+                found = None
+            self._shapes[id(value)] = found
+        return self._shapes[id(value)]
+
+
+def _holds_symbol(value: Value) -> bool:
+    return not isinstance(value, (Function, Tensor)) and (
+        isinstance(value, (Group, Mapping, Union))
+        or isinstance(value, Made) and value.name == "keras.KerasTensor"
+        or isinstance(value, Method)
+    )
+
+
+def _flat(value: Value | None) -> Iterator[Value]:
+    """The single values that a structure of outputs, or one of several, consists of."""
+    for option in options_of(value):
+        if isinstance(option, Group):
+            for item in option.items:
+                yield from _flat(item)
+        elif isinstance(option, Mapping):
+            for item in option.items.values():
+                yield from _flat(item)
+        else:
+            yield option
+
+
+def _is_layer(value: Value) -> bool:
+    if isinstance(value, Made):
+        return (
+            value.name in ("keras.KerasTensor", "keras.Model", "keras.Sequential")
+            or value.name.startswith(("keras.layers.", "keras.applications."))
+            or library.class_of(value.name) in ("keras.Model", "keras.Layer")
+        ) and value.call is not None
+    return isinstance(value, Instance) and library.class_of_bases(value.cls.external_bases()) in ("keras.Model", "keras.Layer")
+
+
+def _parts(value: Value) -> Iterator[Value]:
+    """The layers that a wrapper, or a layer of the tree, holds."""
+    if isinstance(value, Made) and value.name in _WRAPPERS:
+        yield from (inner for inner in options_of(value.call.argument(0, "layer")) if _is_layer(inner))
+    elif isinstance(value, Instance):
+        yield from _held_layers(value)
+
+
+def _held_layers(instance: Instance) -> Iterator[Value]:
+    """The layers in the attributes of an object, also those in lists and dictionaries."""
+    for value in instance.attributes.values():
+        for inner in _flat(value):
+            if _is_layer(inner) and inner is not instance and not (isinstance(inner, Made) and inner.name == "keras.KerasTensor"):
+                yield inner
+
+
+def _is_conditional(scope: Scope, model: Model) -> bool:
+    """Whether a condition that does not hold for the whole model decides about a place."""
+    around = set(map(id, model.call.scope.chain()))
+    return any(inner.kind in ("branch", "handler") and id(inner) not in around for inner in scope.chain())
+
+
+def _is_repeated(scope: Scope, model: Model) -> bool:
+    """Whether a place runs more often than the one where the model is made."""
+    around = set(map(id, model.call.scope.loops()))
+    return any(id(loop) not in around for loop in scope.loops())

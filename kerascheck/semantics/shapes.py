@@ -1,0 +1,151 @@
+"""Shapes of what goes through a layer, and the number of its weights, as far as literals tell.
+
+A shape is a tuple of sizes with None for what is not known, the batch first; None where not even the rank is known.
+Source: ``compute_output_shape`` and ``build`` of the layers in keras/src/layers (3.15).
+"""
+
+from __future__ import annotations
+
+from math import prod
+
+from kerascheck.semantics.values import Call, Const, Group, Made, Value, constant
+
+Shape = tuple[int | None, ...] | None
+
+_UNCHANGED = frozenset(
+    "keras.layers." + name
+    for name in (
+        "Activation ActivityRegularization AlphaDropout BatchNormalization Dropout ELU GELU GaussianDropout GaussianNoise GroupNormalization Identity "
+        "LayerNormalization LeakyReLU Masking Normalization PReLU RMSNormalization ReLU Rescaling Softmax SpatialDropout1D SpatialDropout2D "
+        "SpatialDropout3D ThresholdedReLU UnitNormalization RandomBrightness RandomContrast RandomFlip RandomRotation RandomTranslation RandomZoom Add "
+        "Multiply Average Maximum Minimum Subtract"
+    ).split()
+)
+_WEIGHTLESS = (_UNCHANGED | {
+    "keras.layers." + name
+    for name in (
+        "Flatten GlobalAveragePooling1D GlobalMaxPooling1D GlobalAveragePooling2D GlobalMaxPooling2D GlobalAveragePooling3D GlobalMaxPooling3D "
+        "AveragePooling1D MaxPooling1D AveragePooling2D MaxPooling2D AveragePooling3D MaxPooling3D Concatenate Reshape Permute RepeatVector "
+        "ZeroPadding1D ZeroPadding2D Cropping1D Cropping2D UpSampling1D UpSampling2D Resizing CenterCrop Dot CategoryEncoding Discretization Lambda "
+        "InputLayer"
+    ).split()
+}) - {"keras.layers." + name for name in "BatchNormalization GroupNormalization LayerNormalization Normalization PReLU RMSNormalization".split()}  # fmt: skip
+_GATES = {"keras.layers.LSTM": 4, "keras.layers.GRU": 3, "keras.layers.SimpleRNN": 1}
+_CONVOLUTIONS = {"keras.layers.Conv1D": 1, "keras.layers.Conv2D": 2, "keras.layers.Conv3D": 3, "keras.layers.Convolution2D": 2}
+_PER_CHANNEL = {"keras.layers.BatchNormalization": 4, "keras.layers.LayerNormalization": 2}
+
+
+def literal_shape(value: Value | None) -> Shape:
+    """The sizes that a tuple or list of literals names, None for those that are no literals."""
+    if not isinstance(value, Group) or value.open:
+        return None
+    return tuple(constant(item) if isinstance(constant(item), int) else None for item in value.items)
+
+
+def input_shape(call: Call) -> Shape:
+    """The shape that ``keras.Input``, ``InputLayer`` or the first layer of a Sequential is told."""
+    if call.name in ("keras.Input", "keras.layers.InputLayer"):
+        shape = literal_shape(call.argument(0, "shape") or call.argument(None, "input_shape"))
+    else:
+        shape = literal_shape(call.argument(None, "input_shape"))
+    if shape is None:
+        width = constant(call.argument(None, "input_dim"))
+        shape = (width,) if isinstance(width, int) and call.name != "keras.layers.Embedding" else None
+    if shape is not None:
+        return (None, *shape)
+    return literal_shape(call.argument(None, "batch_shape") or call.argument(None, "batch_input_shape"))
+
+
+def output_shape(layer: Value, shape: Shape) -> Shape:
+    """The shape that comes out of a layer of Keras for one that goes in."""
+    if not isinstance(layer, Made) or layer.call is None:
+        return None
+    name, call = layer.name, layer.call
+    if name in _UNCHANGED:
+        return shape
+    if shape is None:
+        return None
+    if name == "keras.layers.Dense":
+        return (*shape[:-1], _number(call, 0, "units"))
+    if name == "keras.layers.Flatten":
+        return (shape[0], prod(shape[1:]) if None not in shape[1:] else None)
+    if name == "keras.layers.Embedding":
+        return (*shape, _number(call, 1, "output_dim"))
+    if name == "keras.layers.Reshape":
+        target = literal_shape(call.argument(0, "target_shape"))
+        return None if target is None else (shape[0], *(None if size == -1 else size for size in target))
+    if name == "keras.layers.TimeDistributed":
+        inner = output_shape(call.argument(0, "layer") or Const(None), (shape[0], *shape[2:])) if len(shape) > 2 else None
+        return inner and (inner[0], shape[1], *inner[1:])
+    if name in _GATES:
+        units = _number(call, 0, "units")
+        return (*shape[:2], units) if constant(call.argument(None, "return_sequences")) is True else (shape[0], units)
+    if name.startswith("keras.layers.Global"):
+        return (shape[0], shape[-1])
+    if name in _CONVOLUTIONS:
+        same = constant(call.argument(3, "padding")) in ("same", "causal")
+        kernel, strides = _sizes(call, 1, "kernel_size", len(shape) - 2), _sizes(call, 2, "strides", len(shape) - 2, 1)
+        return (shape[0], *_slid(shape[1:-1], kernel, strides, same), _number(call, 0, "filters"))
+    if name in ("keras.layers.MaxPooling1D", "keras.layers.AveragePooling1D", "keras.layers.MaxPooling2D", "keras.layers.AveragePooling2D"):
+        window = _sizes(call, 0, "pool_size", len(shape) - 2, 2)
+        strides = _sizes(call, 1, "strides", len(shape) - 2, None) if constant(call.argument(1, "strides")) is not None else window
+        return (shape[0], *_slid(shape[1:-1], window, strides, constant(call.argument(2, "padding")) == "same"), shape[-1])
+    return (None,) * len(shape) if name in ("keras.layers.Resizing", "keras.layers.UpSampling2D", "keras.layers.ZeroPadding2D") else None
+
+
+def weights(layer: Value, shape: Shape) -> int | None:
+    """How many numbers a layer learns or keeps, given the shape that goes in; None where that is not known."""
+    if not isinstance(layer, Made) or layer.call is None:
+        return None
+    name, call = layer.name, layer.call
+    if name in _WEIGHTLESS:
+        return 0
+    if name == "keras.layers.Embedding":
+        return _product(_number(call, 0, "input_dim"), _number(call, 1, "output_dim"))
+    if name == "keras.layers.TimeDistributed" and shape is not None and len(shape) > 2:
+        return weights(call.argument(0, "layer") or Const(None), (shape[0], *shape[2:]))
+    width = shape[-1] if shape else None
+    if width is None:
+        return None
+    if name == "keras.layers.Dense":
+        return _product(width + 1, _number(call, 0, "units"))
+    if name in _PER_CHANNEL:
+        return _PER_CHANNEL[name] * width
+    if name in _GATES:
+        units = _number(call, 0, "units")
+        return None if units is None else _GATES[name] * units * (width + units + 1)
+    if name in _CONVOLUTIONS:
+        window = _product(*_sizes(call, 1, "kernel_size", _CONVOLUTIONS[name]))
+        filters = _number(call, 0, "filters")
+        return None if window is None or filters is None else filters * (window * width + 1)
+    return None
+
+
+def _number(call: Call, position: int, keyword: str) -> int | None:
+    value = constant(call.argument(position, keyword))
+    return value if type(value) is int else None
+
+
+def _sizes(call: Call, position: int, keyword: str, rank: int, default: int | None = None) -> tuple[int | None, ...]:
+    """A setting that is one number for all axes, or one for each."""
+    value = call.argument(position, keyword)
+    each = literal_shape(value)
+    if each is not None and len(each) == rank:
+        return each
+    number = default if value is None else constant(value)
+    return (number if type(number) is int else None,) * rank
+
+
+def _slid(sizes: tuple[int | None, ...], window: tuple[int | None, ...], strides: tuple[int | None, ...], same: bool) -> tuple[int | None, ...]:
+    """The number of places of a window that slides along each axis."""
+    found = []
+    for size, width, stride in zip(sizes, window, strides):
+        if size is None or not stride or (width is None and not same):
+            found.append(None)
+        else:
+            found.append(-(-size // stride) if same else max(0, (size - width) // stride + 1))
+    return tuple(found)
+
+
+def _product(*numbers: int | None) -> int | None:
+    return None if None in numbers else prod(numbers)
