@@ -39,6 +39,15 @@ def repetitions(module: Module, *methods: str) -> Iterator[Repetition]:
             yield Repetition(call, loop, _is_same(module, call, loop))
 
 
+def made_in_loop(module: Module, *methods: str) -> Iterator[tuple[Call, Scope, Call]]:
+    """Models that are made and called inside of one and the same turn of a loop: constructor, innermost loop around it, and the call."""
+    for call in module.program.model_calls(*methods):
+        for made in {constructor(module, option) for option in options_of(call.receiver)} - {None}:
+            loop = next((loop for loop in made.scope.loops() if isinstance(loop.node, (cst.For, cst.While))), None)
+            if loop is not None and is_inside(call.scope, loop):
+                yield made, loop, call
+
+
 def constructor(module: Module, value: Value) -> Call | None:
     """The call that made or loaded a model; None where that cannot be seen."""
     if isinstance(value, Made) and library.class_of(value.name) == "keras.Model":

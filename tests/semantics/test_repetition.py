@@ -3,7 +3,7 @@
 import pytest
 from snippets import IMPORTS, MODEL, load
 
-from kerascheck.semantics.repetition import is_conditional, repetitions
+from kerascheck.semantics.repetition import is_conditional, made_in_loop, repetitions
 
 BUILD = IMPORTS + "def build():\n    m = keras.Sequential([keras.layers.Dense(1)])\n    m.compile('adam', 'mse')\n    return m\n"
 AGENT = BUILD + "class Agent:\n    def __init__(self): self.model = build()\n    def learn(self, x, y): self.model.fit(x, y, epochs=1)\n"
@@ -51,3 +51,20 @@ def test_the_model_of_each_turn(tmp_path, text, same):
 def test_conditions_inside_of_a_loop(tmp_path, text, conditional):
     (each,) = repetitions(load(tmp_path, text, MODEL), "fit")
     assert is_conditional(each.call.scope, each.loop) is conditional
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("for i in range(20):\n    model = build()\n    model.fit(x, y)", 1),
+        ("for i in range(20): build().fit(x, y)", 1),
+        ("def trial(i):\n    model = build()\n    model.fit(x, y)\nfor i in range(20): trial(i)", 1),
+        ("for i in range(20):\n    model = build()\n    for e in range(9): model.fit(x, y)", 1),
+        ("class A(keras.Model): pass\nwhile True:\n    model = A()\n    model.train_on_batch(x, y)", 1),
+        ("model = build()\nfor i in range(20): model.fit(x, y)", 0),
+        ("models = [build() for i in range(20)]\nfor model in models: model.fit(x, y)", 0),
+        ("for i in range(20): model = build()\nmodel.fit(x, y)", 0),
+    ],
+)
+def test_models_that_are_made_and_trained_in_one_turn(tmp_path, text, count):
+    assert len(list(made_in_loop(load(tmp_path, text, BUILD), "fit", "train_on_batch"))) == count

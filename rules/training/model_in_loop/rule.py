@@ -1,0 +1,111 @@
+import libcst as cst
+
+from kerascheck.finding import Severity
+from kerascheck.rule import Rule
+from kerascheck.semantics import Module
+from kerascheck.semantics.repetition import is_inside, made_in_loop
+from kerascheck.semantics.training import Place, varies
+from kerascheck.semantics.values import Call, Group, Scope, options_of
+
+_A_FEW = 10
+_CLEARS = frozenset({"keras.utils.clear_session", "gc.collect"})
+
+
+class ModelInLoop(Rule):
+    """A new model is built and trained in every turn of a long loop.
+
+    ## What it does
+
+    Reports the construction of a model, or the call of the function that builds it, in a `for` or `while` of
+    more than 10 turns that also trains it with `fit` or `train_on_batch`. An info: often there is a good reason.
+
+    ## Why it costs
+
+    Each new model is traced anew, and what was made for it is not given back: building and fitting a small
+    model took 9 times the processor time of reusing one with `set_weights` (0.83 s against 0.09 s), and left 6.1 to
+    7.5 MB behind (2 CPU cores, TensorFlow 2.21, no GPU). The turns did not become slower as memory grew.
+
+    ## What the runtime does by itself
+
+    Nothing. The popular cure is `keras.backend.clear_session()` in every turn, with `del model` and
+    `gc.collect()`. On Keras 3 with TensorFlow 2.21 it was measured not to stop the growth: as
+    much was left behind with it as without it. On TensorFlow 2.12 and Keras 2, 3.9 MB were left behind per
+    model, and next to nothing with `del` and `gc.collect()`. On Keras 3 `clear_session` also resets the policy to float32.
+
+    ## When it stays silent
+
+    - Loops of at most 10 turns, and loops over what cannot be counted, such as the folds of a splitter or a
+      list of settings from elsewhere.
+    - Models that are kept, in a list or a dictionary: an ensemble.
+    - A process for each turn, by `multiprocessing`.
+    - Keras 2 with `clear_session` or `gc.collect` in the loop.
+    - A model that the loop only loads; tests; the graphs of TensorFlow 1.
+
+    ## Use instead
+
+    Where all turns have the same model, build and compile it once, keep `start = model.get_weights()`, and begin each
+    turn with `model.set_weights(start)`; compile again if the optimizer has to start anew as well. Where the models differ,
+    run each turn in a process of its own: only its end gives everything back.
+
+    ## Fix safety
+
+    There is no automatic fix: what has to start anew in each turn depends on the program.
+
+    ## Precision
+
+    Read on real code: the 1 finding in 9,000 public files, a search that builds models in a `while True`; right. All other
+    models that are built in loops are few, folds, or ensembles.
+
+    ## References
+
+    - Keras documentation: "Model training APIs", "clear_session function"
+    - Python documentation: `multiprocessing`, and `maxtasksperchild` of its `Pool`
+    """
+
+    code = "KC408"
+    name = "model-in-loop"
+    severity = Severity.INFO
+    triggers = (".fit(", ".fit_generator(", ".train_on_batch(")
+    loss_tolerance = 1e-5
+
+    def check(self, module):
+        seen = set()
+        for made, loop, training in () if module.is_graph_code else made_in_loop(module, "fit", "fit_generator", "train_on_batch"):
+            if loop.node in seen or made.name == "keras.models.load_model" or _least_turns(made.scope) <= _A_FEW:
+                continue
+            seen.add(loop.node)
+            clears = any(other.name in _CLEARS for other in module.pipelines.calls_in(loop))
+            if clears and module.runtime.keras < 3 or _is_kept(module, training, loop):
+                continue
+            node = next((each.node for each in reversed(list(made.scope.chain())) if each.kind == "call" and is_inside(each, loop)), made.node)
+            place = Place(loop.module, node)
+            differs = isinstance(node, cst.Call) and any(varies(arg.value, loop) is loop for arg in node.args)
+            yield self.finding(
+                place,
+                "A new model is built in every turn of a loop; "
+                + ("run each turn in a process of its own." if differs else "build it once and set its first weights again, or run each turn in a process of its own."),
+                because="Each model is traced anew and leaves several megabytes behind" + (", which clear_session does not give back on Keras 3." if clears else "."),
+                related=((training, "trained here"),),
+            )
+
+
+def _least_turns(scope: Scope) -> float:
+    """How often a place runs at least, as far as literals tell; a loop that ends by a condition counts as endless."""
+    least = 1.0
+    for loop in scope.loops():
+        least *= float("inf") if isinstance(loop.node, cst.While) else loop.trips or 1
+    return least
+
+
+def _is_kept(module: Module, training: Call, loop: Scope) -> bool:
+    """Whether the loop puts its model into a list or a dictionary."""
+    models = options_of(training.receiver)
+    for other in module.pipelines.calls_in(loop):
+        held = [item for value in other.arguments.values() for item in (value.items if isinstance(value, Group) else [value])]
+        if other.attribute in ("append", "add", "put") and any(item is model for item in held for model in models):
+            return True
+    function = training.node.func if isinstance(training.node, cst.Call) else None
+    return any(
+        isinstance(node, cst.Assign) and isinstance(node.targets[0].target, cst.Subscript) and isinstance(function, cst.Attribute) and node.value.deep_equals(function.value)
+        for node in loop.module.tree.descendants(loop.node)
+    )
