@@ -495,6 +495,13 @@ def _judge(g: _Gathered, training: int) -> Verdict:
         ticks=ticks,
     )
     change = what_changed(g.original_runs, g.runs, g.variant.tolerance or 0.0)
+    pairs = sum(min(len(a.blocks), len(b.blocks)) for a, b in zip(g.original_runs, g.runs))
+    if len(g.runs) < _MIN_ROUNDS_IF_CLEAR or pairs < _FEW_BLOCKS:
+        # An interval from so little says nothing, however far it lies from 1.
+        verdict.status = Status.NOT_RUN
+        verdict.reason = f"only {pairs} blocks of steps could be measured side by side: try a larger --budget, or a longer training"
+        verdict.ratio = None
+        return verdict
     verdict.status, verdict.reason = judge_ratio(g.ratio)
     if change and g.variant.tolerance is None:
         verdict.remark = f"as its fix says, results change: {change}"

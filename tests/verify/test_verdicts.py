@@ -6,6 +6,8 @@ from kerascheck.verify.analysis import analyse, can_matter, stages
 from kerascheck.verify.compare import (
     Status,
     Variant,
+    _Gathered,
+    _judge,
     _shortened,
     _timed_plan,
     Budget,
@@ -105,6 +107,19 @@ def test_a_variant_that_is_over_with_the_warm_up_gets_a_plan_that_fits_it():
     short.blocks = [block(0.01)] * 8
     assert _shortened(plan, [long, short]) == plan
     assert _shortened(plan, [Run(failure="it crashed")]) == plan
+
+
+@pytest.mark.parametrize(
+    ("rounds", "blocks", "status"), [(2, 4, Status.CONFIRMED), (1, 20, Status.NOT_RUN), (3, 2, Status.NOT_RUN)]
+)
+def test_a_few_blocks_are_no_evidence_whatever_their_ratio(rounds, blocks, status):
+    gathered = _Gathered(Variant("v", {}), [ended() for _ in range(rounds)], [ended() for _ in range(rounds)])
+    for slow, fast in zip(gathered.original_runs, gathered.runs):
+        slow.blocks, fast.blocks = [block(0.04)] * blocks, [block(0.01)] * blocks
+    gathered.ratio = Ratio(4.0, 3.5, 4.5)
+    verdict = _judge(gathered, 0)
+    assert verdict.status is status
+    assert status is Status.CONFIRMED or ("blocks of steps" in verdict.reason and verdict.ratio is None)
 
 
 def test_the_warm_up_holds_a_short_first_epoch():

@@ -23,7 +23,7 @@ for step in range(10**9):
     time.sleep(0.002)
     optimizer.step()
 """
-QUICK = Budget(seconds=1, steps=100, start_limit=30, block_limit=2)
+QUICK = Budget(seconds=4, steps=2000, start_limit=30, block_limit=2)
 
 
 @pytest.fixture
