@@ -86,6 +86,13 @@ def append_prefetch(last: Stage) -> Fix | None:
     return make_fix(SAFE, "Append .prefetch(tf.data.AUTOTUNE)", build)
 
 
+def insert_cache(last: Stage) -> Fix | None:
+    """Put ``.cache()`` behind an operation; unsafe, for all its elements are then kept in memory."""
+    if not isinstance(last.node, cst.Call):
+        return None
+    return make_fix(UNSAFE, "Append .cache()", lambda: edits.append_method(last.module.tree, last.node, ".cache()"))
+
+
 # What these return for a batch has another shape than a batch of what they return, for some shapes of elements.
 _SHAPE_DEPENDENT = frozenset(
     {

@@ -53,6 +53,25 @@ _WITH_SCALARS = frozenset(
 )
 
 
+_READING = (
+    "tensorflow.io.read_file", "tensorflow.io.decode_jpeg", "tensorflow.io.decode_png", "tensorflow.io.decode_image", "tensorflow.io.decode_gif",
+    "tensorflow.io.decode_bmp", "tensorflow.io.decode_and_crop_jpeg", "tensorflow.io.decode_csv", "tensorflow.io.decode_json_example",
+    "tensorflow.audio.decode_wav", "tensorflow.io.parse_example", "tensorflow.io.parse_single_example", "tensorflow.io.parse_sequence_example",
+    "tensorflow.io.parse_single_sequence_example",
+)
+_IMAGE_DECODING = tuple(name for name in _READING if name.endswith(("_jpeg", "_png", "_image", "_gif", "_bmp")))
+# Where the height and width, or the whole shape, of the result stand among the arguments.
+_SIZING = {
+    "tensorflow.image.resize": ((1, "size"),),
+    "tensorflow.image.resize_with_pad": ((1, "target_height"), (2, "target_width")),
+    "tensorflow.image.resize_with_crop_or_pad": ((1, "target_height"), (2, "target_width")),
+    "tensorflow.image.crop_to_bounding_box": ((3, "target_height"), (4, "target_width")),
+    "tensorflow.image.random_crop": ((1, "size"),),
+    "tensorflow.reshape": ((1, "shape"),),
+    "tensorflow.ensure_shape": ((1, "shape"),),
+}
+
+
 @dataclass(frozen=True, slots=True)
 class State:
     """A piece of state that keeps tf.data from making a map parallel."""
@@ -158,6 +177,35 @@ class Facts:
                 return State(call, reason)
         return None
 
+    @property
+    def deterministic(self) -> bool:
+        """Proven to give the same for the same element in every epoch: TensorFlow's own operations, none of which draws or keeps numbers."""
+        return self.known and all(_is_deterministic(call) for call in self.calls)
+
+    @property
+    def reading(self) -> Call | None:
+        """The first call that reads a file, decodes it, or parses a record."""
+        return self.call_of(*_READING)
+
+    @property
+    def decodes_images(self) -> bool:
+        """An image is decoded."""
+        return self.call_of(*_IMAGE_DECODING) is not None
+
+    @property
+    def pixels(self) -> int | None:
+        """Height times width of the image that comes out, as the last literal size says; None where none does."""
+        result = None
+        for call in self.calls:
+            places = _SIZING.get(call.name or "")
+            if places is None:
+                continue
+            given = [call.argument(*place) for place in places]
+            sides = given[0].items if len(given) == 1 and isinstance(given[0], Group) and not given[0].open else given
+            height, width = [constant(side) for side in sides[:2]] if len(sides) > 1 else (None, None)
+            result = height * width if isinstance(height, int) and isinstance(width, int) and height > 0 and width > 0 else None
+        return result
+
     def call_of(self, *names: str) -> Call | None:
         """The first call of one of these names."""
         return next((call for call in self.calls if call.name in names), None)
@@ -184,6 +232,14 @@ class Facts:
             if not _is_repacking(run.result):
                 return False
         return True
+
+
+def _is_deterministic(call: Call) -> bool:
+    name = call.name or ""
+    if not name.startswith(("tensorflow.", "keras.", "builtins.", "numpy.", "math.", "os.path.")) or name.startswith("numpy.random."):
+        return False
+    reason = state_of(call)
+    return reason is None or "look" in reason or name == "tensorflow.print"
 
 
 def _is_elementwise(call: Call) -> bool:

@@ -22,6 +22,7 @@ from kerascheck.semantics.values import (
     Stage,
     Value,
     constant,
+    datasets_in,
     holds_tensor,
     options_of,
 )
@@ -171,10 +172,12 @@ class Pipelines:
     def __init__(self, module: Module):
         self._module = module
         self._run = run = module.run
+        self._call_at = {(call.node, call.scope): call for call in run.calls}
         self._children: dict[Stage, list[Stage]] = defaultdict(list)
         self._calls_in_loop: dict[Scope, list[Call]] = defaultdict(list)
         self._roles: dict[Stage, set[str]] = defaultdict(set)
         self._rewrites: dict[Stage, Rewrites] = defaultdict(Rewrites)
+        self._consumers: dict[Stage, list[tuple[Sink, str]]] = defaultdict(list)
         self.sinks: list[tuple[Sink, str]] = []
         """Consumers of datasets with their role."""
         for stage in run.stages:
@@ -195,7 +198,8 @@ class Pipelines:
             role = self.role_of(sink)
             self.sinks.append((sink, role))
             if role != "discard":
-                self._mark(sink.stage, role)
+                for stage in self._mark(sink.stage, role):
+                    self._consumers[stage.identity].append((sink, role))
         consumed = {sink.stage.identity for sink in self._run.sinks}
         for stage in self._run.stages:
             # A dataset that a module leaves in a global may be imported and used anywhere; nobody imports a notebook.
@@ -205,10 +209,12 @@ class Pipelines:
         for sink in nested:
             assert sink.outer is not None
             for role in self._roles[sink.outer.identity]:
-                self._mark(sink.stage, role)
+                for stage in self._mark(sink.stage, role):
+                    self._consumers[stage.identity] += [consumer for consumer in self._consumers[sink.outer.identity] if consumer[1] == role]
             self._rewrites[sink.stage.identity] |= self._rewrites[sink.outer.identity]
 
-    def _mark(self, stage: Stage, role: str) -> None:
+    def _mark(self, stage: Stage, role: str) -> list[Stage]:
+        """Give a role to a stage and to all that lead to it, which are returned."""
         rewrites = Rewrites()
         pending, seen = [stage], set()
         order = []
@@ -225,6 +231,7 @@ class Pipelines:
         for current in order:
             self._roles[current.identity].add(role)
             self._rewrites[current.identity] |= rewrites
+        return order
 
     def role_of(self, sink: Sink) -> str:
         """What a consumer does with its dataset."""
@@ -266,9 +273,59 @@ class Pipelines:
             yield current
             pending.extend(self.children(current))
 
+    def hides_cache(self, stage: Stage) -> bool:
+        """Whether a stage's dataset is kept somewhere, endless before it gets there, or comes from or goes where that cannot be seen."""
+        before = {each.name for each in stage.upstream()}
+        after = {each.name for each in self.downstream(stage)}
+        return bool((before | after) & {"cache", "snapshot", "apply"} or before & {"repeat", "shuffle_and_repeat", "parameter"})
+
     def rewrites(self, stage: Stage) -> Rewrites:
         """What is switched off on the way from a stage to its consumers."""
         return self._rewrites[stage.identity]
+
+    def passes(self, op: Operation) -> int | None:
+        """How often training runs through the elements of an operation, by literals; None where that cannot be known.
+
+        The largest number counts that is more than one: what costs in one training costs in the program.
+        """
+        counts = [
+            self._passes(sink, stage) if role == "train" else None
+            for stage in op.stages
+            for sink, role in self._consumers[stage.identity]
+            if role in ("train", "unknown")
+        ]
+        most = max((count for count in counts if count is not None), default=1)
+        return most if most > 1 or (counts and None not in counts) else None
+
+    def _passes(self, sink: Sink, stage: Stage) -> int | None:
+        count = 1
+        repeated = False
+        for after in sink.stage.upstream():
+            if after.identity is stage.identity:
+                break
+            if after.name == "repeat":
+                repeated = True
+                times = constant(after.argument(0, "count"))
+                count *= times if isinstance(times, int) and times > 0 else 1
+        if sink.loop is not None and not any(datasets_in(sink.loop.value)):
+            # Elements are taken one by one from an iterator that is made elsewhere.
+            return None
+        made_in = set(stage.scope.loops())
+        for loop in sink.scope.loops():
+            if loop is not sink.loop and loop not in made_in:
+                if loop.trips is None:
+                    return None
+                count *= loop.trips
+        call = self._call_at.get((sink.node, sink.scope))
+        if sink.loop is not None:
+            return count
+        if call is None or call.attribute != "fit" or call.argument(None, "initial_epoch") is not None:
+            return None
+        if call.argument(None, "steps_per_epoch") is not None and not repeated:
+            return None
+        epochs = call.argument(3, "epochs")
+        epochs = 1 if epochs is None else constant(epochs)
+        return count * epochs if isinstance(epochs, int) else None
 
     def unbuffered(self) -> Iterator[Unbuffered]:
         """Datasets that are trained on and end in an operation that prepares nothing in advance, each end once."""
@@ -353,6 +410,23 @@ def next_batch(module: Module, op: Operation) -> Stage | None:
             if current is None:
                 break
     return None
+
+
+def last_deterministic(module: Module, stage: Stage) -> Stage:
+    """The last of the maps and filters behind a stage that certainly give the same in every epoch: where a cache belongs."""
+    while True:
+        children = module.pipelines.children(stage)
+        if len(children) != 1 or children[0].name not in ("map", "filter") or children[0].facts is None or not Facts([children[0].facts], 1).deterministic:
+            return stage
+        stage = children[0]
+
+
+def is_reshuffled(stage: Stage) -> bool:
+    """Whether an operation gives another order in every epoch, as a shuffle and ``list_files`` do where nothing forbids it."""
+    if stage.name == "shuffle":
+        again = stage.argument(2, "reshuffle_each_iteration")
+        return again is not UNKNOWN and constant(again, True) is not False
+    return stage.name == "tensorflow.data.Dataset.list_files" and constant(stage.argument(1, "shuffle"), True) is not False
 
 
 def _switched_off(options: Value | None) -> Rewrites:

@@ -246,3 +246,39 @@ def test_the_body_of_a_py_function_is_plain_python(tmp_path):
     (flip,) = [call for call in found.calls if call.name == "numpy.flip"]
     assert flip.scope.traced_by() is None
     assert found.python_function.scope.traced_by() == "map"
+
+
+@pytest.mark.parametrize(
+    ("body", "deterministic"),
+    [
+        ("return tf.image.resize(tf.io.decode_jpeg(tf.io.read_file(x)), (8, 8)) / 255.", True),
+        ("tf.print(x)\nreturn x", True),
+        ("return tf.image.stateless_random_flip_left_right(x, (1, 2))", True),
+        ("return keras.layers.StringLookup()(x)", True),
+        ("return tf.image.random_flip_left_right(x)", False),
+        ("import numpy as np\nreturn x + np.random.rand()", False),
+        ("return keras.layers.RandomFlip()(x)", False),
+        ("return keras.layers.Dense(2)(x)", False),
+        ("return load(x)", False),
+        ("return tf.py_function(load, [x], tf.float32)", False),
+    ],
+)
+def test_deterministic(tmp_path, body, deterministic):
+    assert facts(tmp_path, "", body).deterministic is deterministic
+
+
+@pytest.mark.parametrize(
+    ("body", "pixels"),
+    [
+        ("return tf.image.resize(x, (8, 4))", 32),
+        ("return tf.image.resize(x, size=[8, 4])", 32),
+        ("return tf.image.resize_with_pad(x, 8, 4)", 32),
+        ("return tf.image.random_crop(tf.image.resize(x, (8, 4)), (2, 2, 3))", 4),
+        ("return tf.reshape(x, [28, 28, 1])", 784),
+        ("return tf.reshape(x, [-1])", None),
+        ("return tf.image.resize(x, load())", None),
+        ("return x", None),
+    ],
+)
+def test_size_of_the_image_that_comes_out(tmp_path, body, pixels):
+    assert facts(tmp_path, "", body).pixels == pixels

@@ -387,3 +387,35 @@ def test_results_that_are_thrown_away(tmp_path, text, found):
 def test_names_tell_held_out_data_where_nothing_else_does(tmp_path, text, may):
     module = load(tmp_path, f"{MODEL}base = tf.data.Dataset.range(3)\ndef f(x):\n    return x\n{text}\n")
     assert operation(module).may_feed_training is may
+
+
+@pytest.mark.parametrize(
+    ("text", "passes"),
+    [
+        ("model.fit(ds, epochs=4)", 4),
+        ("model.fit(ds, None, 32, 4)", 4),
+        ("EPOCHS = 4\nmodel.fit(ds, epochs=EPOCHS)", 4),
+        ("model.fit(ds)", 1),
+        ("model.fit(ds, epochs=load())", None),
+        ("model.fit(ds, **load())", None),
+        ("model.fit(ds, epochs=9, initial_epoch=8)", None),
+        ("model.fit(ds, epochs=4, steps_per_epoch=5)", None),
+        ("model.fit(ds.repeat(), epochs=4, steps_per_epoch=5)", 4),
+        ("model.fit(ds.repeat(3))", 3),
+        ("for e in range(3): model.fit(ds, epochs=2)", 6),
+        ("for e in load(): model.fit(ds, epochs=2)", None),
+        ("for e in range(3): model.fit(tf.data.Dataset.range(9).map(aug), epochs=2)", 2),
+        ("for e in range(5):\n    for x in ds: step(x)", 5),
+        ("def epoch(d):\n    for x in d: step(x)\nfor e in range(5): epoch(ds)", 5),
+        ("it = iter(ds)\nfor e in range(5): step(next(it))", None),
+        ("model.fit(ds)\nmodel.fit(ds, epochs=3)", 3),
+        ("model.fit(ds)\nshow(ds)", None),
+        ("model.fit(ds)\nmodel.evaluate(ds)", 1),
+        ("model.evaluate(ds)", None),
+        ("model.fit(base.interleave(lambda i: tf.data.Dataset.range(9).map(aug)), epochs=4)", 4),
+    ],
+)
+def test_how_often_training_runs_through(tmp_path, text, passes):
+    module = load(tmp_path, DATA + text)
+    op = list(module.pipelines.operations("map"))[-1]
+    assert module.pipelines.passes(op) == passes

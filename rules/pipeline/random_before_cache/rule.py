@@ -2,15 +2,11 @@ from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.fixes import move_before
 from kerascheck.semantics.functions import Facts
-from kerascheck.semantics.pipelines import is_cut_short
-from kerascheck.semantics.values import UNKNOWN, constant
+from kerascheck.semantics.pipelines import is_cut_short, is_reshuffled
 
 
 def _is_random(stage):
-    if stage.name == "shuffle":
-        again = stage.argument(2, "reshuffle_each_iteration")
-        return again is not UNKNOWN and constant(again, True) is not False
-    return stage.facts is not None and Facts([stage.facts], 1).randomness is not None
+    return is_reshuffled(stage) if stage.name == "shuffle" else stage.facts is not None and Facts([stage.facts], 1).randomness is not None
 
 
 class RandomBeforeCache(Rule):
@@ -45,6 +41,7 @@ class RandomBeforeCache(Rule):
     ## When it stays silent
 
     - Another shuffle follows the cache under no condition, and only a shuffle stands before it.
+    - The training makes one epoch, as a literal says: nothing is read back.
     - A `take` of at most 32 elements stands before the cache: a look at the data, or a benchmark.
     - `tf.random.stateless_*` with fixed seeds: the same draws are asked for.
     - `shuffle(..., reshuffle_each_iteration=False)`: one fixed order is asked for.
@@ -77,7 +74,7 @@ class RandomBeforeCache(Rule):
 
     def check(self, module):
         for op in module.pipelines.operations("cache"):
-            if not op.may_feed_training:
+            if not op.may_feed_training or module.pipelines.passes(op) == 1:
                 continue
             for cache in op.stages:
                 random = [stage for stage in cache.upstream() if stage is not cache and _is_random(stage)]

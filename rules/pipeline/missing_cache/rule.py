@@ -1,0 +1,99 @@
+from kerascheck.finding import Severity
+from kerascheck.rule import Rule
+from kerascheck.semantics.fixes import insert_cache
+from kerascheck.semantics.functions import display
+from kerascheck.semantics.pipelines import is_reshuffled, last_deterministic
+
+
+class MissingCache(Rule):
+    """Files are read, decoded or parsed again in every epoch, though the result is always the same.
+
+    ## What it does
+
+    Looks for a map on the way to training that reads files, decodes images or audio, or parses
+    records, and gives the same result in every epoch, where the training makes several epochs
+    and the chain has no `cache` and no `snapshot`. The finding stands where the cache belongs: at the
+    last map or filter that always gives the same.
+
+    It is an info. Whether a cache helps depends on the size of the data, which the code seldom
+    tells: in memory they must fit as a whole.
+
+    ## Why it costs
+
+    On 2 CPU cores (TensorFlow 2.21, no GPU) five epochs over JPEG files were 2.3 times slower
+    without `cache()` than with it, when the input is what the training waits for. A cache in a
+    file gained 1.2 times: it saves the decoding, but reads more bytes. The gain grows with the
+    number of epochs; the first one always does the work.
+
+    ## What the runtime does by itself
+
+    TensorFlow caches nothing by itself. `tensorflow_datasets` does so for data sets under 250 MiB,
+    but it keeps what is stored in its files, not what a map makes of it.
+
+    "Always add cache()" is bad advice: decoded images take ten times the memory of their
+    files, and what does not fit ends the program. Cast to float32 after the cache, not before:
+    bytes take a quarter of the space (2.6 times with the cast behind it). And what is random
+    belongs behind the cache: see `random-before-cache`.
+
+    ## When it stays silent
+
+    - The training makes one epoch, or how many cannot be seen; `steps_per_epoch` without a
+      `repeat`, which is one pass that goes on.
+    - The function draws random numbers, or does something that cannot be proven to be the same in
+      each epoch: a `py_function`, a model, a variable, a function that is not in sight.
+    - A `repeat` stands before the map: a cache behind it would never be complete.
+    - A `cache`, `snapshot` or `shuffle_and_repeat` anywhere in the chain, also one of the encoded files.
+    - The dataset is made anew in each turn of the loop that makes the epochs.
+    - The chain starts, or goes through, somewhere that this file does not show.
+    - It only feeds validation, evaluation, prediction, `adapt` or inspection, or a `take` cuts it to
+      at most 32 elements.
+    - Graph code of TensorFlow 1: sessions, placeholders, estimators, `disable_eager_execution`.
+
+    ## Use instead
+
+    `.map(decode).cache().shuffle(n).map(augment).batch(n)`, where the data fit in memory.
+
+    ## Fix safety
+
+    Unsafe: `.cache()` is put behind the last operation that always gives the same result, and
+    takes as much memory as all the elements there. Where a `shuffle` stands before it, and none
+    behind, there is no fix: the order of the first epoch would be kept.
+
+    ## Precision
+
+    Read on real code: all 8 findings in 464 public files that map datasets (four of them copies of
+    one script); 7 right, 1 arguable (it parses records and decodes the images batch by batch
+    elsewhere). Most silences are a number of epochs that comes from a configuration file.
+
+    ## References
+
+    - TensorFlow API: `tf.data.Dataset.cache`
+    - TensorFlow guide: "Better performance with the tf.data API", section on caching
+    """
+
+    code = "KC113"
+    name = "missing-cache"
+    severity = Severity.INFO
+    triggers = (".map(",)
+    loss_tolerance = 1e-5
+
+    def check(self, module):
+        reported = set()
+        for op in module.pipelines.operations("map"):
+            reading = op.facts.reading
+            if not op.feeds_training or reading is None or not op.facts.deterministic or (module.pipelines.passes(op) or 1) < 2:
+                continue
+            # A cache inside of an interleave would begin anew with every file.
+            first = op.inside or op.stages[0]
+            last = last_deterministic(module, first)
+            if last.node in reported or any(map(module.pipelines.hides_cache, (*op.stages, first))):
+                continue
+            reported.add(last.node)
+            frozen = any(map(is_reshuffled, first.upstream())) and not op.followed_by(module.pipelines, "shuffle")
+            yield self.finding(
+                last,
+                f"{display(reading.name)} runs again for every element in every epoch; put .cache() behind this {last.name} if its results fit in memory.",
+                because="Its results are the same in each epoch, and TensorFlow keeps none of them by itself.",
+                fix=None if frozen else insert_cache(last),
+                related=((reading, "repeated in every epoch"),),
+            )
