@@ -286,6 +286,11 @@ class Program:
         """Determinism of operations is asked for, which parallel random maps would cost dearly."""
         return "TF_DETERMINISTIC_OPS" in self.environment or any(True for _ in self.calls("tensorflow.config.experimental.enable_op_determinism"))
 
+    @cached_property
+    def distributes(self) -> bool:
+        """A strategy of ``tf.distribute`` is made."""
+        return any(library.class_of(call.name) == "tensorflow.distribute.Strategy" for call in self._run.calls if call.name and call.attribute is None)
+
     def initialising_call(self, before: Call) -> Call | None:
         """The first call that has certainly initialised TensorFlow's devices when ``before`` runs.
 

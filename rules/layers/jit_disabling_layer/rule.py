@@ -1,0 +1,95 @@
+from kerascheck.finding import Severity
+from kerascheck.rule import Rule
+from kerascheck.semantics.values import constant
+
+# With cuDNN, which is worth more than XLA, these switch it off by themselves.
+_RECURRENT = {"keras.layers.LSTM", "keras.layers.GRU"}
+
+
+class JitDisablingLayer(Rule):
+    """A layer for augmentation keeps XLA from compiling the whole model.
+
+    ## What it does
+
+    Reports a model that is trained with `fit` and holds a `RandomCrop`, `RandomPerspective`,
+    `RandomRotation`, `RandomShear`, `RandomTranslation`, `RandomZoom`, `RandAugment` or `AugMix`, one finding
+    per model, at the first such layer. As an info: what XLA is worth depends on the model and the device.
+
+    ## Why it costs
+
+    Keras 3 compiles the training step with XLA by default where there is a GPU. It asks every layer of the model,
+    also those in nested models, whether that is possible. One layer that says no switches XLA off for all
+    others, in silence. What that costs on a GPU is unmeasured here; XLA may gain or lose. On a CPU it costs
+    nothing, since Keras does not use XLA there: a small CNN with three random layers
+    took as long with them in the model as with them in `map` (1.00; TensorFlow 2.21, 2 CPU cores, no GPU).
+
+    ## What the runtime does by itself
+
+    `jit_compile="auto"` in Keras 3 means True with the TensorFlow backend where a GPU is seen, no `tf.distribute`
+    strategy is used, determinism of operations is off, and every layer agrees; else False. Even `jit_compile=True` is turned into False,
+    with a warning. All layers of Keras 3.15 were asked, with a GPU pretended: the eight above and the lookup layers (see `lookup-layer-in-model`)
+    refuse; `RandomFlip`, `RandomContrast`, `RandomBrightness` and the other layers for colours agree. In tf.keras 2 nothing is compiled with XLA by default.
+
+    ## When it stays silent
+
+    - `keras = 2`, another backend, scripts that hide the GPU.
+    - XLA is off for other reasons: `jit_compile=False`, a strategy, determinism, `run_eagerly`, an LSTM or GRU, which
+      use cuDNN instead; and where the value given is not known.
+    - Augmentation that is applied in `ds.map` or in a custom loop, and layers that a condition puts into the model.
+    - Models that are not trained by `fit` in this program.
+
+    ## Use instead
+
+    `ds.map(lambda x, y: (augment(x, training=True), y), num_parallel_calls=tf.data.AUTOTUNE)` with the random layers in
+    a model `augment` of their own. This moves the work to the CPU: measure which one is faster. Or keep the layers,
+    and write `jit_compile=False`, which says that this is meant.
+
+    ## Fix safety
+
+    There is no fix: where the images are batched, and whether the CPU has time left for them, has to be looked at.
+
+    ## Precision
+
+    PRECISION
+
+    ## References
+
+    - Keras documentation: "Model training APIs" (compile), "Image augmentation layers"
+    - Keras source: `trainers/trainer.py` (`model_supports_jit`), `layers/preprocessing/image_preprocessing`
+    - tensorflow/tensorflow issue 100865
+    """
+
+    code = "KC210"
+    name = "jit-disabling-layer"
+    severity = Severity.INFO
+    # The layers that say supports_jit = False, and the first two, which hold some of the others.
+    triggers = ("AugMix", "RandAugment", "RandomCrop", "RandomPerspective", "RandomRotation", "RandomShear", "RandomTranslation", "RandomZoom")
+    loss_tolerance = None
+
+    def check(self, module):
+        program, runtime = module.program, module.runtime
+        if runtime.keras < 3 or runtime.backend != "tensorflow" or program.pins_cpu or program.distributes or program.is_deterministic:
+            return
+        seen = set()
+        for model in module.models:
+            blocking = [layer for layer in model.layers if layer.certain and (layer.name or "").removeprefix("keras.layers.") in self.triggers]
+            if not blocking or not model.is_trained or not model.compiles or any(layer.name in _RECURRENT for layer in model.layers):
+                continue
+            first, *others = blocking
+            if first.made.node in seen or not all(map(_may_use_xla, model.compiles)):
+                continue
+            seen.add(first.made.node)
+            yield self.finding(
+                first.made,
+                f"{first.name.rpartition('.')[2]} in the model switches XLA off for all of it; augment in ds.map, or write jit_compile=False if that is meant.",
+                because="Keras compiles a model with XLA only if each of its layers allows it, and this one does not.",
+                related=(
+                    (model, "the model that holds it"),
+                    *((layer.made, "does not allow it either") for layer in others if layer.made.node is not first.made.node),
+                ),
+            )
+
+
+def _may_use_xla(call):
+    jit, eager = call.argument(7, "jit_compile"), call.argument(5, "run_eagerly")
+    return (jit is None or constant(jit) in ("auto", True)) and (eager is None or constant(eager, True) is False)
