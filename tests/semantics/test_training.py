@@ -414,3 +414,17 @@ def test_settings_in_an_imported_module_come_before_what_follows_the_import(tmp_
         program = load(folder, {"train.py": "import tensorflow as tf\n" + "".join(order), "setup.py": setup}).program
         (growth,) = program.calls("tensorflow.config.experimental.set_memory_growth")
         assert (program.initialising_call(growth) is not None) is late
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("s = tf.distribute.MirroredStrategy()", True),
+        ("with tf.distribute.experimental.MultiWorkerMirroredStrategy().scope(): pass", True),
+        ("s = tf.distribute.get_strategy()", True),
+        ("def make(): return tf.distribute.OneDeviceStrategy('/gpu:0')", True),
+        ("options = tf.distribute.InputOptions()", False),
+    ],
+)
+def test_strategies(tmp_path, text, expected):
+    assert load(tmp_path, MODEL + text).program.distributes is expected

