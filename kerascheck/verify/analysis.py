@@ -115,14 +115,20 @@ def can_matter(code: str, analysis: Analysis | None) -> str | None:
     return None
 
 
-def ceiling_order(scout: Run) -> dict[str, Any] | None:
-    """What to tell a run that shall be fed one cached batch; None where no known data source feeds the training."""
-    facts = scout.end["facts"]
-    if "element_spec" in facts and scout.end["kind"] != "graph loop":
-        return {"iterator": facts["first_iterator"]}
-    if facts.get("backend") in ("jax", "torch") and scout.end["kind"] == "fit":
-        return {"iterator": None}
-    return None
+def ceiling_order(scout: Run) -> dict[str, Any] | str:
+    """What to tell a run that shall be fed one cached batch, or why there is none."""
+    kind, facts = scout.end["kind"], scout.end["facts"]
+    if kind == "prediction loop":
+        return "predictions have none"
+    if kind == "graph loop":
+        return {"iterator": None, "loops": True}
+    if "element_spec" in facts:
+        return {"iterator": facts["first_iterator"], "loops": False}
+    if kind != "fit":
+        return "the loop makes its batches in Python, without tf.data"
+    if facts.get("backend") in ("jax", "torch"):
+        return {"iterator": None, "loops": False}
+    return "no tf.data iterator feeds this training"
 
 
 def relative(path: str) -> str:

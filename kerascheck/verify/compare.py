@@ -52,7 +52,9 @@ _ENOUGH_QUIET = 12
 _LOSSES = 8
 _ROUNDING = 1e-4
 """Relative difference that a reordering of float32 sums makes within the first few steps."""
-WEAK_KINDS = ("gradient loop", "dataset loop")
+PREDICTION = "prediction loop"
+WEAK_KINDS = ("gradient loop", PREDICTION, "dataset loop")
+_MAX_PREDICTIONS = 4
 
 
 class Status(enum.Enum):
@@ -76,6 +78,8 @@ class Variant:
     """Largest relative difference of the first losses; None where the fix is meant to change results."""
     places: tuple[tuple[str, int, int], ...] = ()
     """Path, first and last line of what it repairs: tells which training of a script is concerned."""
+    predicts: bool = False
+    """Whether it is about predictions, not about training."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,18 +160,22 @@ def compare(
     result.scouts.append(result.scout)
     result.failure = why_useless(result.scout)
     if result.failure is None:
-        budget = _limited(budget, result.scout)
         targets = _targets(script, variants, result, budget, progress)
+        result.verdicts = [Verdict(name, Status.NOT_RUN, why) for name, why in targets.items() if isinstance(why, str)]
         for number, scout in enumerate(result.scouts):
-            plan = _timed_plan(scout, number, budget)
+            plan = _timed_plan(scout, scout.end.get("order", number), budget)
+            limited = _limited(budget, scout)
             if ceilings:
-                result.analyses.append(_analyse(script, scout, plan, budget, progress))
+                result.analyses.append(_analyse(script, scout, plan, limited, progress))
             here = [variant for variant in variants if targets[variant.name] == number]
             # Variants of equal texts, as for several places that are repaired together, are measured once.
             first = {tuple(sorted(v.sources.items())): v for v in reversed(here)}
             measured = {}
             for group in _groups(list(reversed(first.values())), scout):
-                for verdict in _measure_group(script, group, plan, budget, progress):
+                for verdict in _measure_group(script, group, plan, limited, progress):
+                    verdict.training = number
+                    if scout.end["reason"] in _OVER and verdict.ratio is not None:
+                        _remark(verdict, f"the training ends after {scout.end['steps']} steps: there was no more to measure")
                     measured[verdict.name] = verdict
             result.verdicts += [replace(measured[first[tuple(sorted(v.sources.items()))].name], name=v.name) for v in here]
         order = [variant.name for variant in variants]
@@ -181,7 +189,20 @@ def compare(
 
 def _scout(script: Script, training: int, budget: Budget) -> Run:
     plan = replace(SCOUT, training=training)
-    return run_alone(script, plan, start_limit=budget.start_limit, block_limit=budget.block_limit)
+    run = run_alone(script, plan, start_limit=budget.start_limit, block_limit=budget.block_limit)
+    if run.end and run.end["reason"] in _OVER and run.end.get("passes"):
+        # Its data ended too early. Fed from the start again, it can be looked at as long as is needed.
+        plan = replace(plan, passes=run.end["passes"], kind=_weak_kind(run))
+        longer = run_alone(script, plan, start_limit=budget.start_limit, block_limit=budget.block_limit)
+        if why_useless(longer) is None:
+            longer.end["passes"] = run.end["passes"]
+            return longer
+    return run
+
+
+def _weak_kind(scout: Run) -> str | None:
+    """Other loops may be rewritten into each other by a fix; a bare loop is only believed once it was seen."""
+    return scout.end["kind"] if scout.end["kind"] in WEAK_KINDS else None
 
 
 def _limited(budget: Budget, scout: Run) -> Budget:
@@ -198,8 +219,8 @@ def _limited(budget: Budget, scout: Run) -> Budget:
 def _analyse(script: Script, scout: Run, plan: Plan, budget: Budget, progress: Progress) -> Analysis:
     """Run the script in turn with itself on one cached batch."""
     order = ceiling_order(scout)
-    if order is None:
-        return analyse(_step_seconds(scout), scout, None, "no tf.data iterator or Keras data adapter feeds this training")
+    if isinstance(order, str):
+        return analyse(_step_seconds(scout), scout, None, order)
     progress("measuring the ceiling with one cached batch", budget.seconds)
     # Start-up effects of the cached batch are over at once; a few blocks are enough for a share.
     plan = replace(plan, blocks=min(plan.blocks, _CEILING_BLOCKS), warmup_steps=min(plan.warmup_steps, 10))
@@ -209,19 +230,31 @@ def _analyse(script: Script, scout: Run, plan: Plan, budget: Budget, progress: P
     for run in runs.values():
         if not run.blocks:
             return analyse(_step_seconds(scout), scout, None, why_useless(run) or "too few steps")
+    if not runs[CEILING].end["facts"].get("one_cached_batch"):
+        return analyse(_step_seconds(scout), scout, None, "its data comes in a way that cannot be replaced")
     original = [_mean_step(block, inner=bool(block["inner_steps"])) for block in runs[ORIGINAL].blocks]
     return analyse(statistics.median(original), scout, _speedup([runs[ORIGINAL]], [runs[CEILING]]).value)
 
 
 def _targets(
     script: Script, variants: Sequence[Variant], result: Comparison, budget: Budget, progress: Progress
-) -> dict[str, int]:
-    """Which training each variant is about: the one whose data or step comes from the repaired lines.
+) -> dict[str, int | str]:
+    """Which training each variant is about: the one whose data or step comes from the repaired lines; or why it is measured
+    on none.
 
     Later trainings are looked at only while there are variants that the earlier ones know nothing of; what no training
-    knows of is measured on the first one.
+    knows of is measured on the first one. What is about predictions is measured where these are made.
     """
-    targets: dict[str, int] = {}
+    targets: dict[str, int | str] = {}
+    if result.scout.end["kind"] != PREDICTION:
+        _find_trainings([v for v in variants if not v.predicts], targets, script, result, budget, progress)
+    _find_predictions(variants, targets, script, result, budget, progress)
+    return targets
+
+
+def _find_trainings(
+    variants: Sequence[Variant], targets: dict[str, int | str], script: Script, result: Comparison, budget: Budget, progress: Progress
+) -> None:
     while True:
         number = len(result.scouts) - 1
         for variant in variants:
@@ -234,11 +267,46 @@ def _targets(
             break
         progress("looking for further trainings", 10 + budget.seconds * (len(variants) + 1))
         # The trainings before the wanted one run as written, to their end: that must not take for ever.
-        scout = _scout(script, number + 1, replace(budget, start_limit=min(budget.start_limit, 2 * budget.seconds)))
+        scout = _scout(script, number + 1, replace(budget, start_limit=_patience(result.scout, budget)))
         if why_useless(scout) is not None:
             break
         result.scouts.append(scout)
-    return {variant.name: targets.get(variant.name, 0) for variant in variants}
+    for variant in variants:
+        targets.setdefault(variant.name, 0)
+
+
+def _patience(scout: Run, budget: Budget) -> float:
+    """Seconds that what comes after the first training may take until it has begun."""
+    return min(budget.start_limit, scout.end["first_step_at"] + 2 * budget.seconds)
+
+
+def _find_predictions(
+    variants: Sequence[Variant], targets: dict[str, int | str], script: Script, result: Comparison, budget: Budget, progress: Progress
+) -> None:
+    only = result.scout.end["kind"] == PREDICTION
+    for order in range(_MAX_PREDICTIONS):
+        missing = [variant for variant in variants if variant.name not in targets]
+        if not missing:
+            return
+        if only and not order:
+            scout, number = result.scout, 0
+        else:
+            progress("looking for predictions", 10 + budget.seconds * (len(variants) + 1))
+            plan = replace(SCOUT, kind=PREDICTION, training=order)
+            limit = _patience(result.scout, budget)
+            scout, number = run_alone(script, plan, start_limit=limit, block_limit=budget.block_limit), len(result.scouts)
+            if why_useless(scout) is not None:
+                break
+        concerned = [variant for variant in missing if concerns(variant, scout.end["places"])]
+        if concerned and scout is not result.scout:
+            result.scouts.append(scout)
+        targets.update((variant.name, number) for variant in concerned)
+        if not any(variant.predicts for variant in variants):
+            break
+    for variant in variants:
+        no_step = "the script trains for no step, and this is not about its predictions"
+        not_seen = "its predictions are made inside a training, too few, or not in the time allowed"
+        targets.setdefault(variant.name, not_seen if variant.predicts else no_step)
 
 
 def training_calls(texts: Iterable[str]) -> int:
@@ -288,6 +356,8 @@ def why_useless(run: Run) -> str | None:
         return f"the script raised {end['detail']}{place}"
     if trained >= 3:
         return None
+    if end.get("kind") == PREDICTION:
+        return f"the script trains for no step, and predicts only {trained} time{'s' * (trained > 1)}"
     if end["reason"] == "exit":
         status = f" with {end['detail']!r}" if end["detail"] else ""
         return f"the script called sys.exit(){status} " + ("before any training step" if not trained else "after too few steps")
@@ -325,8 +395,8 @@ def _timed_plan(scout: Run, training: int, budget: Budget) -> Plan:
         seconds=_LATE * seconds,
         in_turn=not end["facts"].get("gpus"),
         training=training,
-        # Other loops may be rewritten into each other by a fix; a bare loop is only believed once it was seen.
-        kind=end["kind"] if end["kind"] in WEAK_KINDS else None,
+        kind=_weak_kind(scout),
+        passes=end.get("passes") or None,
     )
 
 
@@ -424,7 +494,9 @@ def _measure_group(
         if number % 2:  # neither side always starts first
             scripts = dict(reversed(scripts.items()))
         round_start = time.monotonic()
-        runs = measure(scripts, plan, start_limit=budget.start_limit, block_limit=budget.block_limit)
+        # Two rounds tell whether a script that is run again gets batches of the same sizes.
+        counting = replace(plan, rows=number < _MIN_ROUNDS_IF_CLEAR)
+        runs = measure(scripts, counting, start_limit=budget.start_limit, block_limit=budget.block_limit)
         longest = max(longest, time.monotonic() - round_start)
         measured_steps += plan.blocks * plan.block_steps
         number += 1
@@ -440,7 +512,7 @@ def _measure_group(
             g.original_runs.append(runs[ORIGINAL])
             g.runs.append(runs[name])
             g.ratio = _speedup(g.original_runs, g.runs)
-    return [_judge(g, plan.training) for g in gathered.values()]
+    return [_judge(g) for g in gathered.values()]
 
 
 def _speedup(original: Sequence[Run], other: Sequence[Run]) -> Ratio:
@@ -476,7 +548,7 @@ def _mean_step(block: Mapping[str, Any], inner: bool) -> float:
     return block["seconds"] / block["steps"]
 
 
-def _judge(g: _Gathered, training: int) -> Verdict:
+def _judge(g: _Gathered) -> Verdict:
     name = g.variant.name
     if not g.runs:
         reason = why_useless(g.failure) or f"the training ended after {g.failure.end['steps']} steps: too few to measure"
@@ -487,7 +559,6 @@ def _judge(g: _Gathered, training: int) -> Verdict:
         Status.NO_EFFECT,
         "",
         ratio=g.ratio,
-        training=training,
         step_seconds=tuple(statistics.median(series) for series in ticks),
         losses=(_losses(g.original_runs[0]), _losses(g.runs[0])),
         rounds=len(g.runs),
@@ -503,15 +574,22 @@ def _judge(g: _Gathered, training: int) -> Verdict:
         verdict.ratio = None
         return verdict
     verdict.status, verdict.reason = judge_ratio(g.ratio)
+    if g.original_runs[0].end["kind"] == PREDICTION:
+        verdict.reason = verdict.reason.replace("steps", "calls")
     if change and g.variant.tolerance is None:
         verdict.remark = f"as its fix says, results change: {change}"
     elif change:
         verdict.status, verdict.reason, verdict.remark = Status.CHANGES_RESULTS, change, verdict.reason
+    if not verdict.losses[0] or not verdict.losses[1]:
+        _remark(verdict, "the results could not be compared: no loss is visible from outside this loop")
     busy = [b["others"] for run in (*g.original_runs, *g.runs) for b in run.blocks if b["others"] is not None]
     if busy and verdict.status is Status.NO_EFFECT and g.ratio.width > _NARROW and statistics.median(busy) > _QUIET:
-        others = f"other programs used {statistics.median(busy):.0%} of this machine meanwhile: ask again when it is quieter"
-        verdict.remark = f"{verdict.remark}; {others}" if verdict.remark else others
+        _remark(verdict, f"other programs used {statistics.median(busy):.0%} of this machine meanwhile: ask again when it is quieter")
     return verdict
+
+
+def _remark(verdict: Verdict, text: str) -> None:
+    verdict.remark = f"{verdict.remark}; {text}" if verdict.remark else text
 
 
 def judge_ratio(ratio: Ratio) -> tuple[Status, str]:
@@ -537,6 +615,8 @@ def what_changed(original: Sequence[Run], other: Sequence[Run], tolerance: float
     for a, b in zip(original, other):
         if a.end and b.end and (change := _data_changed(a.end["facts"], b.end["facts"])):
             return change
+    if change := _rows_changed(*([run.end["facts"] for run in runs if run.end and "rows" in run.end["facts"]] for runs in (original, other))):
+        return change
     series_a = [s for s in map(_losses, original) if s]
     series_b = [s for s in map(_losses, other) if s]
     if not series_a or not series_b:
@@ -558,6 +638,23 @@ def _data_changed(a: Mapping[str, Any], b: Mapping[str, Any]) -> str | None:
     if length_a and length_b and length_a[0] != length_b[0]:
         return f"an epoch has {length_b[0]} steps instead of {length_a[0]}"
     return None
+
+
+def _rows_changed(original: Sequence[Mapping[str, Any]], other: Sequence[Mapping[str, Any]]) -> str | None:
+    """How the sizes of the first batches differ; None also where a script that is run again gets other sizes."""
+    if not original or not other or any(_first_difference(original[0]["rows"], facts["rows"]) is not None for facts in original):
+        return None
+    a, b = original[0], other[0]
+    at = _first_difference(a["rows"], b["rows"])
+    if at is not None:
+        return f"batch {at + 1} has {b['rows'][at]} samples instead of {a['rows'][at]}"
+    if a["all_rows"] and b["all_rows"] and sum(a["rows"]) != sum(b["rows"]):
+        return f"the data has {sum(b['rows'])} samples instead of {sum(a['rows'])}"
+    return None
+
+
+def _first_difference(a: Sequence[int], b: Sequence[int]) -> int | None:
+    return next((index for index, (x, y) in enumerate(zip(a, b)) if x != y), None)
 
 
 def _compatible(a: Sequence[Any], b: Sequence[Any]) -> bool:

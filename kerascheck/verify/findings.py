@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from kerascheck.source import Source
 
 TOGETHER = "all together"
+_ABOUT_PREDICTIONS = frozenset({"KC405"})
+"""Rules whose findings cost nothing in a step of training."""
 
 
 class NotAScript(Exception):
@@ -143,7 +145,8 @@ def _repair(linted: Linted, name: str, findings: Sequence[Finding]) -> Repair:
                 applied.append(finding)
                 places += [(path, *span) for span in _lines(source, finding)]
     left_out = tuple(finding for finding in findings if finding not in applied)
-    return Repair(Variant(name, texts, _tolerance(applied), tuple(places)), tuple(applied), left_out)
+    predicts = bool(applied) and all(finding.code in _ABOUT_PREDICTIONS for finding in applied)
+    return Repair(Variant(name, texts, _tolerance(applied), tuple(places), predicts), tuple(applied), left_out)
 
 
 def _lines(source: Source, finding: Finding) -> list[tuple[int, int]]:

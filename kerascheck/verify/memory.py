@@ -227,8 +227,10 @@ def installed_versions() -> dict[str, str]:
     """Versions of the frameworks in this environment, without importing them."""
     from importlib import metadata
 
+    from kerascheck.verify.result import FRAMEWORKS
+
     found = {}
-    for name in ("keras", "tensorflow"):
+    for name in FRAMEWORKS:
         try:
             found[name] = metadata.version(name)
         except metadata.PackageNotFoundError:

@@ -27,7 +27,10 @@ _LOG_TAIL = 4000
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How long a run goes on. Times in seconds; see ``child/recorder.py`` for the meaning of each."""
+    """How long a run goes on. Times in seconds; see ``child/recorder.py`` for the meaning of each.
+
+    ``rows``: count the samples of the first batches of the training's data, at the end.
+    """
 
     warmup_steps: int = 3
     warmup_seconds: float = 1.0
@@ -39,7 +42,9 @@ class Plan:
     in_turn: bool = False
     kind: str | None = None
     training: int = 0
+    passes: int | None = None
     weak_after: float = 10.0
+    rows: bool = False
     diagnose: bool = False
 
 
@@ -57,7 +62,8 @@ class Script:
     python: str = sys.executable
     environment: Mapping[str, str] = field(default_factory=dict)
     ceiling: Mapping[str, Any] | None = None
-    """Feed the training one cached batch: which tf.data iterator, see ``child/probes.py``; None: leave its data alone."""
+    """Feed the training one cached batch: ``iterator`` is the number of the first tf.data iterator to replace (None: none of
+    them), ``loops`` whether loops over datasets inside of tf.functions are meant. None: leave its data alone."""
 
 
 class Ended(Exception):

@@ -82,7 +82,7 @@ def _where_time_goes(number: int | None, analysis: Analysis, style: Style) -> It
 def details_of(facts) -> Iterator[str]:
     """Single facts worth a word."""
     if facts.get("backend"):
-        yield f"Keras {facts.get('keras')} on {facts['backend']}"
+        yield f"Keras {facts.get('keras') or facts.get('tf-keras')} on {facts['backend']}"
     if "traces" in facts:
         yield f"{facts['traces']} graphs traced"
     if facts.get("host_reads_per_step") is not None:

@@ -11,6 +11,10 @@ from kerascheck.verify.compare import Comparison, Status, Verdict
 from kerascheck.verify.findings import Linted, Repair
 
 
+FRAMEWORKS = ("keras", "tf-keras", "tensorflow", "jax", "torch")
+"""Names of the distributions whose versions a measurement depends on."""
+
+
 @dataclass(slots=True)
 class Verification:
     """A script, its findings and the verdicts on them."""
@@ -29,7 +33,7 @@ class Verification:
     def versions(self) -> dict[str, str]:
         """Of the frameworks that the script loaded."""
         facts = self.comparison.scout.end["facts"] if self.comparison.scout.end and "facts" in self.comparison.scout.end else {}
-        return {name: facts[name] for name in ("keras", "tensorflow") if facts.get(name)}
+        return {name: facts[name] for name in FRAMEWORKS if facts.get(name)}
 
     @property
     def exit_code(self) -> int:

@@ -70,3 +70,13 @@ def test_what_is_no_script_is_refused(project, text):
     (project / "train.py").write_text(text)
     with pytest.raises(NotAScript, match="train.py"):
         findings_of("train.py", Configuration())
+
+
+def test_what_is_about_predictions_is_marked(tmp_path):
+    path = tmp_path / "train.py"
+    path.write_text(
+        "import keras\nmodel = keras.Sequential()\nmodel.compile('sgd', 'mse', run_eagerly=True)\nmodel.fit(x, y)\n"
+        "for row in range(100):\n    model.predict(rows[row])\n"
+    )
+    made = {repair.variant.name[:5]: repair.variant.predicts for repair in repairs(findings_of(path, Configuration()))}
+    assert (made["KC309"], made["KC405"], made["all t"]) == (False, True, False)

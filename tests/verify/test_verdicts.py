@@ -2,7 +2,7 @@
 
 import pytest
 
-from kerascheck.verify.analysis import analyse, can_matter, stages
+from kerascheck.verify.analysis import analyse, can_matter, ceiling_order, stages
 from kerascheck.verify.compare import (
     Status,
     Variant,
@@ -67,8 +67,47 @@ def test_other_data_is_told():
 
 
 @pytest.mark.parametrize(
+    "original, repaired, words",
+    [
+        (([32, 32, 8], True), ([32, 32, 8], True), None),
+        (([32, 32], False), ([32, 32, 8], True), None),  # one of them was too slow to be counted to its end
+        (([32, 32, 8], True), ([32, 32], True), "the data has 64 samples instead of 72"),
+        (([32, 32, 8], True), ([32, 16, 24], True), "batch 2 has 16 samples instead of 32"),
+    ],
+)
+def test_samples_are_counted(original, repaired, words):
+    a, b = (ended(losses=[1.0], rows=rows, all_rows=whole) for rows, whole in (original, repaired))
+    assert what_changed([a], [b], 1e-6) == words
+
+
+def test_a_script_whose_batches_vary_by_themselves_may_vary():
+    a, b = (ended(losses=[1.0], rows=rows, all_rows=True) for rows in ([3, 4], [4, 3]))
+    assert what_changed([a, b], [b], 1e-6) is None
+    assert what_changed([a, a], [b], 1e-6) is not None
+
+
+@pytest.mark.parametrize(
+    "facts, kind, order",
+    [
+        ({"element_spec": [], "first_iterator": 2}, "function loop", {"iterator": 2, "loops": False}),
+        ({"element_spec": [], "first_iterator": 0}, "fit", {"iterator": 0, "loops": False}),
+        ({}, "graph loop", {"iterator": None, "loops": True}),
+        ({"backend": "jax"}, "fit", {"iterator": None, "loops": False}),
+        ({"backend": "jax"}, "function loop", "the loop makes its batches in Python, without tf.data"),
+        ({"element_spec": [], "first_iterator": 0}, "prediction loop", "predictions have none"),
+        ({}, "fit", "no tf.data iterator feeds this training"),
+    ],
+)
+def test_what_a_ceiling_takes_or_why_there_is_none(facts, kind, order):
+    scout = ended(**facts)
+    scout.end["kind"] = kind
+    assert ceiling_order(scout) == order
+
+
+@pytest.mark.parametrize(
     "end, words",
     [
+        ({"reason": "end", "steps": 2, "kind": "prediction loop"}, "trains for no step, and predicts only 2 times"),
         ({"reason": "exit", "steps": 0, "detail": "3"}, "sys.exit"),
         ({"reason": "fault", "detail": "KeyError: 'x'"}, "fault of kerascheck: KeyError"),
         ({"reason": "end", "steps": 0}, "without a training step"),
@@ -117,7 +156,7 @@ def test_a_few_blocks_are_no_evidence_whatever_their_ratio(rounds, blocks, statu
     for slow, fast in zip(gathered.original_runs, gathered.runs):
         slow.blocks, fast.blocks = [block(0.04)] * blocks, [block(0.01)] * blocks
     gathered.ratio = Ratio(4.0, 3.5, 4.5)
-    verdict = _judge(gathered, 0)
+    verdict = _judge(gathered)
     assert verdict.status is status
     assert status is Status.CONFIRMED or ("blocks of steps" in verdict.reason and verdict.ratio is None)
 

@@ -9,6 +9,7 @@ from .recorder import is_user_frame
 
 _ALONE_SECONDS = 3.0
 _ALONE_BATCHES = 200
+_COUNTED_SECONDS = 1.0
 
 
 def patch_tensorflow(tf, state):
@@ -125,8 +126,14 @@ def dataset_places(state, series):
             series.places.append([path, line, line])
 
 
+def _computes_in_tensorflow(state):
+    return state.recorder.facts.get("backend", "tensorflow").startswith("tensorflow")
+
+
 def tracing(state, leader):
     """How many graphs were traced, and of which functions more than twice."""
+    if not _computes_in_tensorflow(state):
+        return None
     counts = {}
     for function in list(getattr(state, "functions", ())):
         name = getattr(function, "__name__", "?")
@@ -137,7 +144,7 @@ def tracing(state, leader):
 def host_reads(state, leader):
     """Reads of device values by Python, per step."""
     steps = leader.steps - getattr(state, "steps_when_warm", leader.steps)
-    if not hasattr(state, "functions") or steps <= 0:
+    if not hasattr(state, "functions") or steps <= 0 or not _computes_in_tensorflow(state):
         return None
     # Keras itself reads the logs that it shows.
     own = len(state.last_logs) if leader.kind == "fit" else 0
@@ -198,7 +205,6 @@ def pipeline_alone(state, leader):
         return None
     tf = sys.modules["tensorflow"]
     first = None
-    rows = []
     size = 0
     start = time.perf_counter()
     count = 0
@@ -210,8 +216,6 @@ def pipeline_alone(state, leader):
             size = sum(int(part.dtype.size * tf.size(part)) for part in parts if isinstance(part, tf.Tensor))
         else:
             count += 1
-        if parts and getattr(parts[0], "shape", None) is not None and parts[0].shape.rank:
-            rows.append(int(parts[0].shape[0]))
         if count >= _ALONE_BATCHES or time.perf_counter() - start > _ALONE_SECONDS:
             break
     if first is None:
@@ -220,13 +224,34 @@ def pipeline_alone(state, leader):
     return {
         "alone_seconds_per_batch": seconds / count if count else first - start,
         "alone_first_batch_seconds": first - start,
-        "alone_rows": rows[:3],
         "bytes_per_step": size,
     }
 
 
+def rows(state, leader):
+    """The samples of the first batches of the training's data, and whether these were all."""
+    dataset = getattr(training_iterator(state), "_dataset", None)
+    if dataset is None:
+        return None
+    tf = sys.modules["tensorflow"]
+    counted = []
+    end = time.perf_counter() + _COUNTED_SECONDS
+    for element in dataset:
+        shape = next((part.shape for part in tf.nest.flatten(element) if hasattr(part, "shape")), None)
+        if not shape:
+            return None
+        counted.append(int(shape[0]))
+        if len(counted) >= _ALONE_BATCHES or time.perf_counter() > end:
+            return {"rows": counted, "all_rows": False}
+    return {"rows": counted, "all_rows": True}
+
+
 def install(state):
-    """Add the diagnoses that belong to a diagnosing run."""
+    """Add the looks that the plan asks for."""
+    if state.run["plan"]["rows"]:
+        state.recorder.last_looks.append(functools.partial(_call, rows, state))
+    if not state.run["plan"]["diagnose"]:
+        return
     state.recorder.at_first_tick.append(functools.partial(dataset_places, state))
     looks = (tracing, host_reads, model, device_memory, runtime_model)
     for look in looks:

@@ -2,7 +2,7 @@
 
 Forms: ``Model.fit`` on any backend and on legacy tf.keras; ``train_on_batch`` loops; hand-written loops whose step is a
 ``tf.function``; eager loops with an optimizer; loops over a dataset inside a ``tf.function``; jitted JAX steps; PyTorch
-optimizers; bare loops over a dataset. A form inside another one (the optimizer inside ``fit``) does not count again.
+optimizers; loops of ``predict``; bare loops over a dataset. A form inside another one (the optimizer inside ``fit``) does not count again.
 """
 
 import ast
@@ -17,7 +17,7 @@ import weakref
 
 from . import diagnose, redirect
 from .hooks import AfterImport
-from .recorder import is_user_frame
+from .recorder import PREDICTION, is_user_frame, user_place
 
 _ENDLESS = 10**9
 _POLL_SECONDS = 0.002
@@ -63,8 +63,7 @@ def install(run, recorder):
     }
     sys.meta_path.insert(0, AfterImport({name: [_patcher(patch, state)] for name, patch in patches.items()}))
     recorder.at_end.append(functools.partial(diagnose.facts, state))
-    if run["plan"]["diagnose"]:
-        diagnose.install(state)
+    diagnose.install(state)
 
 
 def _patcher(patch, state):
@@ -87,8 +86,9 @@ def _patch_keras(keras, state):
     _patch_fit(_definer(keras.Model, "fit"), state)
     _patch_evaluate(_definer(keras.Model, "evaluate"), state)
     _patch_train_on_batch(_definer(keras.Model, "train_on_batch"), state)
-    for name in ("predict", "predict_on_batch", "test_on_batch"):
-        _patch_quiet(_definer(keras.Model, name), name, state)
+    for name in ("predict", "predict_on_batch"):
+        _patch_predict(_definer(keras.Model, name), name, state)
+    _patch_test_on_batch(_definer(keras.Model, "test_on_batch"), state)
     _patch_callback_list(keras.callbacks.CallbackList, state)
     redirect.patch_model(keras.Model, state)
     for optimizer in _optimizer_classes(keras):
@@ -103,7 +103,7 @@ def _patch_keras(keras, state):
             _patch_epoch_iterator(backend, state)
     else:
         state.recorder.facts["backend"] = "tensorflow (tf-keras)"
-    state.recorder.facts["keras"] = keras.__version__
+    state.recorder.facts["tf-keras" if legacy else "keras"] = keras.__version__
 
 
 def _definer(cls, method):
@@ -147,6 +147,9 @@ def _patch_fit(owner, state):
             bound.arguments["epochs"] = _ENDLESS
             recorder.note("fit was continued beyond its epochs where the measurement needed more steps")
             redirect.no_early_stop(bound.arguments.get("callbacks"), state)
+        if recorder.is_on_the_way():
+            recorder.note("fit was stopped after its first steps: the predictions after it were measured")
+            bound.arguments["epochs"] = bound.arguments.get("initial_epoch", 0) + 1
         if bound.arguments.get("validation_data") is not None or bound.arguments.get("validation_split"):
             recorder.note("validation was skipped (callbacks were shown the training metrics as val_ metrics)")
         redirect.callbacks(bound.arguments.get("callbacks"), state)
@@ -207,16 +210,33 @@ def _patch_evaluate(owner, state):
     owner.evaluate = evaluate
 
 
-def _patch_quiet(owner, name, state):
-    """Calls of this method are no training steps, whatever runs inside them."""
-    original = getattr(owner, name)
+def _patch_test_on_batch(owner, state):
+    original = owner.test_on_batch
 
     @functools.wraps(original)
-    def method(self, *args, **kwargs):
+    def test_on_batch(self, *args, **kwargs):
         with state.recorder.inside:
             return original(self, *args, **kwargs)
 
-    setattr(owner, name, method)
+    owner.test_on_batch = test_on_batch
+
+
+def _patch_predict(owner, name, state):
+    original = getattr(owner, name)
+    recorder = state.recorder
+
+    @functools.wraps(original)
+    def predict(self, *args, **kwargs):
+        with recorder.inside:
+            result = original(self, *args, **kwargs)
+        if state.counts_here():
+            # The same for predict and predict_on_batch, which a fix writes in its place.
+            key = (PREDICTION, user_place())
+            loss = _number(result) if recorder.wants_loss(key) else None
+            recorder.tick(key, PREDICTION, self.name, value=result, loss=loss, epoch=False)
+        return result
+
+    setattr(owner, name, predict)
 
 
 def _patch_train_on_batch(owner, state):
@@ -262,6 +282,8 @@ def _patch_callback_list(cls, state):
         state.epoch_steps += steps
         recorder.tick(key, "fit", type(state.fit_model).__name__, steps, value=logs, loss=loss, epoch=starts_epoch)
         state.between_fits = False
+        if recorder.is_on_the_way():
+            state.fit_model.stop_training = True
 
     def on_epoch_begin(self, epoch, logs=None):
         state.epoch_fresh = True
@@ -340,6 +362,7 @@ def _patch_epoch_iterator(backend, state):
     def get_iterator(self):
         if state.cached_batch is None:
             state.cached_batch = next(iter(original(self)))
+            state.recorder.facts["one_cached_batch"] = True
         return Repeating()
 
     owner._get_iterator = get_iterator
@@ -359,6 +382,8 @@ def _patch_tensorflow(tf, state):
     _patch_tape(backprop.GradientTape, state)
     _patch_iterator(iterator_ops.OwnedIterator, state)
     redirect.patch_tensorflow(tf, state)
+    if state.run["ceiling"] and state.run["ceiling"]["loops"]:
+        _patch_dataset_loops(state)
     if state.run["plan"]["diagnose"]:
         diagnose.patch_tensorflow(tf, state)
     sync = getattr(tf.test.experimental, "sync_devices", None)
@@ -505,6 +530,21 @@ def _patch_tape(cls, state):
     cls.gradient = gradient
 
 
+def _one_cached_batch(dataset, state):
+    state.recorder.facts["one_cached_batch"] = True
+    return dataset.take(1).cache().repeat()
+
+
+def _patch_dataset_loops(state):
+    """Feed loops over datasets inside of a tf.function one cached batch."""
+    from tensorflow.python.autograph.operators import control_flow
+
+    functions = control_flow.for_loop_registry._registry
+    for kind, function in list(functions.items()):
+        if function.__module__.endswith("dataset_autograph"):
+            functions[kind] = lambda dataset, *args, _function=function: _function(_one_cached_batch(dataset, state), *args)
+
+
 def _patch_iterator(cls, state):
     recorder = state.recorder
     original_init, original_next = cls.__init__, cls.__next__
@@ -515,11 +555,12 @@ def _patch_iterator(cls, state):
         if outermost:
             ceiling = state.run["ceiling"]
             if ceiling and ceiling["iterator"] is not None and len(state.iterators) >= ceiling["iterator"]:
-                dataset = dataset.take(1).cache().repeat()
+                dataset = _one_cached_batch(dataset, state)
             state.iterators.append(weakref.ref(self))
             if not recorder.depth:
                 recorder.epoch_began = True
         self._kerascheck_elements = 0
+        self._kerascheck_start = recorder.so_far()
         original_init(self, dataset, *args, **kwargs)
 
     def next_element(self):
@@ -528,6 +569,13 @@ def _patch_iterator(cls, state):
             if self._kerascheck_elements:
                 recorder.tick(("dataset",), "dataset loop", "")
             self._kerascheck_elements += 1
+            try:
+                return original_next(self)
+            except StopIteration:
+                if not recorder.pass_ended(self._kerascheck_start):
+                    raise
+                self._kerascheck_start = recorder.so_far()
+                original_init(self, self._dataset)
         return original_next(self)
 
     cls.__init__ = init
@@ -539,11 +587,22 @@ def _patch_iterator(cls, state):
 
 def _patch_torch(torch, state):
     recorder = state.recorder
+    recorder.facts["torch"] = torch.__version__
+    backward = torch.Tensor.backward
+
+    @functools.wraps(backward)
+    def watched_backward(self, *args, **kwargs):
+        if state.counts_here():
+            state.target = self
+        return backward(self, *args, **kwargs)
+
+    torch.Tensor.backward = watched_backward
 
     def stepped(optimizer, args, kwargs):
         if state.counts_here():
             key = ("optimizer", id(optimizer))
-            recorder.tick(key, "optimizer loop", type(optimizer).__name__)
+            loss = _number(state.target) if recorder.wants_loss(key) else None
+            recorder.tick(key, "optimizer loop", type(optimizer).__name__, loss=loss)
 
     from torch.optim.optimizer import register_optimizer_step_post_hook
 
@@ -555,6 +614,7 @@ def _patch_torch(torch, state):
 
 def _patch_jax(jax, state):
     recorder = state.recorder
+    recorder.facts["jax"] = jax.__version__
     previous = recorder.sync
     recorder.sync = lambda value: (previous(value), jax.block_until_ready(_arrays(jax, value)))
     jit = jax.jit

@@ -12,7 +12,9 @@ import time
 _OURS = os.path.dirname(os.path.abspath(__file__))
 _STANDARD_LIBRARY = os.path.dirname(os.__file__)
 _TICKS_TO_WATCH_LOSS = 20
-WEAK_KINDS = ("gradient loop", "dataset loop")
+PREDICTION = "prediction loop"
+WEAK_KINDS = {"gradient loop": 1, PREDICTION: 2, "dataset loop": 2}
+"""Loops that may be an inspection before the training, and how many times ``weak_after`` they must go on to be believed."""
 
 
 class Series:
@@ -21,7 +23,8 @@ class Series:
     def __init__(self, kind, name):
         self.kind = kind
         self.name = name
-        self.number = None
+        self.number = None  # in the order of all trainings; None for bare loops
+        self.order = 0  # among the bare loops of its kind
         self.places = []
         self.chain = []  # the datasets that its data is made of, output first
         self.first_iterator = 0
@@ -33,6 +36,7 @@ class Series:
         self.block = None
         self.losses = []
         self.epoch_starts = []  # step counts at which an epoch began
+        self.passes = 0  # over tf.data iterators that fed it, to their ends
 
 
 class Block:
@@ -60,6 +64,14 @@ def user_places():
             places.append([code.co_filename, min(lines), max(lines)])
         frame = frame.f_back
     return places
+
+
+def user_place():
+    """(path, line) of the script's own code nearest to the top of the stack; None without one."""
+    frame = sys._getframe(2)
+    while frame is not None and not is_user_frame(frame):
+        frame = frame.f_back
+    return None if frame is None else (frame.f_code.co_filename, frame.f_lineno)
 
 
 def is_user_frame(frame):
@@ -114,10 +126,11 @@ class Recorder:
     ``plan`` has the keys ``warmup_steps``, ``warmup_seconds`` (whichever comes last ends the warm-up),
     ``warmup_limit`` (seconds after which two steps suffice), ``block_steps`` (0: as many as fill ``block_seconds``),
     ``block_seconds``, ``blocks``, ``seconds`` (after which two blocks suffice; None: never), ``in_turn`` (wait for the
-    parent's order before every block; the parent then looks at the clock), ``kind`` (the
-    origin expected; None: any but bare dataset loops), ``training`` (which origin in the order of their first steps is
-    meant, counted from 0 without bare dataset loops), ``weak_after`` (seconds after which a bare loop is believed to be
-    all there is) and ``diagnose``.
+    parent's order before every block; the parent then looks at the clock), ``kind`` (of the bare loop expected; None: any
+    training), ``training`` (which origin in the order of their first steps is meant, counted from 0 over bare loops of
+    that kind or over all others), ``passes`` (over tf.data iterators that feed the training, before it is fed from the
+    start again; None: it never is), ``weak_after`` (seconds after which a bare loop is believed to be all there is) and
+    ``diagnose``.
     """
 
     def __init__(self, plan, channel):
@@ -175,7 +188,9 @@ class Recorder:
     def _tick(self, now, key, kind, name, steps, value, loss, epoch):
         series = self.series.get(key)
         if series is None:
-            series = self.series[key] = Series(kind, name)
+            series = Series(kind, name)
+            series.order = sum(other.kind == kind for other in self.series.values())
+            self.series[key] = series
             if kind not in WEAK_KINDS:
                 series.number = self._strong
                 self._strong += 1
@@ -185,7 +200,7 @@ class Recorder:
                 look(series)
             self._channel.send(event="training", kind=kind)
         starts_epoch = self.epoch_began if epoch is None else epoch
-        self.epoch_began = False
+        self.epoch_began = self.epoch_began and kind == PREDICTION
         if starts_epoch:
             series.epoch_starts.append(series.steps)
         series.steps += steps
@@ -220,17 +235,39 @@ class Recorder:
             self._close(series, end)
 
     def _may_lead(self, series):
+        if self._plan["kind"] is None and series.kind in WEAK_KINDS:
+            return not self._strong and series.last - series.first > self._plan["weak_after"] * WEAK_KINDS[series.kind]
+        return self._is_meant(series)
+
+    def _is_meant(self, series):
         if self._plan["kind"] is not None:
-            return series.kind == self._plan["kind"]
-        if series.kind in WEAK_KINDS:
-            # It may be an inspection before the training, unless it goes on and on.
-            patience = self._plan["weak_after"] * (1 + WEAK_KINDS.index(series.kind))
-            return not self._strong and series.last - series.first > patience
+            return series.kind == self._plan["kind"] and series.order == self._plan["training"]
         return series.number == self._plan["training"]
+
+    def so_far(self):
+        """The training, if there is one yet, and how many steps it has made."""
+        leader = self.leader()
+        return leader, 0 if leader is None else leader.steps
+
+    def pass_ended(self, before):
+        """A tf.data iterator has ended that was started when ``so_far`` was ``before``; whether to start it again."""
+        leader, steps = self.so_far()
+        if self.disabled or leader is None or steps <= (before[1] if before[0] is leader else 0):
+            return False  # validation, an inspection, or a source that gives its data once
+        leader.passes += 1
+        if self._plan["passes"] is None or leader.passes < self._plan["passes"] or not self._is_meant(leader):
+            return False
+        self.note("the loop over the data was fed from the start again where the measurement needed more steps")
+        self.epoch_began = True
+        return True
 
     def is_next(self):
         """Whether an origin that has not ticked yet would be the one that the plan means."""
-        return self._strong == self._plan["training"]
+        return self._plan["kind"] is None and self._strong == self._plan["training"]
+
+    def is_on_the_way(self):
+        """Whether the plan means predictions, and there were none yet."""
+        return self._plan["kind"] == PREDICTION and all(series.kind != PREDICTION for series in self.series.values())
 
     def _is_warm(self, series, now):
         since = now - series.first
@@ -278,10 +315,10 @@ class Recorder:
 
     def leader(self):
         """The series that is "the training": a bare loop only if there is nothing else; None without a step."""
-        strong = [series for series in self.series.values() if series.number is not None]
-        if strong:
-            return next((series for series in strong if series.number == self._plan["training"]), None)
-        return max(self.series.values(), key=lambda series: series.steps, default=None)
+        meant = next(filter(self._is_meant, self.series.values()), None)
+        if meant is not None or self._strong or self._plan["kind"] == PREDICTION:
+            return meant
+        return max(self.series.values(), key=lambda series: (series.kind != "dataset loop", series.steps), default=None)
 
     def finish(self, reason, leader=None, **end):
         """Tell the parent all there is to know, and end the process at once.
@@ -300,7 +337,9 @@ class Recorder:
             message |= {
                 "kind": leader.kind,
                 "name": leader.name,
+                "order": leader.order if leader.number is None else leader.number,
                 "steps": leader.steps,
+                "passes": leader.passes,
                 "first_step_at": leader.first - self.origin,
                 "training_seconds": leader.last - leader.first,
                 "durations": leader.durations[:2000],

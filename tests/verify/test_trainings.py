@@ -1,0 +1,149 @@
+"""What the probes make of small trainings on the real frameworks. No time and no verdict that depends on time is asserted."""
+
+import importlib.util
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from kerascheck.verify.compare import SCOUT, Budget, Status, Variant, compare, why_useless
+from kerascheck.verify.process import Script
+from kerascheck.verify.rounds import run_alone
+
+SCRIPTS = Path(__file__).parent / "scripts"
+QUICK = Budget(seconds=10, steps=60, start_limit=120)
+LOOK = replace(SCOUT, warmup_seconds=0.2, block_seconds=0.5)
+
+pytestmark = pytest.mark.slow
+
+LOOP = """\
+import numpy as np
+import tensorflow as tf
+import keras
+
+x = np.random.default_rng(0).random((100, 8), dtype="float32")
+ds = tf.data.Dataset.from_tensor_slices((x, x[:, :1])).map(lambda a, b: (a * 2, b)).batch(16)
+total = sum(int(len(a)) for a, _ in ds)
+model = keras.Sequential([keras.Input((8,)), keras.layers.Dense(1)])
+optimizer = keras.optimizers.SGD(0.01)
+
+
+@tf.function
+def step(a, b):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean((model(a) - b) ** 2)
+    optimizer.apply_gradients(zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables))
+    return loss
+
+
+for epoch in range(2):
+    for a, b in ds:
+        loss = step(a, b)
+    for a, b in ds.take(1):
+        model(a)
+"""
+PREDICT = """\
+import numpy as np
+import keras
+
+x = np.random.default_rng(0).random((40, 8), dtype="float32")
+model = keras.Sequential([keras.Input((8,)), keras.layers.Dense(1)])
+model.compile("sgd", "mse")
+for row in x:
+    model.predict(row[None], verbose=0)
+"""
+
+
+def script_of(text, folder):
+    path = str(folder / "train.py")
+    return path, Script(path, {path: text}, directory=str(folder))
+
+
+def variant(path, text, old, new, **options):
+    line = text[: text.index(old)].count("\n") + 1
+    return Variant(new, {path: text.replace(old, new)}, places=((path, line, line),), **options)
+
+
+def needs(module):
+    if importlib.util.find_spec(module) is None:
+        pytest.skip(f"{module} is not installed")
+
+
+def test_a_loop_whose_data_ends_is_fed_again(tmp_path):
+    needs("tensorflow")
+    path, script = script_of(LOOP, tmp_path)
+    natural = run_alone(script, LOOK, start_limit=120, block_limit=60)
+    assert (natural.end["reason"], natural.end["steps"], natural.end["passes"]) == ("end", 14, 2)
+    fed = run_alone(script, replace(LOOK, passes=2), start_limit=120, block_limit=60)
+    assert fed.end["reason"] == "done" and fed.end["steps"] > 14
+    assert fed.end["losses"][:14] == natural.end["losses"]
+    assert any("fed from the start again" in note for note in fed.end["notes"])
+
+
+def test_samples_and_ceiling_of_a_loop(tmp_path):
+    needs("tensorflow")
+    path, script = script_of(LOOP, tmp_path)
+    result = compare(script, [variant(path, LOOP, "batch(16)", "batch(16, drop_remainder=True)")], QUICK)
+    assert result.failure is None, result.scout.output
+    assert result.analyses[0].input_bound is not None and not result.analyses[0].missing
+    (verdict,) = result.verdicts
+    assert (verdict.status, verdict.reason) == (Status.CHANGES_RESULTS, "the data has 96 samples instead of 100")
+
+
+def test_a_loop_inside_a_function_has_a_ceiling(tmp_path):
+    needs("tensorflow")
+    text = (SCRIPTS / "graph_loop.py").read_text()
+    path, script = script_of(text, tmp_path)
+    (analysis,) = compare(script, [], QUICK).analyses
+    assert analysis.kind == "graph loop" and analysis.input_bound is not None, analysis.missing
+
+
+def test_a_script_that_only_predicts(tmp_path):
+    needs("tensorflow")
+    path, script = script_of(PREDICT, tmp_path)
+    about = variant(path, PREDICT, "model.predict(row[None], verbose=0)", "model.predict_on_batch(row[None])", predicts=True, tolerance=1e-5)
+    other = variant(path, PREDICT, '"sgd", "mse"', '"adam", "mse"')
+    first, second = compare(script, [about, other], QUICK).verdicts
+    assert first.ratio is not None and "calls" in first.reason and first.losses[0] == pytest.approx(first.losses[1], rel=1e-5)
+    assert (second.status, second.reason) == (Status.NOT_RUN, "the script trains for no step, and this is not about its predictions")
+
+
+def test_predictions_after_a_training(tmp_path):
+    needs("tensorflow")
+    text = PREDICT.replace("for row", "model.fit(x, x[:, :1], epochs=10**6, batch_size=4, verbose=0)\nfor row")
+    path, script = script_of(text, tmp_path)
+    about = variant(path, text, "model.predict(row[None], verbose=0)", "model.predict_on_batch(row[None])", predicts=True, tolerance=1e-5)
+    eager = variant(path, text, '"mse"', '"mse", jit_compile=False', tolerance=1e-5)
+    result = compare(script, [about, eager], QUICK, ceilings=False)
+    first, second = result.verdicts
+    assert [result.scouts[verdict.training].end["kind"] for verdict in (first, second)] == ["prediction loop", "fit"]
+    assert first.ratio is not None and second.ratio is not None
+    assert any("fit was stopped after its first steps" in note for note in result.notes)
+
+
+@pytest.mark.parametrize(
+    "name, module, backend, kind",
+    [
+        ("torch_loop", "torch", "torch", "optimizer loop"),
+        ("jax_loop", "jax", "jax", "function loop"),
+        ("legacy_keras", "tf_keras", None, "fit"),
+        ("keras3_any_backend", "torch", "torch", "fit"),
+        ("keras3_any_backend", "jax", "jax", "fit"),
+        ("keras3_any_backend", "tensorflow", "tensorflow", "fit"),
+    ],
+)
+def test_every_backend_is_understood(name, module, backend, kind, tmp_path):
+    needs(module)
+    path = str(SCRIPTS / f"{name}.py")
+    environment = {"KERAS_BACKEND": backend} if backend else {}
+    script = Script(path, {path: Path(path).read_text()}, directory=str(tmp_path), environment=environment)
+    run = run_alone(script, LOOK, start_limit=300, block_limit=120)
+    assert why_useless(run) is None, run.output
+    assert run.end["kind"] == kind and len(run.end["losses"]) >= 3 and run.blocks
+    facts = run.end["facts"]
+    assert facts["backend"].startswith(backend or "tensorflow (tf-keras)")
+    assert facts["tf-keras" if name == "legacy_keras" else "keras"]
+    assert (facts.get("host_reads_per_step") is None) == (backend in ("jax", "torch"))
+    if kind == "fit":
+        analysis = compare(script, [], QUICK).analyses[0]
+        assert analysis.input_bound is not None, analysis.missing
