@@ -206,6 +206,13 @@ def replace_numpy(call: Call, name: str, *, tensorflow: bool) -> Fix | None:
     return make_fix(SAFE, f"Use {'tf' + new[10:] if tensorflow else new}", build)
 
 
+def add_keyword(call: Call, name: str, text: str, *, safe: bool) -> Fix | None:
+    """Pass one more keyword argument."""
+    if not isinstance(call.node, cst.Call):
+        return None
+    return make_fix(SAFE if safe else UNSAFE, f"Add {name}={text}", lambda: edits.add_keyword(call.module.tree, call.node, name, text))
+
+
 def drop_argument(call: Call, keyword: str, *, safe: bool) -> Fix | None:
     """Delete a keyword argument."""
     argument = call.arguments.nodes.get(keyword)

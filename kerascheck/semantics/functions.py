@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import libcst as cst
+
 from kerascheck.semantics import library
-from kerascheck.semantics.values import Call, Const, External, FunctionFacts, Group, Made, Mapping, Tensor, Value, constant, options_of
+from kerascheck.semantics.values import Call, Class, Const, External, Function, FunctionFacts, Group, Instance, Made, Mapping, Tensor, Value, constant, options_of
 
 _RANDOM_LAYERS = frozenset(
     "keras.layers." + name
@@ -143,7 +145,27 @@ def _state_of_object(value: Value) -> str | None:
             return "it calls a model, which holds variables or tables"
         if name.startswith("keras.layers.") and name not in _STATELESS_LAYERS and name != "keras.layers.TFSMLayer":
             return f"the layer {short} has variables"
+    if isinstance(value, Instance) and _makes_weights(value.cls):
+        return f"{value.cls.name} has variables"
     return None
+
+
+def _makes_weights(cls: Class) -> bool:
+    """Whether a layer or model of the tree makes weights of its own, or is a kind of a layer of Keras that does."""
+    if library.class_of_bases(cls.external_bases()) not in ("keras.Layer", "keras.Model"):
+        return False
+    for base in cls.ancestry():
+        if isinstance(base, External):
+            if base.name.startswith("keras.layers.") and base.name not in _STATELESS_LAYERS:
+                return True
+            continue
+        for method in (base.members.get("__init__"), base.members.get("build")):
+            if isinstance(method, Function) and any(
+                isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and node.func.attr.value in ("add_weight", "add_variable", "Variable")
+                for node in method.module.tree.descendants(method.node)
+            ):
+                return True
+    return False
 
 
 class Facts:

@@ -286,6 +286,24 @@ class Program:
         """Determinism of operations is asked for, which parallel random maps would cost dearly."""
         return "TF_DETERMINISTIC_OPS" in self.environment or any(True for _ in self.calls("tensorflow.config.experimental.enable_op_determinism"))
 
+    def policy_at(self, before: Call) -> str | None:
+        """The name of the dtype policy that certainly holds when a call runs; None where none was set, or it is not known which.
+
+        ``clear_session`` takes the policy back in Keras 3 (measured on 3.15), not in tf.keras 2.
+        """
+        policy = None
+        for call in self._run.calls:
+            if call.order >= before.order:
+                break
+            if call.name == "keras.utils.clear_session" and self._module.runtime.keras >= 3:
+                policy = None
+            elif call.name == "keras.mixed_precision.set_global_policy":
+                given = call.argument(0, "policy") or call.argument(None, "name")
+                if isinstance(given, Made) and given.name.endswith("Policy") and given.call is not None:
+                    given = given.call.argument(0, "name")
+                policy = constant(given) if happens_before(call, before) and not _may_run_earlier(before.scope.root, call) else None
+        return policy
+
     @cached_property
     def distributes(self) -> bool:
         """A strategy of ``tf.distribute`` is made."""
@@ -324,6 +342,14 @@ def happens_before(first: Call, second: Call) -> bool:
         return False
     around = set(map(id, second.scope.chain()))
     return all(id(scope) in around for scope in first.scope.chain() if scope.kind in ("branch", "handler"))
+
+
+def _may_run_earlier(root: Scope, call: Call) -> bool:
+    """Whether a function that nobody is seen to call may have been called before the statement of a call, which stands below it."""
+    if root.function is None or root is call.scope.root:
+        return False
+    tree = call.module.tree
+    return root.module is not call.module or tree.range_of(root.node)[0] < tree.range_of(call.node)[0]
 
 
 def is_guarded(scope: Scope) -> bool:

@@ -428,3 +428,37 @@ def test_settings_in_an_imported_module_come_before_what_follows_the_import(tmp_
 )
 def test_strategies(tmp_path, text, expected):
     assert load(tmp_path, MODEL + text).program.distributes is expected
+
+
+@pytest.mark.parametrize(
+    ("before", "expected"),
+    [
+        ("tf.keras.mixed_precision.set_global_policy('mixed_float16')", "mixed_float16"),
+        ("keras.mixed_precision.set_global_policy(keras.mixed_precision.Policy('mixed_bfloat16'))", "mixed_bfloat16"),
+        ("keras.config.set_dtype_policy(policy='mixed_float16')", "mixed_float16"),
+        ("def prepare(): keras.mixed_precision.set_global_policy('mixed_float16')\nprepare()", "mixed_float16"),
+        ("if half: keras.mixed_precision.set_global_policy('mixed_float16')", None),
+        ("keras.mixed_precision.set_global_policy('mixed_float16')\nkeras.mixed_precision.set_global_policy(name)", None),
+        ("keras.mixed_precision.set_global_policy('mixed_float16')\nkeras.mixed_precision.set_global_policy('float32')", "float32"),
+        ("keras.mixed_precision.set_global_policy('mixed_float16')\nkeras.backend.clear_session()", None),
+        ("", None),
+    ],
+)
+def test_the_policy_that_holds(tmp_path, before, expected):
+    program = load(tmp_path, f"{IMPORTS}{before}\nkeras.layers.Dense(3)\n").program
+    (layer,) = program.calls("keras.layers.Dense")
+    assert program.policy_at(layer) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("{policy}\ndef build(): return keras.layers.Dense(3)", "mixed_float16"),
+        ("def build(): return keras.layers.Dense(3)\n{policy}\nbuild()", "mixed_float16"),
+        ("def build(): return keras.layers.Dense(3)\n{policy}", None),
+    ],
+)
+def test_a_function_that_nobody_calls_may_run_before_the_policy(tmp_path, text, expected):
+    program = load(tmp_path, IMPORTS + text.format(policy="keras.config.set_dtype_policy('mixed_float16')")).program
+    (layer,) = program.calls("keras.layers.Dense")
+    assert program.policy_at(layer) == expected
