@@ -228,7 +228,7 @@ def _analyse(script: Script, scout: Run, plan: Plan, budget: Budget, progress: P
     measure = measure_in_turn if plan.in_turn else measure_one_by_one
     runs = measure(scripts, plan, start_limit=budget.start_limit, block_limit=budget.block_limit)
     for run in runs.values():
-        if not run.blocks:
+        if why_useless(run) or not run.blocks:
             return analyse(_step_seconds(scout), scout, None, why_useless(run) or "too few steps")
     if not runs[CEILING].end["facts"].get("one_cached_batch"):
         return analyse(_step_seconds(scout), scout, None, "its data comes in a way that cannot be replaced")
@@ -506,8 +506,8 @@ def _measure_group(
             if number == 1:
                 continue
         for name, g in pending.items():
-            if not runs[ORIGINAL].blocks or not runs[name].blocks:
-                g.failure = runs[name] if not runs[name].blocks else runs[ORIGINAL]
+            g.failure = next((run for run in (runs[name], runs[ORIGINAL]) if why_useless(run) or not run.blocks), None)
+            if g.failure is not None:
                 continue
             g.original_runs.append(runs[ORIGINAL])
             g.runs.append(runs[name])
@@ -550,8 +550,9 @@ def _mean_step(block: Mapping[str, Any], inner: bool) -> float:
 
 def _judge(g: _Gathered) -> Verdict:
     name = g.variant.name
-    if not g.runs:
-        reason = why_useless(g.failure) or f"the training ended after {g.failure.end['steps']} steps: too few to measure"
+    reason = why_useless(g.failure) if g.failure is not None else None
+    if reason is not None or not g.runs:
+        reason = reason or f"the training ended after {g.failure.end['steps']} steps: too few to measure"
         return Verdict(name, Status.NOT_RUN, reason, output=g.failure.output)
     ticks = tuple([t for run in runs for b in run.blocks for t in b["ticks"]] for runs in (g.original_runs, g.runs))
     verdict = Verdict(

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import difflib
+import html
 from collections.abc import Iterator, Sequence
-from html import escape
 
-from kerascheck.verify.analysis import Analysis, can_matter, relative, typical
+from kerascheck.verify.analysis import Analysis, relative, typical
 from kerascheck.verify.compare import Status, Verdict
-from kerascheck.verify.report_text import details_of, ranked
+from kerascheck.verify.report_text import METHOD, details_of, gpu_line, plain, pointless, ranked
 from kerascheck.verify.result import Verification
 from kerascheck.verify.stats import percentiles
 
@@ -35,7 +35,7 @@ code, pre { font: .85rem/1.45 ui-monospace, monospace; }
 .confirmed { color: var(--good); } .slower, .not-run { color: var(--bad); } .changes-results { color: var(--warn); }
 .no-effect { color: var(--soft); }
 .ratio { font-size: 1.4rem; font-weight: 700; font-variant-numeric: tabular-nums; }
-figure { margin: .75rem 0 0; } figcaption, .axis { font-size: .85rem; color: var(--soft); }
+figure { margin: .75rem 0 0; } figcaption { margin-top: .4rem; } figcaption, .axis { font-size: .85rem; color: var(--soft); }
 svg { display: block; width: 100%; height: 3.5rem; border-bottom: 1px solid var(--line); }
 .before { fill: var(--before); background: var(--before); } .after { fill: var(--after); background: var(--after); }
 .axis { display: flex; justify-content: space-between; }
@@ -69,6 +69,11 @@ def render(result: Verification) -> str:
     )
 
 
+def escape(text: str) -> str:
+    """``text`` as HTML that shows it, without characters that steer."""
+    return html.escape(plain(text))
+
+
 def _body(result: Verification) -> Iterator[str]:
     comparison = result.comparison
     yield f"<h1>{escape(relative(comparison.script))}</h1>"
@@ -89,15 +94,14 @@ def _body(result: Verification) -> Iterator[str]:
         yield f"<h2>Where the time of {name} goes</h2>"
         yield from _analysis(analysis)
     if result.gpu:
-        yield "<h2>GPU</h2>" + _table((key.replace("_", " "), f"{value}") for key, value in result.gpu.items())
+        yield f"<h2>GPU</h2><p>{escape(gpu_line(result.gpu))}</p>"
     yield "<h2>About these runs</h2>"
     if comparison.notes:
         yield "<ul>" + "".join(f"<li>{escape(note)}</li>" for note in comparison.notes) + "</ul>"
     versions = ", ".join(f"{name} {version}" for name, version in result.versions.items())
     yield (
         f'<p class="soft">{escape(versions)} on {result.machine["cores"]} cores {escape(str(result.machine["processor"]))}; '
-        f"{comparison.seconds:.0f} s. Ratios are medians of neighbouring blocks of steps in alternating fresh processes, "
-        "with 95 % bootstrap intervals.</p>"
+        f"{comparison.seconds:.0f} s. {METHOD if any(v.ratio for v in comparison.verdicts) else ''}</p>"
     )
 
 
@@ -121,18 +125,16 @@ def _verdict(verdict: Verdict, result: Verification) -> Iterator[str]:
     yield f"<p>{escape(verdict.reason)}</p>"
     if verdict.remark:
         yield f'<p class="soft">{escape(verdict.remark)}</p>'
-    repair = result.repairs.get(verdict.name)
-    if repair is not None and len(repair.findings) == 1 and result.comparison.analyses:
-        pointless = can_matter(repair.findings[0].code, result.comparison.analyses[verdict.training])
-        if pointless:
-            yield f'<p class="soft">{escape(pointless)}</p>'
+    for reason in pointless(verdict, result):
+        yield f'<p class="soft">{escape(reason)}</p>'
     if verdict.ticks[0] and verdict.ticks[1]:
         yield _distributions(*verdict.ticks)
     if verdict.losses and verdict.status is Status.CHANGES_RESULTS:
-        rows = zip(("as written", "repaired"), verdict.losses)
+        rows = zip(("losses as written", "losses repaired"), verdict.losses)
         yield _table((label, " ".join(f"{loss:.6g}" for loss in series)) for label, series in rows)
     if verdict.output and verdict.status is Status.NOT_RUN:
         yield f"<pre>{_lines(verdict.output.splitlines()[-20:])}</pre>"
+    repair = result.repairs.get(verdict.name)
     if repair is not None:
         yield from _diff(repair.variant.sources, result)
     yield "</section>"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 from kerascheck.verify.analysis import Analysis, bar, can_matter, relative, typical
 from kerascheck.verify.compare import Status, Verdict
@@ -17,6 +18,12 @@ _COLORS = {
 }
 _LONGEST_BAR = 4.0
 """The ratio that fills a verdict's bar."""
+
+METHOD = (
+    "A ratio is the mean of the middle half of the ratios of neighbouring blocks of steps, from fresh processes of both; "
+    "in brackets its 95 % bootstrap interval."
+)
+"""How ratios are reached, for people."""
 
 Style = Callable[..., str]
 """``click.style`` or something like it."""
@@ -36,15 +43,24 @@ def render(result: Verification, style: Style = lambda text, **options: text) ->
         yield "kerascheck found nothing to repair in this script: there is nothing to compare."
     for verdict in ranked(result):
         yield from _verdict(verdict, result, style)
+    if result.gpu:
+        yield plain(gpu_line(result.gpu))
     if comparison.notes:
         yield ""
         yield style("About these runs", bold=True)
         for note in comparison.notes:
             yield f"  - {plain(note)}"
     yield ""
-    yield style(
-        f"{_machine(result)}, {comparison.seconds:.0f} s; 95 % bootstrap intervals of neighbouring blocks of steps",
-        fg="bright_black",
+    yield style(f"{_machine(result)}, {comparison.seconds:.0f} s", fg="bright_black")
+    if any(verdict.ratio is not None for verdict in comparison.verdicts):
+        yield style(METHOD, fg="bright_black")
+
+
+def gpu_line(gpu: Mapping[str, Any]) -> str:
+    """What the GPU did meanwhile, for people."""
+    return (
+        f"{gpu['name']}: {gpu['utilisation']:.0%} busy, {gpu['memory_bytes'] / 1e9:.3g} GB of memory, {gpu['watts']:.0f} W, "
+        f"{gpu['megahertz']:.0f} MHz (medians of {gpu['samples']} looks at it, while it was used)"
     )
 
 
@@ -54,8 +70,8 @@ def ranked(result: Verification) -> list[Verdict]:
 
 
 def plain(text: str) -> str:
-    """``text`` without characters that steer a terminal: names and output come from the script."""
-    return "".join(c if c.isprintable() or c == "\n" else f"\\x{ord(c):02x}" for c in text)
+    """``text`` without characters that steer a terminal or the direction of text: names and output come from the script."""
+    return "".join(c if c.isprintable() or c in "\n\t" else f"\\x{ord(c):02x}" for c in text)
 
 
 def _where_time_goes(number: int | None, analysis: Analysis, style: Style) -> Iterator[str]:
@@ -115,11 +131,7 @@ def _verdict(verdict: Verdict, result: Verification, style: Style) -> Iterator[s
         details.append(f"{typical([verdict.step_seconds[0]])} -> {typical([verdict.step_seconds[1]])} per step")
     if verdict.remark:
         details.append(verdict.remark)
-    if repair is not None and len(repair.findings) == 1:
-        analysis = result.comparison.analyses[verdict.training] if result.comparison.analyses else None
-        pointless = can_matter(repair.findings[0].code, analysis)
-        if pointless:
-            details.append(pointless)
+    details += pointless(verdict, result)
     for detail in details:
         yield f"    {plain(detail)}"
     if verdict.status is Status.CHANGES_RESULTS and verdict.losses:
@@ -127,6 +139,16 @@ def _verdict(verdict: Verdict, result: Verification, style: Style) -> Iterator[s
             yield f"    losses {label:<11}" + " ".join(f"{loss:.6g}" for loss in series[:6])
     if verdict.status is Status.NOT_RUN:
         yield from _output(verdict.output)
+
+
+def pointless(verdict: Verdict, result: Verification) -> Iterator[str]:
+    """Why nothing was to be won, if that is so."""
+    repair = result.repairs.get(verdict.name)
+    if verdict.status is Status.CONFIRMED or repair is None or len(repair.findings) != 1 or not result.comparison.analyses:
+        return
+    reason = can_matter(repair.findings[0].code, result.comparison.analyses[verdict.training])
+    if reason:
+        yield reason
 
 
 def _output(text: str) -> Iterator[str]:

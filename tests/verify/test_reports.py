@@ -16,7 +16,7 @@ from kerascheck.verify.stats import Ratio
 
 from verify.made_up import FACTS, ended
 
-EVIL = "</style><script>alert(1)</script>\x1b[31m"
+EVIL = "</style><script>alert(1)</script>\x1b[31m\u202e"
 PATH = f"/home/{EVIL}/train.py"
 TEXT = f"x = '{EVIL}'\nds = ds.map(f)\n"
 
@@ -69,20 +69,45 @@ def test_page_is_escaped_and_loads_nothing(case):
     assert "script" not in page.tags
     assert page.tags.count("style") == 1
     assert "&lt;script&gt;" in text
+    assert "\x1b" not in text and "\u202e" not in text
     assert case.status.value in text
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.status.value)
 def test_terminal_shows_the_verdict_and_no_control_characters(case):
     text = "\n".join(report_text.render(verification(case)))
-    assert case.status.value in text and "\x1b" not in text
+    assert case.status.value in text and "\x1b" not in text and "\u202e" not in text
     if case.ratio:
         assert f"x{case.ratio.value:.2f} [{case.ratio.low:.2f}-{case.ratio.high:.2f}]" in text
+
+
+def test_both_reports_say_how_ratios_are_reached():
+    for show in (report_html.render, lambda result: "\n".join(report_text.render(result))):
+        assert "mean of the middle half of the ratios of neighbouring blocks" in show(verification(CASES[0]))
+        assert "mean of the middle half" not in show(verification(CASES[4]))
 
 
 def test_losses_of_both_are_shown_where_they_differ():
     text = "\n".join(report_text.render(verification(CASES[3])))
     assert "1 0.9" in text and "1 0.5" in text
+
+
+def test_what_the_gpu_did_is_told():
+    result = verification(CASES[0])
+    result.gpu = {"name": EVIL, "samples": 12, "utilisation": 0.53, "memory_bytes": 7.3e9, "watts": 312.4, "megahertz": 1500}
+    for text in (report_html.render(result), "\n".join(report_text.render(result))):
+        assert "53% busy, 7.3 GB of memory, 312 W, 1500 MHz (medians of 12 looks" in text and "\x1b" not in text
+
+
+def test_tabs_of_the_code_stay():
+    result = verification(CASES[0])
+    result.repairs[CASES[0].name].variant.sources[PATH] = TEXT.replace("ds =", "\tds =")
+    assert "+\tds = ds.map" in report_html.render(result)
+
+
+def test_what_was_confirmed_can_matter():
+    assert "does not wait for data" not in "\n".join(report_text.render(verification(CASES[0])))
+    assert "does not wait for data" not in report_html.render(verification(CASES[0]))
 
 
 def test_what_cannot_matter_says_so():

@@ -1,5 +1,7 @@
 """Verdicts on runs that never took place."""
 
+from dataclasses import replace
+
 import pytest
 
 from kerascheck.verify.analysis import analyse, can_matter, ceiling_order, stages
@@ -8,6 +10,7 @@ from kerascheck.verify.compare import (
     Variant,
     _Gathered,
     _judge,
+    _measure_group,
     _shortened,
     _timed_plan,
     Budget,
@@ -17,7 +20,7 @@ from kerascheck.verify.compare import (
     what_changed,
     why_useless,
 )
-from kerascheck.verify.process import Plan
+from kerascheck.verify.process import Plan, Script
 from kerascheck.verify.rounds import Run
 from kerascheck.verify.stats import Ratio
 
@@ -159,6 +162,33 @@ def test_a_few_blocks_are_no_evidence_whatever_their_ratio(rounds, blocks, statu
     verdict = _judge(gathered)
     assert verdict.status is status
     assert status is Status.CONFIRMED or ("blocks of steps" in verdict.reason and verdict.ratio is None)
+
+
+@pytest.mark.parametrize(
+    "late",
+    [
+        Run(failure="it took too long"),
+        Run(failure="the process was ended by SIGKILL (out of memory?)"),
+        Run(end={"reason": "exception", "detail": "ValueError: no", "steps": 900, "line": 7}),
+    ],
+    ids=lambda run: run.failure or "exception",
+)
+@pytest.mark.parametrize("in_round", [0, 2])
+def test_a_script_that_fails_while_it_is_measured_is_not_run(late, in_round, monkeypatch):
+    rounds = iter(range(9))
+
+    def measure(scripts, plan, **limits):
+        runs = {name: ended() for name in scripts}
+        if next(rounds) == in_round:
+            runs["v"] = replace(late)
+        for name, run in runs.items():
+            run.blocks = [block(0.01 if name == "v" else 0.012)] * 9
+        return runs
+
+    monkeypatch.setattr("kerascheck.verify.compare.measure_in_turn", measure)
+    script = Script("/train.py", {})
+    (verdict,) = _measure_group(script, [Variant("v", {})], Plan(in_turn=True), Budget(), lambda *_: None)
+    assert (verdict.status, verdict.reason) == (Status.NOT_RUN, why_useless(late))
 
 
 def test_the_warm_up_holds_a_short_first_epoch():
