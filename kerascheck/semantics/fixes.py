@@ -9,7 +9,7 @@ import libcst as cst
 from kerascheck.finding import Applicability, Fix
 from kerascheck.semantics import edits
 from kerascheck.semantics.edits import CannotEdit, make_fix
-from kerascheck.semantics.values import Call, Function, Made, Mapping, Scope, Stage, options_of
+from kerascheck.semantics.values import Call, Function, Made, Mapping, Scope, Stage, constant, options_of
 
 if TYPE_CHECKING:
     from kerascheck.semantics.module import Module
@@ -108,6 +108,44 @@ def swap_with_batch(op: Operation, batch: Stage) -> Fix | None:
         return None
     safety = UNSAFE if op.facts.call_of(*_SHAPE_DEPENDENT) is not None else SAFE
     return make_fix(safety, "Batch first, then map", lambda: edits.swap_calls(op.module.tree, op.node, batch.node))
+
+
+def take_before_cache(cache: Stage, take: Stage) -> Fix | None:
+    """Take elements before they are cached; unsafe with a file, which may hold a whole cache of an earlier run."""
+    if cache.module is not take.module or take.input is None or take.input.node is not cache.node:
+        return None
+    safety = SAFE if cache.argument(0, "filename") is None else UNSAFE
+    return make_fix(safety, "Take before the cache", lambda: edits.swap_calls(take.module.tree, cache.node, take.node))
+
+
+def shuffle_elements(batch: Stage, shuffle: Stage) -> Fix | None:
+    """Shuffle before batch, with a buffer for as many elements; unsafe, for the batches are then others."""
+    module = shuffle.module
+    if batch.module is not module or shuffle.input is None or shuffle.input.node is not batch.node or batch.call is None or shuffle.call is None:
+        return None
+    sizes = shuffle.call.arguments.node(0, "buffer_size"), batch.call.arguments.node(0, "batch_size")
+    if None in sizes or not isinstance(shuffle.node, cst.Call):
+        return None
+
+    def build() -> edits.Edits:
+        ranges = [module.tree.range_of(size.value) for size in sizes]
+        buffer, examples = (module.text[slice(*each)] for each in ranges)
+        numbers = [constant(stage.argument(0, key)) for stage, key in ((shuffle, "buffer_size"), (batch, "batch_size"))]
+        if buffer.isdigit() and examples.isdigit():
+            product = str(numbers[0] * numbers[1])
+        elif all(isinstance(size.value, (cst.Name, cst.Attribute, cst.Integer)) for size in sizes):
+            product = f"{buffer} * {examples}"
+        else:
+            raise CannotEdit("not a number or a name")
+        link = module.tree.range_of(shuffle.node.func.attr)[0], module.tree.range_of(shuffle.node)[1]
+        old = module.text[slice(*link)]
+        new = module.text[link[0] : ranges[0][0]] + product + module.text[ranges[0][1] : link[1]]
+        swapped = edits.swap_calls(module.tree, batch.node, shuffle.node)
+        if sum(edit.content.count(old) for edit in swapped) != 1:
+            raise CannotEdit("the call does not move as a whole")
+        return tuple(type(edit)(edit.start, edit.end, edit.content.replace(old, new)) for edit in swapped)
+
+    return make_fix(UNSAFE, "Shuffle the elements, before batch", build)
 
 
 def parse_batches(op: Operation, batch: Stage, parse: Call) -> Fix | None:

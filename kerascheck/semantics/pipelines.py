@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -262,6 +262,10 @@ class Pipelines:
         """The operations applied to a stage's dataset."""
         return self._children[stage.identity]
 
+    def is_shared(self, stage: Stage) -> bool:
+        """Whether more than one operation is applied to a stage's dataset, or it is used as it is as well."""
+        return len({child.node for child in self.children(stage)}) > 1 or any(sink.stage.identity is stage.identity for sink, _ in self.sinks)
+
     def downstream(self, stage: Stage) -> Iterator[Stage]:
         """Every operation between a stage and its consumers."""
         pending, seen = list(self.children(stage)), set()
@@ -355,7 +359,7 @@ class Pipelines:
 
     def _ends_elsewhere(self, early: Stage, last: Stage) -> bool:
         """Whether a prefetch ends a dataset of its own, from which this one only branches off or is made under a condition."""
-        if len({child.node for child in self.children(early)}) > 1 or any(sink.stage.identity is early.identity for sink, _ in self.sinks):
+        if self.is_shared(early):
             return True
         around = set(early.scope.chain())
         return any(
@@ -409,6 +413,18 @@ def next_batch(module: Module, op: Operation) -> Stage | None:
             current = next((child for child in children if _may_follow_batch(child)), None)
             if current is None:
                 break
+    return None
+
+
+def nearest(stage: Stage, name: str, across: Collection[str]) -> Stage | None:
+    """The last operation of this name before a stage, with nothing but operations of the names ``across`` between; None where there is none."""
+    for before in stage.upstream():
+        if before is stage:
+            continue
+        if before.name == name:
+            return before
+        if before.name not in across:
+            break
     return None
 
 

@@ -3,7 +3,7 @@
 import pytest
 from snippets import MODEL, load, operation, roles, sinks
 
-from kerascheck.semantics.pipelines import is_batched, next_batch
+from kerascheck.semantics.pipelines import is_batched, nearest, next_batch
 from kerascheck.semantics.values import UNKNOWN
 
 DATA = MODEL + """\
@@ -419,3 +419,31 @@ def test_how_often_training_runs_through(tmp_path, text, passes):
     module = load(tmp_path, DATA + text)
     op = list(module.pipelines.operations("map"))[-1]
     assert module.pipelines.passes(op) == passes
+
+
+@pytest.mark.parametrize(
+    ("chain", "found"),
+    [
+        (".cache().take(5)", True),
+        (".cache().map(aug).take(5)", True),
+        (".take(3).take(5)", False),
+        (".cache().shuffle(9).take(5)", False),
+        (".cache().apply(load).take(5)", False),
+    ],
+)
+def test_the_nearest_operation_of_a_name(tmp_path, chain, found):
+    take = list(load(tmp_path, DATA + f"model.fit(base{chain})").pipelines.operations("take"))[-1]
+    assert (nearest(take.stages[0], "cache", ("map", "take")) is not None) is found
+
+
+@pytest.mark.parametrize(
+    ("text", "shared"),
+    [
+        ("model.fit(ds.take(9))", False),
+        ("model.fit(ds.take(9))\nmodel.fit(ds.skip(9))", True),
+        ("model.fit(ds.take(9))\nmodel.evaluate(ds)", True),
+    ],
+)
+def test_what_more_than_one_thing_goes_on_from(tmp_path, text, shared):
+    module = load(tmp_path, DATA + text)
+    assert module.pipelines.is_shared(operation(module, "batch").stages[0]) is shared

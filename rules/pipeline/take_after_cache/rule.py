@@ -1,0 +1,96 @@
+from kerascheck.finding import Severity
+from kerascheck.rule import Rule
+from kerascheck.semantics.fixes import take_before_cache
+from kerascheck.semantics.pipelines import nearest
+from kerascheck.semantics.values import constant
+
+_ONE_BY_ONE = ("map", "batch", "padded_batch", "ragged_batch", "enumerate", "with_options")
+
+
+class TakeAfterCache(Rule):
+    """A take behind a cache keeps the cache from ever being complete, so nothing is read from it.
+
+    ## What it does
+
+    Looks for `.cache()` followed by `.take(k)` with a literal `k` on the way to training. Between
+    them may stand maps, batches, `enumerate` and `with_options`. The finding stands at the take.
+
+    A dataset that leaves the file counts as training data too, unless a function, class or
+    variable around it has a name that says validation or test.
+
+    ## Why it costs
+
+    A cache is used from the second pass on, if the first one read the dataset to its end. Behind
+    a take no pass does. What is kept is thrown away, and every epoch does the whole work again,
+    and keeps it again. In a probe (TensorFlow 2.21) a map before `cache().take(3)` over six
+    elements ran nine times in three epochs; with `take(3).cache()` it runs three times.
+
+    ## What the runtime does by itself
+
+    TensorFlow logs "The calling iterator did not fully read the dataset being cached", and that
+    the partial contents are discarded. It does not reorder anything. When another part of the
+    program reads the same cached dataset to its end, for example a `skip` for the validation
+    data, then the cache is complete and serves both.
+
+    ## When it stays silent
+
+    - `take` stands before the cache.
+    - The cached dataset is used in another way as well, which may read it to its end.
+    - `take` stands under a condition that the cache does not stand under, such as a debug switch.
+    - The literal is -1, which takes everything, or the number is not a literal: it may be the size
+      of the data, and then the cache is complete.
+    - A `repeat`, `shuffle`, `prefetch` or `skip` stands between: they read ahead, or take many passes.
+    - The training makes one epoch, as a literal says.
+    - The dataset feeds only validation, evaluation, prediction, `adapt` or inspection, or an earlier
+      `take` has cut it to at most 32 elements.
+    - An operation that this file does not show stands between.
+    - Graph code of TensorFlow 1: sessions, placeholders, estimators, `disable_eager_execution`.
+
+    ## Use instead
+
+    `.take(k).cache()`.
+
+    ## Fix safety
+
+    Safe: the two calls are swapped where they stand next to each other, and the same elements come
+    out in the same order. Unsafe with a file name: the file may hold a cache that an earlier run
+    has completed. Where something stands between the two there is no fix.
+
+    ## Precision
+
+    Public code hardly has it: of 141 lines in public files that call `cache`, none has a `take`
+    behind it on the way to training, and nothing was found. The script of this rule holds it in six forms.
+
+    ## References
+
+    - TensorFlow API: `tf.data.Dataset.cache`, `tf.data.Dataset.take`
+    - TensorFlow source: `cache_dataset_ops.cc`
+    """
+
+    code = "KC129"
+    name = "take-after-cache"
+    severity = Severity.WARNING
+    triggers = (".cache(",)
+    loss_tolerance = 1e-6
+
+    def check(self, module):
+        pipelines = module.pipelines
+        for op in pipelines.operations("take"):
+            count = constant(op.argument(0, "count"))
+            if not op.may_feed_training or not isinstance(count, int) or count < 0 or pipelines.passes(op) == 1:
+                continue
+            for take in op.stages:
+                cache = nearest(take, "cache", _ONE_BY_ONE)
+                if cache is None or any(scope.kind == "branch" and scope not in cache.scope.chain() for scope in take.scope.chain()):
+                    continue
+                between = [stage for stage in take.upstream() if stage is not take and cache in stage.upstream()]
+                if any(map(pipelines.is_shared, between)):
+                    continue
+                yield self.finding(
+                    op,
+                    "This take stops before the cache is complete, so every epoch computes everything again; put take before cache.",
+                    because="A cache is only used once a pass has read its dataset to the end, and here none does.",
+                    fix=take_before_cache(cache, take),
+                    related=((cache, "never complete"),),
+                )
+                break
