@@ -74,6 +74,14 @@ TRAINING_METHODS = frozenset({"apply_gradients", "train_on_batch", "fit_generato
 # What these return is compiled, whatever is taken from it.
 COMPILED_LOADERS = ("tensorflow_hub.load", "tensorflow.saved_model.load")
 
+# Readings of a clock.
+CLOCKS = frozenset(
+    {
+        "time.time", "time.perf_counter", "time.monotonic", "time.process_time", "time.time_ns", "time.perf_counter_ns",
+        "timeit.default_timer", "datetime.datetime.now", "datetime.now",
+    }
+)
+
 PASS_THROUGH_ITERATORS = frozenset(
     {
         "tqdm.tqdm", "tqdm.auto.tqdm", "tqdm.notebook.tqdm", "tqdm.tqdm_notebook", "tqdm.autonotebook.tqdm", "tqdm.std.tqdm", "tqdm",

@@ -181,6 +181,9 @@ class Expressions:
             return Tensor("result")
         if is_symbolic(left) or is_symbolic(right):
             return Made("keras.KerasTensor", None, {"operands": Group("tuple", [left, right])})
+        timed = self._timed(node, left, right)
+        if timed is not None:
+            return timed
         if isinstance(left, Const) and isinstance(right, Const):
             operator = _BINARY.get(type(node.operator))
             numbers = all(isinstance(side.value, (int, float)) and not isinstance(side.value, bool) for side in (left, right))
@@ -193,6 +196,17 @@ class Expressions:
         if isinstance(left, Group) and isinstance(right, Group) and isinstance(node.operator, cst.Add):
             return Group(left.kind, left.items + right.items, left.open or right.open)
         return UNKNOWN
+
+    def _timed(self, node: cst.BinaryOperation, left: Value, right: Value) -> Value | None:
+        """A difference of two readings of a clock, and such a difference by something else; None for all other values."""
+        readings = [isinstance(side, Made) and side.name in library.CLOCKS for side in (left, right)]
+        if all(readings) and isinstance(node.operator, cst.Subtract):
+            name = "time.elapsed"
+        elif isinstance(node.operator, (cst.Divide, cst.Multiply)) and any(isinstance(side, Made) and side.name == "time.elapsed" for side in (left, right)):
+            name = "time.rate"
+        else:
+            return None
+        return Made(name, self._record(node, name, None, UNKNOWN, Arguments([left, right])))
 
     def _unary(self, node: cst.UnaryOperation) -> Value:
         value = self.eval(node.expression)

@@ -1,0 +1,153 @@
+"""Clocks: what the program measures, and what runs between two readings."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from kerascheck.semantics import library
+from kerascheck.semantics.repetition import constructor
+from kerascheck.semantics.values import Call, Made, Scope, constant
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+    from kerascheck.semantics.module import Module
+
+# Models keep one compiled function for each row (keras/src/backend/tensorflow/trainer.py).
+_FUNCTIONS = {
+    "fit": "train", "train_on_batch": "train",
+    "evaluate": "test", "test_on_batch": "test",
+    "predict": "predict", "predict_on_batch": "predict",
+}  # fmt: skip
+_SPEED = re.compile(r"fps|latenc|throughput|speed|benchmark|inference|run.?time|(?:process|predict)\w*[_ ]time|per[_ ](?:step|image|sample|batch|second|call|item)|average|mean", re.I)
+_UNITS = (60, 3600, 1000, 1_000_000)
+_FIRST = re.compile(r"\bfirst|cold|warm|trac(?:e|ing)|compil(?:e|ation)_?(?:time|s)|start.?up|\binit", re.I)
+_PASSIVE = library.CLOCKS | {"builtins.list.append", "time.elapsed"}
+_KNOWN = ("keras.", "tensorflow.", "builtins.", "numpy.", "time.")
+
+
+@dataclass(frozen=True, slots=True)
+class Execution:
+    """One run of something that was compiled: of a tf.function, or of a model by one of its methods.
+
+    Attributes:
+        key: the same for all runs of one compiled function.
+        call: for models the call of the method, for a tf.function the first call inside of it.
+        node: where it is called.
+        scope: the place of that.
+    """
+
+    key: object
+    call: Call
+    node: cst.CSTNode
+    scope: Scope
+
+    @property
+    def module(self) -> Module:
+        """The module that calls it."""
+        return self.scope.module
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """Two readings of a clock, one of which is subtracted from the other.
+
+    Attributes:
+        start, end: the readings.
+        elapsed: the subtraction.
+    """
+
+    start: Call
+    end: Call
+    elapsed: Call
+
+
+def intervals(module: Module) -> Iterator[Interval]:
+    """What the module measures when it is run, each place once."""
+    seen = set()
+    for call in module.run.calls:
+        if call.name == "time.elapsed" and call.node not in seen and module.program.is_executed(call.scope):
+            end, start = (reading.call for reading in call.arguments.positional)
+            if start.order < end.order and start.scope.root is end.scope.root:
+                seen.add(call.node)
+                yield Interval(start, end, call)
+
+
+def between(module: Module, interval: Interval) -> list[Call]:
+    """What is called between two readings."""
+    return [call for call in module.run.calls if interval.start.order < call.order < interval.end.order and call.scope.root is interval.start.scope.root]
+
+
+def executions(calls: list[Call]) -> Iterator[Execution]:
+    """The compiled functions that are run among some calls of a program, in program order."""
+    entered = set()
+    for call in calls:
+        outer = next((frame for frame in reversed(list(call.scope.frames())) if frame.traced == "tf.function" and frame.function is not None), None)
+        if outer is not None:
+            if outer not in entered:
+                entered.add(outer)
+                yield Execution(outer.function.node, call, outer.node, outer.parent or outer)
+        elif call.attribute in _FUNCTIONS and call.name == f"keras.Model.{call.attribute}":
+            yield Execution((_FUNCTIONS[call.attribute], call.receiver), call, call.node, call.scope)
+
+
+def is_warm(module: Module, execution: Execution, interval: Interval) -> bool:
+    """Whether something has, or may have, run the same before the clock was started."""
+    before = [call for call in module.run.calls if call.order < interval.start.order]
+    if any(other.key == execution.key for other in executions(before)):
+        return True
+    if not isinstance(execution.key, tuple):
+        return False
+    function, model = execution.key
+    if constructor(module, model) is None:
+        return True
+    for call in before:
+        if function == "test" and call.receiver is model and call.attribute == "fit" and call.argument(None, "validation_data") is not None:
+            return True
+        if not (call.name or "").startswith(_KNOWN) and any(value is model for value in call.arguments.values()):
+            return True
+    return False
+
+
+def measures_speed(module: Module, interval: Interval) -> bool:
+    """Whether a time is measured to tell how fast something is, rather than how long the program took.
+
+    It is divided by a number of items, collected in a list, or called a latency, throughput or the like; the first run is not what is asked for.
+    """
+    tree, text = interval.elapsed.module.tree, interval.elapsed.module.text
+    if interval.start.module is not interval.elapsed.module:
+        return False
+    first, read = tree.statement_range(interval.start.node)[0], tree.statement_range(interval.end.node)[0]
+    last = max(tree.statement_range(node)[1] for node in (interval.end.node, interval.elapsed.node))
+    following = "\n".join(text[last:].split("\n")[:2])
+    above = text[:first].rstrip().rpartition("\n")[2]
+    if _FIRST.search(above + text[first:last] + following):
+        return False
+    if _SPEED.search(text[read:last] + following):
+        return True
+    return any(_tells(call, interval.elapsed) for call in module.run.calls)
+
+
+def _tells(call: Call, elapsed: Call) -> bool:
+    """Whether a call divides a time by a number of items, or puts it beside others of its kind."""
+    if call.name not in ("time.rate", "builtins.list.append") or not any(isinstance(value, Made) and value.call is elapsed for value in call.arguments.positional):
+        return False
+    return not any(constant(value) in _UNITS for value in call.arguments.positional)
+
+
+def unread_work(calls: list[Call]) -> Execution | None:
+    """The last compiled function among some calls, if nothing behind it waits for its result.
+
+    The methods of models, but for calling them, return numbers to Python and so wait; whatever else
+    is called behind the work may read it.
+    """
+    runs = [run for run in executions(calls) if not isinstance(run.key, tuple)]
+    if not runs:
+        return None
+    last = runs[-1]
+    frame = next(frame for frame in last.call.scope.frames() if frame.node is last.node)
+    waits = any(call.order > last.call.order and frame not in call.scope.chain() and call.name not in _PASSIVE for call in calls)
+    return None if waits else last

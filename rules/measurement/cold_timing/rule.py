@@ -1,0 +1,80 @@
+from kerascheck.finding import Severity
+from kerascheck.rule import Rule
+from kerascheck.semantics.timing import between, executions, intervals, is_warm, measures_speed
+from kerascheck.semantics.values import constant
+
+_A_FEW_EPOCHS = 3
+
+
+class ColdTiming(Rule):
+    """A clock measures the speed of something that is traced and compiled while the clock runs.
+
+    ## What it does
+
+    Reports two readings of a clock around the first run of a `tf.function`, or of `predict`, `evaluate`,
+    `train_on_batch` and their kin of a model, where the difference is used as a speed: divided by a number of items,
+    collected with others, or called a latency, an inference time, a throughput and the like. `fit` counts with up to three epochs.
+
+    ## Why it costs
+
+    It costs no time, it makes the number wrong. The first run traces the Python code and builds the graph, and with XLA compiles it: a first
+    `fit` of one epoch took 0.6 to 1.0 s where the next took 0.2 s, with XLA 2.2 s where the next took 0.14 s (2 CPU cores,
+    TensorFlow 2.21, no GPU). A single `predict` of one image measures little else. On a GPU the first run also loads
+    libraries and tries algorithms, which is unmeasured here.
+
+    ## What the runtime does by itself
+
+    The traced function is kept for the next call with the same shapes and types. `fit`, `evaluate` and `predict`
+    have one each: running one of them does not warm up another, but that `fit` with `validation_data` runs the step of `evaluate`.
+
+    ## When it stays silent
+
+    - The same was run before the clock was started, or the model was handed to code that may have done it.
+    - How long the program took, as in "training took 30 s": the difference is only printed.
+    - The first run is what is asked for: the lines around speak of it, of warming up, tracing, compilation or the start.
+    - A measurement that a loop repeats, or that runs over the data in a loop, where the first run hardly counts.
+    - Several different things between two readings; models that come from code that is not visible.
+    - Functions and callbacks that the program itself does not call; tests.
+
+    ## Use instead
+
+    Run it once with the same shapes before the clock is started, and take the median of several runs.
+
+    ## Fix safety
+
+    There is no automatic fix: a run more may change weights or write files.
+
+    ## Precision
+
+    Read on real code: both findings in 9,000 public files, which time one image; 2 right. Training runs, loops and warmed up benchmarks
+    stayed silent.
+
+    ## References
+
+    - TensorFlow guide: "Better performance with tf.function" (tracing)
+    - Keras source: `backend/tensorflow/trainer.py` (`make_predict_function`)
+    """
+
+    code = "KC601"
+    name = "cold-timing"
+    severity = Severity.INFO
+    triggers = (".time(", "time(", "default_timer(", "perf_counter(", "monotonic(", "process_time(", "_ns(", ".now(")
+    loss_tolerance = 1e-5
+
+    def check(self, module):
+        for interval in intervals(module):
+            runs = list(executions(between(module, interval)))
+            if not runs or any(run.key != runs[0].key for run in runs) or is_warm(module, runs[0], interval):
+                continue
+            call = runs[0].call
+            if next(interval.start.scope.loops(), None) is not None or any(loop.trips is None for loop in runs[0].scope.loops()):
+                continue
+            epochs = call.argument(3, "epochs")
+            if call.attribute == "fit" and epochs is not None and not constant(epochs, 99) <= _A_FEW_EPOCHS or not measures_speed(module, interval):
+                continue
+            yield self.finding(
+                interval.end,
+                "The first run is timed, which traces and compiles as well; run it once before the clock is started.",
+                because="Nothing has run the same before, so the time is mostly that of building the graph.",
+                related=((interval.start, "started here"), (runs[0], "first run")),
+            )

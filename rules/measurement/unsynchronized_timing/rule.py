@@ -1,0 +1,72 @@
+from kerascheck.finding import Severity
+from kerascheck.rule import Rule
+from kerascheck.semantics.timing import between, intervals, measures_speed, unread_work
+
+
+class UnsynchronizedTiming(Rule):
+    """A clock is read before the work that it measures is certain to be done.
+
+    ## What it does
+
+    Reports two readings of a clock around calls of a `tf.function`, where nothing reads the result before the second reading and
+    the difference is used as a speed: divided by a number of items, collected with others, or called a latency,
+    a throughput and the like.
+
+    ## Why it costs
+
+    It costs no time, it makes the number wrong on a GPU: the call returns when the work is handed to the device, not when
+    it is done. The measurement then shows how fast Python hands out work. On a CPU the result is there when the
+    call returns, and so the same program seems right until it runs on a GPU (unmeasured here).
+
+    ## What the runtime does by itself
+
+    Reading a value waits for it: `.numpy()`, `float(...)`, `print`. `fit`, `evaluate`, `predict` and
+    `train_on_batch` of Keras 3 on TensorFlow return numbers, and so wait.
+
+    ## When it stays silent
+
+    - Something is called between the work and the second reading: it may read the result.
+    - `fit`, `evaluate`, `predict` and the other methods that wait by themselves.
+    - How long the program took, as in "training took 30 s".
+    - A pass over the data in a loop: only the last steps are missing.
+    - The script hides the GPUs from itself, as by `CUDA_VISIBLE_DEVICES`.
+    - Eager code, of which the single operations are not followed; functions that the program itself does not call; tests.
+
+    ## Use instead
+
+    Read the result before the clock: `result.numpy()`. Where there is no result,
+    `tf.test.experimental.sync_devices()`, in TensorFlow 2.12 and later.
+
+    ## Fix safety
+
+    There is no automatic fix: which of several results has to be read depends on the program.
+
+    ## Precision
+
+    Read on real code: 27 findings in 9,000 public files, 26 of them in the benchmarks of one project; 10 read with their context, the others
+    by their lines; all right.
+
+    ## References
+
+    - TensorFlow API: `tf.test.experimental.sync_devices`
+    - TensorFlow guide: "Optimize TensorFlow GPU performance with the TensorFlow Profiler"
+    """
+
+    code = "KC602"
+    name = "unsynchronized-timing"
+    severity = Severity.INFO
+    triggers = (".time(", "time(", "default_timer(", "perf_counter(", "monotonic(", "process_time(", "_ns(", ".now(")
+    loss_tolerance = 1e-5
+
+    def check(self, module):
+        for interval in () if module.program.pins_cpu else intervals(module):
+            work = unread_work(between(module, interval))
+            around = set(interval.start.scope.loops())
+            if work is None or any(loop.trips is None for loop in work.scope.loops() if loop not in around) or not measures_speed(module, interval):
+                continue
+            yield self.finding(
+                interval.end,
+                "The clock is read before the result is; read the result first, as by .numpy().",
+                because="On a GPU the call returns when the work is handed over, not when it is done.",
+                related=((interval.start, "started here"), (work, "not waited for")),
+            )

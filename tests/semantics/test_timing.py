@@ -1,0 +1,91 @@
+"""What a program measures, and what runs between two readings of a clock."""
+
+import pytest
+from snippets import MODEL, load
+
+from kerascheck.semantics.timing import between, executions, intervals, is_warm, measures_speed, unread_work
+
+HEAD = "import time\n" + MODEL + "@tf.function\ndef f(x): return tf.reduce_sum(x)\n"
+
+
+def only(module):
+    (found,) = intervals(module)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("t = time.time()\nf(x)\nprint(time.time() - t)", 1),
+        ("t = time.perf_counter()\nf(x)\nu = time.perf_counter()\nd = u - t", 1),
+        ("from timeit import default_timer as timer\nt = timer()\nf(x)\nprint(timer() - t)", 1),
+        ("import datetime\nt = datetime.datetime.now()\nf(x)\nprint(datetime.datetime.now() - t)", 1),
+        ("def run():\n    t = time.time()\n    f(x)\n    return time.time() - t\nrun()", 1),
+        ("class T:\n    def start(self): self.t = time.time()\n    def stop(self): return time.time() - self.t\nt = T()\nt.start()\nf(x)\nt.stop()", 1),
+        # Nobody calls it; no second reading; something else is subtracted.
+        ("def run():\n    t = time.time()\n    f(x)\n    return time.time() - t", 0),
+        ("t = time.time()\nf(x)\nprint(t)", 0),
+        ("t = time.time()\nprint(t - 5)", 0),
+    ],
+)
+def test_intervals(tmp_path, text, count):
+    assert len(list(intervals(load(tmp_path, text, HEAD)))) == count
+
+
+@pytest.mark.parametrize(
+    ("text", "speed"),
+    [
+        ("print(100 / (time.time() - t))", True),
+        ("d = time.time() - t\nfps = n / d", True),
+        ("print('inference', time.time() - t)", True),
+        ("times.append(time.time() - t)", False),
+        ("times = []\ntimes.append(time.time() - t)", True),
+        ("print('took', time.time() - t)", False),
+        ("print('minutes', (time.time() - t) / 60)", False),
+        ("print('ms', (time.time() - t) * 1000)", False),
+        ("print('first call, per batch', (time.time() - t) / n)", False),
+    ],
+)
+def test_what_is_a_speed(tmp_path, text, speed):
+    module = load(tmp_path, "t = time.time()\nf(x)\n" + text, HEAD)
+    assert measures_speed(module, only(module)) is speed
+
+
+@pytest.mark.parametrize(
+    ("before", "timed", "warm"),
+    [
+        ("", "f(x)", False),
+        ("f(x)", "f(x)", True),
+        ("def run(): f(x)\nrun()", "f(x)", True),
+        ("", "model.predict(x)", False),
+        ("model.predict(x)", "model.predict(x)", True),
+        ("model.predict_on_batch(x)", "model.predict(x)", True),
+        ("model.fit(x)", "model.predict(x)", False),
+        ("model.fit(x)", "model.evaluate(x)", False),
+        ("model.fit(x, validation_data=y)", "model.evaluate(x)", True),
+        ("from helpers import prepare\nprepare(model)", "model.predict(x)", True),
+        ("model.summary()", "model.predict(x)", False),
+        ("from helpers import model", "model.predict(x)", None),
+    ],
+)
+def test_what_is_warm(tmp_path, before, timed, warm):
+    module = load(tmp_path, f"{before}\nt = time.time()\n{timed}\nprint(1 / (time.time() - t))", HEAD)
+    runs = list(executions(between(module, only(module))))
+    assert [is_warm(module, run, only(module)) for run in runs] == ([] if warm is None else [warm])
+
+
+@pytest.mark.parametrize(
+    ("timed", "unread"),
+    [
+        ("f(x)", True),
+        ("for i in range(9): y = f(x)", True),
+        ("y = f(x).numpy()", False),
+        ("y = f(x)\nprint(y)", False),
+        ("y = f(x)\ntf.test.experimental.sync_devices()", False),
+        ("f(x)\nmodel.predict(x)", False),
+        ("model.predict(x)", False),
+    ],
+)
+def test_work_that_nobody_waits_for(tmp_path, timed, unread):
+    module = load(tmp_path, f"t = time.time()\n{timed}\nd = time.time() - t", HEAD)
+    assert (unread_work(between(module, only(module))) is not None) is unread
