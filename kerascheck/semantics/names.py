@@ -61,6 +61,8 @@ _ALIASES = {
     "keras.preprocessing.timeseries_dataset_from_array": "keras.utils.timeseries_dataset_from_array",
     "keras.preprocessing.image.image_dataset_from_directory": "keras.utils.image_dataset_from_directory",
     "keras.preprocessing.audio_dataset_from_directory": "keras.utils.audio_dataset_from_directory",
+    "keras.preprocessing.image.load_img": "keras.utils.load_img",
+    "keras.preprocessing.image.img_to_array": "keras.utils.img_to_array",
     "keras_preprocessing.image.ImageDataGenerator": "keras.preprocessing.image.ImageDataGenerator",
     "keras.utils.data_utils.Sequence": "keras.utils.PyDataset",
     "keras.utils.Sequence": "keras.utils.PyDataset",
