@@ -480,3 +480,15 @@ def one_step(call: Call) -> Fix | None:
         return (*edits.rename_method(tree, call.node, "train_on_batch"), *shorter)
 
     return make_fix(UNSAFE, "Call train_on_batch", build)
+
+
+def as_tensor(call: Call, arg: cst.Arg) -> Fix | None:
+    """Wrap an argument in ``tf.constant``; unsafe, for the function then gets a tensor."""
+    tree = call.module.tree
+
+    def build() -> edits.Edits:
+        text, imports = edits.spelling(tree, "tensorflow.constant")
+        start, end = tree.range_of(arg.value)
+        return (*imports, *edits.replace(tree, arg.value, f"{text}({call.module.text[start:end]})"))
+
+    return make_fix(UNSAFE, "Pass it as a tensor", build)

@@ -52,6 +52,13 @@ class Made(Value):
 
 
 @dataclass(eq=False, slots=True)
+class Counter(Made):
+    """A Python number that is another one in every turn of a loop."""
+
+    loop: Scope | None = None
+
+
+@dataclass(eq=False, slots=True)
 class Tensor(Value):
     """A value that is a tensor at run time: symbolic in traced code, eager elsewhere."""
 
@@ -343,6 +350,19 @@ class Call:
     def argument(self, position: int | None, keyword: str | None = None) -> Value | None:
         """See :meth:`Arguments.get`."""
         return self.arguments.get(position, keyword)
+
+
+@dataclass(eq=False, slots=True)
+class Compilation:
+    """One place where tf.function or another compiler is applied: its call, or the ``def`` that it decorates."""
+
+    module: Module
+    node: cst.CSTNode
+    function: Function | Made
+    """What came out: a function of the tree, or a compiled object such as a model."""
+    how: str
+    """"tf.function", "jax.jit", ..."""
+    scope: Scope
 
 
 @dataclass(eq=False, slots=True)

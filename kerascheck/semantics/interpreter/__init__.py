@@ -17,7 +17,7 @@ from kerascheck.semantics.interpreter.expressions import Expressions
 from kerascheck.semantics.interpreter.statements import Statements
 from kerascheck.semantics.interpreter.support import MAX_IMPORT_DEPTH, MAX_MODULES, is_test
 from kerascheck.semantics.tree import SyntaxProblem
-from kerascheck.semantics.values import Call, Class, Const, Env, Function, Instance, Scope, Sink, Stage, Value, constant, datasets_in
+from kerascheck.semantics.values import Call, Class, Compilation, Const, Env, Function, Instance, Scope, Sink, Stage, Value, constant, datasets_in
 
 
 class Interpreter(Statements, Expressions, Calls, Datasets):
@@ -27,6 +27,8 @@ class Interpreter(Statements, Expressions, Calls, Datasets):
         calls, sinks, stages, loops: what was seen, in program order.
         reached: nodes of the functions that something was seen to call.
         compiled: nodes of the functions that were given to tf.function or another compiler.
+        compilations: where functions and models were given to tf.function or another compiler.
+        entries: calls of what came out of that, from Python; the receiver is the compiled function.
         returned: what each function returned the first time.
     """
 
@@ -38,6 +40,8 @@ class Interpreter(Statements, Expressions, Calls, Datasets):
         self.loops: list[Scope] = []
         self.reached: set[cst.CSTNode] = set()
         self.compiled: set[cst.CSTNode] = set()
+        self.compilations: list[Compilation] = []
+        self.entries: list[Call] = []
         self.returned: dict[cst.CSTNode, Value] = {}
         self.functions: dict[cst.CSTNode, Function] = {}
         self.truncated = False

@@ -14,6 +14,7 @@ from kerascheck.semantics.interpreter.support import (
     any_of,
     bound_arguments,
     fields_of,
+    is_number,
     is_symbolic,
     join,
     spread,
@@ -24,6 +25,7 @@ from kerascheck.semantics.values import (
     Call,
     Class,
     Const,
+    Counter,
     Dataset,
     Env,
     External,
@@ -60,6 +62,8 @@ class Calls:
                 merged = result if merged is None else join(merged, result)
             return merged or UNKNOWN
         if isinstance(function, Function):
+            if function.traced:
+                self._enter_compiled(function, arguments, node)
             return self._inline(function, arguments, node)
         if isinstance(function, Partial):
             return self.call(function.target, bound_arguments(function.arguments, arguments), node)
@@ -88,6 +92,10 @@ class Calls:
             for scope in self.scope.loops():
                 scope.trains = True
         return call
+
+    def _enter_compiled(self, function: Function | Made, arguments: Arguments, node: cst.CSTNode) -> None:
+        if self.scope.traced_by() is None:
+            self.entries.append(Call(self.module, node, None, "__call__", function, arguments, self.scope, self._order))
 
     def _use(self, kind: str, node: cst.CSTNode) -> None:
         self._uses.append((kind, node, self.module))
@@ -274,8 +282,9 @@ class Calls:
 
     def _call_made(self, made: Made, arguments: Arguments, node: cst.CSTNode) -> Value:
         if made.name in library.COMPILERS and arguments.positional:
-            return self._compiled(arguments.positional[0], library.COMPILERS[made.name], made.call)
+            return self._compiled(arguments.positional[0], library.COMPILERS[made.name], made.call, node)
         if made.name == "tensorflow.function.compiled":
+            self._enter_compiled(made, arguments, node)
             target = made.attributes["target"]
             scope = Scope("call", self.scope, self.module, node, traced="tf.function")
             return self._inside(scope, lambda a: self.call(target, a, node), arguments)
@@ -448,7 +457,7 @@ class Calls:
             call = self._record(node, name, None, UNKNOWN, arguments)
             function = arguments.get(0, "func")
             if function is not None and constant(function, 0) is not None:
-                return self._compiled(function, library.COMPILERS[name], call)
+                return self._compiled(function, library.COMPILERS[name], call, node)
             return Made(name, call)
         if name == "functools.wraps":
             return Made(name, self._record(node, name, None, UNKNOWN, arguments))
@@ -567,6 +576,9 @@ class Calls:
         if name in ("max", "min", "abs", "round", "sum") and any(holds_tensor(value) for value in arguments.values()):
             call.result = Tensor("result")
             return call.result
+        counter = next((value for value in arguments.positional if isinstance(value, Counter)), None)
+        if name in ("int", "float", "min", "max", "abs", "round") and counter is not None and all(map(is_number, arguments.positional)):
+            return Counter(counter.name, loop=counter.loop)
         if name in ("int", "float") and not holds_tensor(first):
             if isinstance(first, Const) and isinstance(first.value, (int, float)):
                 return Const(int(first.value) if name == "int" else float(first.value))

@@ -12,6 +12,7 @@ from kerascheck.semantics.values import (
     Arguments,
     Class,
     Const,
+    Counter,
     Dataset,
     Env,
     External,
@@ -193,6 +194,10 @@ class Expressions:
                     return Const(operator(left.value, right.value))
                 except (ArithmeticError, ValueError):
                     return UNKNOWN
+        counter = next((side for side in (left, right) if isinstance(side, Counter)), None)
+        # What is left of a division are the same few numbers again.
+        if counter is not None and is_number(left) and is_number(right) and not isinstance(node.operator, (cst.Modulo, cst.FloorDivide)):
+            return Counter(counter.name, loop=counter.loop)
         if isinstance(left, Group) and isinstance(right, Group) and isinstance(node.operator, cst.Add):
             return Group(left.kind, left.items + right.items, left.open or right.open)
         return UNKNOWN

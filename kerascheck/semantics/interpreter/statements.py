@@ -12,7 +12,9 @@ from kerascheck.semantics.values import (
     Arguments,
     Call,
     Class,
+    Compilation,
     Const,
+    Counter,
     Dataset,
     Env,
     External,
@@ -573,7 +575,7 @@ class Statements:
             elif isinstance(option, Iteration):
                 inner = [self._element(value, loop) for value in option.over]
                 if option.kind == "enumerate" and inner:
-                    item = Group("tuple", [UNKNOWN, inner[0]])
+                    item = Group("tuple", [Counter("builtins.int", loop=loop), inner[0]])
                 elif option.kind == "zip":
                     item = Group("tuple", inner)
                 elif option.kind == "items" and isinstance(option.over[0], Mapping):
@@ -582,7 +584,9 @@ class Statements:
                     for other in values[1:]:
                         merged = join(merged, other)
                     item = Group("tuple", [UNKNOWN, merged])
-                elif option.kind in ("range", "as_numpy_iterator"):
+                elif option.kind == "range":
+                    item = Counter("builtins.int", loop=loop)
+                elif option.kind == "as_numpy_iterator":
                     item = UNKNOWN
                 else:
                     item = inner[0] if inner else UNKNOWN
@@ -622,7 +626,7 @@ class Statements:
         if name in library.TRANSPARENT_DECORATORS or (name or "").startswith(library.TRANSPARENT_DECORATOR_PREFIXES):
             return value
         if name in library.COMPILERS:
-            return self._compiled(value, library.COMPILERS[name], wrapper.call if isinstance(wrapper, Made) else None)
+            return self._compiled(value, library.COMPILERS[name], wrapper.call if isinstance(wrapper, Made) else None, function.node)
         result = self.call(wrapper, Arguments([value]), decorator)
         if any(isinstance(option, (Function, Partial)) for option in options_of(result)):
             return result
@@ -630,20 +634,23 @@ class Statements:
             value.opaque = True
         return value
 
-    def _compiled(self, value: Value, how: str, options: Call | None) -> Value:
-        """``value`` as tf.function (or another compiler) makes it."""
+    def _compiled(self, value: Value, how: str, options: Call | None, node: cst.CSTNode) -> Value:
+        """``value`` as tf.function (or another compiler) makes it at ``node``."""
+        if isinstance(value, Partial):
+            return Partial(self._compiled(value.target, how, options, node), value.arguments)
+        if isinstance(value, Union):
+            return Union(tuple(self._compiled(option, how, options, node) for option in value.options))
         if isinstance(value, Function):
             self.compiled.add(value.node)
-            return Function(
+            result: Function | Made = Function(
                 value.module, value.node, value.env, value.name, value.receiver, value.owner, how, options, value.opaque, value.kind, value.defaults
             )
-        if isinstance(value, Partial):
-            return Partial(self._compiled(value.target, how, options), value.arguments)
-        if isinstance(value, Union):
-            return Union(tuple(self._compiled(option, how, options) for option in value.options))
-        if isinstance(value, (Made, Instance)):
-            return Made("tensorflow.function.compiled", options, {"target": value})
-        return value
+        elif isinstance(value, (Made, Instance)):
+            result = Made("tensorflow.function.compiled", options, {"target": value})
+        else:
+            return value
+        self.compilations.append(Compilation(self.module, node, result, how, self.scope))
+        return result
 
     def _class_def(self, node: cst.ClassDef) -> None:
         bases = [self.eval(base.value) for base in node.bases if not base.star]

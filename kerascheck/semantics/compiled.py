@@ -1,0 +1,276 @@
+"""Compiled functions in loops: where they are made, and what each turn gives them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from kerascheck.semantics.repetition import is_conditional, is_inside
+from kerascheck.semantics.training import turns, varies
+from kerascheck.semantics.values import (
+    UNKNOWN,
+    Call,
+    Compilation,
+    Const,
+    Counter,
+    Function,
+    Group,
+    Iteration,
+    Made,
+    Scope,
+    Stage,
+    Value,
+    constant,
+    datasets_in,
+    options_of,
+)
+
+if TYPE_CHECKING:
+    from kerascheck.semantics.module import Module
+
+FEW_TRACES = 10
+"""So many traces are nobody's problem: the loop is over configurations, devices or layers."""
+
+# Numbers of Python, not of NumPy or TensorFlow, that are new with every call.
+_DRAWS = frozenset(
+    {
+        "random.random", "random.uniform", "random.randint", "random.randrange", "random.gauss", "random.normalvariate", "random.betavariate",
+        "numpy.random.uniform", "numpy.random.rand", "numpy.random.randn", "numpy.random.random", "numpy.random.normal", "numpy.random.randint",
+        "numpy.random.beta", "time.time", "time.perf_counter",
+    }
+)  # fmt: skip
+_DRAWN_AS_ARRAY = {"numpy.random.rand": 0, "numpy.random.randn": 0, "numpy.random.random": 0, "numpy.random.randint": 2}
+_KEEP_SHAPES = frozenset("prefetch cache take skip repeat shuffle with_options enumerate distribute shard".split())
+_JOINING = frozenset({"tensorflow.concat", "numpy.concatenate", "numpy.append", "keras.ops.concatenate", "numpy.hstack", "numpy.vstack"})
+
+
+@dataclass(frozen=True, slots=True)
+class TurnArgument:
+    """An argument that makes a compiled function trace again.
+
+    Attributes:
+        call: the call of the function, as Python makes it.
+        arg: the syntax of the argument.
+        loop: the loop whose turns give it another value or shape.
+        cause: where that comes about, other than the loop itself; None where it is the loop.
+    """
+
+    call: Call
+    arg: cst.Arg
+    loop: Scope
+    cause: Call | Stage | None = None
+
+
+def compiled_in_turns(module: Module) -> Iterator[tuple[Compilation, Scope, Call]]:
+    """Functions that every turn of a loop hands to tf.function and calls once: the place, the loop, and the call.
+
+    Where the turn calls it again and again, in a loop of its own, the trace pays for itself.
+    """
+    for made in module.run.compilations:
+        loop = next((loop for loop in made.scope.loops() if isinstance(loop.node, (cst.For, cst.While))), None)
+        if loop is None or made.how != "tf.function" or made.scope.traced_by() or turns(made.scope) <= FEW_TRACES:
+            continue
+        if is_conditional(made.scope, loop) or _is_kept(made):
+            continue
+        uses = [entry for entry in module.run.entries if _is_call_of(entry, made) and is_inside(entry.scope, loop)]
+        if uses and all(next(entry.scope.loops()) is loop for entry in uses):
+            yield made, loop, uses[0]
+
+
+def _is_call_of(entry: Call, made: Compilation) -> bool:
+    if isinstance(entry.receiver, Function) and isinstance(made.function, Function):
+        return entry.receiver.node is made.function.node and entry.receiver.options is made.function.options
+    return entry.receiver is made.function
+
+
+def _is_kept(made: Compilation) -> bool:
+    """Whether the result may outlive the turn: stored in an attribute or item, or remembered by a cache around its maker."""
+    assign = made.module.tree.parents.get(made.node)
+    if isinstance(assign, cst.Assign) and not all(isinstance(target.target, cst.Name) for target in assign.targets):
+        return True
+    for frame in made.scope.frames():
+        node = frame.function.node if frame.function is not None else None
+        for decorator in node.decorators if isinstance(node, cst.FunctionDef) else ():
+            if any(isinstance(name, cst.Name) and "cache" in name.value for name in made.module.tree.descendants(decorator)):
+                return True
+    return False
+
+
+def changing_numbers(module: Module) -> Iterator[TurnArgument]:
+    """Python numbers, another one in each of many turns, given to a tf.function that traces once for each."""
+    for entry in _loop_entries(module):
+        if _option(entry, 1, "input_signature") is not None:
+            continue
+        for key, arg in entry.arguments.nodes.items():
+            value = entry.arguments.keywords[key] if isinstance(key, str) else entry.arguments.positional[key]
+            loop = _turn_of(value, entry.scope)
+            # A loop starts over with its own number, but a counter goes on.
+            if loop is None:
+                loop, values = _counted(arg.value, value, entry.scope), turns(entry.scope)
+            else:
+                values = float("inf") if loop.trips is None else loop.trips
+            if loop is not None and values > FEW_TRACES and not _is_python(entry, key) and not _is_rare(entry.scope, loop):
+                yield TurnArgument(entry, arg, loop)
+
+
+def changing_shapes(module: Module) -> Iterator[TurnArgument]:
+    """Tensors and arrays of another shape in each of many turns, given to a tf.function that traces once for each."""
+    for entry in _loop_entries(module):
+        relaxed = [_option(entry, None, name) for name in ("reduce_retracing", "experimental_relax_shapes", "experimental_follow_type_hints")]
+        if _option(entry, 1, "input_signature") is not None or any(constant(value, value is not None) for value in relaxed):
+            continue
+        for arg in entry.arguments.nodes.values():
+            found = _reshaped(module, entry, arg)
+            if found is not None and turns(entry.scope) > FEW_TRACES and not _is_rare(entry.scope, found.loop):
+                yield found
+                break
+
+
+def _loop_entries(module: Module) -> Iterator[Call]:
+    if module.is_graph_code or module.program.runs_eagerly:
+        return
+    for entry in module.run.entries:
+        how = entry.receiver.traced if isinstance(entry.receiver, Function) else "tf.function"
+        if how == "tf.function" and next(entry.scope.loops(), None) is not None and _option(entry, None, "autograph") is not UNKNOWN:
+            yield entry
+
+
+def _option(entry: Call, position: int | None, name: str) -> Value | None:
+    """An option given to tf.function, None where it is left out or None."""
+    receiver = entry.receiver
+    options = receiver.options if isinstance(receiver, Function) else receiver.call if isinstance(receiver, Made) else None
+    value = options.argument(position, name) if options is not None else None
+    return None if isinstance(value, Const) and value.value is None else value
+
+
+def _is_python(entry: Call, key: int | str) -> bool:
+    """Whether a parameter picks an item or counts turns in the function: what Python does while tracing."""
+    function = entry.receiver
+    if not isinstance(function, Function):
+        return False
+    parameters = [parameter.name.value for parameter in (*function.node.params.posonly_params, *function.node.params.params)][function.receiver is not None :]
+    name = key if isinstance(key, str) else parameters[key] if key < len(parameters) else None
+    for node in function.module.tree.descendants(function.node.body):
+        if isinstance(node, cst.Index) and isinstance(node.value, cst.Name) and node.value.value == name:
+            return True
+        if isinstance(node, cst.Call) and isinstance(node.func, cst.Name) and node.func.value == "range":
+            if any(isinstance(inner, cst.Name) and inner.value == name for arg in node.args for inner in function.module.tree.descendants(arg)):
+                return True
+    return False
+
+
+def _turn_of(value: Value, scope: Scope) -> Scope | None:
+    """The loop around ``scope`` whose turns each have another Python number; None where it is no such number."""
+    around = set(scope.loops())
+    for option in options_of(value):
+        if isinstance(option, Counter):
+            loop = option.loop
+        elif isinstance(option, Made) and option.name in _DRAWS and option.call is not None and _is_number(option.call):
+            loop = next(option.call.scope.loops(), None)
+        else:
+            continue
+        if loop in around:
+            return loop
+    return None
+
+
+def _is_number(call: Call) -> bool:
+    given = len(call.arguments.positional)
+    return call.argument(_DRAWN_AS_ARRAY.get(call.name or "", 2), "size") is None and given <= _DRAWN_AS_ARRAY.get(call.name or "", given)
+
+
+def _counted(expression: cst.BaseExpression, value: Value, scope: Scope) -> Scope | None:
+    """The innermost loop of the function at hand that counts a variable up, whose number is given."""
+    if not isinstance(expression, cst.Name) or not any(
+        isinstance(constant(option), (int, float)) and not isinstance(constant(option), bool) for option in options_of(value)
+    ):
+        return None
+    for loop in scope.loops(across_calls=False):
+        for node in scope.module.tree.descendants(loop.node) if loop.module is scope.module else ():
+            if isinstance(node, cst.AugAssign) and isinstance(node.target, cst.Name) and node.target.value == expression.value:
+                return next(
+                    (inner for inner in scope.loops(across_calls=False) if any(node is each for each in inner.module.tree.descendants(inner.node))), loop
+                )
+    return None
+
+
+def _is_rare(scope: Scope, loop: Scope) -> bool:
+    """Whether a place in a loop is reached once in so many turns."""
+    return any(
+        each.kind == "branch" and is_inside(each, loop) and isinstance(each.node, cst.If)
+        and any(isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.Modulo) for node in each.module.tree.descendants(each.node.test))
+        for each in scope.chain()
+    )
+
+
+def _reshaped(module: Module, entry: Call, arg: cst.Arg) -> TurnArgument | None:
+    loop = varies(arg.value, entry.scope)
+    if loop is None:
+        return None
+    for dataset in datasets_in(loop.value):
+        stage = _padding(dataset.stage)
+        if stage is not None:
+            return TurnArgument(entry, arg, loop, stage)
+    if _is_growing_slice(arg.value, entry.scope):
+        return TurnArgument(entry, arg, loop)
+    growing = _growing(module, arg.value, loop)
+    return TurnArgument(entry, arg, loop, growing) if growing is not None else None
+
+
+def _padding(stage: Stage) -> Stage | None:
+    """The operation that gives each batch the length of its longest element; None where the shapes are fixed or not known."""
+    for current in stage.upstream():
+        if current.name == "padded_batch":
+            shapes = current.argument(1, "padded_shapes")
+            return current if shapes is None or _holds_none(shapes) else None
+        if current.name == "bucket_by_sequence_length":
+            to_boundary = current.argument(6, "pad_to_bucket_boundary")
+            return current if constant(to_boundary or Const(False)) is False else None
+        if current.name not in _KEEP_SHAPES:
+            return None
+    return None
+
+
+def _holds_none(value: Value) -> bool:
+    if isinstance(value, Group):
+        return any(_holds_none(item) for item in value.items)
+    return isinstance(value, Const) and value.value in (None, -1)
+
+
+def _is_growing_slice(expression: cst.BaseExpression, scope: Scope) -> bool:
+    """``x[:, :i]`` where ``i`` counts the turns."""
+    if not isinstance(expression, cst.Subscript):
+        return False
+    for loop in scope.loops(across_calls=False):
+        if not (isinstance(loop.node, cst.For) and isinstance(loop.node.target, cst.Name) and isinstance(loop.value, Iteration) and loop.value.kind == "range"):
+            continue
+        for element in expression.slice:
+            cut = element.slice
+            if isinstance(cut, cst.Slice) and cut.lower is None and cut.upper is not None:
+                if any(isinstance(node, cst.Name) and node.value == loop.node.target.value for node in scope.module.tree.descendants(cut.upper)):
+                    return True
+    return False
+
+
+def _growing(module: Module, expression: cst.BaseExpression, loop: Scope) -> Call | None:
+    """``x = tf.concat([x, y], 0)`` in the same loop, if nothing else there sets ``x``."""
+    if not isinstance(expression, cst.Name):
+        return None
+    tree = loop.module.tree
+    setting = [
+        node for node in tree.descendants(loop.node) if isinstance(node, cst.AssignTarget) and isinstance(node.target, cst.Name) and node.target.value == expression.value
+    ]
+    for call in module.pipelines.calls_in(loop):
+        assign = tree.parents.get(call.node) if call.module is loop.module else None
+        if call.name not in _JOINING or not isinstance(assign, cst.Assign) or len(setting) != 1 or setting[0] not in assign.targets or is_conditional(call.scope, loop):
+            continue
+        if not call.node.args or next(call.scope.loops()) is not loop:
+            continue
+        pieces = call.node.args[0].value
+        parts = [element.value for element in pieces.elements] if isinstance(pieces, (cst.List, cst.Tuple)) else [pieces]
+        if any(isinstance(part, cst.Name) and part.value == expression.value for part in parts):
+            return call
+    return None

