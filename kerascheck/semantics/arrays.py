@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from kerascheck.semantics.values import Call
+from collections.abc import Iterator
+
+from kerascheck.semantics.values import Call, Group, Iteration, Made, Mapping, Method, Value, options_of
 
 IMAGE_READERS = frozenset(
     {
@@ -32,3 +34,32 @@ def reads_file(call: Call) -> bool:
 def waits(call: Call) -> bool:
     """Whether a call waits for a network or a clock, while other threads run."""
     return call.name in _REMOTE
+
+
+def ingredients(value: Value | None, depth: int = 12) -> Iterator[Value]:
+    """A value and everything that it was computed from: arguments of the functions that made it, operands, items."""
+    seen: set[int] = set()
+    pending = [(option, depth) for option in options_of(value)]
+    while pending:
+        current, left = pending.pop(0)
+        if id(current) in seen:
+            continue
+        seen.add(id(current))
+        yield current
+        if left:
+            pending += [(option, left - 1) for inner in _parts(current) for option in options_of(inner)]
+
+
+def _parts(value: Value) -> list[Value]:
+    if isinstance(value, Method):
+        return [value.receiver]
+    if isinstance(value, Group):
+        return value.items
+    if isinstance(value, Mapping):
+        return list(value.items.values())
+    if isinstance(value, Iteration):
+        return value.over
+    if isinstance(value, Made):
+        made = [*value.call.arguments.values(), value.call.receiver] if value.call is not None else []
+        return [*value.attributes.values(), *made]
+    return []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from kerascheck.semantics import library
-from kerascheck.semantics.interpreter.support import Imported, MAX_OPTIONS, SuperValue, any_of, is_number, is_symbolic, join
+from kerascheck.semantics.interpreter.support import Imported, MAX_OPTIONS, SuperValue, any_of, derived, is_array, is_number, is_symbolic, join
 from kerascheck.semantics.names import canonical
 from kerascheck.semantics.values import (
     UNKNOWN,
@@ -185,6 +185,8 @@ class Expressions:
         timed = self._timed(node, left, right)
         if timed is not None:
             return timed
+        if is_array(left) or is_array(right):
+            return derived(left, right)
         if isinstance(left, Const) and isinstance(right, Const):
             operator = _BINARY.get(type(node.operator))
             numbers = all(isinstance(side.value, (int, float)) and not isinstance(side.value, bool) for side in (left, right))
@@ -218,6 +220,8 @@ class Expressions:
         if holds_tensor(value) and not isinstance(node.operator, cst.Not):
             self._use("arithmetic", node)
             return Tensor("result")
+        if is_array(value):
+            return derived(value)
         if isinstance(node.operator, cst.Minus) and isinstance(value, Const) and isinstance(value.value, (int, float)):
             return Const(-value.value)
         return UNKNOWN
@@ -248,6 +252,8 @@ class Expressions:
         key = self._index(node)
         if isinstance(value, (Made, Method)) and is_symbolic(value):
             return Made("keras.KerasTensor", None, {"operands": Group("tuple", [value])})
+        if is_array(value):
+            return derived(value)
         if isinstance(value, Tensor):
             self._use("key" if isinstance(constant(key), str) else "index", node)
             return Tensor("item")

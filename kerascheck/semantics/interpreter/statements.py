@@ -5,7 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from kerascheck.semantics import library
-from kerascheck.semantics.interpreter.support import Imported, MAX_ALIKE, MAX_OPTIONS, MISSING, any_of, dotted_name, join, literal_of, parameters_of, written_trips
+from kerascheck.semantics.interpreter.support import Imported, MAX_ALIKE, MAX_OPTIONS, MISSING, any_of, derived, dotted_name, is_array, join, literal_of, parameters_of, written_trips
 from kerascheck.semantics.names import canonical
 from kerascheck.semantics.values import (
     UNKNOWN,
@@ -108,6 +108,9 @@ class Statements:
                 self._store(base.items, target, value)
             elif isinstance(base, Group):
                 self._extend(base, [value], certain=False)
+            elif isinstance(base, Made) and is_array(base):
+                stored = base.attributes.get("stored", Group("list", [], open=True))
+                self._store(base.attributes, "stored", Group("list", [*stored.items, value], open=True))
         elif isinstance(target, cst.StarredElement):
             self._bind(target.value, UNKNOWN)
 
@@ -205,6 +208,12 @@ class Statements:
             each: Value = value
         elif isinstance(value, Group):
             each = any_of(value.items) if value.open else UNKNOWN
+        elif isinstance(value, Made) and value.name == "sklearn.model_selection.train_test_split" and value.call is not None:
+            # Two parts of every array, in the order of the arguments.
+            for index, element in enumerate(elements):
+                given = value.call.argument(index // 2) or UNKNOWN
+                self._bind(element.value if isinstance(element, cst.Element) else element, derived(given) if is_array(given) else UNKNOWN)
+            return
         else:
             each = UNKNOWN
         for element in elements:

@@ -155,6 +155,16 @@ def is_number(value: Value) -> bool:
     return isinstance(value, Const) or (isinstance(value, Made) and value.name in ("builtins.int", "builtins.float"))
 
 
+def is_array(value: Value) -> bool:
+    """Whether a value comes out of NumPy or OpenCV, or may."""
+    return any(isinstance(option, Made) and option.name.startswith(("numpy.", "cv2.")) for option in options_of(value))
+
+
+def derived(*values: Value) -> Made:
+    """An array computed from others, which it remembers."""
+    return Made("numpy.ndarray", None, {"operands": Group("tuple", list(values))})
+
+
 def is_symbolic(value: Value, depth: int = 2) -> bool:
     """Whether a value is, or holds, what functional models are built from: the output of a layer called on ``keras.Input``."""
     for option in options_of(value):

@@ -1,0 +1,36 @@
+"""What arrays are made of."""
+
+import pytest
+from snippets import load, shown
+
+from kerascheck.semantics.arrays import IMAGE_READERS, ingredients
+from kerascheck.semantics.values import Made
+
+HEAD = "import cv2, keras, numpy as np\nfrom PIL import Image\nfrom sklearn.model_selection import train_test_split\nfrom somewhere import paths, y, show\n"
+
+
+def read_by(module):
+    (value,) = shown(module)
+    return {inner.name for inner in ingredients(value) if isinstance(inner, Made)} & IMAGE_READERS
+
+
+@pytest.mark.parametrize(
+    ("text", "reader"),
+    [
+        ("x = []\nfor p in paths:\n    x.append(cv2.imread(p))\nshow(np.array(x))", "cv2.imread"),
+        ("x = []\nfor p in paths:\n    im = cv2.resize(cv2.imread(p), (9, 9))\n    x += [im / 255.0]\nshow(np.array(x))", "cv2.imread"),
+        ("show(np.asarray([np.array(Image.open(p).convert('L')) for p in paths]))", "PIL.Image.open"),
+        ("from tensorflow.keras.preprocessing.image import load_img, img_to_array\nshow(np.stack([img_to_array(load_img(p)) for p in paths]) / 255)", "keras.utils.load_img"),
+        ("def one(p):\n    return cv2.imread(p)\nshow(np.array(list(map(one, paths[:3]))))", None),
+        ("def all():\n    x = [cv2.imread(p) for p in paths]\n    return np.array(x), y\na, b = all()\nshow(a[:100])", "cv2.imread"),
+        ("x = np.array([cv2.imread(p) for p in paths])\na, b, c, d = train_test_split(x, y)\nshow(a)", "cv2.imread"),
+        ("x = np.array([cv2.imread(p) for p in paths])\na, b, c, d = train_test_split(x, y)\nshow(c)", None),
+        ("x = np.zeros((9, 9))\nfor i, p in enumerate(paths):\n    x[i] = cv2.imread(p)\nshow(x.astype('float32').reshape(-1, 9))", "cv2.imread"),
+        ("x = -np.array([cv2.imread(p) for p in paths])\nshow(x)", "cv2.imread"),
+        ("class Data:\n    def __init__(self):\n        self.x = []\n        for p in paths:\n            self.x.append(cv2.imread(p))\nshow(np.array(Data().x))", "cv2.imread"),
+        ("show(np.load('x.npy'))", None),
+        ("show(paths)", None),
+    ],
+)
+def test_arrays_remember_what_they_are_made_of(tmp_path, text, reader):
+    assert read_by(load(tmp_path, text, HEAD)) == ({reader} if reader else set())
