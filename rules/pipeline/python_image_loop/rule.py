@@ -53,9 +53,9 @@ class PythonImageLoop(Rule):
 
     ## Precision
 
-    Read on real code: no finding in 8,900 public files; they hold no script that trains a Keras
-    model on images which a loop has read. The ways in which such scripts are usually written are
-    tests: lists, comprehensions, helper functions, `train_test_split`, arrays filled by index.
+    Read on real code: both findings in 8,900 public files, two editions of one notebook that reads
+    7,400 photographs into an array, are right. The other ways in which such scripts are usually
+    written are tests: lists, comprehensions, helper functions, `train_test_split`.
 
     ## References
 
