@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from kerascheck.semantics.training import is_guarded
-from kerascheck.semantics.values import Call, Scope
+from kerascheck.semantics.values import Call, Const, Group, Instance, Made, Scope, Value, constant, options_of
 
 BATCH_HOOKS = frozenset({"on_train_batch_begin", "on_train_batch_end", "on_batch_begin", "on_batch_end"})
 """What Keras calls around every step of ``fit``; the last two are older names of the first two (keras/src/callbacks/callback.py)."""
@@ -26,6 +26,36 @@ def batch_hook(scope: Scope) -> Scope | None:
             if any(base.startswith("keras.callbacks.") for base in function.owner.external_bases()):
                 return frame
     return None
+
+
+# Callbacks of Keras that act between epochs, with the argument that can make them act on batches: name and position.
+_BETWEEN_EPOCHS: dict[str, tuple[int | None, str] | None] = {
+    **dict.fromkeys(("CSVLogger", "EarlyStopping", "History", "LearningRateScheduler", "ReduceLROnPlateau")),
+    "BackupAndRestore": (1, "save_freq"),
+    "ModelCheckpoint": (6, "save_freq"),
+    "TensorBoard": (None, "update_freq"),
+}
+
+
+def may_act_on_batches(fit: Call) -> bool:
+    """Whether a callback given to ``fit`` sees single batches, or may do so because it is not known."""
+    given = fit.argument(5, "callbacks")
+    if given is None or isinstance(given, Const) and given.value is None:
+        return False
+    items = given.items if isinstance(given, Group) and not given.open else [given]
+    return any(_may_see_batches(option) for item in items for option in options_of(item))
+
+
+def _may_see_batches(callback: Value) -> bool:
+    if isinstance(callback, Instance):
+        foreign = callback.cls.external_bases() - {"keras.callbacks.Callback"}
+        return bool(foreign) or any(callback.cls.member(hook) is not None for hook in BATCH_HOOKS)
+    if not isinstance(callback, Made) or callback.call is None or not callback.name.startswith("keras.callbacks."):
+        return True
+    short = callback.name.rpartition(".")[2]
+    argument = _BETWEEN_EPOCHS.get(short)
+    often = callback.call.argument(*argument) if argument is not None else None
+    return short not in _BETWEEN_EPOCHS or often is not None and constant(often) != "epoch"
 
 
 def every_batch(calls: list[Call]) -> Iterator[tuple[Call, Scope]]:

@@ -12,13 +12,33 @@ from typing import TYPE_CHECKING
 
 from kerascheck.semantics import library, shapes
 from kerascheck.semantics.shapes import Shape
-from kerascheck.semantics.values import UNKNOWN, Call, Function, Group, Instance, Made, Mapping, Method, Scope, Tensor, Union, Value, options_of
+from kerascheck.semantics.training import Place
+from kerascheck.semantics.values import (
+    UNKNOWN,
+    Call,
+    Const,
+    Function,
+    Group,
+    Instance,
+    Made,
+    Mapping,
+    Method,
+    Scope,
+    Tensor,
+    Union,
+    Value,
+    constant,
+    datasets_in,
+    options_of,
+)
 
 if TYPE_CHECKING:
     from kerascheck.semantics.module import Module
 
 _WRAPPERS = frozenset({"keras.layers.TimeDistributed", "keras.layers.Bidirectional", "keras.layers.SpectralNormalization", "keras.layers.Wrapper"})
 _DEEP = 4
+_LONG = 200
+_CHANGES_BATCHES = frozenset({"unbatch", "rebatch", "flat_map", "interleave", "window", "map_and_batch", "bucket_by_sequence_length"})
 
 
 @dataclass(eq=False, slots=True)
@@ -86,12 +106,46 @@ def models_of(module: Module) -> list[Model]:
     return _Builder(module).models
 
 
+@dataclass(frozen=True, slots=True)
+class Batching:
+    """How many examples a training step takes.
+
+    Attributes:
+        size: the number.
+        place: the argument or dataset operation that says it; the call of ``fit`` where it is the default.
+    """
+
+    size: int
+    place: Place
+
+
+def batching(fit: Call) -> Batching | None:
+    """The batches that a call of ``fit`` trains on; None where their size is not known."""
+    given = fit.argument(2, "batch_size")
+    if given is not None and not (isinstance(given, Const) and given.value is None):
+        node = fit.arguments.node(2, "batch_size")
+        return _batching(given, Place(fit.module, node or fit.node))
+    found = list(datasets_in(fit.argument(0, "x")))
+    if len(found) == 1:
+        for stage in found[0].stage.upstream():
+            if stage.maybe or stage.name in _CHANGES_BATCHES:
+                return None
+            if stage.name in ("batch", "padded_batch", "ragged_batch"):
+                return _batching(stage.argument(0, "batch_size"), Place(stage.module, stage.node))
+    # Only arrays come with their labels apart.
+    return Batching(32, Place(fit.module, fit.node)) if not found and fit.attribute == "fit" and fit.argument(1, "y") is not None else None
+
+
+def _batching(size: Value | None, place: Place) -> Batching | None:
+    number = constant(size)
+    return Batching(number, place) if type(number) is int and number > 0 else None
+
+
 class _Builder:
     def __init__(self, module: Module):
-        self._run = module.run
+        self._module = module
         calls = module.run.calls
         self._applied = [call for call in calls if call.attribute == "__call__"]
-        self._made = {id(call.result): call for call in calls if call.attribute == "__init__" and isinstance(call.result, Instance)}
         self._adds: dict[int, list[Call]] = {}
         self._popped: set[int] = set()
         for call in calls:
@@ -197,7 +251,7 @@ class _Builder:
                         model.layers += self._placed(model, option, None)[1]
         # What the tree's own code does besides calling layers is not known.
         model.complete = False
-        model.outputs = self._ends(model, self._run.returned.get(method.node))
+        model.outputs = self._ends(model, self._module.run.returned.get(method.node))
 
     # ------------------------------------------------------------------- their parts
 
@@ -232,7 +286,7 @@ class _Builder:
         return layer, inside
 
     def _constructor(self, value: Value) -> Call | None:
-        return value.call if isinstance(value, Made) else self._made.get(id(value))
+        return value.call if isinstance(value, Made) else self._module.program.constructors.get(value)
 
     def _count(self, total: int | None, layer: Layer) -> int | None:
         """``total`` with the weights of one more layer."""
@@ -318,7 +372,9 @@ class _Walk:
         return self._shape(call.argument(0), 0)
 
     def _shape(self, value: Value | None, depth: int) -> Shape:
-        if not isinstance(value, Made) or value.call is None or depth > 200:
+        if isinstance(value, Group) and value.items and not value.open and depth < _LONG:
+            return shapes.joined([self._shape(item, depth + 1) for item in value.items])
+        if not isinstance(value, Made) or value.call is None or depth > _LONG:
             return None
         if id(value) not in self._shapes:
             call = value.call
@@ -326,6 +382,8 @@ class _Walk:
                 found = shapes.input_shape(call)
             elif call.attribute == "__call__":
                 found = shapes.output_shape(call.receiver, self._shape(call.argument(0), depth + 1))
+            elif call.name == "keras.layers.concatenate" and call.argument(1, "axis") is None:
+                found = self._shape(call.argument(0), depth + 1)
             else:
                 found = None
             self._shapes[id(value)] = found

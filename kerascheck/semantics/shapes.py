@@ -17,15 +17,14 @@ _UNCHANGED = frozenset(
     for name in (
         "Activation ActivityRegularization AlphaDropout BatchNormalization Dropout ELU GELU GaussianDropout GaussianNoise GroupNormalization Identity "
         "LayerNormalization LeakyReLU Masking Normalization PReLU RMSNormalization ReLU Rescaling Softmax SpatialDropout1D SpatialDropout2D "
-        "SpatialDropout3D ThresholdedReLU UnitNormalization RandomBrightness RandomContrast RandomFlip RandomRotation RandomTranslation RandomZoom Add "
-        "Multiply Average Maximum Minimum Subtract"
+        "SpatialDropout3D ThresholdedReLU UnitNormalization RandomBrightness RandomContrast RandomFlip RandomRotation RandomTranslation RandomZoom"
     ).split()
 )
 _WEIGHTLESS = (_UNCHANGED | {
     "keras.layers." + name
     for name in (
         "Flatten GlobalAveragePooling1D GlobalMaxPooling1D GlobalAveragePooling2D GlobalMaxPooling2D GlobalAveragePooling3D GlobalMaxPooling3D "
-        "AveragePooling1D MaxPooling1D AveragePooling2D MaxPooling2D AveragePooling3D MaxPooling3D Concatenate Reshape Permute RepeatVector "
+        "Add Multiply Average Maximum Minimum Subtract AveragePooling1D MaxPooling1D AveragePooling2D MaxPooling2D AveragePooling3D MaxPooling3D Concatenate Reshape Permute RepeatVector "
         "ZeroPadding1D ZeroPadding2D Cropping1D Cropping2D UpSampling1D UpSampling2D Resizing CenterCrop Dot CategoryEncoding Discretization Lambda "
         "InputLayer"
     ).split()
@@ -56,8 +55,17 @@ def input_shape(call: Call) -> Shape:
     return literal_shape(call.argument(None, "batch_shape") or call.argument(None, "batch_input_shape"))
 
 
+def joined(each: list[Shape]) -> Shape:
+    """The shape of several tensors put together along their last axis."""
+    first = each[0]
+    if first is None or any(shape is None or len(shape) != len(first) for shape in each):
+        return None
+    widths = [shape[-1] for shape in each]
+    return (*first[:-1], None if None in widths else sum(widths))
+
+
 def output_shape(layer: Value, shape: Shape) -> Shape:
-    """The shape that comes out of a layer of Keras for one that goes in."""
+    """The shape that comes out of a layer of Keras for one that goes in; of several that go in, for what :func:`joined` says."""
     if not isinstance(layer, Made) or layer.call is None:
         return None
     name, call = layer.name, layer.call
@@ -67,6 +75,8 @@ def output_shape(layer: Value, shape: Shape) -> Shape:
         return None
     if name == "keras.layers.Dense":
         return (*shape[:-1], _number(call, 0, "units"))
+    if name == "keras.layers.Concatenate":
+        return shape if call.argument(0, "axis") is None or constant(call.argument(0, "axis")) == -1 else None
     if name == "keras.layers.Flatten":
         return (shape[0], prod(shape[1:]) if None not in shape[1:] else None)
     if name == "keras.layers.Embedding":

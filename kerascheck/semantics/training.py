@@ -44,6 +44,15 @@ _ADVERSARIES = (re.compile(r"\bgenerator\b", re.I), re.compile(r"\bdiscriminator
 _GAN = re.compile(r"\bGAN\b", re.I)
 _DOUBLE = re.compile(r"""set_floatx\(\s*["']float64|dtype\s*=\s*(?:tf\.float64|["']float64)""")
 _TOY_DATA = ("keras.datasets.mnist.", "keras.datasets.fashion_mnist.", "keras.datasets.boston_housing.", "keras.datasets.california_housing.", "sklearn.datasets.")
+_LARGE_DATA = (
+    "sklearn.datasets.fetch_", "tensorflow_datasets.", "tensorflow.io.", "h5py.", *(f"keras.datasets.{name}." for name in ("mnist", "fashion_mnist", "cifar10", "cifar100", "imdb", "reuters", "california_housing")),
+)
+_FILE_READERS = frozenset(
+    {
+        "numpy.load", "numpy.loadtxt", "numpy.genfromtxt", "numpy.fromfile", "pandas.read_csv", "pandas.read_parquet", "pandas.read_excel", "pandas.read_json",
+        "pandas.read_table", "builtins.open", "pickle.load", "joblib.load", "tensorflow.data.TFRecordDataset", "tensorflow.data.TextLineDataset",
+    }
+)
 _PRETRAINED = re.compile(r"\bapplications\.[a-z_0-9.]*[A-Z]\w+\(|from_pretrained\(|\bfrom (?:tensorflow\.)?keras\.applications")
 _LARGE_LAYERS = re.compile(r"\b(?:Conv[23]D|SeparableConv2D|MultiHeadAttention|ConvLSTM2D)\(")
 # Where a layer says its width, and the width from which its work is worth 16 bits.
@@ -245,6 +254,21 @@ class Program:
             if size and isinstance(units, int) and units >= size[1]:
                 return True
         return any(module.mentions(_LARGE_LAYERS) for module in self._modules[1:])
+
+    def has_many_examples(self, before: Call) -> bool:
+        """Data of a thousand examples or more is loaded, read from a file, or drawn before a call; False where nothing of that is seen."""
+        for call in self._run.calls:
+            if call.order >= before.order:
+                break
+            name = call.name or ""
+            if name.startswith(_LARGE_DATA) or name in _FILE_READERS:
+                return True
+            if name.startswith(("numpy.random.", "sklearn.datasets.make_")):
+                for value in call.arguments.values():
+                    first = value.items[0] if isinstance(value, Group) and value.items else value
+                    if isinstance(constant(first), int) and constant(first) >= 1000:
+                        return True
+        return False
 
     @cached_property
     def runs_eagerly(self) -> bool:

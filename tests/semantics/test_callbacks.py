@@ -3,7 +3,7 @@
 import pytest
 from snippets import MODEL, load
 
-from kerascheck.semantics.callbacks import every_batch
+from kerascheck.semantics.callbacks import every_batch, may_act_on_batches
 
 CALLBACK = MODEL + "class Watch(keras.callbacks.Callback):\n"
 
@@ -39,3 +39,32 @@ def attributes(module):
 )  # fmt: skip
 def test_calls_of_every_batch(tmp_path, text, expected):
     assert attributes(load(tmp_path, text)) == expected
+
+
+@pytest.mark.parametrize(
+    ("callbacks", "expected"),
+    [
+        ("None", False),
+        ("[]", False),
+        ("[keras.callbacks.EarlyStopping(), keras.callbacks.TensorBoard('logs')]", False),
+        ("[keras.callbacks.ModelCheckpoint('m.keras', save_freq='epoch')]", False),
+        ("[OfEpochs()]", False),
+        ("[keras.callbacks.ModelCheckpoint('m.keras', save_freq=10)]", True),
+        ("[keras.callbacks.TensorBoard('logs', update_freq=n)]", True),
+        ("[keras.callbacks.TerminateOnNaN()]", True),
+        ("[keras.callbacks.LambdaCallback(on_batch_end=f)]", True),
+        ("[OfBatches()]", True),
+        ("[Foreign()]", True),
+        ("[keras.callbacks.EarlyStopping(), own]", True),
+        ("make()", True),
+    ],
+)
+def test_callbacks_that_may_see_batches(tmp_path, callbacks, expected):
+    classes = (
+        "class OfEpochs(keras.callbacks.Callback):\n    def on_epoch_end(self, e, logs): pass\n"
+        "class OfBatches(keras.callbacks.Callback):\n    def on_train_batch_end(self, b, logs): pass\n"
+        "class Foreign(WandbCallback): pass\n"
+    )
+    module = load(tmp_path, f"{MODEL}from wandb.keras import WandbCallback\n{classes}model.fit(x, y, callbacks={callbacks})\n")
+    (fit,) = module.program.model_calls("fit")
+    assert may_act_on_batches(fit) is expected

@@ -3,6 +3,7 @@
 import pytest
 from snippets import IMPORTS, load
 
+from kerascheck.semantics.models import batching
 from kerascheck.semantics.values import Instance
 
 HEAD = IMPORTS + "from tensorflow.keras import Input, Model, Sequential, layers\n"
@@ -106,6 +107,9 @@ def test_classes(tmp_path, body, expected, ends):
         ("Sequential([Input((7,)), layers.Embedding(10, 4), layers.GlobalAveragePooling1D(), layers.Dense(1)])", (None, 7), 45),
         ("Sequential([Input((7, 2)), layers.LSTM(3, return_sequences=True), layers.Dense(1)])", (None, 7, 2), 76),
         ("i = Input(shape=(4,))\nModel(i, layers.Dense(2)(layers.Dense(3)(i)))", (None, 4), 23),
+        ("i = Input((4,))\nx = layers.concatenate([layers.Dense(3)(i), i])\nModel(i, layers.Dense(1)(x))", (None, 4), 23),
+        ("i = Input((4,))\nx = layers.Concatenate()([layers.Dense(3)(i), i])\nModel(i, layers.Dense(1)(x))", (None, 4), 23),
+        ("i = Input((4,))\nx = layers.Add()([layers.Dense(4)(i), i])\nModel(i, layers.Dense(1)(x))", (None, 4), None),
         ("i = Input((4,))\nd = layers.Dense(4)\nModel(i, d(d(i)))", (None, 4), 20),
         ("Sequential([Input((4,)), layers.Dense(n)])", (None, 4), None),
         ("Sequential([Input((n,)), layers.Dense(2)])", (None, None), None),
@@ -134,3 +138,29 @@ def test_what_is_done_with_a_model(tmp_path, text):
     found = model(tmp_path, text, files={"nets.py": HEAD + "def build(): return Sequential([layers.Dense(1)])\n"})
     assert names(found.layers) == ["Dense"]
     assert (len(found.compiles), len(found.fits), found.is_trained) == (1, 1, True)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("m.fit(x, y)", 32),
+        ("m.fit(x, y, batch_size=None)", 32),
+        ("m.fit(x, y, 8)", 8),
+        ("N = 4\nm.fit(x, y, batch_size=N * 2)", 8),
+        ("m.fit(x, y, batch_size=n)", None),
+        ("m.fit(x, y, **options)", None),
+        ("m.fit(x)", None),
+        ("m.fit(ds.batch(8).prefetch(2))", 8),
+        ("m.fit(ds.shuffle(9).batch(batch_size=8).map(f))", 8),
+        ("m.fit(ds.batch(n))", None),
+        ("m.fit(ds.batch(8).unbatch())", None),
+        ("if small: ds = ds.batch(2)\nm.fit(ds)", None),
+        ("m.fit(ds)", None),
+        ("m.fit_generator(flow(), 8)", None),
+    ],
+)
+def test_batches(tmp_path, text, expected):
+    module = load(tmp_path, f"{HEAD}m = Sequential([layers.Dense(1)])\nds = tf.data.Dataset.range(99)\n{text}\n")
+    (fit,) = module.models[0].fits
+    found = batching(fit)
+    assert (found and found.size) == expected

@@ -462,3 +462,26 @@ def test_a_function_that_nobody_calls_may_run_before_the_policy(tmp_path, text, 
     program = load(tmp_path, IMPORTS + text.format(policy="keras.config.set_dtype_policy('mixed_float16')")).program
     (layer,) = program.calls("keras.layers.Dense")
     assert program.policy_at(layer) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("(x, y), _ = keras.datasets.mnist.load_data()", True),
+        ("x = np.load('x.npy')", True),
+        ("x = pd.read_csv('x.csv').values", True),
+        ("x = np.random.rand(1000, 20)", True),
+        ("x = np.random.default_rng(0).normal(size=(2048, 10))", True),
+        ("x, y = make_circles(1000)", True),
+        ("(x, y), _ = keras.datasets.boston_housing.load_data()", False),
+        ("x = np.array([1., 2., 3.])", False),
+        ("x = np.random.rand(100, 20)", False),
+        ("x = np.random.rand(n, 20)", False),
+        ("x, y = load_iris(return_X_y=True)", False),
+    ],
+)
+def test_many_examples(tmp_path, text, expected):
+    head = "import numpy as np\nimport pandas as pd\nfrom sklearn.datasets import load_iris, make_circles\n"
+    program = load(tmp_path, f"{MODEL}{head}{text}\nmodel.fit(x, y)\nz = np.load('z.npy')\n").program
+    (fit,) = program.model_calls("fit")
+    assert program.has_many_examples(fit) is expected
