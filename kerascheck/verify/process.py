@@ -23,6 +23,8 @@ from typing import Any
 _CHILD = Path(__file__).parent / "child" / "__main__.py"
 _MARK = "KERASCHECK_RUN"
 _LOG_TAIL = 4000
+_LAST_SECONDS = 5.0
+"""How long a process may take to end once its pipe is closed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +151,6 @@ class ScriptProcess:
             if readable:
                 data = os.read(self._events, 1 << 16)
                 if not data:
-                    self._process.wait()
                     raise Ended(self._how_it_ended())
                 self._buffer += data
             elif self._process.poll() is not None and not select.select([self._events], [], [], 0)[0]:
@@ -160,7 +161,10 @@ class ScriptProcess:
         return message
 
     def _how_it_ended(self) -> str:
-        status = self._process.returncode
+        try:
+            status = self._process.wait(_LAST_SECONDS)
+        except subprocess.TimeoutExpired:
+            return "the script replaced its process (os.exec) or closed all files: nothing can be seen of it any more"
         if status < 0:
             try:
                 name = signal.Signals(-status).name

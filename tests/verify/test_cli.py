@@ -34,6 +34,33 @@ def script(tmp_path, monkeypatch):
     return path
 
 
+@pytest.mark.parametrize(
+    "text, words",
+    [
+        ("raise ValueError('no')", "ValueError: no at line 1"),
+        ("import time; time.sleep(600)", "no progress"),
+        ("print(input())", "reads standard input at line 1"),
+        ("import sys; print(sys.stdin.read()); input()", "reads standard input at line 1"),
+        ("import os; os.fork()", "without a training step"),
+        ("import os; os.abort()", "SIGABRT"),
+        ("import os; os.kill(os.getpid(), 9)", "SIGKILL"),
+        ("import sys; sys.exit('enough')", "'enough' before any training step"),
+        ("import sys; sys.stdout.buffer.write(bytes(range(256)))", "without a training step"),
+        ("import sys; sys.setrecursionlimit(100); f = lambda: f(); f()", "RecursionError"),
+        ("class E(Exception):\n    def __str__(self): raise RuntimeError\nraise E", "E"),
+        ("import sys; sys.stderr = None; raise ValueError('no')", "ValueError: no"),
+        ("import sys; del sys.modules['__main__'], sys.argv; sys.stdout = None", "without a training step"),
+    ],
+)
+def test_whatever_a_script_does_there_is_a_reason_and_no_traceback_of_ours(script, text, words):
+    script.write_text(text)
+    result = invoke("train.py", "--start-limit", "3")
+    assert result.return_value == 2
+    first, *others = result.stdout.strip().splitlines()
+    assert first.startswith("not run") and words in first
+    assert "kerascheck" not in "".join(others), result.stdout
+
+
 def test_what_will_be_executed_is_said_first(script):
     result = invoke("train.py", "--", "--epochs", "3")
     assert "EXECUTES YOUR SCRIPT: python train.py --epochs 3" in result.stderr

@@ -13,7 +13,7 @@ from kerascheck.verify.compare import why_useless
 from kerascheck.verify.process import Ended, Plan, Script, ScriptProcess, TooLate
 from kerascheck.verify.rounds import run_alone
 
-from verify.made_up import gone
+from verify.made_up import gone, with_torch
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
 
@@ -109,6 +109,51 @@ def test_every_end_has_a_reason(run, text, words):
 def test_a_script_that_hangs_is_ended(run):
     result = run("import time\nwhile True: time.sleep(1)", start_limit=1)
     assert "no progress" in why_useless(result)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import os, sys\nos.execv(sys.executable, [sys.executable, '-c', 'import time; time.sleep(600)'])",
+        "import os, time\nos.closerange(3, 1000)\ntime.sleep(600)",
+    ],
+    ids=["exec", "close"],
+)
+def test_a_script_that_gets_out_of_sight_is_ended(run, text, monkeypatch):
+    monkeypatch.setattr("kerascheck.verify.process._LAST_SECONDS", 0.2)
+    assert "replaced its process" in why_useless(run(text))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="states of processes are read from /proc")
+def test_an_interrupt_while_others_are_frozen_leaves_nothing(tmp_path):
+    script = tmp_path / "train.py"
+    script.write_text(
+        "import os, time\nfrom torch.optim.optimizer import SGD\n"
+        "open(f'{os.getpid()}.pid', 'w').close()\n"
+        "while True:\n    time.sleep(0.01)\n    SGD().step()\n"
+    )
+    with_torch(tmp_path)
+    program = (
+        "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "from kerascheck.verify.process import *\nfrom kerascheck.verify.rounds import measure_in_turn\n"
+        f"script = Script({str(script)!r}, {{{str(script)!r}: open({str(script)!r}).read()}}, directory={str(tmp_path)!r})\n"
+        "plan = Plan(warmup_seconds=0, block_steps=1, blocks=10**9, in_turn=True)\n"
+        "measure_in_turn({'a': script, 'b': script}, plan, start_limit=600, block_limit=600)"
+    )
+    parent = subprocess.Popen([sys.executable, "-c", program], cwd=Path(__file__).parents[2], stderr=subprocess.PIPE)
+    pids = []
+    deadline = time.monotonic() + 60
+    while not (len(pids) == 2 and any(map(frozen, pids))) and time.monotonic() < deadline:
+        pids = [int(path.stem) for path in tmp_path.glob("*.pid")]
+        time.sleep(0.01)
+    parent.send_signal(signal.SIGINT)
+    _, errors = parent.communicate(timeout=30)
+    assert b"KeyboardInterrupt" in errors
+    assert len(pids) == 2 and all(gone(pid) for pid in pids)
+
+
+def frozen(pid):
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "T"
 
 
 def test_processes_that_the_script_started_end_with_it(run, tmp_path):

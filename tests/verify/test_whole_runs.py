@@ -62,6 +62,7 @@ def test_a_training_is_found_and_compared(against):
         ("if step == 20: os.abort()", "SIGABRT"),
         ("if step == 20: time.sleep(1000)", "no progress"),
         ("break", "without a training step"),
+        ("sys.stdout = None; break", "without a training step"),
     ],
 )
 def test_a_variant_that_does_not_run_says_why(against, change, words):

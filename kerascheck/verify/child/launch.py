@@ -1,6 +1,7 @@
 """Runs one script as ``python script.py`` would, under the probes, and tells the parent how it ended."""
 
 import builtins
+import contextlib
 import ctypes
 import json
 import os
@@ -11,7 +12,7 @@ import types
 
 from . import probes, sources
 from .channel import Channel
-from .recorder import Recorder
+from .recorder import Recorder, flush
 
 _PR_SET_PDEATHSIG = 1
 
@@ -39,8 +40,7 @@ def main(run_file):
     probes.install(run, recorder)
     channel.send(event="started")
     end = _run_script(run["script"], run["sources"], run["argv"])
-    sys.stdout.flush()
-    sys.stderr.flush()
+    flush()
     if recorder.disabled:  # a process that the script forked: its end says nothing about the script
         os._exit(0)
     recorder.finish(**end)
@@ -92,7 +92,10 @@ def _describe(error, served):
     # A syntax error's message begins with the place and the line.
     headline = message.splitlines()[-1 if isinstance(error, SyntaxError) else 0] if message else type(error).__name__
     text = "Traceback (most recent call last):\n" + "".join(traceback.format_list(entries)) + message
-    sys.stderr.write(text + "\n")
+    flush()
+    # Not through sys.stderr, in whose place the script may have put anything.
+    with contextlib.suppress(OSError):
+        os.write(2, (text + "\n").encode("utf-8", "backslashreplace"))
     return {
         "detail": headline[:500],
         "exception": type(error).__name__,

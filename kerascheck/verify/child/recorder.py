@@ -107,6 +107,15 @@ class CpuLoad:
         return max(0.0, min(1.0, (busy - own) / (busy + idle))) if busy + idle else None
 
 
+def flush():
+    """Write out what the script has printed, to whatever it has put in the place of the standard streams."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except Exception:  # closed, None, or something of the script's own
+            continue
+
+
 class _Inside:
     """A part of the script in which events belong to something that ticks by itself, or are no training at all."""
 
@@ -326,6 +335,12 @@ class Recorder:
         Nothing of the script runs after this: no ``finally`` block, no exit handler, no callback's
         ``on_train_end``, each of which could write files that the script would not have written by now.
         """
+        try:
+            self._finish(reason, leader, end)
+        except Exception as error:  # must not look like an error of the script
+            self.fault(f"{type(error).__name__}: {error}")
+
+    def _finish(self, reason, leader, end):
         seconds = time.perf_counter() - self.origin
         leader = leader or self.leader()
         message = {"event": "end", "reason": reason, "seconds": seconds, "notes": self.notes, **end}
@@ -358,6 +373,5 @@ class Recorder:
             for look in last_looks:
                 facts |= look(leader) or {}
             self._channel.send(event="more", facts=facts)
-        sys.stdout.flush()
-        sys.stderr.flush()
+        flush()
         os._exit(0)

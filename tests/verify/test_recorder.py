@@ -1,0 +1,107 @@
+"""What the recorder makes of ticks, in this process: it is told them, and what it sends is caught."""
+
+import os
+from dataclasses import asdict
+
+import pytest
+
+from kerascheck.verify.child.recorder import PREDICTION, Recorder
+from kerascheck.verify.process import Plan
+
+
+
+
+class Channel:
+    def __init__(self):
+        self.sent = []
+
+    def send(self, **message):
+        self.sent.append(message)
+
+
+@pytest.fixture
+def recorder(monkeypatch):
+    def leave(status):
+        raise SystemExit
+
+    monkeypatch.setattr(os, "_exit", leave)
+
+    def recorder(**plan):
+        return Recorder(asdict(Plan(warmup_steps=2, warmup_seconds=0, **plan)), Channel())
+
+    return recorder
+
+
+def finish(recorder):
+    with pytest.raises(SystemExit):
+        recorder.finish(reason="end", detail="")
+    return next(message for message in recorder._channel.sent if message["event"] == "end")
+
+
+def test_a_look_of_ours_that_fails_is_no_error_of_the_script(recorder):
+    recorder = recorder()
+    recorder.at_end.append(lambda leader: 1 / 0)
+    recorder.tick("a", "fit")
+    with pytest.raises(SystemExit):
+        recorder.finish(reason="end", detail="")
+    assert recorder._channel.sent[-1] | {"notes": 0, "seconds": 0} == {
+        "event": "end", "reason": "fault", "detail": "ZeroDivisionError: division by zero", "notes": 0, "seconds": 0,
+    }  # fmt: skip
+
+
+def test_what_ticks_inside_something_is_left_when_it_raises(recorder):
+    recorder = recorder()
+    with pytest.raises(ZeroDivisionError), recorder.inside:
+        with recorder.inside:
+            assert recorder.depth == 2
+            raise ZeroDivisionError
+    assert recorder.depth == 0
+
+
+def test_trainings_come_before_bare_loops(recorder):
+    recorder = recorder()
+    for _ in range(9):
+        recorder.tick("data", "dataset loop")
+    recorder.tick("a", "optimizer loop")
+    recorder.tick("b", "fit")
+    assert finish(recorder)["kind"] == "optimizer loop"
+
+
+def test_predictions_come_before_the_data_that_they_are_made_of(recorder):
+    recorder = recorder()
+    for _ in range(9):
+        recorder.tick("data", "dataset loop")
+    recorder.tick("p", PREDICTION)
+    assert finish(recorder)["kind"] == PREDICTION
+
+
+def test_predictions_are_told_apart_by_their_order(recorder):
+    recorder = recorder(kind=PREDICTION, training=1)
+    assert recorder.is_on_the_way() and not recorder.is_next()
+    recorder.tick("f", "fit")
+    recorder.tick("p", PREDICTION)
+    assert not recorder.is_on_the_way()
+    for _ in range(3):
+        recorder.tick("q", PREDICTION)
+    end = finish(recorder)
+    assert (end["kind"], end["order"], end["steps"]) == (PREDICTION, 1, 3)
+
+
+def test_a_prediction_does_not_begin_an_epoch_for_the_training(recorder):
+    recorder = recorder()
+    recorder.tick("p", PREDICTION, epoch=False)
+    recorder.tick("a", "optimizer loop")
+    assert finish(recorder)["epoch_starts"] == [0]
+
+
+def test_only_what_fed_the_training_is_a_pass_and_the_last_one_starts_again(recorder):
+    recorder = recorder(passes=2)
+    inspection = recorder.so_far()
+    recorder.tick("data", "dataset loop")
+    assert not recorder.pass_ended(inspection)
+    for again in (False, True, True):
+        before = recorder.so_far()
+        recorder.tick("a", "function loop")
+        assert recorder.pass_ended(before) is again
+        assert not recorder.pass_ended(recorder.so_far())  # validation
+    assert finish(recorder)["passes"] == 3
