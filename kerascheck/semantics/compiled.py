@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from kerascheck.semantics.repetition import is_conditional, is_inside
-from kerascheck.semantics.training import turns, varies
+from kerascheck.semantics.training import SHORT_LOOP, turns, varies
 from kerascheck.semantics.values import (
     UNKNOWN,
     Call,
@@ -274,3 +274,32 @@ def _growing(module: Module, expression: cst.BaseExpression, loop: Scope) -> Cal
         if any(isinstance(part, cst.Name) and part.value == expression.value for part in parts):
             return call
     return None
+
+
+def compiled_training(module: Module) -> dict[Scope, Call]:
+    """Loops of Python that run a compiled training step in each turn, with the call that updates the weights."""
+    found: dict[Scope, Call] = {}
+    for update in () if module.is_graph_code or module.program.runs_eagerly else module.program.updates:
+        compiled = [frame for frame in update.scope.frames() if frame.traced]
+        outside = compiled[-1].parent if compiled and compiled[-1].traced == "tf.function" else None
+        loop = next(outside.loops(), None) if outside is not None else None
+        if loop is not None:
+            found.setdefault(loop, update)
+    return found
+
+
+def beside_training(module: Module, *, least: float = SHORT_LOOP) -> Iterator[tuple[Call, Scope, Call]]:
+    """What the turns of such loops call from Python, without a condition: the call, the loop, and the update; each place once.
+
+    Args:
+        least: loops of at most so many turns in total are left out.
+    """
+    loops = compiled_training(module)
+    # What is compiled on another way is written for that.
+    seen = {call.node for call in module.run.calls if call.scope.traced_by()} if loops else set()
+    for call in module.run.calls if loops else ():
+        loop = next(call.scope.loops(), None)
+        if loop not in loops or call.node in seen or is_conditional(call.scope, loop) or turns(call.scope) <= least:
+            continue
+        seen.add(call.node)
+        yield call, loop, loops[loop]

@@ -66,6 +66,9 @@ _SIZES = {
     )
     for name in names.split()
 }
+_LIGHT_LAYERS = frozenset(
+    f"keras.layers.{name}" for name in "Dense Input InputLayer Flatten Reshape Dropout Activation ReLU LeakyReLU BatchNormalization Normalization Rescaling Add Concatenate".split()
+)
 
 _INITIALISING = frozenset(
     {
@@ -269,6 +272,13 @@ class Program:
                     if isinstance(constant(first), int) and constant(first) >= 1000:
                         return True
         return False
+
+    @cached_property
+    def is_only_dense(self) -> bool:
+        """The layers that are seen are dense ones of no great size, and what works on their results: a step takes about a millisecond."""
+        names = {call.name or "" for call in self._run.calls}
+        layers = {name.partition(".__")[0] for name in names if name.startswith("keras.layers.")}
+        return "keras.layers.Dense" in layers and layers <= _LIGHT_LAYERS and not self.has_large_layers
 
     @cached_property
     def runs_eagerly(self) -> bool:

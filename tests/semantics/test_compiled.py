@@ -3,7 +3,7 @@
 import pytest
 from snippets import IMPORTS, load, written
 
-from kerascheck.semantics.compiled import changing_numbers, changing_shapes, compiled_in_turns
+from kerascheck.semantics.compiled import beside_training, changing_numbers, changing_shapes, compiled_in_turns
 
 STEP = IMPORTS + "import random\nimport numpy as np\n@tf.function\ndef step(x, i=0): return x\n"
 PADDED = STEP + "ds = tf.data.Dataset.from_generator(g).padded_batch(4)\n"
@@ -87,3 +87,28 @@ def test_a_compiled_function_of_another_module(tmp_path):
 )  # fmt: skip
 def test_shapes_that_change(tmp_path, text, found):
     assert len(list(changing_shapes(load(tmp_path, PADDED + text)))) == found
+
+
+TRAINED = IMPORTS + (
+    "model = keras.Sequential([keras.layers.Dense(1)])\nopt = keras.optimizers.Adam()\nm = keras.metrics.Mean()\n"
+    "def update(x):\n    with tf.GradientTape() as t: loss = model(x)\n    opt.apply_gradients(zip(t.gradient(loss, v), v))\n    return loss\n"
+    "@tf.function\ndef step(x): return update(x)\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("for x in data:\n    loss = step(x)\n    m(loss)", ["keras.Metric.__call__"]),
+        ("def run():\n    for x in data:\n        step(x)\n        m.reset_state()\nfor e in range(9): run()", ["keras.Metric.reset_state"]),
+        ("run = tf.function(update)\nfor x in data:\n    run(x)\n    m.result()", ["keras.Metric.result"]),
+        ("for x in data: step(x)\nfor x in data: m(x)", []),
+        ("for x in data: update(x), m(x)", []),
+        ("for x in data:\n    step(x)\n    if x: m(x)", []),
+        ("for x in range(100): step(x), m(x)", []),
+        ("tf.config.run_functions_eagerly(True)\nfor x in data: step(x), m(x)", []),
+    ],
+)
+def test_what_stands_beside_a_compiled_step(tmp_path, text, names):
+    module = load(tmp_path, TRAINED + text)
+    assert [call.name for call, _, _ in beside_training(module) if (call.name or "").startswith("keras.Metric")] == names

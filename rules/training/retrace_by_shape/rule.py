@@ -1,6 +1,7 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.compiled import changing_shapes
+from kerascheck.semantics.values import Stage
 
 
 class RetraceByShape(Rule):
@@ -68,6 +69,6 @@ class RetraceByShape(Rule):
                 found.call,
                 "This tf.function gets tensors of ever new shapes; give it reduce_retracing=True or an input_signature.",
                 because="tf.function traces again for every new shape, and "
-                + ("each batch is as long as its longest element." if hasattr(found.cause, "inputs") else "each turn makes the argument longer."),
+                + ("each batch is as long as its longest element." if isinstance(found.cause, Stage) else "each turn makes the argument longer."),
                 related=(((found.cause, "the shape changes here"),) if found.cause is not None else ()) + ((found.loop, "in this loop"),),
             )
