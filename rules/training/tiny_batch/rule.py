@@ -1,0 +1,120 @@
+from kerascheck.finding import Severity
+from kerascheck.rule import Rule
+from kerascheck.semantics.models import batching
+from kerascheck.semantics.values import Made
+
+_TINY = 16
+_SMALL = 2_000_000
+_LARGE_INPUT = 128 * 128 * 3
+_CHEAP = {
+    "keras.layers." + name
+    for name in (
+        "Activation Add AveragePooling1D AveragePooling2D BatchNormalization CategoryEncoding CenterCrop Concatenate Conv1D Conv2D Dense Dropout ELU "
+        "Embedding Flatten GaussianNoise GlobalAveragePooling1D GlobalAveragePooling2D GlobalMaxPooling1D GlobalMaxPooling2D InputLayer "
+        "LayerNormalization LeakyReLU MaxPooling1D MaxPooling2D Normalization ReLU Rescaling Reshape Softmax SpatialDropout1D SpatialDropout2D"
+    ).split()
+} | {"keras.Sequential", "keras.Model"}  # fmt: skip
+
+
+class TinyBatch(Rule):
+    """A small model trains on a few examples at a time, so that most of a step is overhead.
+
+    ## What it does
+
+    Reports `batch_size=` in `fit`, or the `.batch(n)` of the dataset given to it, with a literal of 16 or less, where
+    the model has at most two million weights and small inputs. As an info: the batch size also decides how a model learns.
+
+    ## Why it costs
+
+    Every step costs about a millisecond of Python and of starting operations, however few examples it holds. Time of an
+    epoch of the same examples against batches of 64 (Keras 3.15, TensorFlow 2.21, 2 CPU cores shared with other work, no GPU):
+
+    | batch | dense, 1,800 weights | dense, 118,000 weights | CNN on 28 x 28 pixels |
+    |---|---|---|---|
+    | 1 | 13 times | 26 times | 6.2 times |
+    | 4 | 4.3 | 12 | 2.4 |
+    | 8 | 2.8 | 5.1 | 1.5 |
+    | 16 | 2.4 | 3.7 | 1.3 |
+    | 32 | 1.4 | 1.4 | 1.2 |
+    | 128 | 1.2 | 1.7 | 0.9 |
+
+    Beyond 64 nothing is gained here. On a GPU a step of few examples leaves most of the cores idle, which is unmeasured
+    here; the smallest batch that pays is larger there.
+
+    ## What the runtime does by itself
+
+    Nothing: the default of `fit` is 32, and a dataset keeps the batches it is given.
+
+    ## When it stays silent
+
+    - Sizes of 17 and more, the default, and sizes that are not literals, such as one per replica.
+    - Large inputs (more numbers than a picture of 128 x 128 pixels), recurrent layers, attention, large models, and models of which the
+      size is not known: memory may allow no more, or a step has enough to do.
+    - `gradient_accumulation_steps` in the optimizer; few examples in all (nothing of a thousand or more is seen to be loaded).
+    - Validation and prediction; hand-written loops; lines with a comment on memory.
+
+    ## Use instead
+
+    32 to 256: the largest that trains as well. Expect fewer, larger updates: the learning rate may have to grow with the batch.
+
+    ## Fix safety
+
+    There is no fix: another batch size trains another model.
+
+    ## Precision
+
+    Read on real code: no finding in 9,000 public files. Their batches of 16 or fewer belong to large models, to examples of
+    a hundred rows, and to validation; slow.py holds variants.
+
+    ## References
+
+    - TensorFlow guide: "Optimize TensorFlow GPU performance with the TensorFlow Profiler"
+    - Keras documentation: "Model training APIs" (fit)
+    """
+
+    code = "KC411"
+    name = "tiny-batch"
+    severity = Severity.INFO
+    triggers = ("batch_size", ".batch(", ".fit(")
+    loss_tolerance = None
+
+    def check(self, module):
+        seen = set()
+        for model in module.models:
+            if model.parameters is None or model.parameters > _SMALL or not all(layer.name in _CHEAP for layer in model.layers):
+                continue
+            if any(_size(shape) > _LARGE_INPUT for shape in model.inputs) or any(map(_accumulates, model.compiles)):
+                continue
+            for fit in model.fits:
+                batch = batching(fit)
+                if batch is None or batch.size > _TINY or batch.place.node in seen or not module.program.has_many_examples(fit) or _is_explained(batch.place):
+                    continue
+                seen.add(batch.place.node)
+                yield self.finding(
+                    batch.place,
+                    f"Batches of {batch.size} leave this model, of {model.parameters:,} weights, little to do in a step; try 32 or 64.",
+                    because="A step has a fixed cost in Python and for starting its operations, which so few examples do not outweigh.",
+                    related=((model, "the model"), *(((fit, "trained here"),) if fit.node is not batch.place.node else ())),
+                )
+
+
+def _size(shape):
+    """How many numbers an input holds; infinite where that is not known."""
+    size = 1
+    for each in shape[1:] if shape else (None,):
+        size *= float("inf") if each is None else each
+    return size
+
+
+def _accumulates(compiled):
+    optimizer = compiled.argument(0, "optimizer")
+    steps = optimizer.call.argument(None, "gradient_accumulation_steps") if isinstance(optimizer, Made) and optimizer.call is not None else None
+    return steps is not None
+
+
+def _is_explained(place):
+    """Whether a comment on the line speaks of memory."""
+    tree, text = place.module.tree, place.module.text
+    end = tree.range_of(place.node)[1]
+    comment = text[end : (text + "\n").index("\n", end)].partition("#")[2].lower()
+    return any(word in comment for word in ("memory", "oom", "fit on", "vram"))
