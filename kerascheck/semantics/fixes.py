@@ -259,7 +259,7 @@ def drop_argument(call: Call, keyword: str, *, safe: bool) -> Fix | None:
     return make_fix(SAFE if safe else UNSAFE, f"Remove {keyword}", lambda: edits.remove_argument(call.module.tree, call.node, argument))
 
 
-def delete_statement(call: Call) -> Fix | None:
+def delete_statement(call: Call, *, safe: bool = True) -> Fix | None:
     """Delete the statement that a call or assignment stands in, if it is nothing else."""
     tree = call.module.tree
     node = call.node
@@ -267,7 +267,7 @@ def delete_statement(call: Call) -> Fix | None:
     alone = isinstance(parent, cst.Expr) or (isinstance(parent, cst.AssignTarget) and len(tree.parents[parent].targets) == 1)
     if not alone:
         return None
-    return make_fix(SAFE, "Delete the statement", lambda: edits.delete_statement(tree, parent if isinstance(parent, cst.Expr) else tree.parents[parent]))
+    return make_fix(SAFE if safe else UNSAFE, "Delete the statement", lambda: edits.delete_statement(tree, parent if isinstance(parent, cst.Expr) else tree.parents[parent]))
 
 
 def replace_generator_method(call: Call, name: str) -> Fix | None:

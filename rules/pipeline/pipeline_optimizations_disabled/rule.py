@@ -1,0 +1,119 @@
+from kerascheck.finding import Severity
+from kerascheck.rule import Rule
+from kerascheck.semantics.fixes import delete_statement
+from kerascheck.semantics.training import is_guarded
+from kerascheck.semantics.values import UNKNOWN, Made, constant, options_of
+
+_SWITCHES = ("enabled", "autotune", "apply_default_optimizations", "inject_prefetch", "map_parallelization")
+
+
+class PipelineOptimizationsDisabled(Rule):
+    """The options of a dataset switch off what tf.data does for its speed.
+
+    ## What it does
+
+    Looks for `tf.data.Options` on the way to training that turn one of these off, where the dataset
+    then really loses something:
+
+    - `autotune.enabled`, `experimental_optimization.apply_default_optimizations`,
+      `.map_parallelization`, where a map without `num_parallel_calls` would have become parallel;
+    - the first two, or `.inject_prefetch`, where the dataset has no `prefetch` at its end;
+    - `threading.private_threadpool_size = 1`, where something is meant to run in parallel.
+
+    The finding stands where the option is set.
+
+    ## Why it costs
+
+    On 2 CPU cores (TensorFlow 2.21, no GPU) a map that stayed serial took 1.9 times as long, a
+    training whose batches were not prefetched 1.5 times, and with all rewrites off 2.2 times. With
+    a thread pool of one, a map with `num_parallel_calls=4` ran one call at a time: 1.1 s in place
+    of 0.6 s.
+
+    ## What the runtime does by itself
+
+    All of this is on by default: the automatic parallel maps since TensorFlow 2.6, the prefetch
+    since 2.11. A dataset that says everything itself, with `num_parallel_calls` on its maps and
+    `prefetch` at its end, loses nothing: `AUTOTUNE` works with the autotuner off, too.
+
+    `tf.config.threading.set_inter_op_parallelism_threads(1)`, the intra-op one and their environment
+    variables did not slow this pipeline: tf.data has threads of its own.
+
+    ## When it stays silent
+
+    - The dataset says itself what the option takes away.
+    - The option is set, or the options are applied, under a condition.
+    - The value is no literal.
+    - The dataset feeds only validation, evaluation or inspection.
+    - Determinism is asked for, by `enable_op_determinism` or `TF_DETERMINISTIC_OPS`.
+
+    ## Use instead
+
+    Delete the setting. Where it was meant to limit memory, set `autotune.ram_budget`, or a literal
+    `num_parallel_calls` and `prefetch(1)`.
+
+    ## Fix safety
+
+    Deleting the line is unsafe: more is in flight at once, which takes memory. There is no fix where
+    the setting is not a statement of its own.
+
+    ## Precision
+
+    Read on real code: no finding in 8,900 public files. Those that set one of these options do it
+    from a variable, in tests, or on a dataset that prefetches itself.
+
+    ## References
+
+    - TensorFlow API: `tf.data.Options`, `tf.data.experimental.OptimizationOptions`, `tf.data.ThreadingOptions`
+    - TensorFlow source: `inject_prefetch.cc`, `map_parallelization.cc`
+    """
+
+    code = "KC118"
+    name = "pipeline-optimizations-disabled"
+    severity = Severity.WARNING
+    triggers = ("with_options",)
+    loss_tolerance = 1e-6
+
+    def check(self, module):
+        if module.program.is_deterministic:
+            return
+        pipelines = module.pipelines
+        seen = set()
+        for op in pipelines.operations("with_options"):
+            stage = op.stages[0]
+            if not op.feeds_training or stage.maybe or is_guarded(stage.scope):
+                continue
+            chain = {each.identity for each in (*stage.upstream(), *pipelines.downstream(stage))}
+            maps = [each for each in pipelines.operations("map", "interleave", "batch") if not chain.isdisjoint(inner.identity for inner in each.stages)]
+            serial = next((each for each in maps if each.name == "map" and each.parallelism is None and each.facts.known and each.facts.state is None), None)
+            parallel = serial or next((each for each in maps if each.parallelism not in (None, UNKNOWN) and constant(each.parallelism) != 1), None)
+            end = next((each.last for each in pipelines.unbuffered() if each.last.identity in chain), None)
+            for call in _settings(module, op.argument(0, "options")):
+                value = constant(call.argument(1))
+                if call.node in seen or is_guarded(call.scope):
+                    continue
+                if call.attribute == "private_threadpool_size":
+                    lost, what = parallel if value == 1 else None, "its parallel calls share one thread"
+                elif call.attribute not in _SWITCHES or value is not False:
+                    continue
+                elif call.attribute != "inject_prefetch" and serial is not None and module.runtime.parallelizes_stateless_maps:
+                    lost, what = serial, "this map stays serial"
+                else:
+                    can = module.runtime.injects_prefetch and call.attribute != "map_parallelization"
+                    lost, what = end if can else None, "nothing is prepared in advance behind this operation"
+                if lost is None:
+                    continue
+                seen.add(call.node)
+                yield self.finding(
+                    call,
+                    f"This switches off what tf.data does for its speed ({call.attribute}); delete it, or say in the dataset what it takes away.",
+                    because=f"With this option, {what}.",
+                    fix=delete_statement(call, safe=False),
+                    related=((lost, what),),
+                )
+
+
+def _settings(module, options):
+    """The assignments to the attributes of these options, and of the groups of options in them."""
+    made = [option for option in options_of(options) if isinstance(option, Made)]
+    groups = {id(group) for option in made for group in (option, *option.attributes.values())}
+    return [call for call in module.run.calls if call.name is not None and call.name.endswith(".__setattr__") and id(call.receiver) in groups]
