@@ -58,19 +58,31 @@ def _autotune(module: Module) -> tuple[str, edits.Edits]:
     return edits.spelling(module.tree, "tensorflow.data.AUTOTUNE")
 
 
+def _autotuned(op: Operation, position: int | None, keyword: str) -> edits.Edits:
+    """Make AUTOTUNE of an argument, or add it as one."""
+    text, imports = _autotune(op.module)
+    written = op.call.arguments.node(position, keyword) if op.call is not None else None
+    if written is not None:
+        return (*imports, *edits.set_argument_value(op.module.tree, written, text))
+    return (*imports, *edits.add_keyword(op.module.tree, op.node, keyword, text))
+
+
 def parallel_calls(op: Operation, *, reorders_randomness: bool = False) -> Fix | None:
     """Give an operation ``num_parallel_calls=tf.data.AUTOTUNE``; unsafe where random draws may come in another order."""
-    module = op.module
+    position = {"map": 1, "interleave": 3, "batch": 2}.get(op.name)
+    return make_fix(UNSAFE if reorders_randomness else SAFE, "Add num_parallel_calls=tf.data.AUTOTUNE", lambda: _autotuned(op, position, "num_parallel_calls"))
 
-    def build() -> edits.Edits:
-        text, imports = _autotune(module)
-        position = {"map": 1, "interleave": 3}.get(op.name)
-        written = op.call.arguments.node(position, "num_parallel_calls") if op.call is not None else None
-        if written is not None:
-            return (*imports, *edits.set_argument_value(module.tree, written, text))
-        return (*imports, *edits.add_keyword(module.tree, op.node, "num_parallel_calls", text))
 
-    return make_fix(UNSAFE if reorders_randomness else SAFE, "Add num_parallel_calls=tf.data.AUTOTUNE", build)
+def parallel_reads(op: Operation, *, reorders: bool) -> Fix | None:
+    """Give a source ``num_parallel_reads=tf.data.AUTOTUNE``; unsafe where the order of the records matters."""
+    return make_fix(UNSAFE if reorders else SAFE, "Add num_parallel_reads=tf.data.AUTOTUNE", lambda: _autotuned(op, 3, "num_parallel_reads"))
+
+
+def repeat_last(repeat: Stage, shuffle: Stage) -> Fix | None:
+    """Put a repeat behind the operation that directly follows it; unsafe, for the order of the elements is then another one."""
+    if repeat.module is not shuffle.module or shuffle.input is None or shuffle.input.node is not repeat.node:
+        return None
+    return make_fix(UNSAFE, f"Repeat after {shuffle.name}", lambda: edits.swap_calls(shuffle.module.tree, repeat.node, shuffle.node))
 
 
 def append_prefetch(last: Stage) -> Fix | None:

@@ -275,3 +275,6 @@ def traced_hook(bases: set[str], method: str) -> str | None:
     """How Keras compiles a method that it calls itself ("call", "train_step", ...); None where it does not."""
     owner = class_of_bases(bases)
     return _HOOKS.get(owner or "", {}).get(method)
+
+NETWORK_STORAGE = r"(?:gs|s3|s3a|hdfs|viewfs|abfss?|wasbs?|az|oss|cos|https?)://"
+"""A regular expression for how the names of files on network storage start, as tf.io.gfile knows them with its plugins."""

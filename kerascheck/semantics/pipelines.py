@@ -11,11 +11,15 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from kerascheck.runtime import ASYNCHRONOUS_LAST, BATCHING_SOURCES, PREFETCHED_SOURCES
+from kerascheck.semantics import library
 from kerascheck.semantics.functions import Facts
 from kerascheck.semantics.values import (
     UNKNOWN,
     Call,
     Const,
+    Dataset,
+    Group,
+    Iteration,
     Made,
     Scope,
     Sink,
@@ -34,6 +38,7 @@ INSPECTED_ELEMENTS = 32
 """``take(k)`` of at most so many elements is a look at the data."""
 
 _HELD_OUT = re.compile(r"(?:^|_)(?:val|valid|validation|test|eval|evaluation|dev|holdout)(?:_|\d|$)", re.I)
+_REMOTE = re.compile(library.NETWORK_STORAGE)
 # Nothing is computed here: a buffer before is as good as one after.
 _PASSING = ("repeat", "take", "skip", "with_options", "enumerate", "shard", "distribute")
 _PARALLEL = {"map": 1, "interleave": 3, "map_with_legacy_function": 1, "parallel_interleave": None, "batch": 2}
@@ -426,6 +431,32 @@ def nearest(stage: Stage, name: str, across: Collection[str]) -> Stage | None:
         if before.name not in across:
             break
     return None
+
+
+def reads_remote_files(module: Module, source: Stage) -> bool:
+    """Whether a source of records reads several files of network storage: by their literal names, or, where these are
+    not literal, because the program names such storage or trains on a TPU, which reads no local files."""
+    for option in options_of(source.argument(0, "filenames")):
+        if isinstance(option, Iteration) and option.kind == "sorted" and len(option.over) == 1:
+            option = option.over[0]
+        if isinstance(option, Group) and not option.open:
+            names = [constant(item) for item in option.items]
+            if len(names) > 1 and any(isinstance(name, str) and _REMOTE.match(name) for name in names):
+                return True
+            continue
+        if isinstance(option, Dataset) and option.stage.name == "tensorflow.data.Dataset.list_files":
+            found = option.stage.call
+        elif isinstance(option, Made) and option.name == "tensorflow.io.gfile.glob":
+            found = option.call
+        else:
+            continue
+        pattern = found.argument(0, "file_pattern" if isinstance(option, Dataset) else "pattern") if found is not None else None
+        if isinstance(pattern, Const):
+            if isinstance(pattern.value, str) and _REMOTE.match(pattern.value):
+                return True
+        elif module.program.uses_tpu or module.program.uses_network_storage:
+            return True
+    return False
 
 
 def last_deterministic(module: Module, stage: Stage) -> Stage:

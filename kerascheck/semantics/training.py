@@ -38,6 +38,7 @@ _SCALERS = re.compile(r"^\s*(?:from|import)\s+sklearn\b", re.M)
 _GROWTH = re.compile(r"memory_growth|TF_FORCE_GPU_ALLOW_GROWTH|allow_growth|logical_device_conf|virtual_device_conf|gpu_memory_fraction|memory_limit|cap_memory")
 _PRECISION = re.compile(r"mixed_precision|float16|bfloat16|dtype_policy|fp16|\bamp\b|half_precision|set_policy", re.I)
 _TPU = re.compile(r"TPUStrategy|TPUClusterResolver|initialize_tpu_system")
+_NETWORK_STORAGE = re.compile(rf"""["'](?!https?:){library.NETWORK_STORAGE}|\bget_gcs_path\b""")
 _REINFORCEMENT = re.compile(r"^\s*(?:from|import)\s+(?:gym|gymnasium|tf_agents|pettingzoo|procgen|dm_env)\b", re.M)
 
 _ADVERSARIES = (re.compile(r"\bgenerator\b", re.I), re.compile(r"\bdiscriminator\b", re.I))
@@ -225,6 +226,11 @@ class Program:
     @cached_property
     def uses_tpu(self) -> bool:
         return self._mentions(_TPU)
+
+    @cached_property
+    def uses_network_storage(self) -> bool:
+        """The program names files in a bucket or another file system of the network."""
+        return self._mentions(_NETWORK_STORAGE)
 
     @cached_property
     def reinforcement_learning(self) -> bool:

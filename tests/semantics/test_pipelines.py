@@ -3,7 +3,7 @@
 import pytest
 from snippets import MODEL, load, operation, roles, sinks
 
-from kerascheck.semantics.pipelines import is_batched, nearest, next_batch
+from kerascheck.semantics.pipelines import is_batched, nearest, next_batch, reads_remote_files
 from kerascheck.semantics.values import UNKNOWN
 
 DATA = MODEL + """\
@@ -447,3 +447,26 @@ def test_the_nearest_operation_of_a_name(tmp_path, chain, found):
 def test_what_more_than_one_thing_goes_on_from(tmp_path, text, shared):
     module = load(tmp_path, DATA + text)
     assert module.pipelines.is_shared(operation(module, "batch").stages[0]) is shared
+
+
+@pytest.mark.parametrize(
+    ("files", "remote"),
+    [
+        ("tf.io.gfile.glob('gs://a/*')", True),
+        ("sorted(tf.io.gfile.glob('hdfs://a/*'))", True),
+        ("tf.data.Dataset.list_files('s3://a/*')", True),
+        ("['gs://a/1', 'gs://a/2']", True),
+        ("['gs://a/1']", False),
+        ("'gs://a/1'", False),
+        ("tf.io.gfile.glob('a/*')", False),
+        ("tf.io.gfile.glob(load())", False),
+        ("tf.io.gfile.glob(load())\nbucket = 'gs://a'", True),
+        ("tf.io.gfile.glob(load())\nstrategy = tf.distribute.TPUStrategy()", True),
+        ("tf.io.gfile.glob(load())\ncsv = 'https://a/1.csv'", False),
+        ("load()\nbucket = 'gs://a'", False),
+    ],
+)
+def test_files_on_network_storage(tmp_path, files, remote):
+    module = load(tmp_path, f"{DATA}files = {files}\nmodel.fit(tf.data.TFRecordDataset(files))")
+    source = operation(module, "tensorflow.data.TFRecordDataset").stages[0]
+    assert reads_remote_files(module, source) is remote

@@ -1,0 +1,92 @@
+from kerascheck.finding import Severity
+from kerascheck.rule import Rule
+from kerascheck.semantics.fixes import parallel_calls
+from kerascheck.semantics.values import Const, Made
+
+_SMALL_MACHINE = 8
+_CORE_COUNTS = ("os.cpu_count", "multiprocessing.cpu_count", "psutil.cpu_count")
+
+
+def _fixed(parallelism):
+    """How a number of parallel calls is fixed, as a sentence; None where it suits small machines, is AUTOTUNE or unknown."""
+    if isinstance(parallelism, Const) and isinstance(parallelism.value, int) and parallelism.value > _SMALL_MACHINE:
+        return f"{parallelism.value} calls at a time are more than small machines have cores."
+    if isinstance(parallelism, Made) and parallelism.name in _CORE_COUNTS:
+        return "The count of cores leaves none for the rest of the pipeline, and in a container it may be that of the whole host."
+    return None
+
+
+class FixedParallelism(Rule):
+    """The number of parallel calls is fixed for one machine, where the runtime would choose it.
+
+    ## What it does
+
+    Looks for a `map` or `batch` on the way to training with a literal `num_parallel_calls` of more
+    than 8, or with the count of cores: `os.cpu_count()` or that of `multiprocessing` or `psutil`.
+
+    It is an info: the number may have been found by measuring.
+
+    ## Why it costs
+
+    Mostly it does not. Literals above the count of cores had no measurable cost on 2 CPU cores
+    (TensorFlow 2.21, no GPU), and 64 parallel calls of a tiny map were even 3.3 times faster than
+    AUTOTUNE. What a fixed number loses is what AUTOTUNE does on other machines: it divides the
+    cores among all operations of the pipeline while it runs.
+
+    ## What the runtime does by itself
+
+    It obeys the number. With `tf.data.AUTOTUNE` it starts with up to 16 calls and moves cores to the
+    operation that the others wait for. A single literal call, `num_parallel_calls=1`, is another
+    matter: it forbids what the runtime does by itself, see `serial-map`.
+
+    "A literal must always become AUTOTUNE" is not what measurements say. Neither does
+    `prefetch(1)` have to: it was as good as AUTOTUNE (ratio 0.99), and is not looked at here.
+
+    ## When it stays silent
+
+    - Up to 8 calls; `tf.data.AUTOTUNE`; a number that cannot be seen.
+    - `prefetch`, `interleave` and reads of files, where more calls than cores hide waiting.
+    - The function holds a `py_function` or `numpy_function`: how many of these may wait for each
+      other is for the program to say.
+    - The dataset feeds only validation, evaluation, prediction, `adapt` or inspection; a `take` of
+      at most 32 elements before the operation is inspection.
+    - Graph code of TensorFlow 1: sessions, placeholders, estimators, `disable_eager_execution`.
+
+    ## Use instead
+
+    `num_parallel_calls=tf.data.AUTOTUNE`, unless a measurement says otherwise.
+
+    ## Fix safety
+
+    Safe: the elements and their order stay the same. Unsafe where the function draws random
+    numbers, which may then fall to other elements.
+
+    ## Precision
+
+    Nothing was found in 215 public files that set `num_parallel_calls`: most say AUTOTUNE or 4, and the
+    larger numbers stand in pipelines for evaluation, or divide the count of cores. The script of this
+    rule holds it in five forms.
+
+    ## References
+
+    - TensorFlow API: `tf.data.Dataset.map`, `tf.data.AUTOTUNE`
+    - TensorFlow guide: "Better performance with the tf.data API"
+    """
+
+    code = "KC116"
+    name = "fixed-parallelism"
+    severity = Severity.INFO
+    triggers = ("num_parallel_calls", "cpu_count")
+    loss_tolerance = 1e-6
+
+    def check(self, module):
+        for op in module.pipelines.operations("map", "batch"):
+            because = _fixed(op.parallelism)
+            if because is None or not op.may_feed_training or op.facts.python_function is not None or op.facts.call_of("tensorflow.io.read_file") is not None:
+                continue
+            yield self.finding(
+                op,
+                f"The number of parallel calls of this {op.name} is fixed; tf.data.AUTOTUNE fits it to the machine.",
+                because=because,
+                fix=parallel_calls(op, reorders_randomness=op.facts.randomness is not None),
+            )
