@@ -30,6 +30,7 @@ from kerascheck.source import Cell, Source, Unreadable, decode, read
 from kerascheck.source.discovery import File, matches
 from kerascheck.source.importers import ImportGraph, project_root
 from kerascheck.source.notebook import header_for
+from kerascheck.source.requirements import RequirementsFile, is_about_tensorflow, kind_of
 from kerascheck.source.suppression import Suppressions, suppressions
 
 if TYPE_CHECKING:
@@ -97,7 +98,7 @@ def mentions_keras(data: bytes) -> bool:
 @functools.lru_cache(maxsize=None)
 def _triggers() -> re.Pattern[bytes]:
     # Of all rules, not only the selected: what a rule finds in one module may depend on another.
-    words = sorted({trigger for room in registry.rooms() for trigger in room.triggers})
+    words = sorted({trigger for room in registry.rooms() if room.reads == "python" for trigger in room.triggers})
     return re.compile(b"|".join(re.escape(word.encode()) for word in words) or b"(?!)")
 
 
@@ -136,7 +137,7 @@ def _may_trigger(code: str | bytes, verdict: _Verdict) -> bool:
 @functools.lru_cache(maxsize=None)
 def _only_names() -> bool:
     """Whether every trigger is a name, a method or the start of a call, as it can be looked for in the syntax tree."""
-    return all(re.fullmatch(r"\.?\w+\(?", trigger) for room in registry.rooms() for trigger in room.triggers)
+    return all(re.fullmatch(r"\.?\w+\(?", trigger) for room in registry.rooms() if room.reads == "python" for trigger in room.triggers)
 
 
 class _Verdict(enum.Enum):
@@ -212,6 +213,12 @@ class Analysis:
             place = Location(file.path, None, problem.line, problem.column, problem.line, problem.column)
             checked.errors.append(FileError(UNREADABLE, place, problem.message))
             return checked
+        if kind_of(file.path) is not None:
+            asked_for = RequirementsFile(source)
+            for room in registry.enabled(file.settings.selections):
+                if room.reads == "requirements":
+                    self._run(room, asked_for, checked)
+            return checked
         try:
             module = self._load(source, file.settings, checked)
         except BaseException as problem:  # noqa: BLE001 - a panic of libcst's native parser is no Exception
@@ -219,7 +226,8 @@ class Analysis:
             return checked
         if module is not None:
             for room in registry.enabled(file.settings.selections):
-                self._run(room, module, checked)
+                if room.reads == "python":
+                    self._run(room, module, checked)
         return checked
 
     def _load(self, source: Source, settings: Settings, checked: Checked):
@@ -368,7 +376,7 @@ def lint(
         registry.validate(settings)
     jobs = jobs or _processors()
     candidates, deep = _choose(files, jobs)
-    candidates += _choose(_importers([file for file, _ in candidates], files, configuration))[0]
+    candidates += _choose(_importers([file for file, _ in candidates if kind_of(file.path) is None], files, configuration))[0]
     checked: list[Checked] = []
     total = len(candidates) + len(deep)
 
@@ -413,6 +421,8 @@ class Session:
         settings = self._configuration.for_file(source.path)
         registry.validate(settings)
         file = File(source.path, settings)
+        if kind_of(source.path) is not None:
+            return _merge([file], [Analysis([source], noqa=self._noqa).check(file)])
         candidate = _candidate(source.text.encode("utf-8", "surrogatepass"))
         verdict = _verdict(source.text)
         if candidate and verdict is _Verdict.DEEP:
@@ -468,7 +478,7 @@ def fix(source: Source, file: File, outcome: Outcome, *, unsafe: bool) -> Fixed:
         analysis = Analysis([changed])
         return _merge([file], [analysis.check(each) for each in (file, *others)]).findings
 
-    return with_large_stack(lambda: apply_fixes(source, find, unsafe))
+    return with_large_stack(lambda: apply_fixes(source, find, unsafe, is_python=kind_of(source.path) is None))
 
 
 def _importers(candidates: Iterable[File], files: Iterable[File], configuration: Configuration) -> list[File]:
@@ -516,6 +526,8 @@ def _classify(path: str) -> tuple[_Kind, int]:
     except OSError:
         # Read again, and reported, where every other problem of a file is.
         return _Kind.PARSE, 0
+    if kind_of(path) is not None:
+        return (_Kind.PARSE if is_about_tensorflow(data) else _Kind.NOTHING), len(data)
     candidate = _candidate(data)
     if path.endswith(".ipynb"):
         # Outputs make it long, and never its code deep.

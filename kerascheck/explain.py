@@ -6,6 +6,7 @@ import difflib
 import json
 import re
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from kerascheck.registry import Room
@@ -25,6 +26,8 @@ def sections(room: Room) -> dict[str, str]:
 
 def example(room: Room) -> str:
     """The slow script turned into the fast one, as a unified diff; empty where the room lacks one of them."""
+    if room.reads == "requirements":
+        return "\n".join(filter(None, (_diff(slow, room.folder / "fast" / slow.name) for slow in sorted((room.folder / "slow").iterdir()))))
     texts = []
     for name in ("slow.py", "fast.py"):
         path = room.folder / name
@@ -32,6 +35,11 @@ def example(room: Room) -> str:
             return ""
         texts.append(path.read_text(encoding="utf-8").splitlines())
     return "\n".join(difflib.unified_diff(*texts, "slow.py", "fast.py", lineterm=""))
+
+
+def _diff(slow: Path, fast: Path) -> str:
+    before, after = (path.read_text(encoding="utf-8").splitlines() for path in (slow, fast))
+    return "\n".join(difflib.unified_diff(before, after, f"slow/{slow.name}", f"fast/{fast.name}", lineterm=""))
 
 
 def as_text(room: Room) -> str:
@@ -44,7 +52,8 @@ def as_text(room: Room) -> str:
     ]
     if diff := example(room):
         parts.append(f"## Example\n\n```diff\n{diff}\n```")
-    parts.append(f"## Evidence\n\nWhat fast.py gains over slow.py:\n\n{_evidence(room)}")
+    if room.reads == "python":
+        parts.append(f"## Evidence\n\nWhat fast.py gains over slow.py:\n\n{_evidence(room)}")
     return "\n\n".join(parts)
 
 

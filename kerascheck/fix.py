@@ -165,23 +165,24 @@ def _broken(text: str, fixes: list[Fix], valid: Callable[[str], bool]) -> set[Fi
     return broken
 
 
-def apply_fixes(source: _Source, find: Callable[[_Source], Sequence[Finding]], unsafe: bool) -> Fixed:
+def apply_fixes(source: _Source, find: Callable[[_Source], Sequence[Finding]], unsafe: bool, *, is_python: bool = True) -> Fixed:
     """Fix a source until nothing changes, in at most 10 rounds.
 
     Args:
         source: what to fix; it is not changed.
         find: the findings of a source; their edits count characters of its ``text``.
         unsafe: also apply fixes that may change results.
+        is_python: whether the result has to parse; texts of other kinds are taken as the fixes leave them.
 
     The result parses, and compiles under the running Python if the original does: a fix
     that would break this is dropped, and the others are applied. A round that leads back
     to an earlier text is not applied.
     """
     # A file may use syntax newer than the running Python: then the parser alone decides.
-    checks_compile = _compiles(source.text)
+    checks_compile = is_python and _compiles(source.text)
 
     def valid(text: str) -> bool:
-        return (not checks_compile or _compiles(text)) and _parses(text)
+        return not is_python or (not checks_compile or _compiles(text)) and _parses(text)
 
     seen = {source.text}
     applied: list[Finding] = []

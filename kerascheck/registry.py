@@ -43,6 +43,7 @@ class Room:
     triggers: tuple[str, ...]
     on_by_default: bool
     documentation: str
+    reads: str = Rule.reads
 
     @functools.cached_property
     def rule(self) -> Rule:
@@ -99,6 +100,7 @@ def _room(path: Path) -> Room:
         literal("triggers"),
         literal("on_by_default", Rule.on_by_default),
         ast.get_docstring(rules[0]) or "",
+        literal("reads", Rule.reads),
     )
 
 

@@ -11,12 +11,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from kerascheck.finding import Fix, Severity
-
-if TYPE_CHECKING:
-    from kerascheck.semantics import Module
 
 _CODE = re.compile(r"KC\d{3}")
 _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
@@ -49,6 +46,8 @@ class Rule:
     severity: ClassVar[Severity]
     """The usual severity; a diagnosis may state another."""
     on_by_default: ClassVar[bool] = True
+    reads: ClassVar[str] = "python"
+    """What :meth:`check` is given: "python" for modules, "requirements" for files that say what is to be installed."""
     triggers: ClassVar[tuple[str, ...]]
     """Substrings of which at least one stands in every file where the rule can fire."""
     loss_tolerance: ClassVar[float | None] = 1e-6
@@ -66,8 +65,13 @@ class Rule:
         if not (cls.__doc__ or "").strip():
             raise TypeError(f"{cls.__name__} has no docstring: it is the rule's documentation")
 
-    def check(self, module: Module) -> Iterator[Diagnosis]:
-        """Yield the diagnoses of ``module`` (and of modules that it calls into)."""
+    def check(self, module: Any) -> Iterator[Diagnosis]:
+        """Yield the diagnoses of ``module`` (and of modules that it calls into).
+
+        Args:
+            module: a :class:`~kerascheck.semantics.Module`, or for a rule that reads requirements a
+                :class:`~kerascheck.source.requirements.RequirementsFile`, whose requirements are the places of findings.
+        """
         raise NotImplementedError
 
     def finding(

@@ -58,6 +58,8 @@ def explain(source: Source, file: File, line: int, cell: int | None = None) -> I
     )
     idle = 0
     for room in registry.enabled(file.settings.selections):
+        if room.reads != "python":
+            continue
         said = False
         for shown, verb in ((findings, "reported"), (unsilenced, "silenced by a comment")):
             for finding in shown:

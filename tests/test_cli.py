@@ -344,3 +344,56 @@ def test_an_interrupt_is_quiet(project):
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=20)
     assert (process.returncode, out, err.strip()) == (130, b"", b"")
+
+
+# --- files that say what is to be installed ------------------------------------------------------------
+
+CPU_ONLY = "numpy\ntensorflow-cpu>=2.16\n"
+
+
+def test_requirements_are_linted_beside_the_code(project):
+    project(train__py=SLOW, requirements__txt=CPU_ONLY, notes__txt=CPU_ONLY)
+    report = json.loads(kerascheck("--output-format", "json", "--select", "KC701,serial-map").out)
+    assert [(finding["path"], finding["line"], finding["code"], finding["cell"]) for finding in report["findings"]] == [
+        ("requirements.txt", 2, "KC701", None),
+        ("train.py", 4, "KC101", None),
+    ]
+    assert report["errors"] == []
+
+
+def test_a_dockerfile_named_explicitly(project):
+    project(Dockerfile="FROM python:3.11\nRUN pip install tensorflow && \\\n    rm -rf /var/cache\n")
+    ran = kerascheck("--output-format", "concise", "Dockerfile")
+    assert ran.out.startswith("Dockerfile:2:17: KC701 ")
+    assert kerascheck("--select", "serial-map", "Dockerfile").code == 0
+
+
+def test_requirements_are_fixed_where_asked(project):
+    folder = project(requirements__txt="# x\r\ntensorflow-cpu>=2.16 # y\r\n")
+    assert kerascheck("--fix", "requirements.txt").code == 0
+    assert "-tensorflow-cpu" in kerascheck("--diff", "--unsafe-fixes", "requirements.txt").out
+    kerascheck("--unsafe-fixes", "requirements.txt")
+    assert (folder / "requirements.txt").read_bytes() == b"# x\r\ntensorflow[and-cuda]>=2.16 # y\r\n"
+
+
+def test_requirements_from_standard_input(project):
+    ran = kerascheck("--output-format", "concise", "--stdin-filename", "requirements.txt", "-", stdin=CPU_ONLY.encode())
+    assert "requirements.txt:2:1: KC701 " in ran.out
+
+
+def test_requirements_that_cannot_be_decoded_are_an_error(project):
+    project(requirements__txt=b"tensorflow-cpu # \xff\n")
+    assert kerascheck("requirements.txt").code == 2
+
+
+def test_code_rules_leave_requirements_alone(project):
+    # Names that would be triggers in code.
+    project(pyproject__toml='[project]\ndependencies = ["tensorflow"]\ndescription = ".map( .predict( .fit("\n')
+    assert kerascheck().code == 0
+
+
+def test_a_rule_about_requirements_explains_itself(project):
+    page = kerascheck("rule", "KC701").out
+    assert "--- slow/requirements.txt\n+++ fast/requirements.txt\n" in page
+    assert "## Evidence" not in page
+    assert kerascheck("verify", "--rule", "KC701").code == 2

@@ -1,5 +1,7 @@
 """Every rule against its own room: rules/<family>/<slug>/{rule,slow,fast,quiet}.py.
 
+A rule that reads requirements has folders of these names instead, with files that are named as their kind demands.
+
 Expectations stand in the scripts, on the line where the finding is: ``# KC101``, with
 ``# KC101:info`` where the severity matters, and the code repeated for several findings
 on one line. A slow.py that is meant to fail says so in its first line: ``# raises: ValueError``.
@@ -32,7 +34,17 @@ HEADINGS = [
 ]
 ROOMS = rooms()
 
+SCRIPTS = [room for room in ROOMS if room.reads == "python"]
+
 every_room = pytest.mark.parametrize("room", ROOMS, ids=lambda room: room.name)
+every_script = pytest.mark.parametrize("room", SCRIPTS, ids=lambda room: room.name)
+
+
+def examples(room, name):
+    """The files "slow", "fast" or "quiet" of a room, in the same order for slow and fast."""
+    if room.reads == "python":
+        return [room.folder / f"{name}.py"] if name != "quiet" else sorted(room.folder.glob("quiet*.py"))
+    return sorted(path for path in (room.folder / name).rglob("*") if path.is_file())
 
 
 def findings(room, path):
@@ -68,7 +80,9 @@ def test_there_are_rooms():
 
 @every_room
 def test_a_room_is_complete(room):
-    assert {path.name for path in room.folder.iterdir() if path.suffix == ".py"} >= {"slow.py", "fast.py", "quiet.py"}
+    assert all(path.is_file() for name in ("slow", "fast", "quiet") for path in examples(room, name))
+    assert [path.name.replace("slow", "fast") for path in examples(room, "slow")] == [path.name for path in examples(room, "fast")]
+    assert examples(room, "slow") and examples(room, "quiet")
 
 
 @every_room
@@ -80,11 +94,15 @@ def test_documentation_has_every_section(room):
 
 @every_room
 def test_slow_has_exactly_the_marked_findings(room):
-    text = (room.folder / "slow.py").read_text(encoding="utf-8")
-    expected = expectations(room, text)
-    assert expected, "slow.py marks no finding"
+    for path in examples(room, "slow"):
+        check_marks(room, path)
+
+
+def check_marks(room, path):
+    expected = expectations(room, path.read_text(encoding="utf-8"))
+    assert expected, f"{path.name} marks no finding"
     problems = []
-    unexplained = [(finding["line"], finding["severity"]) for finding in findings(room, room.folder / "slow.py")]
+    unexplained = [(finding["line"], finding["severity"]) for finding in findings(room, path)]
     for line, severity in expected:
         found = next((each for each in unexplained if each[0] == line and severity in (None, each[1])), None)
         if found is None:
@@ -96,9 +114,9 @@ def test_slow_has_exactly_the_marked_findings(room):
 
 
 SILENT = [
-    pytest.param(room, script, id=f"{room.name}-{script.name}")
+    pytest.param(room, script, id=f"{room.name}-{script.name}" if room.reads == "python" else f"{room.name}-{script.parent.name}-{script.name}")
     for room in ROOMS
-    for script in sorted([room.folder / "fast.py", *room.folder.glob("quiet*.py")])
+    for script in [*examples(room, "fast"), *examples(room, "quiet")]
 ]
 
 
@@ -110,9 +128,15 @@ def test_the_repaired_and_the_similar_are_silent(room, script):
 
 @every_room
 def test_fixing_slow_gives_fast_and_fixing_again_changes_nothing(room, tmp_path):
-    slow = unmarked((room.folder / "slow.py").read_bytes().decode())
-    fast = unmarked((room.folder / "fast.py").read_bytes().decode())
-    script = tmp_path / "slow.py"
+    for slow, fast in zip(examples(room, "slow"), examples(room, "fast")):
+        # By itself: what lies beside a file can matter.
+        (tmp_path / slow.stem).mkdir()
+        check_fix(room, slow, fast, tmp_path / slow.stem)
+
+
+def check_fix(room, slow_path, fast_path, folder):
+    slow, fast = (unmarked(path.read_bytes().decode()) for path in (slow_path, fast_path))
+    script = folder / slow_path.name
     script.write_bytes(slow.encode())
     by_hand = sum(finding["fix"] is None for finding in findings(room, script))
     fixed = fix(room, script)
@@ -167,7 +191,7 @@ RUN_TEST = "test_slow_and_fast_run_and_agree"
 
 @pytest.mark.slow
 @pytest.mark.skipif(find_spec("tensorflow") is None, reason="needs TensorFlow: pip install kerascheck[verify]")
-@every_room
+@every_script
 def test_slow_and_fast_run_and_agree(room, runs):
     slow, fast = (runs[room.folder / name].result() for name in ("slow.py", "fast.py"))
     assert fast.returncode == 0, fast.stderr

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from kerascheck.config import Configuration, Pattern, Settings
+from kerascheck.source.requirements import is_about_tensorflow, kind_of
 from kerascheck.source.text import display_path
 
 _TEST_FILE = re.compile(r"test_.*\.(?:py|ipynb)|.*_test\.(?:py|ipynb)|conftest\.py")
@@ -63,6 +64,8 @@ def discover(
                 found.setdefault(os.path.abspath(file.path), file)
             continue
         settings = configuration.for_file(path)
+        if force_exclude and _is_other_text(path):
+            continue
         if force_exclude and not wanted(path, settings):
             result.tests_left_out += is_test(display_path(path))
             continue
@@ -75,6 +78,11 @@ def is_test(path: str) -> bool:
     """Whether a relative path is that of a test by the usual names of files and folders."""
     *folders, name = path.replace(os.sep, "/").split("/")
     return not _TEST_FOLDERS.isdisjoint(folders) or _TEST_FILE.fullmatch(name) is not None
+
+
+def _is_other_text(path: str) -> bool:
+    """Whether a file of a kind that requirements are written in holds something else, by its name."""
+    return path.endswith((".txt", ".in", ".toml", ".yml", ".yaml")) and kind_of(path) is None
 
 
 def wanted(path: str, settings: Settings) -> bool:
@@ -117,14 +125,24 @@ def _walk(top: str, configuration: Configuration, result: Discovered) -> Iterato
         subfolders[:] = keep
         for name in sorted(names):
             path = os.path.join(folder, name)
-            if name.startswith(".") or not name.endswith((".py", ".ipynb")) or not os.path.isfile(path):
+            if name.startswith(".") or not (name.endswith((".py", ".ipynb")) or kind_of(path)) or not os.path.isfile(path):
                 continue
             if _excluded(path, settings, folder_itself=False) or ignored.match(path, is_folder=False):
                 continue
             if not (settings.include_tests or tests_wanted) and is_test(os.path.relpath(path, top)):
                 result.tests_left_out += 1
                 continue
+            if kind_of(path) and not _is_about_tensorflow(path):
+                continue
             yield File(display_path(path), settings)
+
+
+def _is_about_tensorflow(path: str) -> bool:
+    try:
+        with open(path, "rb") as file:
+            return is_about_tensorflow(file.read())
+    except OSError:
+        return False
 
 
 def _excluded(path: str, settings: Settings, *, folder_itself: bool) -> bool:

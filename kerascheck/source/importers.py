@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 
 from kerascheck.config import Configuration
 from kerascheck.source.discovery import File, discover
+from kerascheck.source.requirements import kind_of
 
 _ROOT_MARKS = (".git", "pyproject.toml", "setup.py", "setup.cfg")
 _MOST = 30
@@ -41,7 +42,7 @@ class ImportGraph:
 
     def __init__(self, root: str, configuration: Configuration):
         self._root = root
-        self._files = {os.path.abspath(file.path): file for file in discover([root], configuration).files}
+        self._files = {os.path.abspath(file.path): file for file in discover([root], configuration).files if kind_of(file.path) is None}
         self._modules: dict[str, str] = {}
         for path in self._files:
             stem = path.rpartition(".")[0]

@@ -1,14 +1,16 @@
-"""Versions of TensorFlow and Keras that a project's requirement files pin."""
+"""The files that say what is to be installed: the versions that they pin, and the requirements themselves."""
 
 from __future__ import annotations
 
-import configparser
 import functools
 import os
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from kerascheck.source.text import Source, Unreadable, read
 
 _PACKAGES = {
     "tensorflow": "tensorflow",
@@ -126,6 +128,8 @@ def _from_poetry(version: str) -> str:
 
 
 def _from_setup_cfg(text: str) -> Iterator[tuple[str, str]]:
+    import configparser
+
     parser = configparser.ConfigParser(interpolation=None)
     try:
         parser.read_string(text)
@@ -144,3 +148,181 @@ def _from_conda(text: str) -> Iterator[tuple[str, str]]:
             # conda writes one '=' for a version that may have more parts.
             fuzzy = re.match(r"\s*=\s*(\d+(?:\.\d+)*)(?:\.\*)?(?:=\S*)?\s*$", match[2])
             yield match[1], f"=={fuzzy[1]}.*" if fuzzy else match[2]
+
+
+# --- the files themselves, for rules that read them ----------------------------------------------------
+
+
+_REQUIREMENTS_NAME = re.compile(r"[\w.-]*requirements[\w.-]*\.(?:txt|in)", re.I)
+_CONDA_NAME = re.compile(r"(?:env|[\w.-]*environment[\w.-]*|[\w.-]*conda[\w.-]*)\.ya?ml", re.I)
+_DOCKER_NAME = re.compile(r"(?:Dockerfile|Containerfile)(?:[.-][\w.-]+)?|[\w.-]+\.(?:docker|container)file", re.I)
+_LINE = re.compile(r"(?m)^[^\r\n]*")
+_NAMED = re.compile(r"(?P<name>[A-Za-z0-9][\w.-]*)[ \t]*(?:\[(?P<extras>[^\]\r\n]*)\])?[ \t]*(?P<specifier>[^;#\r\n\"']*)(?:;[ \t]*(?P<marker>[^#\r\n]*))?")
+_TOML_PIECE = re.compile(r"#[^\r\n]*|\"[^\"\r\n]*\"|'[^'\r\n]*'|^[ \t]*\[(?P<table>[^\[\]\r\n]+)\][ \t]*(?=#|$)|^[ \t]*(?P<key>[\w-]+)[ \t]*=|[\[\]]", re.M)
+_TOML_TABLES = ("project", "project.optional-dependencies", "dependency-groups")
+_INSTALL = re.compile(r"\b(?:pip3?|uv|conda|mamba|micromamba)\s+(?:pip\s+)?(?:install|add|create)\b(?P<words>(?:[^\r\n;&|#\\]|\\r?\n|\.)*)")
+_WORD = re.compile(r"[^\s\"'\\]+")
+_FROM = re.compile(r"(?mi)^[ \t]*FROM[ \t]+(?:--\S+[ \t]+)*(?P<image>\S+)")
+
+
+def kind_of(path: str | os.PathLike[str]) -> str | None:
+    """ "pip", "pyproject", "conda" or "docker" for a file that says what is to be installed, by its name; else None."""
+    name = os.path.basename(path)
+    if name == "pyproject.toml":
+        return "pyproject"
+    if _REQUIREMENTS_NAME.fullmatch(name) or (name.endswith(".txt") and os.path.basename(os.path.dirname(path)) == "requirements"):
+        return "pip"
+    if _CONDA_NAME.fullmatch(name):
+        return "conda"
+    return "docker" if _DOCKER_NAME.fullmatch(name) else None
+
+
+def is_about_tensorflow(data: bytes) -> bool:
+    """Whether the content of such a file mentions TensorFlow: all others are none of kerascheck's business."""
+    return b"tensorflow" in data.lower()
+
+
+@dataclass(frozen=True)
+class Requirement:
+    """A package that a file asks for: ``module`` and ``node`` make it a place of a finding.
+
+    Attributes:
+        module: the file.
+        name: normalized, as ``tensorflow-cpu``.
+        extras: what stands in brackets, as ``{"and-cuda"}``.
+        specifier: of the version, as written.
+        marker: the environment marker behind ``;``, or "".
+        by: "pip", "conda" or "poetry".
+        group: the optional group of pyproject.toml that it belongs to, or "".
+        start, end: where it is written, version included.
+        name_end: the end of its name and extras.
+    """
+
+    module: RequirementsFile
+    name: str
+    extras: frozenset[str]
+    specifier: str
+    marker: str
+    by: str
+    group: str
+    start: int
+    end: int
+    name_end: int
+
+    @property
+    def node(self) -> Requirement:
+        return self
+
+    def newest(self, releases: tuple[tuple[int, int], ...]) -> tuple[int, int] | None:
+        """The newest of some releases that its specifier allows; None where it allows none or cannot be read."""
+        from kerascheck.runtime import newest_allowed
+
+        specifier = re.sub(r"\s+", "", self.specifier)
+        return newest_allowed(specifier, releases) if specifier else releases[-1]
+
+
+class RequirementsFile:
+    """A file that says what is to be installed: a requirements file, pyproject.toml, a conda environment or a Dockerfile.
+
+    Attributes:
+        source: its text.
+        kind: see :func:`kind_of`.
+        requirements: what it asks for, in the order of the text.
+        images: base images of a Dockerfile.
+        comments: the text of its comments.
+    """
+
+    def __init__(self, source: Source):
+        self.source, self.kind = source, kind_of(source.path)
+        text = source.text
+        self.images = [match["image"] for match in _FROM.finditer(text)] if self.kind == "docker" else []
+        self.comments = "\n".join(re.findall(r"(?m)(?:^|[ \t])(#[^\r\n]*)", text))
+        read = {"pip": self._pip, "pyproject": self._pyproject, "conda": self._conda, "docker": self._docker}[self.kind or "pip"]
+        self.requirements = [each for start, end, by, group in read(text) if (each := self._at(start, end, by, group)) is not None]
+
+    def beside(self) -> Iterator[RequirementsFile]:
+        """The other files of this sort in the same folder, as far as they can be read."""
+        folder, own = os.path.split(os.path.abspath(self.source.path))
+        for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else ():
+            path = os.path.join(folder, name)
+            if name != own and kind_of(path) is not None:
+                try:
+                    yield RequirementsFile(read(path))
+                except Unreadable:
+                    continue
+
+    def range_of(self, node: Requirement) -> tuple[int, int]:
+        """Where a finding about a requirement stands."""
+        return node.start, node.end
+
+    def statement_range(self, node: Requirement) -> tuple[int, int]:
+        """The same: a requirement is no part of a larger statement."""
+        return node.start, node.end
+
+    def _at(self, start: int, end: int, by: str, group: str) -> Requirement | None:
+        match = _NAMED.match(self.source.text, start, end)
+        if match is None:
+            return None
+        if by == "poetry":
+            value = self.source.line_text(end)[end - self.source.line_starts[self.source.line_of(end) - 1] :]
+            given = dict(re.findall(r"(\w+)\s*=\s*[\[\"']+([^\"'\]]*)", value)) if "{" in value else {"version": value.strip("= \t\"'").partition('"')[0]}
+            extras = frozenset(filter(None, [given.get("extras", "").lower()]))
+            marker = given.get("markers", "") or given.get("platform", "")
+            version = given.get("version", "?")
+            specifier = "" if version == "*" else _from_poetry(version)
+            return Requirement(self, re.sub(r"[-_.]+", "-", match["name"]).lower(), extras, specifier, marker, by, group, start, end, end)
+        extras = frozenset(part.strip().lower() for part in (match["extras"] or "").split(",") if part.strip())
+        name_end = match.end("extras") + 1 if match["extras"] is not None else match.end("name")
+        specifier = match["specifier"].strip()
+        last = match.start("specifier") + len(match["specifier"].rstrip()) if specifier else name_end
+        name = re.sub(r"[-_.]+", "-", match["name"]).lower()
+        return Requirement(self, name, extras, specifier, (match["marker"] or "").strip(), by, group, start, last, name_end)
+
+    @staticmethod
+    def _pip(text: str) -> Iterator[tuple[int, int, str, str]]:
+        for line in _LINE.finditer(text):
+            start = line.start() + len(line[0]) - len(line[0].lstrip())
+            if line[0].strip() and line[0].lstrip()[0].isalnum() and "://" not in line[0] and " @ " not in line[0]:
+                yield start, line.end(), "pip", ""
+
+    @staticmethod
+    def _conda(text: str) -> Iterator[tuple[int, int, str, str]]:
+        pip_indent = None
+        for line in _LINE.finditer(text):
+            item = re.match(r"([ \t]*)-[ \t]+['\"]?(?:[\w-]+::)?", line[0])
+            if item is None:
+                continue
+            indent = len(item[1])
+            if pip_indent is not None and indent <= pip_indent:
+                pip_indent = None
+            rest = line[0][item.end() :]
+            if re.match(r"pip[ \t]*:", rest):
+                pip_indent = indent
+            elif rest[:1].isalnum():
+                yield line.start() + item.end(), line.end(), "conda" if pip_indent is None else "pip", ""
+
+    @staticmethod
+    def _pyproject(text: str) -> Iterator[tuple[int, int, str, str]]:
+        table, key, depth = "", "", 0
+        for piece in _TOML_PIECE.finditer(text):
+            if piece["table"] is not None and not depth:
+                table = piece["table"].strip()
+            elif piece["key"] is not None and not depth:
+                key = piece["key"]
+                if poetry := re.fullmatch(r"tool\.poetry\.(?:group\.([\w-]+)\.)?(dev-)?dependencies", table):
+                    yield piece.start("key"), piece.end("key"), "poetry", poetry[1] or poetry[2] or ""
+            elif piece[0] == "[":
+                depth += 1
+            elif piece[0] == "]":
+                depth = max(depth - 1, 0)
+            elif piece[0][0] in "\"'" and depth and table in _TOML_TABLES and (table != "project" or key == "dependencies"):
+                yield piece.start() + 1, piece.end() - 1, "pip", "" if table == "project" else key
+
+    @staticmethod
+    def _docker(text: str) -> Iterator[tuple[int, int, str, str]]:
+        commented = [match.span() for match in re.finditer(r"(?m)^[ \t]*#[^\r\n]*", text)]
+        for install in _INSTALL.finditer(text):
+            by = "conda" if re.match(r"\w*(?:conda|mamba)", install[0]) else "pip"
+            for word in _WORD.finditer(text, install.start("words"), install.end("words")):
+                if word[0][0].isalpha() and not any(start <= word.start() < end for start, end in commented):
+                    yield word.start(), word.end(), by, ""

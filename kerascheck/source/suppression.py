@@ -7,6 +7,7 @@ import tokenize
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 
+from kerascheck.source.requirements import kind_of
 from kerascheck.source.text import Source
 
 # The same forms as flake8's, so that a comment means the same to both.
@@ -66,7 +67,18 @@ def _codes(listed: str | None) -> set[str]:
 
 
 def _comments(source: Source) -> Iterator[tuple[int, str]]:
-    """Line and text of every comment; never of strings that look like one."""
+    """Line and text of every comment; never of strings that look like one.
+
+    In a requirements file, a Dockerfile and the like a comment alone on its line also speaks for the line
+    below: some lines of a Dockerfile cannot end in one.
+    """
+    if kind_of(source.path) is not None:
+        for number, line in enumerate(source.text.splitlines(), 1):
+            if match := re.search(r"(?:^|\s)(#.*)", line):
+                yield number, match[1]
+                if line.lstrip().startswith("#"):
+                    yield number + 1, match[1]
+        return
     starts = source.line_starts
     lines = (
         source.text[start:end].rstrip("\r\n") + "\n" for start, end in zip(starts, [*starts[1:], len(source.text)])

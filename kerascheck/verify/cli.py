@@ -75,6 +75,8 @@ def _verify(script: str | None, arguments: tuple[str, ...], options: dict[str, A
         from kerascheck import registry
 
         room = registry.find(options["rule"])
+        if room.reads != "python":
+            raise click.UsageError(f"{room.code} {room.name} is not about scripts: there is nothing to run")
         script = str(room.folder / "slow.py")
         selection["select"] = (room.rule.code,)
     linted = findings_of(script, Configuration(overrides_from(selection)))

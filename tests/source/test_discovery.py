@@ -32,6 +32,15 @@ def test_python_files_and_notebooks_sorted(tree):
     assert tree.found() == ["a.py", os.path.join("b", "a.py"), os.path.join("b", "c.ipynb")]
 
 
+def test_files_that_ask_for_tensorflow(tree):
+    tree("a.py", "requirements.txt", "sub/pyproject.toml", "sub/setup.toml", "docs/requirements.txt")
+    for path in ("sub/Dockerfile", "environment.yml", "notes.txt"):
+        (tree.path / path).write_text("RUN pip install TensorFlow\n")
+    assert tree.found() == ["a.py", "environment.yml", os.path.join("sub", "Dockerfile")]
+    assert tree.found("requirements.txt") == ["requirements.txt"]
+    assert tree.found("notes.txt", "environment.yml", "a.py", force_exclude=True) == ["a.py", "environment.yml"]
+
+
 def test_folders_that_hold_no_code_of_the_project(tree):
     tree(
         "a.py", ".hidden/a.py", ".ipynb_checkpoints/a.ipynb", "venv/a.py", "node_modules/x/a.py", "build/a.py", "dist/a.py",

@@ -2,8 +2,8 @@
 
 import pytest
 
-from kerascheck.source import requirements
-from kerascheck.source.requirements import pinned_versions
+from kerascheck.source import Source, requirements
+from kerascheck.source.requirements import RequirementsFile, kind_of, pinned_versions
 
 
 @pytest.fixture(autouse=True)
@@ -54,3 +54,52 @@ def test_the_nearest_folder_decides_and_the_repository_ends_the_search(tmp_path)
     (tmp_path / "repo" / "requirements.txt").unlink()
     requirements._pins.cache_clear()
     assert pinned_versions(inner / "train.py") == {}
+
+
+# --- the files themselves ------------------------------------------------------------------------------
+
+
+def asked_for(name, text):
+    """Name with extras, specifier, marker, manager and group of every requirement, separated by "|"."""
+    found = RequirementsFile(Source(name, text)).requirements
+    for each in found:
+        assert text[each.start : each.end].startswith(text[each.start : each.name_end])
+    return ["|".join([each.name + str(sorted(each.extras) or ""), each.specifier, each.marker, each.by, each.group]).rstrip("|") for each in found]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        ("requirements.txt", "# x\nA_b >= 1, < 2  # hi\n-r other.txt\n--hash=x\ngit+https://h/y\nc @ file:x\nd[e, F]==2 ; python_version > '3'\n",
+         ["a-b|>= 1, < 2||pip", "d['e', 'f']|==2|python_version > '3'|pip"]),
+        ("environment.yml", "name: n\ndependencies:\n  - conda-forge::tensorflow=2.9=mkl_1\n  - pip:\n    - keras==2.9\n  - numpy\n",
+         ["tensorflow|=2.9=mkl_1||conda", "keras|==2.9||pip", "numpy|||conda"]),
+        ("pyproject.toml", '[project]\nkeywords = ["keras"]\ndependencies = [\n  "a[b]>=1; x == \'y\'", # "c"\n]\n[project.optional-dependencies]\ngpu = ["d"]\n'
+         '[dependency-groups]\ntest = [\'e\', {include-group = "f"}]\n[tool.x]\ndependencies = ["g"]\n',
+         ["a['b']|>=1|x == 'y'|pip", "d|||pip|gpu", "e|||pip|test", "f|||pip|test"]),
+        ("pyproject.toml", '[tool.poetry.dependencies]\na = "^2.1"\nb = {version = "~3.0", extras = ["x"], markers = "m"}\nc = "*"\n[tool.poetry.group.dev.dependencies]\nd = "1.0"\n',
+         ["a|>=2.1,<3||poetry", "b['x']|>=3.0,<3.1|m|poetry", "c|||poetry", "d|==1.0||poetry|dev"]),
+        ("Dockerfile", "FROM a:1\nRUN apt-get install x && pip install -q \\\n  numpy 'tensorflow[and-cuda]==2.16' ; echo tensorflow\n# RUN pip install y\nRUN conda install -y keras=3 # z\n",
+         ["numpy|||pip", "tensorflow['and-cuda']|==2.16||pip", "keras|=3||conda"]),
+    ],
+)  # fmt: skip
+def test_what_files_ask_for(name, text, expected):
+    assert asked_for(name, text) == expected
+
+
+def test_images_and_comments():
+    file = RequirementsFile(Source("Dockerfile", "# syntax=x\nFROM --platform=linux/amd64 a/b:1 AS base\nfrom c\nRUN pip install d # e\n"))
+    assert (file.images, file.comments) == (["a/b:1", "c"], "# syntax=x\n# e")
+
+
+@pytest.mark.parametrize(
+    ("path", "kind"),
+    [
+        ("requirements.txt", "pip"), ("a/requirements-gpu.in", "pip"), ("requirements/base.txt", "pip"), ("dev_requirements.txt", "pip"),
+        ("pyproject.toml", "pyproject"), ("environment.yml", "conda"), ("conda/env.yaml", "conda"), ("environment-gpu.yaml", "conda"),
+        ("Dockerfile", "docker"), ("docker/Dockerfile.gpu", "docker"), ("train.dockerfile", "docker"), ("Containerfile", "docker"),
+        ("train.py", None), ("notes.txt", None), ("requirements.py", None), ("settings.toml", None), ("mkdocs.yml", None), ("Dockerfiles.py", None),
+    ],
+)  # fmt: skip
+def test_kinds_by_name(path, kind):
+    assert kind_of(path) == kind

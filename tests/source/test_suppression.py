@@ -66,6 +66,16 @@ def test_file_wide_forms(comment, others):
     assert silenced(text, 1, code="KC102", name="missing-prefetch") is others
 
 
+def test_a_comment_of_a_dockerfile_speaks_for_the_line_below_too():
+    def lines(text):
+        found = suppressions(Source("Dockerfile", text))
+        return [line for line in range(1, 5) if found.silence("KC701", "cpu-only-requirement", {line})]
+
+    assert lines("FROM a\n# noqa: KC701\nRUN pip install b\nRUN c\n") == [2, 3]
+    assert lines("FROM a\nRUN pip install b  # noqa\nRUN pip install c#noqa\n") == [2]
+    assert lines("# kerascheck: ignore-file[cpu-only-requirement]\nFROM (\n") == [1, 2, 3, 4]
+
+
 def test_noqa_can_be_switched_off_alone():
     assert not silenced("x = 1  # noqa\n", noqa=False)
     assert not silenced("# flake8: noqa\nx = 1\n", noqa=False)

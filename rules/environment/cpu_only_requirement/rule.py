@@ -1,0 +1,125 @@
+import re
+from collections.abc import Iterator
+
+from kerascheck.finding import Applicability, Edit, Fix, Severity
+from kerascheck.rule import Rule
+from kerascheck.runtime import TENSORFLOW_RELEASES
+from kerascheck.source.requirements import Requirement, RequirementsFile
+
+_CUDA_EXTRA_SINCE = (2, 14)
+_GPU_PACKAGE_GONE = (2, 12)
+_LAST_ON_WINDOWS = (2, 10)
+# Images that hold nothing of NVIDIA's; what is built on others is not known.
+_PLAIN_IMAGE = re.compile(r"(?:docker\.io/)?(?:library/)?(?:python|ubuntu|debian|alpine|fedora|continuumio/(?:miniconda|anaconda)3?|condaforge/\S+|mambaorg/\S+)(?::(?!.*(?:cuda|nvidia|gpu))\S*)?$")
+_CPU_BUILD = re.compile(r"=\s*(?:\*_)?(?:mkl|eigen|cpu)\w*")
+_NVIDIA = re.compile(r"nvidia|cuda|cudnn")
+_ON_PURPOSE = re.compile(r"\bcpu\b|cpu[-_ ]only", re.I)
+_ASIDE = frozenset("doc docs readthedocs rtd test tests ci dev lint cpu".split())
+
+
+class CpuOnlyRequirement(Rule):
+    """What is to be installed leaves the GPU unused, or cannot be installed.
+
+    ## What it does
+
+    Reads requirements files, `pyproject.toml`, conda environments and Dockerfiles, and reports
+
+    - `tensorflow-cpu`;
+    - `tensorflow-gpu`, where the version may be 2.12 or later;
+    - `tensorflow` without `[and-cuda]` in a Dockerfile that starts from a plain image and installs nothing of NVIDIA's;
+    - `tensorflow` for Windows, by a marker, where the version may be 2.11 or later;
+    - builds of conda with `mkl`, `eigen` or `cpu` in their name.
+
+    An info: whether there is a GPU is not written in these files.
+
+    ## Why it costs
+
+    The program runs, without a word of warning that stands out, on the processor. How much that costs depends on the model and the
+    machine; it is unmeasured here.
+
+    ## What the runtime does by itself
+
+    TensorFlow looks for the CUDA libraries when it is imported, uses the GPU if it finds those that it was built for, and goes on without it
+    if not. The package `tensorflow` is built for GPUs on Linux, but brings no CUDA libraries: `tensorflow[and-cuda]` does,
+    from 2.14 on. `tensorflow-gpu` was another name of it up to 2.11; from 2.12 on, installing it raises an error. Since
+    2.11 there is no GPU on Windows itself; in WSL2, which is Linux, there is.
+
+    ## When it stays silent
+
+    - `tensorflow` in a requirements file or in `pyproject.toml`: the machine may have CUDA.
+    - Images of NVIDIA, of TensorFlow's own `-gpu` kind, and those of which nothing is known; NVIDIA's libraries
+      installed beside it.
+    - `tensorflow-cpu` beside another `tensorflow` in the file, or beside a file with `tensorflow[and-cuda]` in the same folder: there
+      is a choice. Markers, such as that of a Mac.
+    - Files, folders and groups for documentation, tests, continuous integration or the CPU by their name, and files with a comment that
+      speaks of the CPU: there it is meant.
+    - `# noqa: KC701` at the end of the line, or alone on the line above.
+    - Files that do not mention TensorFlow.
+
+    ## Use instead
+
+    `tensorflow[and-cuda]` on Linux with a GPU.
+
+    ## Fix safety
+
+    The name becomes `tensorflow[and-cuda]`, where the version may be 2.14 or later. Unsafe: it installs several gigabytes
+    of libraries, and is for Linux only. Where the version is older, in conda environments, for poetry and for Windows there is no fix.
+
+    ## Precision
+
+    Read on real code: the 1 finding in the 128 files of this sort of 38 projects, a `tensorflow-gpu==2.12.0`, which cannot be installed;
+    right. Files that ask for `tensorflow-cpu` beside one with CUDA, or with a comment that says so, stayed silent.
+
+    ## References
+
+    - TensorFlow guide: "Install TensorFlow with pip"
+    - TensorFlow release notes: 2.11 (Windows), 2.12 (`tensorflow-gpu`), 2.14 (`[and-cuda]`)
+    """
+
+    code = "KC701"
+    name = "cpu-only-requirement"
+    severity = Severity.INFO
+    reads = "requirements"
+    triggers = ("tensorflow",)
+    loss_tolerance = None
+
+    def check(self, module):
+        *folders, name = re.split(r"[/\\]", module.source.path.lower())
+        for requirement in module.requirements:
+            purpose = {*folders[-1:], *re.split(r"[\W_]+", f"{name} {requirement.group.lower()}")}
+            on_purpose = purpose & _ASIDE or _ON_PURPOSE.search(module.comments)
+            for problem, because, fix in _problems(module, requirement):
+                if not on_purpose or requirement.name == "tensorflow-gpu":
+                    yield self.finding(requirement, problem, because=because, fix=fix)
+
+
+def _problems(file: RequirementsFile, requirement: Requirement) -> Iterator[tuple[str, str, Fix | None]]:
+    newest = requirement.newest(TENSORFLOW_RELEASES)
+    if requirement.marker:
+        if requirement.name == "tensorflow" and re.search(r"win32|Windows", requirement.marker) and "!=" not in requirement.marker and newest and newest > _LAST_ON_WINDOWS:
+            yield (
+                "TensorFlow 2.11 and later use no GPU on Windows itself; install it in WSL2, or tensorflow<2.11.",
+                "The marker chooses Windows, and the version may be newer than 2.10.",
+                None,
+            )
+        return
+    fix = _with_cuda(requirement) if newest and newest >= _CUDA_EXTRA_SINCE else None
+    if requirement.name == "tensorflow-cpu":
+        offered = (other for each in (file, *file.beside()) for other in each.requirements)
+        if not any(other.name == "tensorflow" and (other.module is file or "and-cuda" in other.extras) for other in offered):
+            yield "tensorflow-cpu never uses a GPU; install tensorflow[and-cuda] where there is one.", "The package is built without CUDA.", fix
+    elif requirement.name == "tensorflow-gpu" and requirement.by != "conda":
+        if newest and newest >= _GPU_PACKAGE_GONE:
+            yield "tensorflow-gpu cannot be installed from 2.12 on; ask for tensorflow[and-cuda].", "The package was given up: installing it raises an error.", fix
+    elif requirement.name == "tensorflow" and requirement.by == "conda" and _CPU_BUILD.search(requirement.specifier):
+        yield "This build of TensorFlow uses no GPU; choose one with cuda in its name.", "Builds with mkl, eigen or cpu in their name are made without CUDA.", None
+    elif requirement.name == "tensorflow" and requirement.by == "pip" and not requirement.extras and file.images:
+        named = any(_NVIDIA.search(other.name) for other in file.requirements)
+        if not named and all(_PLAIN_IMAGE.match(image) for image in file.images) and not _NVIDIA.search(file.source.text):
+            yield "This image has no CUDA, so TensorFlow uses no GPU in it; install tensorflow[and-cuda].", f"Nothing of NVIDIA's is in {file.images[-1]} or installed here.", fix
+
+
+def _with_cuda(requirement: Requirement) -> Fix | None:
+    if requirement.by != "pip" or requirement.extras:
+        return None
+    return Fix(Applicability.UNSAFE, "Install tensorflow[and-cuda]", (Edit(requirement.start, requirement.name_end, "tensorflow[and-cuda]"),))
