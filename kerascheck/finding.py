@@ -97,6 +97,10 @@ class Finding:
         return _sort_key(self.location, self.code)
 
 
+_SMALL = 1.05
+"""An interval of ratios that stays below this shows that there is nothing to win."""
+
+
 @dataclass(frozen=True, slots=True)
 class Evidence:
     """What ``kerascheck verify`` has measured of a finding on a machine like this one."""
@@ -120,7 +124,8 @@ class Evidence:
         return self.status == "confirmed"
 
     def __str__(self) -> str:
-        return f"{self.status} here: x{self.ratio:.2f} [{self.low:.2f}-{self.high:.2f}], {self.date}"
+        unclear = self.status == "no effect" and not 1 / _SMALL < self.low <= self.high < _SMALL
+        return f"{self.status}{' could be shown' * unclear} here: x{self.ratio:.2f} [{self.low:.2f}-{self.high:.2f}], {self.date}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -171,8 +171,11 @@ def compare(
             # Variants of equal texts, as for several places that are repaired together, are measured once.
             first = {tuple(sorted(v.sources.items())): v for v in reversed(here)}
             measured = {}
-            for group in _groups(list(reversed(first.values())), scout):
-                for verdict in _measure_group(script, group, plan, limited, progress):
+            groups = list(_groups(list(reversed(first.values())), scout))
+            for group in groups:
+                # Every group needs the script as written beside it, which the budget counts once.
+                share = (len(first) + 1) / (len(first) + len(groups))
+                for verdict in _measure_group(script, group, plan, replace(limited, seconds=share * budget.seconds), progress):
                     verdict.training = number
                     if scout.end["reason"] in _OVER and verdict.ratio is not None:
                         _remark(verdict, f"the training ends after {scout.end['steps']} steps: there was no more to measure")

@@ -1,6 +1,7 @@
 """Findings as text, one line each, and JSON."""
 
 import json
+from dataclasses import replace
 
 from kerascheck.finding import Applicability, Edit, Evidence, FileError, Finding, Fix, Location, Related, Severity
 from kerascheck.report import common, concise, text
@@ -163,3 +164,8 @@ def test_evidence_stands_beside_its_finding():
         "date": "2026-11-21", "versions": {"tensorflow": "2.21.0"},
     }  # fmt: skip
     assert found[1]["evidence"] is None
+
+
+def test_what_could_not_be_shown_is_not_called_absent():
+    assert str(replace(CONFIRMED, status="no effect", low=0.99, ratio=1.0, high=1.02)).startswith("no effect here: x1.00")
+    assert str(replace(CONFIRMED, status="no effect", low=0.9)).startswith("no effect could be shown here: x1.84 [0.90-1.90]")

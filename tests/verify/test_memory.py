@@ -193,7 +193,7 @@ def test_the_linter_shows_it_and_a_gate_can_ask_for_it(verified):
     ran = kerascheck(*LINT, "--gate", "confirmed", ".")
     first, second = ran.out.splitlines()
     assert "KC101" in first and "(confirmed here: x1.90 [1.80-2.00], 20" in first
-    assert "KC309" in second and "(no effect here: x1.90 [1.80-2.00], 20" in second
+    assert "KC309" in second and "(no effect could be shown here: x1.90 [1.80-2.00], 20" in second
     assert ran.code == 1
     assert kerascheck(*LINT, "--gate", "confirmed", "--exit-zero", ".").code == 0
     assert kerascheck(*LINT, "--ignore", "KC101", "--gate", "confirmed", ".").code == 0

@@ -9,8 +9,6 @@ from kerascheck.verify.child.recorder import PREDICTION, Recorder
 from kerascheck.verify.process import Plan
 
 
-
-
 class Channel:
     def __init__(self):
         self.sent = []
