@@ -86,8 +86,7 @@ def _verify(script: str | None, arguments: tuple[str, ...], options: dict[str, A
         from kerascheck.verify.evidence import room_variants
         from kerascheck.verify.findings import Repair
 
-        variants = room_variants(room.folder / "slow.py", room.folder / "fast.py", room.rule.loss_tolerance)
-        made = [Repair(replace(variant, name=f"fast.py, {variant.name}"), ()) for variant in variants]
+        made = [Repair(replace(variant, name=f"fast.py, {variant.name}"), ()) for variant in room_variants(room)]
     run = Script(
         linted.script,
         {path: source.text for path, source in linted.sources.items()},

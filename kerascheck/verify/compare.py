@@ -178,7 +178,7 @@ def compare(
                 for verdict in _measure_group(script, group, plan, replace(limited, seconds=share * budget.seconds), progress):
                     verdict.training = number
                     if scout.end["reason"] in _OVER and verdict.ratio is not None:
-                        _remark(verdict, f"the training ends after {scout.end['steps']} steps: there was no more to measure")
+                        _remark(verdict, f"{_how_short(scout)}: there was no more to measure")
                     measured[verdict.name] = verdict
             result.verdicts += [replace(measured[first[tuple(sorted(v.sources.items()))].name], name=v.name) for v in here]
         order = [variant.name for variant in variants]
@@ -201,6 +201,11 @@ def _scout(script: Script, training: int, budget: Budget) -> Run:
             longer.end["passes"] = run.end["passes"]
             return longer
     return run
+
+
+def _how_short(scout: Run) -> str:
+    steps = scout.end["steps"]
+    return f"it predicts {steps} times" if scout.end["kind"] == PREDICTION else f"the training ends after {steps} steps"
 
 
 def _weak_kind(scout: Run) -> str | None:
@@ -299,6 +304,8 @@ def _find_predictions(
             limit = _patience(result.scout, budget)
             scout, number = run_alone(script, plan, start_limit=limit, block_limit=budget.block_limit), len(result.scouts)
             if why_useless(scout) is not None:
+                if scout.end is not None and scout.end.get("steps"):
+                    continue  # too few of these: the next ones may be more
                 break
         concerned = [variant for variant in missing if concerns(variant, scout.end["places"])]
         if concerned and scout is not result.scout:

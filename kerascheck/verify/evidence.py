@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from kerascheck.verify.compare import Budget, Comparison, Progress, Status, Variant, compare, machine
+from kerascheck.verify.findings import ABOUT_PREDICTIONS
 from kerascheck.verify.process import Script
 
 TABLE = Path(__file__).with_name("evidence_table.json")
@@ -21,22 +22,25 @@ DEVICES = ("cpu", "gpu")
 _ORDER = (Status.CONFIRMED, Status.CHANGES_RESULTS, Status.SLOWER, Status.NO_EFFECT, Status.NOT_RUN)
 
 
-def room_variants(slow: Path, fast: Path, tolerance: float | None) -> list[Variant]:
-    """The text of ``fast`` in the place of ``slow``: one variant per changed place, for they may belong to several trainings."""
+def room_variants(room: Any) -> list[Variant]:
+    """The fast.py of a room (of ``kerascheck.registry``) in the place of its slow.py: one variant per changed place, for they
+    may belong to several trainings."""
+    slow, fast = room.folder / "slow.py", room.folder / "fast.py"
+    tolerance, predicts = room.rule.loss_tolerance, room.rule.code in ABOUT_PREDICTIONS
     before, after = slow.read_text(encoding="utf-8"), fast.read_text(encoding="utf-8")
     changes = difflib.SequenceMatcher(None, before.splitlines(), after.splitlines(), autojunk=False).get_opcodes()
     return [
-        Variant(f"line {first + 1}", {str(slow): after}, tolerance, ((str(slow), first + 1, max(first + 1, last)),))
+        Variant(f"line {first + 1}", {str(slow): after}, tolerance, ((str(slow), first + 1, max(first + 1, last)),), predicts)
         for kind, first, last, _, _ in changes
         if kind != "equal"
     ]
 
 
-def measure_room(folder: Path, tolerance: float | None, budget: Budget, progress: Progress) -> Comparison:
+def measure_room(room: Any, budget: Budget, progress: Progress) -> Comparison:
     """Measure one room; raises OSError if a file is missing."""
-    slow = folder / "slow.py"
+    slow = room.folder / "slow.py"
     script = Script(str(slow), {str(slow): slow.read_text(encoding="utf-8")})
-    return compare(script, room_variants(slow, folder / "fast.py", tolerance), budget, progress, ceilings=False)
+    return compare(script, room_variants(room), budget, progress, ceilings=False)
 
 
 def row(code: str, name: str, comparison: Comparison) -> dict[str, Any]:
@@ -116,9 +120,7 @@ def collect(
         if not all((room.folder / name).is_file() for name in ("slow.py", "fast.py")):
             continue
         prefix = room.rule.code
-        comparison = measure_room(
-            room.folder, room.rule.loss_tolerance, budget, lambda text, left: progress(f"{prefix}: {text}", left)
-        )
+        comparison = measure_room(room, budget, lambda text, left: progress(f"{prefix}: {text}", left))
         entry = row(room.rule.code, room.rule.name, comparison)
         tell(entry)
         yield entry

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from kerascheck.source import Source
 
 TOGETHER = "all together"
-_ABOUT_PREDICTIONS = frozenset({"KC405"})
+ABOUT_PREDICTIONS = frozenset({"KC405"})
 """Rules whose findings cost nothing in a step of training."""
 
 
@@ -145,7 +145,7 @@ def _repair(linted: Linted, name: str, findings: Sequence[Finding]) -> Repair:
                 applied.append(finding)
                 places += [(path, *span) for span in _lines(source, finding)]
     left_out = tuple(finding for finding in findings if finding not in applied)
-    predicts = bool(applied) and all(finding.code in _ABOUT_PREDICTIONS for finding in applied)
+    predicts = bool(applied) and all(finding.code in ABOUT_PREDICTIONS for finding in applied)
     return Repair(Variant(name, texts, _tolerance(applied), tuple(places), predicts), tuple(applied), left_out)
 
 

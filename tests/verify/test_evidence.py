@@ -1,5 +1,7 @@
 """The evidence table of the rules."""
 
+from types import SimpleNamespace
+
 from kerascheck.verify import evidence
 from kerascheck.verify.compare import Comparison, Status, Verdict
 from kerascheck.verify.rounds import Run
@@ -13,9 +15,13 @@ def comparison(*verdicts, gpus=None):
 def test_every_changed_place_is_a_variant_of_the_whole_fast_text(tmp_path):
     (tmp_path / "slow.py").write_text("a\nb\nc\nd\n")
     (tmp_path / "fast.py").write_text("a\nB\nc\nd\ne\n")
-    variants = evidence.room_variants(tmp_path / "slow.py", tmp_path / "fast.py", 1e-6)
+    room = SimpleNamespace(folder=tmp_path, rule=SimpleNamespace(code="KC101", loss_tolerance=1e-6))
+    variants = evidence.room_variants(room)
     assert [v.places[0][1:] for v in variants] == [(2, 2), (5, 5)]
     assert {text for v in variants for text in v.sources.values()} == {"a\nB\nc\nd\ne\n"}
+    assert not any(variant.predicts for variant in variants)
+    room.rule.code = "KC405"
+    assert all(variant.predicts for variant in evidence.room_variants(room))
 
 
 def test_a_row_takes_the_training_that_tells_most():

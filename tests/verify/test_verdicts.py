@@ -6,12 +6,14 @@ import pytest
 
 from kerascheck.verify.analysis import analyse, can_matter, ceiling_order, stages
 from kerascheck.verify.compare import (
+    Comparison,
     Status,
     Variant,
     _Gathered,
     _judge,
     _measure_group,
     _shortened,
+    _targets,
     _timed_plan,
     Budget,
     concerns,
@@ -208,6 +210,28 @@ def test_a_variant_concerns_the_training_whose_lines_it_touches():
     variant = Variant("v", {}, places=(("/a.py", 10, 12),))
     assert concerns(variant, [["/a.py", 12, 12]])
     assert not concerns(variant, [["/a.py", 13, 20], ["/b.py", 10, 12]])
+
+
+def test_predictions_are_looked_for_beyond_those_that_are_too_few(monkeypatch):
+    def predictions(steps, line):
+        run = ended(reason="end", steps=steps)
+        run.end |= {"kind": "prediction loop", "places": [["/a.py", line, line]]}
+        return run
+
+    found = {0: predictions(2, 10), 1: predictions(16, 20), 2: ended(reason="end", steps=0)}
+    asked = []
+
+    def run_alone(script, plan, **limits):
+        asked.append((plan.kind, plan.training))
+        return found[plan.training]
+
+    monkeypatch.setattr("kerascheck.verify.compare.run_alone", run_alone)
+    variants = [Variant(name, {}, places=(("/a.py", line, line),), predicts=True) for name, line in (("few", 10), ("many", 20))]
+    result = Comparison("/a.py", ended(), [ended()])
+    targets = _targets(Script("/a.py", {"/a.py": ""}), variants, result, Budget(), lambda *_: None)
+    assert targets == {"few": "its predictions are made inside a training, too few, or not in the time allowed", "many": 1}
+    assert asked == [("prediction loop", 0), ("prediction loop", 1), ("prediction loop", 2)]
+    assert result.scouts[1] is found[1]
 
 
 def test_stages_are_named_by_source_line():
