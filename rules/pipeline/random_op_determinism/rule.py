@@ -1,0 +1,93 @@
+from kerascheck.finding import Severity
+from kerascheck.rule import Rule
+from kerascheck.semantics.training import is_guarded
+from kerascheck.semantics.values import constant
+
+_SETTERS = ("os.environ.__setitem__", "os.environ.setdefault", "os.putenv")
+
+
+class RandomOpDeterminism(Rule):
+    """Every operation is made deterministic, in a script that trains.
+
+    ## What it does
+
+    Looks for `tf.config.experimental.enable_op_determinism()`, or the environment variable
+    `TF_DETERMINISTIC_OPS` set to 1, in a script that trains. A warning where a map with random
+    operations feeds the training, an info elsewhere.
+
+    ## Why it costs
+
+    The random draws of a map must then come in one order, so tf.data runs it one call at a time,
+    whatever its `num_parallel_calls` says. On 2 CPU cores (TensorFlow 2.21, no GPU) a pipeline with
+    random operations took 0.72 s in place of 0.41 s; more cores lose more, and TensorFlow's own
+    documentation speaks of several orders of magnitude. On a GPU, deterministic kernels are slower
+    too, which is unmeasured here.
+
+    ## What the runtime does by itself
+
+    Without the switch, `keras.utils.set_random_seed` already repeats weights, shuffling and draws;
+    what then differs are the last bits of sums on a GPU, and which element gets which draw in a
+    parallel random map. With it, Keras 3 also compiles no model with XLA (`jit_compile="auto"`).
+
+    `tf.random.stateless_*` and `tf.image.stateless_random_*` with a seed from the element's index
+    give every element the same draw in any order: such a map stays parallel, and repeatable.
+
+    ## When it stays silent
+
+    - The switch stands under a condition, such as a flag of the program.
+    - The script does not train.
+    - Tests.
+    - The variable is set to 0 or to something that is no literal.
+
+    ## Use instead
+
+    `keras.utils.set_random_seed(seed)` for everyday runs; determinism behind a flag, for the runs
+    that look for a fault. In the map, stateless random operations.
+
+    ## Fix safety
+
+    There is no automatic fix: whether bit-wise repeatable runs are worth the time is not to be seen
+    in the code.
+
+    ## Precision
+
+    Read on real code: no finding in 8,900 public files. The one file that asks for determinism is a
+    test.
+
+    ## References
+
+    - TensorFlow API: `tf.config.experimental.enable_op_determinism`
+    - TensorFlow guide: "Random number generation"
+    - Keras source: `backend/tensorflow/trainer.py` (`model_supports_jit`)
+    """
+
+    code = "KC124"
+    name = "random-op-determinism"
+    severity = Severity.WARNING
+    triggers = ("enable_op_determinism", "TF_DETERMINISTIC_OPS")
+    loss_tolerance = None
+
+    def check(self, module):
+        if module.program.first_training is None:
+            return
+        switches = [call for call in module.run.calls if _asks(call) and not is_guarded(call.scope) and module.program.is_executed(call.scope)]
+        if not switches:
+            return
+        random = next((op for op in module.pipelines.operations("map") if op.feeds_training and op.facts.randomness is not None), None)
+        if random is not None:
+            because = "The random operations of this map must then draw in one order, so its calls run one after the other."
+        else:
+            because = "Deterministic kernels are slower on a GPU, and Keras 3 compiles no model with XLA beside them; a seed needs neither."
+        yield self.finding(
+            switches[0],
+            "Every operation is made deterministic; keep that behind a flag, and use keras.utils.set_random_seed for everyday runs.",
+            because=because,
+            severity=Severity.WARNING if random is not None else Severity.INFO,
+            related=((random, "the random map"),) if random is not None else (),
+        )
+
+
+def _asks(call):
+    if call.name in _SETTERS:
+        return constant(call.argument(0)) == "TF_DETERMINISTIC_OPS" and str(constant(call.argument(1))).lower() in ("1", "true")
+    return call.name == "tensorflow.config.experimental.enable_op_determinism"
