@@ -9,7 +9,7 @@ import libcst as cst
 from kerascheck.finding import Applicability, Fix
 from kerascheck.semantics import edits
 from kerascheck.semantics.edits import CannotEdit, make_fix
-from kerascheck.semantics.values import Call, Function, Made, Mapping, Scope, Stage, constant, options_of
+from kerascheck.semantics.values import Call, Const, Function, Made, Mapping, Scope, Stage, constant, options_of
 
 if TYPE_CHECKING:
     from kerascheck.semantics.module import Module
@@ -437,6 +437,22 @@ def move_before_layers(call: Call, first: Call) -> Fix | None:
     if target is None or target is statement:
         return None
     return make_fix(SAFE, "Move it before the layers are made", lambda: edits.move_statements(tree, [statement], before=target))
+
+
+def move_above_import(call: Call, first: Call) -> Fix | None:
+    """Move a module-level statement that sets an environment variable to a literal above an import, with ``import os``; unsafe, for the variable then counts."""
+    tree = call.module.tree
+    statement = _in_block(tree, call.node, tree.root)
+    anchor = _in_block(tree, first.node, tree.root)
+    if statement is None or anchor is None or first.module is not call.module or not isinstance(call.argument(1), Const):
+        return None
+    moved = [statement]
+    block = list(tree.root.body)
+    index = {id(other): place for place, other in enumerate(block)}
+    for other in block[index[id(anchor)] : index[id(statement)]]:
+        if isinstance(other, cst.SimpleStatementLine) and tree.root.code_for_node(other).strip() in ("import os", "from os import environ"):
+            moved.insert(0, other)
+    return make_fix(UNSAFE, "Move it above the import", lambda: edits.move_statements(tree, moved, before=anchor))
 
 
 def hoist(call: Call, loop: Scope) -> Fix | None:

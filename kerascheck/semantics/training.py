@@ -384,6 +384,13 @@ def happens_before(first: Call, second: Call) -> bool:
     return all(id(scope) in around for scope in first.scope.chain() if scope.kind in ("branch", "handler"))
 
 
+def makes_layer(call: Call) -> bool:
+    """Whether a call constructs a layer, or a model of ``keras.applications``."""
+    name = call.name or ""
+    owner, _, last = name.rpartition(".")
+    return name == "keras.Layer.__init__" or last[:1].isupper() and (owner == "keras.layers" or owner.startswith("keras.applications.") and owner.count(".") == 2)
+
+
 def _may_run_earlier(root: Scope, call: Call) -> bool:
     """Whether a function that nobody is seen to call may have been called before the statement of a call, which stands below it."""
     if root.function is None or root is call.scope.root:

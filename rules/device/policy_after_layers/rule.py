@@ -1,15 +1,8 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.fixes import move_before_layers
-from kerascheck.semantics.training import happens_before
+from kerascheck.semantics.training import happens_before, makes_layer
 from kerascheck.semantics.values import Made, constant
-
-
-def _makes_layer(call):
-    name = call.name or ""
-    return name == "keras.Layer.__init__" or (
-        name.startswith(("keras.layers.", "keras.applications.")) and name.count(".") == 2 + name.startswith("keras.applications.") and name.rpartition(".")[2][:1].isupper()
-    )
 
 
 def _policy(call):
@@ -26,7 +19,7 @@ class PolicyAfterLayers(Rule):
 
     Follows the order in which the script runs, through the functions it calls, and reports
     `set_global_policy` or `set_dtype_policy` with a half-precision policy where layers have been
-    constructed before it, and where `compile` or `fit` of a model follows it before any other layer
+    constructed before it, and where `compile`, `fit` or a hand-written update of weights follows it before any other layer
     is constructed.
 
     ## Why it costs
@@ -51,7 +44,7 @@ class PolicyAfterLayers(Rule):
     - A policy of float32, or one that was read before and is put back.
     - Another model is built after the policy, before anything is compiled or trained: the policy is
       then meant for that one.
-    - Nothing is compiled or trained by `fit` after it, as in a script that only predicts.
+    - Nothing is compiled or trained after it, as in a script that only predicts.
     - Policies given to single layers by `dtype=`; models that were loaded.
     - Layer and policy in different branches.
 
@@ -84,10 +77,10 @@ class PolicyAfterLayers(Rule):
         for call in module.program.calls("keras.mixed_precision.set_global_policy"):
             if _policy(call) not in ("mixed_float16", "mixed_bfloat16", "float16", "bfloat16"):
                 continue
-            layers = [other for other in run.calls if _makes_layer(other)]
+            layers = [other for other in run.calls if makes_layer(other)]
             before = [other for other in layers if happens_before(other, call)]
             later = [other.order for other in layers if other.order > call.order and other.scope.root is call.scope.root]
-            used = [other.order for other in module.program.model_calls("compile", "fit") if happens_before(call, other)]
+            used = [other.order for other in (*module.program.model_calls("compile", "fit"), *module.program.updates) if happens_before(call, other)]
             # Only layers that are still used are late. Those made next get the policy: the earlier ones may be another model.
             if before and used and (not later or min(used) < min(later)):
                 yield self.finding(

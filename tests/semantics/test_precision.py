@@ -1,0 +1,89 @@
+"""Half precision and backends, where the rooms' scripts cannot show it: what needs another backend to run."""
+
+import pytest
+from command import kerascheck
+
+LATE = """import tensorflow as tf
+import os
+import keras
+
+# Another backend.
+os.environ["KERAS_BACKEND"] = "jax"
+model = keras.Sequential([keras.layers.Dense(1)])
+"""
+
+
+def test_a_late_backend_moves_above_the_import_with_its_module(tmp_path):
+    script = tmp_path / "train.py"
+    script.write_text(LATE)
+    kerascheck("--isolated", "--select", "KC702", "--fix", script)
+    assert script.read_text() == LATE, "the backend changes: unsafe"
+    kerascheck("--isolated", "--select", "KC702", "--fix", "--unsafe-fixes", script)
+    assert script.read_text() == (
+        'import os\n# Another backend.\nos.environ["KERAS_BACKEND"] = "jax"\nimport tensorflow as tf\nimport keras\n\n'
+        "model = keras.Sequential([keras.layers.Dense(1)])\n"
+    )
+
+
+STEP = """import keras
+import tensorflow as tf
+
+{policy}
+
+
+class Own(keras.Model):
+    def train_step(self, data):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean(self(data))
+        {update}
+        return {{"loss": loss}}
+
+
+def main():
+    model = Own(keras.Input((4,)), keras.layers.Dense(1)(keras.Input((4,))))
+    model.compile("sgd")
+    model.fit(data)
+
+
+main()
+"""
+UPDATE = "self.optimizer.apply_gradients(zip(tape.gradient(loss, self.trainable_weights), self.trainable_weights))"
+
+
+@pytest.mark.parametrize(
+    ("policy", "update", "found"),
+    [
+        ('keras.mixed_precision.set_global_policy("mixed_float16")', UPDATE, 1),
+        ('tf.keras.mixed_precision.set_global_policy(tf.keras.mixed_precision.Policy("mixed_float16"))', UPDATE, 1),
+        ('from keras.config import set_dtype_policy as use\nuse("mixed_float16")', UPDATE, 1),
+        ('keras.mixed_precision.set_global_policy("mixed_bfloat16")  # not mixed_float16', UPDATE, 0),
+        ('keras.mixed_precision.set_global_policy("mixed_float16")', "loss = self.optimizer.scale_loss(loss)\n        " + UPDATE, 0),
+    ],
+)
+def test_steps_of_models_made_in_float16_have_to_scale(tmp_path, policy, update, found):
+    script = tmp_path / "train.py"
+    script.write_text(STEP.format(policy=policy, update=update))
+    ran = kerascheck("--isolated", "--select", "KC304", "--output-format", "concise", script)
+    assert ran.out.count("KC304") == found, ran.out
+
+
+LOOP = """import keras
+import tensorflow as tf
+
+model = keras.Sequential([keras.layers.Dense(1)])
+keras.mixed_precision.set_global_policy("mixed_bfloat16")
+{between}
+optimizer = keras.optimizers.SGD()
+for batch in data:
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(model(batch))
+    optimizer.apply_gradients(zip(tape.gradient(loss, model.trainable_weights), model.trainable_weights))
+"""
+
+
+@pytest.mark.parametrize(("between", "found"), [("", 1), ("model = keras.Sequential([keras.layers.Dense(2)])", 0)])
+def test_a_policy_is_late_for_hand_written_loops_too(tmp_path, between, found):
+    script = tmp_path / "train.py"
+    script.write_text(LOOP.format(between=between))
+    ran = kerascheck("--isolated", "--select", "KC302", "--output-format", "concise", script)
+    assert ran.out.count("KC302") == found, ran.out
