@@ -52,6 +52,15 @@ def files(model: keras.Model, paths):
         model.fit(part["x"], part["y"])
 
 
+def sources(model: keras.Model, paths):
+    # Each turn has a whole dataset.
+    datasets = []
+    for path in paths:
+        datasets.append(tf.data.TFRecordDataset(path).batch(32))
+    for dataset in datasets:
+        model.fit(dataset, epochs=1)
+
+
 def large_slices(model: keras.Model):
     # Long chunks.
     for start in range(0, len(x), 50_000):

@@ -46,7 +46,7 @@ class FitInLoop(Rule):
 
     - A new model in each turn, as for folds and for settings that are compared.
     - More than one epoch per turn, or a number that is not a literal; loops of at most 10 turns.
-    - Chunks whose size cannot be seen, such as files that do not fit into memory together.
+    - Chunks whose size cannot be seen, such as files that do not fit into memory together, and whole datasets.
     - As to whole epochs: where the loop also compiles the model, sets its weights or another attribute of it, or trains
       another model, where `fit` stands under a condition, and where its data is made in the loop.
     - `fit` of scikit-learn and other classes that are not Keras models; tests; the graphs of TensorFlow 1.
@@ -113,7 +113,9 @@ def _is_batch(module, call: Call, loop: Scope) -> bool:
     size, data = call.arguments.nodes.get("batch_size"), call.arguments.node(0, "x")
     if size is not None and isinstance(size.value, cst.Call) and isinstance(size.value.func, cst.Name) and size.value.func.value == "len":
         return True
-    return data is not None and any(True for _ in datasets_in(loop.value)) and varies(data.value, call.scope) is loop
+    if data is None or next(datasets_in(call.argument(0, "x")), None) is not None:
+        return False
+    return next(datasets_in(loop.value), None) is not None and varies(data.value, call.scope) is loop
 
 
 def _is_short(call: Call, loop: Scope) -> bool:
