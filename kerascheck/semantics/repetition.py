@@ -67,6 +67,28 @@ def is_conditional(scope: Scope, loop: Scope) -> bool:
     return any(each.kind in ("branch", "handler") and is_inside(each, loop) for each in scope.chain())
 
 
+def is_slice_of_turn(data: cst.BaseExpression, loop: Scope) -> bool:
+    """Whether data is ``x[start : stop]``, or a variable for it, where ``start`` is what the loop counts; windows that grow or slide start elsewhere."""
+    if not isinstance(loop.node, cst.For):
+        return False
+    if isinstance(data, cst.Name):
+        values = [value for target, value in _assigned(loop) if target.deep_equals(data)]
+        data = values[0] if len(values) == 1 else data
+    cut = data.slice[0].slice if isinstance(data, cst.Subscript) else None
+    return isinstance(cut, cst.Slice) and cut.lower is not None and cut.upper is not None and cut.lower.deep_equals(loop.node.target)
+
+
+def _assigned(loop: Scope) -> Iterator[tuple[cst.CSTNode, cst.CSTNode]]:
+    """Targets and values of the assignments in a loop, those of tuples one by one."""
+    for node in loop.module.tree.descendants(loop.node):
+        if isinstance(node, cst.Assign):
+            target, value = node.targets[0].target, node.value
+            if isinstance(target, cst.Tuple) and isinstance(value, cst.Tuple) and len(target.elements) == len(value.elements):
+                yield from ((left.value, right.value) for left, right in zip(target.elements, value.elements))
+            else:
+                yield target, value
+
+
 def _is_same(module: Module, call: Call, loop: Scope) -> bool:
     made = [constructor(module, option) for option in options_of(call.receiver)]
     if None not in made:

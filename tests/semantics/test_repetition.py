@@ -3,7 +3,7 @@
 import pytest
 from snippets import IMPORTS, MODEL, load
 
-from kerascheck.semantics.repetition import is_conditional, made_in_loop, repetitions
+from kerascheck.semantics.repetition import is_conditional, is_slice_of_turn, made_in_loop, repetitions
 
 BUILD = IMPORTS + "def build():\n    m = keras.Sequential([keras.layers.Dense(1)])\n    m.compile('adam', 'mse')\n    return m\n"
 AGENT = BUILD + "class Agent:\n    def __init__(self): self.model = build()\n    def learn(self, x, y): self.model.fit(x, y, epochs=1)\n"
@@ -68,3 +68,22 @@ def test_conditions_inside_of_a_loop(tmp_path, text, conditional):
 )
 def test_models_that_are_made_and_trained_in_one_turn(tmp_path, text, count):
     assert len(list(made_in_loop(load(tmp_path, text, BUILD), "fit", "train_on_batch"))) == count
+
+
+@pytest.mark.parametrize(
+    ("body", "slice_of_turn"),
+    [
+        ("model.fit(x[i : i + 32])", True),
+        ("a = x[i : i + 32]\n    model.fit(a)", True),
+        ("a, b = x[i : i + 32], y[i : i + 32]\n    model.fit(a)", True),
+        ("model.fit(x[:i])", False),
+        ("model.fit(x[i:])", False),
+        ("model.fit(x[i - 99 : i])", False),
+        ("a = x[:i]\n    model.fit(a)", False),
+        ("model.fit(np.delete(x, i))", False),
+        ("model.fit(x)", False),
+    ],
+)
+def test_slices_that_start_at_the_turn(tmp_path, body, slice_of_turn):
+    (each,) = repetitions(load(tmp_path, f"for i in range(0, n, 32):\n    {body}", MODEL), "fit")
+    assert is_slice_of_turn(each.call.arguments.node(0, "x").value, each.loop) is slice_of_turn

@@ -61,6 +61,17 @@ def sources(model: keras.Model, paths):
         model.fit(dataset, epochs=1)
 
 
+def walk_forward(model: keras.Model):
+    # All that has been seen so far, or the last year of it.
+    for day in range(365, len(x), 7):
+        model.fit(x[:day], y[:day], epochs=1)
+    for day in range(365, len(x), 7):
+        model.fit(x[day - 365 : day], y[day - 365 : day], epochs=1)
+    for day in range(365, len(x), 7):
+        past = x[:day]
+        model.fit(past, y[:day], epochs=1)
+
+
 def large_slices(model: keras.Model):
     # Long chunks.
     for start in range(0, len(x), 50_000):

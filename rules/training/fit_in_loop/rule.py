@@ -3,7 +3,7 @@ import libcst as cst
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.fixes import one_step
-from kerascheck.semantics.repetition import is_conditional, repetitions
+from kerascheck.semantics.repetition import is_conditional, is_slice_of_turn, repetitions
 from kerascheck.semantics.training import turns, varies
 from kerascheck.semantics.values import Call, Iteration, Scope, constant, datasets_in
 
@@ -45,6 +45,7 @@ class FitInLoop(Rule):
     ## When it stays silent
 
     - A new model in each turn, as for folds and for settings that are compared.
+    - Windows over a series that grow or slide: each turn has more than what is new in it.
     - More than one epoch per turn, or a number that is not a literal; loops of at most 10 turns.
     - Chunks whose size cannot be seen, such as files that do not fit into memory together, and whole datasets.
     - As to whole epochs: where the loop also compiles the model, sets its weights or another attribute of it, or trains
@@ -127,7 +128,7 @@ def _is_short(call: Call, loop: Scope) -> bool:
     if data is None or not isinstance(counted, Iteration) or counted.kind != "range" or len(counted.over) < 3:
         return False
     rows = constant(counted.over[2])
-    return isinstance(rows, int) and 1 < rows <= _SHORT_CHUNK and varies(data.value, call.scope) is loop
+    return isinstance(rows, int) and 1 < rows <= _SHORT_CHUNK and is_slice_of_turn(data.value, loop)
 
 
 def _is_epoch(module, call: Call, loop: Scope) -> bool:
