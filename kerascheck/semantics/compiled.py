@@ -71,7 +71,7 @@ def compiled_in_turns(module: Module) -> Iterator[tuple[Compilation, Scope, Call
     """
     for made in module.run.compilations:
         loop = next((loop for loop in made.scope.loops() if isinstance(loop.node, (cst.For, cst.While))), None)
-        if loop is None or made.how != "tf.function" or made.scope.traced_by() or turns(made.scope) <= FEW_TRACES:
+        if loop is None or made.how != "tf.function" or turns(made.scope) <= FEW_TRACES:
             continue
         if is_conditional(made.scope, loop) or _is_kept(made):
             continue
@@ -112,7 +112,7 @@ def changing_numbers(module: Module) -> Iterator[TurnArgument]:
                 loop, values = _counted(arg.value, value, entry.scope), turns(entry.scope)
             else:
                 values = float("inf") if loop.trips is None else loop.trips
-            if loop is not None and values > FEW_TRACES and not _is_python(entry, key) and not _is_rare(entry.scope, loop):
+            if loop is not None and values > FEW_TRACES and not _is_python(entry, key) and _counting_branch(entry.scope, loop) is None:
                 yield TurnArgument(entry, arg, loop)
 
 
@@ -124,7 +124,7 @@ def changing_shapes(module: Module) -> Iterator[TurnArgument]:
             continue
         for arg in entry.arguments.nodes.values():
             found = _reshaped(module, entry, arg)
-            if found is not None and turns(entry.scope) > FEW_TRACES and not _is_rare(entry.scope, found.loop):
+            if found is not None and turns(entry.scope) > FEW_TRACES and _counting_branch(entry.scope, found.loop) is None:
                 yield found
                 break
 
@@ -195,15 +195,6 @@ def _counted(expression: cst.BaseExpression, value: Value, scope: Scope) -> Scop
                     (inner for inner in scope.loops(across_calls=False) if any(node is each for each in inner.module.tree.descendants(inner.node))), loop
                 )
     return None
-
-
-def _is_rare(scope: Scope, loop: Scope) -> bool:
-    """Whether a place in a loop is reached once in so many turns."""
-    return any(
-        each.kind == "branch" and is_inside(each, loop) and isinstance(each.node, cst.If)
-        and any(isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.Modulo) for node in each.module.tree.descendants(each.node.test))
-        for each in scope.chain()
-    )
 
 
 def _reshaped(module: Module, entry: Call, arg: cst.Arg) -> TurnArgument | None:
@@ -283,7 +274,8 @@ def compiled_training(module: Module) -> dict[Scope, Call]:
         compiled = [frame for frame in update.scope.frames() if frame.traced]
         outside = compiled[-1].parent if compiled and compiled[-1].traced == "tf.function" else None
         loop = next(outside.loops(), None) if outside is not None else None
-        if loop is not None:
+        # A loop in the compiled code runs many steps in one turn.
+        if loop is not None and next(update.scope.loops()) is loop:
             found.setdefault(loop, update)
     return found
 
@@ -303,3 +295,29 @@ def beside_training(module: Module, *, least: float = SHORT_LOOP) -> Iterator[tu
             continue
         seen.add(call.node)
         yield call, loop, loops[loop]
+
+
+def rare_updates(module: Module) -> Iterator[tuple[Call, Call, Scope]]:
+    """Weight updates once in several turns of a loop that takes gradients in each: the update, where they are taken, the condition."""
+    gradients = [call for call in module.run.calls if call.name == "tensorflow.GradientTape.gradient"]
+    seen = set()
+    for update in () if module.is_graph_code else module.program.updates:
+        loop = next((loop for loop in update.scope.loops() if isinstance(loop.node, (cst.For, cst.While))), None)
+        branch = _counting_branch(update.scope, loop) if loop is not None else None
+        if branch is None or update.node in seen:
+            continue
+        before = [call for call in gradients if is_inside(call.scope, loop) and call.order < update.order]
+        taken = next((call for call in before if not is_conditional(call.scope, loop)), None)
+        # What is taken under the condition is applied there: another network, in every fifth turn.
+        if taken is not None and not any(is_inside(call.scope, branch) for call in before):
+            seen.add(update.node)
+            yield update, taken, branch
+
+
+def _counting_branch(scope: Scope, loop: Scope) -> Scope | None:
+    """The condition with ``%`` on the way from a loop to a place in it."""
+    for each in scope.chain():
+        if each.kind == "branch" and is_inside(each, loop) and isinstance(each.node, cst.If):
+            if any(isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.Modulo) for node in each.module.tree.descendants(each.node.test)):
+                return each
+    return None

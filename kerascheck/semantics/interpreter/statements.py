@@ -654,7 +654,7 @@ class Statements:
             result: Function | Made = Function(
                 value.module, value.node, value.env, value.name, value.receiver, value.owner, how, options, value.opaque, value.kind, value.defaults
             )
-        elif isinstance(value, (Made, Instance)):
+        elif value is UNKNOWN or isinstance(value, (Made, Instance, Method)):
             result = Made("tensorflow.function.compiled", options, {"target": value})
         else:
             return value

@@ -1,0 +1,87 @@
+from kerascheck.finding import Severity
+from kerascheck.rule import Rule
+from kerascheck.semantics.compiled import beside_training
+from kerascheck.semantics.values import Made, holds_tensor, options_of
+
+_READERS = frozenset({"builtins.print", "builtins.float", "builtins.int", "numpy.mean", "numpy.asarray", "numpy.array"})
+_DISPLAYS = frozenset({"set_postfix", "set_description"})
+
+
+class HostSyncInLoop(Rule):
+    """Every step of a training loop reads a result back to Python; off until selected.
+
+    ## What it does
+
+    Reports the first place in a loop with a compiled training step where each turn turns a tensor into a number or text:
+    `loss.numpy()`, `float(loss)`, `print(loss)`, `np.mean(loss)`, or a tensor given to a progress bar.
+
+    ## Why it costs
+
+    Python hands an accelerator one step after the other without waiting. Where it needs a number, it waits until all that
+    was handed over is done, and the accelerator then waits for Python to start the next step. How much that is on a GPU is
+    unmeasured here. On a CPU no cost could be shown: loops with `float(loss)` or `print` in each step
+    took 0.91 to 1.06 times as long as without (2 CPU cores, TensorFlow 2.21, no GPU). So this is an info, and off until you select it.
+
+    ## What the runtime does by itself
+
+    Nothing here. `fit` of Keras 3 on TensorFlow reads its logs back at every step itself.
+
+    ## When it stays silent
+
+    - The number is read under a condition, as once in so many steps, or after the loop.
+    - The loop trains nothing, or its step is not compiled: an eager step waits for Python anyway. One
+      that runs many steps in a loop of its own reads once for all of them.
+    - The loops around it make at most 100 turns in total, as literals tell.
+    - Graph code of TensorFlow 1; functions run eagerly by a switch; tests; scripts that hide the GPUs.
+
+    ## Use instead
+
+    Keep the tensors (`losses.append(loss)`) or a `keras.metrics.Mean` inside the step, and read them once per epoch or under
+    `if step % 100 == 0`.
+
+    ## Fix safety
+
+    There is no fix: when the number is needed is for a person to say.
+
+    ## Precision
+
+    Read on real code: all 5 findings in 300 public files that call `apply_gradients`; each of them reads a number in every step.
+    What that costs there is not known.
+
+    ## References
+
+    - TensorFlow guide: "Optimize TensorFlow GPU performance with the TensorFlow Profiler"
+    - Keras source: `backend/tensorflow/trainer.py`
+    """
+
+    code = "KC402"
+    name = "host-sync-in-loop"
+    severity = Severity.INFO
+    on_by_default = False
+    triggers = (".function(", "function(")
+    loss_tolerance = 1e-6
+
+    def check(self, module):
+        if module.program.pins_cpu:
+            return
+        told = set()
+        for call, loop, update in beside_training(module):
+            if loop in told or not _reads_back(call):
+                continue
+            told.add(loop)
+            yield self.finding(
+                call,
+                "Every step reads a result back to Python; keep it as a tensor and read it once in many steps.",
+                because="Python waits here until the step is done before it starts the next; what that costs on a GPU is unmeasured.",
+                related=((update, "the compiled step updates the weights here"), (loop, "in this loop")),
+            )
+
+
+def _reads_back(call):
+    if call.attribute == "numpy":
+        return _is_on_device(call.receiver)
+    return (call.name in _READERS or call.attribute in _DISPLAYS) and any(map(_is_on_device, call.arguments.values()))
+
+
+def _is_on_device(value):
+    return holds_tensor(value) or any(isinstance(option, Made) and option.name == "keras.Metric.result" for option in options_of(value))

@@ -1,0 +1,66 @@
+from kerascheck.finding import Severity
+from kerascheck.rule import Rule
+from kerascheck.semantics.compiled import rare_updates
+
+
+class ManualAccumulation(Rule):
+    """Gradients are added up by hand over several steps, which the optimizers of Keras 3 do themselves.
+
+    ## What it does
+
+    Reports `apply_gradients` under an `if` with `%` in a loop that takes gradients in every turn.
+
+    ## Why it costs
+
+    It is code to get wrong: the sums must be cleared, divided by the number of steps, applied at the end of the epoch, and
+    kept in variables so that the step can be compiled. No difference in speed is claimed; it was not measured.
+
+    ## What the runtime does by itself
+
+    With `gradient_accumulation_steps=k` a Keras 3 optimizer keeps the sums in variables of its own, adds to
+    them in each `apply_gradients`, and updates the weights with their mean in every k-th. Keras 2 has no such
+    argument and raises.
+
+    ## When it stays silent
+
+    - Keras 2, or a program for it.
+    - The gradients are taken under the same condition, as where a network is trained in every fifth step only.
+    - No `%` decides: a flag given from outside, or the last batch.
+    - Graph code of TensorFlow 1; tests.
+
+    ## Use instead
+
+    `keras.optimizers.Adam(1e-3, gradient_accumulation_steps=4)`, and `apply_gradients` in every step. It works with
+    `fit`, too. Gradients are averaged: where yours are summed, multiply the learning rate for optimizers such as SGD.
+
+    ## Fix safety
+
+    There is no fix: several statements go, and a sum becomes a mean.
+
+    ## Precision
+
+    In 300 public files that call `apply_gradients` there was nothing to report: the few that accumulate decide by a flag that is
+    passed in. What it finds is tested with the forms in its slow.py.
+
+    ## References
+
+    - Keras API: `keras.optimizers.Optimizer` (`gradient_accumulation_steps`)
+    - Keras source: `optimizers/base_optimizer.py`
+    """
+
+    code = "KC413"
+    name = "manual-accumulation"
+    severity = Severity.INFO
+    triggers = ("apply_gradients",)
+    loss_tolerance = 1e-5
+
+    def check(self, module):
+        if module.runtime.keras < 3:
+            return
+        for update, gradient, branch in rare_updates(module):
+            yield self.finding(
+                update,
+                "Gradients are accumulated by hand; give the optimizer gradient_accumulation_steps and apply them in every step.",
+                because="They are taken in every turn and applied once in several; Keras 3 optimizers keep the sums themselves.",
+                related=((gradient, "taken in every turn"), (branch, "applied under this condition")),
+            )
