@@ -15,7 +15,7 @@ from kerascheck.semantics.models import Model, models_of
 from kerascheck.semantics.pipelines import Pipelines
 from kerascheck.semantics.training import Program
 from kerascheck.semantics.tree import Tree
-from kerascheck.source.requirements import pinned_versions
+from kerascheck.source.requirements import pinned_versions, script_versions
 
 # Names that a file of the tree may not take from the libraries they belong to.
 _LIBRARIES = frozenset(
@@ -273,7 +273,7 @@ class Project:
     def runtime_of(self, module: Module) -> Runtime:
         """See :attr:`Module.runtime`."""
         settings, text = self.settings, module.text
-        pins = pinned_versions(module.source.path)
+        pins = {**pinned_versions(module.source.path), **script_versions(text)}
         if settings.target_tensorflow is not None:
             target = parse_version(settings.target_tensorflow)
         else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,7 @@ _PACKAGES = {
 _REQUIREMENT = re.compile(r"\s*([A-Za-z0-9][\w.-]*)\s*(?:\[[^\]]*\])?\s*\(?([^;#)@]*)")
 _CONDA = re.compile(r"\s*(?:[\w-]+::)?([A-Za-z][\w.-]*)\s*([^#]*)")
 _UPPER = re.compile(r"(?:===?|~=|<=?)\s*\d")
+_SCRIPT = re.compile(r"(?m)^# /// script[ \t]*\r?\n((?:#(?: .*)?\r?\n)+?)# ///[ \t\r]*$")
 _VERSION = re.compile(r"\d+(?:\.\d+)*")
 
 
@@ -42,14 +43,35 @@ def pinned_versions(path: str | os.PathLike[str]) -> dict[str, str]:
     return dict(_pins(os.path.dirname(os.path.abspath(path))))
 
 
-@functools.lru_cache(maxsize=None)
-def _pins(folder: str) -> tuple[tuple[str, str], ...]:
+def script_versions(text: str) -> dict[str, str]:
+    """The same for what a script says of itself, in the comment of PEP 723 that starts with ``# /// script``."""
+    block = _SCRIPT.search(text)
+    if block is None:
+        return {}
+    from kerascheck.config import parse_toml
+
+    try:
+        dependencies = parse_toml(re.sub(r"(?m)^# ?", "", block[1])).get("dependencies")
+    except ValueError:
+        return {}
+    found = _bounded(pair for line in (dependencies if isinstance(dependencies, list) else ()) for pair in _requirement(line))
+    return {package: pins.pop() for package, pins in found.items() if len(pins) == 1}
+
+
+def _bounded(requirements: Iterable[tuple[str, str]]) -> dict[str, set[str]]:
+    """The bounded specifiers of each package that matters here."""
     found: dict[str, set[str]] = {}
-    for name, specifier in _requirements(Path(folder)):
+    for name, specifier in requirements:
         package = _PACKAGES.get(re.sub(r"[-_.]+", "-", name).lower())
         specifier = re.sub(r"\s+", "", specifier).strip(",")
         if package and _UPPER.search(specifier):
             found.setdefault(package, set()).add(specifier)
+    return found
+
+
+@functools.lru_cache(maxsize=None)
+def _pins(folder: str) -> tuple[tuple[str, str], ...]:
+    found = _bounded(_requirements(Path(folder)))
     if found:
         return tuple((package, pins.pop()) for package, pins in sorted(found.items()) if len(pins) == 1)
     parent = os.path.dirname(folder)

@@ -3,7 +3,7 @@
 import pytest
 
 from kerascheck.source import Source, requirements
-from kerascheck.source.requirements import RequirementsFile, kind_of, pinned_versions
+from kerascheck.source.requirements import RequirementsFile, kind_of, pinned_versions, script_versions
 
 
 @pytest.fixture(autouse=True)
@@ -54,6 +54,22 @@ def test_the_nearest_folder_decides_and_the_repository_ends_the_search(tmp_path)
     (tmp_path / "repo" / "requirements.txt").unlink()
     requirements._pins.cache_clear()
     assert pinned_versions(inner / "train.py") == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "pins"),
+    [
+        ('# /// script\n# dependencies = ["tensorflow==2.10.*", "numpy"]\n# ///\nimport tensorflow\n', {"tensorflow": "==2.10.*"}),
+        ('#!/usr/bin/env python\n# /// script\r\n# requires-python = ">=3.9"\r\n#\r\n# dependencies = [\r\n#   "keras<3",\r\n# ]\r\n# ///\r\n', {"keras": "<3"}),
+        ('# /// script\n# dependencies = ["tensorflow"]\n# ///\n', {}),
+        ('# /// script\n# dependencies = "tensorflow==2.10"\n# ///\n', {}),
+        ("# /// script\n# dependencies = [\n# ///\n", {}),
+        ('# dependencies = ["tensorflow==2.10"]\n', {}),
+        ("import tensorflow\n", {}),
+    ],
+)  # fmt: skip
+def test_versions_that_a_script_states(text, pins):
+    assert script_versions(text) == pins
 
 
 # --- the files themselves ------------------------------------------------------------------------------

@@ -34,5 +34,6 @@ model = keras.Sequential(
 model.compile("adam", "mse")
 model.fit(x, y)
 # Which layer comes last is not known.
-body = keras.Sequential([layers.Dense(100), *keras.saving.load_model("parts.keras").layers])
+body = keras.Sequential([layers.Dense(100)])
+body.add(load_part("parts.keras"))
 body.compile("adam", "mse")

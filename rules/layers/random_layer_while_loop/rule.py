@@ -1,0 +1,109 @@
+from kerascheck.finding import Severity
+from kerascheck.rule import Rule
+from kerascheck.semantics.pipelines import is_batched
+from kerascheck.semantics.values import options_of
+
+# Layers that go through the images of a batch by tf.vectorized_map in Keras 2.9, and those that do in 2.10 and 2.11.
+_SINCE_2_9 = {"keras.layers.RandomBrightness", "keras.layers.RandomContrast", "keras.layers.RandomTranslation"}
+_SINCE_2_10 = _SINCE_2_9 | {"keras.layers.RandomCrop", "keras.layers.RandomRotation", "keras.layers.RandomZoom"}
+
+
+class RandomLayerWhileLoop(Rule):
+    """In TensorFlow 2.9 to 2.11 layers for augmentation go through a batch image by image.
+
+    ## What it does
+
+    For a target of TensorFlow 2.9, 2.10 or 2.11 only: reports `RandomBrightness`, `RandomContrast`
+    and `RandomTranslation`, from 2.10 on also `RandomCrop`, `RandomRotation` and `RandomZoom`, in a model that is trained
+    with `fit`, and in a `map` over batches that feeds training.
+
+    ## Why it costs
+
+    In these versions the layers give each image to `tf.vectorized_map`. That has no batched form for the random numbers and
+    for the transform, and falls back to a loop over the images: "Using a while_loop for converting RngReadAndSkip",
+    says the log, and ten more like it. The layers of Keras 2.11, run by TensorFlow 2.21 on batches of 32 images of 64 x 64
+    pixels (2 CPU cores shared with other work, no GPU), against
+
+    | | the same layer of Keras 2.12 and later | the same layer before `batch` |
+    |---|---|---|
+    | `RandomContrast` | 14 times as long | 11 times |
+    | `RandomCrop` | 10 | 5.0 |
+    | `RandomTranslation` | 4.4 | 5.3 |
+    | `RandomRotation` | 3.3 | 4.5 |
+    | `RandomBrightness` | 3.1 | 4.3 |
+    | `RandomZoom` | 3.0 | 2.2 |
+
+    On a GPU, where it was reported first, the loop starts many small operations; unmeasured here.
+
+    ## What the runtime does by itself
+
+    TensorFlow 2.8 and older, and Keras 2.12 and newer, transform the whole batch at once: of the sources of Keras 2.8 to
+    2.15, only those of 2.9, 2.10 and 2.11 hold `BaseImageAugmentationLayer`. Keras 3 has other layers. 2.10 is the last
+    TensorFlow with a GPU on Windows, which is why it is still met.
+
+    ## When it stays silent
+
+    - Every other target. It is taken from the settings, the requirements of the project, or those in the script.
+    - A `map` over single images, before `batch`: there is nothing to go through.
+    - `RandomFlip`, which was as fast (0.6), and `Resizing`, `Rescaling` and `CenterCrop`, which draw nothing.
+    - Datasets that do not feed training, or of which it is not known whether they are batched, and models that are not trained by `fit` here.
+
+    ## Use instead
+
+    TensorFlow 2.12 or newer. Where that is not possible, the layers in a `map` before `batch`:
+    `ds.map(lambda image, label: (augment(image, training=True), label), num_parallel_calls=tf.data.AUTOTUNE).batch(32)`.
+
+    ## Fix safety
+
+    There is no fix: another version, or another place for the layers, is a decision about the whole project.
+
+    ## Precision
+
+    Read on real code: no finding in 9,000 public files, since none with such a layer pins one of the three versions. With the target set to
+    2.10 for all of them: 24 findings, all read, 24 right for that version.
+
+    ## References
+
+    - tensorflow/tensorflow issues 56242, 57191, 58108 and 58296; keras-team/keras-cv issues 291 and 581
+    - Keras source: `layers/preprocessing/image_preprocessing.py` of 2.8 to 2.15
+    """
+
+    code = "KC211"
+    name = "random-layer-while-loop"
+    severity = Severity.WARNING
+    triggers = ("RandomBrightness", "RandomContrast", "RandomCrop", "RandomRotation", "RandomTranslation", "RandomZoom")
+    loss_tolerance = None
+
+    def check(self, module):
+        target = module.runtime.tensorflow
+        if module.runtime.keras != 2 or not (2, 9) <= target <= (2, 11):
+            return
+        affected = _SINCE_2_10 if target >= (2, 10) else _SINCE_2_9
+        version, seen = module.runtime.tensorflow_version, set()
+        for model in module.models:
+            for layer in model.layers if model.is_trained else ():
+                if layer.name in affected and layer.certain and layer.made.node not in seen:
+                    seen.add(layer.made.node)
+                    yield self.finding(
+                        layer.made,
+                        f"{_short(layer)} in a model goes through every batch image by image in TensorFlow {version}; "
+                        "upgrade to 2.12, or apply it in ds.map before batch.",
+                        because="It gives each image to tf.vectorized_map, which falls back to a loop for the operations that the layer needs.",
+                        related=((model, "the model"),),
+                    )
+        held = {id(model.value): [layer.name for layer in model.layers if layer.certain] for model in module.models}
+        for op in module.pipelines.operations("map"):
+            if not op.feeds_training or not all(stage.input is not None and is_batched(stage.input) for stage in op.stages):
+                continue
+            called = [option for call in op.facts.calls if call.attribute == "__call__" for option in options_of(call.receiver)]
+            names = {name for value in called for name in held.get(id(value), (getattr(value, "name", None),))}
+            if slow := sorted(names & affected):
+                yield self.finding(
+                    op,
+                    f"{slow[0].rpartition('.')[2]} goes through every batch image by image in TensorFlow {version}; upgrade to 2.12, or map before batch.",
+                    because="It gives each image to tf.vectorized_map, which falls back to a loop for the operations that the layer needs.",
+                )
+
+
+def _short(layer):
+    return layer.name.rpartition(".")[2]
