@@ -11,7 +11,7 @@ from kerascheck.verify.process import Script
 from kerascheck.verify.rounds import run_alone
 
 SCRIPTS = Path(__file__).parent / "scripts"
-QUICK = Budget(seconds=10, steps=60, start_limit=120)
+QUICK = Budget(seconds=10, start_limit=120)
 LOOK = replace(SCOUT, warmup_seconds=0.2, block_seconds=0.5)
 
 pytestmark = pytest.mark.slow
@@ -52,6 +52,12 @@ model.compile("sgd", "mse")
 for row in x:
     model.predict(row[None], verbose=0)
 """
+
+
+@pytest.fixture(autouse=True)
+def as_long_as_it_takes(monkeypatch):
+    """On a busy machine a verdict may take longer than its budget here: too few blocks are none."""
+    monkeypatch.setattr("kerascheck.verify.compare._LATE", 1000.0)
 
 
 def script_of(text, folder):
