@@ -29,6 +29,17 @@ _STATELESS_LAYERS = frozenset(
     ).split()
 )
 
+# Layers without variables that are not given to maps, wrappers of others, and what is only a name.
+_WITHOUT_VARIABLES = frozenset(
+    "keras.layers." + name
+    for name in (
+        "Layer Input InputSpec Wrapper ELU LeakyReLU ThresholdedReLU Cropping1D Cropping3D ZeroPadding1D ZeroPadding3D UpSampling1D UpSampling3D "
+        "AveragePooling1D AveragePooling3D MaxPooling1D MaxPooling3D GlobalAveragePooling1D GlobalAveragePooling3D GlobalMaxPooling1D "
+        "GlobalMaxPooling2D GlobalMaxPooling3D AvgPool1D AvgPool2D AvgPool3D MaxPool1D MaxPool2D MaxPool3D GlobalAvgPool1D GlobalAvgPool2D "
+        "GlobalMaxPool1D GlobalMaxPool2D UnitNormalization ActivityRegularization"
+    ).split()
+)
+
 # Element-wise on any rank, so the same on a batch as on its elements.
 _ELEMENTWISE = frozenset(
     "tensorflow." + name
@@ -166,6 +177,24 @@ def _makes_weights(cls: Class) -> bool:
             ):
                 return True
     return False
+
+
+def creates_state(call: Call) -> str | None:
+    """What a call makes that has variables or trains: "tf.Variable", "The layer Dense", ...; None for all else."""
+    name = call.name or ""
+    short = name.rpartition(".")[2]
+    if name == "tensorflow.Variable":
+        return "tf.Variable"
+    if call.attribute is not None or not short[:1].isupper():
+        return None
+    if name.startswith("keras.layers.") and name.count(".") == 2 and name not in _STATELESS_LAYERS | _WITHOUT_VARIABLES:
+        # Keras 2 draws without a variable, but for the layers that preprocess.
+        if call.module.runtime.keras < 3 and name in ("keras.layers.Dropout", "keras.layers.GaussianNoise", "keras.layers.SpatialDropout1D", "keras.layers.SpatialDropout2D"):
+            return None
+        return f"The layer {short}"
+    if library.class_of(name) == "keras.Optimizer" and name.startswith("keras.optimizers.") and name.count(".") == 2:
+        return f"The optimizer {short}"
+    return None
 
 
 class Facts:

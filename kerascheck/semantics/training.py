@@ -299,6 +299,13 @@ class Program:
         return False
 
     @cached_property
+    def steps_eagerly(self) -> bool:
+        """Weights are updated by steps that nothing compiles, and no model is fitted: its layers are called eagerly."""
+        updates = [*self.updates, *self._assigned_updates]
+        compiled = any(call.scope.traced_by() for call in updates)
+        return bool(updates) and not compiled and next(self.model_calls("fit", "fit_generator", "train_on_batch", "evaluate"), None) is None
+
+    @cached_property
     def environment(self) -> dict[str, object]:
         """Variables set through os.environ with a literal value; None for one that is not a literal."""
         found: dict[str, object] = {}

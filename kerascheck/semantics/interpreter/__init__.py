@@ -29,6 +29,7 @@ class Interpreter(Statements, Expressions, Calls, Datasets):
         compiled: nodes of the functions that were given to tf.function or another compiler.
         compilations: where functions and models were given to tf.function or another compiler.
         entries: calls of what came out of that, from Python; the receiver is the compiled function.
+        indexed: the subscripts that take an item of a tensor.
         returned: what each function returned the first time.
     """
 
@@ -42,6 +43,7 @@ class Interpreter(Statements, Expressions, Calls, Datasets):
         self.compiled: set[cst.CSTNode] = set()
         self.compilations: list[Compilation] = []
         self.entries: list[Call] = []
+        self.indexed: set[cst.CSTNode] = set()
         self.returned: dict[cst.CSTNode, Value] = {}
         self.functions: dict[cst.CSTNode, Function] = {}
         self.truncated = False

@@ -18,6 +18,7 @@ from kerascheck.semantics.interpreter.support import (
     is_symbolic,
     join,
     spread,
+    traced_arguments,
 )
 from kerascheck.semantics.values import (
     UNKNOWN,
@@ -265,7 +266,7 @@ class Calls:
         if isinstance(method, Function):
             # Keras traces call() sooner or later, whoever calls the layer here.
             how = "call" if keras and self.scope.traced_by() is None else None
-            result = self._inline(self._bound(method, instance), arguments, node, traced=how)
+            result = self._inline(self._bound(method, instance), traced_arguments(arguments) if how else arguments, node, traced=how)
             if keras and any(map(is_symbolic, arguments.values())):
                 return self._layer_result(call)
             return self._layer_result(call) if keras and (result is UNKNOWN or isinstance(result, Tensor)) else result

@@ -255,6 +255,7 @@ class Expressions:
         if is_array(value):
             return derived(value)
         if isinstance(value, Tensor):
+            self.indexed.add(node)
             self._use("key" if isinstance(constant(key), str) else "index", node)
             return Tensor("item")
         if isinstance(value, Group):

@@ -202,3 +202,22 @@ def bound_arguments(bound: Arguments, passed: Arguments) -> Arguments:
         bound.unknown_positional or passed.unknown_positional,
         bound.unknown_keywords or passed.unknown_keywords,
     )
+
+
+def traced_arguments(arguments: Arguments) -> Arguments:
+    """What ``call`` gets when its layer is called on the symbols of a functional model: the tensors of a trace."""
+
+    def traced(value: Value) -> Value:
+        if isinstance(value, Made) and value.name == "keras.KerasTensor":
+            return Tensor("parameter")
+        if isinstance(value, Group):
+            return Group(value.kind, [traced(item) for item in value.items], value.open)
+        if isinstance(value, Mapping):
+            return Mapping({key: traced(item) for key, item in value.items.items()}, value.open)
+        return value
+
+    return Arguments(
+        [traced(value) for value in arguments.positional],
+        {key: traced(value) for key, value in arguments.keywords.items()},
+        arguments.nodes, arguments.unknown_positional, arguments.unknown_keywords,
+    )

@@ -1,18 +1,9 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.fixes import replace_numpy
+from kerascheck.semantics.traced import WHY_NO_VALUES
 from kerascheck.semantics.values import holds_tensor
 
-_COMPILED = {
-    "call": "The tensors of a layer or model have no values while Keras traces call().",
-    "train_step": "Keras compiles train_step, and its tensors have no values while it is traced.",
-    "test_step": "Keras compiles test_step, and its tensors have no values while it is traced.",
-    "predict_step": "Keras compiles predict_step, and its tensors have no values while it is traced.",
-    "loss": "Keras compiles losses, and their tensors have no values while they are traced.",
-    "metric": "Keras compiles metrics, and their tensors have no values while they are traced.",
-    "Lambda": "The tensors of a Lambda layer have no values while Keras traces it.",
-    "tf.function": "The tensors of a tf.function have no values while it is traced.",
-}
 # These only read the static shape.
 _HARMLESS = frozenset({"numpy.shape", "numpy.ndim", "numpy.isscalar", "numpy.iterable"})
 
@@ -85,7 +76,7 @@ class NumpyInCall(Rule):
         for call in module.run.calls:
             name = call.name or ""
             traced = call.scope.traced_by()
-            if not name.startswith("numpy.") or traced not in _COMPILED or call.node in reported or name in _HARMLESS:
+            if not name.startswith("numpy.") or traced not in WHY_NO_VALUES or call.node in reported or name in _HARMLESS:
                 continue
             if not any(holds_tensor(value) for value in call.arguments.values()) or module.program.runs_eagerly:
                 continue
@@ -93,6 +84,6 @@ class NumpyInCall(Rule):
             yield self.finding(
                 call,
                 f"np.{name[6:]} gets a tensor in compiled code, which raises under fit; use {'TensorFlow' if _prefers_tensorflow(call.module) else 'keras.ops'} instead.",
-                because=_COMPILED[traced],
+                because=WHY_NO_VALUES[traced],
                 fix=replace_numpy(call, name[6:], tensorflow=_prefers_tensorflow(call.module)),
             )

@@ -1,0 +1,383 @@
+"""Code that is traced into a graph: which it is, what compiles it, and what that means for Python in it.
+
+What Keras 3 does was tried on TensorFlow 2.21 and Keras 3.15: ``call``, ``train_step``, losses and metrics are traced *without*
+AutoGraph, so ``if tensor:`` raises there, while it is converted in a function of one's own under ``tf.function``. Keras 2 converts all of them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from kerascheck.semantics.training import Place, is_captured
+from kerascheck.semantics.values import UNKNOWN, Call, Function, Iteration, Made, Scope, holds_tensor
+
+if TYPE_CHECKING:
+    from kerascheck.semantics.module import Module
+
+WHY_NO_VALUES = {
+    "call": "The tensors of a layer or model have no values while Keras traces call().",
+    "train_step": "Keras compiles train_step, and its tensors have no values while it is traced.",
+    "test_step": "Keras compiles test_step, and its tensors have no values while it is traced.",
+    "predict_step": "Keras compiles predict_step, and its tensors have no values while it is traced.",
+    "loss": "Keras compiles losses, and their tensors have no values while they are traced.",
+    "metric": "Keras compiles metrics, and their tensors have no values while they are traced.",
+    "Lambda": "The tensors of a Lambda layer have no values while Keras traces it.",
+    "tf.function": "The tensors of a tf.function have no values while it is traced.",
+}
+"""What compiles code, and why tensors cannot be looked at there, as a sentence."""
+
+RUNS_ONCE = {
+    "call": "Keras traces call() once and runs the graph from then on",
+    "train_step": "Keras compiles train_step, and its Python runs once per trace",
+    "test_step": "Keras compiles test_step, and its Python runs once per trace",
+    "predict_step": "Keras compiles predict_step, and its Python runs once per trace",
+    "loss": "Keras compiles losses, and their Python runs once per trace",
+    "metric": "Keras compiles metrics, and their Python runs once per trace",
+    "Lambda": "Keras traces a Lambda layer once and runs the graph from then on",
+    "tf.function": "The Python in a tf.function runs once per trace",
+}
+"""What compiles code, and when the Python in it runs, as the beginning of a sentence."""
+
+
+def compiled_by(scope: Scope) -> str | None:
+    """What compiles the code that runs here, a key of :data:`WHY_NO_VALUES`; None for eager code.
+
+    ``tf.init_scope`` lifts code out of the graph again; on PyTorch nothing is compiled.
+    """
+    how = scope.traced_by()
+    if how not in WHY_NO_VALUES or scope.module.runtime.backend == "torch":
+        return None
+    for inner in scope.chain():
+        if inner.kind == "with" and isinstance(inner.value, Made) and inner.value.name == "tensorflow.init_scope":
+            return None
+        if inner.traced:
+            break
+    return how
+
+
+def traced_calls(module: Module) -> Iterator[tuple[Call, str]]:
+    """Calls in compiled code, in program order, each place once, with what compiles it.
+
+    None in a program that switches compilation off, none of what a program calls eagerly only, by
+    a hand-written loop without ``fit``, none behind a question of how the code runs, and none of graphs of TensorFlow 1.
+    """
+    program = module.program
+    if module.is_graph_code or program.runs_eagerly:
+        return
+    seen = set()
+    for call in module.run.calls:
+        how = compiled_by(call.scope)
+        if how is None or call.node in seen or (how not in ("tf.function", "train_step") and program.steps_eagerly) or asks_for_mode(call.scope):
+            continue
+        seen.add(call.node)
+        yield call, how
+
+
+_MODE = re.compile(r"eager|symbolic|in_tf_function|\bbackend\b|torch|jax|numpy|ndarray|KerasTensor", re.I)
+
+
+def asks_for_mode(scope: Scope) -> bool:
+    """Whether a place of compiled code is behind a question of how it runs, as ``if tf.executing_eagerly()``: it may not be for tracing."""
+    frame = tracing_frame(scope)
+    for inner in scope.chain():
+        if inner.kind == "branch" and isinstance(inner.node, (cst.If, cst.IfExp)):
+            start, end = inner.module.tree.range_of(inner.node.test)
+            if _MODE.search(inner.module.text, start, end):
+                return True
+        if inner is frame:
+            return False
+    return False
+
+
+def tracing_frame(scope: Scope) -> Scope | None:
+    """The function around a place whose tracing runs it; None for eager code."""
+    return next((frame for frame in scope.frames() if frame.traced), None)
+
+
+def under_condition(scope: Scope) -> bool:
+    """Whether a place of compiled code runs on some ways through it only, as behind ``if self.layer is None``."""
+    frame = tracing_frame(scope)
+    for inner in scope.chain():
+        if inner.kind in ("branch", "handler"):
+            return True
+        if inner is frame:
+            return False
+    return False
+
+
+def converts_branches(how: str, module: Module) -> bool:
+    """Whether AutoGraph turns ``if`` and ``while`` over tensors into graph operations in code that ``how`` compiles."""
+    return how == "tf.function" or module.runtime.keras < 3
+
+
+def compiled_functions(module: Module) -> Iterator[Function]:
+    """The functions of a module that ``tf.function`` compiles, in the order of the text."""
+    for node, function in module.run.functions.items():
+        if function.module is module and isinstance(node, cst.FunctionDef) and (function.traced == "tf.function"):
+            yield function
+
+
+@dataclass(frozen=True, slots=True)
+class SideEffect:
+    """Python in compiled code that is meant to happen in every step and happens once per trace.
+
+    Attributes:
+        module, node: where.
+        how: what compiles the code, a key of :data:`RUNS_ONCE`.
+        what: "print", "np.random.normal", "self.count += 1", ...
+        when: what comes of it, as the rest of a sentence that begins with ``what``.
+        remedy: what to write instead, in the imperative.
+        call: the call, if it is one.
+    """
+
+    module: Module
+    node: cst.CSTNode
+    how: str
+    what: str
+    when: str
+    remedy: str
+    call: Call | None = None
+
+
+_CLOCKS = frozenset("time.time time.perf_counter time.monotonic time.process_time time.sleep datetime.datetime.now".split())
+_RANDOM = ("numpy.random.", "random.")
+# These make or set a generator, or give back what they are given.
+_SETTING_UP = ("seed", "default_rng", "RandomState", "Generator", "SeedSequence", "Random", "SystemRandom", "getstate", "get_state", "set_state", "setstate")
+_APPENDING = frozenset({"builtins.list.append", "builtins.list.extend"})
+
+
+def side_effects(module: Module) -> Iterator[SideEffect]:
+    """What compiled code does once per trace although it is meant for every step."""
+    for call, how in traced_calls(module):
+        if how == "metric":
+            # Some are for eager evaluation only, and say so nowhere.
+            continue
+        name = call.name or ""
+        short = name.removeprefix("builtins.").replace("numpy.", "np.")
+
+        def effect(what: str, when: str, remedy: str, call: Call = call, how: str = how) -> SideEffect:
+            return SideEffect(call.module, call.node, how, what, when, remedy, call)
+
+        tensors = any(map(holds_tensor, call.arguments.values()))
+        if name == "builtins.print" and tensors and not _tells_of_tracing(call):
+            yield effect("print", "runs once, while this is traced, and shows no numbers", "use tf.print")
+        elif name.startswith(_RANDOM) and not name.endswith(_SETTING_UP) and not tensors:
+            yield effect(f"{short}()", "is drawn once, while this is traced, and every step gets the same number", "draw with tf.random or keras.random")
+        elif name in _CLOCKS:
+            yield effect(f"{short}()", "runs once, while this is traced", "measure around the call of the compiled function")
+        elif name in ("builtins.open", "builtins.input"):
+            yield effect(f"{short}()", "runs once, while this is traced", "do it outside, or with tf.io in the graph")
+        elif name in _APPENDING and tensors and is_captured(call):
+            yield effect(short.replace("list.", ""), "runs once, while this is traced, and keeps a tensor without a value", "return the tensor, or keep it in a metric or a tf.TensorArray")
+        elif call.attribute is not None and name in ("keras.Layer.__setattr__", "keras.Model.__setattr__") and _counts(call):
+            yield effect(f"self.{call.attribute} += ...", "runs once, while this is traced, and counts one per trace", "count in a tf.Variable or a metric, or use self.optimizer.iterations")
+
+
+def _tells_of_tracing(call: Call) -> bool:
+    """Whether a print says itself that it is for the trace."""
+    start, end = call.module.tree.range_of(call.node)
+    return re.search(r"trac|\.shape|compil", call.module.text[start:end], re.I) is not None
+
+
+def _counts(call: Call) -> bool:
+    """Whether an assignment to an attribute adds a literal number to what is no tensor."""
+    statement = call.module.tree.parents.get(call.node)
+    return (
+        isinstance(statement, cst.AugAssign)
+        and isinstance(statement.operator, (cst.AddAssign, cst.SubtractAssign))
+        and isinstance(statement.value, (cst.Integer, cst.Float))
+        and call.argument(1) is UNKNOWN
+        and not _names_things(call)
+    )
+
+
+def _names_things(call: Call) -> bool:
+    """Whether the attribute that is counted up is put into a text in the same function: it then numbers what is traced."""
+    function = call.scope.frame.function
+    if function is None:
+        return False
+    tree = function.module.tree
+    for node in tree.descendants(function.node.body):
+        if isinstance(node, cst.Attribute) and node.attr.value == call.attribute:
+            for outer in tree.ancestors(node):
+                if isinstance(outer, (cst.FormattedString, cst.Call)):
+                    return True
+                if isinstance(outer, cst.BaseStatement):
+                    break
+    return False
+
+
+# --- loops that are unrolled ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class UnrolledLoop:
+    """A Python loop over the positions of a tensor in compiled code.
+
+    ``turns`` is None where it is as long as an axis whose length is not a literal.
+    """
+
+    module: Module
+    node: cst.For
+    turns: int | None
+
+
+_AXIS = re.compile(r"\.shape\b|int_shape\(|time_?steps|seq(?:uence)?_?len|num_steps|max_?len|batch_size|\bseq\b", re.I)
+
+
+def unrolled_loops(module: Module) -> Iterator[UnrolledLoop]:
+    """Loops over ``range`` in compiled code that take a tensor apart by position, each once.
+
+    Loops over layers, over ``tf.range`` and over a length of unknown kind are left out.
+    """
+    program = module.program
+    if module.is_graph_code or program.runs_eagerly:
+        return
+    seen = set()
+    for loop in module.run.loops:
+        how = compiled_by(loop)
+        if how is None or how == "metric" or not isinstance(loop.node, cst.For) or loop.node in seen or (how not in ("tf.function", "train_step") and program.steps_eagerly):
+            continue
+        if not isinstance(loop.value, Iteration) or loop.value.kind != "range" or not isinstance(loop.node.target, cst.Name):
+            continue
+        tree = loop.module.tree
+        start, end = tree.range_of(loop.node.iter)
+        if loop.trips is None and not _AXIS.search(loop.module.text, start, end):
+            continue
+        if _takes_apart(module, loop):
+            seen.add(loop.node)
+            yield UnrolledLoop(loop.module, loop.node, loop.trips)
+
+
+def _takes_apart(module: Module, loop: Scope) -> bool:
+    """Whether the body indexes a tensor with the loop's variable: ``x[:, i]``."""
+    tree = loop.module.tree
+    variable = loop.node.target.value
+    tensors = module.run.indexed
+    for node in tree.descendants(loop.node.body):
+        if isinstance(node, cst.Subscript) and node in tensors:
+            if any(isinstance(name, cst.Name) and name.value == variable for element in node.slice for name in tree.descendants(element)):
+                return True
+    return False
+
+
+# --- functions that call themselves, and what they keep ---------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Recursion:
+    """A compiled function that calls itself; ``at`` and ``call`` are places."""
+
+    at: Place
+    name: str
+    call: Place
+
+
+def recursive_calls(module: Module) -> Iterator[Recursion]:
+    """The functions of a module that ``tf.function`` compiles and that call themselves, directly, by their own name."""
+    for function in compiled_functions(module):
+        tree, name = module.tree, function.name
+        for node in tree.descendants(function.node.body):
+            if not isinstance(node, cst.Call):
+                continue
+            target = node.func
+            own = isinstance(target, cst.Name) and target.value == name and function.owner is None
+            method = isinstance(target, cst.Attribute) and target.attr.value == name and isinstance(target.value, cst.Name) and target.value.value in ("self", "cls") and function.owner is not None
+            if (own or method) and _function_around(tree, node) is function.node:
+                yield Recursion(Place(module, function.node), name, Place(module, node))
+                break
+
+
+@dataclass(frozen=True, slots=True)
+class StaleGlobal:
+    """A global number that a compiled function reads and the program changes; ``at`` and ``change`` are places."""
+
+    at: Place
+    name: str
+    change: Place
+
+
+def stale_globals(module: Module) -> Iterator[StaleGlobal]:
+    """Reads, in functions under ``tf.function``, of module-level Python numbers that the program changes.
+
+    Each name once per function. Constants, which nothing changes, are fine.
+    """
+    changes = _changed_numbers(module)
+    if not changes:
+        return
+    tree = module.tree
+    for function in compiled_functions(module):
+        own = _bound_names(module, function.node)
+        seen = set()
+        for node in tree.descendants(function.node.body):
+            if not isinstance(node, cst.Name) or node.value not in changes or node.value in own or node.value in seen:
+                continue
+            if node.value in _declared_global(tree, function.node):
+                # What the function itself changes while it is traced is a side effect, not a stale value.
+                continue
+            parent = tree.parents.get(node)
+            if isinstance(parent, cst.Attribute) and parent.attr is node or isinstance(parent, cst.Arg) and parent.keyword is node:
+                continue
+            seen.add(node.value)
+            yield StaleGlobal(Place(module, node), node.value, Place(module, changes[node.value]))
+
+
+def _changed_numbers(module: Module) -> dict[str, cst.CSTNode]:
+    """Global names that only ever hold numbers and that a function or a loop changes: name to the place of the change.
+
+    A second plain assignment further down is another section of a script or notebook, not a change.
+    """
+    tree = module.tree
+    numbers: set[str] = set()
+    changed: dict[str, cst.CSTNode] = {}
+    other: set[str] = set()
+    for node in tree.parents:
+        if not isinstance(node, (cst.Assign, cst.AugAssign)):
+            continue
+        around = _function_around(tree, node)
+        for target in [each.target for each in node.targets] if isinstance(node, cst.Assign) else [node.target]:
+            if not isinstance(target, cst.Name) or around is not None and target.value not in _declared_global(tree, around):
+                continue
+            number = isinstance(node, cst.AugAssign) or isinstance(node.value, (cst.BaseNumber, cst.BinaryOperation))
+            moving = isinstance(node, cst.AugAssign) or around is not None or any(isinstance(outer, (cst.For, cst.While)) for outer in tree.ancestors(node))
+            if not number:
+                other.add(target.value)
+            elif moving:
+                changed.setdefault(target.value, node)
+            else:
+                numbers.add(target.value)
+    return {name: node for name, node in changed.items() if name in numbers and name not in other}
+
+
+def _declared_global(tree, function: cst.CSTNode) -> set[str]:
+    return {item.name.value for node in tree.descendants(function) if isinstance(node, cst.Global) for item in node.names}
+
+
+def _function_around(tree, node: cst.CSTNode) -> cst.CSTNode | None:
+    return next((outer for outer in tree.ancestors(node) if isinstance(outer, (cst.FunctionDef, cst.Lambda, cst.ClassDef))), None)
+
+
+def _bound_names(module: Module, function: cst.FunctionDef) -> set[str]:
+    """Names that are parameters or variables of a function."""
+    tree = module.tree
+    names = {parameter.name.value for parameter in tree.descendants(function.params) if isinstance(parameter, cst.Param)}
+    declared = _declared_global(tree, function)
+    for node in tree.descendants(function.body):
+        if isinstance(node, (cst.AssignTarget, cst.For, cst.AugAssign, cst.AnnAssign, cst.NamedExpr, cst.CompFor)):
+            names |= {name.value for name in [node.target, *tree.descendants(node.target)] if isinstance(name, cst.Name)}
+        elif isinstance(node, cst.AsName):
+            names |= {name.value for name in tree.descendants(node) if isinstance(name, cst.Name)}
+    return names - declared
+
+
+# --- what a compiled function is for -----------------------------------------------------------------------------
+
+
+def trains_in(module: Module, scope: Scope) -> bool:
+    """Whether a function around a place updates weights by a tape: it is a training step, not an evaluation."""
+    return any(frame in module.program.tapes for frame in scope.frames())

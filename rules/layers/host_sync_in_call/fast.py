@@ -1,0 +1,51 @@
+"""Fits a small regression with a layer that rescales its inputs and a training step that watches its loss."""
+
+import numpy as np
+import tensorflow as tf
+from tensorflow import keras
+
+keras.utils.set_random_seed(0)
+
+
+class Rescaled(keras.layers.Layer):
+    """Divides by the largest value of the batch."""
+
+    def call(self, inputs):
+        largest = tf.reduce_max(tf.abs(inputs))
+        return inputs / largest
+
+
+class Watched(keras.Model):
+    def train_step(self, data):
+        x, y = data
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean(tf.square(self(x, training=True) - y))
+        self.optimizer.apply_gradients(zip(tape.gradient(loss, self.trainable_variables), self.trainable_variables))
+        return {"loss": loss}
+
+
+class Guard(keras.callbacks.Callback):
+    """What has to look at numbers looks at those that fit has read anyway."""
+
+    def on_epoch_end(self, epoch, logs=None):
+        if logs["loss"] > 1e6:
+            self.model.stop_training = True
+
+
+@tf.function
+def mean_error(model, x, y):
+    error = tf.reduce_mean(tf.abs(model(x) - y))
+    return error
+
+
+rng = np.random.default_rng(0)
+x = rng.normal(size=(256, 8)).astype("float32")
+y = x.sum(axis=1, keepdims=True)
+
+inputs = keras.Input((8,))
+outputs = keras.layers.Dense(1)(keras.layers.Dense(32, activation="relu")(Rescaled()(inputs)))
+model = Watched(inputs, outputs)
+model.compile(optimizer=keras.optimizers.SGD(0.05))
+model.fit(x, y, batch_size=32, epochs=3, verbose=0, callbacks=[Guard()])
+print("error:", round(float(mean_error(model, x, y)), 3))
+print("loss:", float(tf.reduce_mean(tf.square(model(x) - y))))

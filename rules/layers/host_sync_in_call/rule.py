@@ -1,0 +1,92 @@
+from kerascheck.finding import Severity
+from kerascheck.rule import Rule
+from kerascheck.semantics.traced import WHY_NO_VALUES, traced_calls
+from kerascheck.semantics.values import Tensor, options_of
+
+_METHODS = frozenset({"numpy", "item", "tolist"})
+_CONVERSIONS = {"builtins.float": "float()", "builtins.int": "int()", "builtins.bool": "bool()"}
+
+
+# What a parameter holds may be a number or a structure, whatever its neighbours are.
+_UNSURE = frozenset({"parameter", "item", "element"})
+
+
+def _is_computed(value):
+    options = options_of(value)
+    return bool(options) and all(isinstance(option, Tensor) and option.origin not in _UNSURE for option in options)
+
+
+class HostSyncInCall(Rule):
+    """A tensor is asked for its value in code that is compiled.
+
+    ## What it does
+
+    Looks at code that is traced into a graph: `Layer.call`, `Model.call`, `train_step`, `test_step`, `predict_step`,
+    losses, metrics, `Lambda` bodies and functions under `tf.function`, with the functions that they
+    call. Reports `.numpy()`, `.item()` and `.tolist()` of a tensor, and `float`, `int` and `bool`
+    of something that was computed from tensors.
+
+    ## Why it costs
+
+    It raises. While the code is traced there are no values yet: `.numpy()` ends in `AttributeError:
+    'SymbolicTensor' object has no attribute 'numpy'`, `float(t)` in `TypeError: float() argument must be a
+    string or a real number, not 'SymbolicTensor'`, `bool(t)` in `OperatorNotAllowedInGraphError`
+    (TensorFlow 2.21, Keras 3.15). Called eagerly the same line works, so it often survives until the
+    first `fit`. The usual way out, `run_eagerly=True`, makes every step wait for the device, and
+    runs operation by operation.
+
+    ## What the runtime does by itself
+
+    AutoGraph converts `if tensor:` in a `tf.function` of your own; it converts no call of `float()`. In `call()` and
+    `train_step` Keras 3 uses no AutoGraph at all (tried on 3.15), Keras 2 did. On the PyTorch backend
+    nothing is traced, and the line only waits.
+
+    ## When it stays silent
+
+    - Shapes, settings and other Python numbers; `__init__` and `build`.
+    - Parameters and their items given to `float`, `int` or `bool`: they may hold numbers or structures.
+    - Programs that run eagerly: `run_eagerly=True`, `run_functions_eagerly(True)`, a model that only a
+      hand-written eager loop calls, the PyTorch backend.
+    - `tf.py_function`, `tf.init_scope`, and branches that ask how the code runs
+      (`if tf.executing_eagerly():`).
+    - Callbacks and plain functions.
+
+    ## Use instead
+
+    Tensor operations: `tf.where` or `keras.ops.cond` for decisions, `tf.debugging.assert_*` for checks,
+    `tf.print` for looking. What has to see numbers belongs in a callback, which gets those that
+    `fit` reads anyway, or behind the call of the compiled function.
+
+    ## Fix safety
+
+    There is no automatic fix: what the number was for decides what replaces it.
+
+    ## Precision
+
+    Read on real code: 1 finding in 1,442 public files that hold compiled code, in a test that was written
+    to fail; 5 others of the first run, on parameters and NumPy arrays, led to the silences above.
+
+    ## References
+
+    - TensorFlow guide: "Better performance with tf.function"
+    - Keras documentation: "Making new layers and models via subclassing", "Customizing what happens in fit()"
+    """
+
+    code = "KC202"
+    name = "host-sync-in-call"
+    severity = Severity.ERROR
+    triggers = (".numpy(", ".item(", ".tolist(", "float(", "int(", "bool(")
+
+    def check(self, module):
+        for call, how in traced_calls(module):
+            if call.name in _CONVERSIONS and len(call.arguments.positional) == 1 and _is_computed(call.arguments.positional[0]):
+                what = _CONVERSIONS[call.name]
+            elif call.name == f"tensorflow.Tensor.{call.attribute}" and call.attribute in _METHODS:
+                what = f".{call.attribute}()"
+            else:
+                continue
+            yield self.finding(
+                call,
+                f"{what} asks a tensor for its value in compiled code, which raises; keep to tensor operations.",
+                because=WHY_NO_VALUES[how],
+            )

@@ -1,0 +1,126 @@
+"""Which code is compiled, by what, and what of Python in it happens only once."""
+
+import pytest
+from snippets import load
+
+from kerascheck.semantics.traced import compiled_by, recursive_calls, side_effects, stale_globals, traced_calls, unrolled_loops
+
+HEAD = "import os\nimport random\nimport time\nimport numpy as np\nimport tensorflow as tf\nfrom tensorflow import keras\nfrom z import mark, cond\n"
+LAYER = "class L(keras.layers.Layer):\n    def call(self, x):\n"
+
+
+def marks(module):
+    return [how for call, how in traced_calls(module) if call.name == "z.mark"]
+
+
+@pytest.mark.parametrize(
+    ("code", "how"),
+    [
+        ("mark()", []),
+        (f"{LAYER}        mark()", ["call"]),
+        (f"{LAYER}        mark()\ny = L()(keras.Input((3,)))", ["call"]),
+        ("@tf.function\ndef f(): mark()", ["tf.function"]),
+        ("def g(): mark()\n@tf.function\ndef f(): g()\nf()", ["tf.function"]),
+        ("class M(keras.Model):\n    def train_step(self, data): mark()", ["train_step"]),
+        ("def loss(a, b): mark()\nkeras.Sequential([]).compile(loss=loss)", ["loss"]),
+        ("keras.layers.Lambda(lambda x: mark())", ["Lambda"]),
+        # Real values, or Python again.
+        ("@tf.function\ndef f(x): tf.py_function(lambda v: mark(), [x], tf.float32)", []),
+        ("@tf.function\ndef f():\n    with tf.init_scope(): mark()", []),
+        ("@tf.function\ndef f():\n    if tf.executing_eagerly(): mark()", []),
+        (f"{LAYER}        if keras.backend.backend() == 'torch': mark()", []),
+        ("keras.Sequential([]).compile(run_eagerly=True)\n" + f"{LAYER}        mark()", []),
+        ("os.environ['KERAS_BACKEND'] = 'torch'\n" + f"{LAYER}        mark()", []),
+        # Only called by an eager loop.
+        (
+            f"{LAYER}        mark()\nl, o = L(), keras.optimizers.SGD()\nfor i in range(500):\n"
+            "    with tf.GradientTape() as t: y = l(1)\n    o.apply_gradients(zip(t.gradient(y, l.weights), l.weights))",
+            [],
+        ),
+    ],
+)
+def test_what_compiles_a_place(tmp_path, code, how):
+    assert marks(load(tmp_path, HEAD + code)) == how
+
+
+def test_a_layer_called_on_symbols_gets_tensors(tmp_path):
+    module = load(tmp_path, HEAD + f"{LAYER}        return mark(tf.abs(x))\ny = L()(keras.Input((3,)))")
+    (call,) = (call for call in module.run.calls if call.name == "z.mark")
+    assert compiled_by(call.scope) == "call"
+    assert type(call.argument(0)).__name__ == "Tensor"
+
+
+@pytest.mark.parametrize(
+    ("body", "what"),
+    [
+        ("print(x)", ["print"]),
+        ("print('x', x.shape)", []),
+        ("print('tracing', x)", []),
+        ("print(self.units)", []),
+        ("x = x + np.random.normal()", ["np.random.normal()"]),
+        ("rng = np.random.default_rng(0)", []),
+        ("if random.random() < 0.5: x = x + 1", ["random.random()"]),
+        ("start = time.time()", ["time.time()"]),
+        ("self.seen.append(x)", ["append"]),
+        ("found = []\n        found.append(x)", []),
+        ("self.steps += 1", ["self.steps += ..."]),
+        ("self.total += x", []),
+        ("self.steps += 1\n        y = tf.identity(x, name=f'step_{self.steps}')", []),
+    ],
+)
+def test_python_that_happens_once(tmp_path, body, what):
+    init = "class L(keras.layers.Layer):\n    def __init__(self):\n        self.seen, self.steps, self.total = [], 0, 0\n    def call(self, x):\n"
+    module = load(tmp_path, f"{HEAD}{init}        {body}\n        return x\n")
+    assert [effect.what for effect in side_effects(module)] == what
+
+
+@pytest.mark.parametrize(
+    ("loop", "turns"),
+    [
+        ("for i in range(40): y = x[:, i]", [40]),
+        ("for i in range(x.shape[1]): y = x[:, i]", [None]),
+        ("for t in range(self.timesteps): y = x[:, t]", [None]),
+        ("for i in range(self.depth): y = x[:, i]", []),
+        ("for i in range(40): y = self.layers[i](x)", []),
+        ("for i in tf.range(40): y = x[:, i]", []),
+        ("for i in range(40): y = x[:, 0]", []),
+    ],
+)
+def test_loops_that_are_unrolled(tmp_path, loop, turns):
+    assert [each.turns for each in unrolled_loops(load(tmp_path, f"{HEAD}{LAYER}        {loop}\n        return y\n"))] == turns
+
+
+@pytest.mark.parametrize(
+    ("code", "names"),
+    [
+        ("@tf.function\ndef f(n): return f(n - 1)", ["f"]),
+        ("class A:\n    @tf.function\n    def f(self, n): return self.f(n - 1)", ["f"]),
+        ("def f(n): return f(n - 1)", []),
+        ("@tf.function\ndef f(n):\n    def g(m): return f(m)\n    return g", []),
+        ("@tf.function\ndef f(a): return a.f(1)", []),
+    ],
+)
+def test_functions_that_call_themselves(tmp_path, code, names):
+    assert [each.name for each in recursive_calls(load(tmp_path, HEAD + code))] == names
+
+
+FUNCTION = "@tf.function\ndef f(x): return x * rate\n"
+
+
+@pytest.mark.parametrize(
+    ("code", "names"),
+    [
+        ("rate = 0.1\n" + FUNCTION + "for i in range(9):\n    rate *= 0.9\n    f(1)", ["rate"]),
+        ("rate = 0.1\n" + FUNCTION + "def slower():\n    global rate\n    rate = 0.01", ["rate"]),
+        ("rate = 0.1\n" + FUNCTION, []),
+        # Two sections of a script.
+        ("rate = 0.1\n" + FUNCTION + "f(1)\nrate = 0.2", []),
+        ("rate = tf.Variable(0.1)\n" + FUNCTION + "for i in range(9): rate *= 0.9", []),
+        ("rate = 0.1\n@tf.function\ndef f(rate): return rate\nfor i in range(9): rate *= 0.9", []),
+        ("rate = 0.1\n@tf.function\ndef f(x): return g(rate=x)\nfor i in range(9): rate *= 0.9", []),
+        ("rate = 0.1\n@tf.function\ndef f(x):\n    global rate\n    rate += 1\n    return x * rate", []),
+        ("rate = 0.1\ndef f(x): return x * rate\nfor i in range(9): rate *= 0.9", []),
+    ],
+)
+def test_globals_that_change_after_the_trace(tmp_path, code, names):
+    assert [each.name for each in stale_globals(load(tmp_path, HEAD + code))] == names
