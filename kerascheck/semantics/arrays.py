@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
-from kerascheck.semantics.values import Call, Group, Iteration, Made, Mapping, Method, Value, options_of
+from kerascheck.semantics.values import Call, External, Group, Iteration, Made, Mapping, Method, Value, constant, options_of
 
 IMAGE_READERS = frozenset(
     {
@@ -63,3 +64,62 @@ def _parts(value: Value) -> list[Value]:
         made = [*value.call.arguments.values(), value.call.receiver] if value.call is not None else []
         return [*value.attributes.values(), *made]
     return []
+
+
+_DOUBLES = frozenset(
+    "random.rand random.randn random.random random.random_sample random.normal random.uniform random.standard_normal random.beta random.gamma "
+    "random.exponential random.default_rng.random random.default_rng.normal random.default_rng.uniform random.default_rng.standard_normal "
+    "random.default_rng.beta random.default_rng.gamma random.default_rng.exponential linspace logspace zeros ones empty eye loadtxt genfromtxt".split()
+)
+_DOUBLE_TYPES = ("builtins.float", "numpy.float64", "numpy.double", "numpy.float_")
+# What keeps the type of the array that it is given first, or called on.
+_KEEPING = frozenset(
+    "reshape transpose concatenate stack vstack hstack expand_dims squeeze ravel copy clip sort flip repeat tile append pad roll take delete "
+    "array asarray ascontiguousarray flatten swapaxes moveaxis".split()
+)
+
+
+def made_as_double(value: Value | None, depth: int = 8) -> Call | None:
+    """The call that made a NumPy array 64-bit floats, where the array certainly still is; None where it is not or cannot be known."""
+    if not depth or not isinstance(value, Made):
+        return None
+    if value.name == "numpy.ndarray":
+        operands = value.attributes["operands"]
+        # Numbers, and arrays of any other real type, become 64-bit beside one that is.
+        found = [made_as_double(operand, depth - 1) for operand in operands.items] if isinstance(operands, Group) else []
+        return next((call for call in found if call is not None), None)
+    call = value.call
+    if call is None or not value.name.startswith("numpy.") or call.arguments.unknown_keywords:
+        return None
+    name = value.name[6:]
+    if name.endswith(".astype"):
+        given = call.argument(0, "dtype")
+        double = isinstance(given, External) and given.name in _DOUBLE_TYPES or constant(given) in ("float64", "float", "double")
+        return call if double else None
+    if call.argument(None, "dtype") is not None:
+        return None
+    if name in _DOUBLES:
+        # The second argument of zeros, ones and empty is the type.
+        return None if name in ("zeros", "ones", "empty") and call.argument(1) is not None else call
+    last = name.rpartition(".")[2]
+    if last in _KEEPING:
+        source = call.receiver if call.attribute == last else call.argument(0)
+        items = source.items if isinstance(source, Group) else [source]
+        found = [made_as_double(item, depth - 1) for item in items]
+        return found[0] if found and last != "array" or len(found) == 1 else None
+    return None
+
+
+def literal_size(call: Call) -> int | None:
+    """How many numbers the call of a NumPy maker gives, as its literal shape says; None where it does not."""
+    name = (call.name or "").rpartition(".")[2]
+    if name in ("rand", "randn"):
+        given = call.arguments.positional
+    elif name in ("zeros", "ones", "empty"):
+        given = [call.argument(0, "shape")]
+    elif name in ("random", "random_sample", "standard_normal"):
+        given = [call.argument(0, "size")]
+    else:
+        given = [call.argument(2, "num" if name.endswith("space") else "size")]
+    sizes = [constant(side) for value in given for side in (value.items if isinstance(value, Group) else [value])]
+    return math.prod(sizes) if sizes and all(isinstance(side, int) for side in sizes) else None

@@ -3,7 +3,7 @@
 import pytest
 from snippets import load, shown
 
-from kerascheck.semantics.arrays import IMAGE_READERS, ingredients
+from kerascheck.semantics.arrays import IMAGE_READERS, ingredients, literal_size, made_as_double
 from kerascheck.semantics.values import Made
 
 HEAD = "import cv2, keras, numpy as np\nfrom PIL import Image\nfrom sklearn.model_selection import train_test_split\nfrom somewhere import paths, y, show\n"
@@ -34,3 +34,37 @@ def read_by(module):
 )
 def test_arrays_remember_what_they_are_made_of(tmp_path, text, reader):
     assert read_by(load(tmp_path, text, HEAD)) == ({reader} if reader else set())
+
+
+@pytest.mark.parametrize(
+    ("text", "maker"),
+    [
+        ("show(np.random.rand(9, 9))", "numpy.random.rand"),
+        ("r = np.random.default_rng(0)\nshow(r.normal(size=(9, 9)) * 2 + 1)", "numpy.random.default_rng.normal"),
+        ("show(np.load('x.npy').astype(np.float64)[:10])", "numpy.load.astype"),
+        ("show(np.load('x.npy').astype('float64').reshape(-1, 1))", "numpy.load.astype"),
+        ("show(np.concatenate([np.zeros(9), np.ones(9)]))", "numpy.zeros"),
+        ("a, b = train_test_split(np.linspace(0, 1, 9))\nshow(a)", "numpy.linspace"),
+        ("show(np.random.rand(9, 9).astype('float32'))", None),
+        ("show(np.random.rand(9, 9).astype(np.float32) / 255)", None),
+        ("show(np.zeros((9, 9), np.float32))", None),
+        ("show(np.zeros((9, 9), dtype='float32'))", None),
+        ("show(np.array(np.random.rand(9, 9), dtype=np.float32))", None),
+        ("show(np.random.rand(9, 9).argmax(axis=1))", None),
+        ("show(np.load('x.npy') / 255)", None),
+        ("show(np.random.randint(0, 9, 9))", None),
+    ],
+)
+def test_arrays_of_doubles(tmp_path, text, maker):
+    (value,) = shown(load(tmp_path, text, HEAD))
+    call = made_as_double(value)
+    assert (call and call.name) == maker
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [("np.random.rand(9, 5)", 45), ("np.zeros((9, 2))", 18), ("np.random.normal(0, 1, (3, 2))", 6), ("np.random.uniform(size=7)", 7), ("np.random.rand(n)", None), ("np.linspace(0, 1, 8)", 8), ("np.random.normal(0, 1, 4)", 4)],
+)
+def test_literal_sizes(tmp_path, text, size):
+    (value,) = shown(load(tmp_path, f"show({text})", HEAD))
+    assert literal_size(value.call) == size

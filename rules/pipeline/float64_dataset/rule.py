@@ -1,0 +1,129 @@
+from kerascheck.finding import Severity
+from kerascheck.rule import Rule
+from kerascheck.semantics.arrays import ingredients, literal_size, made_as_double
+from kerascheck.semantics.functions import display
+from kerascheck.semantics.values import External, Group, Mapping
+
+_SOURCES = ("tensorflow.data.Dataset.from_tensor_slices", "tensorflow.data.Dataset.from_tensors", "tensorflow.data.Dataset.from_generator")
+_HEAVY = (
+    "tensorflow.matmul", "tensorflow.linalg.matmul", "tensorflow.linalg.matvec", "tensorflow.tensordot", "tensorflow.einsum", "tensorflow.nn.conv1d",
+    "tensorflow.nn.conv2d", "tensorflow.nn.conv3d",
+)
+_LARGE = 1_000_000
+
+
+class Float64Dataset(Rule):
+    """A dataset that is trained on holds 64-bit floats.
+
+    ## What it does
+
+    Looks for `from_tensor_slices` and `from_tensors` of a NumPy array that certainly holds 64-bit
+    floats, and for `from_generator` with `tf.float64`, on the way to training. A warning where a
+    loop written by hand multiplies matrices with TensorFlow's own operations, an info where a Keras
+    model gets the data.
+
+    `np.random.rand` and its like, `np.linspace`, `np.zeros` and `astype(float)` give 64 bits, and so
+    does all arithmetic with such an array.
+
+    ## Why it costs
+
+    TensorFlow keeps the 64 bits, and everything that is computed from them has 64 bits too: a
+    hand-written step with matrix products took 5.4 times as long as with 32 bits (2 CPU cores,
+    TensorFlow 2.21, no GPU). The data takes twice the memory.
+
+    ## What the runtime does by itself
+
+    A Keras model casts its inputs to its own type, in `fit` as in `model(x)`: there the time of an
+    epoch did not change (ratio 1.0), and twice the memory and the copying are all that is left. So
+    the info is about large arrays only. What goes to a GPU is unmeasured here.
+
+    ## When it stays silent
+
+    - Arrays given to `fit` directly, and arrays whose type is not certain: files, data frames, data
+      sets of Keras.
+    - A map or the loop casts, or a map that cannot be followed may do so.
+    - For a Keras model, arrays of which no literal says that they hold more than a million numbers,
+      unless `astype` asks for the 64 bits.
+    - The program asks for double precision, as with `set_floatx("float64")`.
+    - The dataset feeds only validation, evaluation or inspection.
+
+    ## Use instead
+
+    `.astype("float32")` where the array is made.
+
+    ## Fix safety
+
+    There is no automatic fix: numbers are rounded to seven digits, which time stamps or coordinates
+    may not bear, and other uses of the array would change with it.
+
+    ## Precision
+
+    Read on real code: no finding in 8,900 public files. Before small arrays were left out there were
+    two, both right and not worth a change: sample weights, and boxes beside large images. What the
+    files divide by 255 is given to `fit`, or comes from data sets of which the type is not seen.
+
+    ## References
+
+    - Keras documentation: "Mixed precision" (`autocast` of layers)
+    - NumPy reference: "Data types", promotion
+    """
+
+    code = "KC119"
+    name = "float64-dataset"
+    severity = Severity.WARNING
+    triggers = ("from_tensor_slices", "from_tensors", "from_generator")
+    loss_tolerance = 1e-3
+
+    def check(self, module):
+        if module.program.uses_float64:
+            return
+        for op in module.pipelines.operations(*_SOURCES):
+            if not op.feeds_training or op.call is None:
+                continue
+            maker, double = _double(op)
+            after = [stage for inner in op.stages for stage in module.pipelines.downstream(inner)]
+            if not double or any(stage.facts is not None and (not stage.facts.known or any(map(_casts, stage.facts.calls))) for stage in after):
+                continue
+            consumed = {stage.identity for stage in (*op.stages, *after)}
+            loops = [sink.loop for sink, role in module.pipelines.sinks if role == "train" and sink.loop is not None and sink.stage.identity in consumed]
+            calls = [call for loop in loops for call in module.pipelines.calls_in(loop)]
+            if any(map(_casts, calls)):
+                continue
+            heavy = next((call for call in calls if call.name in _HEAVY), None)
+            # For a Keras model it is only memory: one number for each sample is not worth a word.
+            if heavy is None and maker is not None and maker.attribute != "astype" and (literal_size(maker) or 0) <= _LARGE:
+                continue
+            related = [] if maker is None else [(maker, "64 bits come from here")]
+            yield self.finding(
+                op,
+                "This dataset holds 64-bit floats; make the array float32 with .astype('float32')." if maker else "This dataset holds 64-bit floats; yield and declare tf.float32.",
+                because=f"TensorFlow computes with as many bits as it is given, and {display(heavy.name)} is several times slower with 64."
+                if heavy is not None
+                else "A Keras model casts them to 32 bits, so this costs memory and copying, not time.",
+                severity=Severity.WARNING if heavy is not None else Severity.INFO,
+                related=related if heavy is None else [*related, (heavy, "computed here")],
+            )
+
+
+def _double(op):
+    """Where the 64 bits come from, if a call of NumPy shows it, and whether there are any."""
+    if op.name.endswith("from_generator"):
+        declared = (*ingredients(op.argument(1, "output_types")), *ingredients(op.argument(None, "output_signature")))
+        return None, any(isinstance(value, External) and value.name in ("tensorflow.float64", "tensorflow.double") for value in declared)
+    maker = None
+    for value in _elements(op.argument(0, "tensors")):
+        maker = maker or made_as_double(value)
+    return maker, maker is not None
+
+
+def _elements(value):
+    """The arrays of a structure of them."""
+    if isinstance(value, Group):
+        return [array for item in value.items for array in _elements(item)]
+    if isinstance(value, Mapping):
+        return [array for item in value.items.values() for array in _elements(item)]
+    return [value]
+
+
+def _casts(call):
+    return (call.name or "").endswith((".cast", ".saturate_cast", ".convert_image_dtype", ".image.resize"))
