@@ -67,13 +67,21 @@ def every_batch(calls: list[Call]) -> Iterator[tuple[Call, Scope]]:
 
 
 def _may_be_left_before(call: Call, hook: Scope) -> bool:
-    """Whether a ``return`` or its like stands before a place, in its function or in one of those between it and the hook."""
+    """Whether a place may not be reached: behind a ``return`` or its like, in a ``while``, or behind ``and`` and ``or``.
+
+    In its function, or in one of those between it and the hook.
+    """
     node = call.node
+    if any(isinstance(loop.node, cst.While) for loop in call.scope.loops()):
+        return True
     for frame in call.scope.frames():
         function = frame.function
         if function is not None and isinstance(function.node, cst.FunctionDef):
             tree = function.module.tree
             place = tree.range_of(node)[0]
+            around = [node, *tree.ancestors(node)]
+            if any(isinstance(outer, cst.BooleanOperation) and outer.right is inner for inner, outer in zip(around, around[1:])):
+                return True
             for other in tree.descendants(function.node.body):
                 if isinstance(other, (cst.Return, cst.Raise, cst.Continue, cst.Break)) and tree.range_of(other)[0] < place:
                     return True

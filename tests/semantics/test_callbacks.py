@@ -30,6 +30,8 @@ def attributes(module):
         (CALLBACK + "    def on_batch_end(self, b, logs):\n        for x in data:\n            if x.used: continue\n            self.model.predict(x)", []),
         (CALLBACK + "    def show(self, b):\n        if b % 100: return\n        self.model.predict(x)\n    def on_batch_end(self, b, logs): self.show(b)", []),
         (CALLBACK + "    def on_batch_end(self, b, logs):\n        return self.model.predict(x) if b % 100 == 0 else None", []),
+        (CALLBACK + "    def on_batch_end(self, b, logs): b % 100 == 0 and self.model.predict(x)", []),
+        (CALLBACK + "    def on_batch_end(self, b, logs):\n        while self.waiting: self.model.predict(self.waiting.pop())", []),
         # Other hooks, other classes.
         (CALLBACK + "    def on_epoch_end(self, e, logs): self.model.predict(x)", []),
         (CALLBACK + "    def on_test_batch_end(self, b, logs): self.model.predict(x)", []),
