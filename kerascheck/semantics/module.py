@@ -43,6 +43,7 @@ _GRAPH_CODE = re.compile(
     r"\bsess(?:ion)?\.run\(|with tf\.(?:compat\.v1\.)?Session|"
     r"\btf\.(?:compat\.v1\.)?(?:placeholder|estimator|contrib|truncated_normal|get_variable)\b"
 )
+_DIRECTIVE = re.compile(r"#\s*(?:noqa|kerascheck|KC\d|type:|pylint|pragma|ruff)", re.I)
 _BACKEND = re.compile(r"""KERAS_BACKEND["']\]?\s*[=,:]\s*["'](tensorflow|jax|torch)["']""")
 _LEGACY = re.compile(r"""^\s*(?:import|from)\s+tf_keras\b|TF_USE_LEGACY_KERAS["']\]?\s*[=,]\s*["'](?:1|true)["']""", re.M | re.I)
 
@@ -87,6 +88,13 @@ class Module:
     def statement_range(self, node: cst.CSTNode) -> tuple[int, int]:
         """See :meth:`Tree.statement_range`."""
         return self.tree.statement_range(node)
+
+    def is_commented(self, node: cst.CSTNode) -> bool:
+        """Whether a comment for people stands on the first line of a statement, or on the line above it."""
+        start, end = self.statement_range(node)
+        before = self.text[:start].rstrip(" \t").splitlines()
+        lines = [(before[-1] if before else ""), self.text[start:].splitlines()[0], self.text[end - 1 :].splitlines()[0]]
+        return lines[0].lstrip().startswith("#") or any("#" in line and not _DIRECTIVE.search(line) for line in lines[1:])
 
     @cached_property
     def path(self) -> Path:

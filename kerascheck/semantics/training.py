@@ -44,6 +44,7 @@ _REINFORCEMENT = re.compile(r"^\s*(?:from|import)\s+(?:gym|gymnasium|tf_agents|p
 _ADVERSARIES = (re.compile(r"\bgenerator\b", re.I), re.compile(r"\bdiscriminator\b", re.I))
 _GAN = re.compile(r"\bGAN\b", re.I)
 _DOUBLE = re.compile(r"""set_floatx\(\s*["']float64|dtype\s*=\s*(?:tf\.float64|["']float64)""")
+_CPU_DEVICE = re.compile(r"/?(?:device:)?cpu(?::\d+)?", re.I)
 _TOY_DATA = ("keras.datasets.mnist.", "keras.datasets.fashion_mnist.", "keras.datasets.boston_housing.", "keras.datasets.california_housing.", "sklearn.datasets.")
 _LARGE_DATA = (
     "sklearn.datasets.fetch_", "tensorflow_datasets.", "tensorflow.io.", "h5py.", *(f"keras.datasets.{name}." for name in ("mnist", "fashion_mnist", "cifar10", "cifar100", "imdb", "reuters", "california_housing")),
@@ -329,6 +330,36 @@ class Program:
         return False
 
     @cached_property
+    def hides_gpus(self) -> Call | None:
+        """What certainly hides every GPU from the program when it is run; None where a condition or a value that is not a literal decides."""
+        found = None
+        for call in self._run.calls:
+            if call.name in ("os.environ.__setitem__", "os.environ.setdefault", "os.putenv") and constant(call.argument(0)) == "CUDA_VISIBLE_DEVICES":
+                visible = constant(call.argument(1))
+                hides = isinstance(visible, str) and visible.strip() in ("", "-1")
+            elif call.name == "tensorflow.config.set_visible_devices":
+                devices = call.argument(0, "devices")
+                hides = isinstance(devices, Group) and not devices.items and not devices.open and constant(call.argument(1, "device_type"), "GPU") == "GPU"
+            else:
+                continue
+            if not hides:
+                return None
+            if self.is_executed(call.scope) and not is_guarded(call.scope):
+                found = found or call
+        return found
+
+    def cpu_device(self, scope: Scope) -> Call | None:
+        """The ``tf.device`` that places what runs at a place on the CPU; None where there is none, or the nearest one says otherwise."""
+        devices = {call.node: call for call in self._run.calls if call.name == "tensorflow.device"}
+        for inner in scope.chain():
+            if inner.kind == "with" and isinstance(inner.node, cst.With):
+                for item in inner.node.items:
+                    if item.item in devices:
+                        name = constant(devices[item.item].argument(0, "device_name"))
+                        return devices[item.item] if isinstance(name, str) and _CPU_DEVICE.fullmatch(name) else None
+        return None
+
+    @cached_property
     def is_deterministic(self) -> bool:
         """Determinism of operations is asked for, which parallel random maps would cost dearly."""
         return "TF_DETERMINISTIC_OPS" in self.environment or any(True for _ in self.calls("tensorflow.config.experimental.enable_op_determinism"))
@@ -345,10 +376,7 @@ class Program:
             if call.name == "keras.utils.clear_session" and self._module.runtime.keras >= 3:
                 policy = None
             elif call.name == "keras.mixed_precision.set_global_policy":
-                given = call.argument(0, "policy") or call.argument(None, "name")
-                if isinstance(given, Made) and given.name.endswith("Policy") and given.call is not None:
-                    given = given.call.argument(0, "name")
-                policy = constant(given) if happens_before(call, before) and not _may_run_earlier(before.scope.root, call) else None
+                policy = policy_set_by(call) if happens_before(call, before) and not _may_run_earlier(before.scope.root, call) else None
         return policy
 
     @cached_property
@@ -389,6 +417,14 @@ def happens_before(first: Call, second: Call) -> bool:
         return False
     around = set(map(id, second.scope.chain()))
     return all(id(scope) in around for scope in first.scope.chain() if scope.kind in ("branch", "handler"))
+
+
+def policy_set_by(call: Call) -> str | None:
+    """The name of the dtype policy that ``set_global_policy`` is given; None where it is not a literal."""
+    given = call.argument(0, "policy") or call.argument(None, "name")
+    if isinstance(given, Made) and given.name.endswith("Policy") and given.call is not None:
+        given = given.call.argument(0, "name")
+    return constant(given)
 
 
 def makes_layer(call: Call) -> bool:

@@ -87,3 +87,13 @@ def test_a_policy_is_late_for_hand_written_loops_too(tmp_path, between, found):
     script.write_text(LOOP.format(between=between))
     ran = kerascheck("--isolated", "--select", "KC302", "--output-format", "concise", script)
     assert ran.out.count("KC302") == found, ran.out
+
+
+def test_an_array_filled_on_two_ways_is_filled_on(tmp_path):
+    script = tmp_path / "train.py"
+    script.write_text(
+        "import sys\nimport keras\nimport numpy as np\n\na = np.zeros((3,))\nif sys.argv[1:]:\n    a[0] = 2\nelse:\n    a[1] = 1\na[2] = 3\n"
+        "model = keras.Sequential([keras.layers.Dense(1)])\nmodel.compile('adam', 'mse', jit_compile=False)\nmodel.fit(a, a)\n"
+    )
+    ran = kerascheck("--isolated", "--select", "KC310", "--output-format", "concise", script)
+    assert "KC310" in ran.out and "KC998" not in ran.out, ran.out

@@ -109,8 +109,9 @@ class Statements:
             elif isinstance(base, Group):
                 self._extend(base, [value], certain=False)
             elif isinstance(base, Made) and is_array(base):
-                stored = base.attributes.get("stored", Group("list", [], open=True))
-                self._store(base.attributes, "stored", Group("list", [*stored.items, value], open=True))
+                # After a condition there may be one group of items for each way.
+                stored = [item for option in options_of(base.attributes.get("stored")) if isinstance(option, Group) for item in option.items]
+                self._store(base.attributes, "stored", Group("list", [*stored, value], open=True))
         elif isinstance(target, cst.StarredElement):
             self._bind(target.value, UNKNOWN)
 

@@ -1,15 +1,8 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.fixes import move_before_layers
-from kerascheck.semantics.training import happens_before, makes_layer
-from kerascheck.semantics.values import Made, constant
-
-
-def _policy(call):
-    value = call.argument(0, "policy") or call.argument(None, "name")
-    if isinstance(value, Made) and value.name.endswith("Policy") and value.call is not None:
-        value = value.call.argument(0, "name")
-    return constant(value)
+from kerascheck.semantics.precision import HALF_POLICIES
+from kerascheck.semantics.training import happens_before, makes_layer, policy_set_by
 
 
 class PolicyAfterLayers(Rule):
@@ -75,7 +68,7 @@ class PolicyAfterLayers(Rule):
     def check(self, module):
         run = module.run
         for call in module.program.calls("keras.mixed_precision.set_global_policy"):
-            if _policy(call) not in ("mixed_float16", "mixed_bfloat16", "float16", "bfloat16"):
+            if policy_set_by(call) not in HALF_POLICIES:
                 continue
             layers = [other for other in run.calls if makes_layer(other)]
             before = [other for other in layers if happens_before(other, call)]

@@ -1,0 +1,88 @@
+from kerascheck.finding import Severity
+from kerascheck.rule import Rule
+from kerascheck.semantics.training import is_guarded
+
+# Looking up rows of large tables is placed on the CPU on purpose.
+_TABLES = frozenset({"tensorflow.nn.embedding_lookup", "tensorflow.nn.nce_loss", "tensorflow.nn.sampled_softmax_loss"})
+
+
+class ForcedCpu(Rule):
+    """Training is kept from the GPU by a line that hides it, or by ``tf.device("/CPU:0")``.
+
+    ## What it does
+
+    Reports `fit`, and the `GradientTape` of a hand-written step, inside of `with tf.device("/CPU:0")`, and what hides every GPU from a program
+    that trains: `CUDA_VISIBLE_DEVICES` set to "" or "-1", or `set_visible_devices([], "GPU")`.
+
+    ## Why it costs
+
+    The whole training runs on the CPU, on every machine. Such a line is written to try something out or to get around a broken
+    driver, and stays. What a GPU would save depends on model and machine, and is unmeasured here. That the device of a `with` around `fit`
+    holds for the compiled step too was tried with two virtual CPUs: every matrix product of the training ran
+    on the one that was named (Keras 3.15, TensorFlow 2.21).
+
+    ## What the runtime does by itself
+
+    It uses the first GPU without being told, and the CPU where there is none: nothing has to be written to run on both.
+    Operations inside of a `tf.data` pipeline are on the CPU anyway.
+
+    ## When it stays silent
+
+    - The GPUs are hidden under a condition, by a value that is not a literal, or one is left.
+    - A comment on the line, or above it, says why.
+    - Steps with `tf.nn.embedding_lookup` and its losses, for which the tables may be too large for a GPU.
+    - Only data, embeddings, metrics, predictions or the sum of gradients are placed on the CPU; a device that is not a literal.
+    - GPUs that are hidden from a distributed training: its workers are tried on one machine.
+    - Nothing is trained; reinforcement learning, whose small networks wait for a simulation; graphs of TensorFlow 1.
+    - Another backend than TensorFlow.
+
+    ## Use instead
+
+    Nothing: leave the line out, and set `CUDA_VISIBLE_DEVICES=-1` in the shell for the one run that needs it.
+
+    ## Fix safety
+
+    There is no automatic fix: that the author wants the CPU can be read nowhere, and the numbers differ between devices.
+
+    ## Precision
+
+    Read on real code: all 4 findings of an earlier version in 7,500 public files, about 30 of which hide the GPUs, most to convert
+    checkpoints. One was arguable (the loss of word2vec, on the CPU for its tables), three wrong: workers of a distributed training on one
+    machine, twice, and a CPU that adds up what several GPUs compute. The rule leaves them alone since, and finds nothing
+    there. The ways to write it are in slow.py.
+
+    ## References
+
+    - TensorFlow guide: "Use a GPU" ("Manual device placement")
+    """
+
+    code = "KC308"
+    name = "forced-cpu"
+    severity = Severity.WARNING
+    triggers = ("CUDA_VISIBLE_DEVICES", "set_visible_devices", "device(")
+
+    def check(self, module):
+        program = module.program
+        if module.is_graph_code or module.runtime.backend != "tensorflow" or program.reinforcement_learning or not program.trains:
+            return
+        hiding = program.hides_gpus
+        # Several workers on one machine would fight for its GPUs.
+        if hiding is not None and not program.distributes and not module.is_commented(hiding.node):
+            yield self.finding(
+                hiding,
+                "Every GPU is hidden from this training; leave the line out, or say in a comment why.",
+                because="Without it TensorFlow uses a GPU where there is one, and the CPU elsewhere.",
+            )
+        if any(call.name in _TABLES for call in module.run.calls):
+            return
+        seen = set()
+        for call in (*program.model_calls("fit"), *program.tapes.values()):
+            device = program.cpu_device(call.scope)
+            if device is not None and not is_guarded(device.scope) and device.node not in seen and not module.is_commented(device.node):
+                seen.add(device.node)
+                yield self.finding(
+                    device,
+                    "The training in here runs on the CPU although there may be a GPU; leave tf.device out.",
+                    because="The device holds for the compiled step too.",
+                    related=((call, "trains"),),
+                )

@@ -1,0 +1,14 @@
+"""JAX compiles always, and is asked not to for a look inside."""
+
+import os
+
+os.environ["KERAS_BACKEND"] = "jax"
+
+import keras
+
+import numpy as np
+
+x, y = np.load("x.npy"), np.load("y.npy")
+model = keras.Sequential([keras.Input((6, 6, 1)), keras.layers.Dense(1)])
+model.compile("adam", "mse", jit_compile=False)
+model.fit(x, y)

