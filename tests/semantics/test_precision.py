@@ -1,4 +1,4 @@
-"""Half precision and backends, where the rooms' scripts cannot show it: what needs another backend to run."""
+"""Half precision, backends and devices, where the rooms' scripts cannot show it: what needs another backend, or fails on a CPU."""
 
 import pytest
 from command import kerascheck
@@ -97,3 +97,42 @@ def test_an_array_filled_on_two_ways_is_filled_on(tmp_path):
     )
     ran = kerascheck("--isolated", "--select", "KC310", "--output-format", "concise", script)
     assert "KC310" in ran.out and "KC998" not in ran.out, ran.out
+
+
+GROWTH = """import tensorflow as tf
+
+gpus = tf.config.list_physical_devices("GPU")
+{visible}
+tf.config.experimental.set_memory_growth(gpus[0], True)
+"""
+
+
+@pytest.mark.parametrize(
+    ("visible", "found"),
+    [
+        ("tf.config.set_visible_devices(gpus, 'GPU')", 1),
+        ("tf.config.set_visible_devices([gpus[0], gpus[1]], 'GPU')", 1),
+        ("tf.config.set_visible_devices(tf.config.list_physical_devices('CPU'), device_type='CPU')", 1),
+        ("tf.config.set_visible_devices(gpus[0], 'GPU')", 0),
+        ("tf.config.set_visible_devices([gpus[0]], 'GPU')", 0),
+        ("tf.config.set_visible_devices(gpus[:number], 'GPU')", 0),
+        ("tf.config.set_visible_devices([gpu for gpu in gpus if chosen(gpu)], 'GPU')", 0),
+        ("tf.config.set_visible_devices([], 'GPU')", 0),
+    ],
+)
+def test_growth_on_one_gpu_is_enough_where_one_is_visible(tmp_path, visible, found):
+    script = tmp_path / "train.py"
+    script.write_text(GROWTH.format(visible=visible))
+    ran = kerascheck("--isolated", "--select", "KC312", "--output-format", "concise", script)
+    assert ran.out.count("KC312") == found, ran.out
+
+
+@pytest.mark.parametrize("kind", ["intra", "inter"])
+def test_threads_are_set_before_the_first_operation(tmp_path, kind):
+    script = tmp_path / "train.py"
+    lines = ["import tensorflow as tf", f"tf.config.threading.set_{kind}_op_parallelism_threads(2)", "x = tf.constant(1)"]
+    ran = []
+    for order in (lines, [lines[0], lines[2], lines[1]]):
+        script.write_text("\n".join(order) + "\n")
+        ran.append(kerascheck("--isolated", "--select", "KC307", "--output-format", "concise", script).out.count("KC307"))
+    assert ran == [0, 1]

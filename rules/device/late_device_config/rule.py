@@ -28,7 +28,8 @@ class LateDeviceConfig(Rule):
     initialized`, and the like for visible and virtual devices. Where the exception is caught, as
     many examples show it, the script runs on without the setting, and takes all memory or all
     devices after all. On a machine without GPUs nothing is to be seen: the loop over the devices
-    has nothing to do, so the fault waits for the first run with a GPU.
+    has nothing to do, so the fault waits for the first run with a GPU. The numbers of threads raise everywhere:
+    `RuntimeError: Intra op parallelism cannot be modified after initialization` (tried on TensorFlow 2.21).
 
     ## What the runtime does by itself
 
@@ -73,6 +74,8 @@ class LateDeviceConfig(Rule):
         "set_visible_devices",
         "set_logical_device_configuration",
         "set_virtual_device_configuration",
+        "set_intra_op_parallelism_threads",
+        "set_inter_op_parallelism_threads",
     )
 
     def check(self, module):

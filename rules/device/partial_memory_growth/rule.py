@@ -2,11 +2,21 @@ from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.fixes import grow_every_device
 from kerascheck.semantics.training import expects_one
-from kerascheck.semantics.values import Made, constant
+from kerascheck.semantics.values import Group, Made, constant
 
 
 def _is_device(value):
     return isinstance(value, Made) and value.name == "tensorflow.config.PhysicalDevice"
+
+
+def _may_leave_one(call):
+    """Whether a call of ``set_visible_devices`` may leave a single GPU visible: not where it is given all of them, two or more, or processors."""
+    if constant(call.argument(1, "device_type")) == "CPU":
+        return False
+    devices = call.argument(0, "devices")
+    if isinstance(devices, Group) and not devices.open:
+        return len(devices.items) < 2
+    return not (isinstance(devices, Made) and devices.name == "tensorflow.config.list_physical_devices")
 
 
 class PartialMemoryGrowth(Rule):
@@ -37,7 +47,8 @@ class PartialMemoryGrowth(Rule):
     - A loop, a comprehension or an index that runs over all devices, anywhere in the program, also in
       a branch beside one for a single GPU.
     - Several devices one by one, or the first by hand and the rest in a loop.
-    - A script that calls `set_visible_devices`, or sets `CUDA_VISIBLE_DEVICES` to one device or
+    - A script that leaves one GPU visible by `set_visible_devices`, or gives it something that is not known to be more (all GPUs
+      and a list of two are more, and processors do not count), or sets `CUDA_VISIBLE_DEVICES` to one device or
       to a value that is not a literal.
     - `set_memory_growth(gpus[0], False)`, and a branch that counts one device.
     - A device that comes in as a parameter.
@@ -70,7 +81,9 @@ class PartialMemoryGrowth(Rule):
 
     def check(self, module):
         program = module.program
-        if program.pins_cpu or "," not in str(program.environment.get("CUDA_VISIBLE_DEVICES", ",")) or list(program.calls("tensorflow.config.set_visible_devices")):
+        if program.pins_cpu or "," not in str(program.environment.get("CUDA_VISIBLE_DEVICES", ",")):
+            return
+        if any(map(_may_leave_one, program.calls("tensorflow.config.set_visible_devices"))):
             return
         calls = list(program.calls("tensorflow.config.experimental.set_memory_growth"))
         indices = [constant(device.attributes.get("index")) if _is_device(device := call.argument(0, "device")) else None for call in calls]

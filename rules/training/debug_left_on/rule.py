@@ -53,6 +53,8 @@ class DebugLeftOn(Rule):
     - Switches that are turned off, and calls that the program takes back somewhere by `False`.
     - The calls in a program that trains nothing.
     - Test functions and test classes.
+    - `disable_eager_execution`: it is no help in finding faults but marks code for TensorFlow 1. Under Keras 3 `fit` fails with it at once
+      (`RuntimeError: tf.data.Dataset only supports Python-style iteration`, TensorFlow 2.21), and needs no linter to be noticed.
     - Attributes and methods of that name on objects which are not Keras models.
 
     ## Use instead
@@ -84,7 +86,6 @@ class DebugLeftOn(Rule):
         "enable_dump_debug_info",
         "set_log_device_placement",
         "set_synchronous_execution",
-        "disable_eager_execution",
     )
     loss_tolerance = 1e-5
 
