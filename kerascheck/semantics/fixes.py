@@ -520,3 +520,17 @@ def as_tensor(call: Call, arg: cst.Arg) -> Fix | None:
         return (*imports, *edits.replace(tree, arg.value, f"{text}({call.module.text[start:end]})"))
 
     return make_fix(UNSAFE, "Pass it as a tensor", build)
+
+
+def only_for_several_gpus(call: Call) -> Fix | None:
+    """``MirroredStrategy()`` where there are several GPUs, else the default strategy; unsafe, for only one of both is tried here."""
+    tree, module = call.module.tree, call.module
+
+    def build() -> edits.Edits:
+        start, end = tree.range_of(call.node)
+        listed, imports = edits.spelling(tree, "tensorflow.config.list_physical_devices")
+        default, more = edits.spelling(tree, "tensorflow.distribute.get_strategy")
+        text = f'{module.text[start:end]} if len({listed}("GPU")) > 1 else {default}()'
+        return (*dict.fromkeys((*imports, *more)), *edits.replace(tree, call.node, text))
+
+    return make_fix(UNSAFE, "Use the default strategy on a single device", build)
