@@ -346,8 +346,9 @@ def unwrap(call: Call, inner: Made, *, safe: bool) -> Fix | None:
             raise CannotEdit("a comment would be lost")
         added: edits.Edits = ()
         if others:
-            name, _, rest = ", ".join(f"{arg.keyword.value}={text[slice(*tree.range_of(arg.value))]}" for arg in others).partition("=")
-            added = edits.add_keyword(tree, argument.value, name, rest)
+            # The range of an argument has the parentheses of its value, that of the value has not.
+            name, _, rest = ", ".join(text[slice(*tree.range_of(arg))] for arg in others).partition("=")
+            added = edits.add_keyword(tree, argument.value, name.rstrip(), rest.lstrip())
         return (edits.Edit(outer[0], kept[0], ""), *added, edits.Edit(kept[1], outer[1], ""))
 
     loads = any(word in text for word in ("load_weights", "load_model", "from_pretrained"))

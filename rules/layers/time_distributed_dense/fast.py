@@ -13,7 +13,7 @@ tags = (signal[:, :, 0] > 0).astype("int32")
 
 tagger = keras.Sequential(
     [
-        layers.Input((steps, 8)),
+        layers.Dense(8, name="scale", input_shape=(steps, 8)),
         layers.Bidirectional(layers.GRU(12, return_sequences=True)),
         layers.Dense(16, activation="relu"),
         layers.LayerNormalization(name="norm"),
