@@ -1,0 +1,102 @@
+import re
+
+from kerascheck.finding import Severity
+from kerascheck.rule import Rule
+from kerascheck.semantics.arrays import ingredients
+from kerascheck.semantics.values import Const
+
+_REMOTE = re.compile(r"(?:\.?/?(?:content/)?g?drive/(?:My ?Drive|Shareddrives)\b|/content/g?drive/|/gdrive/|gs://|s3://)")
+_DIRECTORIES = (
+    "keras.utils.image_dataset_from_directory", "keras.utils.audio_dataset_from_directory", "keras.utils.text_dataset_from_directory",
+    "tensorflow.data.Dataset.list_files", "tensorflow.data.Dataset.from_tensor_slices",
+)
+
+
+class DriveMountedData(Rule):
+    """Many small files are read over a network, one by one, in every epoch.
+
+    ## What it does
+
+    Looks for training data with one file per sample whose path says that it lies on a mounted drive
+    or in a bucket: `/content/drive/`, `drive/MyDrive`, `/gdrive/`, `gs://`, `s3://`. The files are
+    read by `image_dataset_from_directory` and its kin, or by a map with `tf.io.read_file` over
+    `list_files` or a list of paths. It is an info: how slow the storage is cannot be seen in the code.
+
+    ## Why it costs
+
+    Every file is a request of its own over the network, in each epoch again. It is unmeasured here;
+    users of notebooks report hours in the first epoch, and minutes after copying.
+
+    ## What the runtime does by itself
+
+    Nothing: tf.data reads a few files at once where the map is parallel, and starts over in each
+    epoch. A drive that is mounted caches some of what was read, as long as it has room.
+
+    ## When it stays silent
+
+    - `cache()` stands behind the reading: it then happens once.
+    - Files of records (TFRecord), of which each holds many samples.
+    - Paths that are no literals, or lie elsewhere: what was copied to the machine is read there,
+      whatever copied it, be it Python or a command such as `!cp` or `!unzip`.
+    - Validation, evaluation and prediction.
+    - Paths of models, checkpoints and logs.
+
+    ## Use instead
+
+    Copy one archive to the disk of the machine and unpack it there before training:
+    `!unzip -q /content/drive/MyDrive/photos.zip -d /content/photos`. In a program that has to read
+    from a bucket: TFRecord files, or `cache("/tmp/photos")` behind the map that reads.
+
+    ## Fix safety
+
+    There is no automatic fix: how the data gets to the machine, and whether there is room, is up to
+    you.
+
+    ## Precision
+
+    Read on real code: no finding in 8,900 public files. The few notebooks in them that mount a drive
+    read single images or one file from it.
+
+    ## References
+
+    - TensorFlow guide: "Better performance with the tf.data API"
+    - TensorFlow tutorial: "TFRecord and tf.train.Example"
+    """
+
+    code = "KC123"
+    name = "drive-mounted-data"
+    severity = Severity.INFO
+    triggers = ("_dataset_from_directory", "list_files", "from_tensor_slices")
+    loss_tolerance = 1e-4
+
+    def check(self, module):
+        for op in module.pipelines.operations(*_DIRECTORIES):
+            if not op.feeds_training or op.followed_by(module.pipelines, "cache", "snapshot"):
+                continue
+            path = _remote(op.argument(0, {"list_files": "file_pattern", "from_tensor_slices": "tensors"}.get(op.name.rpartition(".")[2], "directory")))
+            if path is None or not (op.name.startswith("keras.") or _reads_files(module, op)):
+                continue
+            yield self.finding(
+                op,
+                "Every sample is a file of its own on a network drive; copy the data to the machine's own disk before training.",
+                because=f"The files lie under {path!r} and are fetched again in each epoch.",
+            )
+
+
+def _remote(value):
+    """The first path in a value that lies on a drive or in a bucket; None where none does."""
+    return next(
+        (part.value for part in ingredients(value) if isinstance(part, Const) and isinstance(part.value, str) and _REMOTE.match(part.value)),
+        None,
+    )
+
+
+def _reads_files(module, op):
+    """Whether a function behind an operation reads whole files."""
+    return any(
+        call.name == "tensorflow.io.read_file"
+        for stage in op.stages
+        for after in module.pipelines.downstream(stage)
+        if after.facts is not None
+        for call in after.facts.calls
+    )
