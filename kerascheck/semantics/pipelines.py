@@ -141,11 +141,21 @@ def _named_held_out(stage: Stage) -> bool:
 
 def is_cut_short(stage: Stage) -> bool:
     """Only a handful of elements gets there, as a literal says."""
+    return stage.input is not None and gives_few(stage.input)
+
+
+def gives_few(stage: Stage) -> bool:
+    """Only a handful of elements comes out, as a literal says: a batch counts as many as are in it."""
+    count = None
     for current in stage.upstream():
-        if current.name == "take" and current is not stage:
+        if current.name == "take" and count is None:
             count = constant(current.argument(0, "count"))
-            return isinstance(count, int) and 0 <= count <= INSPECTED_ELEMENTS
-    return False
+            if not isinstance(count, int) or count < 0:
+                return False
+        elif current.name in ("batch", "padded_batch", "ragged_batch") and count is not None:
+            size = constant(current.argument(0, "batch_size"))
+            count *= size if isinstance(size, int) else 1
+    return count is not None and count <= INSPECTED_ELEMENTS
 
 
 def _held_out_target(target: cst.BaseExpression) -> bool:
@@ -242,6 +252,8 @@ class Pipelines:
         """What a consumer does with its dataset."""
         if sink.role == "escape":
             return "unknown"
+        if sink.role == "train" and gives_few(sink.stage):
+            return "inspect"
         if sink.role != "loop":
             return sink.role
         loop = sink.loop
@@ -354,12 +366,14 @@ class Pipelines:
             seen.add(last.node)
             if isinstance(sink.node, cst.For) and sink.scope.traced_by() is not None:
                 because, costs = "The loop is compiled with its tf.function, and there the runtime puts no buffer before the step.", True
+            elif (rewritten := self._rewritten(last)) is not None:
+                because, costs = rewritten, False
             elif not runtime.injects_prefetch:
                 because, costs = f"TensorFlow {runtime.tensorflow_version} adds no prefetch by itself.", True
             elif self.rewrites(last).no_prefetch:
                 because, costs = "The options of this dataset switch the automatic prefetch off.", True
             else:
-                because, costs = self._repaired_by(last), False
+                because, costs = "TensorFlow 2.11 and later append one here themselves; older versions do not.", False
             yield Unbuffered(last, early, because, costs)
 
     def _ends_elsewhere(self, early: Stage, last: Stage) -> bool:
@@ -374,15 +388,20 @@ class Pipelines:
             for scope in stage.scope.chain()
         )
 
-    def _repaired_by(self, last: Stage) -> str:
-        """Which rewrite lets a dataset run ahead that ends without a buffer, as a sentence."""
-        if last.name == "map" and last.facts is not None:
+    def _rewritten(self, last: Stage) -> str | None:
+        """Which rewrite makes an operation that runs ahead of one that does not, as a sentence; None where none does.
+
+        Source: tried on TensorFlow 2.12 and 2.21. ``map_and_batch_fusion`` is a default since 1.13, needs neither the
+        autotuner nor a function without state, and makes MapAndBatch.
+        """
+        rewrites = self.rewrites(last)
+        if last.name == "map" and last.facts is not None and self._module.runtime.parallelizes_stateless_maps and not rewrites.maps_stay_serial:
             facts = Facts([last.facts], 1)
-            if self._module.runtime.parallelizes_stateless_maps and facts.known and facts.state is None:
+            if facts.known and facts.state is None:
                 return "TensorFlow 2.6 and later make this map parallel, and it then runs ahead by itself; older versions do not."
-        if last.name == "batch" and last.input is not None and last.input.name == "map":
+        if last.name == "batch" and last.input is not None and last.input.name == "map" and not rewrites.defaults_off:
             return "TensorFlow makes the map and this batch one operation, which runs ahead by itself."
-        return "TensorFlow 2.11 and later append one here themselves; older versions do not."
+        return None
 
     def operations(self, *names: str) -> Iterator[Operation]:
         """The operations of these names, in program order, each once."""

@@ -3,7 +3,7 @@
 import pytest
 from snippets import MODEL, load, operation, roles, sinks
 
-from kerascheck.semantics.pipelines import is_batched, nearest, next_batch, reads_remote_files
+from kerascheck.semantics.pipelines import gives_few, is_batched, nearest, next_batch, reads_remote_files
 from kerascheck.semantics.values import UNKNOWN
 
 DATA = MODEL + """\
@@ -470,3 +470,43 @@ def test_files_on_network_storage(tmp_path, files, remote):
     module = load(tmp_path, f"{DATA}files = {files}\nmodel.fit(tf.data.TFRecordDataset(files))")
     source = operation(module, "tensorflow.data.TFRecordDataset").stages[0]
     assert reads_remote_files(module, source) is remote
+
+
+@pytest.mark.parametrize(
+    ("chain", "few"),
+    [
+        (".take(3)", True),
+        (".batch(8).take(3)", True),
+        (".batch(8).take(3).map(aug)", True),
+        (".take(16).batch(8).repeat(9)", True),
+        (".batch(32).take(10)", False),
+        (".batch(4).batch(8).take(3)", False),
+        (".take(load()).batch(8)", False),
+        (".take(-1)", False),
+        (".batch(8)", False),
+    ],
+)
+def test_few_elements(tmp_path, chain, few):
+    module = load(tmp_path, f"{DATA}model.fit(base.map(aug){chain})")
+    ((sink, role),) = module.pipelines.sinks
+    assert gives_few(sink.stage) is few
+    assert role == ("inspect" if few else "train")
+
+
+@pytest.mark.parametrize("version", ["2.10", "2.21"])
+@pytest.mark.parametrize(
+    ("chain", "options", "costs"),
+    [
+        (".map(aug).batch(2)", "", False),
+        (".map(lambda x: x + 1)", "", False),
+        (".map(aug).batch(2)", "o.experimental_optimization.inject_prefetch = False", False),
+        (".map(aug).batch(2)", "o.autotune.enabled = False", False),
+        (".map(aug).batch(2)", "o.experimental_optimization.apply_default_optimizations = False", True),
+        (".map(lambda x: x + 1)", "o.autotune.enabled = False", True),
+        (".map(aug)", "o.experimental_optimization.inject_prefetch = False", True),
+    ],
+)
+def test_rewrites_that_run_ahead_in_every_version(tmp_path, chain, options, costs, version):
+    text = f"{DATA}o = tf.data.Options()\n{options}\nmodel.fit(base{chain}.with_options(o))"
+    (end,) = load(tmp_path, text, target_tensorflow=version).pipelines.unbuffered()
+    assert end.costs is costs

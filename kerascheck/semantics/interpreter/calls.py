@@ -416,6 +416,7 @@ class Calls:
             given = arguments.get(0, None)
             self._extend(group, given.items if isinstance(given, Group) else [UNKNOWN], certain=isinstance(given, Group) and not given.open)
         elif attribute == "insert":
+            self._record(node, "builtins.list.insert", attribute, group, arguments)
             self._extend(group, arguments.positional[1:2], certain=False)
         elif attribute in ("pop", "popleft", "remove", "clear", "sort", "reverse"):
             group.open = True

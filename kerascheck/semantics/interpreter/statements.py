@@ -86,8 +86,27 @@ class Statements:
             self._bind(node.target, Tensor("result"))
         else:
             self._bind(node.target, UNKNOWN)
+        if self.scope.traced_by() == "map" and self._outlives(node.target):
+            self._record(node, "builtins.object.__iadd__", "__iadd__", left, Arguments([right]))
+
+    def _outlives(self, target: cst.BaseExpression) -> bool:
+        """Whether what is written to is certainly there before and after the call of the function at hand: a variable of
+        the module, an attribute of an object made outside of compiled code, or an item of one of these."""
+        item = isinstance(target, cst.Subscript)
+        if item:
+            target = target.value
+        if isinstance(target, cst.Name):
+            home = self.env.owner(target.value) if item else self.env.redirected.get(target.value)
+            return home is not None and home is self._envs.get(self.module)
+        if not isinstance(target, cst.Attribute) or not isinstance(target.value, cst.Name):
+            return False
+        owner = self.env.lookup(target.value.value)
+        made = next((call for call in self.calls if call.attribute == "__init__" and call.receiver is owner), None)
+        return made is not None and made.scope.traced_by() is None
 
     def _bind(self, target: cst.CSTNode, value: Value) -> None:
+        if holds_tensor(value) and self.scope.traced_by() == "map" and self._outlives(target):
+            self._record(target, "builtins.object.__set__", "__set__", UNKNOWN, Arguments([value]))
         if isinstance(target, cst.Name):
             self._bind_name(target.value, value)
         elif isinstance(target, cst.Attribute):

@@ -14,8 +14,9 @@ class MissingPrefetch(Rule):
     - a warning where a `for` loop over the dataset stands inside a `tf.function`, where the
       script switches the automatic rewrites or the autotuner off, and for TensorFlow 2.10
       and older;
-    - an info in a Python loop and in `fit`, because TensorFlow 2.11 and later repair it there.
-      It names the rewrite that does.
+    - an info in a Python loop and in `fit`, because TensorFlow 2.11 and later repair it there, and
+      in every version where the chain ends in a `map` and a `batch`, or since 2.6 in a `map` without
+      state. It names the rewrite that does.
 
     `repeat`, `take`, `skip`, `shard`, `enumerate` and `with_options` behind a prefetch leave it in force.
 
@@ -46,7 +47,7 @@ class MissingPrefetch(Rule):
     - The dataset comes from a Keras utility or from another source that prefetches, such as
       `image_dataset_from_directory`, `make_csv_dataset` or `tfds.load`.
     - It only feeds validation, evaluation, prediction, `adapt` or inspection, or a `take` has cut
-      it to at most 32 elements before the last operation.
+      it to at most 32 elements; of batches the elements in them count.
     - It goes through a function that this file does not show, or is returned to one.
     - Graph code of TensorFlow 1: sessions, placeholders, estimators, `disable_eager_execution`.
 

@@ -47,5 +47,10 @@ model = keras.Sequential(
 model.compile(optimizer="adam", loss="sparse_categorical_crossentropy")
 history = model.fit(dataset, epochs=2, verbose=0)
 
-print("examples seen:", 2 * len(images))
+# --- Counting, and looking from outside ---------------------------------------------------------
+
+written = tf.data.Dataset.from_tensor_slices((images, labels))
+model.fit(written.batch(128).prefetch(1), epochs=1, verbose=0)
+
+print("examples seen:", 2 * len(images), len(images), len(images))
 print("loss:", history.history["loss"][-1])

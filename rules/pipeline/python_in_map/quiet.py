@@ -50,6 +50,54 @@ def own_list(image, label):
 train(source().map(own_list))
 
 
+def own_dictionary(image, label):
+    # Made here, or given for this one element.
+    views = {}
+    views["plain"] = image
+    count = 0
+    for name in views:
+        count += 1
+    return views["plain"], label
+
+
+def of_the_element(features):
+    features["image"] = tf.cast(features["image"], tf.float32)
+    return features["image"], features["label"]
+
+
+class Shapes:
+    known = {}
+
+    def remember(self, image, label):
+        # What is known while tracing is as good once.
+        self.size = image.shape[0]
+        self.known["channels"] = image.shape[-1]
+        return image, label
+
+
+class View:
+    def __init__(self, image):
+        self.image = image
+        self.turns = 0
+
+    def turn(self):
+        self.image = tf.image.rot90(self.image)
+        self.turns += 1
+
+
+def own_object(image, label):
+    # Made for this one element, with all that is written to it.
+    view = View(image)
+    view.turn()
+    return view.image, label
+
+
+train(source().map(own_dictionary))
+train(source().map(own_object))
+train(source().map(lambda image, label: {"image": image, "label": label}).map(of_the_element))
+train(source().map(Shapes().remember))
+
+
 # --- TensorFlow's own --------------------------------------------------------------------------
 
 

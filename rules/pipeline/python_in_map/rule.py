@@ -6,14 +6,15 @@ from kerascheck.semantics.values import holds_tensor
 
 _PYTHON = ("numpy.random.", "random.", "time.", "cv2.", "PIL.", "secrets.")
 _PLAIN = frozenset({"builtins.print", "builtins.open", "builtins.input"})
-_MUTATING = frozenset({"builtins.list.append", "builtins.list.extend"})
+_MUTATING = frozenset({"builtins.list.append", "builtins.list.extend", "builtins.list.insert"})
+_WRITING = {"builtins.object.__set__": "this assignment", "builtins.object.__iadd__": "this counting"}
 
 
 def _runs_once(call):
     name = call.name or ""
     if call.scope.traced_by() is None or name == "numpy.random.seed":
         return False
-    return name.startswith(_PYTHON) or name in _PLAIN or (name in _MUTATING and is_captured(call))
+    return name.startswith(_PYTHON) or name in _PLAIN or name in _WRITING or (name in _MUTATING and is_captured(call))
 
 
 class PythonInMap(Rule):
@@ -23,8 +24,9 @@ class PythonInMap(Rule):
 
     Looks inside functions given to `dataset.map`, `filter`, `flat_map` or `interleave`, and the
     functions they call, for Python that is meant to happen for every element: `np.random` and
-    `random`, `print`, `time`, `open`, `input`, `cv2` and PIL, and `append` and `extend` of lists
-    from outside. A `print` of nothing but what is known while tracing, such as a text or a
+    `random`, `print`, `time`, `open`, `input`, `cv2` and PIL; `append`, `extend` and `insert` of lists
+    from outside; a tensor that is assigned to an attribute, to a global variable or to an item of
+    something from outside; and `+=` on any of these. A `print` of nothing but what is known while tracing, such as a text or a
     shape, is an info.
 
     ## Why it costs
@@ -46,7 +48,8 @@ class PythonInMap(Rule):
 
     - NumPy on constants and static shapes: `np.pi`, `np.prod(image.shape)`, dtypes.
     - Inside a `py_function` or `numpy_function`, where Python does run for every element.
-    - `tf.print`, `tf.random`, and lists that the function itself makes.
+    - `tf.print`, `tf.random`, and lists and dictionaries that the function itself makes or is given.
+    - What is known while tracing, such as a shape, kept in an attribute or a dictionary.
     - Random numbers drawn outside of the function, on purpose once; `np.random.seed`.
     - A script that calls `tf.data.experimental.enable_debug_mode()`.
     - The dataset is only looked at, or a `take` has cut it to at most 32 elements before.
@@ -86,11 +89,11 @@ class PythonInMap(Rule):
                 if call.node in reported or not _runs_once(call):
                     continue
                 reported.add(call.node)
-                what = call.name.removeprefix("builtins.").removeprefix("list.")
+                what = _WRITING.get(call.name) or call.name.removeprefix("builtins.").removeprefix("list.")
                 yield self.finding(
                     call,
                     f"{what} runs once, while the function given to {op.name} is traced, and not for every element; use TensorFlow's own.",
-                    because="The text appears once." if what == "print" else "Every element gets the result of that one call.",
+                    because="The text appears once." if what == "print" else "What is there afterwards comes from the trace." if call.name in _WRITING else "Every element gets the result of that one call.",
                     # A print of shapes, which are known while tracing, says what it is meant to.
                     severity=Severity.INFO if what == "print" and not any(map(holds_tensor, call.arguments.values())) else None,
                     fix=tensorflow_print(call) if what == "print" else None,

@@ -53,5 +53,35 @@ model = keras.Sequential(
 model.compile(optimizer="adam", loss="sparse_categorical_crossentropy")
 history = model.fit(dataset, epochs=2, verbose=0)
 
-print("examples seen:", len(seen))
+# --- Counting, and writing to what is outside ---------------------------------------------------
+
+by_label = {}
+order = []
+total = 0
+
+
+class Pipeline:
+    def __init__(self):
+        self.examples = 0
+        self.last = None
+
+    def prepare(self, image, label):
+        self.examples += 1  # KC108
+        self.last = label  # KC108
+        return image, label
+
+
+def keep(image, label):
+    global total
+    total += 1  # KC108
+    by_label["newest"] = image  # KC108
+    order.insert(0, label)  # KC108
+    return image, label
+
+
+pipeline = Pipeline()
+written = tf.data.Dataset.from_tensor_slices((images, labels)).map(pipeline.prepare, num_parallel_calls=2).map(keep, num_parallel_calls=2)
+model.fit(written.batch(128).prefetch(1), epochs=1, verbose=0)
+
+print("examples seen:", len(seen), pipeline.examples, total)
 print("loss:", history.history["loss"][-1])

@@ -82,6 +82,11 @@ def statistics():
     normalization.adapt(source.shuffle(64).cache().map(lambda image, label: scale(image, label)[0]).batch(8))
 
 
+def one_epoch():
+    # Nothing is read back from the cache.
+    model.fit(source.map(augment).cache().batch(8), epochs=1)
+
+
 def inspection():
     # The same few images for two pictures.
     sample = source.shuffle(64).take(3).cache()
