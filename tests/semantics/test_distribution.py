@@ -3,7 +3,7 @@
 import pytest
 from snippets import IMPORTS, load
 
-from kerascheck.semantics.distribution import eager_runs, unconditional_mirrors
+from kerascheck.semantics.distribution import eager_runs, unconditional_mirrors, unplaced_models
 
 STRATEGY = IMPORTS + (
     "strategy = tf.distribute.MirroredStrategy()\nopt = keras.optimizers.Adam()\n"
@@ -47,3 +47,26 @@ def test_steps_that_run_eagerly(tmp_path, text, found):
 )
 def test_strategies_for_whatever_there_is(tmp_path, text, found):
     assert len(list(unconditional_mirrors(load(tmp_path, IMPORTS + text)))) == found
+
+
+PLACED = IMPORTS + "def build(): return keras.Sequential([keras.layers.Dense(1)])\nstrategy = tf.distribute.MirroredStrategy()\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("model = build()\nmodel.compile('adam')\nmodel.fit(x)", [False]),
+        ("model = build()\nwith strategy.scope(): model.compile('adam')\nmodel.fit(x)", [True]),
+        ("def train():\n    s = tf.distribute.TPUStrategy(r)\n    model = build()\n    model.compile('adam')\n    model.fit(x)\ntrain()", [False]),
+        ("class M(keras.Model): pass\nmodel = M()\nmodel.compile('adam')\nmodel.fit(x)", [False]),
+        ("model = keras.models.load_model('m.keras')\nmodel.fit(x)", [False]),
+        ("with strategy.scope(): model = build()\nmodel.fit(x)", []),
+        ("with strategy.scope(): model = build()\nmodel.fit(x)\nother = build()\nother.fit(x)", []),
+        ("with scope(strategy): model = build()\nmodel.fit(x)", []),
+        ("model = build()\nwith scope(strategy): model.compile('adam')\nmodel.fit(x)", []),
+        ("model = make()\nmodel.fit(x)", []),
+        ("model = build()\nmodel.predict(x)", []),
+    ],
+)
+def test_models_outside_of_every_scope(tmp_path, text, found):
+    assert [each.compiled_inside is not None for each in unplaced_models(load(tmp_path, PLACED + text))] == found

@@ -1,0 +1,20 @@
+"""Nobody sees where the model comes from."""
+
+from helpers import make
+
+import numpy as np
+import tensorflow as tf
+from tensorflow import keras
+
+x, y = np.load("x.npy"), np.load("y.npy")
+
+
+def build():
+    model = keras.Sequential([keras.Input((3,)), keras.layers.Dense(1)])
+    model.compile("adam", "mse")
+    return model
+
+
+strategy = tf.distribute.MirroredStrategy()
+model = make(strategy, build)
+model.fit(x, y)

@@ -1,0 +1,19 @@
+"""Strategies for one device."""
+
+import numpy as np
+import tensorflow as tf
+from tensorflow import keras
+
+x, y = np.load("x.npy"), np.load("y.npy")
+
+
+def build():
+    model = keras.Sequential([keras.Input((3,)), keras.layers.Dense(1)])
+    model.compile("adam", "mse")
+    return model
+
+
+strategy = tf.distribute.OneDeviceStrategy("GPU:0")
+default = tf.distribute.get_strategy()
+model = build()
+model.fit(x, y)

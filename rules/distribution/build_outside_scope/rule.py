@@ -1,0 +1,74 @@
+from kerascheck.finding import Severity
+from kerascheck.rule import Rule
+from kerascheck.semantics.distribution import unplaced_models
+
+
+class BuildOutsideScope(Rule):
+    """A distribution strategy is made, but the model is built outside of its scope.
+
+    ## What it does
+
+    Reports a model that `fit` trains and that is built outside of `strategy.scope()`, after a strategy for several devices
+    was made. A warning; an error where `compile` stands in the scope and the model does not, which raises.
+
+    ## Why it costs
+
+    A model belongs to the strategy in whose scope it was built. Built and compiled outside, it trains on one
+    device, without a word: the strategy is ignored. Built outside and compiled inside, Keras 3 stops in `fit` with a bare
+    `AssertionError`, Keras 2 with "was not created in the distribution strategy scope" (tried with two logical devices on
+    TensorFlow 2.21 and 2.12).
+
+    ## What the runtime does by itself
+
+    Nothing. `fit` uses the strategy of the model, and the default one has no second device.
+
+    ## When it stays silent
+
+    - The model is built in a scope, also in a function that is called there, or in a `with` that cannot be read.
+    - Where the model comes from cannot be seen.
+    - The strategy is made later, under a condition, or is `OneDeviceStrategy` or the default.
+    - `fit` stands in a scope, or another model of the program does: the program may compare both.
+    - Other ways to enter a strategy: `experimental_set_strategy`, an `ExitStack`, parameter servers.
+    - Graph code of TensorFlow 1; tests.
+
+    ## Use instead
+
+    Build and compile in the scope; `fit` may stand outside:
+
+        with strategy.scope():
+            model = build()
+            model.compile("adam", "mse")
+        model.fit(dataset)
+
+    ## Fix safety
+
+    There is no fix: optimizers, metrics and checkpoints of the model belong into the scope as well, and the batch size
+    then means something else for each device.
+
+    ## Precision
+
+    In 155 public files that mention strategies there was nothing to report: all that fit a model under one build it in the
+    scope. What it finds is tested with scripts of our own, run on two logical devices.
+
+    ## References
+
+    - TensorFlow guide: "Distributed training with TensorFlow", section "Use tf.distribute.Strategy with Keras Model.fit"
+    - Keras guide: "Multi-GPU distributed training with TensorFlow"
+    """
+
+    code = "KC501"
+    name = "build-outside-scope"
+    severity = Severity.WARNING
+    triggers = ("MirroredStrategy(", ".MirroredStrategy(", ".MultiWorkerMirroredStrategy(", ".TPUStrategy(", "TPUStrategy(")
+    loss_tolerance = 1e-4
+
+    def check(self, module):
+        for model in unplaced_models(module):
+            inside = model.compiled_inside
+            yield self.finding(
+                model.made,
+                "This model is built outside of the scope of the strategy; build and compile it inside of `with strategy.scope():`.",
+                because="It is compiled inside of the scope, so fit raises." if inside else "Its fit ignores the strategy and trains on one device.",
+                severity=Severity.ERROR if inside else Severity.WARNING,
+                related=((model.strategy, "the strategy is made here"), (inside, "compiled here") if inside else (model.fit, "trained here")),
+            )
