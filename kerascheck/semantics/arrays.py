@@ -83,8 +83,8 @@ def made_as_double(value: Value | None, depth: int = 8) -> Call | None:
     """The call that made a NumPy array 64-bit floats, where the array certainly still is; None where it is not or cannot be known."""
     if not depth or not isinstance(value, Made):
         return None
-    if value.name == "numpy.ndarray":
-        operands = value.attributes["operands"]
+    if value.name == "numpy.ndarray" and value.call is None:
+        operands = value.attributes.get("operands")
         # Numbers, and arrays of any other real type, become 64-bit beside one that is.
         found = [made_as_double(operand, depth - 1) for operand in operands.items] if isinstance(operands, Group) else []
         return next((call for call in found if call is not None), None)

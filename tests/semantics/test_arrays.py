@@ -53,6 +53,7 @@ def test_arrays_remember_what_they_are_made_of(tmp_path, text, reader):
         ("show(np.random.rand(9, 9).argmax(axis=1))", None),
         ("show(np.load('x.npy') / 255)", None),
         ("show(np.random.randint(0, 9, 9))", None),
+        ("show(np.ndarray((9, 9)))", None),
     ],
 )
 def test_arrays_of_doubles(tmp_path, text, maker):
