@@ -110,9 +110,11 @@ def under_condition(scope: Scope) -> bool:
     return False
 
 
-def converts_branches(how: str, module: Module) -> bool:
-    """Whether AutoGraph turns ``if`` and ``while`` over tensors into graph operations in code that ``how`` compiles."""
-    return how == "tf.function" or module.runtime.keras < 3
+def converts_branches(call: Call, how: str) -> bool:
+    """Whether AutoGraph turns ``if`` and ``while`` over tensors into graph operations at a place that ``how`` compiles."""
+    frames = call.scope.frames()
+    decorated = any(frame.function is not None and frame.function.options is not None for frame in frames)
+    return how == "tf.function" or decorated or call.module.runtime.keras < 3
 
 
 def compiled_functions(module: Module) -> Iterator[Function]:

@@ -30,6 +30,7 @@ from kerascheck.semantics.values import (
     constant,
     datasets_in,
     holds_tensor,
+    options_of,
 )
 
 
@@ -179,7 +180,7 @@ class Expressions:
             both = holds_tensor(left) and holds_tensor(right)
             scalar = is_number(right if holds_tensor(left) else left)
             self._use("tensors" if both else "arithmetic" if scalar else "arithmetic-unknown", node)
-            return Tensor("result")
+            return Tensor(self._origin(left, right))
         if is_symbolic(left) or is_symbolic(right):
             return Made("keras.KerasTensor", None, {"operands": Group("tuple", [left, right])})
         timed = self._timed(node, left, right)
@@ -215,6 +216,11 @@ class Expressions:
             return None
         return Made(name, self._record(node, name, None, UNKNOWN, Arguments([left, right])))
 
+    def _origin(self, *operands: Value) -> str:
+        """Arithmetic on parameters alone is as sure to be a tensor as they are."""
+        origins = {option.origin for value in operands for option in options_of(value) if isinstance(option, Tensor)}
+        return "parameter" if origins == {"parameter"} else "result"
+
     def _unary(self, node: cst.UnaryOperation) -> Value:
         value = self.eval(node.expression)
         if holds_tensor(value) and not isinstance(node.operator, cst.Not):
@@ -235,11 +241,13 @@ class Expressions:
         if any(holds_tensor(value) for value in values) and not identity:
             scalar = any(isinstance(value, Const) for value in values)
             self._use("arithmetic" if scalar else "tensors", node)
-            return Tensor("result")
+            return Tensor(self._origin(*values))
         return UNKNOWN
 
     def _conditional(self, node: cst.IfExp) -> Value:
-        if holds_tensor(self.eval(node.test)):
+        test = self.eval(node.test)
+        self._asks(node.test, test)
+        if holds_tensor(test):
             self._use("branch", node)
         decided = self._decided(node.test)
         if decided is not None:

@@ -365,6 +365,7 @@ class Statements:
 
     def _if(self, node: cst.If) -> bool:
         test = self.eval(node.test)
+        self._asks(node.test, test)
         if self._is_main_guard(node.test):
             return self._suite(node.body) if self.module is self.entry else False
         decided = self._decided(node.test)
@@ -397,6 +398,11 @@ class Statements:
         if holds_tensor(test):
             self._use("branch", node)
         return ended and ended_else
+
+    def _asks(self, test: cst.BaseExpression, value: Value) -> None:
+        """A tensor decides which way Python takes."""
+        if isinstance(value, Tensor):
+            self._record(test, "tensorflow.Tensor.__bool__", "__bool__", value, Arguments([value]))
 
     def _decided(self, test: cst.BaseExpression) -> bool | None:
         """The outcome of a test of nothing but parameters, where this call gives them known values; else None.
@@ -537,7 +543,7 @@ class Statements:
         return False
 
     def _while(self, node: cst.While) -> bool:
-        self.eval(node.test)
+        self._asks(node.test, self.eval(node.test))
         loop = self._loop(node, UNKNOWN)
         before, mark = dict(self.env.variables), len(self._trail)
         self._inside(loop, self._suite, node.body)

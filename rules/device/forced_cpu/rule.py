@@ -48,8 +48,8 @@ class ForcedCpu(Rule):
 
     Read on real code: all 4 findings of an earlier version in 7,500 public files, about 30 of which hide the GPUs, most to convert
     checkpoints. One was arguable (the loss of word2vec, on the CPU for its tables), three wrong: workers of a distributed training on one
-    machine, twice, and a CPU that adds up what several GPUs compute. The rule leaves them alone since, and finds nothing
-    there. The ways to write it are in slow.py.
+    machine, twice, and a CPU that adds up what several GPUs compute. Its quiet file has them since; the files were
+    not read again. The ways to write it are in slow.py.
 
     ## References
 

@@ -29,6 +29,31 @@ class Flexible(keras.layers.Layer):
         return float(rate) * len(levels)
 
 
+class Choosing(keras.layers.Layer):
+    # Decided by settings and by what was passed, not by numbers in a tensor.
+    def call(self, inputs, scale=None, training=False):
+        if training and scale is not None and inputs.shape[-1] > 2:
+            return inputs * scale
+        return inputs if scale is None else inputs + 1
+
+
+class Converted(keras.layers.Layer):
+    # AutoGraph converts a call() that is decorated.
+    @tf.function
+    def call(self, inputs):
+        if tf.reduce_sum(inputs) > 0:
+            return inputs
+        return -inputs
+
+
+@tf.function
+def clipped(values):
+    # And a function of one's own.
+    while tf.reduce_max(values) > 1.0:
+        values = values / 2.0
+    return values if tf.reduce_min(values) > 0.0 else tf.abs(values)
+
+
 class Both(keras.layers.Layer):
     # The question is asked how it runs.
     def call(self, inputs):

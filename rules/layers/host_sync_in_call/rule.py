@@ -1,6 +1,6 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
-from kerascheck.semantics.traced import WHY_NO_VALUES, traced_calls
+from kerascheck.semantics.traced import WHY_NO_VALUES, converts_branches, traced_calls
 from kerascheck.semantics.values import Tensor, options_of
 
 _METHODS = frozenset({"numpy", "item", "tolist"})
@@ -23,8 +23,8 @@ class HostSyncInCall(Rule):
 
     Looks at code that is traced into a graph: `Layer.call`, `Model.call`, `train_step`, `test_step`, `predict_step`,
     losses, metrics, `Lambda` bodies and functions under `tf.function`, with the functions that they
-    call. Reports `.numpy()`, `.item()` and `.tolist()` of a tensor, and `float`, `int` and `bool`
-    of something that was computed from tensors.
+    call. Reports `.numpy()`, `.item()` and `.tolist()` of a tensor, `float`, `int` and `bool`
+    of something that was computed from tensors, and `if` and `while` over it where nothing converts them.
 
     ## Why it costs
 
@@ -37,14 +37,17 @@ class HostSyncInCall(Rule):
 
     ## What the runtime does by itself
 
-    AutoGraph converts `if tensor:` in a `tf.function` of your own; it converts no call of `float()`. In `call()` and
-    `train_step` Keras 3 uses no AutoGraph at all (tried on 3.15), Keras 2 did. On the PyTorch backend
+    AutoGraph converts `if tensor:` and `while tensor:` in a `tf.function` of your own; it converts no call of `float()`. In
+    `call()`, `train_step`, losses and metrics Keras 3 uses no AutoGraph at all (tried on 3.15), also where a
+    `tf.function` of yours calls the layer; Keras 2 did. On the PyTorch backend
     nothing is traced, and the line only waits.
 
     ## When it stays silent
 
     - Shapes, settings and other Python numbers; `__init__` and `build`.
-    - Parameters and their items given to `float`, `int` or `bool`: they may hold numbers or structures.
+    - Parameters and their items given to `float`, `int`, `bool` or `if`: they may hold numbers or structures.
+    - `if` and `while` in a `Lambda`, which is often called eagerly, in a function under `tf.function`, in a
+      `call` decorated with it, and for Keras 2.
     - Programs that run eagerly: `run_eagerly=True`, `run_functions_eagerly(True)`, a model that only a
       hand-written eager loop calls, the PyTorch backend.
     - `tf.py_function`, `tf.init_scope`, and branches that ask how the code runs
@@ -75,7 +78,7 @@ class HostSyncInCall(Rule):
     code = "KC202"
     name = "host-sync-in-call"
     severity = Severity.ERROR
-    triggers = (".numpy(", ".item(", ".tolist(", "float(", "int(", "bool(")
+    triggers = (".numpy(", ".item(", ".tolist(", "train_step", ".function(")
 
     def check(self, module):
         for call, how in traced_calls(module):
@@ -83,6 +86,8 @@ class HostSyncInCall(Rule):
                 what = _CONVERSIONS[call.name]
             elif call.name == f"tensorflow.Tensor.{call.attribute}" and call.attribute in _METHODS:
                 what = f".{call.attribute}()"
+            elif call.name == "tensorflow.Tensor.__bool__" and how != "Lambda" and not converts_branches(call, how) and _is_computed(call.receiver):
+                what = "This condition"
             else:
                 continue
             yield self.finding(

@@ -13,6 +13,8 @@ class Rescaled(keras.layers.Layer):
 
     def call(self, inputs):
         largest = float(tf.reduce_max(tf.abs(inputs)))  # KC202
+        if tf.reduce_sum(inputs) > 1e6:  # KC202
+            return inputs
         return inputs / largest
 
 

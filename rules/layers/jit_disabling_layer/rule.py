@@ -50,7 +50,7 @@ class JitDisablingLayer(Rule):
 
     ## Precision
 
-    Read on real code: all 11 findings in 9,000 public files, 11 right. Other files with such layers apply them in `map`, show pictures with
+    11 findings in 9,000 public files: the layer of each was checked, few of the models were opened; none judged wrong. Other files with such layers apply them in `map`, show pictures with
     them, or build a model that is trained elsewhere.
 
     ## References

@@ -45,6 +45,7 @@ class PythonLoopInCall(Rule):
 
     Read on real code: all 7 findings in 1,442 public files with compiled code: 7 right, 2 of them in a guide that
     shows the mechanism.
+    They were counted before modules that define layers and train nothing were left to the scripts that import them.
 
     ## References
 
@@ -55,7 +56,7 @@ class PythonLoopInCall(Rule):
     code = "KC205"
     name = "python-loop-in-call"
     severity = Severity.WARNING
-    triggers = ("range(",)
+    triggers = ("train_step", ".function(", "function(", ".fit(")
     loss_tolerance = 1e-4
 
     def check(self, module):

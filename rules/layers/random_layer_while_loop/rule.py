@@ -60,7 +60,7 @@ class RandomLayerWhileLoop(Rule):
     ## Precision
 
     Read on real code: no finding in 9,000 public files, since none with such a layer pins one of the three versions. With the target set to
-    2.10 for all of them: 24 findings, all read, 24 right for that version.
+    2.10 for all of them: 24 findings, of which 4 were read; none judged wrong.
 
     ## References
 

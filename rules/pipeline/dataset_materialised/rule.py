@@ -47,8 +47,8 @@ class DatasetMaterialised(Rule):
 
     ## Precision
 
-    Read on real code: all 21 findings in 8,900 public files, infos in two notebooks of a course
-    that counts the elements of splits; all right.
+    21 findings in 8,900 public files, all infos in two notebooks of a course
+    that counts the elements of splits; a few were opened, none judged wrong.
 
     ## References
 
@@ -58,7 +58,7 @@ class DatasetMaterialised(Rule):
     code = "KC122"
     name = "dataset-materialised"
     severity = Severity.WARNING
-    triggers = ("list(",)
+    triggers = ("Dataset", "_dataset", "tensorflow_datasets", "from_tensor_slices", "list_files")
     loss_tolerance = 1e-6
 
     def check(self, module):

@@ -43,8 +43,8 @@ class RaggedFinalBatch(Rule):
 
     ## Precision
 
-    Read on real code: no finding in 8,900 public files; the few loops in them whose step XLA
-    compiles drop the remainder or get batches from elsewhere.
+    Read on real code: no finding in 8,900 public files; 3 that compile a step with XLA
+    were looked at.
 
     ## References
 

@@ -39,7 +39,7 @@ class ManualAccumulation(Rule):
 
     ## Precision
 
-    In 300 public files that call `apply_gradients` there was nothing to report: the few that accumulate decide by a flag that is
+    In 300 public files that call `apply_gradients` there was nothing to report: one that accumulates decides by a flag that is
     passed in. What it finds is tested with the forms in its slow.py.
 
     ## References

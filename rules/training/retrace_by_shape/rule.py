@@ -36,8 +36,7 @@ class RetraceByShape(Rule):
 
     ## Precision
 
-    In 380 public files with `tf.function` there was nothing to report; 3 of them pad batches, and none gives
-    those to a function that it compiles. What it finds is tested with the forms in its slow.py.
+    In 380 public files with `tf.function` there was nothing to report; 3 of them pad batches. What it finds is tested with the forms in its slow.py.
 
     ## Use instead
 

@@ -75,7 +75,7 @@ class TinyBatch(Rule):
     code = "KC411"
     name = "tiny-batch"
     severity = Severity.INFO
-    triggers = ("batch_size", ".batch(", ".fit(")
+    triggers = (".fit(", "fit_generator(", "GradientTape")
     loss_tolerance = None
 
     def check(self, module):
