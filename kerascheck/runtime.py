@@ -50,6 +50,47 @@ PREFETCHED_SOURCES = frozenset(
 BATCHING_SOURCES = PREFETCHED_SOURCES - {"tensorflow_datasets.load", "tensorflow_datasets.as_dataset", "keras.utils.split_dataset"}
 """Sources whose elements are already batches."""
 
+REMOVED: dict[str, str | None] = {
+    # Tried with TensorFlow 2.21 and Keras 3.15: each of these raises AttributeError.
+    "tensorflow.Session": "tf.function",
+    "tensorflow.ConfigProto": "tf.config",
+    "tensorflow.GPUOptions": "tf.config.experimental.set_memory_growth",
+    "keras.utils.multi_gpu_model": "tf.distribute.MirroredStrategy",
+    "keras.layers.CuDNNLSTM": "keras.layers.LSTM",
+    "keras.layers.CuDNNGRU": "keras.layers.GRU",
+    "keras.backend.set_session": None,
+    "keras.backend.get_session": None,
+    "keras.mixed_precision.experimental.set_policy": "keras.mixed_precision.set_global_policy",
+    "tensorflow.data.Dataset.make_one_shot_iterator": "iter",
+    "tensorflow.distribute.Strategy.experimental_run_v2": "Strategy.run",
+}
+"""Names that TensorFlow or Keras no longer have, with what took their place."""
+
+REMOVED_NAMESPACES: dict[str, str | None] = {
+    # Tried like REMOVED. What stood there has the same name in the namespace that took its place.
+    "tensorflow.contrib": None,
+    "keras.mixed_precision.experimental": "keras.mixed_precision",
+    "keras.layers.experimental.preprocessing": "keras.layers",
+}
+
+DEPRECATED: dict[str, str | None] = {
+    # Tried with TensorFlow 2.21: these are there, and those with a name beside them are the same object under it, but for
+    # experimental_run_functions_eagerly, which does what run_functions_eagerly does (eager_function_run.py).
+    "tensorflow.data.experimental.AUTOTUNE": "tensorflow.data.AUTOTUNE",
+    "tensorflow.config.experimental.list_physical_devices": "tensorflow.config.list_physical_devices",
+    "tensorflow.config.experimental.list_logical_devices": "tensorflow.config.list_logical_devices",
+    "tensorflow.config.experimental.set_visible_devices": "tensorflow.config.set_visible_devices",
+    "tensorflow.config.experimental.get_visible_devices": "tensorflow.config.get_visible_devices",
+    "tensorflow.config.experimental.VirtualDeviceConfiguration": "tensorflow.config.LogicalDeviceConfiguration",
+    "tensorflow.config.experimental.set_virtual_device_configuration": "tensorflow.config.set_logical_device_configuration",
+    "tensorflow.config.experimental_run_functions_eagerly": "tensorflow.config.run_functions_eagerly",
+    "tensorflow.data.experimental.map_and_batch": None,
+    "tensorflow.data.experimental.parallel_interleave": None,
+    "tensorflow.data.experimental.shuffle_and_repeat": None,
+    "tensorflow.data.experimental.unbatch": None,
+}
+"""Names that are still there, with the one to write today; None where more than the name changes."""
+
 
 @dataclass(frozen=True, slots=True)
 class Runtime:
@@ -78,6 +119,11 @@ class Runtime:
     def injects_prefetch(self) -> bool:
         """A ``prefetch`` is appended where the last operation is synchronous."""
         return self.tensorflow >= INJECT_PREFETCH_SINCE
+
+    @property
+    def has_todays_names(self) -> bool:
+        """Whether it certainly lacks what REMOVED lists: when each name went is not known, so none is missed before Keras 3."""
+        return self.tensorflow >= KERAS_3_SINCE and self.keras >= 3
 
 
 def newest_allowed(specifier: str, releases: tuple[tuple[int, int], ...]) -> tuple[int, int] | None:

@@ -989,6 +989,28 @@ def _target_names(target: cst.CSTNode) -> Iterator[str]:
             stack += [element.value for element in node.elements]
 
 
+def names_as_written(tree: Tree) -> Iterator[tuple[cst.CSTNode, str]]:
+    """Names and attributes of what a module-level import binds, each with its dotted name as the library of that import spells it.
+
+    Unlike :func:`kerascheck.semantics.names.canonical` this keeps old spellings apart. Only ``tensorflow.keras`` becomes
+    ``keras``. A name that imports bind to different things, such as TensorFlow 1 and 2, is left out.
+    """
+    sources: dict[str, set[str | None]] = {}
+    for statement in tree.imports:
+        for name, dotted in _imported_names(statement):
+            sources.setdefault(name, set()).add(dotted)
+    usable = {name: dotted for name, dotted in _bindings(tree).imports.items() if len(sources[name]) == 1}
+    for node in tree.descendants(tree.root):
+        if not isinstance(node, (cst.Name, cst.Attribute)) or isinstance(tree.parents.get(node), (cst.ImportAlias, cst.ImportFrom, cst.AsName)):
+            continue
+        root, _, rest = (_dotted(node) or "").partition(".")
+        parent = tree.parents.get(node)
+        is_member = isinstance(parent, cst.Attribute) and parent.attr is node
+        if root in usable and not is_member and not (isinstance(parent, cst.Arg) and parent.keyword is node):
+            dotted = usable[root] + ("." + rest if rest else "")
+            yield node, dotted.removeprefix("tensorflow.") if dotted.startswith("tensorflow.keras.") else dotted
+
+
 def _is_public(dotted: str) -> bool:
     return not re.search(r"\b(python|contrib|src|_api)\b", dotted)
 

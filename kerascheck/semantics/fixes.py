@@ -282,6 +282,18 @@ def delete_statement(call: Call, *, safe: bool = True) -> Fix | None:
     return make_fix(SAFE if safe else UNSAFE, "Delete the statement", lambda: edits.delete_statement(tree, parent if isinstance(parent, cst.Expr) else tree.parents[parent]))
 
 
+def rename_everywhere(module: Module, nodes: list[cst.CSTNode], name: str) -> Fix | None:
+    """Write the canonical ``name`` instead of each of these attributes."""
+
+    def build() -> edits.Edits:
+        if any(isinstance(node, cst.Name) for node in nodes):
+            raise CannotEdit("the old name is imported by itself")
+        text, imports = edits.spelling(module.tree, name)
+        return (*imports, *(edit for node in nodes for edit in edits.replace(module.tree, node, text)))
+
+    return make_fix(SAFE, f"Write {name}", build)
+
+
 def replace_generator_method(call: Call, name: str) -> Fix | None:
     """``fit_generator(batches, ...)`` becomes ``fit(batches, ...)``, where no argument means something else there."""
     if len(call.arguments.positional) != 1 or {"generator", "samples_per_epoch", "nb_epoch", "val_samples", "nb_val_samples"} & set(call.arguments.keywords):

@@ -15,6 +15,7 @@ from kerascheck.semantics.values import UNKNOWN, Call, Group, Instance, Iteratio
 
 if TYPE_CHECKING:
     from kerascheck.semantics.module import Module
+    from kerascheck.semantics.tree import Tree
 
 SHORT_LOOP = 100
 """A loop of at most so many turns in total is not worth compiling for: tracing takes about as long."""
@@ -572,22 +573,30 @@ def is_expected_to_raise(scope: Scope) -> bool:
     return False
 
 
+_VERSION_NAME = re.compile(r"version|is_v[12]|(?:^|_)tf_?[12](?:_|$)|^hasattr$|^(?:is_)?keras_3$", re.I)
+
+
 def handles_versions(scope: Scope) -> bool:
     """Whether a place is written for one of several versions: under a test of a version, or in a try that expects the failure."""
-    for inner in scope.chain():
-        if inner.kind == "branch" and isinstance(inner.node, (cst.If, cst.IfExp)):
-            names = {node.value for node in inner.module.tree.descendants(inner.node.test) if isinstance(node, cst.Name)}
-            if any("version" in name.lower() or name in ("hasattr", "KERAS_3", "IS_KERAS_3") for name in names):
-                return True
-        if inner.kind == "try" and any(
-            node.value in ("TypeError", "AttributeError", "Exception", "ValueError")
-            for handler in inner.node.handlers
-            if handler.type is not None
-            for node in inner.module.tree.descendants(handler.type)
-            if isinstance(node, cst.Name)
-        ):
-            return True
-    return False
+    return any(inner.kind in ("branch", "try") and _is_for_versions(inner.module.tree, inner.node) for inner in scope.chain())
+
+
+def stands_for_versions(tree: Tree, node: cst.CSTNode) -> bool:
+    """:func:`handles_versions` for a node that is no call."""
+    return any(_is_for_versions(tree, holder) for holder in tree.ancestors(node))
+
+
+def _is_for_versions(tree: Tree, node: cst.CSTNode) -> bool:
+    if isinstance(node, (cst.If, cst.IfExp)):
+        names = {inner.value for inner in tree.descendants(node.test) if isinstance(inner, cst.Name)}
+        return any(_VERSION_NAME.search(name) for name in names)
+    return isinstance(node, cst.Try) and any(
+        inner.value in ("TypeError", "AttributeError", "Exception", "ValueError")
+        for handler in node.handlers
+        if handler.type is not None
+        for inner in tree.descendants(handler.type)
+        if isinstance(inner, cst.Name)
+    )
 
 
 def _initialises(call: Call) -> bool:

@@ -903,3 +903,15 @@ def test_random_chains(seed):
     keyword = applied(text, lambda tree: edits.add_keyword(tree, call(tree, f"m{one}"), "zz", "v"))
     assert sorted(comments_of(keyword)) == comments_of(text)
     compile(keyword, "<test>", "exec")
+
+
+def test_names_as_written_keeps_old_spellings():
+    tree = Tree(
+        "import tensorflow as tf\nfrom tensorflow.keras import layers as L\nfrom tensorflow.keras.mixed_precision import experimental\n"
+        "import tensorflow as t\nimport tensorflow.compat.v1 as t\n"
+        "tf.data.experimental.AUTOTUNE\nL.experimental.preprocessing.Resizing\nexperimental.Policy\nt.Session\nother.tf.Session\nf(tf=1)\n"
+    )
+    found = [dotted for _, dotted in edits.names_as_written(tree)]
+    assert {"tensorflow.data.experimental.AUTOTUNE", "keras.layers.experimental.preprocessing.Resizing", "keras.mixed_precision.experimental.Policy"} <= set(found)
+    assert not any("Session" in dotted for dotted in found)
+    assert found.count("tensorflow") == 1

@@ -81,6 +81,7 @@ class Datasets:
         if attribute == "as_numpy_iterator":
             return Iteration(attribute, [dataset], self.scope)
         if attribute in ("make_one_shot_iterator", "make_initializable_iterator", "__iter__"):
+            self._record(node, f"tensorflow.data.Dataset.{attribute}", attribute, dataset, arguments)
             return Iteration("iter", [dataset], self.scope)
         if attribute not in library.DATASET_METHODS:
             call = self._record(node, f"tensorflow.data.Dataset.{attribute}", attribute, dataset, arguments)

@@ -1,0 +1,108 @@
+from kerascheck.finding import Severity
+from kerascheck.rule import Rule
+from kerascheck.runtime import DEPRECATED, REMOVED, REMOVED_NAMESPACES
+from kerascheck.semantics.edits import names_as_written
+from kerascheck.semantics.fixes import rename_everywhere
+from kerascheck.semantics.training import Place, handles_versions, stands_for_versions
+
+_METHODS = ("tensorflow.data.Dataset.", "tensorflow.distribute.Strategy.")
+
+
+class RemovedApi(Rule):
+    """A name that TensorFlow or Keras dropped, or that has had a plainer one for years.
+
+    ## What it does
+
+    Reports, once for each name at its first use:
+
+    - names that are gone, as a warning: `tf.Session`, `tf.ConfigProto`, `tf.GPUOptions`, `tf.contrib`, `set_session` and `get_session` of
+      `keras.backend`, `keras.mixed_precision.experimental`, `keras.layers.experimental.preprocessing`, `CuDNNLSTM`, `CuDNNGRU`,
+      `multi_gpu_model`, `make_one_shot_iterator` of a dataset and `experimental_run_v2` of a strategy
+    - old names that still work, as an info: `tf.data.experimental.AUTOTUNE`, `tf.config.experimental.list_physical_devices` and
+      its like, `tf.config.experimental_run_functions_eagerly`, and `map_and_batch`, `parallel_interleave`, `shuffle_and_repeat`
+      and `unbatch` of `tf.data.experimental`
+
+    ## Why it costs
+
+    A name that is gone raises AttributeError or ImportError, often not before the line is reached. A name that still works costs nothing
+    today: replacing it is for the next release.
+
+    ## What the runtime does by itself
+
+    TensorFlow 2.21 with Keras 3.15 has none of the first list and all of the second (each was tried). The old names of constants
+    and devices stand for the very objects of the new ones. `tf.compat.v1` keeps `Session`, `ConfigProto`
+    and `GPUOptions`. In which release each name went was not tried: for targets below TensorFlow 2.16, and
+    for Keras 2, nothing is said.
+
+    ## When it stays silent
+
+    - Graphs and sessions of TensorFlow 1, and `tf.compat.v1`.
+    - Code below a test of the version or `hasattr`, or in a `try` with a handler for the failure.
+    - Older targets, as written in the requirements or the settings.
+    - A name that something else in the file binds too, and names of other libraries.
+
+    ## Use instead
+
+    The message has the new name. Where `set_session` only let the memory grow, `tf.config.experimental.set_memory_growth` does.
+
+    ## Fix safety
+
+    Safe where an old name that still works means the same object, or does the same, under the new one: every use in the file is renamed.
+    There is no fix for the others, because more than a name changes.
+
+    ## Precision
+
+    Read on real code, in those of some 8,900 public files that hold one of the names and are no tests: 136 findings in 80 files. All 44 warnings
+    were read by their lines, in notebooks partly by the import only. 42 are right, as the name is gone, though 8 of them stand in examples
+    for TensorFlow 1 or in branches for it; 2, in one file, were wrong: `is_v2_0()` chooses there between the old and the new. Such tests are
+    seen since, and 134 findings are left. Of the 92 infos 23 were drawn and read: 22 right, and one arguable, in a project for TensorFlow 1.
+
+    ## References
+
+    - TensorFlow guide: "Migrate to TensorFlow 2"
+    - TensorFlow source: `tensorflow/python/framework/config.py` (`deprecated_endpoints`)
+    """
+
+    code = "KC311"
+    name = "removed-api"
+    severity = Severity.INFO
+    triggers = (
+        "experimental", "contrib", "Session", "ConfigProto", "GPUOptions", "multi_gpu_model", "CuDNNLSTM", "CuDNNGRU", "set_session", "get_session",
+        "make_one_shot_iterator", "experimental_run_v2",
+    )
+
+    def check(self, module):
+        if module.is_graph_code or not module.runtime.has_todays_names:
+            return
+        uses = {}
+        for node, name in names_as_written(module.tree):
+            namespace = name.rpartition(".")[0]
+            if name not in REMOVED and namespace in REMOVED_NAMESPACES:
+                name = namespace
+            if (name in REMOVED or name in REMOVED_NAMESPACES or name in DEPRECATED) and not stands_for_versions(module.tree, node):
+                uses.setdefault(name, []).append(Place(module, node))
+        for call in module.run.calls:
+            if call.name in REMOVED and call.name.startswith(_METHODS) and call.module is module and not handles_versions(call.scope):
+                uses.setdefault(call.name, []).append(call)
+        for name, places in uses.items():
+            yield self._report(name, places)
+
+    def _report(self, name, places):
+        new = {**REMOVED, **REMOVED_NAMESPACES, **DEPRECATED}[name]
+        if name in DEPRECATED:
+            return self.finding(
+                places[0],
+                f"{_short(name)} is an old name; write {_short(new) if new else 'what it stands for with the methods of the dataset'}.",
+                because="It still works; TensorFlow keeps it for old code only.",
+                fix=rename_everywhere(places[0].module, [place.node for place in places], new) if new else None,
+            )
+        return self.finding(
+            places[0],
+            f"{_short(name)} is gone; {f'use {_short(new)}' if new else 'nothing of its form stands in its place'}.",
+            severity=Severity.WARNING,
+            because="Using or importing it raises in the versions that this code is checked for.",
+        )
+
+
+def _short(name):
+    return name.replace("tensorflow.", "tf.", 1)
