@@ -52,6 +52,8 @@ _CHUNK_BYTES = 400_000
 _KEPT_CHARACTERS = 1_500_000
 """Text whose trees a process keeps for files that import it; they take several hundred times as much."""
 _STACK_SIZES = (512 << 20, 256 << 20, 64 << 20)
+_LONGEST_CAUSE = 200
+"""Characters of an exception's text that a message about it quotes."""
 _KEPT_FILES = 200
 """Files whose trees a session keeps, so that its memory is bounded."""
 _RECURSION_LIMIT = 100_000
@@ -276,7 +278,7 @@ class Analysis:
     def _fault(self, checked: Checked, source: Source, what: str, problem: BaseException) -> None:
         frame = traceback.extract_tb(problem.__traceback__)[-1]
         message = (
-            f"{what} failed: {type(problem).__name__}: {problem} ({os.path.basename(frame.filename)}:{frame.lineno}); "
+            f"{what} failed: {type(problem).__name__}: {str(problem)[:_LONGEST_CAUSE]} ({os.path.basename(frame.filename)}:{frame.lineno}); "
             "this is a fault of kerascheck: please report it with this line and the file"
         )
         checked.errors.append(FileError(INTERNAL, source.locate(0, 0), " ".join(message.split())))

@@ -36,19 +36,15 @@ class Execution:
     Attributes:
         key: the same for all runs of one compiled function.
         call: for models the call of the method, for a tf.function the first call inside of it.
-        node: where it is called.
+        module, node: where it is called.
         scope: the place of that.
     """
 
     key: object
     call: Call
+    module: Module
     node: cst.CSTNode
     scope: Scope
-
-    @property
-    def module(self) -> Module:
-        """The module that calls it."""
-        return self.scope.module
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,9 +85,9 @@ def executions(calls: list[Call]) -> Iterator[Execution]:
         if outer is not None:
             if outer not in entered:
                 entered.add(outer)
-                yield Execution(outer.function.node, call, outer.node, outer.parent or outer)
+                yield Execution(outer.function.node, call, outer.module, outer.node, outer.parent or outer)
         elif call.attribute in _FUNCTIONS and call.name == f"keras.Model.{call.attribute}":
-            yield Execution((_FUNCTIONS[call.attribute], call.receiver), call, call.node, call.scope)
+            yield Execution((_FUNCTIONS[call.attribute], call.receiver), call, call.module, call.node, call.scope)
 
 
 def is_warm(module: Module, execution: Execution, interval: Interval) -> bool:

@@ -89,3 +89,16 @@ def test_what_is_warm(tmp_path, before, timed, warm):
 def test_work_that_nobody_waits_for(tmp_path, timed, unread):
     module = load(tmp_path, f"t = time.time()\n{timed}\nd = time.time() - t", HEAD)
     assert (unread_work(between(module, only(module))) is not None) is unread
+
+
+def test_the_place_of_a_run_belongs_to_the_module_that_calls_it(tmp_path):
+    # The clock, the class and the compiled function stand in three files.
+    files = {
+        "train.py": "import time\nfrom loop import Loop\nloop = Loop()\nt = time.time()\nloop.run(1)\nd = time.time() - t\n",
+        "loop.py": "from steps import step\nclass Loop:\n    def run(self, x):\n        return step(x)\n",
+        "steps.py": "import tensorflow as tf\n@tf.function\ndef step(x):\n    return tf.square(x)\n",
+    }
+    module = load(tmp_path, files)
+    (run,) = executions(between(module, only(module)))
+    assert run.module.path.name == "loop.py"
+    assert run.module.text[slice(*run.module.range_of(run.node))] == "step(x)"
