@@ -31,7 +31,7 @@ from kerascheck.source.discovery import File, matches
 from kerascheck.source.importers import ImportGraph, project_root
 from kerascheck.source.notebook import header_for
 from kerascheck.source.requirements import RequirementsFile, is_about_tensorflow, kind_of
-from kerascheck.source.suppression import Suppressions, suppressions
+from kerascheck.source.suppression import Comments, Directive, Suppressions, speaks_to_us, suppressions
 
 if TYPE_CHECKING:
     from kerascheck.fix import Fixed
@@ -87,6 +87,10 @@ class Checked:
     errors: list[FileError] = field(default_factory=list)
     sources: dict[str, Source] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
+    directives: tuple[Directive, ...] = ()
+    """Those of the file, where some speak to kerascheck and all of the file could be checked."""
+    silenced: set[tuple[Directive, str]] = field(default_factory=set)
+    """Directives, of this file and of those it reaches, with the codes of what they silenced."""
 
 
 # --- which files are worth parsing ---------------------------------------------------------------
@@ -133,7 +137,7 @@ def _triggers_in_code(code: str | bytes) -> bool:
 
 
 def _may_trigger(code: str | bytes, verdict: _Verdict) -> bool:
-    return verdict is not _Verdict.FINE or not _only_names() or _triggers_in_code(code)
+    return verdict is not _Verdict.FINE or not _only_names() or speaks_to_us(code) or _triggers_in_code(code)
 
 
 @functools.lru_cache(maxsize=None)
@@ -170,7 +174,7 @@ def _verdict(code: str | bytes) -> _Verdict:
 
 def _candidate(data: bytes) -> bool:
     """Whether any rule can find something in a file with this content."""
-    return mentions_keras(data) and _triggers().search(data) is not None
+    return mentions_keras(data) and _triggers().search(data) is not None or speaks_to_us(data)
 
 
 # --- checking one file -----------------------------------------------------------------------------
@@ -220,6 +224,7 @@ class Analysis:
             for room in registry.enabled(file.settings.selections):
                 if room.reads == "requirements":
                     self._run(room, asked_for, checked)
+            self._remember_directives(checked, source)
             return checked
         try:
             module = self._load(source, file.settings, checked)
@@ -230,7 +235,18 @@ class Analysis:
             for room in registry.enabled(file.settings.selections):
                 if room.reads == "python":
                     self._run(room, module, checked)
+            self._remember_directives(checked, source)
         return checked
+
+    def _suppressions_of(self, source: Source) -> Suppressions:
+        if source.path not in self._suppressions:
+            self._suppressions[source.path] = suppressions(source, noqa=self._noqa)
+        return self._suppressions[source.path]
+
+    def _remember_directives(self, checked: Checked, source: Source) -> None:
+        if not checked.errors and speaks_to_us(source.text):
+            checked.directives = self._suppressions_of(source).directives
+            checked.sources[source.path] = source
 
     def _load(self, source: Source, settings: Settings, checked: Checked):
         """The module of ``source``; None, and an error in ``checked``, where it cannot be parsed."""
@@ -264,7 +280,7 @@ class Analysis:
         started = time.perf_counter()
         try:
             for diagnosis in room.rule.check(module):
-                finding = self._locate(room, diagnosis)
+                finding = self._locate(room, diagnosis, checked)
                 if finding is not None:
                     checked.findings.append(finding)
                     checked.sources[finding.location.path] = diagnosis.at.module.source
@@ -283,33 +299,36 @@ class Analysis:
         )
         checked.errors.append(FileError(INTERNAL, source.locate(0, 0), " ".join(message.split())))
 
-    def _locate(self, room: Room, diagnosis: Diagnosis) -> Finding | None:
+    def _locate(self, room: Room, diagnosis: Diagnosis, checked: Checked) -> Finding | None:
         """The finding at its place; None where a comment silences it."""
-        module = diagnosis.at.module
-        source: Source = module.source
-        start, end = module.range_of(diagnosis.at.node)
-        first, last = module.statement_range(diagnosis.at.node)
-        lines = {source.line_of(start), source.line_of(first), source.line_of(last)}
-        silenced = self._suppressions.get(source.path)
-        if silenced is None:
-            silenced = self._suppressions[source.path] = suppressions(source, noqa=self._noqa)
-        if silenced.silence(room.code, room.name, lines):
-            return None
-        statement = source.locate(first, last)
-        return Finding(
-            room.code,
-            room.name,
-            diagnosis.severity,
-            source.locate(start, end),
-            diagnosis.message,
-            diagnosis.because,
-            diagnosis.fix,
-            tuple(
-                Related(place.module.source.locate(*place.module.range_of(place.node)), message)
-                for place, message in diagnosis.related
-            ),
-            (statement.line, statement.end_line),
-        )
+        finding, lines = _placed(room, diagnosis)
+        silencing = self._suppressions_of(diagnosis.at.module.source).silencing(room.code, room.name, lines)
+        checked.silenced.update((directive, room.code) for directive in silencing)
+        return None if silencing else finding
+
+
+def _placed(room: Room, diagnosis: Diagnosis) -> tuple[Finding, set[int]]:
+    """The finding at its place, and the lines of the text on which a comment silences it."""
+    module = diagnosis.at.module
+    source: Source = module.source
+    start, end = module.range_of(diagnosis.at.node)
+    first, last = module.statement_range(diagnosis.at.node)
+    statement = source.locate(first, last)
+    related = tuple(
+        Related(place.module.source.locate(*place.module.range_of(place.node)), message) for place, message in diagnosis.related
+    )
+    finding = Finding(
+        room.code,
+        room.name,
+        diagnosis.severity,
+        source.locate(start, end),
+        diagnosis.message,
+        diagnosis.because,
+        diagnosis.fix,
+        related,
+        (statement.line, statement.end_line),
+    )
+    return finding, {source.line_of(start), source.line_of(first), source.line_of(last)}
 
 
 _PYTHON_2 = re.compile(
@@ -631,6 +650,8 @@ def _start_thread(run: Callable[[], None]) -> threading.Thread | None:
 
 def _merge(files: Sequence[File], results: Iterable[Checked]) -> Outcome:
     """Bring together what the checks gave: each finding once, in a requested file, as that file's settings want it."""
+    results = list(results)
+    _judge_comments(files, results)
     outcome = Outcome(files=len(files))
     requested = {file.path: file for file in files}
     real = {os.path.realpath(file.path): file.path for file in files}
@@ -661,6 +682,33 @@ def _merge(files: Sequence[File], results: Iterable[Checked]) -> Outcome:
     outcome.findings = sorted(best.values(), key=lambda finding: finding.sort_key)
     outcome.errors.sort(key=lambda error: (error.sort_key, error.message))
     return outcome
+
+
+def _judge_comments(files: Sequence[File], results: Sequence[Checked]) -> None:
+    """Run the rules about comments, now that every file has been checked that can find something in another."""
+    silenced: dict[tuple[str, int], set[str]] = {}
+    for checked in results:
+        for directive, code in checked.silenced:
+            silenced.setdefault((os.path.realpath(directive.path), directive.start), set()).add(code)
+    settings = {file.path: file.settings for file in files}
+    for checked in results:
+        if not checked.directives or checked.path not in settings:
+            continue
+        rooms = registry.enabled(settings[checked.path].selections)
+        real = os.path.realpath(checked.path)
+        comments = Comments(
+            checked.sources[checked.path],
+            checked.directives,
+            {each: frozenset(silenced.get((real, each.start), ())) for each in checked.directives},
+            {room.code: room.name for room in rooms},
+        )
+        written = Suppressions(each for each in checked.directives if each.entries)
+        for room in rooms:
+            for diagnosis in room.rule.check(comments) if room.reads == "comments" else ():
+                finding, lines = _placed(room, diagnosis)
+                # A comment that silences everything does not mean what is said about itself.
+                if not written.silencing(room.code, room.name, lines):
+                    checked.findings.append(finding)
 
 
 def _weight(finding: Finding) -> tuple:

@@ -47,7 +47,8 @@ class Rule:
     """The usual severity; a diagnosis may state another."""
     on_by_default: ClassVar[bool] = True
     reads: ClassVar[str] = "python"
-    """What :meth:`check` is given: "python" for modules, "requirements" for files that say what is to be installed."""
+    """What :meth:`check` is given: "python" for modules, "requirements" for files that say what is to be installed,
+    "comments" for what silences findings."""
     triggers: ClassVar[tuple[str, ...]]
     """Substrings of which at least one stands in every file where the rule can fire."""
     loss_tolerance: ClassVar[float | None] = 1e-6
@@ -69,8 +70,9 @@ class Rule:
         """Yield the diagnoses of ``module`` (and of modules that it calls into).
 
         Args:
-            module: a :class:`~kerascheck.semantics.Module`, or for a rule that reads requirements a
-                :class:`~kerascheck.source.requirements.RequirementsFile`, whose requirements are the places of findings.
+            module: a :class:`~kerascheck.semantics.Module`; for a rule that reads requirements a
+                :class:`~kerascheck.source.requirements.RequirementsFile`, whose requirements are the places of findings; for a
+                rule that reads comments :class:`~kerascheck.source.suppression.Comments`.
         """
         raise NotImplementedError
 

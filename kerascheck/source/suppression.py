@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 import tokenize
-from collections.abc import Collection, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 
 from kerascheck.source.requirements import kind_of
 from kerascheck.source.text import Source
@@ -15,29 +15,86 @@ _NOQA = re.compile(r"# noqa(?::\s?(?P<codes>(?:[A-Z]+[0-9]+(?:[,\s]+)?)+))?", re
 _FLAKE8_FILE = re.compile(r"# flake8[:=]\s*noqa(?P<codes>:\s?(?:[A-Z]+[0-9]+(?:[,\s]+)?)+)?\s*$", re.IGNORECASE)
 _IGNORE = re.compile(r"#\s*kerascheck:\s*ignore(?P<file>-file)?(?:\[(?P<rules>[^\]]*)\])?(?![\w-])")
 _WORDS = re.compile(r"noqa|kerascheck", re.IGNORECASE)
+_OURS = re.compile(rb"#.*(?:noqa:.*KC\d|kerascheck:\s*ignore)", re.IGNORECASE)
 
 
-@dataclass
+@dataclass(frozen=True, slots=True)
+class Directive:
+    """One comment, or part of a comment, that silences findings."""
+
+    path: str
+    start: int
+    """Offset of its first character in the text."""
+    end: int
+    lines: tuple[int, ...]
+    """The 1-based lines of the text that it speaks for; none where it speaks for the whole file."""
+    entries: tuple[str, ...]
+    """Codes, prefixes of codes and names as written; empty where it silences everything."""
+    listed: tuple[int, int]
+    """Offsets of the first character of the first entry, and behind the last one."""
+    ours: bool
+    """Whether it speaks to kerascheck alone, and not to every linter that knows ``noqa``."""
+
+    def silences(self, code: str, name: str) -> bool:
+        """Whether it means the rule ``code``, whose name is ``name``."""
+        return not self.entries or any(means(entry, code, name) for entry in self.entries)
+
+
+def means(entry: str, code: str, name: str) -> bool:
+    """Whether an entry of a directive means a rule; codes are named by prefix, as for flake8: KC1 means KC101."""
+    return entry == name or code.startswith(entry.upper())
+
+
 class Suppressions:
-    """What the comments of one text silence; lines are 1-based lines of the text."""
+    """The directives in the comments of one text."""
 
-    whole_file: set[str] = field(default_factory=set)
-    lines: dict[int, set[str]] = field(default_factory=dict)
+    def __init__(self, directives: Iterable[Directive] = ()):
+        self.directives = tuple(directives)
+        self._whole_file = [each for each in self.directives if not each.lines]
+        self._by_line: dict[int, list[Directive]] = {}
+        for each in self.directives:
+            for line in each.lines:
+                self._by_line.setdefault(line, []).append(each)
 
-    def silence(self, code: str, name: str, lines: Collection[int]) -> bool:
-        """Whether a finding of rule ``code`` or ``name`` that touches ``lines`` is silenced."""
-        if _listed(self.whole_file, code, name):
-            return True
-        return any(_listed(self.lines[line], code, name) for line in lines if line in self.lines)
+    def silencing(self, code: str, name: str, lines: Collection[int]) -> list[Directive]:
+        """The directives that silence a finding of rule ``code``, called ``name``, that touches ``lines``."""
+        near = (each for line in lines for each in self._by_line.get(line, ()))
+        return [each for each in (*self._whole_file, *near) if each.silences(code, name)]
 
 
-def _listed(listed: Collection[str], code: str, name: str) -> bool:
-    # Comments name codes by prefix as flake8 does: KC1 silences KC101.
-    return any(entry == name or code.startswith(entry.upper()) for entry in listed)
+def speaks_to_us(code: str | bytes) -> bool:
+    """Whether something like a comment for kerascheck, and not only for any linter, stands in a file."""
+    return _OURS.search(code if isinstance(code, bytes) else code.encode("utf-8", "surrogatepass")) is not None
 
 
-_EVERYTHING = ""
-"""A prefix of every code."""
+@dataclass(frozen=True)
+class Comments:
+    """The directives of one file beside what they silenced: what a rule about comments is given."""
+
+    source: Source
+    directives: tuple[Directive, ...]
+    silenced: Mapping[Directive, Collection[str]]
+    """Codes of the rules of which each silenced a finding."""
+    ran: Mapping[str, str]
+    """Codes, with names, of the rules that were run."""
+
+    def at(self, directive: Directive) -> CommentPlace:
+        """The place of a directive, for a finding."""
+        return CommentPlace(self, directive)
+
+    def range_of(self, node: Directive) -> tuple[int, int]:
+        """Offsets of a directive in the text."""
+        return node.start, node.end
+
+    statement_range = range_of
+
+
+@dataclass(frozen=True, slots=True)
+class CommentPlace:
+    """A place of a finding: ``module`` and ``node`` as the places in code have them."""
+
+    module: Comments
+    node: Directive
 
 
 def suppressions(source: Source, *, noqa: bool = True) -> Suppressions:
@@ -46,47 +103,49 @@ def suppressions(source: Source, *, noqa: bool = True) -> Suppressions:
     Args:
         noqa: whether ``noqa`` comments count, or only kerascheck's own.
     """
-    found = Suppressions()
-    if not _WORDS.search(source.text):
-        return found
-    for line, comment in _comments(source):
+    return Suppressions(_directives(source, noqa) if _WORDS.search(source.text) else ())
+
+
+def _directives(source: Source, noqa: bool) -> Iterator[Directive]:
+    for lines, offset, comment in _comments(source):
         for match in _IGNORE.finditer(comment):
-            rules = {_EVERYTHING} if match["rules"] is None else set(match["rules"].replace(",", " ").split())
-            (found.whole_file if match["file"] else found.lines.setdefault(line, set())).update(rules)
+            yield _directive(source, match, "rules", offset, () if match["file"] else lines, ours=True)
         if not noqa:
             continue
         if match := _FLAKE8_FILE.match(comment):
-            found.whole_file.update(_codes(match["codes"]))
+            yield _directive(source, match, "codes", offset, (), ours=False)
         elif match := _NOQA.search(comment):
-            found.lines.setdefault(line, set()).update(_codes(match["codes"]))
-    return found
+            yield _directive(source, match, "codes", offset, lines, ours=False)
 
 
-def _codes(listed: str | None) -> set[str]:
-    return {_EVERYTHING} if listed is None else set(re.split(r"[,:\s]+", listed.strip(":, \t\r\n")))
+def _directive(source: Source, match: re.Match[str], group: str, offset: int, lines: tuple[int, ...], *, ours: bool) -> Directive:
+    first = max(match.start(group), match.start())
+    entries = list(re.finditer(r"[^,:\s]+", match[group] or ""))
+    listed = (offset + first + entries[0].start(), offset + first + entries[-1].end()) if entries else (offset + match.end(),) * 2
+    return Directive(
+        source.path, offset + match.start(), offset + match.end(), lines, tuple(each[0] for each in entries), listed, ours,
+    )  # fmt: skip
 
 
-def _comments(source: Source) -> Iterator[tuple[int, str]]:
-    """Line and text of every comment; never of strings that look like one.
+def _comments(source: Source) -> Iterator[tuple[tuple[int, ...], int, str]]:
+    """The lines that every comment speaks for, its offset and its text; never strings that look like one.
 
     In a requirements file, a Dockerfile and the like a comment alone on its line also speaks for the line
     below: some lines of a Dockerfile cannot end in one.
     """
+    starts = source.line_starts
     if kind_of(source.path) is not None:
         for number, line in enumerate(source.text.splitlines(), 1):
             if match := re.search(r"(?:^|\s)(#.*)", line):
-                yield number, match[1]
-                if line.lstrip().startswith("#"):
-                    yield number + 1, match[1]
+                alone = line.lstrip().startswith("#")
+                yield (number, number + 1) if alone else (number,), starts[number - 1] + match.start(1), match[1]
         return
-    starts = source.line_starts
-    lines = (
-        source.text[start:end].rstrip("\r\n") + "\n" for start, end in zip(starts, [*starts[1:], len(source.text)])
-    )
+    lines = (source.text[start:end].rstrip("\r\n") + "\n" for start, end in zip(starts, [*starts[1:], len(source.text)]))
     try:
         for token in tokenize.generate_tokens(lambda: next(lines, "")):
             if token.type == tokenize.COMMENT:
-                yield token.start[0], token.string
+                line, column = token.start
+                yield (line,), starts[line - 1] + column, token.string
     except (tokenize.TokenError, SyntaxError):
         # Syntax newer than this Python's own tokenizer: what came before still counts.
         return

@@ -65,8 +65,11 @@ def run_alone(script: Script, plan: Plan, *, start_limit: float, block_limit: fl
 
 def _read_more(process: ScriptProcess, end: dict[str, Any]) -> None:
     """Add the facts of the last, disturbing diagnoses to the closing message, if they come."""
+    deadline = time.monotonic() + _MORE_SECONDS
     try:
-        end["facts"] |= process.next_message(time.monotonic() + _MORE_SECONDS)["facts"]
+        while (message := process.next_message(deadline))["event"] != "more":
+            pass
+        end["facts"] |= message["facts"]
     except (Ended, TooLate):
         end["facts"]["pipeline_alone_failed"] = "the data does not start again"
 

@@ -7,7 +7,7 @@ from kerascheck.source.suppression import suppressions
 
 
 def silenced(text, line=1, *, noqa=True, code="KC101", name="serial-map"):
-    return suppressions(Source("a.py", text), noqa=noqa).silence(code, name, {line})
+    return bool(suppressions(Source("a.py", text), noqa=noqa).silencing(code, name, {line}))
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_file_wide_forms(comment, others):
 def test_a_comment_of_a_dockerfile_speaks_for_the_line_below_too():
     def lines(text):
         found = suppressions(Source("Dockerfile", text))
-        return [line for line in range(1, 5) if found.silence("KC701", "cpu-only-requirement", {line})]
+        return [line for line in range(1, 5) if found.silencing("KC701", "cpu-only-requirement", {line})]
 
     assert lines("FROM a\n# noqa: KC701\nRUN pip install b\nRUN c\n") == [2, 3]
     assert lines("FROM a\nRUN pip install b  # noqa\nRUN pip install c#noqa\n") == [2]

@@ -369,6 +369,8 @@ class Recorder:
         self._channel.send(**message, more=bool(last_looks))
         if last_looks:
             # They may hang, as data sources that cannot start again do: what is known has been told already.
+            # What they iterate over is no training.
+            self.disabled = True
             facts = {}
             for look in last_looks:
                 facts |= look(leader) or {}

@@ -1,0 +1,79 @@
+"""Comments that silence nothing, where more than one file or a choice of rules matters."""
+
+import json
+
+import pytest
+from command import kerascheck
+
+DATA = """import tensorflow as tf
+
+def flip(image):
+    return tf.image.random_flip_left_right(image)
+
+def prepare(dataset):
+    return dataset.map(flip).batch(32).prefetch(2)  # noqa: KC101
+"""
+TRAIN = """import numpy as np
+import keras
+import tensorflow as tf
+from data import prepare
+
+model = keras.Sequential([keras.Input((28, 28, 1)), keras.layers.Flatten(), keras.layers.Dense(1)])
+model.compile("sgd", "mse")
+model.fit(prepare(tf.data.Dataset.from_tensor_slices(np.zeros((64, 28, 28, 1)))))
+"""
+
+
+@pytest.fixture
+def unused(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+    def unused(files, *arguments, target="."):
+        for name, text in files.items():
+            (tmp_path / name).write_text(text)
+        ran = kerascheck("--isolated", "--output-format", "json", "--exit-zero", *arguments, target)
+        return [(each["path"], each["line"]) for each in json.loads(ran.out)["findings"] if each["code"] == "KC900"]
+
+    return unused
+
+
+def test_a_comment_is_used_when_only_another_file_makes_it_a_finding(unused):
+    files = {"data.py": DATA, "train.py": TRAIN}
+    assert unused(files) == []
+    assert unused({}, target="data.py") == []
+    assert unused({"train.py": TRAIN.replace("fit(prepare(", "fit((")}) == [("data.py", 7)]
+
+
+def test_only_rules_that_ran_are_judged(unused):
+    files = {"train.py": "import keras\nkeras.Input((1,))  # noqa: KC101, KC126\n"}
+    assert unused(files, "--select", "KC900") == []
+    assert unused(files, "--select", "KC900,KC2") == []
+    assert unused(files, "--select", "KC900,KC101") == [("train.py", 2)]
+    assert unused({"train.py": "import keras\nx = 1  # noqa: KC1\ny = 2  # noqa: KC126\n"}) == [("train.py", 2)]
+    assert unused({}, "--select", "KC900,KC12") == [("train.py", 3)]
+    assert unused({"train.py": "import keras\nx = 1  # kerascheck: ignore\n"}, "--select", "KC900,KC1") == []
+    assert unused({}, "--ignore", "KC900") == []
+
+
+def test_a_file_without_anything_else_is_read_for_its_comments(unused):
+    assert unused({"a.py": "x = 1  # noqa: KC101\n", "b.py": "x = 1  # noqa: E501\n"}) == [("a.py", 1)]
+
+
+def test_files_that_could_not_be_checked_as_a_whole_are_not_judged(unused):
+    cell = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None}
+    cells = [cell | {"source": "import keras\nx = 1  # noqa: KC101"}, cell | {"source": "y = ("}]
+    notebook = {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+    assert unused({"a.ipynb": json.dumps(notebook), "b.py": "import keras  # noqa: KC101\ny = (\n"}) == []
+    assert unused({"a.ipynb": json.dumps(notebook | {"cells": cells[:1]})}) == [("a.ipynb", 2)]
+
+
+def test_requirements_have_comments_too(unused):
+    assert unused({"requirements.txt": "tensorflow-cpu==2.15  # noqa: KC701\n"}) == []
+    assert unused({"requirements.txt": "tensorflow==2.15\nnumpy  # noqa: KC701\n"}) == [("requirements.txt", 2)]
+
+
+def test_endings_of_lines_and_other_words_survive_the_repair(tmp_path):
+    script = tmp_path / "a.py"
+    script.write_bytes(b"import keras\r\n# noqa: KC101\r\nx = 1  # why  # noqa: KC101\r\ny = 2  # noqa:KC101,E501 # why")
+    kerascheck("--isolated", "--fix", script)
+    assert script.read_bytes() == b"import keras\r\nx = 1  # why\r\ny = 2  # noqa:E501 # why"
