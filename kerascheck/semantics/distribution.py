@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from kerascheck.semantics.models import Batching, batching, batching_of
 from kerascheck.semantics.repetition import constructor
-from kerascheck.semantics.training import SHORT_LOOP, happens_before, is_guarded, turns
-from kerascheck.semantics.values import Call, Function, Made, Scope, Value, options_of
+from kerascheck.semantics.training import SHORT_LOOP, Place, happens_before, is_guarded, turns
+from kerascheck.semantics.values import Call, Const, Dataset, Function, Group, Made, Scope, Value, datasets_in, options_of
 
 if TYPE_CHECKING:
     from kerascheck.semantics.module import Module
@@ -21,6 +22,7 @@ _SEVERAL = re.compile(r"num_replicas_in_sync|(?:logical|virtual)_device|cross_de
 # These hand a function on to the one place where everything runs anyway.
 _SINGLE = ("get_strategy", "OneDeviceStrategy")
 _SEVERAL_DEVICES = ("MirroredStrategy", "TPUStrategy")
+_SCALED = re.compile(r"\breplicas\b|num_replicas|num_workers|n_workers|global_?batch|batch_?size_?per|per_?(?:replica|gpu|device|core|worker)|replica_?batch|num_?gpus?|n_?gpus?\b|gpu_?count|len\((?:\w*gpus|.*devices)", re.I)
 _OTHER_WAYS = re.compile(r"experimental_set_strategy|__enter__|enter_context|parameter_server", re.I)
 
 
@@ -77,10 +79,7 @@ class Unplaced:
 
 def unplaced_models(module: Module) -> Iterator[Unplaced]:
     """Fitted models that no scope of a strategy holds, in a program that makes strategies for several devices, and uses them for no other model."""
-    made = [
-        call for call in module.run.calls
-        if (call.name or "").startswith("tensorflow.distribute.") and (call.name or "").endswith(_SEVERAL_DEVICES)
-    ]
+    made = _made_for_several(module)
     if not made or module.is_graph_code or module.mentions(_OTHER_WAYS):
         return
     found: dict[cst.CSTNode, Unplaced] = {}
@@ -96,6 +95,68 @@ def unplaced_models(module: Module) -> Iterator[Unplaced]:
                 return
             found.setdefault(model.node, Unplaced(strategy, model, fit, inside))
     yield from found.values()
+
+
+@dataclass(frozen=True, slots=True)
+class Unscaled:
+    """Batches of a fixed size that a strategy divides among its devices.
+
+    Attributes:
+        strategy: the call that made it.
+        size: of the batch, as a literal says.
+        place: where the size is written.
+        use: the ``fit`` or ``experimental_distribute_dataset`` that divides the batches.
+    """
+
+    strategy: Call
+    size: int
+    place: Place
+    use: Call
+
+
+def unscaled_batches(module: Module) -> Iterator[Unscaled]:
+    """Batches for models in the scope of a strategy, where nothing in the program speaks of a size for each device or for all."""
+    strategies = [call for call in _made_for_several(module) if not _is_for_one(call)]
+    if not strategies or module.is_graph_code or module.mentions(_SCALED):
+        return
+    seen = set()
+    for use, batch in (*_fitted_in_scope(module), *_distributed(module)):
+        strategy = next((call for call in strategies if happens_before(call, use)), None)
+        if strategy is None or batch is None or batch.place.node in seen or not module.program.has_many_examples(use):
+            continue
+        if not any(each.module.mentions(_SCALED) for each in (strategy, batch.place, use)):
+            seen.add(batch.place.node)
+            yield Unscaled(strategy, batch.size, batch.place, use)
+
+
+def _fitted_in_scope(module: Module) -> Iterator[tuple[Call, Batching | None]]:
+    for fit in module.program.model_calls("fit"):
+        made = [constructor(module, option) for option in options_of(fit.receiver)]
+        chain = [stage for dataset in datasets_in(fit.argument(0, "x")) for stage in dataset.stage.upstream()]
+        # There the function makes the batches of one replica.
+        in_parts = any(stage.call is not None and (stage.call.attribute or "").endswith("from_function") for stage in chain)
+        if made and not in_parts and all(call is not None and _is_placed(call.scope) for call in made):
+            yield fit, batching(fit)
+
+
+def _distributed(module: Module) -> Iterator[tuple[Call, Batching | None]]:
+    for call in module.run.calls:
+        if call.name == "tensorflow.distribute.Strategy.experimental_distribute_dataset" and not _is_single(call):
+            given = call.argument(0, "dataset")
+            if isinstance(given, Dataset) and any(role == "train" and given.stage in sink.stage.upstream() for sink, role in module.pipelines.sinks):
+                yield call, batching_of(given)
+
+
+def _made_for_several(module: Module) -> list[Call]:
+    return [
+        call for call in module.run.calls
+        if (call.name or "").startswith("tensorflow.distribute.") and (call.name or "").endswith(_SEVERAL_DEVICES)
+    ]  # fmt: skip
+
+
+def _is_for_one(call: Call) -> bool:
+    devices = call.argument(0, "devices")
+    return isinstance(devices, Const) or isinstance(devices, Group) and len(devices.items) <= 1 and not devices.open
 
 
 def _may_be_placed(scope: Scope) -> bool:

@@ -17,6 +17,7 @@ from kerascheck.semantics.values import (
     UNKNOWN,
     Call,
     Const,
+    Dataset,
     Function,
     Group,
     Instance,
@@ -126,14 +127,20 @@ def batching(fit: Call) -> Batching | None:
         node = fit.arguments.node(2, "batch_size")
         return _batching(given, Place(fit.module, node or fit.node))
     found = list(datasets_in(fit.argument(0, "x")))
-    if len(found) == 1:
-        for stage in found[0].stage.upstream():
-            if stage.maybe or stage.name in _CHANGES_BATCHES:
-                return None
-            if stage.name in ("batch", "padded_batch", "ragged_batch"):
-                return _batching(stage.argument(0, "batch_size"), Place(stage.module, stage.node))
+    if len(found) == 1 and (batch := batching_of(found[0])) is not None:
+        return batch
     # Only arrays come with their labels apart.
     return Batching(32, Place(fit.module, fit.node)) if not found and fit.attribute == "fit" and fit.argument(1, "y") is not None else None
+
+
+def batching_of(dataset: Dataset) -> Batching | None:
+    """The last batches that are made on the way to a dataset; None where their size is not known."""
+    for stage in dataset.stage.upstream():
+        if stage.maybe or stage.name in _CHANGES_BATCHES:
+            return None
+        if stage.name in ("batch", "padded_batch", "ragged_batch"):
+            return _batching(stage.argument(0, "batch_size"), Place(stage.module, stage.node))
+    return None
 
 
 def _batching(size: Value | None, place: Place) -> Batching | None:

@@ -342,7 +342,7 @@ class Calls:
         if attribute in library.CONSUMING_METHODS and (owner in ("keras.Model", None, "keras.Layer") or any(True for value in arguments.values() for _ in datasets_in(value))):
             return self._consume(call, attribute, arguments, node)
         if owner == "tensorflow.distribute.Strategy":
-            return self._call_strategy(attribute, arguments, node)
+            return self._call_strategy(call, attribute, arguments, node)
         if owner is not None and owner.startswith("tensorflow_datasets.") and attribute == "as_dataset":
             return self._tfds(arguments, node, "tensorflow_datasets.as_dataset")
         if attribute in ("to_tf_dataset", "prepare_tf_dataset"):
@@ -381,7 +381,7 @@ class Calls:
         self._run_arguments(arguments, node, tensors=False)
         return UNKNOWN
 
-    def _call_strategy(self, attribute: str, arguments: Arguments, node: cst.CSTNode) -> Value:
+    def _call_strategy(self, call: Call, attribute: str, arguments: Arguments, node: cst.CSTNode) -> Value:
         if attribute in ("run", "experimental_run_v2", "call_for_each_replica"):
             function = arguments.get(0, "fn")
             inner = arguments.get(1, "args")
@@ -391,12 +391,12 @@ class Calls:
                 passed.keywords.update({key: value for key, value in named.items.items() if isinstance(key, str)})
             return self.call(function or UNKNOWN, passed, node)
         if attribute == "experimental_distribute_dataset":
-            results = [Dataset(self._new_stage("distribute", node, self.calls[-1], (d.stage,))) for d in datasets_in(arguments.get(0, "dataset"))]
+            results = [Dataset(self._new_stage("distribute", node, call, (d.stage,))) for d in datasets_in(arguments.get(0, "dataset"))]
             return results[0] if results else UNKNOWN
         if attribute in ("distribute_datasets_from_function", "experimental_distribute_datasets_from_function"):
             result = self.call(arguments.get(0, "dataset_fn") or UNKNOWN, Arguments([UNKNOWN]), node)
             for dataset in datasets_in(result):
-                return Dataset(self._new_stage("distribute", node, self.calls[-1], (dataset.stage,)))
+                return Dataset(self._new_stage("distribute", node, call, (dataset.stage,)))
             return UNKNOWN
         if attribute == "scope":
             return Made("tensorflow.distribute.Strategy.scope")

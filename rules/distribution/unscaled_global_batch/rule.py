@@ -1,0 +1,68 @@
+from kerascheck.finding import Severity
+from kerascheck.rule import Rule
+from kerascheck.semantics.distribution import unscaled_batches
+
+
+class UnscaledGlobalBatch(Rule):
+    """The batch that a strategy divides among its devices has a size meant for one device.
+
+    ## What it does
+
+    Reports a literal batch size in `fit`, or in the `.batch(n)` of the dataset that is fitted or distributed, for a model in the scope of a
+    `MirroredStrategy`, `MultiWorkerMirroredStrategy` or `TPUStrategy`, in a program that nowhere speaks of replicas, devices or a global batch.
+
+    ## Why it costs
+
+    The batch is the global one: each of n devices gets 1/n of it. The steps stay as many, each device has less to do in a step, and the
+    devices add up their gradients after every step. So more devices make such a training little faster, or slower. A dense network on two
+    logical devices went through its examples {ratio} times as fast with batches of 128 as with batches of 64 (2 CPU cores, TensorFlow
+    2.21, no GPU). On real GPUs it is unmeasured here.
+
+    ## What the runtime does by itself
+
+    `fit` and `experimental_distribute_dataset` divide each batch among the replicas; neither makes it larger. `distribute_datasets_from_function`
+    is different: there the function makes the batches of one worker.
+
+    ## When it stays silent
+
+    - The size is computed, or comes from outside the program.
+    - The program mentions `num_replicas_in_sync`, numbers of GPUs or workers, or a batch that is global or per replica in its names or comments.
+    - A strategy for one device, by a list of one; the default strategy.
+    - The model is not in the scope, or that cannot be seen; batches for validation only.
+    - Graph code of TensorFlow 1; tests.
+
+    ## Use instead
+
+        global_batch_size = 64 * strategy.num_replicas_in_sync
+
+    in `batch` or `fit`, and where steps per epoch are computed. A larger batch usually wants a larger learning rate.
+
+    ## Fix safety
+
+    There is no fix: another batch trains another model, and the learning rate and numbers of steps go with it.
+
+    ## Precision
+
+    Read on real code: 7 findings in 190 public files that make such strategies. 4 right; 1 arguable, whose comment speaks of replicas; 2 wrong,
+    toys of a handful of examples. The last two kinds are silent since.
+
+    ## References
+
+    - TensorFlow guide: "Distributed training with TensorFlow", on batch sizes
+    - TensorFlow guide: "Optimize TensorFlow GPU performance with the TensorFlow Profiler", multi-GPU
+    """
+
+    code = "KC502"
+    name = "unscaled-global-batch"
+    severity = Severity.WARNING
+    triggers = ("MirroredStrategy(", ".MirroredStrategy(", "MultiWorkerMirroredStrategy(", ".MultiWorkerMirroredStrategy(", "TPUStrategy(", ".TPUStrategy(")
+    loss_tolerance = None
+
+    def check(self, module):
+        for batch in unscaled_batches(module):
+            yield self.finding(
+                batch.place,
+                f"This strategy divides each batch of {batch.size} among its devices; multiply the size by strategy.num_replicas_in_sync.",
+                because=f"With two devices each gets half of the {batch.size} in a step, and as many steps remain as one device would make.",
+                related=((batch.strategy, "the strategy"), (batch.use, "divided here")),
+            )
