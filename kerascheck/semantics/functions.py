@@ -85,6 +85,19 @@ _SIZING = {
 }
 
 
+# They leave the numbers and their type as they are.
+_MOVES_PIXELS = frozenset(
+    "tensorflow." + name
+    for name in (
+        "reshape ensure_shape expand_dims squeeze transpose reverse slice identity image.flip_left_right image.flip_up_down image.random_flip_left_right "
+        "image.random_flip_up_down image.stateless_random_flip_left_right image.stateless_random_flip_up_down image.rot90 image.transpose "
+        "image.crop_to_bounding_box image.random_crop image.central_crop image.pad_to_bounding_box image.resize_with_crop_or_pad"
+    ).split()
+)
+_BYTES_DECODING = (*_IMAGE_DECODING, "tensorflow.io.decode_raw")
+_NORMALIZING = frozenset("tensorflow." + name for name in "subtract divide multiply math.subtract math.divide math.multiply one_hot cast reshape identity image.per_image_standardization".split())
+
+
 @dataclass(frozen=True, slots=True)
 class State:
     """A piece of state that keeps tf.data from making a map parallel."""
@@ -257,6 +270,11 @@ class Facts:
             result = height * width if isinstance(height, int) and isinstance(width, int) and height > 0 and width > 0 else None
         return result
 
+    @property
+    def widening(self) -> Call | None:
+        """The call that makes floats of a decoded image's bytes, where nothing after it but arithmetic follows; None without one."""
+        return next(filter(None, map(_widening, self._runs)), None) if self.known else None
+
     def call_of(self, *names: str) -> Call | None:
         """The first call of one of these names."""
         return next((call for call in self.calls if call.name in names), None)
@@ -283,6 +301,32 @@ class Facts:
             if not _is_repacking(run.result):
                 return False
         return True
+
+
+def _widening(run: FunctionFacts) -> Call | None:
+    image, found = None, None
+    for call in run.calls:
+        name = call.name or ""
+        if name in _BYTES_DECODING:
+            # Types other than uint8 are asked for.
+            image = call.result if all(_is_type(value, "uint8") for value in call.arguments.values() if isinstance(value, External)) else None
+            if name.endswith("decode_raw") and not any(_is_type(value, "uint8") for value in call.arguments.values()):
+                image = None
+        elif found is not None:
+            if name not in _NORMALIZING:
+                return None
+        elif image is not None and any(value is image for value in call.arguments.values()):
+            if name in _MOVES_PIXELS:
+                image = call.result
+            elif name in ("tensorflow.cast", "tensorflow.image.convert_image_dtype") and _is_type(call.argument(1, "dtype"), "float32"):
+                found = call
+            else:
+                return None
+    return found
+
+
+def _is_type(value: Value | None, name: str) -> bool:
+    return isinstance(value, External) and value.name == f"tensorflow.{name}" or isinstance(value, Const) and value.value == name
 
 
 def _is_deterministic(call: Call) -> bool:

@@ -1,0 +1,72 @@
+from kerascheck.finding import Severity
+from kerascheck.rule import Rule
+from kerascheck.semantics.functions import Facts
+
+_SMALL = 64 * 64
+
+
+class HostFloatCast(Rule):
+    """Images are made floats on the host, so that four times the bytes go to the device.
+
+    ## What it does
+
+    Reports, as an info, the `tf.cast(image, tf.float32)` or `convert_image_dtype` of a map that feeds training, where the image was decoded to
+    bytes in the same function and nothing but arithmetic follows it, there and in the maps after it.
+
+    ## Why it costs
+
+    A float has four bytes and a pixel one: buffers of the pipeline, caches and the copy to the device grow by as much. How much of a step that
+    copy takes is unmeasured here (no GPU). On a CPU, where nothing is copied, a model does not train faster for it.
+
+    ## What the runtime does by itself
+
+    Nothing about the pipeline. A Keras layer casts its inputs to its own type, so a model takes bytes as they are, and
+    `Rescaling` scales them on the device.
+
+    ## When it stays silent
+
+    - Something after the cast needs floats, as resizing and changes of colour do, or is not known.
+    - The image is resized before: that has made it floats already.
+    - Images of fewer than 64 x 64 pixels, as far as a literal says: they are little to copy.
+    - The dataset feeds only validation, evaluation or inspection; TPUs, which take no bytes.
+
+    ## Use instead
+
+    Leave the image as it is, and let the model begin with `keras.layers.Rescaling(1 / 255)`.
+
+    ## Fix safety
+
+    There is no fix: the saved model then wants bytes where it wanted floats.
+
+    ## Precision
+
+    Read on real code: no finding in 221 public files that decode images. They resize after or before the cast, or use TPUs; slow.py and
+    quiet.py hold variants.
+
+    ## References
+
+    - TensorFlow guide: "Optimize TensorFlow performance using the Profiler", on the host's share of the input
+    - Keras documentation: "Rescaling layer"
+    """
+
+    code = "KC120"
+    name = "host-float-cast"
+    severity = Severity.INFO
+    triggers = (".map(",)
+    loss_tolerance = 1e-4
+
+    def check(self, module):
+        if module.program.uses_tpu:
+            return
+        for op in module.pipelines.operations("map"):
+            cast = op.facts.widening if op.feeds_training else None
+            if cast is None or (op.facts.pixels or _SMALL) < _SMALL:
+                continue
+            after = [stage for inner in op.stages for stage in module.pipelines.downstream(inner) if stage.facts is not None]
+            if all(Facts([stage.facts], 1).elementwise for stage in after):
+                yield self.finding(
+                    cast,
+                    "This cast makes each pixel four bytes before it is copied to the device; pass the bytes on and begin the model with Rescaling.",
+                    because="Nothing in the pipeline needs floats after it.",
+                    related=((op, "in this map"),),
+                )
