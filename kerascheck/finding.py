@@ -124,6 +124,9 @@ class Evidence:
         return self.status == "confirmed"
 
     def __str__(self) -> str:
+        if self.confirmed and self.low <= 1.0:
+            # It is the start that the repair shortens, not the steps.
+            return f"{self.status} here: {self.reason}, {self.date}"
         unclear = self.status == "no effect" and not 1 / _SMALL < self.low <= self.high < _SMALL
         return f"{self.status}{' could be shown' * unclear} here: x{self.ratio:.2f} [{self.low:.2f}-{self.high:.2f}], {self.date}"
 

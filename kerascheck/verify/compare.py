@@ -49,6 +49,9 @@ _TRAINS = frozenset({"fit", "fit_generator", "train_on_batch", "apply_gradients"
 _QUIET = 0.2
 """Share of the machine that others may use while a block counts as undisturbed."""
 _ENOUGH_QUIET = 12
+_STARTS_APART = 1.15
+_STARTS_SECONDS = 0.75
+"""How far apart start-ups must lie, every one of one side from every one of the other, to be told."""
 _LOSSES = 8
 _ROUNDING = 1e-4
 """Relative difference that a reordering of float32 sums makes within the first few steps."""
@@ -89,7 +92,7 @@ class Budget:
     seconds: float = 60.0
     """Per variant, start-up included."""
     steps: int | None = None
-    """Measured steps per variant at most; None: as many as the seconds allow."""
+    """Measured steps per variant at most, but for the dozen that any verdict needs; None: as many as the seconds allow."""
     start_limit: float = 300.0
     """Seconds that a script may take until its training has warmed up."""
     block_limit: float = 120.0
@@ -106,6 +109,8 @@ class Verdict:
     ratio: Ratio | None = None
     step_seconds: tuple[float, float] | None = None
     """Median step of the script as written, and of the variant."""
+    start_seconds: tuple[float, float] | None = None
+    """Processor time until the warm-up is done, of both: imports, loading and tracing included. Only where they clearly differ."""
     remark: str = ""
     """What else is worth saying, such as results that the fix said would change."""
     training: int = 0
@@ -394,7 +399,10 @@ def _timed_plan(scout: Run, training: int, budget: Budget) -> Plan:
         # The training is shorter than that, and no fit to be continued: stop with its last step.
         warmup, block_steps, blocks = _fitted(end["steps"], warmup, block_steps)
     if budget.steps is not None:
-        blocks = max(2, min(blocks, budget.steps // (block_steps * _MIN_ROUNDS)))
+        fewest = _FEW_BLOCKS // _MIN_ROUNDS_IF_CLEAR
+        per_round = max(fewest, budget.steps // _MIN_ROUNDS)
+        block_steps = min(block_steps, per_round // fewest)
+        blocks = min(blocks, per_round // block_steps)
     return Plan(
         warmup_steps=warmup,
         warmup_seconds=0.0 if end["reason"] != "done" else 1.0,
@@ -585,6 +593,13 @@ def _judge(g: _Gathered) -> Verdict:
         verdict.ratio = None
         return verdict
     verdict.status, verdict.reason = judge_ratio(g.ratio)
+    verdict.start_seconds = _starts(g.original_runs, g.runs)
+    if verdict.status is Status.NO_EFFECT and verdict.start_seconds is not None:
+        before, after = verdict.start_seconds
+        if after < before:
+            # What is traced anew for each shape or number is traced in the warm-up, which the steps do not count.
+            verdict.status = Status.CONFIRMED
+            verdict.reason = f"the first steps are done after {after:.1f} s of processor time instead of {before:.1f} s; later ones show no difference"
     if g.original_runs[0].end["kind"] == PREDICTION:
         verdict.reason = verdict.reason.replace("steps", "calls")
     if change and g.variant.tolerance is None:
@@ -597,6 +612,17 @@ def _judge(g: _Gathered) -> Verdict:
     if busy and verdict.status is Status.NO_EFFECT and g.ratio.width > _NARROW and statistics.median(busy) > _QUIET:
         _remark(verdict, f"other programs used {statistics.median(busy):.0%} of this machine meanwhile: ask again when it is quieter")
     return verdict
+
+
+def _starts(original: Sequence[Run], other: Sequence[Run]) -> tuple[float, float] | None:
+    """Seconds of processor time until the first steps are done, as written and repaired; None where chance may explain the difference."""
+    a, b = ([run.end["start_seconds"] for run in runs if run.end and run.end.get("start_seconds")] for runs in (original, other))
+    if min(len(a), len(b)) < _MIN_ROUNDS_IF_CLEAR:
+        return None
+    slow, fast = (a, b) if statistics.median(a) > statistics.median(b) else (b, a)
+    if min(slow) < _STARTS_APART * max(fast) or min(slow) - max(fast) < _STARTS_SECONDS:
+        return None
+    return statistics.median(a), statistics.median(b)
 
 
 def _remark(verdict: Verdict, text: str) -> None:

@@ -98,7 +98,7 @@ def _column(measured: Mapping[str, Any] | None) -> str:
     versions = ", ".join(f"{name} {version}" for name, version in measured["versions"].items())
     device = machine.get("gpu") or f"{machine['cores']} cores {machine['processor']}"
     where = f"{device}, {versions}, {measured['date']}"
-    if measured["ratio"] is None:
+    if measured["ratio"] is None or measured["status"] == Status.CONFIRMED.value and measured["low"] <= 1.0:
         return f"{measured['status']} ({measured['reason']}; {where})"
     return f"{measured['status']} x{measured['ratio']:.2f} [{measured['low']:.2f}-{measured['high']:.2f}] ({where})"
 

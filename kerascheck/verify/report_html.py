@@ -123,6 +123,9 @@ def _verdict(verdict: Verdict, result: Verification) -> Iterator[str]:
     yield f'<div class="head"><span class="status {_class(verdict.status)}">{verdict.status.value}</span>{ratio}</div>'
     yield f"<h3>{escape(verdict.name)}</h3>"
     yield f"<p>{escape(verdict.reason)}</p>"
+    if verdict.start_seconds:
+        before, after = verdict.start_seconds
+        yield f'<p class="soft">{before:.1f} s → {after:.1f} s of processor time for the first steps</p>'
     if verdict.remark:
         yield f'<p class="soft">{escape(verdict.remark)}</p>'
     for reason in pointless(verdict, result):

@@ -129,6 +129,8 @@ def _verdict(verdict: Verdict, result: Verification, style: Style) -> Iterator[s
         details.append("left out, because their fixes overlap others: " + ", ".join(f.code for f in repair.left_out))
     if verdict.step_seconds:
         details.append(f"{typical([verdict.step_seconds[0]])} -> {typical([verdict.step_seconds[1]])} per step")
+    if verdict.start_seconds:
+        details.append(f"{verdict.start_seconds[0]:.1f} s -> {verdict.start_seconds[1]:.1f} s of processor time for the first steps")
     if verdict.remark:
         details.append(verdict.remark)
     details += pointless(verdict, result)

@@ -82,6 +82,7 @@ class Verification:
             "reason": verdict.reason,
             "remark": verdict.remark,
             "ratio": None if verdict.ratio is None else asdict(verdict.ratio),
+            "start_seconds": verdict.start_seconds and {"as_written": verdict.start_seconds[0], "repaired": verdict.start_seconds[1]},
             "step_seconds": verdict.step_seconds and {"as_written": verdict.step_seconds[0], "repaired": verdict.step_seconds[1]},
             "losses": verdict.losses and dict(zip(("as_written", "repaired"), map(_finite, verdict.losses))),
             "training": verdict.training,

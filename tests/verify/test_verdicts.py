@@ -167,6 +167,32 @@ def test_a_few_blocks_are_no_evidence_whatever_their_ratio(rounds, blocks, statu
 
 
 @pytest.mark.parametrize(
+    ("written", "repaired", "status"),
+    [
+        ([9.0, 9.4], [4.0, 4.4], Status.CONFIRMED),
+        ([4.0, 4.4], [9.0, 9.4], Status.NO_EFFECT),  # told, but the steps are what counts
+        ([9.0, 4.2], [4.0, 4.4], Status.NO_EFFECT),  # one start of each side is no difference
+        ([9.0], [4.0], Status.NO_EFFECT),
+        ([9.0, 9.4], [8.5, 8.6], Status.NO_EFFECT),
+    ],
+)
+def test_what_is_traced_once_shows_in_the_start(written, repaired, status):
+    def run(seconds):
+        run = ended()
+        run.end["start_seconds"], run.blocks = seconds, [block(0.01)] * 10
+        return run
+
+    verdict = _judge(_Gathered(Variant("v", {}), [*map(run, written), ended()], [*map(run, repaired), ended()], ratio=Ratio(1.0, 0.98, 1.02)))
+    assert verdict.status is status
+    if status is Status.CONFIRMED:
+        assert verdict.start_seconds == (9.2, 4.2) and "4.2 s of processor time instead of 9.2 s" in verdict.reason
+    elif written == [4.0, 4.4]:
+        assert verdict.start_seconds == (4.2, 9.2)
+    else:
+        assert verdict.start_seconds is None
+
+
+@pytest.mark.parametrize(
     "late",
     [
         Run(failure="it took too long"),
@@ -202,8 +228,11 @@ def test_the_warm_up_holds_a_short_first_epoch():
 def test_the_number_of_steps_can_be_limited():
     run = ended()
     run.blocks = [block(0.01)]
-    plan = _timed_plan(run, 0, Budget(steps=60))
-    assert plan.blocks * plan.block_steps <= 60
+    for steps in (12, 60, 1000):
+        plan = _timed_plan(run, 0, Budget(steps=steps))
+        assert 3 * plan.blocks * plan.block_steps <= steps
+        # As many blocks as a verdict needs, however few the steps are.
+        assert 2 * plan.blocks >= 8
 
 
 def test_a_variant_concerns_the_training_whose_lines_it_touches():

@@ -31,6 +31,7 @@ class Series:
         self.steps = 0
         self.first = None  # time of the first tick
         self.last = None  # time of the last tick
+        self.start_seconds = None  # of processor time until the steps of the warm-up were done
         self.durations = []  # (seconds, steps, starts_epoch) of every tick before and between blocks
         self.blocks = []
         self.block = None
@@ -218,6 +219,9 @@ class Recorder:
         if series.first is None:
             series.first = now
         block = series.block
+        if series.start_seconds is None and series.steps >= self._plan["warmup_steps"]:
+            used = os.times()
+            series.start_seconds = used.user + used.system
         if block is None:
             if series.last is not None:
                 series.durations.append((now - series.last, steps, starts_epoch))
@@ -356,6 +360,7 @@ class Recorder:
                 "steps": leader.steps,
                 "passes": leader.passes,
                 "first_step_at": leader.first - self.origin,
+                "start_seconds": leader.start_seconds,
                 "training_seconds": leader.last - leader.first,
                 "durations": leader.durations[:2000],
                 "losses": leader.losses,
