@@ -56,6 +56,8 @@ def explain(source: Source, file: File, line: int, cell: int | None = None) -> I
     yield f"  judged for TensorFlow {runtime.tensorflow_version}, Keras {runtime.keras} on {runtime.backend}" + (
         "; written for the graphs of TensorFlow 1" if module.is_graph_code else ""
     )
+    if (test := _test_around(module, first, last)) is not None:
+        yield f"  in {test}, which is a test: nothing in it trains for its results, so it is left alone"
     idle = 0
     for room in registry.enabled(file.settings.selections):
         if room.reads != "python":
@@ -75,6 +77,17 @@ def explain(source: Source, file: File, line: int, cell: int | None = None) -> I
                     yield f"        {condition.meaning}"
         idle += not said
     yield f"  {count(idle, 'other rule')} found nothing to look at here"
+
+
+def _test_around(module: Module, first: int, last: int) -> str | None:
+    """The name of the unit test that a line stands in; None where it stands in none."""
+    from kerascheck.semantics.interpreter.support import is_test
+
+    for node, function in module.run.functions.items():
+        start, end = module.tree.range_of(node)
+        if function.module is module and start < last and first < end and is_test(function):
+            return function.name
+    return None
 
 
 def _line_range(source: Source, line: int, cell: int | None) -> tuple[int, int]:

@@ -63,6 +63,17 @@ def test_rules_that_look_for_other_names_are_only_counted(explained):
     assert "other rules found nothing to look at here" in out
 
 
+def test_what_stands_in_a_test_is_left_alone_and_that_is_said(explained):
+    text = "import tensorflow as tf\n\ndef test_pipeline(names):\n    ds = tf.data.TFRecordDataset(names)\n    return ds.map(tf.io.decode_png)\n"
+    assert "in test_pipeline, which is a test" in explained(5, text).out
+    assert "which is a test" not in explained(5, text.replace("test_", "make_")).out
+
+
+def test_graphs_of_tensorflow_1_are_named_as_such(explained):
+    text = "import tensorflow as tf\nds = tf.data.TFRecordDataset('a')\nds = ds.map(parse).batch(8)\nx = ds.make_one_shot_iterator().get_next()\nwith tf.Session() as s:\n    s.run(x)\n"
+    assert "written for the graphs of TensorFlow 1" in explained(3, text).out
+
+
 def test_a_notebook_takes_cell_and_line(explained):
     cells = [{"cell_type": "markdown", "source": "# text", "metadata": {}}]
     cells += [{"cell_type": "code", "source": part, "metadata": {}, "outputs": [], "execution_count": None} for part in SCRIPT.split("for i in range(500):\n    model.predict(np.zeros((1, 8)) + i)  # noqa: KC405\n")]
