@@ -176,6 +176,10 @@ def side_effects(module: Module) -> Iterator[SideEffect]:
             yield effect(f"{short}()", "runs once, while this is traced", "do it outside, or with tf.io in the graph")
         elif name in _APPENDING and tensors and is_captured(call):
             yield effect(short.replace("list.", ""), "runs once, while this is traced, and keeps a tensor without a value", "return the tensor, or keep it in a metric or a tf.TensorArray")
+        elif name == "builtins.object.__set__":
+            yield effect("This assignment", "runs once, while this is traced, and keeps a tensor without a value", "return the tensor, or keep it in a tf.Variable")
+        elif name == "builtins.object.__iadd__" and _adds_number(call.node):
+            yield effect("This counting", "runs once, while this is traced, and counts one per trace", "count in a tf.Variable or a metric")
         elif call.attribute is not None and name in ("keras.Layer.__setattr__", "keras.Model.__setattr__") and _counts(call):
             yield effect(f"self.{call.attribute} += ...", "runs once, while this is traced, and counts one per trace", "count in a tf.Variable or a metric, or use self.optimizer.iterations")
 
@@ -189,13 +193,11 @@ def _tells_of_tracing(call: Call) -> bool:
 def _counts(call: Call) -> bool:
     """Whether an assignment to an attribute adds a literal number to what is no tensor."""
     statement = call.module.tree.parents.get(call.node)
-    return (
-        isinstance(statement, cst.AugAssign)
-        and isinstance(statement.operator, (cst.AddAssign, cst.SubtractAssign))
-        and isinstance(statement.value, (cst.Integer, cst.Float))
-        and call.argument(1) is UNKNOWN
-        and not _names_things(call)
-    )
+    return _adds_number(statement) and call.argument(1) is UNKNOWN and not _names_things(call)
+
+
+def _adds_number(statement: cst.CSTNode | None) -> bool:
+    return isinstance(statement, cst.AugAssign) and isinstance(statement.operator, (cst.AddAssign, cst.SubtractAssign)) and isinstance(statement.value, (cst.Integer, cst.Float))
 
 
 def _names_things(call: Call) -> bool:

@@ -333,7 +333,7 @@ class Call:
 
     ``name`` is the canonical dotted name, for methods that of the receiver's class and the
     method ("keras.Model.fit"); None where the callee is unknown. Assignments appear as
-    "<class>.__setattr__" and "os.environ.__setitem__"; in mapped functions those of tensors to
+    "<class>.__setattr__" and "os.environ.__setitem__"; in compiled code those of tensors to
     what outlives the call as "builtins.object.__set__", and ``+=`` as "builtins.object.__iadd__".
     """
 

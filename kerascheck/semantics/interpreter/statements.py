@@ -86,8 +86,14 @@ class Statements:
             self._bind(node.target, Tensor("result"))
         else:
             self._bind(node.target, UNKNOWN)
-        if self.scope.traced_by() == "map" and self._outlives(node.target):
+        if self._is_side_effect(node.target):
             self._record(node, "builtins.object.__iadd__", "__iadd__", left, Arguments([right]))
+
+    def _is_side_effect(self, target: cst.CSTNode) -> bool:
+        """Whether compiled code writes to what outlives it. What is written to attributes is recorded as such, except in mapped functions."""
+        traced = self.scope.traced_by()
+        base = target.value if isinstance(target, cst.Subscript) else target
+        return traced is not None and (traced == "map" or isinstance(base, cst.Name)) and self._outlives(target)
 
     def _outlives(self, target: cst.BaseExpression) -> bool:
         """Whether what is written to is certainly there before and after the call of the function at hand: a variable of
@@ -105,7 +111,7 @@ class Statements:
         return made is not None and made.scope.traced_by() is None
 
     def _bind(self, target: cst.CSTNode, value: Value) -> None:
-        if holds_tensor(value) and self.scope.traced_by() == "map" and self._outlives(target):
+        if holds_tensor(value) and self._is_side_effect(target):
             self._record(target, "builtins.object.__set__", "__set__", UNKNOWN, Arguments([value]))
         if isinstance(target, cst.Name):
             self._bind_name(target.value, value)

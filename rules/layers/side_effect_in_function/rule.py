@@ -11,7 +11,8 @@ class SideEffectInFunction(Rule):
 
     Looks at `call`, `train_step`, losses, `Lambda` bodies and functions under `tf.function`, with what they call, and reports:
     `print` of a tensor; numbers drawn by `np.random` and `random`; `time.time`, `time.sleep` and their like; `open` and
-    `input`; tensors appended to a list from outside; and counters such as `self.steps += 1`.
+    `input`; tensors appended to a list from outside, or put into a variable or a dictionary of the module; and counters such as
+    `self.steps += 1` and, with `global`, `steps += 1`.
 
     ## Why it costs
 
