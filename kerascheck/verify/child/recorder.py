@@ -183,6 +183,10 @@ class Recorder:
         """
         if self.disabled:
             return
+        if self._strong and kind in WEAK_KINDS and self._plan["kind"] is None and key in self.series:
+            # A bare loop beside a training cannot be meant any more.
+            self.epoch_began = self.epoch_began and kind == PREDICTION
+            return
         now = time.perf_counter()
         try:
             self._tick(now, key, kind, name, steps, value, loss, epoch)
