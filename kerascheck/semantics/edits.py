@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import libcst as cst
@@ -989,22 +989,32 @@ def _target_names(target: cst.CSTNode) -> Iterator[str]:
             stack += [element.value for element in node.elements]
 
 
-def names_as_written(tree: Tree) -> Iterator[tuple[cst.CSTNode, str]]:
+def names_as_written(tree: Tree, ending: Collection[str]) -> Iterator[tuple[cst.CSTNode, str]]:
     """Names and attributes of what a module-level import binds, each with its dotted name as the library of that import spells it.
 
     Unlike :func:`kerascheck.semantics.names.canonical` this keeps old spellings apart. Only ``tensorflow.keras`` becomes
     ``keras``. A name that imports bind to different things, such as TensorFlow 1 and 2, is left out.
+
+    Args:
+        ending: what the wanted dotted names end in, or what stands anywhere in the dotted name that an import binds.
     """
     sources: dict[str, set[str | None]] = {}
     for statement in tree.imports:
         for name, dotted in _imported_names(statement):
             sources.setdefault(name, set()).add(dotted)
-    usable = {name: dotted for name, dotted in _bindings(tree).imports.items() if len(sources[name]) == 1}
-    for node in tree.descendants(tree.root):
-        if not isinstance(node, (cst.Name, cst.Attribute)) or isinstance(tree.parents.get(node), (cst.ImportAlias, cst.ImportFrom, cst.AsName)):
+    wanted = {name for name, meanings in sources.items() if any(not set(ending).isdisjoint((dotted or "").split(".")) for dotted in meanings)} | set(ending)
+    usable: dict[str, str] | None = None
+    for node, parent in tree.parents.items():
+        kind = type(node)
+        if not (kind is cst.Attribute and node.attr.value in wanted or kind is cst.Name and node.value in wanted):
+            continue
+        if isinstance(parent, (cst.ImportAlias, cst.ImportFrom, cst.AsName)):
             continue
         root, _, rest = (_dotted(node) or "").partition(".")
-        parent = tree.parents.get(node)
+        if root not in sources:
+            continue
+        if usable is None:
+            usable = {name: dotted for name, dotted in _bindings(tree).imports.items() if len(sources[name]) == 1}
         is_member = isinstance(parent, cst.Attribute) and parent.attr is node
         if root in usable and not is_member and not (isinstance(parent, cst.Arg) and parent.keyword is node):
             dotted = usable[root] + ("." + rest if rest else "")

@@ -86,8 +86,7 @@ def asks_for_mode(scope: Scope) -> bool:
     frame = tracing_frame(scope)
     for inner in scope.chain():
         if inner.kind == "branch" and isinstance(inner.node, (cst.If, cst.IfExp)):
-            start, end = inner.module.tree.range_of(inner.node.test)
-            if _MODE.search(inner.module.text, start, end):
+            if _MODE.search(inner.module.tree.code_of(inner.node.test)):
                 return True
         if inner is frame:
             return False
@@ -186,8 +185,7 @@ def side_effects(module: Module) -> Iterator[SideEffect]:
 
 def _tells_of_tracing(call: Call) -> bool:
     """Whether a print says itself that it is for the trace."""
-    start, end = call.module.tree.range_of(call.node)
-    return re.search(r"trac|\.shape|compil", call.module.text[start:end], re.I) is not None
+    return re.search(r"trac|\.shape|compil", call.module.tree.code_of(call.node), re.I) is not None
 
 
 def _counts(call: Call) -> bool:
@@ -250,8 +248,7 @@ def unrolled_loops(module: Module) -> Iterator[UnrolledLoop]:
         if not isinstance(loop.value, Iteration) or loop.value.kind != "range" or not isinstance(loop.node.target, cst.Name):
             continue
         tree = loop.module.tree
-        start, end = tree.range_of(loop.node.iter)
-        if loop.trips is None and not _AXIS.search(loop.module.text, start, end):
+        if loop.trips is None and not _AXIS.search(tree.code_of(loop.node.iter)):
             continue
         if _takes_apart(module, loop):
             seen.add(loop.node)
@@ -311,17 +308,19 @@ def stale_globals(module: Module) -> Iterator[StaleGlobal]:
 
     Each name once per function. Constants, which nothing changes, are fine.
     """
-    changes = _changed_numbers(module)
+    functions = list(compiled_functions(module))
+    declared = _declared_globals(module) if functions else {}
+    changes = _changed_numbers(module, declared) if functions else {}
     if not changes:
         return
     tree = module.tree
-    for function in compiled_functions(module):
-        own = _bound_names(module, function.node)
+    for function in functions:
+        own = _bound_names(module, function.node) - declared.get(function.node, set())
         seen = set()
         for node in tree.descendants(function.node.body):
             if not isinstance(node, cst.Name) or node.value not in changes or node.value in own or node.value in seen:
                 continue
-            if node.value in _declared_global(tree, function.node):
+            if node.value in declared.get(function.node, ()):
                 # What the function itself changes while it is traced is a side effect, not a stale value.
                 continue
             parent = tree.parents.get(node)
@@ -331,7 +330,7 @@ def stale_globals(module: Module) -> Iterator[StaleGlobal]:
             yield StaleGlobal(Place(module, node), node.value, Place(module, changes[node.value]))
 
 
-def _changed_numbers(module: Module) -> dict[str, cst.CSTNode]:
+def _changed_numbers(module: Module, declared: dict[cst.CSTNode, set[str]]) -> dict[str, cst.CSTNode]:
     """Global names that only ever hold numbers and that a function or a loop changes: name to the place of the change.
 
     A second plain assignment further down is another section of a script or notebook, not a change.
@@ -345,7 +344,7 @@ def _changed_numbers(module: Module) -> dict[str, cst.CSTNode]:
             continue
         around = _function_around(tree, node)
         for target in [each.target for each in node.targets] if isinstance(node, cst.Assign) else [node.target]:
-            if not isinstance(target, cst.Name) or around is not None and target.value not in _declared_global(tree, around):
+            if not isinstance(target, cst.Name) or around is not None and target.value not in declared.get(around, ()):
                 continue
             number = isinstance(node, cst.AugAssign) or isinstance(node.value, (cst.BaseNumber, cst.BinaryOperation))
             moving = isinstance(node, cst.AugAssign) or around is not None or any(isinstance(outer, (cst.For, cst.While)) for outer in tree.ancestors(node))
@@ -358,8 +357,16 @@ def _changed_numbers(module: Module) -> dict[str, cst.CSTNode]:
     return {name: node for name, node in changed.items() if name in numbers and name not in other}
 
 
-def _declared_global(tree, function: cst.CSTNode) -> set[str]:
-    return {item.name.value for node in tree.descendants(function) if isinstance(node, cst.Global) for item in node.names}
+def _declared_globals(module: Module) -> dict[cst.CSTNode, set[str]]:
+    """The names that ``global`` declares somewhere in each function, lambda or class that has such a statement."""
+    found: dict[cst.CSTNode, set[str]] = {}
+    for node in module.tree.parents:
+        if isinstance(node, cst.Global):
+            names = {item.name.value for item in node.names}
+            for outer in module.tree.ancestors(node):
+                if isinstance(outer, (cst.FunctionDef, cst.Lambda, cst.ClassDef)):
+                    found.setdefault(outer, set()).update(names)
+    return found
 
 
 def _function_around(tree, node: cst.CSTNode) -> cst.CSTNode | None:
@@ -370,13 +377,12 @@ def _bound_names(module: Module, function: cst.FunctionDef) -> set[str]:
     """Names that are parameters or variables of a function."""
     tree = module.tree
     names = {parameter.name.value for parameter in tree.descendants(function.params) if isinstance(parameter, cst.Param)}
-    declared = _declared_global(tree, function)
     for node in tree.descendants(function.body):
         if isinstance(node, (cst.AssignTarget, cst.For, cst.AugAssign, cst.AnnAssign, cst.NamedExpr, cst.CompFor)):
             names |= {name.value for name in [node.target, *tree.descendants(node.target)] if isinstance(name, cst.Name)}
         elif isinstance(node, cst.AsName):
             names |= {name.value for name in tree.descendants(node) if isinstance(name, cst.Name)}
-    return names - declared
+    return names
 
 
 # --- what a compiled function is for -----------------------------------------------------------------------------

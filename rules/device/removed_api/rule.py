@@ -5,6 +5,7 @@ from kerascheck.semantics.edits import names_as_written
 from kerascheck.semantics.fixes import rename_everywhere
 from kerascheck.semantics.training import Place, handles_versions, stands_for_versions
 
+_LAST = frozenset(name.rpartition(".")[2] for name in (*REMOVED, *REMOVED_NAMESPACES, *DEPRECATED))
 _METHODS = ("tensorflow.data.Dataset.", "tensorflow.distribute.Strategy.")
 
 
@@ -75,7 +76,7 @@ class RemovedApi(Rule):
         if module.is_graph_code or not module.runtime.has_todays_names:
             return
         uses = {}
-        for node, name in names_as_written(module.tree):
+        for node, name in names_as_written(module.tree, _LAST):
             namespace = name.rpartition(".")[0]
             if name not in REMOVED and namespace in REMOVED_NAMESPACES:
                 name = namespace
@@ -85,6 +86,7 @@ class RemovedApi(Rule):
             if call.name in REMOVED and call.name.startswith(_METHODS) and call.module is module and not handles_versions(call.scope):
                 uses.setdefault(call.name, []).append(call)
         for name, places in uses.items():
+            places.sort(key=lambda place: place.module.tree.range_of(place.node))
             yield self._report(name, places)
 
     def _report(self, name, places):
