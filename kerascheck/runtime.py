@@ -120,10 +120,10 @@ class Runtime:
         """A ``prefetch`` is appended where the last operation is synchronous."""
         return self.tensorflow >= INJECT_PREFETCH_SINCE
 
-    @property
-    def has_todays_names(self) -> bool:
-        """Whether it certainly lacks what REMOVED lists: when each name went is not known, so none is missed before Keras 3."""
-        return self.tensorflow >= KERAS_3_SINCE and self.keras >= 3
+    def lacks(self, name: str) -> bool:
+        """Whether it certainly lacks, or calls old, what REMOVED or DEPRECATED lists under a name: when each name went is not
+        known, so none is missed before Keras 3, and none of Keras's own in Keras 2."""
+        return self.tensorflow >= KERAS_3_SINCE and (self.keras >= 3 or not name.startswith("keras."))
 
 
 def newest_allowed(specifier: str, releases: tuple[tuple[int, int], ...]) -> tuple[int, int] | None:

@@ -84,9 +84,10 @@ def _test_around(module: Module, first: int, last: int) -> str | None:
     from kerascheck.semantics.interpreter.support import is_test
 
     for node, function in module.run.functions.items():
-        start, end = module.tree.range_of(node)
-        if function.module is module and start < last and first < end and is_test(function):
-            return function.name
+        if function.module is module and is_test(function):
+            start, end = module.tree.range_of(node)
+            if start < last and first < end:
+                return function.name
     return None
 
 

@@ -135,7 +135,7 @@ def _fitted_in_scope(module: Module) -> Iterator[tuple[Call, Batching | None]]:
         chain = [stage for dataset in datasets_in(fit.argument(0, "x")) for stage in dataset.stage.upstream()]
         # There the function makes the batches of one replica.
         in_parts = any(stage.call is not None and (stage.call.attribute or "").endswith("from_function") for stage in chain)
-        if made and not in_parts and all(call is not None and _is_placed(call.scope) for call in made):
+        if not in_parts and made and all(_is_placed(fit.scope if call is None else call.scope) for call in made):
             yield fit, batching(fit)
 
 

@@ -540,5 +540,8 @@ def is_batched(stage: Stage) -> bool | None:
         if current.name in ("unbatch", "flat_map", "interleave", "apply", "parameter", "window", "group_by_window"):
             return None
         if current.is_source:
-            return True if current.name in BATCHING_SOURCES else None if current.name == "parameter" else False
+            if current.name in BATCHING_SOURCES:
+                size = current.argument(None, "batch_size")
+                return None if size is UNKNOWN else not (isinstance(size, Const) and size.value is None)
+            return None if current.name == "parameter" else False
     return None

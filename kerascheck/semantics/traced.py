@@ -81,12 +81,17 @@ def traced_calls(module: Module) -> Iterator[tuple[Call, str]]:
 _MODE = re.compile(r"eager|symbolic|in_tf_function|\bbackend\b|torch|jax|numpy|ndarray|KerasTensor", re.I)
 
 
+# What is written for TensorFlow is traced like all the rest.
+_ON_TENSORFLOW = re.compile(r"backend\(\) *== *['\"]tensorflow['\"]")
+
+
 def asks_for_mode(scope: Scope) -> bool:
     """Whether a place of compiled code is behind a question of how it runs, as ``if tf.executing_eagerly()``: it may not be for tracing."""
     frame = tracing_frame(scope)
     for inner in scope.chain():
         if inner.kind == "branch" and isinstance(inner.node, (cst.If, cst.IfExp)):
-            if _MODE.search(inner.module.tree.code_of(inner.node.test)):
+            test = inner.module.tree.code_of(inner.node.test)
+            if _MODE.search(test) and not _ON_TENSORFLOW.search(test):
                 return True
         if inner is frame:
             return False

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from kerascheck.semantics import library
-from kerascheck.semantics.values import UNKNOWN, Call, Group, Instance, Iteration, Made, Method, Scope, Value, constant, options_of
+from kerascheck.semantics.values import UNKNOWN, Call, Class, External, Function, Group, Instance, Iteration, Made, Method, Scope, Value, constant, options_of
 
 if TYPE_CHECKING:
     from kerascheck.semantics.module import Module
@@ -34,6 +34,8 @@ _RIVALS = re.compile(
     re.M,
 )
 _KERAS_IMPORT = re.compile(r"^\s*(?:from|import)\s+(?:tensorflow|keras|tf_keras)\b", re.M)
+_KERAS = re.compile(r"keras", re.I)
+_NEVER_MODELS = frozenset("builtins abc typing collections dataclasses enum threading sklearn torch gym gymnasium object".split())
 _SCALERS = re.compile(r"^\s*(?:from|import)\s+sklearn\b", re.M)
 
 _GROWTH = re.compile(r"memory_growth|TF_FORCE_GPU_ALLOW_GROWTH|allow_growth|logical_device_conf|virtual_device_conf|gpu_memory_fraction|memory_limit|cap_memory")
@@ -119,8 +121,10 @@ class Program:
             return not _overridden(call)
         if call.name is not None and not _is_foreign(call.receiver):
             return False
+        if isinstance(call.receiver, Instance) and not _may_be_model(call.receiver.cls):
+            return False
         if call.attribute in _KERAS_METHODS:
-            return True
+            return call.attribute == "apply_gradients" or call.module.mentions(_KERAS)
         if call.name is None and not _is_unknown(call.receiver):
             return False
         module = call.module
@@ -470,7 +474,7 @@ def eager_steps(module: Module) -> Iterator[EagerStep]:
     """Hand-written steps that a loop runs and nothing on the way compiles, each once.
 
     A step that is compiled somewhere, one behind a decorator that cannot be read, a
-    loop of a few turns and one that drives a Python environment are left out.
+    loop of a few turns and a step that drives a Python environment are left out.
     """
     if module.is_graph_code:
         return
@@ -481,7 +485,7 @@ def eager_steps(module: Module) -> Iterator[EagerStep]:
         if call.node in compiled or turns(call.scope) <= SHORT_LOOP or next(call.scope.loops(), None) is None:
             continue
         frames = list(call.scope.frames())
-        if any(frame.function is not None and (frame.function.opaque or frame.function.node in module.run.compiled) for frame in frames) or _drives_environment(module, frames):
+        if any(frame.function is not None and (frame.function.opaque or frame.function.node in module.run.compiled) for frame in frames):
             continue
         tape, frame = _tape(module, frames)
         if tape is None or frame is None or _calls_saved_model(module, frame):
@@ -489,6 +493,9 @@ def eager_steps(module: Module) -> Iterator[EagerStep]:
         inner = next((loop for loop in tape.scope.loops(across_calls=False) if isinstance(loop.node, (cst.For, cst.While))), None)
         loop = inner or next((loop for loop in frame.loops() if isinstance(loop.node, (cst.For, cst.While))), None)
         if loop is None:
+            continue
+        # Where a program plays a game, a step can only be compiled if it is a function of its own, and nothing but TensorFlow.
+        if _drives_environment(module, frames) and (inner is not None or _needs_python(module, frame)):
             continue
         if inner is not None or frame.function is None or isinstance(frame.function.node, cst.Lambda):
             node = tape.module.tree.statement(tape.node)
@@ -513,14 +520,30 @@ def _calls_saved_model(module: Module, frame: Scope) -> bool:
     )
 
 
-def _drives_environment(module: Module, frames: list[Scope]) -> bool:
-    """Whether the loop around a step plays a game or simulation in Python."""
-    inside = set(map(id, frames))
+def _needs_python(module: Module, frame: Scope) -> bool:
+    """Whether what a function calls by itself gives numbers of Python or NumPy, which a graph cannot."""
     return any(
-        call.attribute == "step" and call.name is None and id(call.scope.frame) in inside and "env" in _receiver_text(call)
-        or (call.name or "").startswith(("gym.", "gymnasium.")) and call.attribute == "step" and id(call.scope.frame) in inside
+        call.scope.frame is frame and (call.attribute in ("predict", "predict_on_batch", "numpy", "step", "sample") or (call.name or "").startswith(("numpy.", "random.")))
         for call in module.run.calls
     )
+
+
+def environment_loop(module: Module, scope: Scope) -> Scope | None:
+    """The innermost loop around a place, also around the calls that lead there, whose turns play a game or simulation in Python."""
+    loops = [loop for loop in scope.loops() if isinstance(loop.node, (cst.For, cst.While))]
+    return next((loop for loop in loops if any(map(_steps_environment, module.pipelines.calls_in(loop)))), None)
+
+
+def _steps_environment(call: Call) -> bool:
+    return call.attribute == "step" and (
+        call.name is None and "env" in _receiver_text(call) or (call.name or "").startswith(("gym.", "gymnasium."))
+    )
+
+
+def _drives_environment(module: Module, frames: list[Scope]) -> bool:
+    """Whether one of these functions, or what it calls, plays a game or simulation in Python."""
+    inside = set(map(id, frames))
+    return any(id(call.scope.frame) in inside and _steps_environment(call) for call in module.run.calls)
 
 
 def _image_generators(value: Value) -> Iterator[Call]:
@@ -637,7 +660,19 @@ def _is_unknown(value) -> bool:
 
 def _is_foreign(value) -> bool:
     """Made by a library that kerascheck knows nothing of, of which many build Keras models."""
-    return isinstance(value, Made) and value.name.partition(".")[0] not in ("tensorflow", "keras", "builtins", "sklearn", "numpy", "pandas", "scipy")
+    known = ("tensorflow", "keras", "builtins", "sklearn", "numpy", "pandas", "scipy")
+    return isinstance(value, Made) and value.name.partition(".")[0] not in known and "torch" not in value.name.lower()
+
+
+def _may_be_model(cls: Class) -> bool:
+    """Whether a class of the tree may be a kind of Keras model or optimizer: something that it is made of is not known, or is one."""
+    for each in cls.ancestry():
+        if isinstance(each, External):
+            if each.name.partition(".")[0] not in _NEVER_MODELS:
+                return True
+        elif any(not isinstance(base, (Class, External)) for base in each.bases):
+            return True
+    return False
 
 
 def _overridden(call: Call) -> bool:
@@ -691,14 +726,27 @@ def varies(expression: cst.CSTNode, scope: Scope) -> Scope | None:
         elif current.kind == "call" and current.function is not None:
             function = current.function.node
             local = _remembered(current.function.module, function, _local_names)
-            if not names & local or current.parent is None:
+            if not names & local or current.parent is None or not isinstance(current.node, cst.Call):
                 return None
-            if not isinstance(current.node, cst.Call):
-                return None
-            names = {
-                node.value for arg in current.node.args for node in current.module.tree.descendants(arg.value) if isinstance(node, cst.Name)
-            }
+            tree = current.module.tree
+            given = _arguments_for(names & local, current.function, current.node)
+            names = {node.value for value in given for node in tree.descendants(value) if isinstance(node, cst.Name)}
     return None
+
+
+def _arguments_for(names: set[str], function: Function, call: cst.Call) -> list[cst.BaseExpression]:
+    """What a call passes for some of the function's names: all of it where one of these is no plain parameter, and so may depend on any."""
+    parameters = [parameter.name.value for parameter in (*function.node.params.posonly_params, *function.node.params.params)]
+    keywords = {*parameters, *(parameter.name.value for parameter in function.node.params.kwonly_params)}
+    everything = [argument.value for argument in call.args]
+    if not names <= keywords or any(argument.star for argument in call.args):
+        return everything
+    if parameters[:1] in (["self"], ["cls"]):
+        parameters = parameters[1:]
+    positional = dict(zip(parameters, (argument.value for argument in call.args if argument.keyword is None)))
+    named = {argument.keyword.value: argument.value for argument in call.args if argument.keyword is not None}
+    passed = positional | named
+    return [passed[name] for name in names if name in passed]
 
 
 def _remembered(module: Module, node: cst.CSTNode, find: Callable[[Module, cst.CSTNode], set[str]]) -> set[str]:

@@ -74,7 +74,8 @@ def found(module):
         ("from runner import run\nrun(step, load())", []),
         (f"from runner import compiled\nstep = compiled(step)\n{LOOP}", []),
         # Games run in Python anyway.
-        ("import gym\nenv = gym.make('x')\nwhile True:\n    x = env.step(1)\n    step(x)", []),
+        ("import gym\nenv = gym.make('x')\nwhile True:\n    x = env.step(1)\n    step(x)", ["step"]),
+        ("import gym\nenv = gym.make('x')\nwhile True:\n    x = env.step(1)\n    with tf.GradientTape() as tape: loss = model(x)\n    opt.apply_gradients(zip(tape.gradient(loss, v), v))", []),
     ],
 )
 def test_steps_that_run_eagerly(tmp_path, text, steps):

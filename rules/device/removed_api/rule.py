@@ -73,7 +73,7 @@ class RemovedApi(Rule):
     )
 
     def check(self, module):
-        if module.is_graph_code or not module.runtime.has_todays_names:
+        if module.is_graph_code:
             return
         uses = {}
         for node, name in names_as_written(module.tree, _LAST):
@@ -86,6 +86,8 @@ class RemovedApi(Rule):
             if call.name in REMOVED and call.name.startswith(_METHODS) and call.module is module and not handles_versions(call.scope):
                 uses.setdefault(call.name, []).append(call)
         for name, places in uses.items():
+            if not module.runtime.lacks(name):
+                continue
             places.sort(key=lambda place: place.module.tree.range_of(place.node))
             yield self._report(name, places)
 

@@ -51,6 +51,8 @@ def clipped(values):
     # And a function of one's own.
     while tf.reduce_max(values) > 1.0:
         values = values / 2.0
+    # Casts, for AutoGraph.
+    values = values * float(tf.reduce_max(values)) + int(tf.reduce_min(values))
     return values if tf.reduce_min(values) > 0.0 else tf.abs(values)
 
 

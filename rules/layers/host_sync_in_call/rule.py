@@ -5,6 +5,7 @@ from kerascheck.semantics.values import Tensor, options_of
 
 _METHODS = frozenset({"numpy", "item", "tolist"})
 _CONVERSIONS = {"builtins.float": "float()", "builtins.int": "int()", "builtins.bool": "bool()"}
+_CONVERTED = ("builtins.float", "builtins.int")
 
 
 # What a parameter holds may be a number or a structure, whatever its neighbours are.
@@ -37,7 +38,8 @@ class HostSyncInCall(Rule):
 
     ## What the runtime does by itself
 
-    AutoGraph converts `if tensor:` and `while tensor:` in a `tf.function` of your own; it converts no call of `float()`. In
+    AutoGraph converts `if tensor:`, `while tensor:`, `float(tensor)` and `int(tensor)` in a `tf.function` of your own, where the latter
+    become casts; it does not convert `bool(tensor)`. In
     `call()`, `train_step`, losses and metrics Keras 3 uses no AutoGraph at all (tried on 3.15), also where a
     `tf.function` of yours calls the layer; Keras 2 did. On the PyTorch backend
     nothing is traced, and the line only waits.
@@ -46,8 +48,8 @@ class HostSyncInCall(Rule):
 
     - Shapes, settings and other Python numbers; `__init__` and `build`.
     - Parameters and their items given to `float`, `int`, `bool` or `if`: they may hold numbers or structures.
-    - `if` and `while` in a `Lambda`, which is often called eagerly, in a function under `tf.function`, in a
-      `call` decorated with it, and for Keras 2.
+    - `if`, `while`, `float` and `int` in a function under `tf.function`, in a `call` decorated with it, and for Keras 2: AutoGraph
+      converts them. `if` and `while` in a `Lambda`, which is often called eagerly.
     - Programs that run eagerly: `run_eagerly=True`, `run_functions_eagerly(True)`, a model that only a
       hand-written eager loop calls, the PyTorch backend.
     - `tf.py_function`, `tf.init_scope`, and branches that ask how the code runs
@@ -83,6 +85,8 @@ class HostSyncInCall(Rule):
     def check(self, module):
         for call, how in traced_calls(module):
             if call.name in _CONVERSIONS and len(call.arguments.positional) == 1 and _is_computed(call.arguments.positional[0]):
+                if call.name in _CONVERTED and converts_branches(call, how):
+                    continue
                 what = _CONVERSIONS[call.name]
             elif call.name == f"tensorflow.Tensor.{call.attribute}" and call.attribute in _METHODS:
                 what = f".{call.attribute}()"

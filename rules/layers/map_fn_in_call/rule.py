@@ -2,8 +2,13 @@ from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.functions import display
 from kerascheck.semantics.traced import traced_calls
+from kerascheck.semantics.values import Function
 
 _ONE_BY_ONE = {"tensorflow.map_fn": "tf.vectorized_map", "keras.backend.map_fn": "tf.vectorized_map", "keras.ops.map": "keras.ops.vectorized_map"}
+_NO_BATCH = (
+    "tensorflow.io.decode_", "tensorflow.io.read_file", "tensorflow.boolean_mask", "tensorflow.image.non_max_suppression", "tensorflow.py_function",
+    "tensorflow.numpy_function", "tensorflow.io.parse_tensor",
+)
 
 
 class MapFnInCall(Rule):
@@ -27,6 +32,7 @@ class MapFnInCall(Rule):
     ## When it stays silent
 
     - `tf.scan`, `tf.foldl` and `tf.while_loop`, which carry something from turn to turn.
+    - Functions that read or decode a file, pick by a mask, or run Python: these take no batch.
     - Metrics, input pipelines, and code that nothing compiles.
 
     ## Use instead
@@ -57,9 +63,17 @@ class MapFnInCall(Rule):
 
     def check(self, module):
         for call, how in traced_calls(module):
-            if call.name in _ONE_BY_ONE and how != "metric":
+            if call.name in _ONE_BY_ONE and how != "metric" and not _needs_elements(module, call.argument(0)):
                 yield self.finding(
                     call,
                     f"{display(call.name)} goes through the batch one element at a time; use an operation on the whole batch, or {_ONE_BY_ONE[call.name]}.",
                     because="Every element is a turn of a loop inside the step, with its own launches.",
                 )
+
+
+def _needs_elements(module, function):
+    """Whether a function calls what takes no batch."""
+    return isinstance(function, Function) and any(
+        (call.name or "").startswith(_NO_BATCH) and any(frame.function is not None and frame.function.node is function.node for frame in call.scope.frames())
+        for call in module.run.calls
+    )

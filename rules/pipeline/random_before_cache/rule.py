@@ -82,7 +82,7 @@ class RandomBeforeCache(Rule):
                 if is_cut_short(cache):
                     continue
                 # Shuffled again behind the cache, the first order does not matter.
-                if not random or (all(stage.name == "shuffle" for stage in random) and op.followed_by(module.pipelines, "shuffle")):
+                if not random or (all(stage.name == "shuffle" for stage in random) and any(after.name == "shuffle" for after in module.pipelines.downstream(cache))):
                     continue
                 first = random[-1]
                 what = "the order of this shuffle" if first.name == "shuffle" else "the random draws of this map"

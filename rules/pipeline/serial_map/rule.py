@@ -90,6 +90,9 @@ class SerialMap(Rule):
                     continue
                 severity, because = Severity.WARNING, f"TensorFlow does not rewrite maps inside the function given to {outer.name}."
             elif given is not None:
+                if op.facts.known and not op.facts.calls:
+                    # It picks or repacks: there is nothing to do in parallel.
+                    continue
                 severity, because = Severity.WARNING, "The literal 1 keeps TensorFlow from making the map parallel by itself."
             elif state is not None:
                 severity, because = Severity.WARNING, f"TensorFlow leaves stateful functions serial, and here {state.what}."

@@ -8,7 +8,7 @@ _DISPLAYS = frozenset({"set_postfix", "set_description"})
 
 
 class HostSyncInLoop(Rule):
-    """Every step of a training loop reads a result back to Python; off until selected.
+    """Every step of a training loop reads a result back to Python.
 
     ## What it does
 
@@ -20,7 +20,7 @@ class HostSyncInLoop(Rule):
     Python hands an accelerator one step after the other without waiting. Where it needs a number, it waits until all that
     was handed over is done, and the accelerator then waits for Python to start the next step. How much that is on a GPU is
     unmeasured here. On a CPU no cost could be shown: loops with `float(loss)` or `print` in each step
-    took 0.91 to 1.06 times as long as without (2 CPU cores, TensorFlow 2.21, no GPU). So this is an info, and off until you select it.
+    took 0.91 to 1.06 times as long as without (2 CPU cores, TensorFlow 2.21, no GPU). So this is an info.
 
     ## What the runtime does by itself
 
@@ -58,7 +58,6 @@ class HostSyncInLoop(Rule):
     code = "KC402"
     name = "host-sync-in-loop"
     severity = Severity.INFO
-    on_by_default = False
     triggers = (".function(", "function(")
     loss_tolerance = 1e-6
 

@@ -1,7 +1,7 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.fixes import rename_method
-from kerascheck.semantics.training import in_session, turns, varies
+from kerascheck.semantics.training import environment_loop, in_session, turns, varies
 
 _A_FEW = 10
 
@@ -76,13 +76,13 @@ class PredictInLoop(Rule):
             if call.argument(None, "batch_size") is not None or call.argument(None, "steps") is not None:
                 continue
             given = call.arguments.node(0, "x")
-            loop = varies(given.value, call.scope) if given is not None else None
+            loop = (varies(given.value, call.scope) or environment_loop(module, call.scope)) if given is not None else None
             # A loop that plots or asks is for people, and waits for them.
             if loop is not None and any((other.name or "").startswith(("matplotlib.", "builtins.input")) for other in module.pipelines.calls_in(loop)):
                 continue
             if loop is None or in_session(call.scope) or turns(call.scope) <= _A_FEW or varies(call.node.func, call.scope) is not None:
                 continue
-            training = module.program.first_training is not None
+            training = module.program.first_training is not None or any(outer.trains for outer in call.scope.loops())
             yield self.finding(
                 call,
                 "model.predict is called in every turn of a loop; predict the whole array once, or call model(x, training=False) where each turn needs the last.",
