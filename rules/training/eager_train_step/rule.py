@@ -34,7 +34,8 @@ class EagerTrainStep(Rule):
       `tf.function(step)`, or to `strategy.run` inside a `tf.function`.
     - It overrides `train_step` of a Keras model.
     - No weights are updated: saliency maps, Grad-CAM, a few steps on the pixels of an image.
-    - The tape spans the calls of a Python environment, as in reinforcement learning.
+    - The tape spans the calls of a Python environment, as in reinforcement learning, or the step of such a program is written into its loop or
+      calls `predict`, NumPy or `random`. A step in a function of its own, of nothing but TensorFlow, is reported there too.
     - The step is not reached from a loop, or stands in a test.
     - The loops around it make at most 100 turns in total, as literals tell: tracing takes about as long.
     - It calls a model of `tf.saved_model.load` or `hub.load`, which is compiled already.
