@@ -579,7 +579,7 @@ def _judge(g: _Gathered) -> Verdict:
         "",
         ratio=g.ratio,
         step_seconds=tuple(statistics.median(series) for series in ticks),
-        losses=(_losses(g.original_runs[0]), _losses(g.runs[0])),
+        losses=_side_by_side(_losses(g.original_runs[0]), _losses(g.runs[0]))[1:],
         rounds=len(g.runs),
         blocks=sum(len(run.blocks) for run in g.runs),
         ticks=ticks,
@@ -640,8 +640,17 @@ def judge_ratio(ratio: Ratio) -> tuple[Status, str]:
     return Status.NO_EFFECT, f"none could be shown; a gain above x{max(ratio.high, 1):.2f} is ruled out on this machine"
 
 
-def _losses(run: Run) -> list[float]:
-    return (run.end or {}).get("losses", [])[:_LOSSES]
+def _losses(run: Run) -> dict[int, float]:
+    """The first losses, by the number of steps after which they were seen."""
+    end = run.end or {}
+    losses = end.get("losses", [])
+    return dict(zip(end.get("loss_steps") or itertools.count(1), losses))
+
+
+def _side_by_side(a: Mapping[int, float], b: Mapping[int, float]) -> tuple[list[int], list[float], list[float]]:
+    """Numbers of steps after which both sides showed a loss, and these losses: with ``steps_per_execution`` not every step shows one."""
+    steps = [step for step in a if step in b][:_LOSSES]
+    return steps, [a[step] for step in steps], [b[step] for step in steps]
 
 
 def what_changed(original: Sequence[Run], other: Sequence[Run], tolerance: float) -> str | None:
@@ -658,13 +667,13 @@ def what_changed(original: Sequence[Run], other: Sequence[Run], tolerance: float
     series_b = [s for s in map(_losses, other) if s]
     if not series_a or not series_b:
         return None
-    spread = max((disagreement(x, y) for x, y in itertools.combinations(series_a, 2)), default=0.0)
-    closest = min(disagreement(x, y) for x in series_a for y in series_b)
+    spread = max((disagreement(*_side_by_side(x, y)[1:]) for x, y in itertools.combinations(series_a, 2)), default=0.0)
+    closest = min(disagreement(*_side_by_side(x, y)[1:]) for x in series_a for y in series_b)
     if closest <= max(tolerance, _ROUNDING, 3 * spread):
         return None
-    a, b = series_a[0], series_b[0]
-    at = next(i for i, (x, y) in enumerate(zip(a, b)) if disagreement([x], [y]) > max(tolerance, _ROUNDING))
-    return f"the loss of step {at + 1} is {b[at]:.6g} instead of {a[at]:.6g}"
+    rows = zip(*_side_by_side(series_a[0], series_b[0]))
+    step, was, now = next((step, x, y) for step, x, y in rows if disagreement([x], [y]) > max(tolerance, _ROUNDING))
+    return f"the loss of step {step} is {now:.6g} instead of {was:.6g}"
 
 
 def _data_changed(a: Mapping[str, Any], b: Mapping[str, Any]) -> str | None:

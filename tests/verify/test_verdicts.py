@@ -57,6 +57,17 @@ def test_other_losses_are_told_by_step():
     assert "step 2" in change and "0.5" in change and "0.9" in change
 
 
+def test_losses_are_compared_after_the_same_number_of_steps():
+    original = ended(losses=[9.0 - step for step in range(1, 9)])
+    together = ended(losses=[5.0, 1.0])
+    together.end["loss_steps"] = [4, 8]
+    assert what_changed([original], [together], 1e-6) is None
+    together.end["losses"] = [5.0, 0.5]
+    assert "step 8 is 0.5 instead of 1" in what_changed([original], [together], 1e-6)
+    together.end["loss_steps"] = [40, 80]
+    assert what_changed([original], [together], 1e-6) is None
+
+
 def test_a_script_that_does_not_repeat_itself_is_allowed_its_own_spread():
     original = [ended(losses=[1.0]), ended(losses=[1.1])]
     assert what_changed(original, [ended(losses=[1.2])], 1e-6) is None

@@ -36,6 +36,7 @@ class Series:
         self.blocks = []
         self.block = None
         self.losses = []
+        self.loss_steps = []  # how many steps each of them came after
         self.epoch_starts = []  # step counts at which an epoch began
         self.passes = 0  # over tf.data iterators that fed it, to their ends
 
@@ -220,6 +221,7 @@ class Recorder:
         series.steps += steps
         if loss is not None and len(series.losses) < _TICKS_TO_WATCH_LOSS:
             series.losses.append(loss)
+            series.loss_steps.append(series.steps)
         if series.first is None:
             series.first = now
         block = series.block
@@ -368,6 +370,7 @@ class Recorder:
                 "training_seconds": leader.last - leader.first,
                 "durations": leader.durations[:2000],
                 "losses": leader.losses,
+                "loss_steps": leader.loss_steps,
                 "epoch_starts": leader.epoch_starts[:200],
                 "places": leader.places,
                 "trainings": max(1, self._strong),
