@@ -38,6 +38,13 @@ _KERAS = re.compile(r"keras", re.I)
 _NEVER_MODELS = frozenset("builtins abc typing collections dataclasses enum threading sklearn torch gym gymnasium object".split())
 _SCALERS = re.compile(r"^\s*(?:from|import)\s+sklearn\b", re.M)
 
+_OLD_KERAS = re.compile(
+    r"^\s*(?:from|import)\s+(?:tensorflow\.)?keras\.(?:engine|objectives|layers\.(?:core|convolutional|recurrent|pooling|embeddings|merge|"
+    r"advanced_activations|wrappers|noise|local|experimental)|utils\.(?:np_utils|generic_utils|training_utils))\b"
+    r"|^\s*from\s+(?:tensorflow\.)?keras\s+import\s+.*\bobjectives\b|layers\.experimental\.preprocessing\b",
+    re.M,
+)
+_LEGACY_KERAS = re.compile("TF_USE_LEGACY_KERAS")
 _GROWTH = re.compile(r"memory_growth|TF_FORCE_GPU_ALLOW_GROWTH|allow_growth|logical_device_conf|virtual_device_conf|gpu_memory_fraction|memory_limit|cap_memory")
 _PRECISION = re.compile(r"mixed_precision|float16|bfloat16|dtype_policy|fp16|\bamp\b|half_precision|set_policy", re.I)
 _TPU = re.compile(r"TPUStrategy|TPUClusterResolver|initialize_tpu_system")
@@ -218,6 +225,16 @@ class Program:
 
     def _mentions(self, pattern: re.Pattern[str]) -> bool:
         return any(module.mentions(pattern) for module in self._modules)
+
+    @cached_property
+    def imports_old_keras(self) -> bool:
+        """It imports modules that Keras 3 does not have: what is said of Keras 3 alone is not about it."""
+        return self._module.mentions(_OLD_KERAS)
+
+    @cached_property
+    def chooses_legacy_keras(self) -> bool:
+        """The program sets the environment to Keras 2, maybe in a module that it imports."""
+        return self._mentions(_LEGACY_KERAS)
 
     @cached_property
     def limits_memory(self) -> bool:

@@ -62,17 +62,23 @@ def _bounded(requirements: Iterable[tuple[str, str]]) -> dict[str, set[str]]:
     """The bounded specifiers of each package that matters here."""
     found: dict[str, set[str]] = {}
     for name, specifier in requirements:
-        package = _PACKAGES.get(re.sub(r"[-_.]+", "-", name).lower())
+        package = _package(name)
         specifier = re.sub(r"\s+", "", specifier).strip(",")
         if package and _UPPER.search(specifier):
             found.setdefault(package, set()).add(specifier)
     return found
 
 
+def _package(name: str) -> str | None:
+    return _PACKAGES.get(re.sub(r"[-_.]+", "-", name).lower())
+
+
 @functools.lru_cache(maxsize=None)
 def _pins(folder: str) -> tuple[tuple[str, str], ...]:
-    found = _bounded(_requirements(Path(folder)))
-    if found:
+    stated = list(_requirements(Path(folder)))
+    found = _bounded(stated)
+    # A nearer file that asks for TensorFlow without a bound wants the newest.
+    if found or any(_package(name) == "tensorflow" for name, _ in stated):
         return tuple((package, pins.pop()) for package, pins in sorted(found.items()) if len(pins) == 1)
     parent = os.path.dirname(folder)
     if parent == folder or os.path.exists(os.path.join(folder, ".git")):

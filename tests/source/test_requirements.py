@@ -50,6 +50,13 @@ def test_the_nearest_folder_decides_and_the_repository_ends_the_search(tmp_path)
     inner.mkdir(parents=True)
     (tmp_path / "repo" / "requirements.txt").write_text("tensorflow==2.3\n")
     assert pinned_versions(inner / "train.py") == {"tensorflow": "==2.3"}
+    # Asking for any version is a decision, too.
+    (inner / "requirements.txt").write_text("tensorflow\nnumpy==1.0\n")
+    requirements._pins.cache_clear()
+    assert pinned_versions(inner / "train.py") == {}
+    (inner / "requirements.txt").write_text("numpy==1.0\n")
+    requirements._pins.cache_clear()
+    assert pinned_versions(inner / "train.py") == {"tensorflow": "==2.3"}
     (tmp_path / "repo" / ".git").mkdir()
     (tmp_path / "repo" / "requirements.txt").unlink()
     requirements._pins.cache_clear()

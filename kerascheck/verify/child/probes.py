@@ -47,7 +47,14 @@ class State:
 
     def counts_here(self):
         """Whether an event is outermost: not inside fit or another step, and on the script's own thread."""
-        return not self.recorder.depth and threading.get_ident() == self.main_thread
+        return not self.recorder.depth and self.on_script_thread()
+
+    def on_script_thread(self):
+        """Whether this is the thread that runs the script, or the one in which a strategy runs the step of its first replica."""
+        if threading.get_ident() == self.main_thread:
+            return True
+        thread = threading.current_thread()
+        return type(thread).__name__ == "_MirroredReplicaThread" and thread.replica_id == 0
 
 
 def install(run, recorder):
@@ -314,7 +321,7 @@ def _patch_apply(owner, method, state):
 
     @functools.wraps(original)
     def apply(self, *args, **kwargs):
-        if threading.get_ident() != state.main_thread:
+        if not state.on_script_thread():
             return original(self, *args, **kwargs)
         state.updates += 1
         if state.optimizer is None:
@@ -427,7 +434,7 @@ def _patch_function(cls, state):
     recorder = state.recorder
 
     def call(self, *args, **kwds):
-        if recorder.depth or threading.get_ident() != state.main_thread or recorder.disabled:
+        if recorder.depth or not state.on_script_thread() or recorder.disabled:
             return original(self, *args, **kwds)
         key = _function_key(self)
         steps_before = _iterations(state) if key in state.calls and len(state.calls[key]) < 3 else None

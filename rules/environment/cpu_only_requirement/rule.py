@@ -7,6 +7,7 @@ from kerascheck.runtime import TENSORFLOW_RELEASES
 from kerascheck.source.requirements import Requirement, RequirementsFile
 
 _CUDA_EXTRA_SINCE = (2, 14)
+_ONE_PACKAGE_SINCE = (2, 1)
 _GPU_PACKAGE_GONE = (2, 12)
 _LAST_ON_WINDOWS = (2, 10)
 # Images that hold nothing of NVIDIA's; what is built on others is not known.
@@ -113,7 +114,7 @@ def _problems(file: RequirementsFile, requirement: Requirement) -> Iterator[tupl
             yield "tensorflow-gpu cannot be installed from 2.12 on; ask for tensorflow[and-cuda].", "The package was given up: installing it raises an error.", fix
     elif requirement.name == "tensorflow" and requirement.by == "conda" and _CPU_BUILD.search(requirement.specifier):
         yield "This build of TensorFlow uses no GPU; choose one with cuda in its name.", "Builds with mkl, eigen or cpu in their name are made without CUDA.", None
-    elif requirement.name == "tensorflow" and requirement.by == "pip" and not requirement.extras and file.images:
+    elif requirement.name == "tensorflow" and requirement.by == "pip" and not requirement.extras and file.images and newest and newest >= _ONE_PACKAGE_SINCE:
         named = any(_NVIDIA.search(other.name) for other in file.requirements)
         if not named and all(_PLAIN_IMAGE.match(image) for image in file.images) and not _NVIDIA.search(file.source.text):
             yield "This image has no CUDA, so TensorFlow uses no GPU in it; install tensorflow[and-cuda].", f"Nothing of NVIDIA's is in {file.images[-1]} or installed here.", fix

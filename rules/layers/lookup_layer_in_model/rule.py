@@ -1,5 +1,6 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
+from kerascheck.semantics.values import Instance
 
 
 class LookupLayerInModel(Rule):
@@ -71,7 +72,7 @@ class LookupLayerInModel(Rule):
         for model in module.models:
             for layer in model.layers if model.is_trained else ():
                 name = (layer.name or "").removeprefix("keras.layers.")
-                if name in self.triggers and layer.certain and layer.made.node not in seen:
+                if name in self.triggers and layer.certain and layer.made.node not in seen and _is_called(module, model, layer):
                     seen.add(layer.made.node)
                     yield self.finding(
                         layer.made,
@@ -79,3 +80,11 @@ class LookupLayerInModel(Rule):
                         because="Strings and tables are handled by the CPU; in the input pipeline that happens ahead of the step.",
                         related=((model, "the model"), *((fit, "trained here") for fit in model.fits[:1])),
                     )
+
+
+def _is_called(module, model, layer):
+    """Whether a model of a class of its own calls the layer in its ``call``; others hold what they call."""
+    return not isinstance(model.value, Instance) or any(
+        call.attribute == "__call__" and call.receiver is layer.value and any(frame.function is not None and frame.function.name == "call" for frame in call.scope.frames())
+        for call in module.run.calls
+    )

@@ -80,7 +80,7 @@ class TimeDistributedDense(Rule):
     loss_tolerance = 1e-5
 
     def check(self, module):
-        if module.runtime.keras < 3:
+        if module.runtime.keras < 3 or module.program.imports_old_keras:
             return
         for call in module.program.calls("keras.layers.TimeDistributed"):
             layer = call.argument(0, "layer")

@@ -4,6 +4,7 @@ from kerascheck.semantics.timing import between, executions, intervals, is_warm,
 from kerascheck.semantics.values import constant
 
 _A_FEW_EPOCHS = 3
+_A_FEW_TURNS = 20
 
 
 class ColdTiming(Rule):
@@ -67,7 +68,7 @@ class ColdTiming(Rule):
             if not runs or any(run.key != runs[0].key for run in runs) or is_warm(module, runs[0], interval):
                 continue
             call = runs[0].call
-            if next(interval.start.scope.loops(), None) is not None or any(loop.trips is None for loop in runs[0].scope.loops()):
+            if next(interval.start.scope.loops(), None) is not None or any(loop.trips is None or loop.trips > _A_FEW_TURNS for loop in runs[0].scope.loops()):
                 continue
             epochs = call.argument(3, "epochs")
             if call.attribute == "fit" and epochs is not None and not constant(epochs, 99) <= _A_FEW_EPOCHS or not measures_speed(module, interval):

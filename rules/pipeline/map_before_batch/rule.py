@@ -1,3 +1,5 @@
+from itertools import takewhile
+
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.fixes import swap_with_batch
@@ -78,10 +80,14 @@ class MapBeforeBatch(Rule):
             batch = next_batch(module, op)
             if batch is None:
                 continue
+            between = takewhile(lambda stage: stage.node is not op.node, batch.upstream())
+            cached = any(stage.name == "cache" for stage in between)
             yield self.finding(
                 op,
                 "This map calls its function once per element; put it after batch, where one call serves a whole batch.",
-                because="Every operation in the function works number by number, so it gives the same on batches.",
+                because="Every operation in the function works number by number, so it gives the same on batches."
+                + " The cache behind it keeps what comes out, so that this costs in the first epoch only." * cached,
+                severity=Severity.INFO if cached else None,
                 fix=swap_with_batch(op, batch),
                 related=((batch, "the batch that it can follow"),),
             )

@@ -92,7 +92,7 @@ class MissingCache(Rule):
             frozen = any(map(is_reshuffled, first.upstream())) and not op.followed_by(module.pipelines, "shuffle")
             yield self.finding(
                 last,
-                f"{display(reading.name)} runs again for every element in every epoch; put .cache() behind this {last.name} if its results fit in memory.",
+                f"{display(reading.name)} runs again for every element in every epoch; put .cache(){' and another shuffle' * frozen} behind this {last.name} if its results fit in memory.",
                 because="Its results are the same in each epoch, and TensorFlow keeps none of them by itself.",
                 fix=None if frozen else insert_cache(last),
                 related=((reading, "repeated in every epoch"),),

@@ -11,7 +11,7 @@ keras.utils.set_random_seed(0)
 rng = np.random.default_rng(0)
 
 PIXELS = 96 * 96
-EPOCHS = 16
+EPOCHS = 80
 
 folder = tempfile.TemporaryDirectory()
 path = os.path.join(folder.name, "scans.tfrecord.gz")

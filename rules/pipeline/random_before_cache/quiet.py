@@ -50,6 +50,16 @@ def shuffled_again():
     train(source.shuffle(64).map(scale).cache().shuffle(64))
 
 
+def shuffled_again_under_the_same_switch(training):
+    kept = source
+    if training:
+        kept = kept.shuffle(64)
+    kept = kept.map(scale).cache()
+    if training:
+        kept = kept.shuffle(64)
+    train(kept)
+
+
 # --- Fixed on purpose --------------------------------------------------------------------------
 
 

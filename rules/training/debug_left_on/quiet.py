@@ -5,6 +5,7 @@ import os
 import unittest
 
 import keras
+import numpy as np
 import tensorflow as tf
 
 DEBUG = False
@@ -91,3 +92,16 @@ Interpreter().compile("1 + 1", run_eagerly=True)
 
 model = build(args.debug)
 model.fit(tf.ones((64, 4)), tf.ones((64, 1)), epochs=3)
+
+
+class Replaying(keras.Model):
+    """Its step draws from Python in every turn: a graph would draw once."""
+
+    def train_step(self, data):
+        old = self.memory[np.random.randint(len(self.memory))]
+        return {"loss": tf.reduce_mean(self(old) - data)}
+
+
+replaying = Replaying()
+replaying.compile("adam", "mse", run_eagerly=True)
+replaying.fit(np.zeros((8, 2)), np.zeros((8, 1)))

@@ -3,7 +3,7 @@ from kerascheck.rule import Rule
 from kerascheck.semantics.fixes import delete_statement, drop_argument
 from kerascheck.semantics.functions import display
 from kerascheck.semantics.training import Place, is_guarded
-from kerascheck.semantics.values import constant
+from kerascheck.semantics.values import Instance, constant
 
 _SWITCHES = {
     "tensorflow.config.run_functions_eagerly": "makes every tf.function run operation by operation in Python",
@@ -96,7 +96,7 @@ class DebugLeftOn(Rule):
                 continue
             yield self.finding(call, f"{display(call.name)} {_SWITCHES[call.name]}; remove it when you are done debugging.", because=_COST, fix=delete_statement(call))
         for call in module.program.model_calls("compile"):
-            if constant(call.argument(None, "run_eagerly")) is True and not is_guarded(call.scope):
+            if constant(call.argument(None, "run_eagerly")) is True and not is_guarded(call.scope) and not _needs_python(module, call.receiver):
                 at = Place(call.module, call.arguments.node(None, "run_eagerly") or call.node)
                 fix = drop_argument(call, "run_eagerly", safe=True)
                 yield self.finding(at, "run_eagerly=True makes every step run operation by operation in Python; remove it.", because=_COST, fix=fix)
@@ -104,3 +104,12 @@ class DebugLeftOn(Rule):
             if call.name == "keras.Model.__setattr__" and call.attribute == "run_eagerly" and constant(call.argument(1)) is True and not is_guarded(call.scope):
                 fix = delete_statement(call)
                 yield self.finding(call, "run_eagerly = True makes every step run operation by operation in Python; remove it.", because=_COST, fix=fix)
+
+
+def _needs_python(module, model):
+    """Whether the step of a model draws from Python or NumPy, which a graph would do once."""
+    return isinstance(model, Instance) and any(
+        (call.name or "").startswith(("numpy.random.", "random."))
+        and any(frame.function is not None and frame.function.owner is model.cls and frame.function.name in ("call", "train_step") for frame in call.scope.frames())
+        for call in module.run.calls
+    )

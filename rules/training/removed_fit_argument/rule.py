@@ -69,7 +69,7 @@ class RemovedFitArgument(Rule):
     )
 
     def check(self, module):
-        if module.runtime.keras < 3:
+        if module.runtime.keras < 3 or module.program.chooses_legacy_keras:
             return
         for call in module.program.model_calls("fit_generator", "evaluate_generator", "predict_generator"):
             if not handles_versions(call.scope):
