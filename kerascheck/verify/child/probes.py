@@ -334,7 +334,9 @@ def _patch_apply(owner, method, state):
             result = original(self, *args, **kwargs)
         if _executes_eagerly():
             key = ("optimizer", id(self))
-            loss = _number(state.target) if recorder.wants_loss(key) else None
+            # The loss of one replica is not that of the step.
+            whole = threading.get_ident() == state.main_thread
+            loss = _number(state.target) if whole and recorder.wants_loss(key) else None
             recorder.tick(key, "optimizer loop", type(self).__name__, value=state.target, loss=loss)
         return result
 
