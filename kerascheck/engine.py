@@ -651,7 +651,7 @@ def _start_thread(run: Callable[[], None]) -> threading.Thread | None:
 def _merge(files: Sequence[File], results: Iterable[Checked]) -> Outcome:
     """Bring together what the checks gave: each finding once, in a requested file, as that file's settings want it."""
     results = list(results)
-    _judge_comments(files, results)
+    about_comments = _judge_comments(files, results)
     outcome = Outcome(files=len(files))
     requested = {file.path: file for file in files}
     real = {os.path.realpath(file.path): file.path for file in files}
@@ -660,7 +660,7 @@ def _merge(files: Sequence[File], results: Iterable[Checked]) -> Outcome:
         outcome.errors += checked.errors
         for code, seconds in checked.seconds.items():
             outcome.seconds[code] = outcome.seconds.get(code, 0.0) + seconds
-        for finding in checked.findings:
+        for finding in (*checked.findings, *about_comments.get(checked.path, ())):
             path = found_in = finding.location.path
             if path not in requested:
                 # The same file may be known by another name when it was reached through an import.
@@ -684,8 +684,9 @@ def _merge(files: Sequence[File], results: Iterable[Checked]) -> Outcome:
     return outcome
 
 
-def _judge_comments(files: Sequence[File], results: Sequence[Checked]) -> None:
-    """Run the rules about comments, now that every file has been checked that can find something in another."""
+def _judge_comments(files: Sequence[File], results: Sequence[Checked]) -> dict[str, list[Finding]]:
+    """What the rules about comments find in each file, now that every file has been checked that can find something in another."""
+    found: dict[str, list[Finding]] = {}
     silenced: dict[tuple[str, int], set[str]] = {}
     for checked in results:
         for directive, code in checked.silenced:
@@ -708,7 +709,8 @@ def _judge_comments(files: Sequence[File], results: Sequence[Checked]) -> None:
                 finding, lines = _placed(room, diagnosis)
                 # A comment that silences everything does not mean what is said about itself.
                 if not written.silencing(room.code, room.name, lines):
-                    checked.findings.append(finding)
+                    found.setdefault(checked.path, []).append(finding)
+    return found
 
 
 def _weight(finding: Finding) -> tuple:

@@ -558,7 +558,7 @@ def _steps_environment(call: Call) -> bool:
 
 
 def _drives_environment(module: Module, frames: list[Scope]) -> bool:
-    """Whether one of these functions, or what it calls, plays a game or simulation in Python."""
+    """Whether one of these functions plays a game or simulation in Python."""
     inside = set(map(id, frames))
     return any(id(call.scope.frame) in inside and _steps_environment(call) for call in module.run.calls)
 

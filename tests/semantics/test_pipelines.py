@@ -333,6 +333,8 @@ def test_options_that_keep_maps_serial(tmp_path, option, serial):
         ("base.batch(2).unbatch()", None),
         ("base.apply(load())", None),
         ("keras.utils.image_dataset_from_directory('d')", True),
+        ("keras.utils.image_dataset_from_directory('d', batch_size=None)", False),
+        ("keras.utils.image_dataset_from_directory('d', batch_size=load())", None),
         ("base.window(3).flat_map(lambda w: w.batch(3))", None),
     ],
 )

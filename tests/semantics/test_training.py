@@ -273,6 +273,10 @@ def test_the_first_place_that_trains(tmp_path, text, place):
         ("from mine import Scaler\n", "Scaler().fit(1)", False),
         ("from sklearn.preprocessing import StandardScaler\n", "StandardScaler().fit(1, verbose=1)", False),
         ("import segmentation_models as sm\nmodel = sm.Unet()\n", "model.fit(1, epochs=3)", True),
+        ("import chem\nmodel = chem.TorchModel()\n", "model.fit_generator(1)", False),
+        ("from sklearn.base import BaseEstimator\nclass M(BaseEstimator): pass\n", "M().fit_generator(1)", False),
+        ("class M: pass\n", "M().fit(1, epochs=3)", False),
+        ("from mine import Base\nclass M(Base): pass\n", "M().fit_generator(1)", True),
     ],
 )
 def test_models_are_told_from_other_estimators(tmp_path, head, call, is_one):
@@ -486,3 +490,46 @@ def test_many_examples(tmp_path, text, expected):
     program = load(tmp_path, f"{MODEL}{head}{text}\nmodel.fit(x, y)\nz = np.load('z.npy')\n").program
     (fit,) = program.model_calls("fit")
     assert program.has_many_examples(fit) is expected
+
+
+def test_a_file_that_never_says_keras_has_no_generators_of_its(tmp_path):
+    text = "import tensorflow as tf\nfrom mine import build\nbuild().fit_generator(1)\n"
+    assert not list(load(tmp_path, text).program.model_calls("fit_generator"))
+    assert list(load(tmp_path, text.replace("mine", "mine_of_keras")).program.model_calls("fit_generator"))
+
+
+@pytest.mark.parametrize(
+    ("called", "given"),
+    [
+        ("f(model, x)", "model"),
+        ("f(x=x, model=model)", "model"),
+        ("f(*parts)", None),
+    ],
+)
+def test_a_parameter_varies_with_its_own_argument_only(tmp_path, called, given):
+    text = f"def f(model, x):\n    return model.predict(x)\nfor x in load():\n    parts = model, x\n    {called}\n"
+    module = load(tmp_path, MODEL + text)
+    (call,) = (call for call in module.run.calls if call.attribute == "predict")
+    assert varies(call.arguments.node(0, "x").value, call.scope) is not None
+    assert (varies(call.node.func, call.scope) is None) is (given == "model")
+
+
+def test_another_keras_may_be_chosen_by_an_imported_module(tmp_path):
+    (tmp_path / "backend.py").write_text("import os\nos.environ['TF_USE_LEGACY_KERAS'] = '1'\nfrom tensorflow import keras\n")
+    assert load(tmp_path, "from backend import keras\n").program.chooses_legacy_keras
+    assert not load(tmp_path, "from tensorflow import keras\n").program.chooses_legacy_keras
+
+
+@pytest.mark.parametrize(
+    ("line", "old"),
+    [
+        ("from keras.layers.core import Dense", True),
+        ("from tensorflow.keras.layers.experimental import preprocessing", True),
+        ("x = tf.keras.layers.experimental.preprocessing.Rescaling(1)", True),
+        ("from keras import losses, objectives", True),
+        ("from keras.layers import Dense, core", False),
+        ("# from keras.layers.core import Dense", False),
+    ],
+)
+def test_imports_that_only_old_keras_has(tmp_path, line, old):
+    assert load(tmp_path, f"import tensorflow as tf\n{line}\n").program.imports_old_keras is old
