@@ -251,7 +251,8 @@ class Pipelines:
     def role_of(self, sink: Sink) -> str:
         """What a consumer does with its dataset."""
         if sink.role == "escape":
-            return "unknown"
+            # As with adapt, one pass that counts.
+            return "adapt" if _builds_vocabulary(sink.node) else "unknown"
         if sink.role == "train" and gives_few(sink.stage):
             return "inspect"
         if sink.role != "loop":
@@ -407,7 +408,7 @@ class Pipelines:
         """The operations of these names, in program order, each once."""
         grouped: dict[cst.CSTNode, list[Stage]] = {}
         for stage in self._run.stages:
-            if stage.name in names:
+            if stage.name in names and not stage.module.is_graph_code:
                 grouped.setdefault(stage.node, []).append(stage)
         for stages in grouped.values():
             roles: set[str] = set()
@@ -416,6 +417,12 @@ class Pipelines:
                 roles |= {"inspect"} if is_cut_short(stage) else self._roles[stage.identity]
                 rewrites |= self._rewrites[stage.identity]
             yield Operation(stages, frozenset(roles), rewrites)
+
+
+def _builds_vocabulary(node: cst.CSTNode) -> bool:
+    function = node.func if isinstance(node, cst.Call) else None
+    name = function.attr if isinstance(function, cst.Attribute) else function
+    return isinstance(name, cst.Name) and "vocab" in name.value.lower()
 
 
 def _may_follow_batch(stage: Stage) -> bool:

@@ -324,6 +324,17 @@ def test_options_that_keep_maps_serial(tmp_path, option, serial):
     assert operation(module).rewrites.maps_stay_serial is serial
 
 
+def test_what_only_builds_a_vocabulary_is_not_training(tmp_path):
+    module = load(tmp_path, f"{DATA}import text\ntext.bert_vocab_from_dataset(base.batch(8))\ntext.other(base.batch(8))\n")
+    assert [op.roles for op in module.pipelines.operations("batch")][1:] == [{"adapt"}, {"unknown"}]
+
+
+def test_operations_of_an_imported_module_for_sessions_are_left_alone(tmp_path):
+    (tmp_path / "old.py").write_text("import tensorflow as tf\ndef load(ds):\n    return ds.map(f)\nwith tf.Session() as s: s.run(1)\n")
+    module = load(tmp_path, f"{DATA}import old\nmodel.fit(old.load(ds))\n")
+    assert not any(op.module is not module for op in module.pipelines.operations("map"))
+
+
 @pytest.mark.parametrize(
     ("chain", "batched"),
     [

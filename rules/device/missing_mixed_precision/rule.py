@@ -53,6 +53,11 @@ class MissingMixedPrecision(Rule):
 
     There is no fix. The numbers change, and only a measurement says whether the time does.
 
+    ## Precision
+
+    Read on real code: of a sample of findings in 6,100 public files 12 right, 4 arguable, 6 wrong; of a later one in 5,300 other
+    files 3 right, 1 wrong. What was wrong for a general reason became one of the silences above.
+
     ## References
 
     - Keras documentation: "Mixed precision policy API"

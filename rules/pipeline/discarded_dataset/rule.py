@@ -47,6 +47,10 @@ class DiscardedDataset(Rule):
     and is offered where that is a plain name or an attribute. A `repeat` without a count, once
     it counts, makes the dataset endless: `fit` then needs `steps_per_epoch`.
 
+    ## Precision
+
+    Read on real code: of a sample of findings in 6,100 public files 4 right; of a later one in 5,300 other files 5 right.
+
     ## References
 
     - TensorFlow API: `tf.data.Dataset`

@@ -49,6 +49,11 @@ class FromGenerator(Rule):
     There is no automatic fix. What stands behind the generator, and whether it fits in memory,
     has to be decided by a person.
 
+    ## Precision
+
+    Read on real code: of a sample of findings in 6,100 public files 4 right, 1 arguable, 1 wrong; of a later one in 5,300 other
+    files 1 right. What was wrong for a general reason became one of the silences above.
+
     ## References
 
     - TensorFlow API: `tf.data.Dataset.from_generator`; Keras API: `keras.utils.PyDataset`

@@ -47,6 +47,11 @@ class ImageDataGenerator(Rule):
     labels and the random draws all differ, so the training has other numbers. Check
     `class_mode` against `label_mode`: the defaults are not the same.
 
+    ## Precision
+
+    Read on real code: of a sample of findings in 6,100 public files 3 right, 1 arguable, 2 wrong; of a later one in 5,300 other
+    files 13 right, 1 arguable. What was wrong for a general reason became one of the silences above.
+
     ## References
 
     - Keras API: `image_dataset_from_directory`, "Image augmentation layers"

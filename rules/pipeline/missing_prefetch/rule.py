@@ -60,6 +60,11 @@ class MissingPrefetch(Rule):
     Safe: a prefetch changes neither the elements nor their order. It holds a few more batches
     in memory.
 
+    ## Precision
+
+    Read on real code: of a sample of findings in 6,100 public files 17 right, 2 arguable, 3 wrong; of a later one in 5,300 other
+    files 8 right, 1 arguable, 1 wrong. What was wrong for a general reason became one of the silences above.
+
     ## References
 
     - TensorFlow API: `tf.data.Dataset.prefetch`, `tf.data.experimental.OptimizationOptions`

@@ -67,6 +67,11 @@ class ParseSingleExample(Rule):
     features may hold more than is seen. Elsewhere there is no fix: operations behind the parsing
     may mean the shape of a single record.
 
+    ## Precision
+
+    Read on real code: of a sample of findings in 6,100 public files 2 right, 1 arguable, 2 wrong. What was wrong for a general
+    reason became one of the silences above.
+
     ## References
 
     - TensorFlow API: `tf.io.parse_example`, `tf.io.parse_single_example`

@@ -55,6 +55,11 @@ class PrefetchNotLast(Rule):
     Safe: the same elements come in the same order. The existing call is moved, with its
     argument. A large literal then counts batches, no longer examples.
 
+    ## Precision
+
+    Read on real code: of a sample of findings in 6,100 public files 4 right, 4 wrong; of a later one in 5,300 other files 1
+    arguable. What was wrong for a general reason became one of the silences above.
+
     ## References
 
     - TensorFlow API: `tf.data.Dataset.prefetch`

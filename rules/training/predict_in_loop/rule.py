@@ -55,6 +55,11 @@ class PredictInLoop(Rule):
     it goes through the model in one piece where `predict` cuts it into batches of 32, and
     callbacks are not run. Other calls are reported without a fix.
 
+    ## Precision
+
+    Read on real code: of a sample of findings in 6,100 public files 28 right, 7 wrong; of a later one in 5,300 other files 18
+    right. What was wrong for a general reason became one of the silences above.
+
     ## References
 
     - Keras documentation: "Model training APIs" (`predict`, `predict_on_batch`)

@@ -49,6 +49,11 @@ class RemovedFitArgument(Rule):
     Removing an argument is unsafe: the program runs again, but with one worker. Where the data is
     a `PyDataset`, move the argument to its constructor.
 
+    ## Precision
+
+    Read on real code: of a sample of findings in 6,100 public files 23 right, 2 arguable; of a later one in 5,300 other files 6
+    right, 1 arguable, 7 wrong. What was wrong for a general reason became one of the silences above.
+
     ## References
 
     - Keras guide: "Migrating Keras 2 code to multi-backend Keras 3"
