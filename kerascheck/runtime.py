@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 NEWEST_TENSORFLOW = (2, 21)
 
-TENSORFLOW_RELEASES = ((1, 15), *((2, minor) for minor in range(NEWEST_TENSORFLOW[1] + 1)))
-KERAS_RELEASES = (*((2, minor) for minor in range(16)), *((3, minor) for minor in range(16)))
+TENSORFLOW_RELEASES = (*((1, minor) for minor in range(16)), *((2, minor) for minor in range(NEWEST_TENSORFLOW[1] + 1)))
+KERAS_RELEASES = (*((1, minor) for minor in range(3)), *((2, minor) for minor in range(16)), *((3, minor) for minor in range(16)))
 
 KERAS_3_SINCE = (2, 16)
 """``tf.keras`` is Keras 3 from TensorFlow 2.16 on (release notes)."""
@@ -134,6 +134,10 @@ def newest_allowed(specifier: str, releases: tuple[tuple[int, int], ...]) -> tup
         wanted = SpecifierSet(specifier)
     except InvalidSpecifier:
         return None
+    if len(wanted) == 1 and (exact := re.match(r"={2,3}(\d+)\.(\d+)(?:\.|$)", specifier)):
+        # Also a release candidate, which no release satisfies.
+        wanted_release = int(exact[1]), int(exact[2])
+        return wanted_release if wanted_release in releases else None
     for major, minor in reversed(releases):
         # Patch releases change nothing that is modelled here, but an exact pin names one.
         if any(wanted.contains(f"{major}.{minor}.{patch}") for patch in range(6)):

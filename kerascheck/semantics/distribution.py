@@ -120,8 +120,11 @@ def unscaled_batches(module: Module) -> Iterator[Unscaled]:
     if not strategies or module.is_graph_code or module.mentions(_SCALED):
         return
     seen = set()
-    for use, batch in (*_fitted_in_scope(module), *_distributed(module)):
-        strategy = next((call for call in strategies if happens_before(call, use)), None)
+    for use, batch, entered in (*_fitted_in_scope(module), *_distributed(module)):
+        # One of several that the branches of a condition make is none of those that surely happened.
+        chosen = [option.call if isinstance(option, Made) else None for option in entered]
+        surely = chosen[:1] if all(call in strategies for call in chosen) else []
+        strategy = next((call for call in (*strategies, *surely) if call in surely or happens_before(call, use)), None)
         if strategy is None or batch is None or batch.place.node in seen or not module.program.has_many_examples(use):
             continue
         if not any(each.module.mentions(_SCALED) for each in (strategy, batch.place, use)):
@@ -129,22 +132,22 @@ def unscaled_batches(module: Module) -> Iterator[Unscaled]:
             yield Unscaled(strategy, batch.size, batch.place, use)
 
 
-def _fitted_in_scope(module: Module) -> Iterator[tuple[Call, Batching | None]]:
+def _fitted_in_scope(module: Module) -> Iterator[tuple[Call, Batching | None, list[Value]]]:
     for fit in module.program.model_calls("fit"):
         made = [constructor(module, option) for option in options_of(fit.receiver)]
         chain = [stage for dataset in datasets_in(fit.argument(0, "x")) for stage in dataset.stage.upstream()]
         # There the function makes the batches of one replica.
         in_parts = any(stage.call is not None and (stage.call.attribute or "").endswith("from_function") for stage in chain)
         if not in_parts and made and all(_is_placed(fit.scope if call is None else call.scope) for call in made):
-            yield fit, batching(fit)
+            yield fit, batching(fit), [option for call in made for option in _entered((call or fit).scope)]
 
 
-def _distributed(module: Module) -> Iterator[tuple[Call, Batching | None]]:
+def _distributed(module: Module) -> Iterator[tuple[Call, Batching | None, list[Value]]]:
     for call in module.run.calls:
         if call.name == "tensorflow.distribute.Strategy.experimental_distribute_dataset" and not _is_single(call):
             given = call.argument(0, "dataset")
             if isinstance(given, Dataset) and any(role == "train" and given.stage in sink.stage.upstream() for sink, role in module.pipelines.sinks):
-                yield call, batching_of(given)
+                yield call, batching_of(given), list(options_of(call.receiver))
 
 
 def _made_for_several(module: Module) -> list[Call]:
@@ -166,6 +169,12 @@ def _may_be_placed(scope: Scope) -> bool:
 
 def _may_be_scope(value: Value) -> bool:
     return _is_scope(value) or not (isinstance(value, Made) and value.name.startswith(("tensorflow.", "keras.", "builtins.")))
+
+
+def _entered(scope: Scope) -> list[Value]:
+    """The strategies of which a place is in the scope: one of them, where conditions decide."""
+    scopes = [option for each in scope.chain() if each.kind == "with" for option in options_of(each.value) if _is_scope(option)]
+    return [option for made in scopes if isinstance(made, Made) and made.call is not None for option in options_of(made.call.receiver)]
 
 
 def _is_placed(scope: Scope) -> bool:

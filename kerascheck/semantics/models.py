@@ -38,6 +38,11 @@ if TYPE_CHECKING:
 
 _WRAPPERS = frozenset({"keras.layers.TimeDistributed", "keras.layers.Bidirectional", "keras.layers.SpectralNormalization", "keras.layers.Wrapper"})
 _DEEP = 4
+UNKNOWN_WIDTH = 4096
+# Layers that take a table, and turn columns into columns.
+_OF_COLUMNS = frozenset(
+    "keras.layers." + name for name in "Activation BatchNormalization Dense Dropout ELU GaussianNoise InputLayer LayerNormalization LeakyReLU ReLU Softmax".split()
+)
 _LONG = 200
 _CHANGES_BATCHES = frozenset({"unbatch", "rebatch", "flat_map", "interleave", "window", "map_and_batch", "bucket_by_sequence_length"})
 
@@ -73,6 +78,7 @@ class Model:
         value: what a variable with the model in it holds.
         layers: its layers in order; of a nested model, a wrapper and a layer of the tree also those within.
         complete: nothing is among its layers that is not seen.
+        repeated: a loop may add a layer more often than it is listed.
         outputs: the layers whose results are the results of the model; None where one of them is not known.
         inputs: the shape of each input, as far as it is known.
         parameters: how many weights it has; None where that is not known.
@@ -86,6 +92,7 @@ class Model:
     """"sequential", "functional" or "subclassed"."""
     layers: list[Layer] = field(default_factory=list)
     complete: bool = True
+    repeated: bool = False
     outputs: list[Layer] | None = None
     inputs: list[Shape] = field(default_factory=list)
     parameters: int | None = None
@@ -100,6 +107,36 @@ class Model:
     def is_trained(self) -> bool:
         """The program is seen to train it with ``fit``."""
         return bool(self.fits)
+
+    @property
+    def most_parameters(self) -> int | None:
+        """How many weights it has, or has at most.
+
+        Where a stack of dense layers does not say how wide its data or one of its layers is, such as ``Dense(y.shape[1])``, that is taken to be
+        :data:`UNKNOWN_WIDTH`: few tables are wider. None for all other models of which the number is not known.
+        """
+        if self.parameters is not None or not self.complete:
+            return self.parameters
+        if self.repeated or not self.layers or not all(layer.certain and layer.name in _OF_COLUMNS for layer in self.layers):
+            return None
+        total, before = 0, None
+        for layer in self.layers:
+            shape = layer.shape or (None, before)
+            width = shape[-1] or UNKNOWN_WIDTH
+            if layer.name == "keras.layers.Dense":
+                units = shapes.output_shape(layer.value, (None, width))[-1]
+                total += (width + 1) * (units or UNKNOWN_WIDTH)
+                before = units if self.kind == "sequential" else None
+            elif layer.name not in shapes.WEIGHTLESS:
+                total += 4 * width
+        return total
+
+    @property
+    def size(self) -> str:
+        """How large it is, for messages."""
+        if self.parameters is not None:
+            return f"of {self.parameters:,} weights"
+        return "of a few small dense layers"
 
 
 def models_of(module: Module) -> list[Model]:
@@ -211,6 +248,7 @@ class _Builder:
                     model.inputs.append(layer.shape)
             model.layers += inside
             repeated = _is_repeated(scope, model)
+            model.repeated = model.repeated or repeated
             total, shape = self._count(total, layer), shapes.output_shape(layer.value, layer.shape)
             total = None if repeated or not layer.certain else total
             shape = None if repeated or not layer.certain else shape
@@ -236,7 +274,8 @@ class _Builder:
                 if not any(layer.value is other.value for other in model.layers):
                     total = self._count(total, layer)
                     model.layers += inside
-                if not layer.certain or _is_repeated(call.scope, model):
+                model.repeated = model.repeated or _is_repeated(call.scope, model)
+                if not layer.certain or model.repeated:
                     total = None
         model.inputs = [shapes.input_shape(call) for call in walk.inputs]
         model.parameters = total if model.complete else None

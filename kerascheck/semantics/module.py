@@ -15,7 +15,7 @@ from kerascheck.semantics.models import Model, models_of
 from kerascheck.semantics.pipelines import Pipelines
 from kerascheck.semantics.training import Program
 from kerascheck.semantics.tree import Tree
-from kerascheck.source.requirements import pinned_versions, script_versions
+from kerascheck.source.requirements import command_versions, pinned_versions, script_versions
 
 # Names that a file of the tree may not take from the libraries they belong to.
 _LIBRARIES = frozenset(
@@ -281,7 +281,7 @@ class Project:
     def runtime_of(self, module: Module) -> Runtime:
         """See :attr:`Module.runtime`."""
         settings, text = self.settings, module.text
-        pins = {**pinned_versions(module.source.path), **script_versions(text)}
+        pins = {**pinned_versions(module.source.path), **script_versions(text), **command_versions(module.source.commands)}
         if settings.target_tensorflow is not None:
             target = parse_version(settings.target_tensorflow)
         else:
@@ -297,7 +297,7 @@ class Project:
             keras = 2
         else:
             pinned = newest_allowed(pins["keras"], KERAS_RELEASES) if "keras" in pins else None
-            keras = pinned[0] if pinned else 3 if target >= KERAS_3_SINCE else 2
+            keras = max(pinned[0], 2) if pinned else 3 if target >= KERAS_3_SINCE else 2
         return Runtime(target, keras, backend)
 
     def _search(self, origin: Path, dotted: str, level: int) -> Path | None:

@@ -20,7 +20,7 @@ _UNCHANGED = frozenset(
         "SpatialDropout3D ThresholdedReLU UnitNormalization RandomBrightness RandomContrast RandomFlip RandomRotation RandomTranslation RandomZoom"
     ).split()
 )
-_WEIGHTLESS = (_UNCHANGED | {
+WEIGHTLESS = (_UNCHANGED | {
     "keras.layers." + name
     for name in (
         "Flatten GlobalAveragePooling1D GlobalMaxPooling1D GlobalAveragePooling2D GlobalMaxPooling2D GlobalAveragePooling3D GlobalMaxPooling3D "
@@ -108,7 +108,7 @@ def weights(layer: Value, shape: Shape) -> int | None:
     if not isinstance(layer, Made) or layer.call is None:
         return None
     name, call = layer.name, layer.call
-    if name in _WEIGHTLESS:
+    if name in WEIGHTLESS:
         return 0
     if name == "keras.layers.Embedding":
         return _product(_number(call, 0, "input_dim"), _number(call, 1, "output_dim"))

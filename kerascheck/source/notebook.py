@@ -19,6 +19,8 @@ _TRANSPARENT_LINES = re.compile(r"%(?:time|timeit|prun|memit)[ \t]+(?:-{1,2}(?:[
 _COMPOUND = re.compile(r"(?:for|while|if|with|try|def|class|async|match)\b|@")
 _ASSIGNED = re.compile(r"[^=#'\"!%]*[^=#'\"!%<>]=[ \t]*(?=[!%])")
 _COMMAND = re.compile(r"[!%?]|[\w.\[\]*]+\?\??[ \t]*$|[\w.]+[ \t]*\?\?[ \t]*$")
+_COMMAND_LINE = re.compile(r"(?m)^[ \t]*[!%](?:[^\r\n\\]|\\\r?\n|\\.)*")
+_SHELL_CELL = re.compile(r"\s*%%(?:bash|sh|shell|script bash)\b")
 _AUTOMAGIC = re.compile(
     r"(?:pip3?|conda|mamba|cd|ls|cat|mkdir|rmdir|rm|cp|mv|load_ext|reload_ext|matplotlib|tensorboard)[ \t]+"
     r"(?!(?:in|is|and|or|not|if)\b)[\w./~'\"$-]+(?![ \t]*[=(])"
@@ -27,8 +29,8 @@ _INDENTED = re.compile(r"(?:[ \t\f]*(?:#[^\r\n]*)?(?:\r\n?|\n))*[ \t]+[^\s#]")
 _TOKEN = re.compile(r"'''|\"\"\"|'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\"|#|[()\[\]{}]", re.DOTALL)
 
 
-def extract(data: bytes) -> tuple[str, tuple[Cell, ...]]:
-    """The text of all code cells in order, and where each stands; raises :class:`Unreadable`.
+def extract(data: bytes) -> tuple[str, tuple[Cell, ...], str]:
+    """The text of all code cells in order, where each stands, and the lines that are commands; raises :class:`Unreadable`.
 
     A notebook in another language than Python gives no cells.
     """
@@ -45,13 +47,15 @@ def extract(data: bytes) -> tuple[str, tuple[Cell, ...]]:
             raise Unreadable("is a notebook of format 3: convert it with 'jupyter nbconvert --to notebook'")
         raise Unreadable("is not a notebook: it has no list of cells")
     if not _is_python(notebook.get("metadata")):
-        return "", ()
+        return "", (), ""
     pieces, cells, length = [], [], 0
+    commands: list[str] = []
     for index, cell in enumerate(notebook["cells"]):
         if not isinstance(cell, dict) or cell.get("cell_type") != "code":
             continue
         code = cell.get("source", "")
         code = "".join(map(str, code)) if isinstance(code, list) else str(code)
+        commands += [code] if _SHELL_CELL.match(code) else [match[0] for match in _COMMAND_LINE.finditer(code)]
         code = blank(code.replace("\0", " "))
         if header := header_for(code):
             pieces.append(header)
@@ -61,7 +65,7 @@ def extract(data: bytes) -> tuple[str, tuple[Cell, ...]]:
         pieces.append(code)
         cells.append(Cell(index, length, length + len(code)))
         length += len(code)
-    return "".join(pieces), tuple(cells)
+    return "".join(pieces), tuple(cells), "\n".join(commands)
 
 
 def header_for(code: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import functools
 import os
 import re
@@ -31,8 +32,8 @@ _VERSION = re.compile(r"\d+(?:\.\d+)*")
 def pinned_versions(path: str | os.PathLike[str]) -> dict[str, str]:
     """Version specifiers with an exact or upper bound that apply to the script at ``path``.
 
-    The nearest folder upwards whose requirements*.txt, pyproject.toml, setup.cfg or
-    environment.yml names a bounded version decides. A package that two files of that
+    The nearest folder upwards whose requirements*.txt, pyproject.toml, setup.cfg, setup.py,
+    environment.yml or Dockerfile names a bounded version decides. A package that two files of that
     folder bound differently is left out, as is what cannot be read: no pin is better
     than a wrong one.
 
@@ -54,8 +55,24 @@ def script_versions(text: str) -> dict[str, str]:
         dependencies = parse_toml(re.sub(r"(?m)^# ?", "", block[1])).get("dependencies")
     except ValueError:
         return {}
-    found = _bounded(pair for line in (dependencies if isinstance(dependencies, list) else ()) for pair in _requirement(line))
-    return {package: pins.pop() for package, pins in found.items() if len(pins) == 1}
+    return _agreed(pair for line in (dependencies if isinstance(dependencies, list) else ()) for pair in _requirement(line))
+
+
+def command_versions(commands: str) -> dict[str, str]:
+    """The same for what the commands of a notebook or a Dockerfile install."""
+    return _agreed(_installed(commands))
+
+
+def _installed(commands: str) -> Iterator[tuple[str, str]]:
+    for install in _INSTALL.finditer(re.sub(r"(?m)^[ \t]*#[^\r\n]*", "", commands)):
+        conda = re.match(r"\w*(?:conda|mamba)", install[0]) is not None
+        for word in _WORD.findall(install["words"]):
+            yield from _from_conda(f"- {word}") if conda else _requirement(word)
+
+
+def _agreed(requirements: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """The bounded specifier of each package that matters here and is given only one."""
+    return {package: pins.pop() for package, pins in _bounded(requirements).items() if len(pins) == 1}
 
 
 def _bounded(requirements: Iterable[tuple[str, str]]) -> dict[str, set[str]]:
@@ -100,8 +117,16 @@ def _requirements(folder: Path) -> Iterator[tuple[str, str]]:
             yield from _from_pyproject(_text(folder / entry))
         elif entry == "setup.cfg":
             yield from _from_setup_cfg(_text(folder / entry))
+        elif entry == "setup.py":
+            yield from _from_setup_py(_text(folder / entry))
         elif entry in ("environment.yml", "environment.yaml"):
             yield from _from_conda(_text(folder / entry))
+        elif _DOCKER_NAME.fullmatch(entry):
+            text = _text(folder / entry)
+            yield from _installed(text)
+            for image in _FROM.finditer(text):
+                if tag := _TENSORFLOW_IMAGE.match(image["image"]):
+                    yield "tensorflow", f"=={tag['version']}"
 
 
 def _text(path: Path) -> str:
@@ -167,6 +192,23 @@ def _from_setup_cfg(text: str) -> Iterator[tuple[str, str]]:
         yield from _requirement(line)
 
 
+def _from_setup_py(text: str) -> Iterator[tuple[str, str]]:
+    # Read, never run: only lists that are written out count.
+    if "keras" not in text and "tensorflow" not in text:
+        return
+    try:
+        nodes = list(ast.walk(ast.parse(text)))
+    except (SyntaxError, ValueError, RecursionError):
+        return
+    lists = {target.id: node.value for node in nodes if isinstance(node, ast.Assign) for target in node.targets if isinstance(target, ast.Name)}
+    for node in nodes:
+        for keyword in node.keywords if isinstance(node, ast.Call) else ():
+            value = lists.get(keyword.value.id) if isinstance(keyword.value, ast.Name) else keyword.value
+            if keyword.arg == "install_requires" and isinstance(value, (ast.List, ast.Tuple)):
+                for line in value.elts:
+                    yield from _requirement(line.value if isinstance(line, ast.Constant) else None)
+
+
 def _from_conda(text: str) -> Iterator[tuple[str, str]]:
     # The list items of the file are all that matters: YAML itself is not needed for them.
     for line in text.splitlines():
@@ -190,6 +232,7 @@ _TOML_PIECE = re.compile(r"#[^\r\n]*|\"[^\"\r\n]*\"|'[^'\r\n]*'|^[ \t]*\[(?P<tab
 _TOML_TABLES = ("project", "project.optional-dependencies", "dependency-groups")
 _INSTALL = re.compile(r"\b(?:pip3?|uv|conda|mamba|micromamba)\s+(?:pip\s+)?(?:install|add|create)\b(?P<words>(?:[^\r\n;&|#\\]|\\r?\n|\.)*)")
 _WORD = re.compile(r"[^\s\"'\\]+")
+_TENSORFLOW_IMAGE = re.compile(r"(?:[\w.-]+/)*tensorflow/tensorflow:(?P<version>\d+\.\d+(?:\.\d+)?)(?:$|-)")
 _FROM = re.compile(r"(?mi)^[ \t]*FROM[ \t]+(?:--\S+[ \t]+)*(?P<image>\S+)")
 
 

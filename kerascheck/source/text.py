@@ -45,6 +45,7 @@ class Source:
         encoding: the codec that turns ``text`` back into the bytes of the file, without the mark.
         bom: whether the file starts with a UTF-8 byte order mark.
         cells: the cells of a notebook; None for scripts.
+        commands: the lines of a notebook that are commands to the shell or to IPython, one below the other.
     """
 
     path: str
@@ -52,6 +53,7 @@ class Source:
     encoding: str = "utf-8"
     bom: bool = False
     cells: tuple[Cell, ...] | None = None
+    commands: str = ""
 
     @functools.cached_property
     def line_starts(self) -> tuple[int, ...]:
@@ -132,8 +134,8 @@ def decode(path: str, data: bytes) -> Source:
     if path.endswith(".ipynb"):
         from kerascheck.source import notebook
 
-        text, cells = notebook.extract(data)
-        return Source(path, text, cells=cells)
+        text, cells, commands = notebook.extract(data)
+        return Source(path, text, cells=cells, commands=commands)
     bom = data.startswith(_BOM)
     try:
         encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)

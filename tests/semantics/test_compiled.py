@@ -4,6 +4,7 @@ import pytest
 from snippets import IMPORTS, load, written
 
 from kerascheck.semantics.compiled import beside_training, changing_numbers, changing_shapes, compiled_in_turns
+from kerascheck.semantics.values import holds_tensor
 
 STEP = IMPORTS + "import random\nimport numpy as np\n@tf.function\ndef step(x, i=0): return x\n"
 PADDED = STEP + "ds = tf.data.Dataset.from_generator(g).padded_batch(4)\n"
@@ -112,3 +113,31 @@ TRAINED = IMPORTS + (
 def test_what_stands_beside_a_compiled_step(tmp_path, text, names):
     module = load(tmp_path, TRAINED + text)
     assert [call.name for call, _, _ in beside_training(module) if (call.name or "").startswith("keras.Metric")] == names
+
+
+@pytest.mark.parametrize(
+    ("body", "read", "is_tensor"),
+    [
+        ("return loss(x)", "step(x)", True),
+        ("return loss(x), {'score': score(x)}", "step(x)[1]['score']", True),
+        ("return 3", "step(x)", True),
+        ("return loss(x) if ready else None", "step(x)", True),
+        ("x + 1", "step(x)", False),
+        ("return None", "step(x)", False),
+    ],
+)
+def test_compiled_functions_give_tensors(tmp_path, body, read, is_tensor):
+    module = load(tmp_path, IMPORTS + f"@tf.function\ndef step(x):\n    {body}\nfound = {read}\nprint(found)\n")
+    (call,) = [call for call in module.run.calls if call.name == "builtins.print"]
+    assert holds_tensor(call.argument(0)) is is_tensor
+
+
+def test_what_one_of_two_compiled_functions_gives(tmp_path):
+    text = (
+        "def make(strategy):\n    @tf.function\n    def one(x): return update(x)\n    if strategy is None: return one\n"
+        "    @tf.function\n    def many(x): return strategy.reduce(strategy.run(one, (x,)))\n    return many\n"
+        "step = make(load())\nfor x in data: print(step(x))\n"
+    )
+    module = load(tmp_path, TRAINED + text)
+    (call,) = [call for call, _, _ in beside_training(module) if call.name == "builtins.print"]
+    assert holds_tensor(call.argument(0))

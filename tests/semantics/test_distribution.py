@@ -3,7 +3,7 @@
 import pytest
 from snippets import IMPORTS, load
 
-from kerascheck.semantics.distribution import eager_runs, unconditional_mirrors, unplaced_models
+from kerascheck.semantics.distribution import eager_runs, unconditional_mirrors, unplaced_models, unscaled_batches
 
 STRATEGY = IMPORTS + (
     "strategy = tf.distribute.MirroredStrategy()\nopt = keras.optimizers.Adam()\n"
@@ -70,3 +70,20 @@ PLACED = IMPORTS + "def build(): return keras.Sequential([keras.layers.Dense(1)]
 )
 def test_models_outside_of_every_scope(tmp_path, text, found):
     assert [each.compiled_inside is not None for each in unplaced_models(load(tmp_path, PLACED + text))] == found
+
+
+@pytest.mark.parametrize(
+    ("choice", "sizes"),
+    [
+        ("strategy = tf.distribute.MirroredStrategy()", [8]),
+        ("if tpu: strategy = tf.distribute.TPUStrategy(tpu)\nelse: strategy = tf.distribute.MirroredStrategy()", [8]),
+        ("if tpu: strategy = tf.distribute.TPUStrategy(tpu)\nelse: raise ValueError", [8]),
+        ("if tpu: strategy = tf.distribute.TPUStrategy(tpu)\nelse: strategy = tf.distribute.get_strategy()", []),
+        ("strategy = tf.distribute.get_strategy()\nif tpu: strategy = tf.distribute.TPUStrategy(tpu)", []),
+        ("if tpu: strategy = tf.distribute.TPUStrategy(tpu)\nelse: strategy = load()", []),
+        ("strategy = tf.distribute.MirroredStrategy()\nn = strategy.num_replicas_in_sync", []),
+    ],
+)
+def test_batches_for_one_device(tmp_path, choice, sizes):
+    text = f"{choice}\nx = np.load('x.npy')\nwith strategy.scope():\n    model = keras.Sequential([keras.layers.Dense(1)])\n    model.compile('adam')\nmodel.fit(x, x, batch_size=8)"
+    assert [batch.size for batch in unscaled_batches(load(tmp_path, IMPORTS + "import numpy as np\n" + text))] == sizes

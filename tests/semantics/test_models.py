@@ -3,7 +3,7 @@
 import pytest
 from snippets import IMPORTS, load
 
-from kerascheck.semantics.models import batching
+from kerascheck.semantics.models import UNKNOWN_WIDTH, batching
 from kerascheck.semantics.values import Instance
 
 HEAD = IMPORTS + "from tensorflow.keras import Input, Model, Sequential, layers\n"
@@ -122,6 +122,28 @@ def test_sizes(tmp_path, text, shape, parameters):
     found = model(tmp_path, text)
     assert found.inputs == ([shape] if shape else [])
     assert found.parameters == parameters
+    assert parameters is None or found.most_parameters == parameters
+
+
+@pytest.mark.parametrize(
+    ("text", "most"),
+    [
+        ("Sequential([layers.Dense(3, input_dim=x.shape[1]), layers.Dense(1)])", 3 * (UNKNOWN_WIDTH + 1) + 4),
+        ("Sequential([layers.Dense(3), layers.ReLU(), layers.Dense(1)])", 3 * (UNKNOWN_WIDTH + 1) + 4),
+        ("Sequential([Input((4,)), layers.Dense(3), layers.Dense(classes)])", 15 + 4 * UNKNOWN_WIDTH),
+        ("i = Input((n,))\nModel(i, layers.Dense(2)(layers.Dense(3)(i)))", 3 * (UNKNOWN_WIDTH + 1) + 8),
+        ("Sequential([Input((n,)), layers.BatchNormalization(), layers.Dense(2)])", 4 * UNKNOWN_WIDTH + 2 * (UNKNOWN_WIDTH + 1)),
+        ("m = Sequential()\nfor _ in range(3): m.add(layers.Dense(4))", None),
+        ("m = Sequential()\nif wide: m.add(layers.Dense(4))", None),
+        ("Sequential([layers.Embedding(n, 4), layers.Flatten(), layers.Dense(1)])", None),
+        ("Sequential([layers.Flatten(), layers.Dense(1)])", None),
+        ("Sequential([*load(), layers.Dense(1)])", None),
+        ("Sequential()", 0),
+    ],
+)
+def test_sizes_at_most(tmp_path, text, most):
+    found = model(tmp_path, text)
+    assert found.most_parameters == most
 
 
 @pytest.mark.parametrize(

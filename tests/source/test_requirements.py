@@ -1,9 +1,12 @@
 """Versions that a project's own files pin."""
 
+import json
+
 import pytest
 
 from kerascheck.source import Source, requirements
-from kerascheck.source.requirements import RequirementsFile, kind_of, pinned_versions, script_versions
+from kerascheck.source.requirements import RequirementsFile, command_versions, kind_of, pinned_versions, script_versions
+from kerascheck.source.text import decode
 
 
 @pytest.fixture(autouse=True)
@@ -29,6 +32,14 @@ def nothing_remembered():
         ("environment.yml", "dependencies:\n  - conda-forge::tensorflow=2.9\n  - pip:\n    - keras==2.9.0\n",
          {"tensorflow": "==2.9.*", "keras": "==2.9.0"}),
         ("environment.yml", "dependencies:\n  - tensorflow-gpu=2.4.1=h8a7_0\n", {"tensorflow": "==2.4.1.*"}),
+        ("setup.py", "from setuptools import setup\nNEEDS = ['numpy', 'tensorflow-gpu<2.5']\nsetup(name='a', install_requires=NEEDS)\n", {"tensorflow": "<2.5"}),
+        ("setup.py", "import setuptools\nsetuptools.setup(install_requires=['keras==2.4'], extras_require={'x': ['tensorflow==1.15']})\n", {"keras": "==2.4"}),
+        ("setup.py", "setup(install_requires=[read('tensorflow==2.1')])\n", {}),
+        ("setup.py", "setup(install_requires=['tensorflow==2.1'\n", {}),
+        ("Dockerfile", "FROM tensorflow/tensorflow:2.4.1-gpu-jupyter\nRUN pip install keras==2.4.*\n# RUN pip install tensorflow==2.1\n",
+         {"tensorflow": "==2.4.1", "keras": "==2.4.*"}),
+        ("Dockerfile", "FROM docker.io/tensorflow/tensorflow:latest-gpu\nRUN pip install tensorflow-datasets==4.0\n", {}),
+        ("gpu.Dockerfile", "FROM a\nRUN conda install -y tensorflow=2.3 && pip install \\\n  -U 'tf-keras<2.16'\n", {"tensorflow": "==2.3.*", "tf-keras": "<2.16"}),
     ],
 )  # fmt: skip
 def test_bounded_versions(tmp_path, name, content, pins):
@@ -36,6 +47,24 @@ def test_bounded_versions(tmp_path, name, content, pins):
     (tmp_path / name).write_text(content)
     (tmp_path / "pkg").mkdir()
     assert pinned_versions(tmp_path / "pkg" / "train.py") == pins
+
+
+@pytest.mark.parametrize(
+    ("cells", "pins"),
+    [
+        (["!pip install -q tensorflow==2.5 numpy"], {"tensorflow": "==2.5"}),
+        (["%pip install 'tensorflow>=2.4,<2.6' keras"], {"tensorflow": ">=2.4,<2.6"}),
+        (["import os\n! {sys.executable} -m pip install \\\n  tensorflow==2.5"], {"tensorflow": "==2.5"}),
+        (["%%bash\npip install tensorflow==2.5"], {"tensorflow": "==2.5"}),
+        (["!pip install tensorflow==2.5", "!pip install tensorflow==2.6"], {}),
+        (["# !pip install tensorflow==2.5\nx = 1"], {}),
+        (["print('pip install tensorflow==2.5')"], {}),
+        (["!pip install -U tensorflow"], {}),
+    ],
+)
+def test_versions_that_a_notebook_installs(cells, pins):
+    notebook = {"cells": [{"cell_type": "code", "source": cell} for cell in cells], "metadata": {}, "nbformat": 4}
+    assert command_versions(decode("a.ipynb", json.dumps(notebook).encode()).commands) == pins
 
 
 def test_files_that_disagree_say_nothing(tmp_path):

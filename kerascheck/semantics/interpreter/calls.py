@@ -65,7 +65,9 @@ class Calls:
         if isinstance(function, Function):
             if function.traced:
                 self._enter_compiled(function, arguments, node)
-            return self._inline(function, arguments, node)
+            outside = self.scope.traced_by() is None
+            result = self._inline(function, arguments, node)
+            return _as_tensors(result) if outside and function.traced == "tf.function" else result
         if isinstance(function, Partial):
             return self.call(function.target, bound_arguments(function.arguments, arguments), node)
         if isinstance(function, Class):
@@ -288,7 +290,9 @@ class Calls:
             self._enter_compiled(made, arguments, node)
             target = made.attributes["target"]
             scope = Scope("call", self.scope, self.module, node, traced="tf.function")
-            return self._inside(scope, lambda a: self.call(target, a, node), arguments)
+            outside = self.scope.traced_by() is None
+            result = self._inside(scope, lambda a: self.call(target, a, node), arguments)
+            return _as_tensors(result) if outside else result
         owner = self._class_name(made) or made.name
         call = self._record(node, f"{owner}.__call__", "__call__", made, arguments)
         if owner == "keras.Model" or made.name.startswith(("keras.layers.", "keras.Sequential", "keras.applications.")):
@@ -399,7 +403,7 @@ class Calls:
                 return Dataset(self._new_stage("distribute", node, call, (dataset.stage,)))
             return UNKNOWN
         if attribute == "scope":
-            return Made("tensorflow.distribute.Strategy.scope")
+            return Made("tensorflow.distribute.Strategy.scope", call)
         self._run_arguments(arguments, node, tensors=True)
         if attribute in ("reduce", "gather", "experimental_local_results"):
             return Tensor("result") if any(holds_tensor(value) for value in arguments.values()) else UNKNOWN
@@ -639,3 +643,14 @@ class Calls:
                 if isinstance(option, (Function, Partial)):
                     for dataset in datasets_in(self._run_callables(option, None, node, tensors=tensors)):
                         self._sink("escape", dataset, node)
+
+
+def _as_tensors(value: Value) -> Value:
+    """What Python gets from a compiled function for what its body returns: all that is no structure and not None comes out as a tensor."""
+    if isinstance(value, Union):
+        return any_of(map(_as_tensors, value.options))
+    if isinstance(value, Group):
+        return Group(value.kind, [_as_tensors(item) for item in value.items], value.open)
+    if isinstance(value, Mapping):
+        return Mapping({key: _as_tensors(item) for key, item in value.items.items()}, value.open)
+    return value if isinstance(value, Tensor) or value == Const(None) else Tensor("result")

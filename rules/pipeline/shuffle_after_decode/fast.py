@@ -93,4 +93,10 @@ def training_data(pattern):
     return examples.repeat().batch(64)
 
 
+def endless_training_data(pattern):
+    images = tf.data.TFRecordDataset(tf.io.gfile.glob(pattern)).shuffle(2048).map(parse, num_parallel_calls=tf.data.AUTOTUNE)
+    flipped = images.map(lambda image, label: (tf.image.random_flip_left_right(image), label), num_parallel_calls=tf.data.AUTOTUNE)
+    return flipped.repeat().batch(64)
+
+
 print("loss:", history.history["loss"][-1] + resized.history["loss"][-1] + float(loss))

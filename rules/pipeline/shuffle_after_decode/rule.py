@@ -4,7 +4,7 @@ from kerascheck.semantics.fixes import move_before
 from kerascheck.semantics.functions import Facts
 from kerascheck.semantics.values import constant
 
-_ELEMENT_BY_ELEMENT = ("map", "filter", "prefetch", "with_options", "enumerate", "ignore_errors")
+_ELEMENT_BY_ELEMENT = ("map", "filter", "prefetch", "with_options", "enumerate", "ignore_errors", "repeat")
 _MANY_IMAGES = 1000
 _LARGE = 50_000_000
 
@@ -55,7 +55,7 @@ class ShuffleAfterDecode(Rule):
     - `shuffle` stands before the map that decodes.
     - A `cache` stands between: what is in memory anyway is not copied by the buffer.
     - The buffer is not a literal, or smaller; or a literal says that the images are small.
-    - A `batch`, `unbatch`, `flat_map`, `interleave` or `repeat` stands between: what is shuffled there
+    - A `batch`, `unbatch`, `flat_map` or `interleave` stands between: what is shuffled there
       is something else. For batches see `shuffle-after-batch`.
     - What the mapped function does is not in sight.
     - The dataset feeds only validation, evaluation, prediction, `adapt` or inspection, or a `take`

@@ -43,5 +43,10 @@ for i, (a, b) in enumerate(dataset):
     if i % 64 == 0:
         bar.update(i)
 
+for i, (a, b) in enumerate(dataset, 1):
+    train_step(a, b)
+    if i % 64 == 0:
+        print("still learning")
+
 print("last:", float(loss))
 print("loss:", float(tf.reduce_mean(tf.stack(history))))

@@ -1,7 +1,8 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.compiled import beside_training
-from kerascheck.semantics.values import Made, holds_tensor, options_of
+from kerascheck.semantics.library import class_of
+from kerascheck.semantics.values import Made, Method, holds_tensor, options_of
 
 _READERS = frozenset({"builtins.print", "builtins.float", "builtins.int", "numpy.mean", "numpy.asarray", "numpy.array"})
 _DISPLAYS = frozenset({"set_postfix", "set_description"})
@@ -13,7 +14,8 @@ class HostSyncInLoop(Rule):
     ## What it does
 
     Reports the first place in a loop with a compiled training step where each turn turns a tensor into a number or text:
-    `loss.numpy()`, `float(loss)`, `print(loss)`, `np.mean(loss)`, or a tensor given to a progress bar.
+    `loss.numpy()`, `float(loss)`, `print(loss)`, `np.mean(loss)`, `optimizer.iterations.numpy()`, or a tensor given to a
+    progress bar.
 
     ## Why it costs
 
@@ -84,4 +86,8 @@ def _reads_back(call):
 
 
 def _is_on_device(value):
-    return holds_tensor(value) or any(isinstance(option, Made) and option.name == "keras.Metric.result" for option in options_of(value))
+    return holds_tensor(value) or any(
+        isinstance(option, Made) and option.name == "keras.Metric.result"
+        or isinstance(option, Method) and option.name == "iterations" and isinstance(option.receiver, Made) and class_of(option.receiver.name) == "keras.Optimizer"
+        for option in options_of(value)
+    )

@@ -49,7 +49,8 @@ class MissingStepsPerExecution(Rule):
     ## When it stays silent
 
     - The argument is given, or may be in `**options`; `run_eagerly`; `keras = 2` and other backends, which were not measured.
-    - Convolutions, recurrent layers, attention; models and layers of the project's own, and any whose size is not known.
+    - Convolutions, recurrent layers, attention; models and layers of the project's own, and any whose size is not known. Only stacks of
+      dense layers may leave the width of their data open; it counts as 4,096 columns then.
     - A callback that acts on batches (`TerminateOnNaN`, `on_train_batch_end`, `save_freq=100`, `update_freq="batch"`), or one that is not known.
     - Only data of a few hundred examples is seen, such as arrays written out: an epoch may then be shorter than 16 steps.
     - Fewer than 10 epochs, or a number that is not a literal; a batch size that is not known; fewer than 32 steps in an epoch, where `steps_per_epoch` tells.
@@ -85,9 +86,9 @@ class MissingStepsPerExecution(Rule):
             return
         seen = set()
         for model in module.models:
-            if model.parameters is None or not all(layer.name in _CHEAP for layer in model.layers):
+            if model.most_parameters is None or not all(layer.name in _CHEAP for layer in model.layers):
                 continue
-            batches = [batch for batch in map(batching, model.fits) if batch is not None and model.parameters * batch.size <= _WORK]
+            batches = [batch for batch in map(batching, model.fits) if batch is not None and model.most_parameters * batch.size <= _WORK]
             if len(batches) < len(model.fits) or not any(_is_long(fit) and module.program.has_many_examples(fit) for fit in model.fits) or any(map(may_act_on_batches, model.fits)):
                 continue
             for call in model.compiles:
@@ -96,7 +97,7 @@ class MissingStepsPerExecution(Rule):
                     seen.add(call.node)
                     yield self.finding(
                         call,
-                        f"Each step of this model, of {model.parameters:,} weights, is shorter than the Python around it; add steps_per_execution=16.",
+                        f"Each step of this model, {model.size}, is shorter than the Python around it; add steps_per_execution=16.",
                         because="After every step Keras reads the losses back and calls the callbacks; with 16 steps per call it does so once in 16.",
                         fix=add_keyword(call, "steps_per_execution", "16", safe=False),
                         related=((model, "the model"),),

@@ -51,7 +51,8 @@ class TinyBatch(Rule):
 
     - Sizes of 17 and more that are written down, the default for models with convolutions, and sizes that are not literals, such as one per replica.
     - Large inputs (more numbers than a picture of 128 x 128 pixels), recurrent layers, attention, large models, and models of which the
-      size is not known: memory may allow no more, or a step has enough to do.
+      size is not known: memory may allow no more, or a step has enough to do. Only stacks of dense layers may leave the width of their
+      data open; it counts as 4,096 columns then.
     - `gradient_accumulation_steps` in the optimizer; few examples in all (nothing of a thousand or more is seen to be loaded).
     - Validation and prediction; hand-written loops; lines with a comment on memory.
 
@@ -83,7 +84,7 @@ class TinyBatch(Rule):
     def check(self, module):
         seen = set()
         for model in module.models:
-            if model.parameters is None or model.parameters > _SMALL or not all(layer.name in _CHEAP for layer in model.layers):
+            if model.most_parameters is None or model.most_parameters > _SMALL or not all(layer.name in _CHEAP for layer in model.layers):
                 continue
             if any(_size(shape) > _LARGE_INPUT for shape in model.inputs) or any(map(_accumulates, model.compiles)):
                 continue
@@ -95,7 +96,7 @@ class TinyBatch(Rule):
                 seen.add(batch.place.node)
                 yield self.finding(
                     batch.place,
-                    f"Batches of {batch.size}{', the default,' * default} leave this model, of {model.parameters:,} weights, little to do in a step; try {'64 or 128' if default else '32 or 64'}.",
+                    f"Batches of {batch.size}{', the default,' * default} leave this model, {model.size}, little to do in a step; try {'64 or 128' if default else '32 or 64'}.",
                     because="A step has a fixed cost in Python and for starting its operations, which so few examples do not outweigh.",
                     related=((model, "the model"), *(((fit, "trained here"),) if fit.node is not batch.place.node else ())),
                 )

@@ -37,7 +37,7 @@ def train(x, y, size=8):
 
 
 table = rng.normal(size=(1024, 6)).astype("float32")
-linear = keras.Sequential([layers.Input((6,)), layers.Dense(1)])
+linear = keras.Sequential([layers.Dense(1, input_dim=table.shape[1])])
 linear.compile("sgd", "mse")
 linear.fit(table, table.mean(axis=1), epochs=1, verbose=0)  # KC411
 history = train(table, table.sum(axis=1))
