@@ -112,12 +112,12 @@ class Model:
     def most_parameters(self) -> int | None:
         """How many weights it has, or has at most.
 
-        Where a stack of dense layers does not say how wide its data or one of its layers is, such as ``Dense(y.shape[1])``, that is taken to be
-        :data:`UNKNOWN_WIDTH`: few tables are wider. None for all other models of which the number is not known.
+        Where a stack of dense layers over a table does not say how many columns that has or how wide a layer is, such as
+        ``Dense(y.shape[1])``, that is taken to be :data:`UNKNOWN_WIDTH`. None for all other models of which the number is not known.
         """
         if self.parameters is not None or not self.complete:
             return self.parameters
-        if self.repeated or not self.layers or not all(layer.certain and layer.name in _OF_COLUMNS for layer in self.layers):
+        if self.repeated or not self.inputs or any(shape is None or len(shape) != 2 for shape in self.inputs) or not all(layer.certain and layer.name in _OF_COLUMNS for layer in self.layers):
             return None
         total, before = 0, None
         for layer in self.layers:

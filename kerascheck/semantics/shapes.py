@@ -48,8 +48,9 @@ def input_shape(call: Call) -> Shape:
     else:
         shape = literal_shape(call.argument(None, "input_shape"))
     if shape is None:
-        width = constant(call.argument(None, "input_dim"))
-        shape = (width,) if isinstance(width, int) and call.name != "keras.layers.Embedding" else None
+        width = call.argument(None, "input_dim")
+        if width is not None and call.name != "keras.layers.Embedding":
+            shape = (constant(width) if isinstance(constant(width), int) else None,)
     if shape is not None:
         return (None, *shape)
     return literal_shape(call.argument(None, "batch_shape") or call.argument(None, "batch_input_shape"))

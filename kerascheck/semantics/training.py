@@ -59,6 +59,7 @@ _TOY_DATA = ("keras.datasets.mnist.", "keras.datasets.fashion_mnist.", "keras.da
 _LARGE_DATA = (
     "sklearn.datasets.fetch_", "tensorflow_datasets.", "tensorflow.io.", "h5py.", *(f"keras.datasets.{name}." for name in ("mnist", "fashion_mnist", "cifar10", "cifar100", "imdb", "reuters", "california_housing")),
 )
+EXAMPLES_OF_A_FILE = 1024
 _FILE_READERS = frozenset(
     {
         "numpy.load", "numpy.loadtxt", "numpy.genfromtxt", "numpy.fromfile", "pandas.read_csv", "pandas.read_parquet", "pandas.read_excel", "pandas.read_json",
@@ -282,23 +283,27 @@ class Program:
             return False
         for call in self._run.calls:
             size = _SIZES.get(call.name or "")
-            units = constant(call.argument(*size[0]), size[1]) if size else None
+            # The number of outputs is often one of classes, which the data know.
+            units = constant(call.argument(*size[0]), None if call.name == "keras.layers.Dense" else size[1]) if size else None
             if size and isinstance(units, int) and units >= size[1]:
                 return True
         return any(module.mentions(_LARGE_LAYERS) for module in self._modules[1:])
 
-    def has_many_examples(self, before: Call) -> bool:
-        """Data of a thousand examples or more is loaded, read from a file, or drawn before a call; False where nothing of that is seen."""
+    def has_many_examples(self, before: Call, least: int = 1000) -> bool:
+        """Data of ``least`` examples or more is loaded, read from a file, or drawn before a call; False where nothing of that is seen.
+
+        A file may hold a table of any length; it is taken to have :data:`EXAMPLES_OF_A_FILE`.
+        """
         for call in self._run.calls:
             if call.order >= before.order:
                 break
             name = call.name or ""
-            if name.startswith(_LARGE_DATA) or name in _FILE_READERS:
+            if name.startswith(_LARGE_DATA) or name in _FILE_READERS and least <= EXAMPLES_OF_A_FILE:
                 return True
             if name.startswith(("numpy.random.", "sklearn.datasets.make_")):
                 for value in call.arguments.values():
                     first = value.items[0] if isinstance(value, Group) and value.items else value
-                    if isinstance(constant(first), int) and constant(first) >= 1000:
+                    if isinstance(constant(first), int) and constant(first) >= least:
                         return True
         return False
 

@@ -12,10 +12,15 @@ class Centred(keras.layers.Layer):
         return inputs - tf.reduce_mean(inputs, axis=1, keepdims=True)
 
 
+class Doubled(keras.layers.Layer):
+    def call(self, inputs):
+        return 2 * inputs
+
+
 rng = np.random.default_rng(0)
 x = rng.normal(size=(2048, 16)).astype("float32")
 y = x[:, :1] - x.mean(axis=1, keepdims=True)
-model = keras.Sequential([keras.Input((16,)), Centred(), keras.layers.Dense(1)])
+model = keras.Sequential([keras.Input((16,)), Centred(), Doubled(), keras.layers.Dense(1)])
 model.compile(keras.optimizers.SGD(0.05), "mse")
 history = model.fit(x, y, batch_size=64, epochs=6, shuffle=False, verbose=0)
 print("loss:", history.history["loss"][-1])

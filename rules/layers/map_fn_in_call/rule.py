@@ -1,10 +1,12 @@
+import libcst as cst
+
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.functions import display
 from kerascheck.semantics.traced import traced_calls
 from kerascheck.semantics.values import Function
 
-_ONE_BY_ONE = {"tensorflow.map_fn": "tf.vectorized_map", "keras.backend.map_fn": "tf.vectorized_map", "keras.ops.map": "keras.ops.vectorized_map"}
+_ONE_BY_ONE = {"tensorflow.map_fn": "tf.vectorized_map", "keras.backend.map_fn": "tf.vectorized_map", "keras.ops.map": "keras.ops.vectorized_map", "tensorflow.scan": "tf.vectorized_map"}
 _NO_BATCH = (
     "tensorflow.io.decode_", "tensorflow.io.read_file", "tensorflow.boolean_mask", "tensorflow.image.non_max_suppression", "tensorflow.py_function",
     "tensorflow.numpy_function", "tensorflow.io.parse_tensor",
@@ -16,7 +18,8 @@ class MapFnInCall(Rule):
 
     ## What it does
 
-    Reports `tf.map_fn`, `keras.backend.map_fn` and `keras.ops.map` in `call`, `train_step`, losses and compiled functions, as an info.
+    Reports `tf.map_fn`, `keras.backend.map_fn` and `keras.ops.map` in `call`, `train_step`, losses and compiled functions, and `tf.scan`
+    with a function that ignores what the turn before gave. As an info.
 
     ## Why it costs
 
@@ -31,7 +34,7 @@ class MapFnInCall(Rule):
 
     ## When it stays silent
 
-    - `tf.scan`, `tf.foldl` and `tf.while_loop`, which carry something from turn to turn.
+    - A `tf.scan` that carries something from turn to turn, `tf.foldl` and `tf.while_loop`.
     - Functions that read or decode a file, pick by a mask, or run Python: these take no batch.
     - Metrics, input pipelines, and code that nothing compiles.
 
@@ -58,12 +61,12 @@ class MapFnInCall(Rule):
     code = "KC206"
     name = "map-fn-in-call"
     severity = Severity.INFO
-    triggers = ("map_fn(", ".map(")
+    triggers = ("map_fn(", ".map(", ".scan(")
     loss_tolerance = 1e-4
 
     def check(self, module):
         for call, how in traced_calls(module):
-            if call.name in _ONE_BY_ONE and how != "metric" and not _needs_elements(module, call.argument(0)):
+            if call.name in _ONE_BY_ONE and how != "metric" and not _needs_elements(module, call):
                 yield self.finding(
                     call,
                     f"{display(call.name)} goes through the batch one element at a time; use an operation on the whole batch, or {_ONE_BY_ONE[call.name]}.",
@@ -71,9 +74,19 @@ class MapFnInCall(Rule):
                 )
 
 
-def _needs_elements(module, function):
-    """Whether a function calls what takes no batch."""
+def _needs_elements(module, call):
+    """Whether a function calls what takes no batch, or needs what the turn before gave."""
+    function = call.argument(0, "fn")
+    if call.name == "tensorflow.scan" and not (isinstance(function, Function) and _ignores_first(function)):
+        return True
     return isinstance(function, Function) and any(
-        (call.name or "").startswith(_NO_BATCH) and any(frame.function is not None and frame.function.node is function.node for frame in call.scope.frames())
-        for call in module.run.calls
+        (inner.name or "").startswith(_NO_BATCH) and any(frame.function is not None and frame.function.node is function.node for frame in inner.scope.frames())
+        for inner in module.run.calls
     )
+
+
+def _ignores_first(function):
+    """Whether the first parameter of a function is never read."""
+    parameters = function.node.params.params
+    names = (node.value for node in function.module.tree.descendants(function.node.body) if isinstance(node, cst.Name))
+    return bool(parameters) and parameters[0].name.value not in names

@@ -14,6 +14,7 @@ _CHEAP = {
 } | {"keras.Sequential", "keras.Model"}  # fmt: skip
 _WORK = 10_000_000
 _EPOCHS = 10
+_STEPS = 16
 
 
 class MissingStepsPerExecution(Rule):
@@ -52,7 +53,7 @@ class MissingStepsPerExecution(Rule):
     - Convolutions, recurrent layers, attention; models and layers of the project's own, and any whose size is not known. Only stacks of
       dense layers may leave the width of their data open; it counts as 4,096 columns then.
     - A callback that acts on batches (`TerminateOnNaN`, `on_train_batch_end`, `save_freq=100`, `update_freq="batch"`), or one that is not known.
-    - Only data of a few hundred examples is seen, such as arrays written out: an epoch may then be shorter than 16 steps.
+    - Only data of fewer than 16 batches is seen, such as arrays written out, or files read where a batch is larger than 64.
     - Fewer than 10 epochs, or a number that is not a literal; a batch size that is not known; fewer than 32 steps in an epoch, where `steps_per_epoch` tells.
 
     ## Use instead
@@ -88,8 +89,10 @@ class MissingStepsPerExecution(Rule):
         for model in module.models:
             if model.most_parameters is None or not all(layer.name in _CHEAP for layer in model.layers):
                 continue
-            batches = [batch for batch in map(batching, model.fits) if batch is not None and model.most_parameters * batch.size <= _WORK]
-            if len(batches) < len(model.fits) or not any(_is_long(fit) and module.program.has_many_examples(fit) for fit in model.fits) or any(map(may_act_on_batches, model.fits)):
+            batches = [batching(fit) for fit in model.fits]
+            if any(batch is None or model.most_parameters * batch.size > _WORK for batch in batches) or any(map(may_act_on_batches, model.fits)):
+                continue
+            if not any(_is_long(fit) and module.program.has_many_examples(fit, _STEPS * batch.size) for fit, batch in zip(model.fits, batches)):
                 continue
             for call in model.compiles:
                 eager = call.argument(5, "run_eagerly")

@@ -86,7 +86,8 @@ class TinyBatch(Rule):
         for model in module.models:
             if model.most_parameters is None or model.most_parameters > _SMALL or not all(layer.name in _CHEAP for layer in model.layers):
                 continue
-            if any(_size(shape) > _LARGE_INPUT for shape in model.inputs) or any(map(_accumulates, model.compiles)):
+            # Of how many columns a table has, the bound of the weights speaks already.
+            if model.parameters is not None and any(_size(shape) > _LARGE_INPUT for shape in model.inputs) or any(map(_accumulates, model.compiles)):
                 continue
             for fit in model.fits:
                 batch = batching(fit)
