@@ -76,6 +76,11 @@ class Interpreter(Statements, Expressions, Calls, Datasets):
         for node in functions:
             if node not in self.reached and node in self.functions:
                 self._run_root(self.functions[node])
+        # Keras calls what a model of another module does with its layers.
+        for cls in list(self._instances):
+            call = cls.member("call")
+            if cls.module is not self.entry and isinstance(call, Function) and library.class_of_bases(cls.external_bases()) == "keras.Model":
+                self._run_root(call)
 
     def _run_module(self, module) -> Env:
         env = self._envs.get(module)

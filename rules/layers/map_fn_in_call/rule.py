@@ -77,7 +77,8 @@ class MapFnInCall(Rule):
 def _needs_elements(module, call):
     """Whether a function calls what takes no batch, or needs what the turn before gave."""
     function = call.argument(0, "fn")
-    if call.name == "tensorflow.scan" and not (isinstance(function, Function) and _ignores_first(function)):
+    # Without an initializer the first element comes out as it is.
+    if call.name == "tensorflow.scan" and (call.argument(2, "initializer") is None or not isinstance(function, Function) or not _ignores_first(function)):
         return True
     return isinstance(function, Function) and any(
         (inner.name or "").startswith(_NO_BATCH) and any(frame.function is not None and frame.function.node is function.node for frame in inner.scope.frames())
