@@ -162,12 +162,12 @@ class Program:
         return [call for call in self._run.calls if taped and call.attribute == "assign_sub"]
 
     @cached_property
-    def tapes(self) -> dict[Scope, Call]:
-        """The first GradientTape that each function, or the module itself, opens."""
-        found: dict[Scope, Call] = {}
+    def tapes(self) -> dict[Scope, list[Call]]:
+        """The calls of GradientTape in each function, and in the module itself, in program order."""
+        found: dict[Scope, list[Call]] = {}
         for call in self._run.calls:
             if call.name == "tensorflow.GradientTape":
-                found.setdefault(call.scope.frame, call)
+                found.setdefault(call.scope.frame, []).append(call)
         return found
 
     @cached_property
@@ -187,7 +187,7 @@ class Program:
         for call in [*self.updates, *self.model_calls("train_on_batch"), *self._assigned_updates]:
             if self.is_executed(call.scope) and not _in_keras_step(call.scope):
                 # Around the tape, not around the variables that are updated one by one.
-                tape, _ = _tape(self._module, call.scope.frames())
+                tape, _ = _tape(self._module, call)
                 loop = _training_loop(tape.scope if tape is not None else call.scope)
                 if loop is not None:
                     candidates.append((call.order, Place(loop.module, loop.node)))
@@ -509,7 +509,7 @@ def eager_steps(module: Module) -> Iterator[EagerStep]:
         frames = list(call.scope.frames())
         if any(frame.function is not None and (frame.function.opaque or frame.function.node in module.run.compiled) for frame in frames):
             continue
-        tape, frame = _tape(module, frames)
+        tape, frame = _tape(module, call)
         if tape is None or frame is None or _calls_saved_model(module, frame):
             continue
         inner = next((loop for loop in tape.scope.loops(across_calls=False) if isinstance(loop.node, (cst.For, cst.While))), None)
@@ -528,10 +528,15 @@ def eager_steps(module: Module) -> Iterator[EagerStep]:
             yield EagerStep(tape.module, node, inner is None and frame.function is not None, call, loop)
 
 
-def _tape(module: Module, frames: Iterable[Scope]) -> tuple[Call | None, Scope | None]:
-    """The GradientTape nearest to a weight update, and the function it is opened in."""
-    tapes = module.program.tapes
-    return next(((tapes[frame], frame) for frame in frames if frame in tapes), (None, None))
+def _tape(module: Module, update: Call) -> tuple[Call | None, Scope | None]:
+    """The first GradientTape of the function or loop that updates weights, and the function it is opened in."""
+    frame = next((frame for frame in update.scope.frames() if frame in module.program.tapes), None)
+    if frame is None:
+        return None, None
+    tapes = module.program.tapes[frame]
+    loop = next(update.scope.loops(across_calls=False), None)
+    # A network may have a loop of its own beside that of another.
+    return next((tape for tape in tapes if next(tape.scope.loops(across_calls=False), None) is loop), tapes[0]), frame
 
 
 def _calls_saved_model(module: Module, frame: Scope) -> bool:

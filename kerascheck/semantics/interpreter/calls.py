@@ -321,7 +321,9 @@ class Calls:
             return self._call_dataset(receiver, attribute, arguments, node)
         if isinstance(receiver, SuperValue):
             owner = library.class_of_bases(receiver.cls.external_bases())
-            self._record(node, f"{owner}.{attribute}" if owner else None, attribute, receiver.instance, arguments)
+            call = self._record(node, f"{owner}.{attribute}" if owner else None, attribute, receiver.instance, arguments)
+            if owner == "keras.Model" and attribute in library.CONSUMING_METHODS:
+                return self._consume(call, attribute, arguments, node)
             return Tensor("result") if attribute == "call" else UNKNOWN
         if isinstance(receiver, Group):
             return self._call_group(receiver, attribute, arguments, node)

@@ -76,7 +76,7 @@ class ForcedCpu(Rule):
         if any(call.name in _TABLES for call in module.run.calls):
             return
         seen = set()
-        for call in (*program.model_calls("fit"), *program.tapes.values()):
+        for call in (*program.model_calls("fit"), *(tape for tapes in program.tapes.values() for tape in tapes)):
             device = program.cpu_device(call.scope)
             if device is not None and not is_guarded(device.scope) and device.node not in seen and not module.is_commented(device.node):
                 seen.add(device.node)
