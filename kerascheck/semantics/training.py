@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from kerascheck.semantics import library
-from kerascheck.semantics.values import UNKNOWN, Call, Class, External, Function, Group, Instance, Iteration, Made, Method, Scope, Value, constant, options_of
+from kerascheck.semantics.arrays import shape_of
+from kerascheck.semantics.values import UNKNOWN, Call, Class, External, Function, Group, Instance, Iteration, Made, Method, Scope, Value, constant, datasets_in, options_of
 
 if TYPE_CHECKING:
     from kerascheck.semantics.module import Module
@@ -306,6 +307,14 @@ class Program:
                     if isinstance(constant(first), int) and constant(first) >= least:
                         return True
         return False
+
+    def has_few_examples(self, fit: Call) -> bool:
+        """The arrays that a model is fitted on are seen to hold fewer than a thousand examples, as those that are written out."""
+        data = fit.argument(0, "x")
+        sources = [stage.argument(0, "tensors") for dataset in datasets_in(data) for stage in dataset.stage.upstream() if stage.is_source] or [data]
+        firsts = [option.items[0] if isinstance(option, Group) and option.kind == "tuple" and option.items else option for source in sources for option in options_of(source)]
+        counts = [shape[0] for shape in map(shape_of, firsts) if shape]
+        return any(count is not None and count < 1000 for count in counts)
 
     @cached_property
     def is_only_dense(self) -> bool:

@@ -33,7 +33,7 @@ def step(x):
         ("history = keras.models.load_model('m').fit(ds)", "train"),
         ("class M(keras.Model): pass\nM().fit(ds)", "train"),
         ("class M(keras.Model):\n    def fit(self, x):\n        for e in x: step(e)\nM().fit(ds)", "train"),
-        ("class M(keras.Model):\n    def fit(self, x): return super().fit(x)\nM().fit(ds)", "unknown"),
+        ("class M(keras.Model):\n    def fit(self, x): return super().fit(x)\nM().fit(ds)", "train"),
         ("def build(): return keras.Sequential([])\nbuild().fit(ds)", "train"),
         ("load().fit(ds)", "train"),
         ("from segmentation_models import Unet\nUnet().fit(ds)", "train"),

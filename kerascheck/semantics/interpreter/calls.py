@@ -5,6 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from kerascheck.semantics import library
+from kerascheck.semantics.arrays import shape_of
 from kerascheck.semantics.interpreter.support import (
     MAX_CALLS,
     MAX_DEPTH,
@@ -579,6 +580,8 @@ class Calls:
                 self._forget(first)
             return Const(None)
         call = self._record(node, f"builtins.{name}", None, UNKNOWN, arguments)
+        if name == "len" and (shape := shape_of(first)) and shape[0] is not None:
+            return Const(shape[0])
         if any(holds_tensor(value) for value in arguments.values()):
             self._use(f"builtins.{name}", node)
         if name in ("max", "min", "abs", "round", "sum") and any(holds_tensor(value) for value in arguments.values()):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import libcst as cst
 
-from kerascheck.semantics import library
+from kerascheck.semantics import arrays, library
 from kerascheck.semantics.interpreter.support import Imported, MAX_OPTIONS, SuperValue, any_of, derived, is_array, is_number, is_symbolic, join
 from kerascheck.semantics.names import canonical
 from kerascheck.semantics.values import (
@@ -103,7 +103,7 @@ class Expressions:
                 inner = Made(f"{value.name}.{name}", value.call)
                 value.attributes[name] = inner
                 return inner
-            return Method(value, name)
+            return self._method(value, name)
         if isinstance(value, ModuleValue):
             return self._member_of(value.module, name)
         if isinstance(value, Tensor):
@@ -126,7 +126,11 @@ class Expressions:
             for other in results[1:]:
                 merged = join(merged, other)
             return merged
-        return Method(value, name)
+        return self._method(value, name)
+
+    def _method(self, value: Value, name: str) -> Value:
+        shape = arrays.shape_of(value) if name == "shape" else None
+        return Method(value, name) if shape is None else arrays.as_group(shape)
 
     def _bound(self, function: Function, receiver: Value) -> Function:
         if function.kind == "staticmethod":
@@ -257,18 +261,21 @@ class Expressions:
 
     def _subscript(self, node: cst.Subscript) -> Value:
         value = self.eval(node.value)
-        key = self._index(node)
+        indices = self._indices(node)
+        key = _only(indices)
         if isinstance(value, (Made, Method)) and is_symbolic(value):
             return Made("keras.KerasTensor", None, {"operands": Group("tuple", [value])})
         if is_array(value):
-            return derived(value)
+            return arrays.shaped(value, arrays.subscripted(arrays.shape_of(value), indices))
         if isinstance(value, Tensor):
             self.indexed.add(node)
             self._use("key" if isinstance(constant(key), str) else "index", node)
             return Tensor("item")
         if isinstance(value, Group):
-            if len(node.slice) == 1 and isinstance(node.slice[0].slice, cst.Slice):
-                return Group(value.kind, list(value.items), open=True)
+            if len(indices) == 1 and isinstance(indices[0], tuple):
+                cut = arrays.slice_of(indices[0])
+                known = cut is not None and not value.open and cut.step != 0
+                return Group(value.kind, value.items[cut] if known else list(value.items), open=not known)
             index = constant(key)
             if isinstance(index, int) and not isinstance(index, bool) and not value.open and -len(value.items) <= index < len(value.items):
                 return value.items[index]
@@ -289,18 +296,20 @@ class Expressions:
             return value
         if isinstance(value, Made) and value.name == "tensorflow.config.list_physical_devices":
             return Made("tensorflow.config.PhysicalDevice", value.call, {"index": key})
-        return UNKNOWN
+        return arrays.columns_of(key) or UNKNOWN
 
     def _index(self, node: cst.Subscript) -> Value:
-        result: Value = UNKNOWN
+        return _only(self._indices(node))
+
+    def _indices(self, node: cst.Subscript) -> list[arrays.Index]:
+        found: list[arrays.Index] = []
         for element in node.slice:
-            if isinstance(element.slice, cst.Index):
-                result = self.eval(element.slice.value)
+            cut = element.slice
+            if isinstance(cut, cst.Slice):
+                found.append(tuple(None if part is None else self.eval(part) for part in (cut.lower, cut.upper, cut.step)))
             else:
-                for part in (element.slice.lower, element.slice.upper, element.slice.step):
-                    if part is not None:
-                        self.eval(part)
-        return result if len(node.slice) == 1 else UNKNOWN
+                found.append("..." if isinstance(cut.value, cst.Ellipsis) else self.eval(cut.value))
+        return found
 
     def _group(self, node) -> Value:
         items: list[Value] = []
@@ -412,6 +421,11 @@ class Expressions:
                 if holds_tensor(value):
                     self._use("format", part)
         return UNKNOWN
+
+
+def _only(indices: list[arrays.Index]) -> Value:
+    """The one key in brackets; UNKNOWN for several, and for slices."""
+    return indices[0] if len(indices) == 1 and isinstance(indices[0], Value) else UNKNOWN
 
 
 _EXPRESSIONS = {

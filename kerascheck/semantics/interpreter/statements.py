@@ -5,6 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from kerascheck.semantics import library
+from kerascheck.semantics.arrays import parts_of, shape_of, split_of
 from kerascheck.semantics.interpreter.support import Imported, MAX_ALIKE, MAX_OPTIONS, MISSING, any_of, derived, dotted_name, is_array, join, literal_of, parameters_of, written_trips
 from kerascheck.semantics.names import canonical
 from kerascheck.semantics.values import (
@@ -224,6 +225,7 @@ class Statements:
                 self._store(self._run_module(option.module).variables, name, value)
 
     def _unpack(self, elements: list, value: Value) -> None:
+        value = parts_of(value) or value
         for option in options_of(value):
             if isinstance(option, Group) and not option.open and len(option.items) == len(elements):
                 for element, item in zip(elements, option.items):
@@ -238,7 +240,7 @@ class Statements:
             # Two parts of every array, in the order of the arguments.
             for index, element in enumerate(elements):
                 given = value.call.argument(index // 2) or UNKNOWN
-                self._bind(element.value if isinstance(element, cst.Element) else element, derived(given) if is_array(given) else UNKNOWN)
+                self._bind(element.value if isinstance(element, cst.Element) else element, split_of(given) if shape_of(given) else derived(given) if is_array(given) else UNKNOWN)
             return
         else:
             each = UNKNOWN

@@ -40,7 +40,7 @@ for row, value in zip(x, y):
         learner.learn()
 
 other = build()
-other.fit(x, y, batch_size=32, epochs=3, shuffle=False, verbose=0)
+other.fit(x, y, batch_size=16, epochs=3, shuffle=False, verbose=0)
 
 losses = model.fit(x, y, batch_size=64, epochs=12, verbose=0).history["loss"]
 print("best:", min(losses))

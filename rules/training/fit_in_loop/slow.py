@@ -40,8 +40,8 @@ for row, value in zip(x, y):
         learner.learn()
 
 other = build()
-for start in range(0, len(x), 32):
-    other.fit(x[start : start + 32], y[start : start + 32], verbose=0)  # KC415:warning
+for start in range(0, len(x), 16):
+    other.fit(x[start : start + 16], y[start : start + 16], verbose=0)  # KC415:warning
 for _ in range(12):
     other.fit(x, y, steps_per_epoch=2, verbose=0)  # KC415:warning
 

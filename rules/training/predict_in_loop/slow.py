@@ -51,4 +51,4 @@ def settle(network, row, turns):
 settled = [settle(model, row, 12) for row in x_val[:1]]
 scores = [classify(row) for row in x_val]
 print("positive:", sum(score > 0.5 for score in scores))
-print("loss:", float(np.mean(brier)) + Scorer(model).error(x_val[:6], y_val[:6]))
+print("loss:", float(np.mean(brier)) + Scorer(model).error(x_val, y_val))

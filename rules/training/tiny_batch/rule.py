@@ -1,7 +1,7 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.models import batching
-from kerascheck.semantics.values import Made
+from kerascheck.semantics.values import Made, constant
 
 _TINY = 16
 _DEFAULT = 32
@@ -15,6 +15,7 @@ _CHEAP = {
         "LayerNormalization LeakyReLU MaxPooling1D MaxPooling2D Normalization ReLU Rescaling Reshape Softmax SpatialDropout1D SpatialDropout2D"
     ).split()
 } | {"keras.Sequential", "keras.Model"}  # fmt: skip
+_RECURRENT = frozenset({"keras.layers.LSTM", "keras.layers.GRU", "keras.layers.SimpleRNN"})
 
 
 class TinyBatch(Rule):
@@ -23,22 +24,22 @@ class TinyBatch(Rule):
     ## What it does
 
     Reports `batch_size=` in `fit`, or the `.batch(n)` of the dataset given to it, with a literal of 16 or less, where
-    the model has at most two million weights and small inputs; and arrays given to `fit` with no batch size where the model has no
-    convolutions. As an info: the batch size also decides how a model learns.
+    the model has at most two million weights and small inputs; and arrays given to `fit` with no batch size where the model has neither
+    convolutions nor recurrent layers, and many examples are loaded. As an info: the batch size also decides how a model learns.
 
     ## Why it costs
 
     Every step costs about a millisecond of Python and of starting operations, however few examples it holds. Time of an
     epoch of the same examples against batches of 64 (Keras 3.15, TensorFlow 2.21, 2 CPU cores shared with other work, no GPU):
 
-    | batch | dense, 1,800 weights | dense, 118,000 weights | CNN on 28 x 28 pixels |
-    |---|---|---|---|
-    | 1 | 13 times | 26 times | 6.2 times |
-    | 4 | 4.3 | 12 | 2.4 |
-    | 8 | 2.8 | 5.1 | 1.5 |
-    | 16 | 2.4 | 3.7 | 1.3 |
-    | 32 | 1.4 | 1.4 | 1.2 |
-    | 128 | 1.2 | 1.7 | 0.9 |
+    | batch | dense, 1,800 weights | dense, 118,000 weights | CNN on 28 x 28 pixels | LSTM, 50,000 weights, 50 steps |
+    |---|---|---|---|---|
+    | 1 | 13 times | 26 times | 6.2 times | 13 times |
+    | 4 | 4.3 | 12 | 2.4 | 5.6 |
+    | 8 | 2.8 | 5.1 | 1.5 | 3.2 |
+    | 16 | 2.4 | 3.7 | 1.3 | 2.0 |
+    | 32 | 1.4 | 1.4 | 1.2 | 1.5 |
+    | 128 | 1.2 | 1.7 | 0.9 | 0.8 |
 
     Beyond 64 nothing is gained here. On a GPU a step of few examples leaves most of the cores idle, which is unmeasured
     here; the smallest batch that pays is larger there.
@@ -49,11 +50,12 @@ class TinyBatch(Rule):
 
     ## When it stays silent
 
-    - Sizes of 17 and more that are written down, the default for models with convolutions, and sizes that are not literals, such as one per replica.
-    - Large inputs (more numbers than a picture of 128 x 128 pixels), recurrent layers, attention, large models, and models of which the
+    - Sizes of 17 and more that are written down, the default for models with convolutions or recurrent layers, and sizes that are not literals, such as one per replica.
+    - Large inputs (more numbers than a picture of 128 x 128 pixels), stateful recurrent layers, attention, large models, and models of which the
       size is not known: memory may allow no more, or a step has enough to do. Only stacks of dense layers may leave the width of their
       data open; it counts as 4,096 columns then.
-    - `gradient_accumulation_steps` in the optimizer; few examples in all (nothing of a thousand or more is seen to be loaded).
+    - `gradient_accumulation_steps` in the optimizer; arrays that are seen to hold fewer than a thousand examples, and for the default
+      size also where nothing of a thousand or more is seen to be loaded.
     - Validation and prediction; hand-written loops; lines with a comment on memory.
 
     ## Use instead
@@ -84,15 +86,17 @@ class TinyBatch(Rule):
     def check(self, module):
         seen = set()
         for model in module.models:
-            if model.most_parameters is None or model.most_parameters > _SMALL or not all(layer.name in _CHEAP for layer in model.layers):
+            if model.most_parameters is None or model.most_parameters > _SMALL or not all(layer.name in _CHEAP | _RECURRENT and not _is_stateful(layer) for layer in model.layers):
                 continue
             # Of how many columns a table has, the bound of the weights speaks already.
             if model.parameters is not None and any(_size(shape) > _LARGE_INPUT for shape in model.inputs) or any(map(_accumulates, model.compiles)):
                 continue
             for fit in model.fits:
                 batch = batching(fit)
-                default = batch is not None and batch.place.node is fit.node and not any("Conv" in layer.name for layer in model.layers)
-                if batch is None or batch.size > (_DEFAULT if default else _TINY) or batch.place.node in seen or not module.program.has_many_examples(fit) or _is_explained(batch.place):
+                if batch is None or batch.place.node in seen or module.program.has_few_examples(fit) or _is_explained(batch.place):
+                    continue
+                default = batch.place.node is fit.node
+                if batch.size > (_DEFAULT if default else _TINY) or default and not (_is_quick(model) and module.program.has_many_examples(fit)):
                     continue
                 seen.add(batch.place.node)
                 yield self.finding(
@@ -101,6 +105,17 @@ class TinyBatch(Rule):
                     because="A step has a fixed cost in Python and for starting its operations, which so few examples do not outweigh.",
                     related=((model, "the model"), *(((fit, "trained here"),) if fit.node is not batch.place.node else ())),
                 )
+
+
+def _is_quick(model):
+    """Whether a step on a few dozen examples takes no longer than what surrounds it."""
+    return not any("Conv" in layer.name or layer.name in _RECURRENT for layer in model.layers)
+
+
+def _is_stateful(layer):
+    """Whether a recurrent layer goes on where the batch before ended, which fixes what a batch holds."""
+    stateful = layer.made and layer.name in _RECURRENT and layer.made.argument(None, "stateful")
+    return bool(stateful) and constant(stateful, True) is not False
 
 
 def _size(shape):

@@ -40,5 +40,9 @@ table = rng.normal(size=(1024, 6)).astype("float32")
 linear = keras.Sequential([layers.Dense(1, input_dim=table.shape[1])])
 linear.compile("sgd", "mse")
 linear.fit(table, table.mean(axis=1), epochs=1, verbose=0)  # KC411
+waves = rng.normal(size=(1024, 10, 1)).astype("float32")
+memory = keras.Sequential([layers.LSTM(8, input_shape=waves.shape[1:]), layers.Dense(1)])
+memory.compile("adam", "mse")
+memory.fit(waves, waves[:, -1], batch_size=16, verbose=0)  # KC411
 history = train(table, table.sum(axis=1))
 print("loss:", reader.evaluate(digits, kinds, verbose=0) + history.history["loss"][-1])
