@@ -100,11 +100,18 @@ class Runtime:
         tensorflow: (major, minor).
         keras: major version of Keras, 2 or 3.
         backend: "tensorflow", "jax" or "torch".
+        multi_backend_keras: Keras before 2.4, a package of its own whose ``fit`` and ``predict`` loop over NumPy arrays.
     """
 
     tensorflow: tuple[int, int] = NEWEST_TENSORFLOW
     keras: int = 3
     backend: str = "tensorflow"
+    multi_backend_keras: bool = False
+
+    @property
+    def autotune(self) -> str:
+        """The name under which the version knows AUTOTUNE (``tf.data.AUTOTUNE`` since 2.4, release notes)."""
+        return "tf.data.AUTOTUNE" if self.tensorflow >= (2, 4) else "tf.data.experimental.AUTOTUNE"
 
     @property
     def tensorflow_version(self) -> str:

@@ -55,7 +55,10 @@ _IN_TENSORFLOW = {
 
 
 def _autotune(module: Module) -> tuple[str, edits.Edits]:
-    return edits.spelling(module.tree, "tensorflow.data.AUTOTUNE")
+    text, imports = edits.spelling(module.tree, "tensorflow.data.AUTOTUNE")
+    if text.endswith("data.AUTOTUNE") and "experimental" in module.runtime.autotune:
+        text = text.removesuffix("AUTOTUNE") + "experimental.AUTOTUNE"
+    return text, imports
 
 
 def _autotuned(op: Operation, position: int | None, keyword: str) -> edits.Edits:
@@ -70,12 +73,12 @@ def _autotuned(op: Operation, position: int | None, keyword: str) -> edits.Edits
 def parallel_calls(op: Operation, *, reorders_randomness: bool = False) -> Fix | None:
     """Give an operation ``num_parallel_calls=tf.data.AUTOTUNE``; unsafe where random draws may come in another order."""
     position = {"map": 1, "interleave": 3, "batch": 2}.get(op.name)
-    return make_fix(UNSAFE if reorders_randomness else SAFE, "Add num_parallel_calls=tf.data.AUTOTUNE", lambda: _autotuned(op, position, "num_parallel_calls"))
+    return make_fix(UNSAFE if reorders_randomness else SAFE, f"Add num_parallel_calls={op.module.runtime.autotune}", lambda: _autotuned(op, position, "num_parallel_calls"))
 
 
 def parallel_reads(op: Operation, *, reorders: bool) -> Fix | None:
     """Give a source ``num_parallel_reads=tf.data.AUTOTUNE``; unsafe where the order of the records matters."""
-    return make_fix(UNSAFE if reorders else SAFE, "Add num_parallel_reads=tf.data.AUTOTUNE", lambda: _autotuned(op, 3, "num_parallel_reads"))
+    return make_fix(UNSAFE if reorders else SAFE, f"Add num_parallel_reads={op.module.runtime.autotune}", lambda: _autotuned(op, 3, "num_parallel_reads"))
 
 
 def repeat_last(repeat: Stage, shuffle: Stage) -> Fix | None:
@@ -86,7 +89,7 @@ def repeat_last(repeat: Stage, shuffle: Stage) -> Fix | None:
 
 
 def append_prefetch(last: Stage) -> Fix | None:
-    """End a dataset with ``.prefetch(tf.data.AUTOTUNE)``."""
+    """End a dataset with a prefetch."""
     tree = last.module.tree
 
     def build() -> edits.Edits:
@@ -95,7 +98,7 @@ def append_prefetch(last: Stage) -> Fix | None:
         text, imports = _autotune(last.module)
         return (*imports, *edits.append_method(tree, last.node, f".prefetch({text})"))
 
-    return make_fix(SAFE, "Append .prefetch(tf.data.AUTOTUNE)", build)
+    return make_fix(SAFE, f"Append .prefetch({last.module.runtime.autotune})", build)
 
 
 def insert_cache(last: Stage) -> Fix | None:

@@ -41,6 +41,7 @@ _WITHOUT_VARIABLES = frozenset(
 )
 
 # Element-wise on any rank, so the same on a batch as on its elements.
+_RESHAPING = frozenset("tensorflow." + name for name in "reshape expand_dims squeeze identity ensure_shape stop_gradient".split())
 _ELEMENTWISE = frozenset(
     "tensorflow." + name
     for name in (
@@ -283,6 +284,11 @@ class Facts:
     def python_function(self) -> Call | None:
         """A py_function or numpy_function, whose body holds Python's lock."""
         return self.call_of("tensorflow.py_function", "tensorflow.numpy_function", "tensorflow.compat.v1.numpy_function")
+
+    @property
+    def only_picks(self) -> bool:
+        """It only picks, repacks and reshapes what it gets: there is nothing to do in parallel, or for whole batches."""
+        return self.known and all((call.name or "") in _RESHAPING for call in self.calls) and not any(kind == "arithmetic" for run in self._runs for kind, _, _ in run.uses)
 
     @property
     def elementwise(self) -> bool:

@@ -40,8 +40,9 @@ _WORTH_FOLLOWING = re.compile(
 _IMPORT_LINE = re.compile(r"^[ \t]*(?:from[ \t]+(?P<base>[.\w]+)[ \t]+import[ \t]+(?P<names>\([^)]*\)|[^\n#;]+)|import[ \t]+(?P<plain>[^\n#;(]+))", re.M)
 _GRAPH_SWITCH = re.compile(r"disable_eager_execution\(|disable_v2_behavior\(")
 _GRAPH_CODE = re.compile(
-    r"\bsess(?:ion)?\.run\(|with tf\.(?:compat\.v1\.)?Session|"
-    r"\btf\.(?:compat\.v1\.)?(?:placeholder|estimator|contrib|truncated_normal|get_variable)\b"
+    r"\bsess(?:ion)?\.run\(|with tf\.(?:compat\.v1\.)?Session|tensorflow\.contrib\b|"
+    r"\btf\.(?:compat\.v1\.)?(?:placeholder|estimator|contrib|truncated_normal|get_variable|get_collection|add_to_collection|"
+    r"trainable_variables|global_variables|global_variables_initializer)\b"
 )
 _DIRECTIVE = re.compile(r"#\s*(?:noqa|kerascheck|KC\d|type:|pylint|pragma|ruff)", re.I)
 _BACKEND = re.compile(r"""KERAS_BACKEND["']\]?\s*[=,:]\s*["'](tensorflow|jax|torch)["']""")
@@ -286,7 +287,10 @@ class Project:
             target = parse_version(settings.target_tensorflow)
         else:
             target = newest_allowed(pins["tensorflow"], TENSORFLOW_RELEASES) if "tensorflow" in pins else None
-        target = target or NEWEST_TENSORFLOW
+        pinned = newest_allowed(pins["keras"], KERAS_RELEASES) if "keras" in pins else None
+        multi_backend = settings.keras is None and pinned is not None and pinned < (2, 4)
+        # Keras 2.3 was made for TensorFlow 2.1 and older.
+        target = target or ((2, 1) if multi_backend else NEWEST_TENSORFLOW)
         backend = settings.backend
         if backend is None:
             written = _BACKEND.search(text)
@@ -296,9 +300,8 @@ class Project:
         elif _LEGACY.search(text):
             keras = 2
         else:
-            pinned = newest_allowed(pins["keras"], KERAS_RELEASES) if "keras" in pins else None
             keras = max(pinned[0], 2) if pinned else 3 if target >= KERAS_3_SINCE else 2
-        return Runtime(target, keras, backend)
+        return Runtime(target, keras, backend, multi_backend)
 
     def _search(self, origin: Path, dotted: str, level: int) -> Path | None:
         parts = dotted.split(".") if dotted else []

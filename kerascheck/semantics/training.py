@@ -511,12 +511,15 @@ def eager_steps(module: Module) -> Iterator[EagerStep]:
         return
     updates = module.program.updates
     compiled = {call.node for call in updates if call.scope.traced_by()}
+    # A step that is written down twice, with tf.function and without, is there to be compared.
+    twins = {node.name.value for node in module.run.compiled if isinstance(node, cst.FunctionDef)}
     seen = set()
     for call in updates:
         if call.node in compiled or turns(call.scope) <= SHORT_LOOP or next(call.scope.loops(), None) is None:
             continue
         frames = list(call.scope.frames())
-        if any(frame.function is not None and (frame.function.opaque or frame.function.node in module.run.compiled) for frame in frames):
+        functions = [frame.function for frame in frames if frame.function is not None]
+        if any(function.opaque or function.node in module.run.compiled or function.name in twins for function in functions):
             continue
         tape, frame = _tape(module, call)
         if tape is None or frame is None or _calls_saved_model(module, frame):

@@ -33,9 +33,8 @@ def pinned_versions(path: str | os.PathLike[str]) -> dict[str, str]:
     """Version specifiers with an exact or upper bound that apply to the script at ``path``.
 
     The nearest folder upwards whose requirements*.txt, pyproject.toml, setup.cfg, setup.py,
-    environment.yml or Dockerfile names a bounded version decides. A package that two files of that
-    folder bound differently is left out, as is what cannot be read: no pin is better
-    than a wrong one.
+    environment.yml or Dockerfile names a bounded version decides, and of two bounds in one
+    folder the newer one, under which TensorFlow repairs more by itself. What cannot be read is left out.
 
     Returns:
         ``tensorflow``, ``keras`` and ``tf-keras`` to specifiers such as ``==2.15.0``,
@@ -71,8 +70,15 @@ def _installed(commands: str) -> Iterator[tuple[str, str]]:
 
 
 def _agreed(requirements: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """The bounded specifier of each package that matters here and is given only one."""
-    return {package: pins.pop() for package, pins in _bounded(requirements).items() if len(pins) == 1}
+    """The bounded specifier of each package that matters here."""
+    return {package: _newest(package, pins) for package, pins in _bounded(requirements).items()}
+
+
+def _newest(package: str, specifiers: set[str]) -> str:
+    from kerascheck.runtime import KERAS_RELEASES, TENSORFLOW_RELEASES, newest_allowed
+
+    releases = TENSORFLOW_RELEASES if package == "tensorflow" else KERAS_RELEASES
+    return max(sorted(specifiers), key=lambda specifier: newest_allowed(specifier, releases) or (0, 0))
 
 
 def _bounded(requirements: Iterable[tuple[str, str]]) -> dict[str, set[str]]:
@@ -96,7 +102,7 @@ def _pins(folder: str) -> tuple[tuple[str, str], ...]:
     found = _bounded(stated)
     # A nearer file that asks for TensorFlow without a bound wants the newest.
     if found or any(_package(name) == "tensorflow" for name, _ in stated):
-        return tuple((package, pins.pop()) for package, pins in sorted(found.items()) if len(pins) == 1)
+        return tuple((package, _newest(package, pins)) for package, pins in sorted(found.items()))
     parent = os.path.dirname(folder)
     if parent == folder or os.path.exists(os.path.join(folder, ".git")):
         return ()

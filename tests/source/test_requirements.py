@@ -56,7 +56,7 @@ def test_bounded_versions(tmp_path, name, content, pins):
         (["%pip install 'tensorflow>=2.4,<2.6' keras"], {"tensorflow": ">=2.4,<2.6"}),
         (["import os\n! {sys.executable} -m pip install \\\n  tensorflow==2.5"], {"tensorflow": "==2.5"}),
         (["%%bash\npip install tensorflow==2.5"], {"tensorflow": "==2.5"}),
-        (["!pip install tensorflow==2.5", "!pip install tensorflow==2.6"], {}),
+        (["!pip install tensorflow==2.5", "!pip install tensorflow==2.6"], {"tensorflow": "==2.6"}),
         (["# !pip install tensorflow==2.5\nx = 1"], {}),
         (["print('pip install tensorflow==2.5')"], {}),
         (["!pip install -U tensorflow"], {}),
@@ -67,10 +67,10 @@ def test_versions_that_a_notebook_installs(cells, pins):
     assert command_versions(decode("a.ipynb", json.dumps(notebook).encode()).commands) == pins
 
 
-def test_files_that_disagree_say_nothing(tmp_path):
+def test_the_newer_of_two_bounds_counts(tmp_path):
     (tmp_path / "requirements.txt").write_text("tensorflow==2.10\nkeras==2.10\n")
     (tmp_path / "requirements-new.txt").write_text("tensorflow==2.15\nkeras == 2.10\n")
-    assert pinned_versions(tmp_path / "train.py") == {"keras": "==2.10"}
+    assert pinned_versions(tmp_path / "train.py") == {"tensorflow": "==2.15", "keras": "==2.10"}
 
 
 def test_the_nearest_folder_decides_and_the_repository_ends_the_search(tmp_path):

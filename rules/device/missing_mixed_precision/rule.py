@@ -1,6 +1,9 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 
+_POLICIES_SINCE = (2, 4)
+_SMALL = 200_000
+
 
 class MissingMixedPrecision(Rule):
     """A large model is trained in float32, and no dtype policy is mentioned anywhere.
@@ -39,6 +42,7 @@ class MissingMixedPrecision(Rule):
       are not in sight.
     - The classic small data sets: MNIST, Fashion-MNIST, the housing prices, and those of
       scikit-learn, but for networks of `keras.applications` and `from_pretrained`.
+    - Every model that is fitted is seen to have fewer than 200,000 weights and no convolutions; projects for TensorFlow before 2.4.
     - GANs, reinforcement learning, and code that sets float64.
     - Modules that define functions only and run nothing.
     - Graph code of TensorFlow 1: sessions, placeholders, estimators, `disable_eager_execution`.
@@ -76,6 +80,8 @@ class MissingMixedPrecision(Rule):
         place = program.first_training
         if place is None or program.mentions_precision or program.pins_cpu or program.uses_tpu:
             return
+        if module.runtime.tensorflow < _POLICIES_SINCE or _are_small([model for model in module.models if model.is_trained]):
+            return
         if program.reinforcement_learning or program.adversarial or program.uses_float64 or not program.has_large_layers:
             return
         yield self.finding(
@@ -83,3 +89,10 @@ class MissingMixedPrecision(Rule):
             "This script trains in float32 only; on a GPU with Tensor Cores try keras.mixed_precision.set_global_policy(\"mixed_float16\").",
             because="The gain depends on the GPU and on the layers; nothing was measured here, and on a CPU it is slower.",
         )
+
+
+def _are_small(models):
+    """Whether all models that are trained are seen to have few weights, and none that is used at many places of a picture."""
+    return bool(models) and all(
+        model.most_parameters is not None and model.most_parameters < _SMALL and not any("Conv" in (layer.name or "") for layer in model.layers) for model in models
+    )

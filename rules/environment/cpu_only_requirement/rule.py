@@ -14,6 +14,7 @@ _LAST_ON_WINDOWS = (2, 10)
 _PLAIN_IMAGE = re.compile(r"(?:docker\.io/)?(?:library/)?(?:python|ubuntu|debian|alpine|fedora|continuumio/(?:miniconda|anaconda)3?|condaforge/\S+|mambaorg/\S+)(?::(?!.*(?:cuda|nvidia|gpu))\S*)?$")
 _CPU_BUILD = re.compile(r"=\s*(?:\*_)?(?:mkl|eigen|cpu)\w*")
 _NVIDIA = re.compile(r"nvidia|cuda|cudnn")
+_OTHERS_ON_GPU = frozenset({"jax", "jaxlib", "flax", "torch"})
 _ON_PURPOSE = re.compile(r"\bcpu\b|cpu[-_ ]only", re.I)
 _ASIDE = frozenset("doc docs readthedocs rtd test tests ci dev lint cpu".split())
 
@@ -52,6 +53,7 @@ class CpuOnlyRequirement(Rule):
       installed beside it.
     - `tensorflow-cpu` beside another `tensorflow` in the file, or beside a file with `tensorflow[and-cuda]` in the same folder: there
       is a choice. Markers, such as that of a Mac.
+    - `tensorflow-cpu` beside JAX, Flax or PyTorch: those use the GPU, and TensorFlow reads the data.
     - Files, folders and groups for documentation, tests, continuous integration or the CPU by their name, and files with a comment that
       speaks of the CPU: there it is meant.
     - `# noqa: KC701` at the end of the line, or alone on the line above.
@@ -106,6 +108,8 @@ def _problems(file: RequirementsFile, requirement: Requirement) -> Iterator[tupl
         return
     fix = _with_cuda(requirement) if newest and newest >= _CUDA_EXTRA_SINCE else None
     if requirement.name == "tensorflow-cpu":
+        if any(other.name in _OTHERS_ON_GPU for other in file.requirements):
+            return
         offered = (other for each in (file, *file.beside()) for other in each.requirements)
         if not any(other.name == "tensorflow" and (other.module is file or "and-cuda" in other.extras) for other in offered):
             yield "tensorflow-cpu never uses a GPU; install tensorflow[and-cuda] where there is one.", "The package is built without CUDA.", fix

@@ -86,7 +86,7 @@ class FixedParallelism(Rule):
                 continue
             yield self.finding(
                 op,
-                f"The number of parallel calls of this {op.name} is fixed; tf.data.AUTOTUNE fits it to the machine.",
+                f"The number of parallel calls of this {op.name} is fixed; {module.runtime.autotune} fits it to the machine.",
                 because=because,
                 fix=parallel_calls(op, reorders_randomness=op.facts.randomness is not None),
             )

@@ -1,6 +1,8 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 
+_REPLACED_SINCE = (2, 3)
+
 
 class ImageDataGenerator(Rule):
     """ImageDataGenerator loads and augments images in Python, one after the other.
@@ -34,6 +36,7 @@ class ImageDataGenerator(Rule):
     - It is used to look at a few augmented images, or to fit its statistics; its batches are
       taken one by one with `next`.
     - A class of that name from elsewhere.
+    - Projects for TensorFlow before 2.3, which has neither `image_dataset_from_directory` nor the layers.
 
     ## Use instead
 
@@ -66,9 +69,14 @@ class ImageDataGenerator(Rule):
     loss_tolerance = None
 
     def check(self, module):
+        if module.runtime.tensorflow < _REPLACED_SINCE:
+            return
+        arrays = {id(call.receiver) for call in module.run.calls if call.name == "keras.preprocessing.image.ImageDataGenerator.flow"}
         for call in module.program.image_generators:
             yield self.finding(
                 call,
-                "ImageDataGenerator decodes and augments in Python, one image at a time; use image_dataset_from_directory and preprocessing layers.",
+                "ImageDataGenerator augments in Python, one image at a time; fit on the arrays, and augment with the Random layers of Keras."
+                if id(call.result) in arrays
+                else "ImageDataGenerator decodes and augments in Python, one image at a time; use image_dataset_from_directory and preprocessing layers.",
                 because="Its images are trained on here, and Python's lock keeps its threads from working side by side.",
             )

@@ -83,7 +83,7 @@ class MissingPrefetch(Rule):
             if end.early is None:
                 yield self.finding(
                     end.last,
-                    "This dataset feeds training without a prefetch at its end; append .prefetch(tf.data.AUTOTUNE).",
+                    f"This dataset feeds training without a prefetch at its end; append .prefetch({module.runtime.autotune}).",
                     because=end.because,
                     severity=Severity.WARNING if end.costs else Severity.INFO,
                     fix=append_prefetch(end.last),

@@ -43,6 +43,7 @@ class PrefetchNotLast(Rule):
     - The prefetch is inside a Keras utility, such as `timeseries_dataset_from_array`.
     - The dataset feeds only validation, evaluation, prediction, `adapt` or inspection, or a `take`
       has cut it to at most 32 elements.
+    - The prefetch ends a dataset that another module makes, and this one adds to.
     - What follows is in a function that this file does not show.
     - Graph code of TensorFlow 1: sessions, placeholders, estimators, `disable_eager_execution`.
 
@@ -75,7 +76,8 @@ class PrefetchNotLast(Rule):
 
     def check(self, module):
         for end in module.pipelines.unbuffered():
-            if end.early is not None:
+            # What another module makes ends in a prefetch for all that use it.
+            if end.early is not None and end.early.module is end.last.module:
                 yield self.finding(
                     end.early,
                     f"This prefetch stands before {end.last.name}, and nothing is prefetched at the end; move it there.",

@@ -76,7 +76,7 @@ class SequentialRecordReads(Rule):
                 continue
             yield self.finding(
                 op,
-                "These files are read one after the other; add num_parallel_reads=tf.data.AUTOTUNE if they are on network storage.",
+                f"These files are read one after the other; add num_parallel_reads={module.runtime.autotune} if they are on network storage.",
                 because="TensorFlow opens the next file when the one before is at its end, and waits for the storage each time.",
                 fix=parallel_reads(op, reorders=not op.followed_by(module.pipelines, "shuffle")),
             )

@@ -88,7 +88,7 @@ class SerialInterleave(Rule):
             if op.name == "flat_map":
                 if reads is None:
                     continue
-                message = "This flat_map reads one file after the other; use interleave with num_parallel_calls=tf.data.AUTOTUNE."
+                message = f"This flat_map reads one file after the other; use interleave with num_parallel_calls={module.runtime.autotune}."
                 because = "The next file is opened when the last one is exhausted, so nothing overlaps the wait for storage."
             else:
                 given = op.parallelism
@@ -97,7 +97,7 @@ class SerialInterleave(Rule):
                 if reads is None and op.facts.known:
                     # It mixes what is in memory already.
                     continue
-                message = "This interleave fetches from one input at a time; give it num_parallel_calls=tf.data.AUTOTUNE."
+                message = f"This interleave fetches from one input at a time; give it num_parallel_calls={module.runtime.autotune}."
                 because = "TensorFlow does not make an interleave parallel by itself; it costs where storage or the inner pipeline makes it wait."
             yield self.finding(
                 op,

@@ -47,6 +47,7 @@ class SerialMap(Rule):
     - `f` is a `py_function` or `numpy_function`: it holds Python's lock, and parallel calls
       did not help (ratio 1.0). See `py-function-in-map`.
     - The map is in the function of an interleave that already runs in parallel.
+    - As an info, not a warning, where nothing but picking, repacking and reshaping is done.
     - Determinism is asked for, by `enable_op_determinism` or `TF_DETERMINISTIC_OPS`.
     - Graph code of TensorFlow 1: sessions, placeholders, estimators, `disable_eager_execution`.
 
@@ -95,8 +96,7 @@ class SerialMap(Rule):
                     continue
                 severity, because = Severity.WARNING, f"TensorFlow does not rewrite maps inside the function given to {outer.name}."
             elif given is not None:
-                if op.facts.known and not op.facts.calls:
-                    # It picks or repacks: there is nothing to do in parallel.
+                if op.facts.only_picks:
                     continue
                 severity, because = Severity.WARNING, "The literal 1 keeps TensorFlow from making the map parallel by itself."
             elif state is not None:
@@ -113,13 +113,14 @@ class SerialMap(Rule):
             else:
                 severity = Severity.INFO
                 because = "If the function holds state (random draws, lookups, variables), TensorFlow leaves the map serial."
-            if severity is Severity.WARNING and not op.feeds_training and state is None and given is None and outer is None:
+            unsure = not op.feeds_training and given is None and outer is None
+            if severity is Severity.WARNING and state is None and (unsure or op.facts.only_picks):
                 severity = Severity.INFO
             yield self.finding(
                 op,
-                "This map runs one call at a time; give it num_parallel_calls=tf.data.AUTOTUNE."
+                f"This map runs one call at a time; give it num_parallel_calls={module.runtime.autotune}."
                 if severity is Severity.WARNING
-                else "This map leaves parallel calls to the runtime; num_parallel_calls=tf.data.AUTOTUNE says so for every version.",
+                else f"This map leaves parallel calls to the runtime; num_parallel_calls={module.runtime.autotune} says so for every version.",
                 because=because,
                 severity=severity,
                 fix=parallel_calls(op, reorders_randomness=op.facts.randomness is not None),

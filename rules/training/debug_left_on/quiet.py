@@ -105,3 +105,9 @@ class Replaying(keras.Model):
 replaying = Replaying()
 replaying.compile("adam", "mse", run_eagerly=True)
 replaying.fit(np.zeros((8, 2)), np.zeros((8, 1)))
+
+# A switch that somebody turns.
+STEP_BY_STEP = True
+switched = keras.Sequential([keras.layers.Dense(1)])
+switched.compile("adam", "mse", run_eagerly=STEP_BY_STEP)
+switched.fit(np.zeros((8, 2)), np.zeros((8, 1)))

@@ -1,3 +1,5 @@
+import libcst as cst
+
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.fixes import delete_statement, drop_argument
@@ -101,7 +103,10 @@ class DebugLeftOn(Rule):
                 continue
             yield self.finding(call, f"{display(call.name)} {_SWITCHES[call.name]}; remove it when you are done debugging.", because=_COST, fix=delete_statement(call))
         for call in module.program.model_calls("compile"):
-            if constant(call.argument(None, "run_eagerly")) is True and not is_guarded(call.scope) and not _needs_python(module, call.receiver):
+            written = call.arguments.nodes.get("run_eagerly")
+            # A name for it is a switch that somebody turns.
+            is_literal = written is not None and isinstance(written.value, cst.Name) and written.value.value == "True"
+            if is_literal and not is_guarded(call.scope) and not _needs_python(module, call.receiver):
                 at = Place(call.module, call.arguments.node(None, "run_eagerly") or call.node)
                 fix = drop_argument(call, "run_eagerly", safe=True)
                 yield self.finding(at, "run_eagerly=True makes every step run operation by operation in Python; remove it.", because=_COST, fix=fix)

@@ -39,6 +39,7 @@ class EagerTrainStep(Rule):
     - The step is not reached from a loop, or stands in a test.
     - The loops around it make at most 100 turns in total, as literals tell: tracing takes about as long.
     - It calls a model of `tf.saved_model.load` or `hub.load`, which is compiled already.
+    - A function of the same name is compiled elsewhere in the file: the two are there to be compared.
     - It has a decorator that cannot be read, which may compile it.
     - Graph code of TensorFlow 1: sessions, placeholders, estimators, `disable_eager_execution`.
 

@@ -50,6 +50,7 @@ class FitInLoop(Rule):
     - Chunks whose size cannot be seen, such as files that do not fit into memory together, and whole datasets.
     - As to whole epochs: where the loop also compiles the model, sets its weights or another attribute of it, or trains
       another model, where `fit` stands under a condition, and where its data is made in the loop.
+    - Projects that pin Keras below 2.4, whose `fit` and `predict` build no datasets.
     - `fit` of scikit-learn and other classes that are not Keras models; tests; the graphs of TensorFlow 1.
 
     ## Use instead
@@ -82,7 +83,7 @@ class FitInLoop(Rule):
     loss_tolerance = 1e-5
 
     def check(self, module):
-        for each in () if module.is_graph_code else repetitions(module, "fit", "fit_generator"):
+        for each in () if module.is_graph_code or module.runtime.multi_backend_keras else repetitions(module, "fit", "fit_generator"):
             call, loop = each.call, each.loop
             epochs = call.argument(3 if call.attribute == "fit" else 2, "epochs")
             if not each.is_same or epochs is not None and constant(epochs) != 1 or turns(call.scope) <= _A_FEW:

@@ -54,6 +54,7 @@ class HeavyCallback(Rule):
     - `save_freq="epoch"`, numbers of 20 and more, and numbers that are not literals, as `5 * steps_per_epoch`.
     - `save_best_only`: how often it writes is not known.
     - Under a condition, such as a flag for debugging; in tests.
+    - What TensorBoard records in a notebook that opens it with `%tensorboard`: somebody looks at it.
     - The defaults of TensorBoard, histograms every few epochs, a profile of some batches.
 
     ## Use instead
@@ -99,7 +100,9 @@ class HeavyCallback(Rule):
                 fix=None if "{batch" in call.module.text else drop_argument(call, "save_freq", safe=False),
             )
         for call in module.program.calls("keras.callbacks.TensorBoard"):
-            for argument, what, cost in () if is_guarded(call.scope) else _recordings(call):
+            # Who opens TensorBoard beside it looks at what is recorded.
+            watched = "%tensorboard" in call.module.source.commands
+            for argument, what, cost in () if watched or is_guarded(call.scope) else _recordings(call):
                 yield self.finding(
                     Place(call.module, call.arguments.nodes.get(argument) or call.node),
                     f"{argument} makes TensorBoard {what}; leave it out unless somebody looks at that.",

@@ -40,6 +40,7 @@ class PredictInLoop(Rule):
     - The session of a TensorFlow 1 graph, and code with placeholders, estimators or
       `disable_eager_execution`.
     - `predict` of scikit-learn and other classes that are not Keras models; tests.
+    - Projects that pin Keras below 2.4, whose `fit` and `predict` build no datasets.
     - Per-item functions that no loop calls.
 
     ## Use instead
@@ -74,7 +75,7 @@ class PredictInLoop(Rule):
     loss_tolerance = 1e-5
 
     def check(self, module):
-        for call in () if module.is_graph_code else module.run.calls:
+        for call in () if module.is_graph_code or module.runtime.multi_backend_keras else module.run.calls:
             if call.attribute != "predict" or not module.program.is_model_call(call):
                 continue
             # With a batch size of its own, each turn predicts a whole array.

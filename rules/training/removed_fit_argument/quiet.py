@@ -99,6 +99,12 @@ def predict_anywhere(batches):
         return model.predict(batches)
 
 
+# One of two methods, chosen by what there is.
+def fit_with_either(batches, old):
+    train = model.fit_generator if old else model.fit
+    return train(batches)
+
+
 # A setting of that name which never reaches Keras.
 settings = {"workers": 4, "max_queue_size": 10, "use_multiprocessing": False}
 print("fit_generator and predict_generator are gone; see", settings)

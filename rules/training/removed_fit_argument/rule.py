@@ -1,3 +1,5 @@
+import libcst as cst
+
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.fixes import drop_argument, replace_generator_method
@@ -33,6 +35,7 @@ class RemovedFitArgument(Rule):
     - The arguments in the constructor of a `PyDataset`.
     - Keras 2: `tf_keras`, or a project that pins Keras below 3 or TensorFlow below 2.16.
     - Methods of other classes, and models that override `fit` with such a parameter.
+    - A name that stands for one of two methods, as `fit = model.fit_generator if old else model.fit`.
     - Branches on the version of Keras, and calls under an `except` of `TypeError`, `AttributeError`,
       `ValueError` or `Exception`.
 
@@ -77,7 +80,8 @@ class RemovedFitArgument(Rule):
         if module.runtime.keras < 3 or module.program.chooses_legacy_keras:
             return
         for call in module.program.model_calls("fit_generator", "evaluate_generator", "predict_generator"):
-            if not handles_versions(call.scope):
+            # A name that stands for one of two methods was chosen by a version.
+            if not handles_versions(call.scope) and isinstance(call.node.func, cst.Attribute) and call.node.func.attr.value == call.attribute:
                 new = call.attribute.removesuffix("_generator")
                 yield self.finding(
                     call,

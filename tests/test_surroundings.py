@@ -1,0 +1,55 @@
+"""What the surroundings of a script say changes what is said of it: pins, commands of a notebook, other modules."""
+
+import json
+
+import pytest
+from command import kerascheck
+
+TRAIN = "import tensorflow as tf\nmodel = tf.keras.Sequential([tf.keras.layers.Dense(1)])\nmodel.compile('sgd', 'mse')\n"
+RANDOM = "ds = tf.data.Dataset.from_tensor_slices(load()).map(lambda x: x + tf.random.normal(())).batch(8)\nmodel.fit(ds, epochs=3)\n"
+PREDICT = "model.fit(load())\nfor row in load(): show(model.predict(row[None]))\n"
+IMAGES = "images = tf.keras.preprocessing.image.ImageDataGenerator().flow_from_directory('d')\nmodel.fit(images)\n"
+
+
+def findings(folder, text, requirements, *options):
+    (folder / "train.py").write_text(TRAIN + text)
+    (folder / "requirements.txt").write_text(requirements)
+    (folder / ".git").mkdir(exist_ok=True)
+    result = kerascheck(*options, "--output-format", "json", "--exit-zero", str(folder / "train.py"))
+    return json.loads(result.out)["findings"]
+
+
+@pytest.mark.parametrize(("pin", "name"), [("tensorflow==2.3", "tf.data.experimental.AUTOTUNE"), ("tensorflow==2.4", "tf.data.AUTOTUNE"), ("", "tf.data.AUTOTUNE")])
+def test_autotune_is_written_as_the_version_knows_it(tmp_path, pin, name):
+    (finding,) = findings(tmp_path, RANDOM, pin, "--select", "KC101")
+    assert f"num_parallel_calls={name}" in finding["message"]
+    assert f"num_parallel_calls={name}" in finding["fix"]["message"]
+    assert kerascheck("--select", "KC101", "--fix", "--unsafe-fixes", "--exit-zero", str(tmp_path / "train.py")).code == 0
+    assert f"num_parallel_calls={name})" in (tmp_path / "train.py").read_text()
+
+
+@pytest.mark.parametrize(("pin", "said"), [("keras==2.3.1", False), ("keras==2.4.3", True), ("tensorflow==2.2", True), ("", True)])
+def test_keras_of_its_own_predicts_without_a_dataset(tmp_path, pin, said):
+    assert bool(findings(tmp_path, PREDICT, pin, "--select", "KC405")) is said
+
+
+@pytest.mark.parametrize(("pin", "said"), [("tensorflow==2.2", False), ("tensorflow==2.3", True)])
+def test_nothing_is_advised_that_the_version_lacks(tmp_path, pin, said):
+    assert bool(findings(tmp_path, IMAGES, pin, "--select", "KC111")) is said
+
+
+def test_what_tensorboard_shows_in_the_notebook_is_looked_at(tmp_path):
+    code = TRAIN + "model.fit(load(), callbacks=[tf.keras.callbacks.TensorBoard(histogram_freq=1)])"
+    for opened, said in ((False, 1), (True, 0)):
+        cells = [code, "%tensorboard --logdir logs"] if opened else [code]
+        notebook = {"cells": [{"cell_type": "code", "source": cell} for cell in cells], "metadata": {}, "nbformat": 4}
+        (tmp_path / "train.ipynb").write_text(json.dumps(notebook))
+        result = kerascheck("--select", "KC412", "--output-format", "json", "--exit-zero", str(tmp_path / "train.ipynb"))
+        assert len(json.loads(result.out)["findings"]) == said
+
+
+def test_what_another_module_prefetches_it_prefetches_for_all(tmp_path):
+    (tmp_path / "data.py").write_text("import tensorflow as tf\ndef load(): return tf.data.Dataset.list_files('*').batch(8).prefetch(1)\n")
+    (tmp_path / "train.py").write_text(TRAIN + "from data import load\nmodel.fit(load().map(lambda x: x + tf.random.normal(())), epochs=3)\n")
+    result = kerascheck("--select", "KC125", "--output-format", "json", "--exit-zero", str(tmp_path))
+    assert not json.loads(result.out)["findings"]
