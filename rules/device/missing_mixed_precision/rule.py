@@ -1,7 +1,8 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 
-_POLICIES_SINCE = (2, 4)
+# tf.keras.mixed_precision.experimental came with 2.1, and lost its last word with 2.4 (release notes).
+_POLICIES_SINCE, _STABLE_SINCE = (2, 1), (2, 4)
 _SMALL = 200_000
 
 
@@ -42,7 +43,7 @@ class MissingMixedPrecision(Rule):
       are not in sight.
     - The classic small data sets: MNIST, Fashion-MNIST, the housing prices, and those of
       scikit-learn, but for networks of `keras.applications` and `from_pretrained`.
-    - Every model that is fitted is seen to have fewer than 200,000 weights and no convolutions; projects for TensorFlow before 2.4.
+    - Every model that is fitted is seen to have fewer than 200,000 weights and no convolutions; projects for TensorFlow before 2.1.
     - GANs, reinforcement learning, and code that sets float64.
     - Modules that define functions only and run nothing.
     - Graph code of TensorFlow 1: sessions, placeholders, estimators, `disable_eager_execution`.
@@ -84,9 +85,10 @@ class MissingMixedPrecision(Rule):
             return
         if program.reinforcement_learning or program.adversarial or program.uses_float64 or not program.has_large_layers:
             return
+        setting = "keras.mixed_precision.set_global_policy" if module.runtime.tensorflow >= _STABLE_SINCE else "tf.keras.mixed_precision.experimental.set_policy"
         yield self.finding(
             place,
-            "This script trains in float32 only; on a GPU with Tensor Cores try keras.mixed_precision.set_global_policy(\"mixed_float16\").",
+            f'This script trains in float32 only; on a GPU with Tensor Cores try {setting}("mixed_float16").',
             because="The gain depends on the GPU and on the layers; nothing was measured here, and on a CPU it is slower.",
         )
 

@@ -40,7 +40,6 @@ class PredictInLoop(Rule):
     - The session of a TensorFlow 1 graph, and code with placeholders, estimators or
       `disable_eager_execution`.
     - `predict` of scikit-learn and other classes that are not Keras models; tests.
-    - Projects that pin Keras below 2.4, whose `fit` and `predict` build no datasets.
     - Per-item functions that no loop calls.
 
     ## Use instead
@@ -75,7 +74,7 @@ class PredictInLoop(Rule):
     loss_tolerance = 1e-5
 
     def check(self, module):
-        for call in () if module.is_graph_code or module.runtime.multi_backend_keras else module.run.calls:
+        for call in () if module.is_graph_code else module.run.calls:
             if call.attribute != "predict" or not module.program.is_model_call(call):
                 continue
             # With a batch size of its own, each turn predicts a whole array.
@@ -88,12 +87,16 @@ class PredictInLoop(Rule):
                 continue
             if loop is None or in_session(call.scope) or turns(call.scope) <= _A_FEW or varies(call.node.func, call.scope) is not None:
                 continue
+            old = module.runtime.multi_backend_keras
             training = module.program.first_training is not None or any(outer.trains for outer in call.scope.loops())
             yield self.finding(
                 call,
-                "model.predict is called in every turn of a loop; predict the whole array once, or call model(x, training=False) where each turn needs the last.",
-                because="Every predict builds a dataset and an iterator of its own, about 0.1 s before the first number is computed.",
-                severity=Severity.WARNING if training else Severity.INFO,
+                "model.predict is called in every turn of a loop; predict the whole array once"
+                + (", unless each turn needs the last." if old else ", or call model(x, training=False) where each turn needs the last."),
+                because="Each predict starts a session's run for as few rows as it is given."
+                if old
+                else "Every predict builds a dataset and an iterator of its own, about 0.1 s before the first number is computed.",
+                severity=Severity.WARNING if training and not old else Severity.INFO,
                 fix=rename_method(call, "predict_on_batch", safe=False, without=("verbose",))
                 if len(call.arguments.positional) == 1 and set(call.arguments.keywords) <= {"verbose"} and not call.arguments.unknown_keywords
                 else None,
