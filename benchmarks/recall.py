@@ -223,6 +223,7 @@ class Planter:
         becomes: what the match becomes; the first group of ``pattern`` is the line's indentation where a line is added.
         line: which line of ``becomes`` the finding stands on.
         needs: what the file must hold besides.
+        unless: what it must not hold: where the anti-pattern is none, as the rule's page says.
         anywhere: whether it matters in code for held-out data too.
     """
 
@@ -232,6 +233,7 @@ class Planter:
     becomes: str
     line: int = 0
     needs: str = ""
+    unless: str = r"\0"
     anywhere: bool = True
 
 
@@ -239,6 +241,9 @@ _COMPILE = r"^([ \t]*)(?:self\.)?model\.compile\((?=[^\n]*\)[ \t]*$)"
 _AFTER_IMPORT = r"^()import tensorflow as tf$"
 _SOURCE = r"from_tensor_slices|from_generator|TFRecordDataset|tfds\.load|list_files|_from_directory"
 """Where a dataset comes from that can be recognised."""
+_TRAINS_WHEN_RUN = r"^[^\s#].*\.(?:fit|train_on_batch)\(|^if __name__|^(?:for|with) "
+_APART = r"\bgym|gymnasium|strategy|distribute|placeholder|Session\("
+"""Reinforcement learning, several devices, and the graphs of TensorFlow 1."""
 PLANTERS = [
     Planter("KC101", "argument removed", r",\s*num_parallel_calls\s*=\s*[\w.]+(?=\s*\))", "", needs=r"tf\.image\.random_|tf\.random\.", anywhere=False),
     Planter("KC101", "argument replaced", r"(?<=num_parallel_calls=)(?:tf\.data\.)?(?:experimental\.)?AUTOTUNE", "1", needs=_SOURCE, anywhere=False),
@@ -247,11 +252,11 @@ PLANTERS = [
     Planter("KC128", "result dropped", rf"^([ \t]*)(\w+)\s*=\s*(\2\.(?:prefetch|shuffle|batch|repeat){_CALL})$", r"\1\3", needs=_SOURCE),
     Planter("KC114", "operations swapped", rf"(\.cache\(\))(\.shuffle{_CALL})", r"\2\1", needs=_SOURCE, anywhere=False),
     Planter("KC115", "operations swapped", rf"(\.shuffle{_CALL})(\.batch{_CALL})", r"\2\1", needs=_SOURCE, anywhere=False),
-    Planter("KC124", "call added", _AFTER_IMPORT, "import tensorflow as tf\ntf.config.experimental.enable_op_determinism()", line=1),
+    Planter("KC124", "call added", _AFTER_IMPORT, "import tensorflow as tf\ntf.config.experimental.enable_op_determinism()", line=1, needs=_TRAINS_WHEN_RUN, unless=_APART),
     Planter("KC208", "argument added", r"(?<=LSTM\()(\d+)", r"\1, recurrent_dropout=0.2"),
     Planter("KC302", "call added", _COMPILE, r'\1tf.keras.mixed_precision.set_global_policy("mixed_float16")\n\g<0>', needs=r"^import tensorflow as tf$"),
-    Planter("KC305", "call added", _AFTER_IMPORT, 'import tensorflow as tf\ntf.keras.backend.set_floatx("float16")', line=1),
-    Planter("KC308", "call added", _AFTER_IMPORT, 'import os\nos.environ["CUDA_VISIBLE_DEVICES"] = "-1"\nimport tensorflow as tf', line=1),
+    Planter("KC305", "call added", _AFTER_IMPORT, 'import tensorflow as tf\ntf.keras.backend.set_floatx("float16")', line=1, needs=_TRAINS_WHEN_RUN, unless=_APART),
+    Planter("KC308", "call added", _AFTER_IMPORT, 'import os\nos.environ["CUDA_VISIBLE_DEVICES"] = "-1"\nimport tensorflow as tf', line=1, needs=_TRAINS_WHEN_RUN, unless=_APART),
     Planter("KC309", "argument added", _COMPILE, r"\g<0>run_eagerly=True, "),
     Planter("KC310", "argument added", _COMPILE, r"\g<0>jit_compile=False, "),
     Planter("KC312", "call added", rf"(?s){_AFTER_IMPORT}(?!.*memory_growth)", 'import tensorflow as tf\ngpus = tf.config.list_physical_devices("GPU")\ntf.config.experimental.set_memory_growth(gpus[0], True)', line=2),
@@ -275,7 +280,7 @@ def _strings(text: str) -> set[int]:
 
 def planted(folders: list[Path], files: int, seed: int) -> Iterator[tuple[str, str, bool, str]]:
     """Rule, kind of change, whether it was found, and where."""
-    paths = sorted(path for folder in folders for path in folder.rglob("*.py") if "test" not in path.name)
+    paths = sorted(path for folder in folders for path in folder.rglob("*.py") if not re.search(r"(?:^|[/_])tests?(?:[/_.]|$)", str(path.relative_to(folder))))
     random.Random(seed).shuffle(paths)
     known = {room.code for room in rooms()}
     used = 0
@@ -293,7 +298,7 @@ def planted(folders: list[Path], files: int, seed: int) -> Iterator[tuple[str, s
             return
         before: set[Place] | None = None
         for planter in PLANTERS:
-            if planter.code not in known or (planter.needs and not re.search(planter.needs, text, re.M)):
+            if planter.code not in known or (planter.needs and not re.search(planter.needs, text, re.M)) or re.search(planter.unless, text):
                 continue
             places = [
                 match

@@ -60,3 +60,10 @@ def test_what_another_module_prefetches_it_prefetches_for_all(tmp_path):
 def test_steps_per_execution_is_advised_where_it_exists(tmp_path, pin, said):
     model = "m = tf.keras.Sequential([tf.keras.layers.Dense(4, input_dim=3)])\nm.compile('sgd', 'mse')\nimport numpy as np\n"
     assert bool(findings(tmp_path, model + "m.fit(np.load('x.npy'), np.load('y.npy'), epochs=50)\n", pin, "--select", "KC407")) is said
+
+
+@pytest.mark.parametrize(("use", "said"), [("model = build()\nmodel.compile('adam')\nmodel.fit(load())\n", True), ("build().run()\n", False)])
+def test_float16_for_a_model_that_is_made_elsewhere(tmp_path, use, said):
+    (tmp_path / "train.py").write_text("import keras\nfrom zoo import build, load\nkeras.config.set_floatx('float16')\noptimizer = keras.optimizers.Adam()\n" + use)
+    result = kerascheck("--select", "KC305", "--output-format", "json", "--exit-zero", str(tmp_path / "train.py"))
+    assert bool(json.loads(result.out)["findings"]) is said

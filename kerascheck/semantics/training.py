@@ -467,7 +467,7 @@ def makes_layer(call: Call) -> bool:
     """Whether a call constructs a layer, or a model of ``keras.applications``."""
     name = call.name or ""
     owner, _, last = name.rpartition(".")
-    return name == "keras.Layer.__init__" or last[:1].isupper() and (owner == "keras.layers" or owner.startswith("keras.applications.") and owner.count(".") == 2)
+    return name == "keras.Layer.__init__" or last[:1].isupper() and (owner in ("keras.layers", "keras.applications") or owner.startswith("keras.applications.") and owner.count(".") == 2)
 
 
 def _may_run_earlier(root: Scope, call: Call) -> bool:

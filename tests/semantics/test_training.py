@@ -3,7 +3,7 @@
 import pytest
 from snippets import IMPORTS, MODEL, load, written
 
-from kerascheck.semantics.training import EXAMPLES_OF_A_FILE, eager_steps, happens_before, is_expected_to_raise, is_guarded, turns, varies
+from kerascheck.semantics.training import EXAMPLES_OF_A_FILE, eager_steps, happens_before, is_expected_to_raise, is_guarded, makes_layer, turns, varies
 
 TAPE = """\
 with tf.GradientTape() as tape:
@@ -549,3 +549,18 @@ def test_another_keras_may_be_chosen_by_an_imported_module(tmp_path):
 )
 def test_imports_that_only_old_keras_has(tmp_path, line, old):
     assert load(tmp_path, f"import tensorflow as tf\n{line}\n").program.imports_old_keras is old
+
+
+@pytest.mark.parametrize(
+    ("call", "expected"),
+    [
+        ("keras.layers.Dense(3)", True),
+        ("keras.applications.MobileNetV2()", True),
+        ("keras.applications.mobilenet_v2.MobileNetV2()", True),
+        ("keras.applications.mobilenet_v2.preprocess_input(x)", False),
+        ("keras.Input((3,))", False),
+        ("class L(keras.layers.Layer): pass\nL()", True),
+    ],
+)
+def test_what_makes_layers(tmp_path, call, expected):
+    assert any(map(makes_layer, load(tmp_path, IMPORTS + call).run.calls)) is expected

@@ -5,7 +5,7 @@ from kerascheck.rule import Rule
 from kerascheck.semantics.training import is_guarded, makes_layer
 from kerascheck.semantics.values import constant
 
-
+_KERAS = ("keras.optimizers.", "keras.losses.", "keras.Model.", "keras.Optimizer.")
 _DIGITS = re.compile(r"tensorflow_probability|gpflow|deepxde|scipy\.(?:integrate|optimize)|odeint|physics|pinn\b|quantum|double precision", re.I)
 
 
@@ -38,7 +38,7 @@ class HalfFloatx(Rule):
     - "float64" in a program that speaks of physics, of integrators or optimizers of SciPy, of TensorFlow Probability and their like, or has
       a comment on the line: there digits count.
     - It stands under a condition, or is set back to "float32" in the program.
-    - No layer is made after it, or nothing is trained, as where a trained model is shrunk.
+    - No layer is made after it and, for "float16", Keras is not used at all; nothing is trained, as where a trained model is shrunk.
 
     ## Use instead
 
@@ -76,16 +76,18 @@ class HalfFloatx(Rule):
             return
         for call in settings:
             layer = next((other for other in module.run.calls if makes_layer(other) and other.order > call.order), None)
-            if is_guarded(call.scope) or layer is None:
+            # All of the model may come from where it is not seen.
+            elsewhere = not any(map(makes_layer, module.run.calls)) and any((other.name or "").startswith(_KERAS) and other.order > call.order for other in module.run.calls)
+            if is_guarded(call.scope) or layer is None and not elsewhere:
                 continue
             if given == {"float16"}:
                 yield self.finding(
                     call,
                     'Weights and optimizer are kept in float16 too, where small updates are lost; use the policy "mixed_float16".',
                     because="floatx is the type of everything that is made from here on.",
-                    related=((layer, "made in float16"),),
+                    related=((layer, "made in float16"),) if layer else (),
                 )
-            elif not module.mentions(_DIGITS) and not module.is_commented(call.node):
+            elif layer is not None and not module.mentions(_DIGITS) and not module.is_commented(call.node):
                 yield self.finding(
                     call,
                     "Everything is computed in float64, which takes two to three times as long; leave it at float32 unless digits count.",

@@ -52,6 +52,7 @@ class LookupLayerInModel(Rule):
     ## Precision
 
     Read on real code: 16 of 31 findings in 9,000 public files; 16 right.
+    Of a sample in 3,700 further files: 5 right.
 
     ## References
 

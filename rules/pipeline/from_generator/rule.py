@@ -53,6 +53,7 @@ class FromGenerator(Rule):
 
     Read on real code: of a sample of findings in 6,100 public files 4 right, 1 arguable, 1 wrong; of a later one in 5,300 other
     files 1 right. What was wrong for a general reason became one of the silences above.
+    Of a sample in 3,700 further files: 3 right.
 
     ## References
 
