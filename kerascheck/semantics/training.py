@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from kerascheck.semantics import library
-from kerascheck.semantics.arrays import shape_of
+from kerascheck.semantics.array_shapes import shape_of
 from kerascheck.semantics.values import UNKNOWN, Call, Class, External, Function, Group, Instance, Iteration, Made, Method, Scope, Value, constant, datasets_in, options_of
 
 if TYPE_CHECKING:

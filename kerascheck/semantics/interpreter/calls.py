@@ -5,7 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from kerascheck.semantics import library
-from kerascheck.semantics.arrays import shape_of
+from kerascheck.semantics.array_shapes import shape_of
 from kerascheck.semantics.interpreter.support import (
     MAX_CALLS,
     MAX_DEPTH,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import libcst as cst
 
-from kerascheck.semantics import arrays, library
+from kerascheck.semantics import array_shapes, library
 from kerascheck.semantics.interpreter.support import Imported, MAX_OPTIONS, SuperValue, any_of, derived, is_array, is_number, is_symbolic, join
 from kerascheck.semantics.names import canonical
 from kerascheck.semantics.values import (
@@ -129,8 +129,8 @@ class Expressions:
         return self._method(value, name)
 
     def _method(self, value: Value, name: str) -> Value:
-        shape = arrays.shape_of(value) if name == "shape" else None
-        return Method(value, name) if shape is None else arrays.as_group(shape)
+        shape = array_shapes.shape_of(value) if name == "shape" else None
+        return Method(value, name) if shape is None else array_shapes.as_group(shape)
 
     def _bound(self, function: Function, receiver: Value) -> Function:
         if function.kind == "staticmethod":
@@ -266,14 +266,14 @@ class Expressions:
         if isinstance(value, (Made, Method)) and is_symbolic(value):
             return Made("keras.KerasTensor", None, {"operands": Group("tuple", [value])})
         if is_array(value):
-            return arrays.shaped(value, arrays.subscripted(arrays.shape_of(value), indices))
+            return array_shapes.shaped(value, array_shapes.subscripted(array_shapes.shape_of(value), indices))
         if isinstance(value, Tensor):
             self.indexed.add(node)
             self._use("key" if isinstance(constant(key), str) else "index", node)
             return Tensor("item")
         if isinstance(value, Group):
             if len(indices) == 1 and isinstance(indices[0], tuple):
-                cut = arrays.slice_of(indices[0])
+                cut = array_shapes.slice_of(indices[0])
                 known = cut is not None and not value.open and cut.step != 0
                 return Group(value.kind, value.items[cut] if known else list(value.items), open=not known)
             index = constant(key)
@@ -296,13 +296,13 @@ class Expressions:
             return value
         if isinstance(value, Made) and value.name == "tensorflow.config.list_physical_devices":
             return Made("tensorflow.config.PhysicalDevice", value.call, {"index": key})
-        return arrays.columns_of(key) or UNKNOWN
+        return array_shapes.columns_of(key) or UNKNOWN
 
     def _index(self, node: cst.Subscript) -> Value:
         return _only(self._indices(node))
 
-    def _indices(self, node: cst.Subscript) -> list[arrays.Index]:
-        found: list[arrays.Index] = []
+    def _indices(self, node: cst.Subscript) -> list[array_shapes.Index]:
+        found: list[array_shapes.Index] = []
         for element in node.slice:
             cut = element.slice
             if isinstance(cut, cst.Slice):
@@ -423,7 +423,7 @@ class Expressions:
         return UNKNOWN
 
 
-def _only(indices: list[arrays.Index]) -> Value:
+def _only(indices: list[array_shapes.Index]) -> Value:
     """The one key in brackets; UNKNOWN for several, and for slices."""
     return indices[0] if len(indices) == 1 and isinstance(indices[0], Value) else UNKNOWN
 

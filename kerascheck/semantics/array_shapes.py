@@ -1,0 +1,210 @@
+"""Shapes of arrays and tables, from what makes them to what is given to a model.
+
+NumPy's makers, the well-known data of Keras and scikit-learn, columns of a table, and what leaves a shape as it is or
+changes it in a known way. Everything else has no known shape.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kerascheck.semantics.shapes import Shape, literal_shape
+from kerascheck.semantics.values import UNKNOWN, Call, Const, External, Group, Made, Method, Value, constant, options_of
+
+Index = Value | tuple[Value | None, Value | None, Value | None] | str
+"""What stands in brackets: a value, the three parts of a slice, or "..."."""
+
+# What load_data() gives: keras/src/datasets (3.15).
+_LOADED: dict[str, tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...], tuple[int, ...]]] = {
+    "keras.datasets.mnist.load_data": ((60000, 28, 28), (60000,), (10000, 28, 28), (10000,)),
+    "keras.datasets.fashion_mnist.load_data": ((60000, 28, 28), (60000,), (10000, 28, 28), (10000,)),
+    "keras.datasets.cifar10.load_data": ((50000, 32, 32, 3), (50000, 1), (10000, 32, 32, 3), (10000, 1)),
+    "keras.datasets.cifar100.load_data": ((50000, 32, 32, 3), (50000, 1), (10000, 32, 32, 3), (10000, 1)),
+    "keras.datasets.boston_housing.load_data": ((404, 13), (404,), (102, 13), (102,)),
+}
+# Bundled tables and their makers, from the documentation of sklearn.datasets (1.5).
+_TABLES = {
+    "load_iris": (150, 4), "load_wine": (178, 13), "load_breast_cancer": (569, 30), "load_digits": (1797, 64), "load_diabetes": (442, 10),
+    "fetch_california_housing": (20640, 8),
+}  # fmt: skip
+_MADE_TABLES = {"make_moons": 2, "make_circles": 2, "make_blobs": 2, "make_classification": 20, "make_regression": 100, "make_friedman1": 10}
+_SCALERS = frozenset(
+    "sklearn.preprocessing." + name for name in "StandardScaler MinMaxScaler MaxAbsScaler RobustScaler Normalizer QuantileTransformer PowerTransformer".split()
+)
+_SAME_SHAPE = frozenset("astype copy clip abs absolute sqrt log log1p exp array asarray ascontiguousarray nan_to_num flip sort to_numpy fillna round".split())
+_ROWS_CHANGE = frozenset("dropna sample concatenate vstack".split())
+
+
+def shape_of(value: Value | None, depth: int = 12) -> Shape:
+    """The shape of an array or table, as far as its makers and what was done with it tell."""
+    shapes = {_shape_of(option, depth) for option in options_of(value)} if depth else set()
+    return shapes.pop() if len(shapes) == 1 else None
+
+
+def as_group(shape: Shape) -> Group:
+    """What ``.shape`` of an array gives."""
+    return Group("tuple", [UNKNOWN if size is None else Const(size) for size in shape or ()])
+
+
+def shaped(source: Value, shape: Shape) -> Made:
+    """An array of a shape that was taken from somewhere."""
+    return Made("numpy.ndarray", None, {"operands": Group("tuple", [source]), "shape": UNKNOWN if shape is None else as_group(shape)})
+
+
+def parts_of(value: Value) -> Group | None:
+    """The arrays that the call of a loader of well-known data gives; None where it is none."""
+    if not isinstance(value, Made) or value.call is None:
+        return None
+    if value.name in _LOADED:
+        x, y, x_test, y_test = (shaped(value, shape) for shape in _LOADED[value.name])
+        return Group("tuple", [Group("tuple", [x, y]), Group("tuple", [x_test, y_test])])
+    table = _table(value)
+    whole = constant(value.call.argument(None, "return_X_y")) is True or value.name.startswith("sklearn.datasets.make_")
+    return Group("tuple", [shaped(value, table), shaped(value, table[:1])]) if table is not None and whole else None
+
+
+def split_of(value: Value) -> Value:
+    """A part of the rows of an array."""
+    shape = shape_of(value)
+    return shaped(value, (None, *shape[1:])) if shape else UNKNOWN
+
+
+def columns_of(key: Value) -> Made | None:
+    """The table that ``table[["a", "b"]]`` gives; None for other keys."""
+    if isinstance(key, Group) and key.kind == "list" and key.items and not key.open and all(isinstance(constant(item), str) for item in key.items):
+        return Made("pandas.DataFrame", None, {"shape": as_group((None, len(key.items)))})
+    return None
+
+
+def subscripted(shape: Shape, indices: Sequence[Index]) -> Shape:
+    """The shape of a part of an array."""
+    if shape is None:
+        return None
+    left, result = list(shape), []
+    new = [index for index in indices if index == Const(None) or isinstance(index, External) and index.name.endswith(".newaxis")]
+    for place, index in enumerate(indices):
+        if index in new:
+            result.append(1)
+        elif isinstance(index, str):
+            after = sum(1 for later in indices[place + 1 :] if later not in new)
+            result += left[: len(left) - after]
+            left = left[len(left) - after :]
+        elif not left:
+            return None
+        elif isinstance(index, tuple):
+            result.append(_cut(left.pop(0), index))
+        elif type(constant(index)) is int:
+            left.pop(0)
+        else:
+            return None
+    return (*result, *left)
+
+
+def slice_of(index: Index) -> slice | None:
+    """The slice that literals write; None where a part of it is not known."""
+    if not isinstance(index, tuple) or any(part is not None and type(constant(part)) is not int for part in index):
+        return None
+    return slice(*(constant(part) for part in index))
+
+
+def _cut(size: int | None, index: Index) -> int | None:
+    written = slice_of(index)
+    if written == slice(None):
+        return size
+    return len(range(*written.indices(size))) if written is not None and size is not None and written.step != 0 else None
+
+
+def _shape_of(value: Value, depth: int) -> Shape:
+    if isinstance(value, Method):
+        table = _table(value.receiver)
+        if table is not None:
+            return {"data": table, "target": table[:1]}.get(value.name)
+        return shape_of(value.receiver, depth - 1) if value.name == "values" else None
+    if isinstance(value, Const) and type(value.value) in (int, float) or isinstance(value, Made) and value.name in ("builtins.int", "builtins.float"):
+        return ()
+    if not isinstance(value, Made):
+        return None
+    if "shape" in value.attributes:
+        return _sizes(value.attributes["shape"])
+    if value.name == "numpy.ndarray" and value.call is None:
+        operands = value.attributes.get("operands")
+        return _broadcast([shape_of(operand, depth - 1) for operand in operands.items]) if isinstance(operands, Group) else None
+    return _called(value.name, value.call, depth - 1) if value.call is not None else None
+
+
+def _called(name: str, call: Call, depth: int) -> Shape:
+    """The shape that a function or method returns."""
+    owner, _, last = name.rpartition(".")
+    if owner in _SCALERS and last in ("fit_transform", "transform"):
+        return shape_of(call.argument(0, "X"), depth)
+    if not name.startswith(("numpy.", "pandas.")):
+        return None
+    if last in ("zeros", "ones", "empty", "full"):
+        return _sizes(call.argument(0, "shape"))
+    if name in ("numpy.random.rand", "numpy.random.randn"):
+        return _sizes(Group("tuple", call.arguments.positional))
+    if name.startswith("numpy.random.") and (size := call.argument(None, "size")) is not None:
+        return _sizes(size)
+    source = call.receiver if call.attribute == last else call.argument(0)
+    if last == "reshape":
+        given = call.arguments.positional[0 if call.attribute == last else 1 :]
+        sizes = _sizes(given[0] if len(given) == 1 else Group("tuple", given))
+        return None if sizes is None else tuple(None if size is not None and size < 0 else size for size in sizes)
+    if last in ("array", "asarray") and isinstance(source, Group):
+        return _nested(source, depth)
+    if last in ("concatenate", "vstack") and isinstance(source, Group) and source.items:
+        source = source.items[0]
+    shape = shape_of(source, depth)
+    if shape is None:
+        return None
+    if last in _SAME_SHAPE:
+        return shape
+    if last in ("mean", "std", "max", "min", "sum", "var") and len(call.arguments.positional) <= (call.attribute != last) and not call.arguments.keywords:
+        return ()
+    if last == "expand_dims":
+        axis = constant(call.argument(1, "axis"))
+        if type(axis) is int and -len(shape) - 1 <= axis <= len(shape):
+            place = axis if axis >= 0 else len(shape) + 1 + axis
+            return (*shape[:place], 1, *shape[place:])
+    return (None, *shape[1:]) if last in _ROWS_CHANGE and shape and not call.arguments.keywords else None
+
+
+def _sizes(value: Value | None) -> Shape:
+    """The shape that a number, a tuple or a list spells."""
+    return (constant(value),) if type(constant(value)) is int else literal_shape(value)
+
+
+def _nested(value: Value, depth: int) -> Shape:
+    """The shape of an array that is written out as lists."""
+    if not isinstance(value, Group):
+        return shape_of(value, depth)
+    inner = _nested(value.items[0], depth - 1) if value.items and depth else None
+    return None if inner is None else (None if value.open else len(value.items), *inner)
+
+
+def _broadcast(shapes: list[Shape]) -> Shape:
+    """The shape of arithmetic on arrays of these shapes."""
+    result: list[int | None] = []
+    for shape in shapes:
+        if shape is None:
+            return None
+        longer, shorter = (list(shape), result) if len(shape) > len(result) else (result, list(shape))
+        for place in range(1, len(shorter) + 1):
+            one, other = longer[-place], shorter[-place]
+            longer[-place] = other if one == 1 else one if other in (1, one) else None
+        result = longer
+    return tuple(result)
+
+
+def _table(value: Value) -> tuple[int | None, ...] | None:
+    """Rows and columns of a table of sklearn.datasets."""
+    if not isinstance(value, Made) or not value.name.startswith("sklearn.datasets.") or value.call is None:
+        return None
+    name = value.name.rpartition(".")[2]
+    if name in _TABLES:
+        return _TABLES[name]
+    if name not in _MADE_TABLES:
+        return None
+    rows, columns = value.call.argument(0, "n_samples"), value.call.argument(None, "n_features")
+    sizes = [100 if rows is None else constant(rows), _MADE_TABLES[name] if columns is None else constant(columns)]
+    return tuple(size if type(size) is int else None for size in sizes)

@@ -1,0 +1,51 @@
+"""Shapes of arrays and tables."""
+
+import pytest
+from snippets import load, shown
+
+from kerascheck.semantics.array_shapes import shape_of
+from kerascheck.semantics.values import constant
+
+
+@pytest.mark.parametrize(
+    ("text", "shape"),
+    [
+        ("(x, y), (a, b) = keras.datasets.mnist.load_data()\nshow(x)", (60000, 28, 28)),
+        ("(x, y), (a, b) = keras.datasets.mnist.load_data()\nshow(x.reshape(60000, 784).astype('float32') / 255)", (60000, 784)),
+        ("(x, y), (a, b) = keras.datasets.mnist.load_data()\nshow(np.expand_dims(x, -1))", (60000, 28, 28, 1)),
+        ("(x, y), _ = keras.datasets.cifar10.load_data()\nshow(y)", (50000, 1)),
+        ("(x, y), _ = keras.datasets.mnist.load_data()\nshow(x[5000:, ..., np.newaxis])", (55000, 28, 28, 1)),
+        ("(x, y), _ = keras.datasets.mnist.load_data()\nshow(x[0])", (28, 28)),
+        ("(x, y), _ = keras.datasets.mnist.load_data()\nshow(x[:n, None])", (None, 1, 28, 28)),
+        ("(x, y), _ = keras.datasets.mnist.load_data()\nshow(x[mask])", None),
+        ("(x, y), _ = keras.datasets.mnist.load_data()\nshow((x - x.mean()) / x.std())", (60000, 28, 28)),
+        ("(x, y), _ = keras.datasets.mnist.load_data()\nshow(x - load())", None),
+        ("if n: x = np.ones((3, 4))\nelse: x = np.zeros((3, 4))\nshow(x)", (3, 4)),
+        ("if n: x = np.ones((3, 4))\nelse: x = np.zeros((4, 4))\nshow(x)", None),
+        ("h = fetch_california_housing()\na, b, c, d = train_test_split(h.data, h.target)\nshow(StandardScaler().fit_transform(a))", (None, 8)),
+        ("x, y = load_iris(return_X_y=True)\nshow(y)", (150,)),
+        ("x, y = make_moons(n_samples=500)\nshow(x)", (500, 2)),
+        ("df = pd.read_csv('t.csv')\nx = df[['a', 'b', 'c']].values\nshow(x)", (None, 3)),
+        ("df = pd.read_csv('t.csv')\na, b, c, d = train_test_split(df[['a', 'b']].to_numpy(), y)\nshow(a)", (None, 2)),
+        ("df = pd.read_csv('t.csv')\nshow(df['a'].values)", None),
+        ("show(np.random.default_rng(0).normal(size=(20, 3)).copy())", (20, 3)),
+        ("show(np.random.rand(5, 6))", (5, 6)),
+        ("show(np.array([[1, 2, 3], [4, 5, 6]]))", (2, 3)),
+        ("show(np.ones((4, 1)) + np.ones(3))", (4, 3)),
+        ("show(np.ones((9, 3)).reshape(-1, n))", (None, None)),
+        ("show(np.array(paths))", None),
+        ("show(np.concatenate([np.ones((4, 3)), load()]))", (None, 3)),
+        ("show(np.concatenate([np.ones((4, 3)), load()], axis=1))", None),
+        ("show(np.append(np.ones((4, 3)), load()))", None),
+    ],
+)
+def test_shapes(tmp_path, text, shape):
+    head = "import keras, numpy as np, pandas as pd\nfrom sklearn.datasets import fetch_california_housing, load_iris, make_moons\nfrom sklearn.model_selection import train_test_split\nfrom sklearn.preprocessing import StandardScaler\nfrom somewhere import load, mask, n, paths, y, show\n"
+    (value,) = shown(load(tmp_path, text, head))
+    assert shape_of(value) == shape
+
+
+@pytest.mark.parametrize(("text", "value"), [("x.shape[1]", 28), ("x.shape[1:][0]", 28), ("len(x)", 60000), ("x.shape[0] // 2", 30000), ("x.size", None)])
+def test_sizes_are_numbers(tmp_path, text, value):
+    (found,) = shown(load(tmp_path, f"(x, y), _ = keras.datasets.mnist.load_data()\nshow({text})", "import keras\nfrom somewhere import show\n"))
+    assert constant(found) == value
