@@ -166,7 +166,8 @@ def _called(name: str, call: Call, depth: int) -> Shape:
         if type(axis) is int and -len(shape) - 1 <= axis <= len(shape):
             place = axis if axis >= 0 else len(shape) + 1 + axis
             return (*shape[:place], 1, *shape[place:])
-    return (None, *shape[1:]) if last in _ROWS_CHANGE and shape and not call.arguments.keywords else None
+    rows = last in _ROWS_CHANGE and len(shape) > (last == "vstack") and not call.arguments.keywords
+    return (None, *shape[1:]) if rows else None
 
 
 def _sizes(value: Value | None) -> Shape:

@@ -1,6 +1,5 @@
 """How scripts are run and ended; none of these scripts trains, so none imports a framework."""
 
-import os
 import signal
 import subprocess
 import sys

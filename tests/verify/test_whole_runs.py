@@ -1,6 +1,5 @@
 """Whole comparisons of scripts that train a made-up framework, so that nothing has to be imported and no time is lost."""
 
-import os
 import sys
 from dataclasses import replace
 

@@ -3,7 +3,7 @@ from kerascheck.rule import Rule
 from kerascheck.semantics import library
 from kerascheck.semantics.arrays import reads_file, waits
 from kerascheck.semantics.functions import display
-from kerascheck.semantics.values import Function, Instance, constant, options_of
+from kerascheck.semantics.values import Function, Instance, options_of
 
 _SETTINGS = ("workers", "use_multiprocessing")
 
