@@ -404,6 +404,10 @@ class Pipelines:
             return "TensorFlow makes the map and this batch one operation, which runs ahead by itself."
         return None
 
+    def trains_on(self, stage: Stage) -> bool:
+        """Whether what an operation gives is on the way to fit or to a training loop."""
+        return "train" in self._roles[stage.identity]
+
     def operations(self, *names: str) -> Iterator[Operation]:
         """The operations of these names, in program order, each once."""
         grouped: dict[cst.CSTNode, list[Stage]] = {}
@@ -433,11 +437,11 @@ def _may_follow_batch(stage: Stage) -> bool:
 
 def next_batch(module: Module, op: Operation) -> Stage | None:
     """The ``batch`` that follows an operation with nothing between that cares for it: shuffle, cache, repeat and
-    maps that work on batches as on elements; None where there is none."""
+    maps that work on batches as on elements; None where there is none. Where the operation feeds training, the batch does."""
     for stage in op.stages:
         current = stage
         while True:
-            children = module.pipelines.children(current)
+            children = [child for child in module.pipelines.children(current) if not op.feeds_training or module.pipelines.trains_on(child)]
             batch = next((child for child in children if child.name == "batch"), None)
             if batch is not None:
                 return batch

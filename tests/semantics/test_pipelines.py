@@ -4,7 +4,7 @@ import pytest
 from snippets import MODEL, load, operation, roles, sinks
 
 from kerascheck.semantics.pipelines import gives_few, is_batched, nearest, next_batch, reads_remote_files
-from kerascheck.semantics.values import UNKNOWN
+from kerascheck.semantics.values import UNKNOWN, constant
 
 DATA = MODEL + """\
 def aug(x):
@@ -523,3 +523,19 @@ def test_rewrites_that_run_ahead_in_every_version(tmp_path, chain, options, cost
     text = f"{DATA}o = tf.data.Options()\n{options}\nmodel.fit(base{chain}.with_options(o))"
     (end,) = load(tmp_path, text, target_tensorflow=version).pipelines.unbuffered()
     assert end.costs is costs
+
+
+@pytest.mark.parametrize(
+    ("rest", "found"),
+    [
+        ("model.fit(ds.batch(8))", 8),
+        ("layer.adapt(ds.batch(4))\nmodel.fit(ds.batch(8))", 8),
+        ("keras.layers.Normalization().adapt(ds.batch(4))\nmodel.fit(ds.shuffle(9).padded_batch(8))", None),
+        ("done = ds.batch(4)", 4),
+    ],
+)
+def test_the_batch_that_is_trained_on(tmp_path, rest, found):
+    module = load(tmp_path, MODEL + "ds = tf.data.Dataset.from_tensor_slices(load()).map(lambda x: x * 2)\n" + rest)
+    (op,) = module.pipelines.operations("map")
+    batch = next_batch(module, op)
+    assert (batch and constant(batch.argument(0))) == found

@@ -2,6 +2,7 @@ from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.fixes import rename_method
 from kerascheck.semantics.training import environment_loop, in_session, turns, varies
+from kerascheck.semantics.values import datasets_in
 
 _A_FEW = 10
 
@@ -32,7 +33,7 @@ class PredictInLoop(Rule):
 
     ## When it stays silent
 
-    - Loops over models, folds, files or datasets, where each call gets a whole array.
+    - Loops over models, folds, files or datasets, where each call gets a whole array or dataset.
     - A whole array that does not depend on the loop, as once per epoch.
     - Loops of at most 10 turns in total, as `take(1)`, literal ranges and slices tell.
     - Loops that plot with Matplotlib or wait for `input`: they are for people.
@@ -80,6 +81,8 @@ class PredictInLoop(Rule):
                 continue
             # With a batch size of its own, each turn predicts a whole array.
             if call.argument(None, "batch_size") is not None or call.argument(None, "steps") is not None:
+                continue
+            if any(datasets_in(call.argument(0, "x"))):
                 continue
             given = call.arguments.node(0, "x")
             loop = (varies(given.value, call.scope) or environment_loop(module, call.scope)) if given is not None else None
