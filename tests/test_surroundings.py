@@ -28,7 +28,7 @@ def test_autotune_is_written_as_the_version_knows_it(tmp_path, pin, name):
     assert f"num_parallel_calls={name})" in (tmp_path / "train.py").read_text()
 
 
-@pytest.mark.parametrize(("pin", "old"), [("keras==2.3.1", True), ("keras==2.4.3", False), ("tensorflow==2.2", False), ("", False)])
+@pytest.mark.parametrize(("pin", "old"), [("keras==2.3.1", True), ("keras==2.3.1\ntensorflow==1.15", True), ("keras==2.3.1\ntensorflow==2.8", False), ("keras==2.4.3", False), ("tensorflow==2.2", False), ("", False)])
 def test_keras_of_its_own_predicts_without_a_dataset(tmp_path, pin, old):
     (finding,) = findings(tmp_path, PREDICT, pin, "--select", "KC405")
     assert ("dataset" in finding["because"], finding["severity"]) == ((False, "info") if old else (True, "warning"))

@@ -121,10 +121,12 @@ def unscaled_batches(module: Module) -> Iterator[Unscaled]:
         return
     seen = set()
     for use, batch, entered in (*_fitted_in_scope(module), *_distributed(module)):
-        # One of several that the branches of a condition make is none of those that surely happened.
         chosen = [option.call if isinstance(option, Made) else None for option in entered]
-        surely = chosen[:1] if all(call in strategies for call in chosen) else []
-        strategy = next((call for call in (*strategies, *surely) if call in surely or happens_before(call, use)), None)
+        if chosen and all(call in strategies for call in chosen):
+            # Whichever of them a condition chooses, it is for several devices.
+            strategy = chosen[0]
+        else:
+            strategy = next((call for call in strategies if happens_before(call, use)), None)
         if strategy is None or batch is None or batch.place.node in seen or not module.program.has_many_examples(use):
             continue
         if not any(each.module.mentions(_SCALED) for each in (strategy, batch.place, use)):

@@ -288,8 +288,8 @@ class Project:
         else:
             target = newest_allowed(pins["tensorflow"], TENSORFLOW_RELEASES) if "tensorflow" in pins else None
         pinned = newest_allowed(pins["keras"], KERAS_RELEASES) if "keras" in pins else None
-        multi_backend = settings.keras is None and pinned is not None and pinned < (2, 4)
-        # Keras 2.3 was made for TensorFlow 2.1 and older.
+        # Keras 2.3 was made for TensorFlow 2.1 and older; beside a newer one it is tf.keras that counts.
+        multi_backend = settings.keras is None and pinned is not None and pinned < (2, 4) and (target or (2, 1)) <= (2, 1)
         target = target or ((2, 1) if multi_backend else NEWEST_TENSORFLOW)
         backend = settings.backend
         if backend is None:

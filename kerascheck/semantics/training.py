@@ -512,14 +512,17 @@ def eager_steps(module: Module) -> Iterator[EagerStep]:
     updates = module.program.updates
     compiled = {call.node for call in updates if call.scope.traced_by()}
     # A step that is written down twice, with tf.function and without, is there to be compared.
-    twins = {node.name.value for node in module.run.compiled if isinstance(node, cst.FunctionDef)}
+    twins = {
+        node.name.value for node in module.run.compiled
+        if isinstance(node, cst.FunctionDef) and node in module.tree.parents and not any(isinstance(outer, cst.ClassDef) for outer in module.tree.ancestors(node))
+    }  # fmt: skip
     seen = set()
     for call in updates:
         if call.node in compiled or turns(call.scope) <= SHORT_LOOP or next(call.scope.loops(), None) is None:
             continue
         frames = list(call.scope.frames())
         functions = [frame.function for frame in frames if frame.function is not None]
-        if any(function.opaque or function.node in module.run.compiled or function.name in twins for function in functions):
+        if any(function.opaque or function.node in module.run.compiled or function.name in twins and function.owner is None and function.module is module for function in functions):
             continue
         tape, frame = _tape(module, call)
         if tape is None or frame is None or _calls_saved_model(module, frame):

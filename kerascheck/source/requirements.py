@@ -54,12 +54,12 @@ def script_versions(text: str) -> dict[str, str]:
         dependencies = parse_toml(re.sub(r"(?m)^# ?", "", block[1])).get("dependencies")
     except ValueError:
         return {}
-    return _agreed(pair for line in (dependencies if isinstance(dependencies, list) else ()) for pair in _requirement(line))
+    return _pinned(pair for line in (dependencies if isinstance(dependencies, list) else ()) for pair in _requirement(line))
 
 
 def command_versions(commands: str) -> dict[str, str]:
     """The same for what the commands of a notebook or a Dockerfile install."""
-    return _agreed(_installed(commands))
+    return _pinned(_installed(commands))
 
 
 def _installed(commands: str) -> Iterator[tuple[str, str]]:
@@ -69,7 +69,7 @@ def _installed(commands: str) -> Iterator[tuple[str, str]]:
             yield from _from_conda(f"- {word}") if conda else _requirement(word)
 
 
-def _agreed(requirements: Iterable[tuple[str, str]]) -> dict[str, str]:
+def _pinned(requirements: Iterable[tuple[str, str]]) -> dict[str, str]:
     """The bounded specifier of each package that matters here."""
     return {package: _newest(package, pins) for package, pins in _bounded(requirements).items()}
 

@@ -58,6 +58,9 @@ def found(module):
         (f"step = tf.function(jit_compile=True)(step)\n{LOOP}", []),
         (f"import functools\njit = functools.partial(tf.function, jit_compile=True)\nstep = jit(step)\n{LOOP}", []),
         (f"if args.graph:\n    step = tf.function(step)\n{LOOP}", []),
+        # The same name compiled: compared in one place, another's method in the other.
+        (f"{LOOP}\n@tf.function\ndef step(x): return update(x)", []),
+        (f"{LOOP}\nclass Other:\n    @tf.function\n    def step(self, x): return update(x)", ["step"]),
         ("run = tf.function(step) if args.graph else step\nfor x in load(): run(x)", []),
         ("run = step\nif not args.eager: run = tf.function(run)\nfor x in load(): run(x)", []),
         (f"try:\n    step = tf.function(step)\nexcept Exception: pass\n{LOOP}", []),
