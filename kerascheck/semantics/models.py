@@ -290,7 +290,7 @@ class _Builder:
             model.complete = False
             return
         for call in self._applied:
-            if any(frame.function is not None and frame.function.node is method.node for frame in call.scope.frames()):
+            if call.scope.runs_in(method):
                 for option in options_of(call.receiver):
                     if id(option) in held:
                         held.discard(id(option))

@@ -63,10 +63,9 @@ def command_versions(commands: str) -> dict[str, str]:
 
 
 def _installed(commands: str) -> Iterator[tuple[str, str]]:
-    for install in _INSTALL.finditer(re.sub(r"(?m)^[ \t]*#[^\r\n]*", "", commands)):
-        conda = re.match(r"\w*(?:conda|mamba)", install[0]) is not None
-        for word in _WORD.findall(install["words"]):
-            yield from _from_conda(f"- {word}") if conda else _requirement(word)
+    for start, end, by, _ in _installs(commands):
+        word = commands[start:end]
+        yield from _from_conda(f"- {word}") if by == "conda" else _requirement(word)
 
 
 def _pinned(requirements: Iterable[tuple[str, str]]) -> dict[str, str]:
@@ -127,7 +126,7 @@ def _requirements(folder: Path) -> Iterator[tuple[str, str]]:
             yield from _from_setup_py(_text(folder / entry))
         elif entry in ("environment.yml", "environment.yaml"):
             yield from _from_conda(_text(folder / entry))
-        elif _DOCKER_NAME.fullmatch(entry):
+        elif kind_of(entry) == "docker":
             text = _text(folder / entry)
             yield from _installed(text)
             for image in _FROM.finditer(text):
@@ -314,7 +313,7 @@ class RequirementsFile:
         text = source.text
         self.images = [match["image"] for match in _FROM.finditer(text)] if self.kind == "docker" else []
         self.comments = "\n".join(re.findall(r"(?m)(?:^|[ \t])(#[^\r\n]*)", text))
-        read = {"pip": self._pip, "pyproject": self._pyproject, "conda": self._conda, "docker": self._docker}[self.kind or "pip"]
+        read = {"pip": self._pip, "pyproject": self._pyproject, "conda": self._conda, "docker": _installs}[self.kind or "pip"]
         self.requirements = [each for start, end, by, group in read(text) if (each := self._at(start, end, by, group)) is not None]
 
     def beside(self) -> Iterator[RequirementsFile]:
@@ -395,11 +394,12 @@ class RequirementsFile:
             elif piece[0][0] in "\"'" and depth and table in _TOML_TABLES and (table != "project" or key == "dependencies"):
                 yield piece.start() + 1, piece.end() - 1, "pip", "" if table == "project" else key
 
-    @staticmethod
-    def _docker(text: str) -> Iterator[tuple[int, int, str, str]]:
-        commented = [match.span() for match in re.finditer(r"(?m)^[ \t]*#[^\r\n]*", text)]
-        for install in _INSTALL.finditer(text):
-            by = "conda" if re.match(r"\w*(?:conda|mamba)", install[0]) else "pip"
-            for word in _WORD.finditer(text, install.start("words"), install.end("words")):
-                if word[0][0].isalpha() and not any(start <= word.start() < end for start, end in commented):
-                    yield word.start(), word.end(), by, ""
+
+def _installs(text: str) -> Iterator[tuple[int, int, str, str]]:
+    """Where commands of a Dockerfile or a shell name what they install: start, end, "pip" or "conda", and no group."""
+    commented = [match.span() for match in re.finditer(r"(?m)^[ \t]*#[^\r\n]*", text)]
+    for install in _INSTALL.finditer(text):
+        by = "conda" if re.match(r"\w*(?:conda|mamba)", install[0]) else "pip"
+        for word in _WORD.finditer(text, install.start("words"), install.end("words")):
+            if word[0][0].isalpha() and not any(start <= word.start() < end for start, end in commented):
+                yield word.start(), word.end(), by, ""

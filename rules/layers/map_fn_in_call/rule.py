@@ -80,10 +80,7 @@ def _needs_elements(module, call):
     # Without an initializer the first element comes out as it is.
     if call.name == "tensorflow.scan" and (call.argument(2, "initializer") is None or not isinstance(function, Function) or not _ignores_first(function)):
         return True
-    return isinstance(function, Function) and any(
-        (inner.name or "").startswith(_NO_BATCH) and any(frame.function is not None and frame.function.node is function.node for frame in inner.scope.frames())
-        for inner in module.run.calls
-    )
+    return isinstance(function, Function) and any((inner.name or "").startswith(_NO_BATCH) and inner.scope.runs_in(function) for inner in module.run.calls)
 
 
 def _ignores_first(function):

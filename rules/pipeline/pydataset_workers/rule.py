@@ -83,7 +83,7 @@ class PyDatasetWorkers(Rule):
                 item = data.cls.member("__getitem__")
                 if not isinstance(item, Function) or _has_workers(module, data):
                     continue
-                reading = [call for call in module.run.calls if any(_runs(frame, item) for frame in call.scope.frames())]
+                reading = [call for call in module.run.calls if call.scope.runs_in(item)]
                 remote = next(filter(waits, reading), None)
                 read = remote or next(filter(reads_file, reading), None)
                 if read is None:
@@ -97,10 +97,6 @@ class PyDatasetWorkers(Rule):
                     severity=Severity.WARNING if remote is not None else Severity.INFO,
                     related=((read, "read here, in __getitem__"),),
                 )
-
-
-def _runs(frame, function):
-    return frame.function is not None and frame.function.node is function.node
 
 
 def _has_workers(module, data):
