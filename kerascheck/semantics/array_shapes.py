@@ -6,7 +6,8 @@ changes it in a known way. Everything else has no known shape.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 
 from kerascheck.semantics.shapes import Shape, literal_shape
 from kerascheck.semantics.values import UNKNOWN, Call, Const, External, Group, Made, Method, Value, constant, options_of
@@ -63,10 +64,31 @@ def parts_of(value: Value) -> Group | None:
     return Group("tuple", [shaped(value, table), shaped(value, table[:1])]) if table is not None and whole else None
 
 
-def split_of(value: Value) -> Value:
-    """A part of the rows of an array."""
+def split_of(value: Value, split: Call, first: bool) -> Value:
+    """What ``train_test_split`` makes of an array: the rows for training if ``first``, else those for testing."""
     shape = shape_of(value)
-    return shaped(value, (None, *shape[1:])) if shape else UNKNOWN
+    if not shape:
+        return UNKNOWN
+    rows = _rows_of_split(shape[0], split.argument(None, "test_size"), split.argument(None, "train_size"))
+    return shaped(value, (rows[0] if first else rows[1], *shape[1:]))
+
+
+def _rows_of_split(rows: int | None, test: Value | None, train: Value | None) -> tuple[int | None, int | None]:
+    """How many rows go into the two parts. Source: ``_validate_shuffle_split`` in sklearn/model_selection/_split.py (1.5)."""
+    sizes = [_rows_of_share(rows, size, rounding) for size, rounding in ((train, math.floor), (test, math.ceil))]
+    if test is None and train is None:
+        sizes[1] = None if rows is None else math.ceil(0.25 * rows)
+    for one, other, given in ((0, 1, train), (1, 0, test)):
+        if given is None and rows is not None and sizes[other] is not None:
+            sizes[one] = rows - sizes[other]
+    return sizes[0], sizes[1]
+
+
+def _rows_of_share(rows: int | None, size: Value | None, rounding: Callable[[float], int]) -> int | None:
+    given = constant(size)
+    if type(given) is float:
+        return None if rows is None else rounding(given * rows)
+    return given if type(given) is int else None
 
 
 def columns_of(key: Value) -> Made | None:
@@ -137,8 +159,18 @@ def _called(name: str, call: Call, depth: int) -> Shape:
     owner, _, last = name.rpartition(".")
     if owner in _SCALERS and last in ("fit_transform", "transform"):
         return shape_of(call.argument(0, "X"), depth)
+    if name in ("keras.utils.to_categorical", "keras.utils.np_utils.to_categorical"):
+        classes = constant(call.argument(1, "num_classes"))
+        shape = shape_of(call.argument(0, "x"), depth)
+        return shape and (shape[0], classes if type(classes) is int else None)
+    if name in ("keras.utils.pad_sequences", "keras.preprocessing.sequence.pad_sequences"):
+        longest = constant(call.argument(1, "maxlen"))
+        return None, longest if type(longest) is int else None
     if not name.startswith(("numpy.", "pandas.")):
         return None
+    if last == "get_dummies":
+        shape = shape_of(call.argument(0, "data"), depth)
+        return shape and (shape[0], None)
     if last in ("zeros", "ones", "empty", "full"):
         return _sizes(call.argument(0, "shape"))
     if name in ("numpy.random.rand", "numpy.random.randn"):

@@ -212,6 +212,10 @@ class Program:
         given: list[Value] = [call.argument(0, "x") or UNKNOWN for call in self.model_calls("fit", "fit_generator", "train_on_batch")]
         given += [call.argument(None, "generator") or UNKNOWN for call in self.model_calls("fit_generator")]
         given += [loop.value for loop in self._run.loops if loop.trains]
+        for call in self._run.calls:
+            loop = next(call.scope.loops(), None) if call.attribute in ("next", "__next__") else None
+            if loop is not None and loop.trains:
+                given.append(call.receiver)
         for value in given:
             for generator in _image_generators(value):
                 if generator not in found:
@@ -424,10 +428,11 @@ class Program:
         """The first call that has certainly initialised TensorFlow's devices when ``before`` runs.
 
         Source: tried call by call on TensorFlow 2.21 and Keras 3.15; imports, seeds, list_physical_devices,
-        policies, unbuilt layers, losses and Input() do not initialise.
+        policies, unbuilt layers, losses and Input() do not initialise. None as well where the same setting was made
+        in time: what is set already may be set again (eager/context.py returns before it looks at the devices).
         """
         for call in self._run.calls:
-            if call.order >= before.order:
+            if call.order >= before.order or call.name == before.name:
                 return None
             # Layers with a seed make a variable at once in Keras 3 only.
             if self._module.runtime.keras < 3 and (call.name or "").startswith(("keras.layers.Random", "keras.layers.Dropout")) and call.attribute is None:

@@ -337,6 +337,9 @@ class Calls:
                 return UNKNOWN
         if isinstance(receiver, Method) and receiver.name == "__dict__" and attribute == "update":
             self._forget(receiver.receiver)
+        if attribute == "format" and isinstance(constant(receiver), str):
+            self._record(node, "builtins.format", attribute, receiver, arguments)
+            return UNKNOWN
         owner = self._class_name(receiver)
         name = f"{owner}.{attribute}" if owner else None
         call = self._record(node, name, attribute, receiver, arguments)
@@ -600,6 +603,7 @@ class Calls:
         return UNKNOWN
 
     def _next(self, iterator: Value, node: cst.CSTNode) -> Value:
+        self._record(node, "builtins.next", "__next__", iterator, Arguments())
         for option in options_of(iterator):
             if not isinstance(option, Iteration):
                 continue

@@ -180,6 +180,8 @@ class Expressions:
         return value
 
     def _combine(self, node: cst.BinaryOperation, left: Value, right: Value) -> Value:
+        if isinstance(node.operator, cst.Modulo) and isinstance(constant(left), str):
+            return self._text(node, [right])
         if holds_tensor(left) or holds_tensor(right):
             both = holds_tensor(left) and holds_tensor(right)
             scalar = is_number(right if holds_tensor(left) else left)
@@ -415,11 +417,13 @@ class Expressions:
         return Const(value) if isinstance(value, (str, bytes)) else UNKNOWN
 
     def _formatted(self, node: cst.FormattedString) -> Value:
-        for part in node.parts:
-            if isinstance(part, cst.FormattedStringExpression):
-                value = self.eval(part.expression)
-                if holds_tensor(value):
-                    self._use("format", part)
+        return self._text(node, [self.eval(part.expression) for part in node.parts if isinstance(part, cst.FormattedStringExpression)])
+
+    def _text(self, node: cst.CSTNode, values: list[Value]) -> Value:
+        """A text with values in it, which are read for that."""
+        if any(map(holds_tensor, values)):
+            self._use("format", node)
+        self._record(node, "builtins.format", None, UNKNOWN, Arguments(values))
         return UNKNOWN
 
 

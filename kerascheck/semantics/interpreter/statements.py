@@ -240,7 +240,7 @@ class Statements:
             # Two parts of every array, in the order of the arguments.
             for index, element in enumerate(elements):
                 given = value.call.argument(index // 2) or UNKNOWN
-                self._bind(element.value if isinstance(element, cst.Element) else element, split_of(given) if shape_of(given) else derived(given) if is_array(given) else UNKNOWN)
+                self._bind(element.value if isinstance(element, cst.Element) else element, split_of(given, value.call, index % 2 == 0) if shape_of(given) else derived(given) if is_array(given) else UNKNOWN)
             return
         else:
             each = UNKNOWN

@@ -63,3 +63,7 @@ model.fit(dataset.map(lambda x: (x, x)))
 # Reading the settings is possible at any time.
 for gpu in gpus:
     print(tf.config.experimental.get_memory_growth(gpu), tf.config.get_logical_device_configuration(gpu))
+
+# What is set already may be set again, as by modules that each do it for themselves.
+for gpu in gpus[:2]:
+    tf.config.experimental.set_memory_growth(gpu, True)

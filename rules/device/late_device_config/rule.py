@@ -38,11 +38,12 @@ class LateDeviceConfig(Rule):
     metric, a summary writer, a model with its input, and in Keras 3 layers that hold a seed, such
     as `Dropout` and `RandomFlip`. These do not: imports, seeds, `list_physical_devices`,
     `set_global_policy`, `set_jit`, `tf.function`, `Input`, losses, and layers such as `Dense`
-    before they are built. Memory growth that is set already may be set again without an error.
+    before they are built. A setting that is made already may be made again without an error.
 
     ## When it stays silent
 
     - Nothing before the call starts the runtime; a function that would is defined above, but called below.
+    - The same setting was made before the runtime started: it may be made again.
     - What starts it stands under a condition or in a handler of its own.
     - What starts it is not among the calls above, or a dataset not made by `from_*`, `range` or `TFRecordDataset`.
     - Environment variables after `import tensorflow`: they count when the GPU is first touched.

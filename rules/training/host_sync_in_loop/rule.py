@@ -4,7 +4,7 @@ from kerascheck.semantics.compiled import beside_training
 from kerascheck.semantics.library import class_of
 from kerascheck.semantics.values import Made, Method, holds_tensor, options_of
 
-_READERS = frozenset({"builtins.print", "builtins.float", "builtins.int", "numpy.mean", "numpy.asarray", "numpy.array"})
+_READERS = frozenset({"builtins.print", "builtins.format", "builtins.float", "builtins.int", "numpy.mean", "numpy.asarray", "numpy.array"})
 _DISPLAYS = frozenset({"set_postfix", "set_description"})
 
 
@@ -14,7 +14,7 @@ class HostSyncInLoop(Rule):
     ## What it does
 
     Reports the first place in a loop with a compiled training step where each turn turns a tensor into a number or text:
-    `loss.numpy()`, `float(loss)`, `print(loss)`, `np.mean(loss)`, `optimizer.iterations.numpy()`, or a tensor given to a
+    `loss.numpy()`, `float(loss)`, `print(loss)`, `f"{loss:.3f}"`, `np.mean(loss)`, `optimizer.iterations.numpy()`, or a tensor given to a
     progress bar.
 
     ## Why it costs
