@@ -67,3 +67,23 @@ def test_float16_for_a_model_that_is_made_elsewhere(tmp_path, use, said):
     (tmp_path / "train.py").write_text("import keras\nfrom zoo import build, load\nkeras.config.set_floatx('float16')\noptimizer = keras.optimizers.Adam()\n" + use)
     result = kerascheck("--select", "KC305", "--output-format", "json", "--exit-zero", str(tmp_path / "train.py"))
     assert bool(json.loads(result.out)["findings"]) is said
+
+
+NEXT = """
+images = tf.keras.preprocessing.image.ImageDataGenerator().flow_from_directory("d")
+optimizer = tf.keras.optimizers.Adam()
+@tf.function
+def step(x, y):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean((model(x) - y) ** 2)
+    optimizer.apply_gradients(zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables))
+for i in range(steps()):
+    for j in range(steps()):
+        %s
+    %s
+"""
+
+
+@pytest.mark.parametrize(("inner", "outer", "said"), [("step(*next(images))", "pass", True), ("step(*images.next())", "pass", True), ("step(*load())", "evaluate(next(images))", False)])
+def test_what_next_takes_is_trained_on_in_the_loop_that_trains(tmp_path, inner, outer, said):
+    assert bool(findings(tmp_path, NEXT % (inner, outer), "", "--select", "KC111")) is said

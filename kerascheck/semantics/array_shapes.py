@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
+from kerascheck.semantics import library
 from kerascheck.semantics.shapes import Shape, literal_shape
 from kerascheck.semantics.values import UNKNOWN, Call, Const, External, Group, Made, Method, Value, constant, options_of
 
@@ -159,11 +160,11 @@ def _called(name: str, call: Call, depth: int) -> Shape:
     owner, _, last = name.rpartition(".")
     if owner in _SCALERS and last in ("fit_transform", "transform"):
         return shape_of(call.argument(0, "X"), depth)
-    if name in ("keras.utils.to_categorical", "keras.utils.np_utils.to_categorical"):
+    if last == "to_categorical" and name in library.ARRAY_MAKERS:
         classes = constant(call.argument(1, "num_classes"))
         shape = shape_of(call.argument(0, "x"), depth)
         return shape and (shape[0], classes if type(classes) is int else None)
-    if name in ("keras.utils.pad_sequences", "keras.preprocessing.sequence.pad_sequences"):
+    if last == "pad_sequences" and name in library.ARRAY_MAKERS:
         longest = constant(call.argument(1, "maxlen"))
         return None, longest if type(longest) is int else None
     if not name.startswith(("numpy.", "pandas.")):

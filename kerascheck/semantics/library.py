@@ -102,12 +102,15 @@ STATIC_RESULTS = frozenset(
         "tensorflow.is_tensor", "tensorflow.get_static_value", "tensorflow.executing_eagerly", "tensorflow.TensorShape",
         "keras.backend.int_shape", "keras.backend.ndim", "keras.backend.is_keras_tensor", "keras.backend.image_data_format",
         "keras.backend.floatx", "keras.backend.epsilon", "keras.backend.dtype", "keras.backend.is_tensor", "keras.ops.ndim",
-        "keras.ops.shape", "keras.ops.is_tensor", "keras.ops.convert_to_numpy", "keras.backend.eval", "keras.backend.get_value", "keras.tree.flatten", "keras.utils.to_categorical", "tensorflow.device",
+        "keras.ops.shape", "keras.ops.is_tensor", "keras.ops.convert_to_numpy", "keras.backend.eval", "keras.backend.get_value", "keras.tree.flatten", "tensorflow.device",
         "tensorflow.name_scope", "tensorflow.inside_function", "tensorflow.control_dependencies", "keras.backend.backend",
         "tensorflow.summary.scalar", "tensorflow.summary.histogram", "tensorflow.summary.image", "tensorflow.print",
         "tensorflow.ensure_shape.static", "keras.backend.name_scope", "tensorflow.autograph.experimental.set_loop_options",
     }
 )
+
+# Functions of Keras that give NumPy arrays.
+ARRAY_MAKERS = frozenset({"keras.utils.to_categorical", "keras.utils.np_utils.to_categorical", "keras.utils.pad_sequences", "keras.preprocessing.sequence.pad_sequences"})
 
 TENSOR_MAKERS = frozenset(
     {

@@ -212,10 +212,9 @@ class Program:
         given: list[Value] = [call.argument(0, "x") or UNKNOWN for call in self.model_calls("fit", "fit_generator", "train_on_batch")]
         given += [call.argument(None, "generator") or UNKNOWN for call in self.model_calls("fit_generator")]
         given += [loop.value for loop in self._run.loops if loop.trains]
-        for call in self._run.calls:
-            loop = next(call.scope.loops(), None) if call.attribute in ("next", "__next__") else None
-            if loop is not None and loop.trains:
-                given.append(call.receiver)
+        # Validation may take its images in the outer loop, once an epoch.
+        innermost = {next(call.scope.loops(), None) for call in (*self.updates, *self.model_calls("fit", "train_on_batch"))} - {None}
+        given += [call.receiver for call in self._run.calls if call.attribute in ("next", "__next__") and next(call.scope.loops(), None) in innermost]
         for value in given:
             for generator in _image_generators(value):
                 if generator not in found:
@@ -295,7 +294,7 @@ class Program:
         return any(module.mentions(_LARGE_LAYERS) for module in self._modules[1:])
 
     def has_many_examples(self, before: Call, least: int = 1000) -> bool:
-        """Data of ``least`` examples or more is loaded, read from a file, or drawn before a call; False where nothing of that is seen.
+        """Data of ``least`` examples or more is loaded, read from a file, drawn or counted out before a call; False where nothing of that is seen.
 
         A file may hold a table of any length; it is taken to have :data:`EXAMPLES_OF_A_FILE`.
         """
@@ -305,7 +304,7 @@ class Program:
             name = call.name or ""
             if name.startswith(_LARGE_DATA) or name in _FILE_READERS and least <= EXAMPLES_OF_A_FILE:
                 return True
-            if name.startswith(("numpy.random.", "sklearn.datasets.make_")):
+            if name.startswith(("numpy.random.", "sklearn.datasets.make_", "numpy.arange", "numpy.linspace")):
                 for value in call.arguments.values():
                     first = value.items[0] if isinstance(value, Group) and value.items else value
                     if isinstance(constant(first), int) and constant(first) >= least:
@@ -314,11 +313,8 @@ class Program:
 
     def has_few_examples(self, fit: Call) -> bool:
         """The arrays that a model is fitted on are seen to hold fewer than a thousand examples, as those that are written out."""
-        data = fit.argument(0, "x")
-        sources = [stage.argument(0, "tensors") for dataset in datasets_in(data) for stage in dataset.stage.upstream() if stage.is_source] or [data]
-        firsts = [option.items[0] if isinstance(option, Group) and option.kind == "tuple" and option.items else option for source in sources for option in options_of(source)]
-        counts = [shape[0] for shape in map(shape_of, firsts) if shape]
-        return any(count is not None and count < 1000 for count in counts)
+        count = least_examples(fit)
+        return count is not None and count < 1000
 
     @cached_property
     def is_only_dense(self) -> bool:
@@ -440,6 +436,14 @@ class Program:
             if _initialises(call) and happens_before(call, before):
                 return call
         return None
+
+
+def least_examples(fit: Call) -> int | None:
+    """How many examples the arrays hold that a model is fitted on, the fewest of several; None where that is not known."""
+    data = fit.argument(0, "x")
+    sources = [stage.argument(0, "tensors") for dataset in datasets_in(data) for stage in dataset.stage.upstream() if stage.is_source] or [data]
+    firsts = [option.items[0] if isinstance(option, Group) and option.kind == "tuple" and option.items else option for source in sources for option in options_of(source)]
+    return min((shape[0] for shape in map(shape_of, firsts) if shape and shape[0] is not None), default=None)
 
 
 class Place:

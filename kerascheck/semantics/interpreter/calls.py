@@ -519,7 +519,7 @@ class Calls:
                 call.result = Made("keras.KerasTensor", call)
                 return call.result
         if name.startswith(library.TENSOR_LIBRARIES) and not name.startswith(("keras.layers.", "keras.Model", "keras.Sequential")):
-            if name in library.STATIC_RESULTS or name.rpartition(".")[2][:1].isupper():
+            if name in library.STATIC_RESULTS or name in library.ARRAY_MAKERS or name.rpartition(".")[2][:1].isupper():
                 call.result = Made(name, call)
                 return call.result if name not in library.STATIC_RESULTS else UNKNOWN
             if any(holds_tensor(value) for value in arguments.values()) or library.makes_tensor(name):

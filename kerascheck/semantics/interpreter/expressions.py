@@ -192,6 +192,10 @@ class Expressions:
         timed = self._timed(node, left, right)
         if timed is not None:
             return timed
+        # What is computed from the result of a metric is on the device as that is.
+        result = next((side for side in (left, right) if isinstance(side, Made) and side.name == "keras.Metric.result"), None)
+        if result is not None:
+            return result
         if is_array(left) or is_array(right):
             return derived(left, right)
         if isinstance(left, Const) and isinstance(right, Const):

@@ -48,5 +48,16 @@ for i, (a, b) in enumerate(dataset, 1):
     if i % 64 == 0:
         print("still learning")
 
+running = keras.metrics.Mean()
+for a, b in dataset:
+    running.update_state(train_step(a, b))
+shown = f"{running.result():.3f}"
+for a, b in dataset:
+    running.update_state(train_step(a, b))
+shown = "{:.3f}, {:.1f} %".format(a[0, 0], 100 * running.result())
+for a, b in dataset:
+    loss = train_step(a, b)
+shown = "%.3f" % loss
+
 print("last:", float(loss))
 print("loss:", float(tf.reduce_mean(tf.stack(history))))

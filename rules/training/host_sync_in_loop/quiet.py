@@ -50,8 +50,8 @@ for epoch in range(10):
     for i, (a, b) in enumerate(dataset):
         loss = train_step(a, b)
         losses.append(loss)
-        # Text that is no tensor.
-        print("step", i)
+        # Text that is no tensor, and an element of the dataset.
+        print("step", i, f"of {len(losses)}", f"{b}")
         # Once in so many steps.
         if i % 100 == 0:
             print(float(loss))

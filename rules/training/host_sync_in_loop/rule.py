@@ -2,7 +2,7 @@ from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.compiled import beside_training
 from kerascheck.semantics.library import class_of
-from kerascheck.semantics.values import Made, Method, holds_tensor, options_of
+from kerascheck.semantics.values import Made, Method, Tensor, holds_tensor, options_of
 
 _READERS = frozenset({"builtins.print", "builtins.format", "builtins.float", "builtins.int", "numpy.mean", "numpy.asarray", "numpy.array"})
 _DISPLAYS = frozenset({"set_postfix", "set_description"})
@@ -31,6 +31,7 @@ class HostSyncInLoop(Rule):
     ## When it stays silent
 
     - The number is read under a condition, as once in so many steps, or after the loop.
+    - What is read is an element of the dataset, which is in the memory of the host anyway.
     - The loop trains nothing, or its step is not compiled: an eager step waits for Python anyway. One
       that runs many steps in a loop of its own reads once for all of them.
     - The loops around it make at most 100 turns in total, as literals tell.
@@ -87,7 +88,9 @@ def _reads_back(call):
 
 
 def _is_on_device(value):
-    return holds_tensor(value) or any(
+    # What a dataset gives is still in the memory of the host.
+    element = isinstance(value, Tensor) and value.origin == "element"
+    return holds_tensor(value) and not element or any(
         isinstance(option, Made) and option.name == "keras.Metric.result"
         or isinstance(option, Method) and option.name == "iterations" and isinstance(option.receiver, Made) and class_of(option.receiver.name) == "keras.Optimizer"
         for option in options_of(value)

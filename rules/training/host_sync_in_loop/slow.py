@@ -49,5 +49,16 @@ for a, b in dataset:
     if optimizer.iterations.numpy() % 64 == 0:  # KC402
         print("still learning")
 
+running = keras.metrics.Mean()
+shown = ""
+for a, b in dataset:
+    running.update_state(train_step(a, b))
+    shown = f"{running.result():.3f}"  # KC402
+for a, b in dataset:
+    running.update_state(train_step(a, b))
+    shown = "{:.3f}, {:.1f} %".format(a[0, 0], 100 * running.result())  # KC402
+for a, b in dataset:
+    shown = "%.3f" % train_step(a, b)  # KC402
+
 print("last:", mean)
 print("loss:", np.mean(history))

@@ -3,6 +3,7 @@ from kerascheck.rule import Rule
 from kerascheck.semantics.callbacks import may_act_on_batches
 from kerascheck.semantics.fixes import add_keyword
 from kerascheck.semantics.models import batching
+from kerascheck.semantics.training import least_examples
 from kerascheck.semantics.values import constant
 
 _CHEAP = {
@@ -14,6 +15,7 @@ _CHEAP = {
 } | {"keras.Sequential", "keras.Model"}  # fmt: skip
 _WORK = 10_000_000
 _EPOCHS = 10
+_LONG = 2000
 _STEPS = 16
 _ARGUMENT_SINCE = (2, 4)
 
@@ -24,7 +26,7 @@ class MissingStepsPerExecution(Rule):
     ## What it does
 
     Reports `compile(...)` without `steps_per_execution` of a model that consists of `Dense` layers and the like, is so small
-    that weights times batch size stay below 10 million, and is trained by `fit` for 10 epochs or more. As an info.
+    that weights times batch size stay below 10 million, and is trained by `fit` for 10 epochs or more, or for 2,000 steps that can be counted. As an info.
 
     ## Why it costs
 
@@ -57,7 +59,7 @@ class MissingStepsPerExecution(Rule):
       dense layers may leave the width of their data open; it counts as 4,096 columns then.
     - A callback that acts on batches (`TerminateOnNaN`, `on_train_batch_end`, `save_freq=100`, `update_freq="batch"`), or one that is not known.
     - Only data of fewer than 16 batches is seen, such as arrays written out, or files read where a batch is larger than 64.
-    - Fewer than 10 epochs, or a number that is not a literal; a batch size that is not known; fewer than 32 steps in an epoch, where `steps_per_epoch` tells.
+    - Fewer than 10 epochs, unless the arrays are seen to make 2,000 steps or more, or a number that is not a literal; a batch size that is not known; fewer than 32 steps in an epoch, where `steps_per_epoch` tells.
 
     ## Use instead
 
@@ -96,7 +98,7 @@ class MissingStepsPerExecution(Rule):
             batches = [batching(fit) for fit in model.fits]
             if any(batch is None or model.most_parameters * batch.size > _WORK for batch in batches) or any(map(may_act_on_batches, model.fits)):
                 continue
-            if not any(_is_long(fit) and module.program.has_many_examples(fit, _STEPS * batch.size) for fit, batch in zip(model.fits, batches)):
+            if not any(_is_long(fit, batch) and module.program.has_many_examples(fit, _STEPS * batch.size) for fit, batch in zip(model.fits, batches)):
                 continue
             for call in model.compiles:
                 eager = call.argument(5, "run_eagerly")
@@ -111,7 +113,11 @@ class MissingStepsPerExecution(Rule):
                     )
 
 
-def _is_long(fit):
+def _is_long(fit, batch):
+    """Whether enough steps are taken for a second or more to be saved."""
     steps = fit.argument(None, "steps_per_epoch")
-    epochs = constant(fit.argument(3, "epochs"))
-    return type(epochs) is int and epochs >= _EPOCHS and (steps is None or constant(steps) is None or constant(steps, 0) >= 32)
+    epochs = constant(fit.argument(3, "epochs"), 1 if fit.argument(3, "epochs") is None else None)
+    if type(epochs) is not int or steps is not None and type(constant(steps)) is int and constant(steps) < 32:
+        return False
+    examples = least_examples(fit)
+    return epochs >= _EPOCHS or steps is None and examples is not None and examples * epochs >= _LONG * batch.size
