@@ -87,3 +87,25 @@ for i in range(steps()):
 @pytest.mark.parametrize(("inner", "outer", "said"), [("step(*next(images))", "pass", True), ("step(*images.next())", "pass", True), ("step(*load())", "evaluate(next(images))", False)])
 def test_what_next_takes_is_trained_on_in_the_loop_that_trains(tmp_path, inner, outer, said):
     assert bool(findings(tmp_path, NEXT % (inner, outer), "", "--select", "KC111")) is said
+
+
+@pytest.mark.parametrize(("maker", "said"), [("segmentation_models.Unet()", True), ("deepchem.models.KerasModel(model)", False)])
+def test_models_of_libraries_with_a_fit_of_their_own_are_left_alone(tmp_path, maker, said):
+    assert bool(findings(tmp_path, f"import deepchem, segmentation_models\nother = {maker}\nother.fit_generator(load())\n", "", "--select", "KC414")) is said
+
+
+LAYER = """
+class Halved(tf.keras.layers.Layer):
+    def call(self, x):
+        while tf.norm(x) > 1:
+            x = x / 2
+        return x
+"""
+
+
+@pytest.mark.parametrize(("use", "said"), [("Halved()(tf.ones((2, 3)))", False), ("model.add(Halved())\nmodel.fit(load())", True)])
+def test_layers_of_a_notebook_that_compiles_nothing_run_eagerly(tmp_path, use, said):
+    cells = [{"cell_type": "code", "source": source} for source in ("import tensorflow as tf", LAYER, "model = tf.keras.Sequential()\n" + use)]
+    (tmp_path / "layers.ipynb").write_text(json.dumps({"cells": cells, "metadata": {}, "nbformat": 4}))
+    result = kerascheck("--select", "KC202", "--output-format", "json", "--exit-zero", str(tmp_path / "layers.ipynb"))
+    assert bool(json.loads(result.out)["findings"]) is said

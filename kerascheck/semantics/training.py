@@ -34,9 +34,12 @@ _RIVALS = re.compile(
     r"statsmodels|torch\b|pytorch_lightning|lightning|prophet|hmmlearn|mxnet|fastai|autogluon|stable_baselines3?)",
     re.M,
 )
+_COMPILES = re.compile(r"\.(?:fit|compile|predict|evaluate|train_on)\w*\(|tf\.function|\bfunction\(|Model\(\s*(?:inputs|\[)|Input\(|export|\.save\(")
 _KERAS_IMPORT = re.compile(r"^\s*(?:from|import)\s+(?:tensorflow|keras|tf_keras)\b", re.M)
 _KERAS = re.compile(r"keras", re.I)
 _NEVER_MODELS = frozenset("builtins abc typing collections dataclasses enum threading sklearn torch gym gymnasium object".split())
+# Libraries whose objects are followed, or whose models have a fit of their own.
+_NO_KERAS_MODELS = frozenset("tensorflow keras builtins sklearn numpy pandas scipy deepchem kashgari ktrain gluonts darts autogluon flair spacy imageai".split())
 _SCALERS = re.compile(r"^\s*(?:from|import)\s+sklearn\b", re.M)
 
 _OLD_KERAS = re.compile(
@@ -337,7 +340,12 @@ class Program:
 
     @cached_property
     def steps_eagerly(self) -> bool:
-        """Weights are updated by steps that nothing compiles, and no model is fitted: its layers are called eagerly."""
+        """Layers and models are called eagerly: weights are updated by steps that nothing compiles, and no model is fitted.
+
+        So too in a notebook, which nothing can import, that neither trains nor compiles anything.
+        """
+        if self._module.source.cells is not None and not self._module.mentions(_COMPILES):
+            return True
         updates = [*self.updates, *self._assigned_updates]
         compiled = any(call.scope.traced_by() for call in updates)
         return bool(updates) and not compiled and next(self.model_calls("fit", "fit_generator", "train_on_batch", "evaluate"), None) is None
@@ -711,8 +719,7 @@ def _is_unknown(value) -> bool:
 
 def _is_foreign(value) -> bool:
     """Made by a library that kerascheck knows nothing of, of which many build Keras models."""
-    known = ("tensorflow", "keras", "builtins", "sklearn", "numpy", "pandas", "scipy")
-    return isinstance(value, Made) and value.name.partition(".")[0] not in known and "torch" not in value.name.lower()
+    return isinstance(value, Made) and value.name.partition(".")[0] not in _NO_KERAS_MODELS and "torch" not in value.name.lower()
 
 
 def _may_be_model(cls: Class) -> bool:
