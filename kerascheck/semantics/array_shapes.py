@@ -33,6 +33,8 @@ _MADE_TABLES = {"make_moons": 2, "make_circles": 2, "make_blobs": 2, "make_class
 _SCALERS = frozenset(
     "sklearn.preprocessing." + name for name in "StandardScaler MinMaxScaler MaxAbsScaler RobustScaler Normalizer QuantileTransformer PowerTransformer".split()
 )
+# Draws of whole vectors, or from a population: the size is not all of the shape, or stands elsewhere.
+_OF_VECTORS = frozenset("multivariate_normal dirichlet multinomial choice permutation shuffle".split())
 _SAME_SHAPE = frozenset("astype copy clip abs absolute sqrt log log1p exp array asarray ascontiguousarray nan_to_num flip sort to_numpy fillna round".split())
 _ROWS_CHANGE = frozenset("dropna sample concatenate vstack".split())
 
@@ -41,6 +43,12 @@ def shape_of(value: Value | None, depth: int = 12) -> Shape:
     """The shape of an array or table, as far as its makers and what was done with it tell."""
     shapes = {_shape_of(option, depth) for option in options_of(value)} if depth else set()
     return shapes.pop() if len(shapes) == 1 else None
+
+
+def size_of(value: Value | None) -> int | None:
+    """How many numbers an array holds; None where that is not known."""
+    shape = shape_of(value)
+    return None if shape is None or None in shape else math.prod(shape)
 
 
 def as_group(shape: Shape) -> Group:
@@ -176,8 +184,13 @@ def _called(name: str, call: Call, depth: int) -> Shape:
         return _sizes(call.argument(0, "shape"))
     if name in ("numpy.random.rand", "numpy.random.randn"):
         return _sizes(Group("tuple", call.arguments.positional))
-    if name.startswith("numpy.random.") and (size := call.argument(None, "size")) is not None:
-        return _sizes(size)
+    if last in ("linspace", "logspace", "geomspace"):
+        number = call.argument(2, "num")
+        return (50,) if number is None else _sizes(number)
+    if name.startswith("numpy.random.") and last not in _OF_VECTORS:
+        size = call.argument(0 if last in ("random", "random_sample", "standard_normal") else 2, "size")
+        if size is not None:
+            return _sizes(size)
     source = call.receiver if call.attribute == last else call.argument(0)
     if last == "reshape":
         given = call.arguments.positional[0 if call.attribute == last else 1 :]

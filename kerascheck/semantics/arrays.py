@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 
 from kerascheck.semantics.values import Call, External, Group, Iteration, Made, Mapping, Method, Value, constant, options_of
@@ -109,17 +108,3 @@ def made_as_double(value: Value | None, depth: int = 8) -> Call | None:
         return found[0] if found and last != "array" or len(found) == 1 else None
     return None
 
-
-def literal_size(call: Call) -> int | None:
-    """How many numbers the call of a NumPy maker gives, as its literal shape says; None where it does not."""
-    name = (call.name or "").rpartition(".")[2]
-    if name in ("rand", "randn"):
-        given = call.arguments.positional
-    elif name in ("zeros", "ones", "empty"):
-        given = [call.argument(0, "shape")]
-    elif name in ("random", "random_sample", "standard_normal"):
-        given = [call.argument(0, "size")]
-    else:
-        given = [call.argument(2, "num" if name.endswith("space") else "size")]
-    sizes = [constant(side) for value in given for side in (value.items if isinstance(value, Group) else [value])]
-    return math.prod(sizes) if sizes and all(isinstance(side, int) for side in sizes) else None

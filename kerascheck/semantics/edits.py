@@ -618,27 +618,6 @@ def add_decorator(tree: Tree, function: cst.FunctionDef, decorator: str) -> Edit
     return (_insert(place, tree.text[place:start] + decorator + _newline(tree)),)
 
 
-def insert_before(tree: Tree, statement: cst.CSTNode, text: str) -> Edits:
-    """Insert statements before ``statement``, above the comment lines that belong to it.
-
-    ``text`` has no indentation of its own and gets that of ``statement``. In front of a
-    statement that follows others on its line, or the header of a block, ``text`` must be one line.
-    """
-    if isinstance(statement, cst.SimpleStatementSuite):
-        statement = statement.body[0]
-    text = text.strip("\r\n")
-    if isinstance(statement, cst.BaseSmallStatement):
-        line = tree.parents[statement]
-        if isinstance(line, cst.SimpleStatementSuite) or line.body[0] is not statement:
-            if _NEWLINE.search(text):
-                raise CannotEdit("shares a line")
-            return (_insert(tree.range_of(statement)[0], f"{text}; "),)
-    place, indent = _place_before(tree, statement)
-    newline = _newline(tree)
-    lines = [indent + line if line.strip() else "" for line in _NEWLINE.split(text)]
-    return (_insert(place, newline.join(lines) + newline),)
-
-
 def _place_before(tree: Tree, statement: cst.CSTNode) -> tuple[int, str]:
     """Where lines before ``statement`` go, and their indentation."""
     if isinstance(tree.parents.get(statement), cst.If) or not _starts_line(tree.text, _start_of(tree, statement)):

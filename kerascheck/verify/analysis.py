@@ -45,11 +45,6 @@ class Analysis:
     missing: list[str] = field(default_factory=list)
     """What could not be measured, and why."""
 
-    @property
-    def slowest_stage(self) -> Stage | None:
-        """The stage with the largest share; None without a pipeline."""
-        return max(self.stages, key=lambda stage: stage.share, default=None)
-
 
 def analyse(step_seconds: float, scout: Run, gain: float | None, why_no_gain: str = "") -> Analysis:
     """Put together what ``scout`` (a diagnosing run) and a run on one cached batch tell.

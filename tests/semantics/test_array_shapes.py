@@ -3,7 +3,7 @@
 import pytest
 from snippets import load, shown
 
-from kerascheck.semantics.array_shapes import shape_of
+from kerascheck.semantics.array_shapes import shape_of, size_of
 from kerascheck.semantics.values import constant
 
 
@@ -55,3 +55,12 @@ def test_shapes(tmp_path, text, shape):
 def test_sizes_are_numbers(tmp_path, text, value):
     (found,) = shown(load(tmp_path, f"(x, y), _ = keras.datasets.mnist.load_data()\nshow({text})", "import keras\nfrom somewhere import show\n"))
     assert constant(found) == value
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [("np.random.rand(9, 5)", 45), ("np.zeros((9, 2))", 18), ("np.random.normal(0, 1, (3, 2))", 6), ("np.random.uniform(size=7)", 7), ("np.random.rand(n)", None), ("np.linspace(0, 1, 8)", 8), ("np.random.normal(0, 1, 4)", 4), ("np.random.random((3, 3))", 9), ("np.random.multivariate_normal(n, n, size=5)", None)],
+)
+def test_sizes(tmp_path, text, size):
+    (value,) = shown(load(tmp_path, f"show({text})", "import numpy as np\nfrom somewhere import n, show\n"))
+    assert size_of(value) == size

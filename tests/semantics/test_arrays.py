@@ -3,7 +3,7 @@
 import pytest
 from snippets import load, shown
 
-from kerascheck.semantics.arrays import IMAGE_READERS, ingredients, literal_size, made_as_double
+from kerascheck.semantics.arrays import IMAGE_READERS, ingredients, made_as_double
 from kerascheck.semantics.values import Made
 
 HEAD = "import cv2, keras, numpy as np\nfrom PIL import Image\nfrom sklearn.model_selection import train_test_split\nfrom somewhere import paths, y, show\n"
@@ -60,12 +60,3 @@ def test_arrays_of_doubles(tmp_path, text, maker):
     (value,) = shown(load(tmp_path, text, HEAD))
     call = made_as_double(value)
     assert (call and call.name) == maker
-
-
-@pytest.mark.parametrize(
-    ("text", "size"),
-    [("np.random.rand(9, 5)", 45), ("np.zeros((9, 2))", 18), ("np.random.normal(0, 1, (3, 2))", 6), ("np.random.uniform(size=7)", 7), ("np.random.rand(n)", None), ("np.linspace(0, 1, 8)", 8), ("np.random.normal(0, 1, 4)", 4)],
-)
-def test_literal_sizes(tmp_path, text, size):
-    (value,) = shown(load(tmp_path, f"show({text})", HEAD))
-    assert literal_size(value.call) == size

@@ -1,6 +1,7 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
-from kerascheck.semantics.arrays import ingredients, literal_size, made_as_double
+from kerascheck.semantics.array_shapes import size_of
+from kerascheck.semantics.arrays import ingredients, made_as_double
 from kerascheck.semantics.functions import display
 from kerascheck.semantics.values import External, Group, Mapping
 
@@ -91,7 +92,7 @@ class Float64Dataset(Rule):
                 continue
             heavy = next((call for call in calls if call.name in _HEAVY), None)
             # For a Keras model it is only memory: one number for each sample is not worth a word.
-            if heavy is None and maker is not None and maker.attribute != "astype" and (literal_size(maker) or 0) <= _LARGE:
+            if heavy is None and maker is not None and maker.attribute != "astype" and (size_of(maker.result) or 0) <= _LARGE:
                 continue
             related = [] if maker is None else [(maker, "64 bits come from here")]
             yield self.finding(
