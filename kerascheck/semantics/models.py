@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from kerascheck.semantics import library, shapes
 from kerascheck.semantics.shapes import Shape
-from kerascheck.semantics.training import Place
+from kerascheck.semantics.training import Place, example_shape
 from kerascheck.semantics.values import (
     UNKNOWN,
     Call,
@@ -41,7 +41,7 @@ _DEEP = 4
 UNKNOWN_WIDTH = 4096
 # Layers that take a table, and turn columns into columns.
 _OF_COLUMNS = frozenset(
-    "keras.layers." + name for name in "Activation BatchNormalization Dense Dropout ELU GaussianNoise InputLayer LayerNormalization LeakyReLU ReLU Softmax".split()
+    "keras.layers." + name for name in "Activation BatchNormalization Dense Dropout ELU Flatten GaussianNoise InputLayer LayerNormalization LeakyReLU Normalization ReLU Softmax".split()
 )
 _LONG = 200
 _CHANGES_BATCHES = frozenset({"unbatch", "rebatch", "flat_map", "interleave", "window", "map_and_batch", "bucket_by_sequence_length"})
@@ -198,17 +198,18 @@ class _Builder:
             elif call.name == "keras.Model.pop":
                 self._popped.add(id(call.receiver))
         self._known: dict[int, Model] = {}
+        trained = [call for call in calls if call.attribute in ("compile", "fit", "fit_generator") and module.program.is_model_call(call)]
+        self._fitted = {id(option): call for call in trained if call.attribute == "fit" for option in options_of(call.receiver)}
         for call in calls:
             value = call.result
             if call.name in ("keras.Sequential", "keras.Model") and isinstance(value, Made) or call.name == "keras.Model.__init__" and isinstance(value, Instance):
                 self._model(value, call)
         self.models = list(self._known.values())
-        for call in calls:
-            if call.attribute in ("compile", "fit", "fit_generator") and module.program.is_model_call(call):
-                for option in options_of(call.receiver):
-                    model = self._known.get(id(option))
-                    if model is not None:
-                        (model.compiles if call.attribute == "compile" else model.fits).append(call)
+        for call in trained:
+            for option in options_of(call.receiver):
+                model = self._known.get(id(option))
+                if model is not None:
+                    (model.compiles if call.attribute == "compile" else model.fits).append(call)
 
     def _model(self, value: Value, call: Call) -> Model:
         if id(value) in self._known:
@@ -244,6 +245,8 @@ class _Builder:
                 continue
             if shape is None and layer.made is not None:
                 layer.shape = shapes.input_shape(layer.made)
+                if layer.shape is None and not model.layers:
+                    layer.shape = self._shape_of_data(model, layer)
                 if layer.shape is not None and not model.inputs:
                     model.inputs.append(layer.shape)
             model.layers += inside
@@ -256,6 +259,12 @@ class _Builder:
             last = None if not layer.certain else nested.outputs if nested is not None else [layer]
         model.parameters = total if model.complete else None
         model.outputs = last if (ordered or adds) and id(model.value) not in self._popped else None
+
+    def _shape_of_data(self, model: Model, first: Layer) -> Shape:
+        """The shape that a Sequential gets from what it is fitted on; where that is not known, a dense layer comes first for a table."""
+        fit = self._fitted.get(id(model.value))
+        shape = example_shape(fit) if fit is not None else None
+        return (None, None) if shape is None and fit is not None and first.name == "keras.layers.Dense" else shape
 
     def _functional(self, model: Model) -> None:
         outputs = model.call.argument(1, "outputs")

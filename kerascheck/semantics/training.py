@@ -12,6 +12,7 @@ import libcst as cst
 
 from kerascheck.semantics import library
 from kerascheck.semantics.array_shapes import shape_of
+from kerascheck.semantics.shapes import Shape
 from kerascheck.semantics.values import UNKNOWN, Call, Class, External, Function, Group, Instance, Iteration, Made, Method, Scope, Value, constant, datasets_in, options_of
 
 if TYPE_CHECKING:
@@ -446,12 +447,26 @@ class Program:
         return None
 
 
+_SAME_EXAMPLES = frozenset("shuffle batch prefetch cache repeat take skip with_options apply".split())
+
+
 def least_examples(fit: Call) -> int | None:
     """How many examples the arrays hold that a model is fitted on, the fewest of several; None where that is not known."""
+    return min((shape[0] for shape in map(shape_of, _fitted_arrays(fit)) if shape and shape[0] is not None), default=None)
+
+
+def example_shape(fit: Call) -> Shape:
+    """The shape of the batches that a model is fitted on, the first size None; None where it is not known."""
+    stages = [stage for dataset in datasets_in(fit.argument(0, "x")) for stage in dataset.stage.upstream() if not stage.is_source]
+    shapes = {shape and (None, *shape[1:]) for shape in map(shape_of, _fitted_arrays(fit))}
+    return shapes.pop() if len(shapes) == 1 and all(stage.name in _SAME_EXAMPLES for stage in stages) else None
+
+
+def _fitted_arrays(fit: Call) -> list[Value]:
+    """The arrays of examples that a model is fitted on, or that its datasets are made of; of several inputs the first."""
     data = fit.argument(0, "x")
     sources = [stage.argument(0, "tensors") for dataset in datasets_in(data) for stage in dataset.stage.upstream() if stage.is_source] or [data]
-    firsts = [option.items[0] if isinstance(option, Group) and option.kind == "tuple" and option.items else option for source in sources for option in options_of(source)]
-    return min((shape[0] for shape in map(shape_of, firsts) if shape and shape[0] is not None), default=None)
+    return [option.items[0] if isinstance(option, Group) and option.kind == "tuple" and option.items else option for source in sources for option in options_of(source)]
 
 
 class Place:

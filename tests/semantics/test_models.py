@@ -140,10 +140,16 @@ def test_sizes(tmp_path, text, shape, parameters):
         ("Sequential([layers.Embedding(n, 4), layers.Flatten(), layers.Dense(1)])", None),
         ("Sequential([layers.Flatten(), layers.Dense(1)])", None),
         ("Sequential([*load(), layers.Dense(1)])", None),
+        ("m = Sequential([layers.Dense(3), layers.Flatten(), layers.Dense(1)])\nm.fit(load(), load())", 3 * (UNKNOWN_WIDTH + 1) + 4),
+        ("m = Sequential([layers.Dense(3)])\nm.fit(np.ones((9, 5)), load())", 18),
+        ("m = Sequential([layers.Dense(3)])\nm.fit(tf.data.Dataset.from_tensor_slices((np.ones((9, 5)), load())).shuffle(9).batch(3))", 18),
+        ("m = Sequential([layers.Dense(3)])\nm.fit(tf.data.Dataset.from_tensor_slices((np.ones((9, 5)), load())).map(load).batch(3))", 3 * (UNKNOWN_WIDTH + 1)),
+        ("m = Sequential([layers.Flatten(), layers.Dense(3)])\nm.fit(np.ones((9, 5, 2)), load())", 33),
+        ("m = Sequential([layers.Flatten(), layers.Dense(3)])\nm.fit(load(), load())", None),
     ],
 )
 def test_sizes_at_most(tmp_path, text, most):
-    found = model(tmp_path, text)
+    found = model(tmp_path, text, HEAD + "import numpy as np\n")
     assert found.most_parameters == most
 
 

@@ -40,7 +40,7 @@ sequences.fit(x, y, epochs=50)
 wide = keras.Sequential([layers.Input((784,)), layers.Dense(1024, activation="relu"), layers.Dense(10)])
 wide.compile("adam", "mse")
 wide.fit(x, y, epochs=50)
-unknown = keras.Sequential([layers.Dense(16), layers.Dense(1)])
+unknown = keras.Sequential([layers.Flatten(), layers.Dense(16), layers.Dense(1)])
 unknown.compile("adam", "mse")
 unknown.fit(x, y, epochs=50)
 

@@ -53,7 +53,7 @@ steps.fit(x, y)
 wide = keras.Sequential([layers.Input((784,)), layers.Dense(4096, activation="relu"), layers.Dense(10)])
 wide.compile("adam", "mse")
 wide.fit(x, y, batch_size=8)
-unknown = keras.Sequential([layers.Dense(16), layers.Dense(1)])
+unknown = keras.Sequential([layers.Flatten(), layers.Dense(16), layers.Dense(1)])
 unknown.compile("adam", "mse")
 unknown.fit(x, y, batch_size=8)
 
