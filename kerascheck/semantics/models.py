@@ -105,8 +105,11 @@ class Model:
 
     @property
     def is_trained(self) -> bool:
-        """The program is seen to train it with ``fit``."""
-        return bool(self.fits)
+        """The program is seen to train it with ``fit``, or a function makes it ready for that: it compiles it with a loss.
+
+        What is compiled outside of functions and not fitted is meant for evaluation and export.
+        """
+        return bool(self.fits) or any(call.argument(1, "loss") is not None and call.scope.frame.function is not None for call in self.compiles)
 
     @property
     def most_parameters(self) -> int | None:
@@ -419,8 +422,10 @@ class _Walk:
                 self.applied.append(value.call)
                 pending += value.call.arguments.values()
             else:
-                # Among them the output of a model that is taken apart.
                 self.complete = False
+                # The output of a model that is taken apart: what that was built on lies before it.
+                if isinstance(value, Method) and isinstance(value.receiver, Made) and value.receiver.call is not None:
+                    pending += [item for item in value.receiver.call.arguments.values() if _holds_symbol(item)]
 
     def shape_into(self, call: Call) -> Shape:
         """The shape of the first argument of a layer."""

@@ -79,7 +79,7 @@ class LookupLayerInModel(Rule):
                         layer.made,
                         f"{name} is part of the model that is trained, so that a GPU waits for the lookup in every step; apply it in ds.map.",
                         because="Strings and tables are handled by the CPU; in the input pipeline that happens ahead of the step.",
-                        related=((model, "the model"), *((fit, "trained here") for fit in model.fits[:1])),
+                        related=((model, "the model"), *((call, "trained here") for call in (model.fits or model.compiles)[:1])),
                     )
 
 
