@@ -634,12 +634,12 @@ def in_session(scope: Scope) -> bool:
 
 
 def is_expected_to_raise(scope: Scope) -> bool:
-    """Whether a place stands in a try of its own function, or anywhere in pytest.raises and its like."""
-    own = True
+    """Whether a place stands in a try of its own function."""
     for inner in scope.chain():
-        own = own and inner.kind not in ("call", "root")
-        if (own and inner.kind == "try") or (inner.kind == "with" and isinstance(inner.value, Made) and "raises" in inner.value.name.lower()):
+        if inner.kind == "try":
             return True
+        if inner.kind in ("call", "root"):
+            break
     return False
 
 

@@ -34,8 +34,8 @@ class ModelInLoop(Rule):
 
     ## When it stays silent
 
-    - Loops of at most 10 turns, and loops over what cannot be counted, such as the folds of a splitter or a
-      list of settings from elsewhere.
+    - Loops of at most 10 turns, among them those that end in a `break`, and loops over what cannot be counted, such as the
+      folds of a splitter or a list of settings from elsewhere.
     - Models that are kept, in a list or a dictionary: an ensemble.
     - A process for each turn, by `multiprocessing`.
     - Keras 2 with `clear_session` or `gc.collect` in the loop.
@@ -93,7 +93,7 @@ def _least_turns(scope: Scope) -> float:
     """How often a place runs at least, as far as literals tell; a loop that ends by a condition counts as endless."""
     least = 1.0
     for loop in scope.loops():
-        least *= float("inf") if isinstance(loop.node, cst.While) else loop.trips or 1
+        least *= loop.trips or (float("inf") if isinstance(loop.node, cst.While) else 1)
     return least
 
 
