@@ -776,12 +776,12 @@ def varies(expression: cst.CSTNode, scope: Scope) -> Scope | None:
             if not names & local or current.parent is None or not isinstance(current.node, cst.Call):
                 return None
             tree = current.module.tree
-            given = _arguments_for(names & local, current.function, current.node)
+            given = arguments_for(names & local, current.function, current.node)
             names = {node.value for value in given for node in tree.descendants(value) if isinstance(node, cst.Name)}
     return None
 
 
-def _arguments_for(names: set[str], function: Function, call: cst.Call) -> list[cst.BaseExpression]:
+def arguments_for(names: set[str], function: Function, call: cst.Call) -> list[cst.BaseExpression]:
     """What a call passes for some of the function's names: all of it where one of these is no plain parameter, and so may depend on any."""
     parameters = [parameter.name.value for parameter in (*function.node.params.posonly_params, *function.node.params.params)]
     keywords = {*parameters, *(parameter.name.value for parameter in function.node.params.kwonly_params)}
