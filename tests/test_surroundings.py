@@ -56,6 +56,18 @@ def test_what_another_module_prefetches_it_prefetches_for_all(tmp_path):
     assert not json.loads(result.out)["findings"]
 
 
+@pytest.mark.parametrize(
+    ("rule", "code", "safety"),
+    [
+        ("KC108", "def show(x):\n    print(x)\n    return x\nmodel.fit(tf.data.Dataset.range(9).map(show).batch(2))\n", "unsafe"),
+        ("KC207", "@tf.function\ndef show(x):\n    print(x)\n    return x\nshow(tf.ones(2))\n", "safe"),
+    ],
+)
+def test_a_print_in_a_map_makes_it_stateful(tmp_path, rule, code, safety):
+    (finding,) = findings(tmp_path, code, "", "--select", rule)
+    assert finding["fix"]["applicability"] == safety
+
+
 @pytest.mark.parametrize(("pin", "said"), [("tensorflow==2.3", False), ("tensorflow==2.4", True), ("", True)])
 def test_steps_per_execution_is_advised_where_it_exists(tmp_path, pin, said):
     model = "m = tf.keras.Sequential([tf.keras.layers.Dense(4, input_dim=3)])\nm.compile('sgd', 'mse')\nimport numpy as np\n"
