@@ -316,7 +316,8 @@ class Program:
         """The arrays that a model is fitted on are seen to hold fewer than a thousand examples, as those that are written out."""
         data = fit.argument(0, "x")
         sources = [stage.argument(0, "tensors") for dataset in datasets_in(data) for stage in dataset.stage.upstream() if stage.is_source] or [data]
-        firsts = [option.items[0] if isinstance(option, Group) and option.kind == "tuple" and option.items else option for source in sources for option in options_of(source)]
+        # A tuple is inputs and labels; a list of arrays is several inputs.
+        firsts = [option.items[0] if isinstance(option, Group) and option.items else option for source in sources for option in options_of(source)]
         counts = [shape[0] for shape in map(shape_of, firsts) if shape]
         return any(count is not None and count < 1000 for count in counts)
 
