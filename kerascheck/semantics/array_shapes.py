@@ -1,4 +1,4 @@
-"""Shapes of arrays and tables, from what makes them to what is given to a model.
+"""Shapes of arrays, tables and inputs of models, from what makes them to what is given to a model.
 
 NumPy's makers, the well-known data of Keras and scikit-learn, columns of a table, and what leaves a shape as it is or
 changes it in a known way. Everything else has no known shape.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
-from kerascheck.semantics.shapes import Shape, literal_shape
+from kerascheck.semantics.shapes import Shape, input_shape, literal_shape
 from kerascheck.semantics.values import UNKNOWN, Call, Const, External, Group, Iteration, Made, Method, Value, constant, options_of
 
 Index = Value | tuple[Value | None, Value | None, Value | None] | str
@@ -146,6 +146,8 @@ def _shape_of(value: Value, depth: int) -> Shape:
         return ()
     if not isinstance(value, Made):
         return None
+    if value.name == "keras.KerasTensor" and value.call is not None and value.call.name == "keras.Input":
+        return input_shape(value.call)
     if "shape" in value.attributes:
         return _sizes(value.attributes["shape"])
     if value.name == "numpy.ndarray" and value.call is None:

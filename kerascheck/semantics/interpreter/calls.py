@@ -5,7 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from kerascheck.semantics import library
-from kerascheck.semantics.array_shapes import shape_of
+from kerascheck.semantics.array_shapes import reshaped, shape_of, shaped
 from kerascheck.semantics.interpreter.support import (
     MAX_CALLS,
     MAX_DEPTH,
@@ -376,6 +376,9 @@ class Calls:
         if owner is None:
             if holds_tensor(receiver) or any(holds_tensor(value) for value in arguments.values()):
                 self._use("unknown-call", node)
+            elif attribute == "reshape" and (shape := reshaped(arguments.positional)) is not None:
+                # Whatever it was, it is an array of that shape now.
+                return shaped(receiver, shape)
             return UNKNOWN
         if owner.startswith(library.TENSOR_LIBRARIES) and any(holds_tensor(value) for value in arguments.values()):
             return Tensor("result")
