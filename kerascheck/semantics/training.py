@@ -52,6 +52,7 @@ _TPU = re.compile(r"TPUStrategy|TPUClusterResolver|initialize_tpu_system")
 _NETWORK_STORAGE = re.compile(rf"""["'](?!https?:){library.NETWORK_STORAGE}|\bget_gcs_path\b""")
 _REINFORCEMENT = re.compile(r"^\s*(?:from|import)\s+(?:gym|gymnasium|tf_agents|pettingzoo|procgen|dm_env)\b", re.M)
 
+_ENVIRONMENT = re.compile(r"(?:^|_)env(?:s|ironment|ironments)?\d*$", re.I)
 _ADVERSARIES = (re.compile(r"\bgenerator\b", re.I), re.compile(r"\bdiscriminator\b", re.I))
 _GAN = re.compile(r"\bGAN\b", re.I)
 _DOUBLE = re.compile(r"""set_floatx\(\s*["']float64|dtype\s*=\s*(?:tf\.float64|["']float64)""")
@@ -540,6 +541,8 @@ def eager_steps(module: Module) -> Iterator[EagerStep]:
         # Where a program plays a game, a step can only be compiled if it is a function of its own, and nothing but TensorFlow.
         if _drives_environment(module, frames) and (inner is not None or _needs_python(module, frame)):
             continue
+        if _asks_environment(tape.module.tree, inner.node if inner is not None else frame.function.node) or _acts_on_values(module, tape):
+            continue
         if inner is not None or frame.function is None or isinstance(frame.function.node, cst.Lambda):
             node = tape.module.tree.statement(tape.node)
         else:
@@ -592,6 +595,34 @@ def _drives_environment(module: Module, frames: list[Scope]) -> bool:
     """Whether one of these functions plays a game or simulation in Python."""
     inside = set(map(id, frames))
     return any(id(call.scope.frame) in inside and _steps_environment(call) for call in module.run.calls)
+
+
+def _asks_environment(tree: Tree, region: cst.CSTNode) -> bool:
+    """Whether a loop or function calls methods of an environment, by its name, whatever they are called."""
+    return any(
+        isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and _ENVIRONMENT.search(_last_name(node.func.value)) is not None
+        for node in tree.descendants(region)
+    )
+
+
+def _last_name(node: cst.CSTNode) -> str:
+    name = node.attr if isinstance(node, cst.Attribute) else node
+    return name.value if isinstance(name, cst.Name) else ""
+
+
+def _acts_on_values(module: Module, tape: Call) -> bool:
+    """Whether code under a tape goes on with what Python makes of a tensor's numbers: ``actions = space.decode(chosen.numpy())``."""
+    tree = tape.module.tree
+    statement = tree.statement(tape.node)
+    known = {call.node for call in module.run.calls if (call.name or "").startswith(("builtins.", "numpy.", *library.TENSOR_LIBRARIES))}
+    for node in tree.descendants(statement.body) if isinstance(statement, cst.With) else ():
+        if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and node.func.attr.value == "numpy":
+            given = tree.parents.get(node)
+            call = tree.parents.get(given) if isinstance(given, cst.Arg) else None
+            # What stands alone, such as a line for a log, gives nothing back.
+            if isinstance(call, cst.Call) and call not in known and not isinstance(tree.parents.get(call), cst.Expr):
+                return True
+    return False
 
 
 def _image_generators(value: Value) -> Iterator[Call]:
