@@ -161,6 +161,7 @@ class Module:
 
     @cached_property
     def _builds_graph(self) -> bool:
+        """Whether placeholders, collections or the runs of a session stand in its own text."""
         return "GradientTape" not in self.text and _GRAPH_CODE.search(self.text) is not None
 
     def _used_modules(self) -> Iterator[Module]:

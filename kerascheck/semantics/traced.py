@@ -289,14 +289,12 @@ def unrolled_loops(module: Module) -> Iterator[UnrolledLoop]:
         how = compiled_by(loop)
         if how is None or how == "metric" or not isinstance(loop.node, cst.For) or loop.node in seen or (how not in ("tf.function", "train_step") and program.steps_eagerly):
             continue
-        if how == "call" and _is_only_called_eagerly(module, loop):
-            continue
         if not isinstance(loop.value, Iteration) or loop.value.kind != "range" or not isinstance(loop.node.target, cst.Name):
             continue
         tree = loop.module.tree
         if loop.trips is None and not _AXIS.search(tree.code_of(loop.node.iter)):
             continue
-        if _takes_apart(module, loop):
+        if _takes_apart(module, loop) and not (how == "call" and _is_only_called_eagerly(module, loop)):
             seen.add(loop.node)
             yield UnrolledLoop(loop.module, loop.node, loop.trips)
 
