@@ -56,6 +56,18 @@ def test_what_another_module_prefetches_it_prefetches_for_all(tmp_path):
     assert not json.loads(result.out)["findings"]
 
 
+@pytest.mark.parametrize(
+    ("rule", "code", "safety"),
+    [
+        ("KC108", "def show(x):\n    print(x)\n    return x\nmodel.fit(tf.data.Dataset.range(9).map(show).batch(2))\n", "unsafe"),
+        ("KC207", "@tf.function\ndef show(x):\n    print(x)\n    return x\nshow(tf.ones(2))\n", "safe"),
+    ],
+)
+def test_a_print_in_a_map_makes_it_stateful(tmp_path, rule, code, safety):
+    (finding,) = findings(tmp_path, code, "", "--select", rule)
+    assert finding["fix"]["applicability"] == safety
+
+
 @pytest.mark.parametrize(("pin", "said"), [("tensorflow==2.3", False), ("tensorflow==2.4", True), ("", True)])
 def test_steps_per_execution_is_advised_where_it_exists(tmp_path, pin, said):
     model = "m = tf.keras.Sequential([tf.keras.layers.Dense(4, input_dim=3)])\nm.compile('sgd', 'mse')\nimport numpy as np\n"
@@ -109,3 +121,43 @@ def test_layers_of_a_notebook_that_compiles_nothing_run_eagerly(tmp_path, use, s
     (tmp_path / "layers.ipynb").write_text(json.dumps({"cells": cells, "metadata": {}, "nbformat": 4}))
     result = kerascheck("--select", "KC202", "--output-format", "json", "--exit-zero", str(tmp_path / "layers.ipynb"))
     assert bool(json.loads(result.out)["findings"]) is said
+
+
+GRAPH = "import tensorflow as tf\ndef policy(): return tf.placeholder(tf.float32)\ndef helper(): return 1\n"
+SESSION = "import tensorflow as tf\nfrom keras import backend as K\nsession = tf.Session()\nK.set_session(session)\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("from control import policy\n" + SESSION + "policy()\n", False),
+        ("from control import (helper,\n    policy as p)\n" + SESSION + "p()\n", False),
+        ("import control\n" + SESSION + "control.policy()\n", False),
+        ("from control import *\n" + SESSION, False),
+        # Imported and not used, not imported, or used by a script of today.
+        ("from control import policy\n" + SESSION, True),
+        ("import other\n" + SESSION + "other.policy()\n", True),
+        ("from control import policy\n" + SESSION + "policy()\nwith tf.GradientTape() as tape: pass\n", True),
+        # Of a neighbour of a neighbour nothing is known.
+        ("from between import policy\n" + SESSION + "policy()\n", True),
+    ],
+)
+def test_a_session_for_the_graph_of_another_module(tmp_path, text, said):
+    (tmp_path / "control.py").write_text(GRAPH)
+    (tmp_path / "other.py").write_text("def policy(): return 1\n")
+    (tmp_path / "between.py").write_text("from control import policy\n")
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "train.py").write_text(text)
+    result = kerascheck("--select", "KC311", "--output-format", "json", "--exit-zero", str(tmp_path / "train.py"))
+    assert bool(json.loads(result.out)["findings"]) is said
+
+
+def test_a_graph_of_its_own_in_each_turn(tmp_path):
+    build = "    model = tf.keras.Sequential([tf.keras.layers.Dense(1)])\n    model.compile('sgd', 'mse')\n    model.fit(x, y)\n"
+    (tmp_path / ".git").mkdir()
+    for way, said in (("", True), ("    with tf.compat.v1.Session(graph=tf.Graph()) as session:\n", False)):
+        body = build.replace("    ", "        ") if way else build
+        (tmp_path / "environment.py").write_text(f"import tensorflow as tf\ndef reward(x, y):\n{way}{body}")
+        (tmp_path / "train.py").write_text("import tensorflow as tf\nfrom environment import reward\nfrom z import model, x, y\nfor trial in range(100):\n    tf.print(reward(x, y))\nmodel.fit(x)\n")
+        result = kerascheck("--select", "KC408", "--output-format", "json", "--exit-zero", str(tmp_path / "train.py"))
+        assert bool(json.loads(result.out)["findings"]) is said

@@ -1,4 +1,4 @@
-"""Shapes of arrays and tables, from what makes them to what is given to a model.
+"""Shapes of arrays, tables and inputs of models, from what makes them to what is given to a model.
 
 NumPy's makers, the well-known data of Keras and scikit-learn, columns of a table, and what leaves a shape as it is or
 changes it in a known way. Everything else has no known shape.
@@ -10,8 +10,8 @@ import math
 from collections.abc import Callable, Sequence
 
 from kerascheck.semantics import library
-from kerascheck.semantics.shapes import Shape, literal_shape
-from kerascheck.semantics.values import UNKNOWN, Call, Const, External, Group, Made, Method, Value, constant, options_of
+from kerascheck.semantics.shapes import Shape, input_shape, literal_shape
+from kerascheck.semantics.values import UNKNOWN, Call, Const, External, Group, Iteration, Made, Method, Value, constant, options_of
 
 Index = Value | tuple[Value | None, Value | None, Value | None] | str
 """What stands in brackets: a value, the three parts of a slice, or "..."."""
@@ -155,6 +155,8 @@ def _shape_of(value: Value, depth: int) -> Shape:
         return ()
     if not isinstance(value, Made):
         return None
+    if value.name == "keras.KerasTensor" and value.call is not None and value.call.name == "keras.Input":
+        return input_shape(value.call)
     if "shape" in value.attributes:
         return _sizes(value.attributes["shape"])
     if value.name == "numpy.ndarray" and value.call is None:
@@ -177,6 +179,8 @@ def _called(name: str, call: Call, depth: int) -> Shape:
         return None, longest if type(longest) is int else None
     if not name.startswith(("numpy.", "pandas.")):
         return None
+    if name == "numpy.arange":
+        return _range(call.arguments.positional)
     if last == "get_dummies":
         shape = shape_of(call.argument(0, "data"), depth)
         return shape and (shape[0], None)
@@ -193,10 +197,10 @@ def _called(name: str, call: Call, depth: int) -> Shape:
             return _sizes(size)
     source = call.receiver if call.attribute == last else call.argument(0)
     if last == "reshape":
-        given = call.arguments.positional[0 if call.attribute == last else 1 :]
-        sizes = _sizes(given[0] if len(given) == 1 else Group("tuple", given))
-        return None if sizes is None else tuple(None if size is not None and size < 0 else size for size in sizes)
-    if last in ("array", "asarray") and isinstance(source, Group):
+        return reshaped(call.arguments.positional[0 if call.attribute == last else 1 :])
+    if last == "transpose":
+        return None if call.arguments.keywords else _transposed(shape_of(source, depth), call.arguments.positional[0 if call.attribute == last else 1 :])
+    if last in ("array", "asarray") and isinstance(source, (Group, Iteration)):
         return _nested(source, depth)
     if last in ("concatenate", "vstack") and isinstance(source, Group) and source.items:
         source = source.items[0]
@@ -221,8 +225,42 @@ def _sizes(value: Value | None) -> Shape:
     return (constant(value),) if type(constant(value)) is int else literal_shape(value)
 
 
+def reshaped(given: list[Value]) -> Shape:
+    """The shape that the arguments of a method ``reshape`` ask for."""
+    sizes = _given_sizes(given)
+    return None if sizes is None else tuple(None if size is not None and size < 0 else size for size in sizes)
+
+
+def transposed(value: Value) -> Made:
+    """What ``.T`` of an array gives."""
+    return shaped(value, _transposed(shape_of(value), []))
+
+
+def _transposed(shape: Shape, given: list[Value]) -> Shape:
+    """The shape with its axes in another order: the opposite one where none is given."""
+    axes = _given_sizes(given) if given else tuple(range(len(shape or ())))[::-1]
+    if shape is None or axes is None:
+        return None
+    places = [axis for axis in axes if axis is not None and -len(shape) <= axis < len(shape)]
+    return tuple(shape[place] for place in places) if len(places) == len(axes) == len(shape) else None
+
+
+def _range(numbers: list[Value]) -> Shape:
+    """The shape of the whole numbers of a ``range`` or ``arange``."""
+    given = [constant(number) for number in numbers]
+    known = 1 <= len(given) <= 3 and all(type(number) is int for number in given) and 0 not in given[2:]
+    return (len(range(*given)) if known else None,)
+
+
+def _given_sizes(given: list[Value]) -> Shape:
+    """The numbers that are given as one tuple, or one by one."""
+    return _sizes(given[0] if len(given) == 1 else Group("tuple", given))
+
+
 def _nested(value: Value, depth: int) -> Shape:
-    """The shape of an array that is written out as lists."""
+    """The shape of an array that is written out as lists and ranges."""
+    if isinstance(value, Iteration):
+        return _range(value.over) if value.kind == "range" else None
     if not isinstance(value, Group):
         return shape_of(value, depth)
     inner = _nested(value.items[0], depth - 1) if value.items and depth else None

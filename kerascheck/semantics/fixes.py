@@ -499,14 +499,14 @@ def _assigns_any(tree, statement: cst.CSTNode, names: set[str]) -> bool:
     return False
 
 
-def tensorflow_print(call: Call) -> Fix | None:
+def tensorflow_print(call: Call, *, safe: bool = True) -> Fix | None:
     """``print`` in traced code becomes ``tf.print``."""
 
     def build() -> edits.Edits:
         text, imports = edits.spelling(call.module.tree, "tensorflow.print")
         return (*imports, *edits.rename_callee(call.module.tree, call.node, text))
 
-    return make_fix(SAFE, "Use tf.print", build)
+    return make_fix(SAFE if safe else UNSAFE, "Use tf.print", build)
 
 
 def one_step(call: Call) -> Fix | None:

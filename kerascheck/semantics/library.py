@@ -9,7 +9,8 @@ from __future__ import annotations
 import builtins
 from functools import lru_cache
 
-BUILTINS = frozenset(dir(builtins))
+# The last two are put there when Python starts.
+BUILTINS = frozenset({*dir(builtins), "exit", "quit"})
 
 TENSOR_LIBRARIES = ("tensorflow.", "keras.", "tensorflow_addons.", "tensorflow_probability.", "tensorflow_text.", "tensorflow_io.")
 
@@ -36,7 +37,7 @@ TRANSPARENT_DECORATORS = frozenset(
 )
 TRANSPARENT_DECORATOR_PREFIXES = ("gin.", "click.", "absl.", "hydra.", "typing.", "dataclasses.", "numba.", "pytest.", "tensorflow_addons.utils.")
 
-ENDS_THE_PROGRAM = frozenset({"sys.exit", "os._exit"})
+ENDS_THE_PROGRAM = frozenset({"sys.exit", "os._exit", "builtins.exit", "builtins.quit"})
 
 # What a decorator makes of a method.
 METHOD_KINDS = {

@@ -434,7 +434,7 @@ class _Walk:
     def _shape(self, value: Value | None, depth: int) -> Shape:
         if isinstance(value, Group) and value.items and not value.open and depth < _LONG:
             return shapes.joined([self._shape(item, depth + 1) for item in value.items])
-        if not isinstance(value, Made) or value.call is None or depth > _LONG:
+        if not isinstance(value, (Made, Tensor)) or value.call is None or depth > _LONG:
             return None
         if id(value) not in self._shapes:
             call = value.call

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
 
@@ -44,6 +45,7 @@ _GRAPH_CODE = re.compile(
     r"\btf\.(?:compat\.v1\.)?(?:placeholder|estimator|contrib|truncated_normal|get_variable|get_collection|add_to_collection|"
     r"trainable_variables|global_variables|global_variables_initializer)\b"
 )
+_SESSION = re.compile(r"\bSession\(")
 _DIRECTIVE = re.compile(r"#\s*(?:noqa|kerascheck|KC\d|type:|pylint|pragma|ruff)", re.I)
 _BACKEND = re.compile(r"""KERAS_BACKEND["']\]?\s*[=,:]\s*["'](tensorflow|jax|torch)["']""")
 _LEGACY = re.compile(r"""^\s*(?:import|from)\s+tf_keras\b|TF_USE_LEGACY_KERAS["']\]?\s*[=,]\s*["'](?:1|true)["']""", re.M | re.I)
@@ -149,10 +151,33 @@ class Module:
 
     @cached_property
     def is_graph_code(self) -> bool:
-        """Whether it is written for the graphs and sessions of TensorFlow 1, of which the rules on loops and pipelines do not speak."""
+        """Whether it is written for the graphs and sessions of TensorFlow 1, of which the rules on loops and pipelines do not speak.
+
+        A session alone may be there for its options; it runs a graph where a module whose names are used builds one.
+        """
         if _GRAPH_SWITCH.search(self.text):
             return True
+        return self._builds_graph or "GradientTape" not in self.text and self.mentions(_SESSION) and any(module._builds_graph for module in self._used_modules())
+
+    @cached_property
+    def _builds_graph(self) -> bool:
+        """Whether placeholders, collections or the runs of a session stand in its own text."""
         return "GradientTape" not in self.text and _GRAPH_CODE.search(self.text) is not None
+
+    def _used_modules(self) -> Iterator[Module]:
+        """The modules of the tree that it imports and whose names stand in it again, as its text says."""
+        for match in _IMPORT_LINE.finditer(self.text):
+            base = match["base"]
+            for part in (match["names"] or match["plain"]).strip("( )").split(","):
+                name, bound = part.split()[:1], part.split()[-1:]
+                if not name or bound != ["*"] and len(re.findall(rf"\b{re.escape(bound[0].partition('.')[0])}\b", self.text)) < 2:
+                    continue
+                dotted = (base or "").lstrip(".")
+                level = len(base or "") - len(dotted)
+                for each in [f"{dotted}.{name[0]}".lstrip("."), dotted]:
+                    module = self.project.find(self, each, level)
+                    if module is not None:
+                        yield module
 
     @cached_property
     def worth_following(self) -> bool:

@@ -6,6 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -41,6 +42,8 @@ _HELD_OUT = re.compile(r"(?:^|_)(?:val|valid|validation|test|eval|evaluation|dev
 _REMOTE = re.compile(library.NETWORK_STORAGE)
 # Nothing is computed here: a buffer before is as good as one after.
 _PASSING = ("repeat", "take", "skip", "with_options", "enumerate", "shard", "distribute")
+# Elements are only handed on, out of several datasets.
+_COMBINING = frozenset({"zip", "concatenate", "sample_from_datasets", "choose_from_datasets"})
 _PARALLEL = {"map": 1, "interleave": 3, "map_with_legacy_function": 1, "parallel_interleave": None, "batch": 2}
 
 
@@ -219,7 +222,7 @@ class Pipelines:
         for stage in self._run.stages:
             # A dataset that a module leaves in a global may be imported and used anywhere; nobody imports a notebook.
             if stage.module.source.cells is None and stage.identity not in consumed and not self._children[stage.identity] and not self._roles[stage.identity]:
-                if stage.scope.frame.kind == "root" and stage.scope.frame.function is None:
+                if stage.scope.frame.kind == "root" and stage.scope.frame.function is None and not self._is_overwritten(stage):
                     self._mark(stage, "unknown")
         for sink in nested:
             assert sink.outer is not None
@@ -227,6 +230,14 @@ class Pipelines:
                 for stage in self._mark(sink.stage, role):
                     self._consumers[stage.identity] += [consumer for consumer in self._consumers[sink.outer.identity] if consumer[1] == role]
             self._rewrites[sink.stage.identity] |= self._rewrites[sink.outer.identity]
+
+    def _is_overwritten(self, stage: Stage) -> bool:
+        """Whether a module gave a dataset a name that stands for something else when the module ends."""
+        line = stage.module.tree.parents.get(stage.node)
+        if not isinstance(line, cst.Assign) or not all(isinstance(target.target, cst.Name) for target in line.targets):
+            return False
+        left = self._run.globals_of(stage.module).values()
+        return not any(dataset.stage.identity is stage.identity for value in left for dataset in datasets_in(value))
 
     def _mark(self, stage: Stage, role: str) -> list[Stage]:
         """Give a role to a stage and to all that lead to it, which are returned."""
@@ -353,15 +364,15 @@ class Pipelines:
         """Datasets that are trained on and end in an operation that prepares nothing in advance, each end once."""
         runtime, seen = self._module.runtime, set()
         for sink, role in self.sinks:
-            last = sink.stage
-            while last.name in _PASSING and last.input is not None:
-                last = last.input
+            last = _behind_passing(sink.stage)
             if role != "train" or last.node in seen or runs_ahead(last) is not False or is_cut_short(last):
                 continue
             upstream = list(last.upstream())
             if any(stage.name in ("apply", "parameter") for stage in upstream):
                 continue
-            early = next((stage for stage in upstream if stage.name == "prefetch"), None)
+            # A buffer further up than where datasets are put together belongs to one of them.
+            alone = takewhile(lambda stage: stage.name not in _COMBINING, upstream)
+            early = next((stage for stage in alone if stage.name == "prefetch"), None)
             if early is not None and self._ends_elsewhere(early, last):
                 continue
             seen.add(last.node)
@@ -489,6 +500,11 @@ def reads_remote_files(module: Module, source: Stage) -> bool:
     return False
 
 
+def is_random_before(stage: Stage) -> bool:
+    """Whether an operation, or one before it in the chain, may give other elements in every epoch than in the last; their order does not count."""
+    return any(each.facts is not None and not Facts([each.facts], 1).deterministic for each in stage.upstream())
+
+
 def last_deterministic(module: Module, stage: Stage) -> Stage:
     """The last of the maps and filters behind a stage that certainly give the same in every epoch: where a cache belongs."""
     while True:
@@ -526,6 +542,13 @@ def _switched_off(options: Value | None) -> Rewrites:
     return result
 
 
+def _behind_passing(stage: Stage) -> Stage:
+    """The last operation up to a stage that computes something."""
+    while stage.name in _PASSING and stage.input is not None:
+        stage = stage.input
+    return stage
+
+
 def runs_ahead(stage: Stage) -> bool | None:
     """Whether a dataset ending in this stage prepares elements in advance; None where that cannot be known."""
     name = stage.name
@@ -533,6 +556,9 @@ def runs_ahead(stage: Stage) -> bool | None:
         return True
     if name in ("apply", "parameter"):
         return None
+    if name in _COMBINING and stage.inputs:
+        each = [runs_ahead(_behind_passing(other)) for other in stage.inputs]
+        return None if None in each else all(each)
     if name in ("map", "interleave", "batch") and (given := stage.argument(_PARALLEL[name], "num_parallel_calls")) is not None:
         return None if given is UNKNOWN else not (isinstance(given, Const) and given.value in (1, None))
     if name in ("with_options", "assert_cardinality", "ignore_errors") and stage.input is not None:

@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from kerascheck.semantics.training import Place, is_captured
-from kerascheck.semantics.values import UNKNOWN, Call, Function, Iteration, Made, Scope, holds_tensor
+from kerascheck.semantics.training import Place, arguments_for, is_captured
+from kerascheck.semantics.values import UNKNOWN, Call, Function, Group, Instance, Iteration, Made, Scope, Value, holds_tensor, options_of
 
 if TYPE_CHECKING:
     from kerascheck.semantics.module import Module
+    from kerascheck.semantics.tree import Tree
 
 WHY_NO_VALUES = {
     "call": "The tensors of a layer or model have no values while Keras traces call().",
@@ -103,15 +104,45 @@ def tracing_frame(scope: Scope) -> Scope | None:
     return next((frame for frame in scope.frames() if frame.traced), None)
 
 
-def under_condition(scope: Scope) -> bool:
-    """Whether a place of compiled code runs on some ways through it only, as behind ``if self.layer is None``."""
-    frame = tracing_frame(scope)
-    for inner in scope.chain():
+def under_condition(call: Call) -> bool:
+    """Whether a place of compiled code runs on some ways through it only, as behind ``if self.layer is None``, or
+    ``if layer is None`` where whoever calls the compiled function gives the layer or does not."""
+    frame = tracing_frame(call.scope)
+    for inner in call.scope.chain():
         if inner.kind in ("branch", "handler"):
             return True
         if inner is frame:
+            break
+    names: set[str] = set()
+    node = call.node
+    for inner in call.scope.frames():
+        function = inner.function
+        if function is None or not isinstance(function.node, cst.FunctionDef):
             return False
+        # What a function asks about its parameters is what its caller asks about the arguments.
+        tree = function.module.tree
+        names = (names | _asked_for_none(tree, node, function.node)) & {parameter.name.value for parameter in tree.descendants(function.node.params) if isinstance(parameter, cst.Param)}
+        if inner is frame:
+            return bool(names)
+        if not isinstance(inner.node, cst.Call):
+            return False
+        names = {given.value for given in arguments_for(names, function, inner.node) if isinstance(given, cst.Name)} if names else set()
+        node = inner.node
     return False
+
+
+def _asked_for_none(tree: Tree, node: cst.CSTNode, function: cst.FunctionDef) -> set[str]:
+    """The variables that are compared with None in the conditions around a place in a function."""
+    found = set()
+    for outer in tree.ancestors(node):
+        if outer is function:
+            break
+        for test in [outer.test, *tree.descendants(outer.test)] if isinstance(outer, cst.If) else ():
+            if isinstance(test, cst.Comparison) and isinstance(test.left, cst.Name) and any(
+                isinstance(target.comparator, cst.Name) and target.comparator.value == "None" for target in test.comparisons
+            ):
+                found.add(test.left.value)
+    return found
 
 
 def converts_branches(call: Call, how: str) -> bool:
@@ -178,7 +209,7 @@ def side_effects(module: Module) -> Iterator[SideEffect]:
             yield effect(f"{short}()", "runs once, while this is traced", "measure around the call of the compiled function")
         elif name in ("builtins.open", "builtins.input"):
             yield effect(f"{short}()", "runs once, while this is traced", "do it outside, or with tf.io in the graph")
-        elif name in _APPENDING and tensors and is_captured(call):
+        elif name in _APPENDING and any(map(_is_certainly_tensor, call.arguments.values())) and is_captured(call):
             yield effect(short.replace("list.", ""), "runs once, while this is traced, and keeps a tensor without a value", "return the tensor, or keep it in a metric or a tf.TensorArray")
         elif name == "builtins.object.__set__":
             yield effect("This assignment", "runs once, while this is traced, and keeps a tensor without a value", "return the tensor, or keep it in a tf.Variable")
@@ -186,6 +217,14 @@ def side_effects(module: Module) -> Iterator[SideEffect]:
             yield effect("This counting", "runs once, while this is traced, and counts one per trace", "count in a tf.Variable or a metric")
         elif call.attribute is not None and name in ("keras.Layer.__setattr__", "keras.Model.__setattr__") and _counts(call):
             yield effect(f"self.{call.attribute} += ...", "runs once, while this is traced, and counts one per trace", "count in a tf.Variable or a metric, or use self.optimizer.iterations")
+
+
+def _is_certainly_tensor(value: Value) -> bool:
+    """Whether a value is a tensor, or a list with one in it, and no variable, which keeps its numbers beyond the trace."""
+    options = options_of(value)
+    if any(isinstance(option, Made) and option.name == "tensorflow.Variable" for option in options):
+        return False
+    return any(any(map(_is_certainly_tensor, option.items)) if isinstance(option, Group) else holds_tensor(option) for option in options)
 
 
 def _tells_of_tracing(call: Call) -> bool:
@@ -255,9 +294,36 @@ def unrolled_loops(module: Module) -> Iterator[UnrolledLoop]:
         tree = loop.module.tree
         if loop.trips is None and not _AXIS.search(tree.code_of(loop.node.iter)):
             continue
-        if _takes_apart(module, loop):
+        if _takes_apart(module, loop) and not (how == "call" and _is_only_called_eagerly(module, loop)):
             seen.add(loop.node)
             yield UnrolledLoop(loop.module, loop.node, loop.trips)
+
+
+def _is_only_called_eagerly(module: Module, scope: Scope) -> bool:
+    """Whether the ``call`` around a place belongs to a class whose objects the program calls on values, and uses in no other way."""
+    frame = tracing_frame(scope)
+    method = frame.function if frame is not None and frame.kind == "call" else None
+    if method is None:
+        return False
+
+    def is_kind(value: Value) -> bool:
+        own = value.cls.member("call") if isinstance(value, Instance) else None
+        return isinstance(own, Function) and own.node is method.node
+
+    for call in module.run.calls:
+        if any(is_kind(inner) for value in call.arguments.values() for inner in _held(value)):
+            return False
+        if not any(map(is_kind, options_of(call.receiver))) or call.attribute == "__init__" or (call.name or "").endswith("__setattr__"):
+            continue
+        if call.attribute != "__call__" or call.scope.traced_by() is not None or isinstance(call.result, Made):
+            return False
+    return True
+
+
+def _held(value: Value) -> Iterator[Value]:
+    """A value, or what it is one of, or the items of a list."""
+    for option in options_of(value):
+        yield from option.items if isinstance(option, Group) else [option]
 
 
 def _takes_apart(module: Module, loop: Scope) -> bool:
@@ -394,5 +460,11 @@ def _bound_names(module: Module, function: cst.FunctionDef) -> set[str]:
 
 
 def trains_in(module: Module, scope: Scope) -> bool:
-    """Whether a function around a place updates weights by a tape: it is a training step, not an evaluation."""
-    return any(frame in module.program.tapes for frame in scope.frames())
+    """Whether a place of compiled code is in a training step, not an evaluation: a tape is opened in the code that is compiled
+    with it, or records the call of that code. Tapes elsewhere in the program train something else."""
+    frames = list(scope.frames())
+    while frames and not frames[-1].traced:
+        frames.pop()
+    return any(frame in module.program.tapes for frame in frames) or any(
+        inner.kind == "with" and isinstance(inner.value, Made) and inner.value.name == "tensorflow.GradientTape" for inner in scope.chain()
+    )

@@ -56,6 +56,7 @@ _TPU = re.compile(r"TPUStrategy|TPUClusterResolver|initialize_tpu_system")
 _NETWORK_STORAGE = re.compile(rf"""["'](?!https?:){library.NETWORK_STORAGE}|\bget_gcs_path\b""")
 _REINFORCEMENT = re.compile(r"^\s*(?:from|import)\s+(?:gym|gymnasium|tf_agents|pettingzoo|procgen|dm_env)\b", re.M)
 
+_ENVIRONMENT = re.compile(r"(?:^|_)env(?:s|ironment|ironments)?\d*$", re.I)
 _ADVERSARIES = (re.compile(r"\bgenerator\b", re.I), re.compile(r"\bdiscriminator\b", re.I))
 _GAN = re.compile(r"\bGAN\b", re.I)
 _DOUBLE = re.compile(r"""set_floatx\(\s*["']float64|dtype\s*=\s*(?:tf\.float64|["']float64)""")
@@ -458,7 +459,7 @@ def least_examples(fit: Call) -> int | None:
 def example_shape(fit: Call) -> Shape:
     """The shape of the batches that a model is fitted on, the first size None; None where it is not known."""
     stages = [stage for dataset in datasets_in(fit.argument(0, "x")) for stage in dataset.stage.upstream() if not stage.is_source]
-    shapes = {shape and (None, *shape[1:]) for shape in map(shape_of, _fitted_arrays(fit))}
+    shapes = {(None, *shape[1:]) if shape else None for shape in map(shape_of, _fitted_arrays(fit))}
     return shapes.pop() if len(shapes) == 1 and all(stage.name in _SAME_EXAMPLES for stage in stages) else None
 
 
@@ -466,7 +467,8 @@ def _fitted_arrays(fit: Call) -> list[Value]:
     """The arrays of examples that a model is fitted on, or that its datasets are made of; of several inputs the first."""
     data = fit.argument(0, "x")
     sources = [stage.argument(0, "tensors") for dataset in datasets_in(data) for stage in dataset.stage.upstream() if stage.is_source] or [data]
-    return [option.items[0] if isinstance(option, Group) and option.kind == "tuple" and option.items else option for source in sources for option in options_of(source)]
+    # A tuple is inputs and labels; a list of arrays is several inputs.
+    return [option.items[0] if isinstance(option, Group) and option.items else option for source in sources for option in options_of(source)]
 
 
 class Place:
@@ -566,6 +568,8 @@ def eager_steps(module: Module) -> Iterator[EagerStep]:
         # Where a program plays a game, a step can only be compiled if it is a function of its own, and nothing but TensorFlow.
         if _drives_environment(module, frames) and (inner is not None or _needs_python(module, frame)):
             continue
+        if _asks_environment(tape.module.tree, inner.node if inner is not None else frame.function.node) or _acts_on_values(module, tape):
+            continue
         if inner is not None or frame.function is None or isinstance(frame.function.node, cst.Lambda):
             node = tape.module.tree.statement(tape.node)
         else:
@@ -620,6 +624,34 @@ def _drives_environment(module: Module, frames: list[Scope]) -> bool:
     return any(id(call.scope.frame) in inside and _steps_environment(call) for call in module.run.calls)
 
 
+def _asks_environment(tree: Tree, region: cst.CSTNode) -> bool:
+    """Whether a loop or function calls methods of an environment, by its name, whatever they are called."""
+    return any(
+        isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and _ENVIRONMENT.search(_last_name(node.func.value)) is not None
+        for node in tree.descendants(region)
+    )
+
+
+def _last_name(node: cst.CSTNode) -> str:
+    name = node.attr if isinstance(node, cst.Attribute) else node
+    return name.value if isinstance(name, cst.Name) else ""
+
+
+def _acts_on_values(module: Module, tape: Call) -> bool:
+    """Whether code under a tape goes on with what Python makes of a tensor's numbers: ``actions = space.decode(chosen.numpy())``."""
+    tree = tape.module.tree
+    statement = tree.statement(tape.node)
+    known = {call.node for call in module.run.calls if (call.name or "").startswith(("builtins.", "numpy.", *library.TENSOR_LIBRARIES))}
+    for node in tree.descendants(statement.body) if isinstance(statement, cst.With) else ():
+        if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and node.func.attr.value == "numpy":
+            given = tree.parents.get(node)
+            call = tree.parents.get(given) if isinstance(given, cst.Arg) else None
+            # What stands alone, such as a line for a log, gives nothing back.
+            if isinstance(call, cst.Call) and call not in known and not isinstance(tree.parents.get(call), cst.Expr):
+                return True
+    return False
+
+
 def _image_generators(value: Value) -> Iterator[Call]:
     """Where the ImageDataGenerators behind an iterator of images were made."""
     for option in options_of(value):
@@ -661,12 +693,12 @@ def in_session(scope: Scope) -> bool:
 
 
 def is_expected_to_raise(scope: Scope) -> bool:
-    """Whether a place stands in a try of its own function, or anywhere in pytest.raises and its like."""
-    own = True
+    """Whether a place stands in a try of its own function."""
     for inner in scope.chain():
-        own = own and inner.kind not in ("call", "root")
-        if (own and inner.kind == "try") or (inner.kind == "with" and isinstance(inner.value, Made) and "raises" in inner.value.name.lower()):
+        if inner.kind == "try":
             return True
+        if inner.kind in ("call", "root"):
+            break
     return False
 
 
@@ -802,12 +834,12 @@ def varies(expression: cst.CSTNode, scope: Scope) -> Scope | None:
             if not names & local or current.parent is None or not isinstance(current.node, cst.Call):
                 return None
             tree = current.module.tree
-            given = _arguments_for(names & local, current.function, current.node)
+            given = arguments_for(names & local, current.function, current.node)
             names = {node.value for value in given for node in tree.descendants(value) if isinstance(node, cst.Name)}
     return None
 
 
-def _arguments_for(names: set[str], function: Function, call: cst.Call) -> list[cst.BaseExpression]:
+def arguments_for(names: set[str], function: Function, call: cst.Call) -> list[cst.BaseExpression]:
     """What a call passes for some of the function's names: all of it where one of these is no plain parameter, and so may depend on any."""
     parameters = [parameter.name.value for parameter in (*function.node.params.posonly_params, *function.node.params.params)]
     keywords = {*parameters, *(parameter.name.value for parameter in function.node.params.kwonly_params)}

@@ -1,9 +1,11 @@
 """What values become on their way through a program: known where they are known, unknown where they may be another."""
 
+import json
+
 import pytest
 from snippets import MODEL, load, shown, sinks
 
-from kerascheck.semantics.values import UNKNOWN, Const, Dataset, Group, Union, options_of
+from kerascheck.semantics.values import UNKNOWN, Const, Dataset, Group, Union, constant, options_of
 
 DATA = MODEL + "def aug(x):\n    return x + tf.random.uniform([])\nbase = tf.data.Dataset.range(100)\n"
 
@@ -482,8 +484,57 @@ def test_syntax_that_matters_little_is_walked_over(tmp_path, text):
     assert "train: range map" in sinks(load(tmp_path, f"{DATA}{text}\nmodel.fit(base.map(aug))\n"))
 
 
+@pytest.mark.parametrize(
+    ("loop", "turns"),
+    [
+        ("while True:\n    show(1)\n    break", 1),
+        ("while True: show(1); break", 1),
+        ("for item in load():\n    show(1)\n    break", 1),
+        ("for item in range(50):\n    with load():\n        show(1)\n        break", 1),
+        ("def first():\n    for item in load():\n        show(1)\n        return item\nfirst()", 1),
+        ("for item in load():\n    for other in load():\n        continue\n    show(1)\n    raise ValueError", 1),
+        ("for item in load():\n    show(1)\n    if item: break", None),
+        ("for item in load():\n    if item: continue\n    show(1)\n    break", None),
+        ("while True:\n    try:\n        show(1)\n        break\n    except OSError: pass", None),
+    ],
+)
+def test_loops_that_are_left_in_their_first_turn(tmp_path, loop, turns):
+    module = load(tmp_path, loop, "from z import load, show\n")
+    call = next(call for call in module.run.calls if call.name == "z.show")
+    assert next(call.scope.loops()).trips == turns
+
+
+def test_what_a_loop_with_a_break_does_may_not_happen(tmp_path):
+    module = load(tmp_path, "class C: pass\nc = C()\nc.n = 1\nfor item in load():\n    c.n = 2\n    break\nshow(c.n)")
+    assert constants(module) == [1, 2]
+
+
+@pytest.mark.parametrize("end", ["exit()", "quit()", "import sys\nsys.exit(1)", "import os\nos._exit(0)", "raise SystemExit"])
+def test_nothing_runs_behind_the_end_of_the_program(tmp_path, end):
+    module = load(tmp_path, f"from z import mark\nmark(1)\n{end}\nmark(2)\ndef f(): mark(3)\n")
+    assert [constant(call.argument(0)) for call in module.run.calls if call.name == "z.mark"] == [1]
+
+
+def test_an_end_under_a_condition_or_in_a_function_is_not_that_of_the_program(tmp_path):
+    module = load(tmp_path, "from z import mark, x\ndef f():\n    exit()\n    mark(1)\nif x: exit()\nmark(2)\n")
+    assert [constant(call.argument(0)) for call in module.run.calls if call.name == "z.mark"] == [2]
+
+
+def test_cells_go_on_where_one_ends_the_kernel(tmp_path):
+    cells = ["from z import mark\nimport os\nos._exit(0)", "mark(1)"]
+    text = json.dumps({"cells": [{"cell_type": "code", "source": cell} for cell in cells], "metadata": {}, "nbformat": 4})
+    assert any(call.name == "z.mark" for call in load(tmp_path, {"train.ipynb": text}).run.calls)
+
+
+@pytest.mark.parametrize(
+    "manager", ["pytest.raises(ValueError)", "self.assertRaises(ValueError)", "assert_raises(ValueError)", "self.assertRaisesRegex(ValueError, 'x') as error"]
+)
+def test_what_shows_an_error_does_not_count_as_run(tmp_path, manager):
+    module = load(tmp_path, f"from z import mark\nimport pytest\ndef f(n): mark(n)\ndef g(): f(1)\nwith {manager}:\n    g()\n    mark(2)\nf(3)\n")
+    assert [constant(call.argument(0)) for call in module.run.calls if call.name == "z.mark"] == [3]
+
+
 def test_notebook_cells_run_in_order(tmp_path):
-    import json
 
     cells = [
         {"cell_type": "code", "source": DATA, "metadata": {}, "outputs": [], "execution_count": None},

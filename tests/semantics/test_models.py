@@ -116,6 +116,7 @@ def test_classes(tmp_path, body, expected, ends):
         ("Sequential([Input((n,)), layers.Dense(2)])", (None, None), None),
         ("m = Sequential([Input((4,))])\nfor _ in range(3): m.add(layers.Dense(4))", (None, 4), None),
         ("m = Sequential([Input((4,))])\nif wide: m.add(layers.Dense(4))", (None, 4), None),
+        ("Sequential([Input((4,)), layers.RepeatVector(3), layers.LSTM(2, return_sequences=True), layers.Flatten(), layers.Dense(1)])", (None, 4), 63),
         ("Sequential([Input((4, 4, 1)), layers.Conv2DTranspose(4, 2)])", (None, 4, 4, 1), None),
     ],
 )  # fmt: skip

@@ -245,6 +245,36 @@ def test_absent_is_not_unknown(tmp_path, call, given):
         assert repr(value.value) == given
 
 
+@pytest.mark.parametrize(
+    ("chain", "found"),
+    [
+        ("base.prefetch(2).map(f)", True),
+        ("tf.data.Dataset.zip((base.prefetch(1), base.prefetch(1))).map(f)", False),
+        ("base.prefetch(1).concatenate(base).batch(2)", False),
+        ("base.concatenate(base).prefetch(1).batch(2)", True),
+    ],
+)
+def test_a_buffer_that_could_stand_at_the_end(tmp_path, chain, found):
+    module = load(tmp_path, f"{MODEL}base = tf.data.Dataset.range(9)\ndef f(x): return x\nmodel.fit({chain})\n")
+    (end,) = module.pipelines.unbuffered()
+    assert (end.early is not None) is found
+
+
+@pytest.mark.parametrize(
+    ("text", "role"),
+    [
+        ("ds = base.map(f)", "unknown"),
+        ("ds = base.map(f)\nds = load()", ""),
+        ("ds = base.map(f)\nkept = ds\nds = load()", "unknown"),
+        ("ds = base.map(f)\nif flag: ds = load()", "unknown"),
+        ("ds = {'train': base.map(f)}", "unknown"),
+        ("kept.ds = base.map(f)", "unknown"),
+    ],
+)
+def test_datasets_that_a_module_leaves_behind(tmp_path, text, role):
+    assert roles(load(tmp_path, f"{MODEL}from z import flag, kept, load\nbase = tf.data.Dataset.range(3)\ndef f(x): return x\n{text}\n"), "map") == [role]
+
+
 def ends(module):
     """"operation" or "operation!" (where it costs) of every unbuffered end of training data."""
     return [end.last.name + "!" * end.costs for end in module.pipelines.unbuffered()]
@@ -278,6 +308,11 @@ def ends(module):
         ("tf.data.experimental.make_csv_dataset('x', 2)", []),
         ("hf.to_tf_dataset()", []),
         ("base.batch(2).apply(tf.data.experimental.prefetch_to_device('/gpu:0'))", []),
+        ("tf.data.Dataset.zip((base.batch(2).prefetch(1), base.prefetch(1).repeat()))", []),
+        ("tf.data.Dataset.zip((base.batch(2).prefetch(1), base.batch(2)))", ["zip"]),
+        ("tf.data.Dataset.sample_from_datasets([base.prefetch(1), base.map(f, num_parallel_calls=args.n)])", []),
+        ("base.prefetch(1).concatenate(base.prefetch(1)).take(9)", []),
+        ("tf.data.Dataset.zip((base.prefetch(1), base.prefetch(1))).map(f)", ["map"]),
     ],
 )
 def test_ends_without_a_buffer(tmp_path, chain, found):

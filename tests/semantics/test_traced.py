@@ -3,7 +3,7 @@
 import pytest
 from snippets import load
 
-from kerascheck.semantics.traced import compiled_by, recursive_calls, side_effects, stale_globals, traced_calls, unrolled_loops
+from kerascheck.semantics.traced import compiled_by, recursive_calls, side_effects, stale_globals, traced_calls, trains_in, under_condition, unrolled_loops
 
 HEAD = "import os\nimport random\nimport time\nimport numpy as np\nimport tensorflow as tf\nfrom tensorflow import keras\nfrom z import mark, cond\n"
 LAYER = "class L(keras.layers.Layer):\n    def call(self, x):\n"
@@ -63,6 +63,9 @@ def test_a_layer_called_on_symbols_gets_tensors(tmp_path):
         ("start = time.time()", ["time.time()"]),
         ("self.seen.append(x)", ["append"]),
         ("found = []\n        found.append(x)", []),
+        # Variables made in the first trace, which keep their numbers.
+        ("if not self.seen: self.seen.extend([tf.Variable(0.0) if g is not None else g for g in [x]])", []),
+        ("if not self.seen: self.seen.extend([x, tf.Variable(0.0)])", ["extend"]),
         ("self.steps += 1", ["self.steps += ..."]),
         ("self.total += x", []),
         ("self.steps += 1\n        y = tf.identity(x, name=f'step_{self.steps}')", []),
@@ -88,6 +91,64 @@ def test_python_that_happens_once(tmp_path, body, what):
 )
 def test_loops_that_are_unrolled(tmp_path, loop, turns):
     assert [each.turns for each in unrolled_loops(load(tmp_path, f"{HEAD}{LAYER}        {loop}\n        return y\n"))] == turns
+
+
+@pytest.mark.parametrize(
+    ("use", "found"),
+    [
+        ("y = L()(tf.zeros((1, 10, 4)))", False),
+        ("layer = L()\nlayer(tf.zeros((1, 10, 4)))", False),
+        # Another class of that name.
+        ("y = L()(tf.zeros((1, 10, 4)))\nclass L(keras.layers.Layer):\n    def call(self, x): return x\nkeras.Sequential([L()])", False),
+        ("", True),
+        ("y = L()(keras.Input((10, 4)))", True),
+        ("y = L()(tf.zeros((1, 10, 4)))\nz = L()(keras.Input((10, 4)))", True),
+        ("layer = L()\ny = layer(tf.zeros((1, 10, 4)))\nkeras.Sequential([layer])", True),
+        ("@tf.function\ndef f(x): return L()(x)", True),
+    ],
+)
+def test_a_call_that_is_only_eager_is_not_unrolled(tmp_path, use, found):
+    text = f"{HEAD}{LAYER}        for i in range(x.shape[1]): y = x[:, i]\n        return y\n{use}\n"
+    assert bool(list(unrolled_loops(load(tmp_path, text)))) is found
+
+
+STEP = "def step(x):\n    with tf.GradientTape() as tape: y = f(x)\n    return tape.gradient(y, x)\n"
+
+
+@pytest.mark.parametrize(
+    ("code", "trains"),
+    [
+        ("@tf.function\ndef f(x):\n    with tf.GradientTape(): y = x\n    mark()", True),
+        ("@tf.function\ndef f(x): mark()\n@tf.function\n" + STEP, True),
+        ("@tf.function\ndef f(x): mark()\n" + STEP, True),
+        ("@tf.function\ndef f(x): mark()\nwith tf.GradientTape() as tape: y = v * v\nf(1)", False),
+        ("@tf.function\ndef f(x): mark()\ndef main():\n    with tf.GradientTape() as tape: y = v * v\n    f(1)", False),
+    ],
+)
+def test_compiled_code_of_a_training_step(tmp_path, code, trains):
+    module = load(tmp_path, HEAD + code)
+    (scope,) = {call.scope for call, _ in traced_calls(module) if call.name == "z.mark"}
+    assert trains_in(module, scope) is trains
+
+
+@pytest.mark.parametrize(
+    ("code", "conditional"),
+    [
+        ("@tf.function\ndef f(x): mark()\nf(1)", False),
+        ("@tf.function\ndef f(x, v=None):\n    if v is None: mark()\nf(1)", True),
+        ("@tf.function\ndef f(x, v=None):\n    if v is not None: v = 1\n    else: mark()\nf(1)", True),
+        # What is passed on.
+        ("def g(v):\n    if v is None: mark()\n@tf.function\ndef f(x, v=None): g(v)\nf(1)", True),
+        ("def g(v):\n    if v is None: mark()\nclass L(keras.layers.Layer):\n    def call(self, x): g(x)\nclass M(keras.Model):\n    def go(self): L()(None)", True),
+        # The function itself decides.
+        ("def g(v=None):\n    if v is None: mark()\n@tf.function\ndef f(x): g()\nf(1)", False),
+        ("def g(v):\n    if v is None: mark()\n@tf.function\ndef f(x): g(None)\nf(1)", False),
+        ("def g(v=2):\n    if v == 2: mark()\n@tf.function\ndef f(x, v=2): g(v)\nf(1)", False),
+    ],
+)
+def test_what_the_caller_of_a_compiled_function_decides(tmp_path, code, conditional):
+    (call,) = [call for call, _ in traced_calls(load(tmp_path, HEAD + code)) if call.name == "z.mark"]
+    assert under_condition(call) is conditional
 
 
 @pytest.mark.parametrize(

@@ -82,6 +82,10 @@ class Interpreter(Statements, Expressions, Calls, Datasets):
             if cls.module is not self.entry and isinstance(call, Function) and library.class_of_bases(cls.external_bases()) == "keras.Model":
                 self._run_root(call)
 
+    def globals_of(self, module) -> dict[str, Value]:
+        """The variables of a module that was run, as they are in the end."""
+        return self._envs[module].variables
+
     def _run_module(self, module) -> Env:
         env = self._envs.get(module)
         if env is not None:

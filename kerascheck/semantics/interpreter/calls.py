@@ -5,7 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from kerascheck.semantics import library
-from kerascheck.semantics.array_shapes import shape_of
+from kerascheck.semantics.array_shapes import reshaped, shape_of, shaped
 from kerascheck.semantics.interpreter.support import (
     MAX_CALLS,
     MAX_DEPTH,
@@ -376,6 +376,9 @@ class Calls:
         if owner is None:
             if holds_tensor(receiver) or any(holds_tensor(value) for value in arguments.values()):
                 self._use("unknown-call", node)
+            elif attribute == "reshape" and (shape := reshaped(arguments.positional)) is not None:
+                # Whatever it was, it is an array of that shape now.
+                return shaped(receiver, shape)
             return UNKNOWN
         if owner.startswith(library.TENSOR_LIBRARIES) and any(holds_tensor(value) for value in arguments.values()):
             return Tensor("result")
@@ -597,6 +600,8 @@ class Calls:
             if isinstance(first, Const) and isinstance(first.value, (int, float)):
                 return Const(int(first.value) if name == "int" else float(first.value))
             return Made(f"builtins.{name}", call)
+        if call.name in library.ENDS_THE_PROGRAM:
+            return Made(call.name, call)
         for dataset in datasets_in(first):
             self._sink("inspect", dataset, node)
         self._run_arguments(arguments, node, tensors=False)

@@ -129,6 +129,8 @@ class Expressions:
         return self._method(value, name)
 
     def _method(self, value: Value, name: str) -> Value:
+        if name == "T" and is_array(value):
+            return array_shapes.transposed(value)
         shape = array_shapes.shape_of(value) if name == "shape" else None
         return Method(value, name) if shape is None else array_shapes.as_group(shape)
 

@@ -64,7 +64,9 @@ class Statements:
             for dataset in options_of(value):
                 if isinstance(dataset, Dataset) and dataset.stage.node is node.value and not dataset.stage.is_source:
                     self._sink("discard", dataset, node.value)
-            return isinstance(value, Made) and value.name in library.ENDS_THE_PROGRAM
+            # In a notebook it ends a cell, or restarts the kernel for those that follow.
+            goes_on = self.scope.frame.function is None and self.module.source.cells is not None
+            return isinstance(value, Made) and value.name in library.ENDS_THE_PROGRAM and not goes_on
         return False
 
     def _assign(self, node: cst.Assign) -> None:
@@ -527,13 +529,27 @@ class Statements:
                 if item.asname is not None:
                     self._bind(item.asname.name, value)
                 self.scope = Scope("with", self.scope, self.module, node, value=value)
+            if any(_expects_error(item.item) for item in node.items):
+                self._unrecorded(self._suite, node.body)
+                return False
             return self._suite(node.body)
         finally:
             self.scope = scope
 
+    def _unrecorded(self, action, argument) -> None:
+        """Do what shows an error on purpose: nobody else is seen to call what only that calls, and it does not count as run."""
+        records = (self.calls, self.sinks, self.stages, self.loops, self.entries, self._uses)
+        lengths = [len(record) for record in records]
+        action(argument)
+        for record, length in zip(records, lengths):
+            del record[length:]
+
     def _for(self, node: cst.For) -> bool:
         iterable = self.eval(node.iter)
         loop = self._loop(node, iterable, node.iter)
+        turns = bool(loop.trips)
+        if _ends_first_turn(node.body):
+            loop.trips = 1 if loop.trips is None else min(loop.trips, 1)
         before, mark = dict(self.env.variables), len(self._trail)
         # Functions of a literal list act one after the other; all else is gone round once, over what any item may be.
         apart = isinstance(iterable, Group) and not iterable.open and 1 < len(iterable.items) <= MAX_OPTIONS and all(
@@ -542,7 +558,7 @@ class Statements:
         for item in iterable.items if apart else [self._element(iterable, loop)]:
             self._bind(node.target, item)
             self._inside(loop, self._suite, node.body)
-        if not loop.trips:
+        if not turns:
             self._meet({}, self._taken_back(mark))
         if not apart:
             self.env.variables = self._merge(self.env.variables, before)
@@ -553,6 +569,8 @@ class Statements:
     def _while(self, node: cst.While) -> bool:
         self._asks(node.test, self.eval(node.test))
         loop = self._loop(node, UNKNOWN)
+        if _ends_first_turn(node.body):
+            loop.trips = 1
         before, mark = dict(self.env.variables), len(self._trail)
         self._inside(loop, self._suite, node.body)
         self._meet({}, self._taken_back(mark))
@@ -743,6 +761,35 @@ class Statements:
             name = node.rest if isinstance(node, cst.MatchMapping) else node.name if isinstance(node, (cst.MatchAs, cst.MatchStar)) else None
             if name is not None:
                 self._bind_name(name.value, UNKNOWN)
+
+
+def _expects_error(manager: cst.BaseExpression) -> bool:
+    """Whether a ``with`` statement enters ``pytest.raises``, ``self.assertRaises`` or the like."""
+    function = manager.func if isinstance(manager, cst.Call) else manager
+    return "raises" in dotted_name(function).rpartition(".")[2].lower()
+
+
+def _ends_first_turn(body: cst.BaseSuite) -> bool:
+    """Whether a loop is left at the end of its first turn, by a ``break``, ``return`` or ``raise`` under no condition and no ``continue`` before it."""
+    for place, statement in enumerate(body.body):
+        if isinstance(statement, cst.With):
+            ends = _ends_first_turn(statement.body)
+        else:
+            line = statement.body if isinstance(statement, cst.SimpleStatementLine) else [statement]
+            ends = any(isinstance(each, (cst.Break, cst.Return, cst.Raise)) for each in line)
+        if ends:
+            return not any(map(_may_continue, body.body[:place]))
+    return False
+
+
+def _may_continue(node: cst.CSTNode) -> bool:
+    """Whether a statement may begin the next turn of the loop around it."""
+    if isinstance(node, cst.Continue):
+        return True
+    if isinstance(node, (cst.For, cst.While)):
+        # Its own body goes on with its own turns.
+        return node.orelse is not None and _may_continue(node.orelse)
+    return not isinstance(node, (cst.FunctionDef, cst.ClassDef, cst.BaseExpression)) and any(map(_may_continue, node.children))
 
 
 _STATEMENTS = {

@@ -29,7 +29,7 @@ class PyFunctionInCall(Rule):
 
     - Metrics, `test_step` and `predict_step`: scores that exist in Python only are computed there.
     - Input pipelines, of which `py-function-in-map` speaks.
-    - Compiled functions that train nothing, programs that run eagerly, and the PyTorch backend.
+    - Compiled functions that train nothing, whatever tapes there are elsewhere in the file, programs that run eagerly, and the PyTorch backend.
 
     ## Use instead
 

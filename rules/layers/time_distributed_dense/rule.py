@@ -45,6 +45,7 @@ class TimeDistributedDense(Rule):
     ## When it stays silent
 
     - `keras = 2`, or TensorFlow below 2.16.
+    - Sequences of one step, as behind `RepeatVector(1)`.
     - Layers that look at more than the last axis, short sequences of images, sequences of unknown length.
     - `BatchNormalization` and `PReLU`, which have other weights or statistics without the wrapper, and `Softmax`, which reads the mask.
     - `LayerNormalization(axis=...)` and `Dropout(noise_shape=...)`, which count axes.
@@ -86,6 +87,9 @@ class TimeDistributedDense(Rule):
         for call in module.program.calls("keras.layers.TimeDistributed"):
             layer = call.argument(0, "layer")
             if not isinstance(layer, Made) or layer.name not in _ON_LAST_AXIS or {"axis", "noise_shape"} & set(layer.call.arguments.keywords):
+                continue
+            steps = {placed.shape[1] if placed.shape and len(placed.shape) > 1 else None for model in module.models for placed in model.layers if placed.made is not None and placed.made.node is call.node}
+            if steps == {1}:
                 continue
             short = layer.name.rpartition(".")[2]
             yield self.finding(

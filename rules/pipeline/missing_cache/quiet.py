@@ -97,6 +97,32 @@ def by_a_helper(path, label):
     return transform(image), label
 
 
+def one_of_several(paths, label):
+    return tf.random.shuffle(tf.strings.split(paths, ","))[0], label
+
+
+def shards(path, label):
+    return tf.data.Dataset.from_tensors((path, label)).map(load).map(augmented_image)
+
+
+def augmented_image(image, label):
+    return tf.image.random_brightness(image, 0.1), label
+
+
+def shuffled_shards(path, label):
+    picked = tf.random.shuffle(tf.strings.split(path, ","))
+    return tf.data.Dataset.from_tensor_slices((picked, tf.repeat(label, 2))).map(load)
+
+
+def random_before():
+    # Which files are read is drawn before.
+    model.fit(source.map(one_of_several).map(load).batch(8), epochs=5)
+    model.fit(source.map(transform).map(load).batch(8), epochs=5)
+    # The function that makes the inner datasets draws, too.
+    model.fit(source.flat_map(shards).batch(8), epochs=5)
+    model.fit(source.interleave(shuffled_shards).batch(8), epochs=5)
+
+
 def random_results():
     model.fit(source.map(augmented).batch(8), epochs=5)
     model.fit(source.map(scaled).batch(8), epochs=5)

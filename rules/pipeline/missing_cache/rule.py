@@ -2,7 +2,7 @@ from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.fixes import insert_cache
 from kerascheck.semantics.functions import display
-from kerascheck.semantics.pipelines import is_reshuffled, last_deterministic
+from kerascheck.semantics.pipelines import is_random_before, is_reshuffled, last_deterministic
 
 
 class MissingCache(Rule):
@@ -40,7 +40,8 @@ class MissingCache(Rule):
     - The training makes one epoch, or how many cannot be seen; `steps_per_epoch` without a
       `repeat`, which is one pass that goes on.
     - The function draws random numbers, or does something that cannot be proven to be the same in
-      each epoch: a `py_function`, a model, a variable, a function that is not in sight.
+      each epoch: a `py_function`, a model, a variable, a function that is not in sight. So does an operation before it,
+      or the function of the `interleave` or `flat_map` that it is in.
     - A `repeat` stands before the map: a cache behind it would never be complete.
     - A `cache`, `snapshot` or `shuffle_and_repeat` anywhere in the chain, also one of the encoded files.
     - The dataset is made anew in each turn of the loop that makes the epochs.
@@ -85,6 +86,8 @@ class MissingCache(Rule):
                 continue
             # A cache inside of an interleave would begin anew with every file.
             first = op.inside or op.stages[0]
+            if any(map(is_random_before, (*op.stages, first))):
+                continue
             last = last_deterministic(module, first)
             if last.node in reported or any(map(module.pipelines.hides_cache, (*op.stages, first))):
                 continue

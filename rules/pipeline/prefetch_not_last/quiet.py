@@ -51,6 +51,12 @@ def runs_ahead():
     model.fit(source.batch(8).prefetch(1).map(scale, num_parallel_calls=tf.data.AUTOTUNE))
 
 
+def pairs():
+    # Nothing is computed behind the buffers.
+    model.fit(tf.data.Dataset.zip((source.batch(8).map(lambda x, y: x).prefetch(1), source.batch(8).map(lambda x, y: y).prefetch(1))))
+    model.fit(source.batch(8).prefetch(1).concatenate(source.batch(8).prefetch(1)))
+
+
 def in_the_source():
     # Keras' own utility prefetches before it batches; that is not the user's chain.
     model.fit(keras.utils.timeseries_dataset_from_array(inputs, targets, sequence_length=4))

@@ -92,6 +92,11 @@ def make_test_dataset():
     return source().map(clip).batch(32)
 
 
+# Overwritten before anybody has seen it.
+cleaned = source().map(clip)
+cleaned = source()
+
+
 def never_mapped():
     # Defined for a notebook cell, called directly, mapped nowhere.
     return clip(table[0], grades[0])

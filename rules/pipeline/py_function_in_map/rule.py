@@ -41,6 +41,7 @@ class PyFunctionInMap(Rule):
     - A `cache()` follows under no condition: the calls are made once, not once per epoch.
     - The dataset feeds only validation, evaluation, prediction, `adapt` or inspection; a `take` of
       at most 32 elements before the operation is inspection.
+    - The dataset is consumed nowhere, and its name stands for another one in the end.
     - `py_function` outside of datasets, and in functions given to `filter` or `interleave`.
     - Graph code of TensorFlow 1: sessions, placeholders, estimators, `disable_eager_execution`.
 

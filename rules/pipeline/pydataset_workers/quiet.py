@@ -54,6 +54,33 @@ class Processes(keras.utils.PyDataset):
         return requests.get(paths[index]).content, labels[index]
 
 
+class Remembering(keras.utils.PyDataset):
+    # Two threads would set it at the same time.
+    def __init__(self):
+        super().__init__()
+        self.size, self.read = 32, 0
+
+    def __getitem__(self, index):
+        self.size = min(self.size, len(paths) - index * self.size)
+        return self.pictures(index), labels[index]
+
+    def pictures(self, index):
+        return np.stack([cv2.imread(path) for path in paths[index : index + self.size]])
+
+
+class Counting(keras.utils.PyDataset):
+    def __init__(self):
+        super().__init__()
+        self.read = 0
+
+    def __getitem__(self, index):
+        return self.pictures(index), labels[index]
+
+    def pictures(self, index):
+        self.read += 1
+        return cv2.imread(paths[index])
+
+
 class Torch:
     def __getitem__(self, index):
         return cv2.imread(paths[index])
@@ -77,6 +104,10 @@ model.fit(Photographs(paths), **loader_settings)
 
 # Threads do not help what slices and computes.
 model.fit(InMemory(paths))
+
+# Threads would meet in an attribute.
+model.fit(Remembering())
+model.fit(Counting())
 
 # Not trained on.
 model.fit(InMemory(paths), validation_data=Photographs(paths))

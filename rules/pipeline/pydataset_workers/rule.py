@@ -42,6 +42,7 @@ class PyDatasetWorkers(Rule):
     - `workers` or `use_multiprocessing` is given to the constructor, to `fit`, or set on the object
       or its class; or unknown keyword arguments may hold it.
     - `__getitem__` only slices, computes or augments arrays: threads do not help there.
+    - `__getitem__`, or a method that it calls, sets attributes of the object: threads would get in each other's way.
     - The object feeds only validation, evaluation or prediction.
     - Generators, and datasets of PyTorch or other libraries.
 
@@ -84,6 +85,8 @@ class PyDatasetWorkers(Rule):
                 if not isinstance(item, Function) or _has_workers(module, data):
                     continue
                 reading = [call for call in module.run.calls if call.scope.runs_in(item)]
+                if any((call.name or "").endswith(".__setattr__") and isinstance(call.receiver, Instance) and call.receiver.cls is data.cls for call in reading):
+                    continue
                 remote = next(filter(waits, reading), None)
                 read = remote or next(filter(reads_file, reading), None)
                 if read is None:

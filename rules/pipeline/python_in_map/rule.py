@@ -62,8 +62,9 @@ class PythonInMap(Rule):
 
     ## Fix safety
 
-    Only `print` is replaced, by `tf.print`: the numbers stay as they are, the text goes to
-    standard error for every element. The rest has no automatic fix. New random numbers change
+    Only `print` is replaced, by `tf.print`, and that is unsafe: the text goes to standard error for every
+    element, with other numbers in it, and the map has a side effect then, so that the runtime no longer makes it
+    parallel by itself (see `serial-map`). The rest has no automatic fix. New random numbers change
     the training, as they should, and their shape and type have to be chosen by a person.
 
     ## Precision
@@ -101,6 +102,6 @@ class PythonInMap(Rule):
                     because="The text appears once." if what == "print" else "What is there afterwards comes from the trace." if call.name in _WRITING else "Every element gets the result of that one call.",
                     # A print of shapes, which are known while tracing, says what it is meant to.
                     severity=Severity.INFO if what == "print" and not any(map(holds_tensor, call.arguments.values())) else None,
-                    fix=tensorflow_print(call) if what == "print" else None,
+                    fix=tensorflow_print(call, safe=False) if what == "print" else None,
                     related=((op, "traced here"),),
                 )

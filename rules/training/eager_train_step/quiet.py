@@ -137,6 +137,31 @@ def dream(picture, steps=10):
     return picture
 
 
+# An architecture is drawn, tried out in Python and rewarded: what is under the tape cannot be traced.
+def search(controller, space, env, searcher):
+    for _step in range(1000):
+        with tf.GradientTape() as tape:
+            chosen, chances = controller(tf.zeros((1, 20)))
+            reward = env.get_rewards(chosen.numpy())
+            loss = -reward * tf.reduce_sum(chances)
+        searcher.apply_gradients(zip(tape.gradient(loss, controller.trainable_variables), controller.trainable_variables))
+    for _step in range(1000):
+        with tf.GradientTape() as tape:
+            chosen, chances = controller(tf.zeros((1, 20)))
+            reward = score(space.decode(chosen.numpy()))
+            loss = -reward * tf.reduce_sum(chances)
+        searcher.apply_gradients(zip(tape.gradient(loss, controller.trainable_variables), controller.trainable_variables))
+    for _step in range(1000):
+        accuracy = env.accuracy_of(chosen)
+        with tf.GradientTape() as tape:
+            loss = (accuracy - controller(chosen)) ** 2
+        searcher.apply_gradients(zip(tape.gradient(loss, controller.trainable_variables), controller.trainable_variables))
+
+
+def score(actions):
+    return float(len(actions))
+
+
 # The environment is Python: what is under the tape cannot be traced.
 def play(policy, episodes):
     environment = gymnasium.make("CartPole-v1")

@@ -36,6 +36,8 @@ class EagerTrainStep(Rule):
     - No weights are updated: saliency maps, Grad-CAM, a few steps on the pixels of an image.
     - The tape spans the calls of a Python environment, as in reinforcement learning, or the step of such a program is written into its loop or
       calls `predict`, NumPy or `random`. A step in a function of its own, of nothing but TensorFlow, is reported there too.
+    - The loop or function of the step calls any method of an `env`, or the code under the tape goes on with what Python makes
+      of numbers that it read from a tensor, as in `actions = space.decode(chosen.numpy())`.
     - The step is not reached from a loop, or stands in a test.
     - The loops around it make at most 100 turns in total, as literals tell: tracing takes about as long.
     - It calls a model of `tf.saved_model.load` or `hub.load`, which is compiled already.

@@ -50,6 +50,12 @@ for number in range(30):
     model = keras.models.load_model(f"{number}.keras")
     model.fit(x, y, epochs=1)
 
+# A loop that is left in its first turn.
+while True:
+    model = build()
+    print(model.fit(x, y, epochs=5).history["loss"])
+    break
+
 # One model, many trainings.
 model = build()
 start = model.get_weights()

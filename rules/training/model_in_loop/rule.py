@@ -4,7 +4,7 @@ from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics import Module
 from kerascheck.semantics.repetition import is_inside, made_in_loop
-from kerascheck.semantics.training import Place, varies
+from kerascheck.semantics.training import Place, in_session, varies
 from kerascheck.semantics.values import Call, Group, Scope, options_of
 
 _A_FEW = 10
@@ -34,12 +34,12 @@ class ModelInLoop(Rule):
 
     ## When it stays silent
 
-    - Loops of at most 10 turns, and loops over what cannot be counted, such as the folds of a splitter or a
-      list of settings from elsewhere.
+    - Loops of at most 10 turns, among them those that end in a `break`, and loops over what cannot be counted, such as the
+      folds of a splitter or a list of settings from elsewhere.
     - Models that are kept, in a list or a dictionary: an ensemble.
     - A process for each turn, by `multiprocessing`.
     - Keras 2 with `clear_session` or `gc.collect` in the loop.
-    - A model that the loop only loads; tests; the graphs of TensorFlow 1.
+    - A model that the loop only loads; tests; the graphs of TensorFlow 1, also where each turn has a session and a graph of its own.
 
     ## Use instead
 
@@ -71,7 +71,7 @@ class ModelInLoop(Rule):
     def check(self, module):
         seen = set()
         for made, loop, training in () if module.is_graph_code else made_in_loop(module, "fit", "fit_generator", "train_on_batch"):
-            if loop.node in seen or made.name == "keras.models.load_model" or _least_turns(made.scope) <= _A_FEW:
+            if loop.node in seen or made.name == "keras.models.load_model" or in_session(made.scope) or _least_turns(made.scope) <= _A_FEW:
                 continue
             seen.add(loop.node)
             clears = any(other.name in _CLEARS for other in module.pipelines.calls_in(loop))
@@ -93,7 +93,7 @@ def _least_turns(scope: Scope) -> float:
     """How often a place runs at least, as far as literals tell; a loop that ends by a condition counts as endless."""
     least = 1.0
     for loop in scope.loops():
-        least *= float("inf") if isinstance(loop.node, cst.While) else loop.trips or 1
+        least *= loop.trips or (float("inf") if isinstance(loop.node, cst.While) else 1)
     return least
 
 

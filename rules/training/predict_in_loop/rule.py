@@ -35,7 +35,7 @@ class PredictInLoop(Rule):
 
     - Loops over models, folds, files or datasets, where each call gets a whole array or dataset.
     - A whole array that does not depend on the loop, as once per epoch.
-    - Loops of at most 10 turns in total, as `take(1)`, literal ranges and slices tell.
+    - Loops of at most 10 turns in total, as `take(1)`, literal ranges and slices tell, or a `break` under no condition.
     - Loops that plot with Matplotlib or wait for `input`: they are for people.
     - `batch_size` or `steps` is given: each call then predicts more than a batch.
     - The session of a TensorFlow 1 graph, and code with placeholders, estimators or

@@ -37,6 +37,23 @@ small().predict(ds.batch(1))
 # A reason is given.
 small().fit(x, y, batch_size=4)  # all that memory allows
 
+
+
+class RaiseRate(keras.callbacks.Callback):
+    # How far it gets depends on the number of batches.
+    def on_batch_end(self, batch, logs=None):
+        self.model.optimizer.learning_rate = self.model.optimizer.learning_rate * 1.01
+
+
+small().fit(x, y, batch_size=4, callbacks=[RaiseRate()])
+
+# A hundred rows, written out as columns.
+columns = np.array([range(100), range(301, 401)])
+short = keras.Sequential([layers.Input((2,)), layers.Dense(16, activation="relu"), layers.Dense(1)])
+short.compile("adam", "mse")
+short.fit(columns.T, np.array(range(100)), batch_size=1)
+short.fit([np.transpose(columns)], np.array(range(100)), batch_size=1)
+
 # Enough to do in a step, and not enough memory for more.
 pictures = keras.Sequential([layers.Input((256, 256, 3)), layers.Conv2D(4, 3, strides=8), layers.GlobalAveragePooling2D(), layers.Dense(1)])
 pictures.compile("adam", "mse")

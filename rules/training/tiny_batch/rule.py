@@ -1,5 +1,6 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
+from kerascheck.semantics.callbacks import may_act_on_batches
 from kerascheck.semantics.models import batching
 from kerascheck.semantics.values import Made, constant
 
@@ -56,6 +57,7 @@ class TinyBatch(Rule):
       data open; it counts as 4,096 columns then.
     - `gradient_accumulation_steps` in the optimizer; arrays that are seen to hold fewer than a thousand examples, and for the default
       size also where nothing of a thousand or more is seen to be loaded.
+    - A callback that acts on batches, such as one that raises the learning rate with each, or one that is not known.
     - Validation and prediction; hand-written loops; lines with a comment on memory.
 
     ## Use instead
@@ -94,7 +96,7 @@ class TinyBatch(Rule):
                 continue
             for fit in model.fits:
                 batch = batching(fit)
-                if batch is None or batch.place.node in seen or module.program.has_few_examples(fit) or _is_explained(batch.place):
+                if batch is None or batch.place.node in seen or module.program.has_few_examples(fit) or may_act_on_batches(fit) or _is_explained(batch.place):
                     continue
                 default = batch.place.node is fit.node
                 if batch.size > (_DEFAULT if default else _TINY) or default and not (_is_quick(model) and module.program.has_many_examples(fit)):
