@@ -161,3 +161,32 @@ def test_a_graph_of_its_own_in_each_turn(tmp_path):
         (tmp_path / "train.py").write_text("import tensorflow as tf\nfrom environment import reward\nfrom z import model, x, y\nfor trial in range(100):\n    tf.print(reward(x, y))\nmodel.fit(x)\n")
         result = kerascheck("--select", "KC408", "--output-format", "json", "--exit-zero", str(tmp_path / "train.py"))
         assert bool(json.loads(result.out)["findings"]) is said
+
+
+@pytest.mark.parametrize(("beside", "said"), [("", True), ("tensorflow-directml-plugin\n", False)])
+def test_a_plugin_brings_a_gpu_to_tensorflow_cpu(tmp_path, beside, said):
+    (tmp_path / "requirements.txt").write_text("tensorflow-cpu==2.10\n" + beside)
+    result = kerascheck("--select", "KC701", "--output-format", "json", "--exit-zero", str(tmp_path / "requirements.txt"))
+    assert bool(json.loads(result.out)["findings"]) is said
+
+
+@pytest.mark.parametrize(("begin", "said"), [("wandb.init()", True), ("wandb.init(sync_tensorboard=True)", False)])
+def test_what_another_service_shows_is_looked_at(tmp_path, begin, said):
+    code = f"import wandb\n{begin}\nmodel.fit(load(), callbacks=[tf.keras.callbacks.TensorBoard(histogram_freq=1)])\n"
+    assert bool(findings(tmp_path, code, "", "--select", "KC412")) is said
+
+
+@pytest.mark.parametrize(("kind", "said"), [("tf.distribute.MirroredStrategy", True), ("{'one': tf.distribute.MirroredStrategy, 'all': tf.distribute.MultiWorkerMirroredStrategy}[name()]", False)])
+def test_a_strategy_from_a_table_is_chosen(tmp_path, kind, said):
+    code = f"strategy = {kind}()\nwith strategy.scope():\n    model.compile('sgd', 'mse')\nmodel.fit(load())\n"
+    assert bool(findings(tmp_path, code, "", "--select", "KC505")) is said
+
+
+def test_nothing_is_moved_to_where_it_is_as_late(tmp_path):
+    late = "import os\nprint(1)\nfor gpu in tf.config.list_physical_devices('GPU'):\n    tf.config.experimental.set_memory_growth(gpu, True)"
+    for cells, fixed in ((["import tensorflow as tf\nx = tf.constant(1)", late], False), (["import tensorflow as tf\nx = tf.constant(1)\n" + late], True)):
+        notebook = {"cells": [{"cell_type": "code", "source": cell} for cell in cells], "metadata": {}, "nbformat": 4}
+        (tmp_path / "train.ipynb").write_text(json.dumps(notebook))
+        result = kerascheck("--select", "KC307", "--output-format", "json", "--exit-zero", str(tmp_path / "train.ipynb"))
+        (finding,) = json.loads(result.out)["findings"]
+        assert (finding["fix"] is not None) is fixed

@@ -57,8 +57,12 @@ def unconditional_mirrors(module: Module) -> Iterator[Call]:
     """Calls of MirroredStrategy for whatever GPUs there are, under no condition, in a program that nowhere speaks of several."""
     if module.mentions(_SEVERAL):
         return
+    # A table of strategies gives any of them.
+    names: dict[object, set[str | None]] = {}
+    for call in module.run.calls:
+        names.setdefault(call.node, set()).add(call.name)
     for call in module.program.calls("tensorflow.distribute.MirroredStrategy", "tensorflow.distribute.experimental.MirroredStrategy"):
-        if call.argument(0, "devices") is None and not is_guarded(call.scope):
+        if call.argument(0, "devices") is None and not is_guarded(call.scope) and len(names[call.node]) == 1:
             yield call
 
 

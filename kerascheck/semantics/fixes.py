@@ -419,9 +419,14 @@ def grow_every_device(call: Call) -> Fix | None:
     return make_fix(SAFE, f"Set memory growth on all of {devices}", build)
 
 
-def move_device_config(call: Call) -> Fix | None:
-    """Move a module-level statement that configures devices to below the imports, with the one that lists them."""
-    tree = call.module.tree
+def move_device_config(call: Call, started: Call) -> Fix | None:
+    """Move a module-level statement that configures devices to below the imports, with the one that lists them.
+
+    None in a notebook where an earlier cell holds ``started``, which initialises the devices: there are no imports before it in the cell.
+    """
+    tree, source = call.module.tree, call.module.source
+    if source.cells is not None and started.module is call.module and source.cell_at(tree.range_of(started.node)[0]) is not source.cell_at(tree.range_of(call.node)[0]):
+        return None
     statement = _in_block(tree, call.node, tree.root)
     if statement is None:
         return None

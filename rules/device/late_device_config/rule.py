@@ -58,7 +58,8 @@ class LateDeviceConfig(Rule):
 
     Safe: the statement is moved to directly after the imports, together with the line that lists
     the devices. It does what it says there, and without a GPU nothing changes. There is no fix
-    where the statement uses other names, such as the arguments of the script.
+    where the statement uses other names, such as the arguments of the script, or where an earlier
+    cell of a notebook starts the runtime.
 
     ## Precision
 
@@ -91,6 +92,6 @@ class LateDeviceConfig(Rule):
                     call,
                     f"{display(call.name)} comes after TensorFlow has initialised its devices, where it raises or does nothing; move it before.",
                     because=f"{display(started.name)} has initialised them already.",
-                    fix=move_device_config(call),
+                    fix=move_device_config(call, started),
                     related=((started, "initialises the devices"),),
                 )

@@ -15,6 +15,8 @@ _PLAIN_IMAGE = re.compile(r"(?:docker\.io/)?(?:library/)?(?:python|ubuntu|debian
 _CPU_BUILD = re.compile(r"=\s*(?:\*_)?(?:mkl|eigen|cpu)\w*")
 _NVIDIA = re.compile(r"nvidia|cuda|cudnn")
 _OTHERS_ON_GPU = frozenset({"jax", "jaxlib", "flax", "torch"})
+# Packages that bring a device of their own to a TensorFlow without CUDA.
+_PLUGIN = re.compile(r"tensorflow[-_]directml|tensorflow[-_]metal|intel[-_]extension[-_]for[-_]tensorflow", re.I)
 _ON_PURPOSE = re.compile(r"\bcpu\b|cpu[-_ ]only", re.I)
 _ASIDE = frozenset("doc docs readthedocs rtd test tests ci dev lint cpu".split())
 
@@ -53,6 +55,7 @@ class CpuOnlyRequirement(Rule):
       installed beside it.
     - `tensorflow-cpu` beside another `tensorflow` in the file, or beside a file with `tensorflow[and-cuda]` in the same folder: there
       is a choice. Markers, such as that of a Mac.
+    - `tensorflow-cpu` beside a plug-in that brings a GPU of its own, for DirectML, Metal or Intel.
     - `tensorflow-cpu` beside JAX, Flax or PyTorch: those use the GPU, and TensorFlow reads the data.
     - Files, folders and groups for documentation, tests, continuous integration or the CPU by their name, and files with a comment that
       speaks of the CPU: there it is meant.
@@ -108,7 +111,8 @@ def _problems(file: RequirementsFile, requirement: Requirement) -> Iterator[tupl
         return
     fix = _with_cuda(requirement) if newest and newest >= _CUDA_EXTRA_SINCE else None
     if requirement.name == "tensorflow-cpu":
-        if any(other.name in _OTHERS_ON_GPU for other in file.requirements):
+        named = (other.name for each in (file, *file.beside()) for other in each.requirements)
+        if any(other.name in _OTHERS_ON_GPU for other in file.requirements) or any(map(_PLUGIN.match, named)):
             return
         offered = (other for each in (file, *file.beside()) for other in each.requirements)
         if not any(other.name == "tensorflow" and (other.module is file or "and-cuda" in other.extras) for other in offered):

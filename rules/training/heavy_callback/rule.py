@@ -1,3 +1,4 @@
+import re
 from collections.abc import Iterator
 
 from kerascheck.finding import Severity
@@ -9,6 +10,7 @@ from kerascheck.semantics.values import Call, Group, Value, constant
 _OFTEN = 20
 _WIDE = 20
 _EACH = 10
+_SYNCHRONISED = re.compile(r"sync_tensorboard\s*=\s*True|wandb\.tensorboard\.patch")
 _SAVERS = {"keras.callbacks.ModelCheckpoint": 6, "keras.callbacks.BackupAndRestore": 1, "keras.callbacks.experimental.BackupAndRestore": 1}
 
 
@@ -54,7 +56,8 @@ class HeavyCallback(Rule):
     - `save_freq="epoch"`, numbers of 20 and more, and numbers that are not literals, as `5 * steps_per_epoch`.
     - `save_best_only`: how often it writes is not known.
     - Under a condition, such as a flag for debugging; in tests.
-    - What TensorBoard records in a notebook that opens it with `%tensorboard`: somebody looks at it.
+    - What TensorBoard records in a notebook that opens it with `%tensorboard`, or beside Weights & Biases with
+      `sync_tensorboard=True`: somebody looks at it.
     - The defaults of TensorBoard, histograms every few epochs, a profile of some batches.
 
     ## Use instead
@@ -102,7 +105,7 @@ class HeavyCallback(Rule):
             )
         for call in module.program.calls("keras.callbacks.TensorBoard"):
             # Who opens TensorBoard beside it looks at what is recorded.
-            watched = "%tensorboard" in call.module.source.commands
+            watched = "%tensorboard" in call.module.source.commands or call.module.mentions(_SYNCHRONISED)
             for argument, what, cost in () if watched or is_guarded(call.scope) else _recordings(call):
                 yield self.finding(
                     Place(call.module, call.arguments.nodes.get(argument) or call.node),
