@@ -39,7 +39,7 @@ class HostSyncInCall(Rule):
     ## What the runtime does by itself
 
     AutoGraph converts `if tensor:`, `while tensor:`, `float(tensor)` and `int(tensor)` in a `tf.function` of your own, where the latter
-    become casts; it does not convert `bool(tensor)`. In
+    become casts; it does not convert `bool(tensor)`, and nothing where `autograph=False`. In
     `call()`, `train_step`, losses and metrics Keras 3 uses no AutoGraph at all (tried on 3.15), also where a
     `tf.function` of yours calls the layer; Keras 2 did. On the PyTorch backend
     nothing is traced, and the line only waits.
