@@ -12,7 +12,8 @@ class Rescaled(keras.layers.Layer):
 
     def call(self, inputs):
         largest = tf.reduce_max(tf.abs(inputs))
-        return tf.where(tf.reduce_sum(inputs) > 1e6, inputs, inputs / largest)
+        smallest = tf.reduce_min(inputs)
+        return tf.where(tf.reduce_sum(inputs) > 1e6, inputs, (inputs - smallest) / largest)
 
 
 class Watched(keras.Model):

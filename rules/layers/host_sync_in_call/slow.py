@@ -15,7 +15,9 @@ class Rescaled(keras.layers.Layer):
         largest = float(tf.reduce_max(tf.abs(inputs)))  # KC202
         if tf.reduce_sum(inputs) > 1e6:  # KC202
             return inputs
-        return inputs / largest
+        # The same again in one function is named with the first.
+        smallest = float(tf.reduce_min(inputs))
+        return (inputs - smallest) / largest
 
 
 class Watched(keras.Model):
