@@ -67,3 +67,17 @@ def test_float16_for_a_model_that_is_made_elsewhere(tmp_path, use, said):
     (tmp_path / "train.py").write_text("import keras\nfrom zoo import build, load\nkeras.config.set_floatx('float16')\noptimizer = keras.optimizers.Adam()\n" + use)
     result = kerascheck("--select", "KC305", "--output-format", "json", "--exit-zero", str(tmp_path / "train.py"))
     assert bool(json.loads(result.out)["findings"]) is said
+
+
+@pytest.mark.parametrize(
+    ("text", "fixes"),
+    [
+        ("print(tf.data.experimental.AUTOTUNE, 'tf.data.experimental.AUTOTUNE')\nprint(tf.data.experimental.AUTOTUNE)\n", [True, True]),
+        ("from tensorflow.data.experimental import AUTOTUNE\nprint(tf.data.experimental.AUTOTUNE, AUTOTUNE)\n", [False, False]),
+        ("from tensorflow.keras.mixed_precision import experimental as p\np.set_policy(p.Policy('mixed_float16'))\n", [False, False]),
+    ],
+)
+def test_each_use_of_an_old_name_has_its_own_edit(tmp_path, text, fixes):
+    found = findings(tmp_path, text, "", "--select", "KC311")
+    assert [finding["fix"] is not None for finding in found] == fixes
+    assert all(len(finding["fix"]["edits"]) == 1 for finding in found if finding["fix"])
