@@ -48,7 +48,8 @@ class HostSyncInCall(Rule):
     ## When it stays silent
 
     - Shapes, settings and other Python numbers; `__init__` and `build`.
-    - Parameters and their items given to `float`, `int`, `bool` or `if`: they may hold numbers or structures.
+    - Parameters and their items given to `float`, `int`, `bool` or `if`: they may hold numbers or structures. So may
+      what is computed from parameters of `call` behind the first, where neither their names nor their use say that they are tensors.
     - `if`, `while`, `float` and `int` in a function under `tf.function`, in a `call` decorated with it, and for Keras 2: AutoGraph
       converts them. `if` and `while` in a `Lambda`, which is often called eagerly.
     - Programs that run eagerly: `run_eagerly=True`, `run_functions_eagerly(True)`, a model that only a
