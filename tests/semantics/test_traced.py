@@ -82,6 +82,16 @@ def test_what_follows_the_inputs_of_a_layer_may_be_no_tensor(tmp_path, parameter
     assert holds_tensor(call.argument(0)) is tensor
 
 
+@pytest.mark.parametrize(("given", "tensors"), [("x, 7", [True, False]), ("x, x.shape[1]", [True, False]), ("x, tf.abs(x)", [True, True]), ("self.rows[0], 7", [True, False])])
+def test_what_a_model_hands_to_its_layer_is_known_better_than_by_name(tmp_path, given, tensors):
+    code = (
+        "class L(keras.layers.Layer):\n    def call(self, x, states): mark(x, states)\n"
+        f"class M(keras.Model):\n    def __init__(self):\n        self.inner = L()\n    def call(self, x): return self.inner({given})\n"
+    )
+    (call,) = (call for call in load(tmp_path, HEAD + code).run.calls if call.name == "z.mark")
+    assert [holds_tensor(call.argument(0)), holds_tensor(call.argument(1))] == tensors
+
+
 @pytest.mark.parametrize(
     ("body", "what"),
     [

@@ -305,7 +305,11 @@ class Calls:
         if isinstance(method, Function):
             # Keras traces call() sooner or later, whoever calls the layer here.
             how = "call" if keras and self.scope.traced_by() is None else None
-            result = self._inline(self._bound(method, instance), traced_arguments(arguments) if how else arguments, node, traced=how)
+            given = traced_arguments(arguments) if how else arguments
+            if keras and not how and given.positional and given.positional[0] is UNKNOWN:
+                # Wherever it comes from, in compiled code a layer is called on a tensor.
+                given = Arguments([Tensor("parameter"), *given.positional[1:]], given.keywords, given.nodes, given.unknown_positional, given.unknown_keywords)
+            result = self._inline(self._bound(method, instance), given, node, traced=how)
             if keras and any(map(is_symbolic, arguments.values())):
                 return self._layer_result(call)
             return self._layer_result(call) if keras and (result is UNKNOWN or isinstance(result, Tensor)) else result
