@@ -190,3 +190,17 @@ def test_nothing_is_moved_to_where_it_is_as_late(tmp_path):
         result = kerascheck("--select", "KC307", "--output-format", "json", "--exit-zero", str(tmp_path / "train.ipynb"))
         (finding,) = json.loads(result.out)["findings"]
         assert (finding["fix"] is not None) is fixed
+
+
+@pytest.mark.parametrize(
+    ("text", "fixes"),
+    [
+        ("print(tf.data.experimental.AUTOTUNE, 'tf.data.experimental.AUTOTUNE')\nprint(tf.data.experimental.AUTOTUNE)\n", [True, True]),
+        ("from tensorflow.data.experimental import AUTOTUNE\nprint(tf.data.experimental.AUTOTUNE, AUTOTUNE)\n", [False, False]),
+        ("from tensorflow.keras.mixed_precision import experimental as p\np.set_policy(p.Policy('mixed_float16'))\n", [False, False]),
+    ],
+)
+def test_each_use_of_an_old_name_has_its_own_edit(tmp_path, text, fixes):
+    found = findings(tmp_path, text, "", "--select", "KC311")
+    assert [finding["fix"] is not None for finding in found] == fixes
+    assert all(len(finding["fix"]["edits"]) == 1 for finding in found if finding["fix"])

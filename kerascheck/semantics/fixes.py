@@ -14,6 +14,7 @@ from kerascheck.semantics.values import Call, Const, Function, Made, Mapping, Sc
 if TYPE_CHECKING:
     from kerascheck.semantics.module import Module
     from kerascheck.semantics.pipelines import Operation
+    from kerascheck.semantics.training import Place
 
 SAFE, UNSAFE = Applicability.SAFE, Applicability.UNSAFE
 
@@ -285,14 +286,12 @@ def delete_statement(call: Call, *, safe: bool = True) -> Fix | None:
     return make_fix(SAFE if safe else UNSAFE, "Delete the statement", lambda: edits.delete_statement(tree, parent if isinstance(parent, cst.Expr) else tree.parents[parent]))
 
 
-def rename_everywhere(module: Module, nodes: list[cst.CSTNode], name: str) -> Fix | None:
-    """Write the canonical ``name`` instead of each of these attributes."""
+def rename(place: Place, name: str) -> Fix | None:
+    """Write the canonical ``name`` instead of an attribute."""
 
     def build() -> edits.Edits:
-        if any(isinstance(node, cst.Name) for node in nodes):
-            raise CannotEdit("the old name is imported by itself")
-        text, imports = edits.spelling(module.tree, name)
-        return (*imports, *(edit for node in nodes for edit in edits.replace(module.tree, node, text)))
+        text, imports = edits.spelling(place.module.tree, name)
+        return (*imports, *edits.replace(place.module.tree, place.node, text))
 
     return make_fix(SAFE, f"Write {name}", build)
 

@@ -7,6 +7,7 @@ them is not here but in :mod:`kerascheck.runtime`.
 from __future__ import annotations
 
 import builtins
+import re
 from functools import lru_cache
 
 # The last two are put there when Python starts.
@@ -126,6 +127,36 @@ _RANDOM_STATE = ("tensorflow.random.Generator", "tensorflow.random.get_global_ge
 def makes_tensor(name: str) -> bool:
     """Whether a function returns a tensor whatever it is given."""
     return name in TENSOR_MAKERS or (name.startswith(("tensorflow.random.", "keras.random.")) and not name.startswith(_RANDOM_STATE))
+
+
+# Functions whose first argument is a tensor: numbers are nothing that they are for.
+_OF_TENSORS = frozenset(
+    "argmax argmin argsort batch_dot bias_add boolean_mask clip_by_value concat concatenate cumsum depth_to_space dot einsum expand_dims flatten "
+    "gather gather_nd map_fn matmul matrix_transpose moveaxis norm one_hot pad permute_dimensions reduce_all reduce_any reduce_logsumexp reduce_max "
+    "reduce_mean reduce_min reduce_prod reduce_std reduce_sum reduce_variance repeat_elements reshape reverse roll scan segment_sum shape slice sort "
+    "space_to_depth split squeeze tensordot tile top_k transpose unsorted_segment_sum unstack".split()
+)
+# And so are all others of these.
+_PRODUCTS = frozenset({"batch_dot", "dot", "gather", "matmul", "tensordot"})
+TENSOR_ATTRIBUTES = frozenset("dtype get_shape item ndim numpy set_shape shape tolist".split())
+_NAMED_TENSOR = re.compile(
+    r"(?:^|_)(?:inputs?|x|y|true|preds?|query|queries|keys?|values?|states?|hidden|memory|contexts?|features?|feats?|emb|embeddings?|encodings?|logits|"
+    r"labels?|targets?|outputs?|images?|tokens?|ids|boxes|scores|noise)_?\d*$"
+)
+
+
+def takes_tensor(name: str, position: int) -> bool:
+    """Whether an argument of a function of the tensor libraries must be a tensor, or an array."""
+    last = name.rpartition(".")[2]
+    if not name.startswith(TENSOR_LIBRARIES) or last.startswith("convert_"):
+        return False
+    of_tensors = last in _OF_TENSORS or ".nn." in name or ".image." in name or name.startswith("keras.activations.")
+    return of_tensors and (position == 0 or last in _PRODUCTS) or last == "einsum"
+
+
+def names_tensor(parameter: str) -> bool:
+    """Whether the name of a parameter of ``call`` says that it holds a tensor."""
+    return _NAMED_TENSOR.search(parameter) is not None
 
 
 # Dataset methods that return a dataset; the value tells where a function is given, if one is.

@@ -48,7 +48,13 @@ _GRAPH_CODE = re.compile(
 _SESSION = re.compile(r"\bSession\(")
 _DIRECTIVE = re.compile(r"#\s*(?:noqa|kerascheck|KC\d|type:|pylint|pragma|ruff)", re.I)
 _BACKEND = re.compile(r"""KERAS_BACKEND["']\]?\s*[=,:]\s*["'](tensorflow|jax|torch)["']""")
-_LEGACY = re.compile(r"""^\s*(?:import|from)\s+tf_keras\b|TF_USE_LEGACY_KERAS["']\]?\s*[=,]\s*["'](?:1|true)["']""", re.M | re.I)
+# What makes models in tensorflow.python.keras is a copy of Keras 2 inside of TensorFlow, whatever version of Keras is beside it.
+_LEGACY = re.compile(
+    r"""^\s*(?:import|from)\s+tf_keras\b|TF_USE_LEGACY_KERAS["']\]?\s*[=,]\s*["'](?:1|true)["']"""
+    r"|^\s*(?:import|from)\s+tensorflow\.python\.keras(?:\.(?:models|layers|engine|applications)\b|\s+import\s+.*\b(?:models|layers|applications|Model|Sequential|Input)\b|\s+as\b|\s*$)"
+    r"|^\s*from\s+tensorflow\.python\s+import\s+keras\b",
+    re.M | re.I,
+)
 
 
 class Module:

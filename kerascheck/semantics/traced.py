@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from kerascheck.semantics.training import Place, arguments_for, is_captured
-from kerascheck.semantics.values import UNKNOWN, Call, Function, Group, Instance, Iteration, Made, Scope, Value, holds_tensor, options_of
+from kerascheck.semantics.values import UNKNOWN, Call, Function, Group, Instance, Iteration, Made, Scope, Value, constant, holds_tensor, options_of
 
 if TYPE_CHECKING:
     from kerascheck.semantics.module import Module
@@ -146,10 +146,14 @@ def _asked_for_none(tree: Tree, node: cst.CSTNode, function: cst.FunctionDef) ->
 
 
 def converts_branches(call: Call, how: str) -> bool:
-    """Whether AutoGraph turns ``if`` and ``while`` over tensors into graph operations at a place that ``how`` compiles."""
-    frames = call.scope.frames()
-    decorated = any(frame.function is not None and frame.function.options is not None for frame in frames)
-    return how == "tf.function" or decorated or call.module.runtime.keras < 3
+    """Whether AutoGraph turns ``if`` and ``while`` over tensors into graph operations at a place that ``how`` compiles.
+
+    Also in what Keras traces, where it is decorated itself. ``autograph=False`` switches it off.
+    """
+    decorated = next((frame.function for frame in call.scope.frames() if frame.function is not None and frame.function.traced == "tf.function"), None)
+    if decorated is not None:
+        return decorated.options is None or constant(decorated.options.argument(2, "autograph")) is not False
+    return how == "tf.function" or call.module.runtime.keras < 3
 
 
 def compiled_functions(module: Module) -> Iterator[Function]:

@@ -203,15 +203,49 @@ def _from_setup_py(text: str) -> Iterator[tuple[str, str]]:
         return
     try:
         nodes = list(ast.walk(ast.parse(text)))
+        held: dict[str, list[ast.expr]] = {}
+        for node in nodes:
+            for target in node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AugAssign) else ():
+                if isinstance(target, ast.Name):
+                    held.setdefault(target.id, []).append(node.value)
+        keywords = [keyword for node in nodes if isinstance(node, ast.Call) for keyword in node.keywords]
+        lines = [line for keyword in keywords if keyword.arg == "install_requires" for line in _written_out(keyword.value, held)]
     except (SyntaxError, ValueError, RecursionError):
         return
-    lists = {target.id: node.value for node in nodes if isinstance(node, ast.Assign) for target in node.targets if isinstance(target, ast.Name)}
-    for node in nodes:
-        for keyword in node.keywords if isinstance(node, ast.Call) else ():
-            value = lists.get(keyword.value.id) if isinstance(keyword.value, ast.Name) else keyword.value
-            if keyword.arg == "install_requires" and isinstance(value, (ast.List, ast.Tuple)):
-                for line in value.elts:
-                    yield from _requirement(line.value if isinstance(line, ast.Constant) else None)
+    for line in lines:
+        yield from _requirement(line)
+
+
+def _written_out(node: ast.expr, held: dict[str, list[ast.expr]]) -> Iterator[str]:
+    """The texts in a list as far as it is written out: in pieces put together by ``+`` and ``*``, in names, in items of dictionaries.
+
+    Args:
+        held: what is assigned to each name anywhere.
+    """
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        yield node.value
+    elif isinstance(node, (ast.List, ast.Tuple)):
+        for item in node.elts:
+            yield from _written_out(item.value if isinstance(item, ast.Starred) else item, held)
+    elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        yield from _written_out(node.left, held)
+        yield from _written_out(node.right, held)
+    else:
+        item = node.slice.value if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant) else None
+        named = node.value if item is not None else node
+        if isinstance(named, ast.Name):
+            # What a name is made of may name it again.
+            others = {name: values for name, values in held.items() if name != named.id}
+            for value in held.get(named.id, ()):
+                for part in [value] if item is None else _items(value, item):
+                    yield from _written_out(part, others)
+
+
+def _items(table: ast.expr, key: object) -> list[ast.expr]:
+    """What a dictionary that is written out has under a key."""
+    if not isinstance(table, ast.Dict):
+        return []
+    return [value for each, value in zip(table.keys, table.values) if isinstance(each, ast.Constant) and each.value == key]
 
 
 def _from_conda(text: str) -> Iterator[tuple[str, str]]:

@@ -4,6 +4,7 @@ import pytest
 from snippets import load
 
 from kerascheck.semantics.traced import compiled_by, recursive_calls, side_effects, stale_globals, traced_calls, trains_in, under_condition, unrolled_loops
+from kerascheck.semantics.values import holds_tensor
 
 HEAD = "import os\nimport random\nimport time\nimport numpy as np\nimport tensorflow as tf\nfrom tensorflow import keras\nfrom z import mark, cond\n"
 LAYER = "class L(keras.layers.Layer):\n    def call(self, x):\n"
@@ -48,6 +49,47 @@ def test_a_layer_called_on_symbols_gets_tensors(tmp_path):
     (call,) = (call for call in module.run.calls if call.name == "z.mark")
     assert compiled_by(call.scope) == "call"
     assert type(call.argument(0)).__name__ == "Tensor"
+
+
+@pytest.mark.parametrize(
+    ("parameter", "body", "tensor"),
+    [
+        # Sizes and switches, or nothing that tells.
+        ("height", "tf.reshape(x, [-1, height, 4])", False),
+        ("height", "tf.cast(height, tf.float32) / 2", False),
+        ("side", "self.cut(x, side)", False),
+        ("mode", "mode.lower()", False),
+        ("sizes", "x[:, sizes[0]]", False),
+        # The name says it.
+        ("query", "0", True),
+        ("enc_output", "0", True),
+        ("x2", "0", True),
+        ("query_size", "0", False),
+        # What is done with it says it.
+        ("side", "tf.reduce_sum(side)", True),
+        ("side", "tf.concat([x, side], -1)", True),
+        ("side", "tf.matmul(x, side)", True),
+        ("side", "x @ side", True),
+        ("side", "side[:, 0]", True),
+        ("side", "side.shape[0]", True),
+        ("side", "self.dense(side)", True),
+        ("side", "self.cut(side)", False),
+    ],
+)
+def test_what_follows_the_inputs_of_a_layer_may_be_no_tensor(tmp_path, parameter, body, tensor):
+    code = f"class L(keras.layers.Layer):\n    def cut(self, a, b=None): return a\n    def call(self, x, {parameter}):\n        mark({parameter})\n        return {body}\n"
+    (call,) = (call for call in load(tmp_path, HEAD + code).run.calls if call.name == "z.mark")
+    assert holds_tensor(call.argument(0)) is tensor
+
+
+@pytest.mark.parametrize(("given", "tensors"), [("x, 7", [True, False]), ("x, x.shape[1]", [True, False]), ("x, tf.abs(x)", [True, True]), ("self.rows[0], 7", [True, False])])
+def test_what_a_model_hands_to_its_layer_is_known_better_than_by_name(tmp_path, given, tensors):
+    code = (
+        "class L(keras.layers.Layer):\n    def call(self, x, states): mark(x, states)\n"
+        f"class M(keras.Model):\n    def __init__(self):\n        self.inner = L()\n    def call(self, x): return self.inner({given})\n"
+    )
+    (call,) = (call for call in load(tmp_path, HEAD + code).run.calls if call.name == "z.mark")
+    assert [holds_tensor(call.argument(0)), holds_tensor(call.argument(1))] == tensors
 
 
 @pytest.mark.parametrize(

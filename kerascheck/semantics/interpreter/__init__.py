@@ -67,7 +67,7 @@ class Interpreter(Statements, Expressions, Calls, Datasets):
     def run(self) -> None:
         """Interpret the module body, then every function that it does not call."""
         self._run_module(self.entry)
-        functions = self.entry.tree.functions
+        functions = _users_first(self.entry.tree.functions)
         names = self.entry.name_counts
         # What nobody mentions is called from outside: it runs before its helpers do.
         for node in sorted(functions, key=lambda f: names[f.name.value] > 1):
@@ -157,3 +157,10 @@ class Interpreter(Statements, Expressions, Calls, Datasets):
                     finally:
                         self.scope = scope
         return instance
+
+
+def _users_first(functions: list[cst.FunctionDef]) -> list[cst.FunctionDef]:
+    """Functions in the order of the text, but the ``call`` methods among them from the last to the first: layers stand above the
+    models that hold them, and what those hand over is better than a guess."""
+    calls = [function for function in functions if function.name.value == "call"]
+    return [calls.pop() if function.name.value == "call" else function for function in functions]

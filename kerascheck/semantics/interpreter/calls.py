@@ -14,6 +14,7 @@ from kerascheck.semantics.interpreter.support import (
     SuperValue,
     any_of,
     bound_arguments,
+    dotted_name,
     fields_of,
     is_number,
     is_symbolic,
@@ -21,6 +22,7 @@ from kerascheck.semantics.interpreter.support import (
     spread,
     traced_arguments,
 )
+from kerascheck.semantics.names import canonical
 from kerascheck.semantics.values import (
     UNKNOWN,
     Arguments,
@@ -175,9 +177,10 @@ class Calls:
         for index, parameter in enumerate([*positional, *parameters.kwonly_params]):
             name = parameter.name.value
             if arguments is None:
-                plain = parameter.default is None and name not in ("training", "mask")
-                annotated = self._annotated(parameter, function)
-                value: Value = annotated if annotated is not UNKNOWN else Tensor("parameter") if tensors and plain else UNKNOWN
+                plain = tensors and parameter.default is None and name not in ("training", "mask")
+                value: Value = self._annotated(parameter, function)
+                if value is UNKNOWN and plain and (index == 0 or self.scope.traced != "call" or self._says_tensor(function, name)):
+                    value = Tensor("parameter")
             else:
                 given = arguments.get(index if index < len(positional) else None, name)
                 if given is not None:
@@ -203,6 +206,39 @@ class Calls:
                 named = {parameter.name.value for parameter in [*positional, *parameters.kwonly_params]}
                 extra = Mapping({key: value for key, value in arguments.keywords.items() if key not in named})
             env.variables[parameters.star_kwarg.name.value] = extra
+
+    def _says_tensor(self, function: Function, parameter: str) -> bool:
+        """Whether the name of a parameter of ``call``, or what is done with it there, says that it is a tensor: what follows
+        the inputs may as well be a size or a switch."""
+        if library.names_tensor(parameter):
+            return True
+        tree = function.module.tree
+        for node in tree.descendants(function.node.body):
+            if not isinstance(node, cst.Name) or node.value != parameter:
+                continue
+            parent = tree.parents.get(node)
+            if isinstance(parent, cst.Attribute) and parent.value is node and parent.attr.value in library.TENSOR_ATTRIBUTES:
+                return True
+            if isinstance(parent, cst.Subscript) and parent.value is node and len(parent.slice) > 1:
+                return True
+            if isinstance(parent, cst.BinaryOperation) and isinstance(parent.operator, cst.MatrixMultiply):
+                return True
+            if isinstance(parent, cst.Element):
+                # One of the tensors in a list that is given first.
+                parent = tree.parents.get(tree.parents.get(parent))
+            call = tree.parents.get(parent)
+            if isinstance(parent, cst.Arg) and parent.keyword is None and isinstance(call, cst.Call) and self._takes_tensor(function, call, call.args.index(parent)):
+                return True
+        return False
+
+    def _takes_tensor(self, function: Function, call: cst.Call, position: int) -> bool:
+        """Whether a call in a method gives a tensor at a position: to a function of tensors, or to a layer that the object holds."""
+        owner, _, name = dotted_name(call.func).rpartition(".")
+        if owner == "self":
+            return position == 0 and function.owner is not None and function.owner.member(name) is None
+        root, _, rest = dotted_name(call.func).partition(".")
+        found = function.env.lookup(root)
+        return isinstance(found, External) and library.takes_tensor(canonical(f"{found.name}.{rest}" if rest else found.name), position)
 
     def _annotated(self, parameter: cst.Param, function: Function) -> Value:
         """What the annotation of a parameter says it is."""
@@ -269,7 +305,11 @@ class Calls:
         if isinstance(method, Function):
             # Keras traces call() sooner or later, whoever calls the layer here.
             how = "call" if keras and self.scope.traced_by() is None else None
-            result = self._inline(self._bound(method, instance), traced_arguments(arguments) if how else arguments, node, traced=how)
+            given = traced_arguments(arguments) if how else arguments
+            if keras and not how and given.positional and given.positional[0] is UNKNOWN:
+                # Wherever it comes from, in compiled code a layer is called on a tensor.
+                given = Arguments([Tensor("parameter"), *given.positional[1:]], given.keywords, given.nodes, given.unknown_positional, given.unknown_keywords)
+            result = self._inline(self._bound(method, instance), given, node, traced=how)
             if keras and any(map(is_symbolic, arguments.values())):
                 return self._layer_result(call)
             return self._layer_result(call) if keras and (result is UNKNOWN or isinstance(result, Tensor)) else result

@@ -10,7 +10,7 @@ AUTOTUNE = tf.data.experimental.AUTOTUNE  # KC311:info
 tf.config.experimental_run_functions_eagerly(False)  # KC311:info
 print(len(tf.config.experimental.list_physical_devices("GPU")), "GPUs")  # KC311:info
 print(tf.config.experimental.get_visible_devices("GPU"))  # KC311:info
-cpus = tf.config.experimental.list_physical_devices("CPU")
+cpus = tf.config.experimental.list_physical_devices("CPU")  # KC311:info
 tf.config.experimental.set_visible_devices(cpus, "CPU")  # KC311:info
 tf.config.experimental.set_virtual_device_configuration(  # KC311:info
     cpus[0], [tf.config.experimental.VirtualDeviceConfiguration()]  # KC311:info
@@ -28,12 +28,12 @@ def old_session():
 def old_precision():
     policy = precision.experimental.Policy("mixed_float16")  # KC311:warning
     tf.keras.mixed_precision.experimental.set_policy(policy)  # KC311:warning
-    return precision.experimental.LossScaleOptimizer(keras.optimizers.Adam())
+    return precision.experimental.LossScaleOptimizer(keras.optimizers.Adam())  # KC311:warning
 
 
 def old_layers(images):
     scaled = layers.experimental.preprocessing.Rescaling(1 / 255.0)(images)  # KC311:warning
-    scaled = layers.experimental.preprocessing.Resizing(8, 8)(scaled)
+    scaled = layers.experimental.preprocessing.Resizing(8, 8)(scaled)  # KC311:warning
     return layers.CuDNNLSTM(8)(scaled), layers.CuDNNGRU(8)(scaled)  # KC311:warning KC311:warning
 
 
@@ -50,7 +50,7 @@ rng = np.random.default_rng(0)
 x = rng.normal(size=(256, 6)).astype("float32")
 y = (x[:, :1] * x[:, 1:2] > 0).astype("float32")
 dataset = tf.data.Dataset.from_tensor_slices((x, y)).batch(32).map(lambda a, b: (a * 2.0, b), num_parallel_calls=AUTOTUNE)
-dataset = dataset.prefetch(tf.data.experimental.AUTOTUNE)
+dataset = dataset.prefetch(tf.data.experimental.AUTOTUNE)  # KC311:info
 
 model = keras.Sequential([keras.Input((6,)), layers.Dense(16, activation="relu"), layers.Dense(1, activation="sigmoid")])
 model.compile("adam", "binary_crossentropy")

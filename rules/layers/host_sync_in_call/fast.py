@@ -12,7 +12,8 @@ class Rescaled(keras.layers.Layer):
 
     def call(self, inputs):
         largest = tf.reduce_max(tf.abs(inputs))
-        return tf.where(tf.reduce_sum(inputs) > 1e6, inputs, inputs / largest)
+        smallest = tf.reduce_min(inputs)
+        return tf.where(tf.reduce_sum(inputs) > 1e6, inputs, (inputs - smallest) / largest)
 
 
 class Watched(keras.Model):
@@ -38,6 +39,11 @@ def mean_error(model, x, y):
     return error
 
 
+@tf.function(autograph=False)
+def unconverted(x):
+    return tf.where(tf.reduce_sum(x) > 0.0, x, -x)
+
+
 rng = np.random.default_rng(0)
 x = rng.normal(size=(256, 8)).astype("float32")
 y = x.sum(axis=1, keepdims=True)
@@ -47,5 +53,5 @@ outputs = keras.layers.Dense(1)(keras.layers.Dense(32, activation="relu")(Rescal
 model = Watched(inputs, outputs)
 model.compile(optimizer=keras.optimizers.SGD(0.05))
 model.fit(x, y, batch_size=32, epochs=3, verbose=0, callbacks=[Guard()])
-print("error:", round(float(mean_error(model, x, y)), 3))
+print("error:", round(float(mean_error(model, x, y)), 3), unconverted(tf.constant(x[0])))
 print("loss:", float(tf.reduce_mean(tf.square(model(x) - y))))

@@ -26,6 +26,7 @@ class HostSyncInCall(Rule):
     losses, metrics, `Lambda` bodies and functions under `tf.function`, with the functions that they
     call. Reports `.numpy()`, `.item()` and `.tolist()` of a tensor, `float`, `int` and `bool`
     of something that was computed from tensors, and `if` and `while` over it where nothing converts them.
+    Of each of these one finding per function, at its first place; the others are named with it, and a comment that silences it silences them too.
 
     ## Why it costs
 
@@ -39,7 +40,7 @@ class HostSyncInCall(Rule):
     ## What the runtime does by itself
 
     AutoGraph converts `if tensor:`, `while tensor:`, `float(tensor)` and `int(tensor)` in a `tf.function` of your own, where the latter
-    become casts; it does not convert `bool(tensor)`. In
+    become casts; it does not convert `bool(tensor)`, and nothing where `autograph=False`. In
     `call()`, `train_step`, losses and metrics Keras 3 uses no AutoGraph at all (tried on 3.15), also where a
     `tf.function` of yours calls the layer; Keras 2 did. On the PyTorch backend
     nothing is traced, and the line only waits.
@@ -47,7 +48,8 @@ class HostSyncInCall(Rule):
     ## When it stays silent
 
     - Shapes, settings and other Python numbers; `__init__` and `build`.
-    - Parameters and their items given to `float`, `int`, `bool` or `if`: they may hold numbers or structures.
+    - Parameters and their items given to `float`, `int`, `bool` or `if`: they may hold numbers or structures. So may
+      what is computed from parameters of `call` behind the first, where neither their names nor their use say that they are tensors.
     - `if`, `while`, `float` and `int` in a function under `tf.function`, in a `call` decorated with it, and for Keras 2: AutoGraph
       converts them. `if` and `while` in a `Lambda`, which is often called eagerly.
     - Programs that run eagerly: `run_eagerly=True`, `run_functions_eagerly(True)`, a model that only a
@@ -83,19 +85,28 @@ class HostSyncInCall(Rule):
     triggers = (".numpy(", ".item(", ".tolist(", "train_step", ".function(")
 
     def check(self, module):
+        asked = {}
         for call, how in traced_calls(module):
-            if call.name in _CONVERSIONS and len(call.arguments.positional) == 1 and _is_computed(call.arguments.positional[0]):
-                if call.name in _CONVERTED and converts_branches(call, how):
-                    continue
-                what = _CONVERSIONS[call.name]
-            elif call.name == f"tensorflow.Tensor.{call.attribute}" and call.attribute in _METHODS:
-                what = f".{call.attribute}()"
-            elif call.name == "tensorflow.Tensor.__bool__" and how != "Lambda" and not converts_branches(call, how) and _is_computed(call.receiver):
-                what = "This condition"
-            else:
-                continue
+            what = _asking(call, how)
+            if what is not None:
+                # Who writes it once in a function, writes it for every number there: that is one mistake.
+                asked.setdefault((call.scope.frame.function and call.scope.frame.function.node, what), []).append((call, how))
+        for (_, what), places in asked.items():
+            (first, how), *others = places
             yield self.finding(
-                call,
+                first,
                 f"{what} asks a tensor for its value in compiled code, which raises; keep to tensor operations.",
                 because=WHY_NO_VALUES[how],
+                related=[(other, "and here") for other, _ in others],
             )
+
+
+def _asking(call, how):
+    """How a call asks a tensor for its value where nothing converts that; None where it does not."""
+    if call.name in _CONVERSIONS and len(call.arguments.positional) == 1 and _is_computed(call.arguments.positional[0]):
+        return None if call.name in _CONVERTED and converts_branches(call, how) else _CONVERSIONS[call.name]
+    if call.name == f"tensorflow.Tensor.{call.attribute}" and call.attribute in _METHODS:
+        return f".{call.attribute}()"
+    if call.name == "tensorflow.Tensor.__bool__" and how != "Lambda" and not converts_branches(call, how) and _is_computed(call.receiver):
+        return "This condition"
+    return None

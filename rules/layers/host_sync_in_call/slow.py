@@ -15,7 +15,9 @@ class Rescaled(keras.layers.Layer):
         largest = float(tf.reduce_max(tf.abs(inputs)))  # KC202
         if tf.reduce_sum(inputs) > 1e6:  # KC202
             return inputs
-        return inputs / largest
+        # The same again in one function is named with the first.
+        smallest = float(tf.reduce_min(inputs))
+        return (inputs - smallest) / largest
 
 
 class Watched(keras.Model):
@@ -37,6 +39,11 @@ def mean_error(model, x, y):
     return round(error.numpy(), 3)  # KC202
 
 
+@tf.function(autograph=False)
+def unconverted(x):
+    return x if tf.reduce_sum(x) > 0.0 else -x  # KC202
+
+
 rng = np.random.default_rng(0)
 x = rng.normal(size=(256, 8)).astype("float32")
 y = x.sum(axis=1, keepdims=True)
@@ -46,5 +53,5 @@ outputs = keras.layers.Dense(1)(keras.layers.Dense(32, activation="relu")(Rescal
 model = Watched(inputs, outputs)
 model.compile(optimizer=keras.optimizers.SGD(0.05))
 model.fit(x, y, batch_size=32, epochs=3, verbose=0)
-print("error:", mean_error(model, x, y))
+print("error:", mean_error(model, x, y), unconverted(tf.constant(x[0])))
 print("loss:", float(tf.reduce_mean(tf.square(model(x) - y))))

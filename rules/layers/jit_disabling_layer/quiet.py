@@ -53,6 +53,9 @@ frames = layers.TimeDistributed(keras.Sequential([layers.RandomZoom(0.1), layers
 clips = keras.Model(video, layers.Dense(1)(layers.GRU(8)(frames)))
 clips.compile("adam", "mse")
 clips.fit(x, y)
+both_ways = keras.Model(video, layers.Dense(1)(layers.Bidirectional(layers.LSTM(8))(frames)))
+both_ways.compile("adam", "mse")
+both_ways.fit(x, y)
 
 # Only sometimes in the model.
 maybe = keras.Sequential()

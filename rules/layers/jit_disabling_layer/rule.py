@@ -29,6 +29,7 @@ class JitDisablingLayer(Rule):
     strategy is used, determinism of operations is off, and every layer agrees; else False. Even `jit_compile=True` is turned into False,
     with a warning. All layers of Keras 3.15 were asked, with a GPU pretended: the eight above and the lookup layers (see `lookup-layer-in-model`)
     refuse; `RandomFlip`, `RandomContrast`, `RandomBrightness` and the other layers for colours agree. In tf.keras 2 nothing is compiled with XLA by default.
+    An `LSTM` or `GRU` that cuDNN can run refuses as well, also in `Bidirectional`: there is nothing that could move to `ds.map`, so nothing is said of it.
 
     ## When it stays silent
 

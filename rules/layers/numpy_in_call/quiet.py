@@ -61,6 +61,23 @@ class EdgeLayer(keras.layers.Layer):
         return edges(inputs)
 
 
+class Windows(keras.layers.Layer):
+    # What follows the inputs are sizes here, as Merged hands them over.
+    def call(self, x, height, width):
+        rows, columns = int(np.ceil(height / 7)), int(np.ceil(width / 7))
+        return tf.reshape(x, [-1, height * width]) * float(rows * columns)
+
+
+class Merged(keras.layers.Layer):
+    def __init__(self):
+        super().__init__()
+        self.windows = Windows()
+
+    def call(self, x):
+        _, height, width, _ = x.shape
+        return self.windows(tf.reduce_mean(x, axis=-1), height, width)
+
+
 class Sampler(keras.utils.PyDataset):
     # The method is named call, but the class is no layer and its argument no tensor.
     def call(self, rows):

@@ -45,6 +45,8 @@ class NumpyInCall(Rule):
     - `__init__` and `build`, which run in plain Python.
     - Static shapes (`np.prod(x.shape[1:])`), hyper-parameters (`np.sqrt(self.depth)`), constants and
       dtypes (`np.pi`, `np.float32`), and arrays made of those.
+    - Parameters of `call` behind the first that nothing calls tensors: neither their names, as `query` or `states`, nor what is done with
+      them there, as `tf.reduce_sum(side)`. They may be sizes, like `height` and `width`.
     - Functions run by `tf.py_function` or `tf.numpy_function`, which do receive real values.
     - Programs that run eagerly by `run_eagerly=True` or `run_functions_eagerly(True)` under no condition:
       nothing raises there, and `debug-left-on` speaks of the switch.

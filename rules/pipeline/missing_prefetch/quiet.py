@@ -60,6 +60,8 @@ def runs_ahead():
 def repeated():
     # Nothing is computed behind the prefetch.
     model.fit(source.batch(8).prefetch(1).repeat(), steps_per_epoch=8)
+    # Nor behind a batch that a parallel map prepares.
+    model.fit(source.map(scale, num_parallel_calls=4).batch(8).repeat(2))
 
 
 def batches_in_parallel():

@@ -18,7 +18,7 @@ class MissingPrefetch(Rule):
       in every version where the chain ends in a `map` and a `batch`, or since 2.6 in a `map` without
       state. It names the rewrite that does.
 
-    `repeat`, `take`, `skip`, `shard`, `enumerate` and `with_options` behind a prefetch leave it in force.
+    `repeat`, `take`, `skip`, `shard`, `enumerate` and `with_options` behind a prefetch, or behind what runs ahead by itself, leave it in force.
 
     ## Why it costs
 
