@@ -91,6 +91,9 @@ DEPRECATED: dict[str, str | None] = {
 }
 """Names that are still there, with the one to write today; None where more than the name changes."""
 
+NEW_NAMES_SINCE = (2, 4)
+"""The release that has all names of DEPRECATED under which things are to be written today. Source: its API documentation, and AUTOTUNE came last."""
+
 
 @dataclass(frozen=True, slots=True)
 class Runtime:
@@ -128,8 +131,13 @@ class Runtime:
         return self.tensorflow >= INJECT_PREFETCH_SINCE
 
     def lacks(self, name: str) -> bool:
-        """Whether it certainly lacks, or calls old, what REMOVED or DEPRECATED lists under a name: when each name went is not
-        known, so none is missed before Keras 3, and none of Keras's own in Keras 2."""
+        """Whether it certainly lacks what REMOVED lists under a name, or has the new name that DEPRECATED gives for it.
+
+        When each name went is not known, so none is missed before Keras 3, and none of Keras's own in Keras 2. The new names are
+        all there from :data:`NEW_NAMES_SINCE` on.
+        """
+        if name in DEPRECATED:
+            return self.tensorflow >= NEW_NAMES_SINCE
         return self.tensorflow >= KERAS_3_SINCE and (self.keras >= 3 or not name.startswith("keras."))
 
 

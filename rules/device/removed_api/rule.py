@@ -34,8 +34,8 @@ class RemovedApi(Rule):
 
     TensorFlow 2.21 with Keras 3.15 has none of the first list and all of the second (each was tried). The old names of constants
     and devices stand for the very objects of the new ones. `tf.compat.v1` keeps `Session`, `ConfigProto`
-    and `GPUOptions`. In which release each name went was not tried: for targets below TensorFlow 2.16, and
-    for Keras 2, nothing is said.
+    and `GPUOptions`. In which release each name of the first list went was not tried: for targets below TensorFlow 2.16, and
+    for Keras 2, nothing is said of them. The new names of the second list are all there from TensorFlow 2.4 on.
 
     ## When it stays silent
 
