@@ -188,7 +188,7 @@ class Program:
         for call in [*self.updates, *self.model_calls("train_on_batch"), *self._assigned_updates]:
             if self.is_executed(call.scope) and not _in_keras_step(call.scope):
                 # Around the tape, not around the variables that are updated one by one.
-                tape, _ = _tape(self._module, call)
+                tape = _tape(self._module, call)
                 loop = _training_loop(tape.scope if tape is not None else call.scope)
                 if loop is not None:
                     candidates.append((call.order, Place(loop.module, loop.node)))
@@ -493,7 +493,7 @@ class EagerStep:
     """A training step that runs operation by operation.
 
     Attributes:
-        module, node: the ``def`` of the step, or the ``with tf.GradientTape()`` of a step written inside the loop.
+        module, node: the ``def`` of the step; of a step written inside the loop the ``with tf.GradientTape()``, or the statement that calls the function with it.
         is_function: whether it is the former.
         update: the call that updates the weights.
         loop: the loop that runs the step.
@@ -529,9 +529,10 @@ def eager_steps(module: Module) -> Iterator[EagerStep]:
         functions = [frame.function for frame in frames if frame.function is not None]
         if any(function.opaque or function.node in module.run.compiled or function.name in twins and function.owner is None and function.module is module for function in functions):
             continue
-        tape, frame = _tape(module, call)
-        if tape is None or frame is None or _calls_saved_model(module, frame):
+        tape = _tape(module, call)
+        if tape is None or any(_calls_saved_model(module, each) for each in {tape.frame, tape.call.scope.frame}):
             continue
+        frame = tape.frame
         inner = next((loop for loop in tape.scope.loops(across_calls=False) if isinstance(loop.node, (cst.For, cst.While))), None)
         loop = inner or next((loop for loop in frame.loops() if isinstance(loop.node, (cst.For, cst.While))), None)
         if loop is None:
@@ -540,23 +541,64 @@ def eager_steps(module: Module) -> Iterator[EagerStep]:
         if _drives_environment(module, frames) and (inner is not None or _needs_python(module, frame)):
             continue
         if inner is not None or frame.function is None or isinstance(frame.function.node, cst.Lambda):
-            node = tape.module.tree.statement(tape.node)
+            node = tape.scope.module.tree.statement(tape.node)
         else:
             node = frame.function.node
         if node not in seen:
             seen.add(node)
-            yield EagerStep(tape.module, node, inner is None and frame.function is not None, call, loop)
+            yield EagerStep(tape.scope.module, node, inner is None and frame.function is not None, call, loop)
 
 
-def _tape(module: Module, update: Call) -> tuple[Call | None, Scope | None]:
-    """The first GradientTape of the function or loop that updates weights, and the function it is opened in."""
-    frame = next((frame for frame in update.scope.frames() if frame in module.program.tapes), None)
-    if frame is None:
-        return None, None
-    tapes = module.program.tapes[frame]
-    loop = next(update.scope.loops(across_calls=False), None)
+@dataclass(frozen=True, slots=True)
+class Tape:
+    """Where the gradients of an update are recorded.
+
+    Attributes:
+        call: the GradientTape.
+        frame: the function that holds both the update and the tape, or calls what holds them.
+        node, scope: the tape in that function, or the call that leads to it.
+    """
+
+    call: Call
+    frame: Scope
+    node: cst.CSTNode
+    scope: Scope
+
+
+def _tape(module: Module, update: Call) -> Tape | None:
+    """The GradientTape of a weight update: that of the same function and loop, else of a function that the same turn calls before it."""
+    tapes = module.program.tapes
+    own = next((frame for frame in update.scope.frames() if frame in tapes), None)
+    near = [Tape(tape, own, tape.node, tape.scope) for tape in tapes[own]] if own is not None else []
+    loop = next(_seen_from(own or update.scope.frame, update)[1].loops(across_calls=False), None)
     # A network may have a loop of its own beside that of another.
-    return next((tape for tape in tapes if next(tape.scope.loops(across_calls=False), None) is loop), tapes[0]), frame
+    beside = next((tape for tape in near if next(tape.scope.loops(across_calls=False), None) is loop), None)
+    return beside or next(_called_tapes(module, update), near[0] if near else None)
+
+
+def _called_tapes(module: Module, update: Call) -> Iterator[Tape]:
+    """The tapes of functions that Python calls beside a weight update and nothing compiles, those of the nearest loop first."""
+    tapes = {tape: inner for inner, (tape, *_) in module.program.tapes.items() if tape.order < update.order}
+    compiled = {tape.node for tape in tapes if tape.scope.traced_by()}
+    for frame in update.scope.frames():
+        turn = next(_seen_from(frame, update)[1].loops(across_calls=False), None)
+        reached = {tape: _seen_from(frame, tape) for tape, inner in tapes.items() if inner is not frame and any(each is frame for each in inner.frames())}
+        same = {tape: way for tape, way in reached.items() if next(way[1].loops(across_calls=False), None) is turn}
+        # What is compiled may well be where the gradients come from.
+        if any(tape.node in compiled for tape in same):
+            return
+        for tape, (node, scope) in same.items():
+            functions = [each.function for each in tapes[tape].frames() if each.function is not None]
+            if not any(function.opaque or function.node in module.run.compiled for function in functions):
+                yield Tape(tape, frame, node, scope)
+
+
+def _seen_from(frame: Scope, call: Call) -> tuple[cst.CSTNode, Scope]:
+    """A call as a function has it that leads there: the node and place of its own call on that way."""
+    node, scope = call.node, call.scope
+    while scope.frame is not frame:
+        node, scope = scope.frame.node, scope.frame.parent
+    return node, scope
 
 
 def _calls_saved_model(module: Module, frame: Scope) -> bool:
