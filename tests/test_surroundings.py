@@ -67,3 +67,26 @@ def test_float16_for_a_model_that_is_made_elsewhere(tmp_path, use, said):
     (tmp_path / "train.py").write_text("import keras\nfrom zoo import build, load\nkeras.config.set_floatx('float16')\noptimizer = keras.optimizers.Adam()\n" + use)
     result = kerascheck("--select", "KC305", "--output-format", "json", "--exit-zero", str(tmp_path / "train.py"))
     assert bool(json.loads(result.out)["findings"]) is said
+
+
+@pytest.mark.parametrize(
+    ("comment", "said"),
+    [
+        ("# the kernels of our op have no XLA", False),
+        ("# Compiling takes longer than training here.", False),
+        ("# XLA (old driver) crashes", False),
+        ("# x = 3 is too small for it", False),
+        ("# 3. Training", True),
+        ("#3) 컴파일", True),
+        ("# ---- training ----", True),
+        ("# ------------------", True),
+        ("# Compile the model", True),
+        ("# compiling our model", True),
+        ("# model.compile(optimizer='adam',", True),
+        ("# optimizer = keras.optimizers.Adam(1e-3)", True),
+        ("", True),
+    ],
+)
+def test_what_explains_a_setting_is_a_comment_about_it(tmp_path, comment, said):
+    text = f"{comment}\nmodel.compile('adam', 'mse', jit_compile=False)\nmodel.fit(load())\n"
+    assert bool(findings(tmp_path, text, "", "--select", "KC310")) is said

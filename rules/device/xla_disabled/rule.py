@@ -32,7 +32,7 @@ class XlaDisabled(Rule):
 
     ## When it stays silent
 
-    - A comment on the line or above it says why.
+    - A comment on the line or above it says why; a title such as "3. Compile" and code that was commented out do not.
     - The model or its steps use what XLA does not compile or Keras leaves to TensorFlow: random layers, lookups, text, `tf.image`.
     - The GPUs are hidden, or the training is distributed: it is off there.
     - A condition or a variable decides; `jit_compile="auto"`.
@@ -73,7 +73,7 @@ class XlaDisabled(Rule):
         settings = [call for call in program.model_calls("compile") if constant(call.argument(None, "jit_compile")) is False]
         settings += [call for call in program.calls("keras.Model.__setattr__") if call.attribute == "jit_compile" and constant(call.argument(1)) is False]
         for call in settings:
-            if not is_guarded(call.scope) and not module.is_commented(call.node):
+            if not is_guarded(call.scope) and not module.is_commented(call.arguments.node(None, "jit_compile") or call.node):
                 yield self.finding(
                     call,
                     "XLA is switched off, which Keras decides by the machine and the model; leave jit_compile out.",

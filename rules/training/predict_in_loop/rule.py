@@ -33,7 +33,8 @@ class PredictInLoop(Rule):
 
     ## When it stays silent
 
-    - Loops over models, folds, files or datasets, where each call gets a whole array or dataset.
+    - Loops over models, folds, files or datasets, where each call gets a whole array or dataset. A loop over items inside of
+      one over models is reported.
     - A whole array that does not depend on the loop, as once per epoch.
     - Loops of at most 10 turns in total, as `take(1)`, literal ranges and slices tell.
     - Loops that plot with Matplotlib or wait for `input`: they are for people.
@@ -89,7 +90,11 @@ class PredictInLoop(Rule):
             # A loop that plots or asks is for people, and waits for them.
             if loop is not None and any((other.name or "").startswith(("matplotlib.", "builtins.input")) for other in module.pipelines.calls_in(loop)):
                 continue
-            if loop is None or in_session(call.scope) or turns(call.scope) <= _A_FEW or varies(call.node.func, call.scope) is not None:
+            if loop is None or in_session(call.scope) or turns(call.scope) <= _A_FEW:
+                continue
+            # Around a loop over items, one over models changes nothing.
+            models = varies(call.node.func, call.scope)
+            if models is not None and (models is loop or models not in loop.chain()):
                 continue
             old = module.runtime.multi_backend_keras
             training = module.program.first_training is not None or any(outer.trains for outer in call.scope.loops())
