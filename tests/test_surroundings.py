@@ -90,3 +90,30 @@ def test_float16_for_a_model_that_is_made_elsewhere(tmp_path, use, said):
 def test_what_explains_a_setting_is_a_comment_about_it(tmp_path, comment, said):
     text = f"{comment}\nmodel.compile('adam', 'mse', jit_compile=False)\nmodel.fit(load())\n"
     assert bool(findings(tmp_path, text, "", "--select", "KC310")) is said
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("if MODE == 'train':\n    SETTING\n    model.fit(load())\nelse:\n    show(model)", True),
+        ("def train():\n    SETTING\n    model.fit(load())\nif MODE == 'train': train()", True),
+        ("for name in NAMES:\n    if name in WANTED:\n        SETTING\n        for part in load(): model.fit(part)", True),
+        # The training has another way without it.
+        ("if MODE == 'train':\n    if DEBUG: SETTING\n    model.fit(load())", False),
+        ("if DEBUG:\n    SETTING\n    model.fit(load())\nelse:\n    model.fit(load())", False),
+        ("if DEBUG: SETTING\nmodel.fit(load())", False),
+        ("try: show(model)\nexcept ValueError:\n    SETTING\n    model.fit(load())", False),
+    ],
+)
+@pytest.mark.parametrize(
+    ("code", "setting"),
+    [
+        ("KC309", "model.compile('adam', 'mse', run_eagerly=True)"),
+        ("KC309", "tf.debugging.enable_check_numerics()"),
+        ("KC310", "model.compile('adam', 'mse', jit_compile=False)"),
+        ("KC412", "tf.keras.callbacks.TensorBoard('logs', histogram_freq=1)"),
+        ("KC412", "tf.keras.callbacks.ModelCheckpoint('m', save_freq=5)"),
+    ],
+)
+def test_a_condition_of_the_training_itself_is_no_switch(tmp_path, text, said, code, setting):
+    assert bool(findings(tmp_path, text.replace("SETTING", setting), "", "--select", code)) is said

@@ -199,6 +199,17 @@ class Program:
         """Something in the program updates weights, whether it is seen to be executed or not."""
         return bool(self.updates or list(self.model_calls("fit", "fit_generator", "train_on_batch")))
 
+    @cached_property
+    def _training_branches(self) -> set[Scope]:
+        """The conditions that all training of the program stands under."""
+        places = [call.scope for call in (*self.updates, *self._assigned_updates, *self.model_calls("fit", "fit_generator", "train_on_batch"))]
+        around = [{inner for inner in scope.chain() if inner.kind == "branch"} for scope in places]
+        return set.intersection(*around) if around else set()
+
+    def is_optional(self, scope: Scope) -> bool:
+        """Whether a place runs under a condition under which the program may train without it: not one such as ``if mode == "train"``, which decides on the training, too."""
+        return any(inner.kind in ("branch", "handler") and inner not in self._training_branches for inner in scope.chain())
+
     def is_executed(self, scope: Scope) -> bool:
         """Whether a place runs when the module is run as a script (or notebook)."""
         return scope.root.function is None and scope.root.module is self._module
