@@ -117,3 +117,21 @@ def test_what_explains_a_setting_is_a_comment_about_it(tmp_path, comment, said):
 )
 def test_a_condition_of_the_training_itself_is_no_switch(tmp_path, text, said, code, setting):
     assert bool(findings(tmp_path, text.replace("SETTING", setting), "", "--select", code)) is said
+
+
+@pytest.mark.parametrize(
+    ("pipeline", "said"),
+    [
+        ("FOLDER('d').cache().prefetch(1)", ["info"]),
+        ("FOLDER('d', shuffle=True, seed=1).map(lambda x, y: (x / 255, y)).cache()", ["info"]),
+        ("FOLDER('d').map(lambda x, y: (x + tf.random.normal(()), y)).cache()", ["warning"]),
+        ("FOLDER('d').cache().shuffle(99)", []),
+        ("FOLDER('d', shuffle=False).cache()", []),
+        ("FOLDER('d', shuffle=ASK).cache()", []),
+        ("FOLDER('d', **OPTIONS).cache()", []),
+        ("FOLDER('d', shuffle=False).cache(), validation_data=FOLDER('e').cache()", []),
+    ],
+)
+def test_folders_are_shuffled_anew_in_each_epoch(tmp_path, pipeline, said):
+    text = f"model.fit({pipeline.replace('FOLDER', 'tf.keras.utils.image_dataset_from_directory')}, epochs=3)\n"
+    assert [finding["severity"] for finding in findings(tmp_path, text, "", "--select", "KC114")] == said

@@ -217,9 +217,14 @@ class Program:
     @cached_property
     def image_generators(self) -> list[Call]:
         """The constructors of ImageDataGenerators whose images are trained on."""
-        found: list[Call] = []
+        made = [receiver.call for flow in self.image_flows for receiver in options_of(flow.receiver) if isinstance(receiver, Made) and receiver.call is not None]
+        return list(dict.fromkeys(made))
+
+    @cached_property
+    def image_flows(self) -> list[Call]:
+        """The calls of ``flow`` and ``flow_from_...`` of ImageDataGenerators whose images are trained on."""
         if self._module.is_graph_code:
-            return found
+            return []
         given: list[Value] = [call.argument(0, "x") or UNKNOWN for call in self.model_calls("fit", "fit_generator", "train_on_batch")]
         given += [call.argument(None, "generator") or UNKNOWN for call in self.model_calls("fit_generator")]
         given += [loop.value for loop in self._run.loops if loop.trains]
@@ -227,11 +232,7 @@ class Program:
             loop = next(call.scope.loops(), None) if call.attribute in ("next", "__next__") else None
             if loop is not None and loop.trains:
                 given.append(call.receiver)
-        for value in given:
-            for generator in _image_generators(value):
-                if generator not in found:
-                    found.append(generator)
-        return found
+        return list(dict.fromkeys(flow for value in given for flow in _image_flows(value)))
 
     # ----------------------------------------------------------------- set-up
 
@@ -646,16 +647,14 @@ def _drives_environment(module: Module, frames: list[Scope]) -> bool:
     return any(id(call.scope.frame) in inside and _steps_environment(call) for call in module.run.calls)
 
 
-def _image_generators(value: Value) -> Iterator[Call]:
-    """Where the ImageDataGenerators behind an iterator of images were made."""
+def _image_flows(value: Value) -> Iterator[Call]:
+    """The calls of ImageDataGenerators that an iterator of images comes from."""
     for option in options_of(value):
         if isinstance(option, Iteration):
             for inner in option.over:
-                yield from _image_generators(inner)
+                yield from _image_flows(inner)
         elif isinstance(option, Made) and option.name.startswith("keras.preprocessing.image.ImageDataGenerator.flow") and option.call is not None:
-            for receiver in options_of(option.call.receiver):
-                if isinstance(receiver, Made) and receiver.call is not None:
-                    yield receiver.call
+            yield option.call
 
 
 def is_captured(call: Call) -> bool:
