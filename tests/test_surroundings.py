@@ -135,3 +135,20 @@ def test_a_condition_of_the_training_itself_is_no_switch(tmp_path, text, said, c
 def test_folders_are_shuffled_anew_in_each_epoch(tmp_path, pipeline, said):
     text = f"model.fit({pipeline.replace('FOLDER', 'tf.keras.utils.image_dataset_from_directory')}, epochs=3)\n"
     assert [finding["severity"] for finding in findings(tmp_path, text, "", "--select", "KC114")] == said
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("from scikeras.wrappers import KerasClassifier\nKerasClassifier(build).fit(load(), load())", True),
+        ("from sklearn.model_selection import GridSearchCV\nfrom scikeras.wrappers import KerasRegressor\nGridSearchCV(KerasRegressor(model=build), {}).fit(load(), load())", True),
+        ("import keras_tuner as kt\ntuner = kt.RandomSearch(build, objective='loss')\ntuner.search(load(), epochs=3)", True),
+        ("import keras_tuner as kt\ntuner = kt.RandomSearch(build, objective='loss')\nshow(tuner.get_best_models())", False),
+        ("show(build())", False),
+    ],
+)
+def test_models_are_trained_by_what_wraps_them(tmp_path, text, said):
+    build = "def build(hp=None):\n    model = tf.keras.Sequential([tf.keras.layers.Dense(1)])\n    model.compile('adam', 'mse', jit_compile=False)\n    return model\n"
+    (tmp_path / "train.py").write_text(f"import tensorflow as tf\nfrom data import load\n{build}{text}\n")
+    result = kerascheck("--isolated", "--select", "KC310", "--output-format", "json", "--exit-zero", str(tmp_path / "train.py"))
+    assert bool(json.loads(result.out)["findings"]) is said

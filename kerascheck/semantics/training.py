@@ -52,6 +52,8 @@ _TPU = re.compile(r"TPUStrategy|TPUClusterResolver|initialize_tpu_system")
 _NETWORK_STORAGE = re.compile(rf"""["'](?!https?:){library.NETWORK_STORAGE}|\bget_gcs_path\b""")
 _REINFORCEMENT = re.compile(r"^\s*(?:from|import)\s+(?:gym|gymnasium|tf_agents|pettingzoo|procgen|dm_env)\b", re.M)
 
+# Estimators of scikit-learn around a function that builds a model, and searches over the models that one builds.
+_TRAINS_FOR_OTHERS = re.compile(r"\bKeras(?:Classifier|Regressor)$|^keras_?tuner\..*\.search$")
 _ADVERSARIES = (re.compile(r"\bgenerator\b", re.I), re.compile(r"\bdiscriminator\b", re.I))
 _GAN = re.compile(r"\bGAN\b", re.I)
 _DOUBLE = re.compile(r"""set_floatx\(\s*["']float64|dtype\s*=\s*(?:tf\.float64|["']float64)""")
@@ -197,7 +199,7 @@ class Program:
     @cached_property
     def trains(self) -> bool:
         """Something in the program updates weights, whether it is seen to be executed or not."""
-        return bool(self.updates or list(self.model_calls("fit", "fit_generator", "train_on_batch")))
+        return bool(self.updates or list(self.model_calls("fit", "fit_generator", "train_on_batch"))) or any(_TRAINS_FOR_OTHERS.search(call.name or "") for call in self._run.calls)
 
     @cached_property
     def _training_branches(self) -> set[Scope]:
