@@ -284,9 +284,11 @@ _TRAINS_WHEN_RUN = r"^[^\s#].*\.(?:fit|train_on_batch)\(|^if __name__|^(?:for|wi
 _BUFFERED_SOURCE = r"_from_directory|tfds\.load"
 """What ends in a prefetch of its own."""
 _KERAS_MODEL = r"\bmodel\s*=\s*(?:[\w.]+\.)?(?:Sequential|Model|load_model|(?:build|create|make|get|define)_\w+|\w*[a-z_]model)\("
+"""A model of Keras, by the name of what makes it: files that compare have others."""
 _WITHOUT_XLA = r"(?:layers|preprocessing)\.Random[A-Z]|StringLookup|IntegerLookup|TextVectorization|Hashing|py_function|numpy_function|tf\.image\.|tf\.strings\.|[Ss]trategy|CUDA_VISIBLE_DEVICES|jit_compile"
 """What XLA does not compile, and what switches it off."""
 _GPUS_CHOSEN = r"CUDA_VISIBLE_DEVICES|set_visible_devices"
+"""Another line decides which GPUs there are."""
 _APART = r"\bgym|gymnasium|strategy|distribute|placeholder|Session\("
 """Reinforcement learning, several devices, and the graphs of TensorFlow 1."""
 PLANTERS = [
@@ -348,6 +350,7 @@ def planted(folders: list[Path], files: int, seed: int) -> Iterator[tuple[str, s
             return
         before: set[Place] | None = None
         for planter in PLANTERS:
+            # What only Keras 3 does is no fault where the project asks for another, or for another backend.
             if planter.code not in known or runtime.keras < planter.keras or (planter.keras > 2 and runtime.backend != "tensorflow"):
                 continue
             if (planter.needs and not re.search(planter.needs, text, re.M)) or re.search(planter.unless, text):
