@@ -309,7 +309,7 @@ PLANTERS = [
     Planter("KC312", "call added", rf"(?s){_AFTER_IMPORT}(?!.*memory_growth)", 'import tensorflow as tf\ngpus = tf.config.list_physical_devices("GPU")\ntf.config.experimental.set_memory_growth(gpus[0], True)', line=2),
     Planter("KC401", "decorator removed", r"^[ \t]*@tf\.function\n([ \t]*)def (?=\w*train\w*\()", r"\1def ", needs="apply_gradients", place=_is_looped_step),
     Planter("KC405", "wrapped in a loop", r"(?<=[= (])model\.predict\((\w+)\)", r"[model.predict(each[None]) for each in \1]", needs=_KERAS_MODEL),
-    Planter("KC412", "argument added", r"(?<!\w)ModelCheckpoint\((?![^)]*(?:filepath|save_freq|period|best_only))", r"\g<0>save_freq=10, filepath=", needs=r"callbacks", place=_unconditional),
+    Planter("KC412", "argument added", r"(?<!\w)ModelCheckpoint\((?!(?:[^()]|\([^()]*\))*(?:filepath|save_freq|period|best_only))", r"\g<0>save_freq=10, filepath=", needs=r"callbacks", unless=r"class ModelCheckpoint", place=_unconditional),
     Planter("KC412", "argument added", r"(?<!\w)TensorBoard\((?![^)]*(?:log_dir|histogram_freq))", r"\g<0>histogram_freq=1, log_dir=", place=_unconditional),
     Planter("KC414", "argument added", r"^([ \t]*)(?:\w+ = )?(?:self\.)?model\.fit\((?=[^\n]*\)[ \t]*$)", r"\g<0>workers=4, x=", needs=r"\.compile\(|load_model", keras=3),
 ]
