@@ -12,6 +12,7 @@ finding on that very line. Prints the share found, by rule and by kind of change
 from __future__ import annotations
 
 import argparse
+import ast
 import contextlib
 import io
 import json
@@ -27,7 +28,10 @@ from pathlib import Path
 import libcst as cst
 
 from kerascheck.cli import main as kerascheck
+from kerascheck.config import Settings
 from kerascheck.registry import rooms
+from kerascheck.semantics import Project, SyntaxProblem
+from kerascheck.source import read
 
 MARK = re.compile(r"# *(KC\d{3}(?::\w+)?(?: +KC\d{3}(?::\w+)?)*)[ \t]*$")
 Files = dict[str, str]
@@ -207,9 +211,40 @@ def rewritten(folder: Path) -> Iterator[tuple[str, str, bool, str]]:
 # --- anti-patterns planted into the code of others -----------------------------------------------------------
 
 _TRAINS = re.compile(r"\.fit\(|GradientTape")
+_KERAS = re.compile(r"^\s*(?:from|import)\s+(?:tf_)?keras\b|\bkeras\.|tensorflow\.(?:python\.)?keras|tensorflow\s+import\s+.*\bkeras\b", re.M)
+_SILENCED = re.compile(r"^\s*#\s*(?:flake8|ruff|kerascheck)\s*:\s*(?:noqa|skip-file|ignore)", re.M | re.I)
+"""A whole file that asks for no findings."""
 _HELD_OUT = re.compile(r"val|test|eval|pred", re.I)
 _CALL = r"\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"
 """A call's parentheses, nested up to three deep."""
+
+
+def _around(tree: ast.Module, line: int) -> list[ast.AST]:
+    """The nodes whose lines hold a line, outermost first."""
+    return [node for node in ast.walk(tree) if getattr(node, "lineno", line + 1) <= line <= (getattr(node, "end_lineno", None) or 0)]
+
+
+def _unconditional(tree: ast.Module, line: int) -> bool:
+    """Whether no condition but that of a script stands around a line: the pages of the rules say that they leave switches alone."""
+    conditions = [node for node in _around(tree, line) if isinstance(node, (ast.If, ast.IfExp, ast.ExceptHandler))]
+    return all(isinstance(node, ast.If) and "__name__" in ast.unparse(node.test) for node in conditions)
+
+
+def _is_compiled(nodes: list[ast.AST]) -> bool:
+    return any("function" in ast.unparse(decorator) for node in nodes if isinstance(node, ast.FunctionDef) for decorator in node.decorator_list)
+
+
+def _is_looped_step(tree: ast.Module, line: int) -> bool:
+    """Whether the function at a line opens a tape, in a loop or called from one, and no other function compiles that: the rest is no eager step."""
+    step = next((node for node in _around(tree, line) if isinstance(node, ast.FunctionDef) and node.lineno == line), None)
+    tapes = [node for node in ast.walk(step or ast.Module([], [])) if isinstance(node, ast.Attribute) and node.attr == "GradientTape"]
+    tapes = [node for node in tapes if not _is_compiled(_around(tree, node.lineno))]
+    return bool(tapes) and any(
+        node in tapes or isinstance(node, ast.Call) and getattr(node.func, "attr", getattr(node.func, "id", None)) == step.name and not _is_compiled(_around(tree, node.lineno))
+        for loop in ast.walk(tree)
+        if isinstance(loop, (ast.For, ast.While))
+        for node in ast.walk(loop)
+    )
 
 
 @dataclass(frozen=True)
@@ -225,6 +260,8 @@ class Planter:
         needs: what the file must hold besides.
         unless: what it must not hold: where the anti-pattern is none, as the rule's page says.
         anywhere: whether it matters in code for held-out data too.
+        place: whether it is a fault in a changed file and line, for what the page says of places.
+        keras: the Keras from which on it is one; it depends on the versions that a project asks for.
     """
 
     code: str
@@ -235,6 +272,8 @@ class Planter:
     needs: str = ""
     unless: str = r"\0"
     anywhere: bool = True
+    place: Callable[[ast.Module, int], bool] = lambda tree, line: True
+    keras: int = 2
 
 
 _COMPILE = r"^([ \t]*)(?:self\.)?model\.compile\((?=[^\n]*\)[ \t]*$)"
@@ -242,29 +281,37 @@ _AFTER_IMPORT = r"^()import tensorflow as tf$"
 _SOURCE = r"from_tensor_slices|from_generator|TFRecordDataset|tfds\.load|list_files|_from_directory"
 """Where a dataset comes from that can be recognised."""
 _TRAINS_WHEN_RUN = r"^[^\s#].*\.(?:fit|train_on_batch)\(|^if __name__|^(?:for|with) "
+_BUFFERED_SOURCE = r"_from_directory|tfds\.load"
+"""What ends in a prefetch of its own."""
+_KERAS_MODEL = r"\bmodel\s*=\s*(?:[\w.]+\.)?(?:Sequential|Model|load_model|(?:build|create|make|get|define)_\w+|\w*[a-z_]model)\("
+"""A model of Keras, by the name of what makes it: files that compare have others."""
+_WITHOUT_XLA = r"(?:layers|preprocessing)\.Random[A-Z]|StringLookup|IntegerLookup|TextVectorization|Hashing|py_function|numpy_function|tf\.image\.|tf\.strings\.|[Ss]trategy|CUDA_VISIBLE_DEVICES|jit_compile"
+"""What XLA does not compile, and what switches it off."""
+_GPUS_CHOSEN = r"CUDA_VISIBLE_DEVICES|set_visible_devices"
+"""Another line decides which GPUs there are."""
 _APART = r"\bgym|gymnasium|strategy|distribute|placeholder|Session\("
 """Reinforcement learning, several devices, and the graphs of TensorFlow 1."""
 PLANTERS = [
     Planter("KC101", "argument removed", r",\s*num_parallel_calls\s*=\s*[\w.]+(?=\s*\))", "", needs=r"tf\.image\.random_|tf\.random\.", anywhere=False),
     Planter("KC101", "argument replaced", r"(?<=num_parallel_calls=)(?:tf\.data\.)?(?:experimental\.)?AUTOTUNE", "1", needs=_SOURCE, anywhere=False),
-    Planter("KC102", "operation removed", rf"\.prefetch{_CALL}$", "", needs=_SOURCE, anywhere=False),
+    Planter("KC102", "operation removed", rf"\.prefetch{_CALL}$", "", needs=_SOURCE, unless=_BUFFERED_SOURCE, anywhere=False),
     Planter("KC125", "operations swapped", rf"(\.batch{_CALL})(\.prefetch{_CALL})$", r"\2\1", needs=_SOURCE, anywhere=False),
     Planter("KC128", "result dropped", rf"^([ \t]*)(\w+)\s*=\s*(\2\.(?:prefetch|shuffle|batch|repeat){_CALL})$", r"\1\3", needs=_SOURCE),
     Planter("KC114", "operations swapped", rf"(\.cache\(\))(\.shuffle{_CALL})", r"\2\1", needs=_SOURCE, anywhere=False),
     Planter("KC115", "operations swapped", rf"(\.shuffle{_CALL})(\.batch{_CALL})", r"\2\1", needs=_SOURCE, anywhere=False),
     Planter("KC124", "call added", _AFTER_IMPORT, "import tensorflow as tf\ntf.config.experimental.enable_op_determinism()", line=1, needs=_TRAINS_WHEN_RUN, unless=_APART),
     Planter("KC208", "argument added", r"(?<=LSTM\()(\d+)", r"\1, recurrent_dropout=0.2"),
-    Planter("KC302", "call added", _COMPILE, r'\1tf.keras.mixed_precision.set_global_policy("mixed_float16")\n\g<0>', needs=r"^import tensorflow as tf$"),
+    Planter("KC302", "call added", _COMPILE, r'\1tf.keras.mixed_precision.set_global_policy("mixed_float16")\n\g<0>', needs=r"^import tensorflow as tf$", place=_unconditional),
     Planter("KC305", "call added", _AFTER_IMPORT, 'import tensorflow as tf\ntf.keras.backend.set_floatx("float16")', line=1, needs=_TRAINS_WHEN_RUN, unless=_APART),
-    Planter("KC308", "call added", _AFTER_IMPORT, 'import os\nos.environ["CUDA_VISIBLE_DEVICES"] = "-1"\nimport tensorflow as tf', line=1, needs=_TRAINS_WHEN_RUN, unless=_APART),
-    Planter("KC309", "argument added", _COMPILE, r"\g<0>run_eagerly=True, "),
-    Planter("KC310", "argument added", _COMPILE, r"\g<0>jit_compile=False, "),
+    Planter("KC308", "call added", _AFTER_IMPORT, 'import os\nos.environ["CUDA_VISIBLE_DEVICES"] = "-1"\nimport tensorflow as tf', line=1, needs=_TRAINS_WHEN_RUN, unless=rf"{_APART}|{_GPUS_CHOSEN}"),
+    Planter("KC309", "argument added", _COMPILE, r"\g<0>run_eagerly=True, ", place=_unconditional),
+    Planter("KC310", "argument added", _COMPILE, r"\g<0>jit_compile=False, ", unless=_WITHOUT_XLA, place=_unconditional, keras=3),
     Planter("KC312", "call added", rf"(?s){_AFTER_IMPORT}(?!.*memory_growth)", 'import tensorflow as tf\ngpus = tf.config.list_physical_devices("GPU")\ntf.config.experimental.set_memory_growth(gpus[0], True)', line=2),
-    Planter("KC401", "decorator removed", r"^[ \t]*@tf\.function\n([ \t]*)def (?=\w*train\w*\()", r"\1def ", needs="apply_gradients"),
-    Planter("KC405", "wrapped in a loop", r"(?<=[= (])model\.predict\((\w+)\)", r"[model.predict(each[None]) for each in \1]"),
-    Planter("KC412", "argument added", r"(?<!\w)ModelCheckpoint\((?![^)]*(?:filepath|save_freq|period|best_only))", r"\g<0>save_freq=10, filepath=", needs=r"callbacks"),
-    Planter("KC412", "argument added", r"(?<!\w)TensorBoard\((?![^)]*(?:log_dir|histogram_freq))", r"\g<0>histogram_freq=1, log_dir="),
-    Planter("KC414", "argument added", r"^([ \t]*)(?:\w+ = )?(?:self\.)?model\.fit\((?=[^\n]*\)[ \t]*$)", r"\g<0>workers=4, x="),
+    Planter("KC401", "decorator removed", r"^[ \t]*@tf\.function\n([ \t]*)def (?=\w*train\w*\()", r"\1def ", needs="apply_gradients", place=_is_looped_step),
+    Planter("KC405", "wrapped in a loop", r"(?<=[= (])model\.predict\((\w+)\)", r"[model.predict(each[None]) for each in \1]", needs=_KERAS_MODEL),
+    Planter("KC412", "argument added", r"(?<!\w)ModelCheckpoint\((?!(?:[^()]|\([^()]*\))*(?:filepath|save_freq|period|best_only))", r"\g<0>save_freq=10, filepath=", needs=r"callbacks", unless=r"class ModelCheckpoint", place=_unconditional),
+    Planter("KC412", "argument added", r"(?<!\w)TensorBoard\((?![^)]*(?:log_dir|histogram_freq))", r"\g<0>histogram_freq=1, log_dir=", place=_unconditional),
+    Planter("KC414", "argument added", r"^([ \t]*)(?:\w+ = )?(?:self\.)?model\.fit\((?=[^\n]*\)[ \t]*$)", r"\g<0>workers=4, x=", needs=r"\.compile\(|load_model", keras=3),
 ]
 
 
@@ -291,36 +338,46 @@ def planted(folders: list[Path], files: int, seed: int) -> Iterator[tuple[str, s
         except (UnicodeDecodeError, SyntaxError, ValueError):
             continue
         strings = _strings(text)
-        if "keras" not in text or not any(match.start() not in strings for match in _TRAINS.finditer(text)):
+        if _SILENCED.search(text) or not all(any(match.start() not in strings for match in needed.finditer(text)) for needed in (_KERAS, _TRAINS)):
+            continue
+        try:
+            runtime = Project(Settings(), read).load(read(path)).runtime
+        except SyntaxProblem:
+            # It is reported as a file that does not parse.
             continue
         used += 1
         if used > files:
             return
         before: set[Place] | None = None
         for planter in PLANTERS:
-            if planter.code not in known or (planter.needs and not re.search(planter.needs, text, re.M)) or re.search(planter.unless, text):
+            # What only Keras 3 does is no fault where the project asks for another, or for another backend.
+            if planter.code not in known or runtime.keras < planter.keras or (planter.keras > 2 and runtime.backend != "tensorflow"):
                 continue
-            places = [
+            if (planter.needs and not re.search(planter.needs, text, re.M)) or re.search(planter.unless, text):
+                continue
+            possible = [
                 match
                 for match in re.finditer(planter.pattern, text, re.M)
                 if match.start() not in strings
                 and (planter.anywhere or not _HELD_OUT.search(text[text.rfind("\n", 0, match.start()) + 1 : match.end()]))
             ]
-            for match in places[:1]:
+            for match in possible:
                 changed = text[: match.start()] + match.expand(planter.becomes) + text[match.end() :]
+                line = text.count("\n", 0, match.start()) + 1 + planter.line
                 try:
-                    compile(changed, str(path), "exec")
+                    if not planter.place(ast.parse(changed), line):
+                        continue
                 except SyntaxError:
                     continue
-                line = text.count("\n", 0, match.start()) + 1 + planter.line
                 # In the folder of the file, where what it imports can be followed.
                 name = "kerascheck_planted.py"
                 if before is None:
                     before = lint(path.parent, {name: text}, ",".join(sorted({p.code for p in PLANTERS} & known)))
                 if any(code == planter.code and abs(there - line) <= 3 for _, _, there, code in before):
-                    continue
+                    break
                 found = lint(path.parent, {name: changed}, planter.code)
                 yield planter.code, planter.kind, any(abs(there - line) <= 3 for _, _, there, _ in found), f"{path}:{line}"
+                break
 
 
 def report(results: list[tuple[str, str, bool, str]], misses: bool) -> None:

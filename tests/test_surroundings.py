@@ -210,3 +210,88 @@ def test_each_use_of_an_old_name_has_its_own_edit(tmp_path, text, fixes):
 def test_old_names_count_where_the_new_ones_exist(tmp_path, pin, old, gone):
     code = "auto = tf.data.experimental.AUTOTUNE\nsession = tf.Session\n"
     assert [finding["line"] for finding in findings(tmp_path, code, pin, "--select", "KC311")] == [4] * old + [5] * gone
+
+
+@pytest.mark.parametrize(
+    ("comment", "said"),
+    [
+        ("# the kernels of our op have no XLA", False),
+        ("# Compiling takes longer than training here.", False),
+        ("# XLA (old driver) crashes", False),
+        ("# x = 3 is too small for it", False),
+        ("# 3. Training", True),
+        ("#3) 컴파일", True),
+        ("# ---- training ----", True),
+        ("# ------------------", True),
+        ("# Compile the model", True),
+        ("# compiling our model", True),
+        ("# model.compile(optimizer='adam',", True),
+        ("# optimizer = keras.optimizers.Adam(1e-3)", True),
+        ("", True),
+    ],
+)
+def test_what_explains_a_setting_is_a_comment_about_it(tmp_path, comment, said):
+    text = f"{comment}\nmodel.compile('adam', 'mse', jit_compile=False)\nmodel.fit(load())\n"
+    assert bool(findings(tmp_path, text, "", "--select", "KC310")) is said
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("if MODE == 'train':\n    SETTING\n    model.fit(load())\nelse:\n    show(model)", True),
+        ("def train():\n    SETTING\n    model.fit(load())\nif MODE == 'train': train()", True),
+        ("for name in NAMES:\n    if name in WANTED:\n        SETTING\n        for part in load(): model.fit(part)", True),
+        # The training has another way without it.
+        ("if MODE == 'train':\n    if DEBUG: SETTING\n    model.fit(load())", False),
+        ("if DEBUG:\n    SETTING\n    model.fit(load())\nelse:\n    model.fit(load())", False),
+        ("if DEBUG: SETTING\nmodel.fit(load())", False),
+        ("try: show(model)\nexcept ValueError:\n    SETTING\n    model.fit(load())", False),
+    ],
+)
+@pytest.mark.parametrize(
+    ("code", "setting"),
+    [
+        ("KC309", "model.compile('adam', 'mse', run_eagerly=True)"),
+        ("KC309", "tf.debugging.enable_check_numerics()"),
+        ("KC310", "model.compile('adam', 'mse', jit_compile=False)"),
+        ("KC412", "tf.keras.callbacks.TensorBoard('logs', histogram_freq=1)"),
+        ("KC412", "tf.keras.callbacks.ModelCheckpoint('m', save_freq=5)"),
+    ],
+)
+def test_a_condition_of_the_training_itself_is_no_switch(tmp_path, text, said, code, setting):
+    assert bool(findings(tmp_path, text.replace("SETTING", setting), "", "--select", code)) is said
+
+
+@pytest.mark.parametrize(
+    ("pipeline", "said"),
+    [
+        ("FOLDER('d').cache().prefetch(1)", ["info"]),
+        ("FOLDER('d', shuffle=True, seed=1).map(lambda x, y: (x / 255, y)).cache()", ["info"]),
+        ("FOLDER('d').map(lambda x, y: (x + tf.random.normal(()), y)).cache()", ["warning"]),
+        ("FOLDER('d').cache().shuffle(99)", []),
+        ("FOLDER('d', shuffle=False).cache()", []),
+        ("FOLDER('d', shuffle=ASK).cache()", []),
+        ("FOLDER('d', **OPTIONS).cache()", []),
+        ("FOLDER('d', shuffle=False).cache(), validation_data=FOLDER('e').cache()", []),
+    ],
+)
+def test_folders_are_shuffled_anew_in_each_epoch(tmp_path, pipeline, said):
+    text = f"model.fit({pipeline.replace('FOLDER', 'tf.keras.utils.image_dataset_from_directory')}, epochs=3)\n"
+    assert [finding["severity"] for finding in findings(tmp_path, text, "", "--select", "KC114")] == said
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("from scikeras.wrappers import KerasClassifier\nKerasClassifier(build).fit(load(), load())", True),
+        ("from sklearn.model_selection import GridSearchCV\nfrom scikeras.wrappers import KerasRegressor\nGridSearchCV(KerasRegressor(model=build), {}).fit(load(), load())", True),
+        ("import keras_tuner as kt\ntuner = kt.RandomSearch(build, objective='loss')\ntuner.search(load(), epochs=3)", True),
+        ("import keras_tuner as kt\ntuner = kt.RandomSearch(build, objective='loss')\nshow(tuner.get_best_models())", False),
+        ("show(build())", False),
+    ],
+)
+def test_models_are_trained_by_what_wraps_them(tmp_path, text, said):
+    build = "def build(hp=None):\n    model = tf.keras.Sequential([tf.keras.layers.Dense(1)])\n    model.compile('adam', 'mse', jit_compile=False)\n    return model\n"
+    (tmp_path / "train.py").write_text(f"import tensorflow as tf\nfrom data import load\n{build}{text}\n")
+    result = kerascheck("--isolated", "--select", "KC310", "--output-format", "json", "--exit-zero", str(tmp_path / "train.py"))
+    assert bool(json.loads(result.out)["findings"]) is said

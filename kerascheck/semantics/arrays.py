@@ -104,7 +104,14 @@ def made_as_double(value: Value | None, depth: int = 8) -> Call | None:
     if last in _KEEPING:
         source = call.receiver if call.attribute == last else call.argument(0)
         items = source.items if isinstance(source, Group) else [source]
+        if last in ("array", "asarray") and isinstance(source, Group) and _are_numbers(items):
+            return call
         found = [made_as_double(item, depth - 1) for item in items]
         return found[0] if found and last != "array" or len(found) == 1 else None
     return None
 
+
+def _are_numbers(items: list[Value]) -> bool:
+    """Whether all items of a list are numbers of Python, and one of them a float."""
+    floats = [isinstance(item, Made) and item.name == "builtins.float" or isinstance(constant(item), float) for item in items]
+    return any(floats) and all(known or type(constant(item)) is int for known, item in zip(floats, items))

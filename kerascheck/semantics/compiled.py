@@ -315,9 +315,23 @@ def rare_updates(module: Module) -> Iterator[tuple[Call, Call, Scope]]:
 
 
 def _counting_branch(scope: Scope, loop: Scope) -> Scope | None:
-    """The condition with ``%`` on the way from a loop to a place in it."""
+    """The condition that holds once in several turns, on the way from a loop to a place in it: with ``%``, or on a number that is counted up and set back."""
     for each in scope.chain():
         if each.kind == "branch" and is_inside(each, loop) and isinstance(each.node, cst.If):
             if any(isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.Modulo) for node in each.module.tree.descendants(each.node.test)):
                 return each
+            if each.label == "if" and _sets_back(each, loop):
+                return each
     return None
+
+
+def _sets_back(branch: Scope, loop: Scope) -> bool:
+    """``if count == k: ...; count = 0`` in a loop that has ``count += 1``."""
+    test = branch.node.test
+    if not isinstance(test, cst.Comparison) or not isinstance(test.left, cst.Name) or not isinstance(test.comparisons[0].operator, (cst.Equal, cst.GreaterThanEqual)):
+        return False
+    tree = branch.module.tree
+    counted = any(isinstance(node, cst.AugAssign) and isinstance(node.operator, cst.AddAssign) and node.target.deep_equals(test.left) for node in tree.descendants(loop.node))
+    return counted and any(
+        isinstance(node, cst.Assign) and node.targets[0].target.deep_equals(test.left) and isinstance(node.value, cst.Integer) for node in tree.descendants(branch.node.body)
+    )

@@ -47,6 +47,9 @@ _GRAPH_CODE = re.compile(
 )
 _SESSION = re.compile(r"\bSession\(")
 _DIRECTIVE = re.compile(r"#\s*(?:noqa|kerascheck|KC\d|type:|pylint|pragma|ruff)", re.I)
+# A title of what follows, by its number, its rule or because it only says what is called, and code that was commented out.
+_TITLE = re.compile(r"#+\s*(?:\d+(?:\.\d+)*\s*[.):]|[-=*~]{3,}|(?:step|part|section)\s*\d|(?:now |then |let'?s |we )?compil(?:e|es|ing)\b[^.]{0,12}\b(?:model|network|it)\b)", re.I)
+_CODE = re.compile(r"#\s*(?:[\w.\[\]\"']+\s*=\s*[^=\s]\S*\s*$|[\w.]*\w\(|[\w.]+\s*=\s*[\w.]+\()")
 _BACKEND = re.compile(r"""KERAS_BACKEND["']\]?\s*[=,:]\s*["'](tensorflow|jax|torch)["']""")
 # What makes models in tensorflow.python.keras is a copy of Keras 2 inside of TensorFlow, whatever version of Keras is beside it.
 _LEGACY = re.compile(
@@ -99,11 +102,17 @@ class Module:
         return self.tree.statement_range(node)
 
     def is_commented(self, node: cst.CSTNode) -> bool:
-        """Whether a comment for people stands on the first line of a statement, or on the line above it."""
+        """Whether a comment says something about a node: on the line where it, its statement or that statement's end stands, or above the statement.
+
+        A title and code that was commented out, above the statement, say nothing.
+        """
         start, end = self.statement_range(node)
         before = self.text[:start].rstrip(" \t").splitlines()
-        lines = [(before[-1] if before else ""), self.text[start:].splitlines()[0], self.text[end - 1 :].splitlines()[0]]
-        return lines[0].lstrip().startswith("#") or any("#" in line and not _DIRECTIVE.search(line) for line in lines[1:])
+        above = before[-1].lstrip() if before else ""
+        if above.startswith("#") and not _TITLE.match(above) and not _CODE.match(above):
+            return True
+        lines = [self.text[at:].splitlines()[0] for at in (start, self.range_of(node)[0], end - 1)]
+        return any("#" in line and not _DIRECTIVE.search(line) for line in lines)
 
     @cached_property
     def path(self) -> Path:

@@ -35,6 +35,9 @@ from kerascheck.semantics.values import (
 if TYPE_CHECKING:
     from kerascheck.semantics.module import Module
 
+FOLDERS = frozenset(f"keras.utils.{kind}_dataset_from_directory" for kind in ("image", "text", "audio"))
+"""Sources that read one file for each sample from a folder for each class."""
+
 INSPECTED_ELEMENTS = 32
 """``take(k)`` of at most so many elements is a look at the data."""
 
@@ -515,10 +518,16 @@ def last_deterministic(module: Module, stage: Stage) -> Stage:
 
 
 def is_reshuffled(stage: Stage) -> bool:
-    """Whether an operation gives another order in every epoch, as a shuffle and ``list_files`` do where nothing forbids it."""
+    """Whether an operation gives another order in every epoch, as a shuffle, ``list_files`` and the folders of Keras do where nothing forbids it.
+
+    Source: ``image_dataset_from_directory`` and its kin call ``shuffle(buffer_size, seed=seed)`` before they read (Keras 3.15), with a seed, too.
+    """
     if stage.name == "shuffle":
         again = stage.argument(2, "reshuffle_each_iteration")
         return again is not UNKNOWN and constant(again, True) is not False
+    if stage.name in FOLDERS:
+        shuffled = stage.argument(None, "shuffle")
+        return shuffled is None or constant(shuffled, False) is True
     return stage.name == "tensorflow.data.Dataset.list_files" and constant(stage.argument(1, "shuffle"), True) is not False
 
 

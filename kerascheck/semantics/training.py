@@ -57,6 +57,8 @@ _NETWORK_STORAGE = re.compile(rf"""["'](?!https?:){library.NETWORK_STORAGE}|\bge
 _REINFORCEMENT = re.compile(r"^\s*(?:from|import)\s+(?:gym|gymnasium|tf_agents|pettingzoo|procgen|dm_env)\b", re.M)
 
 _ENVIRONMENT = re.compile(r"(?:^|_)env(?:s|ironment|ironments)?\d*$", re.I)
+# Estimators of scikit-learn around a function that builds a model, and searches over the models that one builds.
+_TRAINS_FOR_OTHERS = re.compile(r"\bKeras(?:Classifier|Regressor)$|^keras_?tuner\..*\.search$")
 _ADVERSARIES = (re.compile(r"\bgenerator\b", re.I), re.compile(r"\bdiscriminator\b", re.I))
 _GAN = re.compile(r"\bGAN\b", re.I)
 _DOUBLE = re.compile(r"""set_floatx\(\s*["']float64|dtype\s*=\s*(?:tf\.float64|["']float64)""")
@@ -193,7 +195,7 @@ class Program:
         for call in [*self.updates, *self.model_calls("train_on_batch"), *self._assigned_updates]:
             if self.is_executed(call.scope) and not _in_keras_step(call.scope):
                 # Around the tape, not around the variables that are updated one by one.
-                tape, _ = _tape(self._module, call)
+                tape = _tape(self._module, call)
                 loop = _training_loop(tape.scope if tape is not None else call.scope)
                 if loop is not None:
                     candidates.append((call.order, Place(loop.module, loop.node)))
@@ -202,7 +204,18 @@ class Program:
     @cached_property
     def trains(self) -> bool:
         """Something in the program updates weights, whether it is seen to be executed or not."""
-        return bool(self.updates or list(self.model_calls("fit", "fit_generator", "train_on_batch")))
+        return bool(self.updates or list(self.model_calls("fit", "fit_generator", "train_on_batch"))) or any(_TRAINS_FOR_OTHERS.search(call.name or "") for call in self._run.calls)
+
+    @cached_property
+    def _training_branches(self) -> set[Scope]:
+        """The conditions that all training of the program stands under."""
+        places = [call.scope for call in (*self.updates, *self._assigned_updates, *self.model_calls("fit", "fit_generator", "train_on_batch"))]
+        around = [{inner for inner in scope.chain() if inner.kind == "branch"} for scope in places]
+        return set.intersection(*around) if around else set()
+
+    def is_optional(self, scope: Scope) -> bool:
+        """Whether a place runs under a condition under which the program may train without it: not one such as ``if mode == "train"``, which decides on the training, too."""
+        return any(inner.kind in ("branch", "handler") and inner not in self._training_branches for inner in scope.chain())
 
     def is_executed(self, scope: Scope) -> bool:
         """Whether a place runs when the module is run as a script (or notebook)."""
@@ -211,20 +224,21 @@ class Program:
     @cached_property
     def image_generators(self) -> list[Call]:
         """The constructors of ImageDataGenerators whose images are trained on."""
-        found: list[Call] = []
+        made = [receiver.call for flow in self.image_flows for receiver in options_of(flow.receiver) if isinstance(receiver, Made) and receiver.call is not None]
+        return list(dict.fromkeys(made))
+
+    @cached_property
+    def image_flows(self) -> list[Call]:
+        """The calls of ``flow`` and ``flow_from_...`` of ImageDataGenerators whose images are trained on."""
         if self._module.is_graph_code:
-            return found
+            return []
         given: list[Value] = [call.argument(0, "x") or UNKNOWN for call in self.model_calls("fit", "fit_generator", "train_on_batch")]
         given += [call.argument(None, "generator") or UNKNOWN for call in self.model_calls("fit_generator")]
         given += [loop.value for loop in self._run.loops if loop.trains]
         # Validation may take its images in the outer loop, once an epoch.
         innermost = {next(call.scope.loops(), None) for call in (*self.updates, *self.model_calls("fit", "train_on_batch"))} - {None}
         given += [call.receiver for call in self._run.calls if call.attribute in ("next", "__next__") and next(call.scope.loops(), None) in innermost]
-        for value in given:
-            for generator in _image_generators(value):
-                if generator not in found:
-                    found.append(generator)
-        return found
+        return list(dict.fromkeys(flow for value in given for flow in _image_flows(value)))
 
     # ----------------------------------------------------------------- set-up
 
@@ -522,7 +536,7 @@ class EagerStep:
     """A training step that runs operation by operation.
 
     Attributes:
-        module, node: the ``def`` of the step, or the ``with tf.GradientTape()`` of a step written inside the loop.
+        module, node: the ``def`` of the step; of a step written inside the loop the ``with tf.GradientTape()``, or the statement that calls the function with it.
         is_function: whether it is the former.
         update: the call that updates the weights.
         loop: the loop that runs the step.
@@ -558,9 +572,10 @@ def eager_steps(module: Module) -> Iterator[EagerStep]:
         functions = [frame.function for frame in frames if frame.function is not None]
         if any(function.opaque or function.node in module.run.compiled or function.name in twins and function.owner is None and function.module is module for function in functions):
             continue
-        tape, frame = _tape(module, call)
-        if tape is None or frame is None or _calls_saved_model(module, frame):
+        tape = _tape(module, call)
+        if tape is None or any(_calls_saved_model(module, each) for each in {tape.frame, tape.call.scope.frame}):
             continue
+        frame = tape.frame
         inner = next((loop for loop in tape.scope.loops(across_calls=False) if isinstance(loop.node, (cst.For, cst.While))), None)
         loop = inner or next((loop for loop in frame.loops() if isinstance(loop.node, (cst.For, cst.While))), None)
         if loop is None:
@@ -568,26 +583,68 @@ def eager_steps(module: Module) -> Iterator[EagerStep]:
         # Where a program plays a game, a step can only be compiled if it is a function of its own, and nothing but TensorFlow.
         if _drives_environment(module, frames) and (inner is not None or _needs_python(module, frame)):
             continue
-        if _asks_environment(tape.module.tree, inner.node if inner is not None else frame.function.node) or _acts_on_values(module, tape):
+        region = inner if inner is not None else frame
+        if _asks_environment(region.module.tree, inner.node if inner is not None else frame.function.node) or _acts_on_values(module, tape.call):
             continue
         if inner is not None or frame.function is None or isinstance(frame.function.node, cst.Lambda):
-            node = tape.module.tree.statement(tape.node)
+            node = tape.scope.module.tree.statement(tape.node)
         else:
             node = frame.function.node
         if node not in seen:
             seen.add(node)
-            yield EagerStep(tape.module, node, inner is None and frame.function is not None, call, loop)
+            yield EagerStep(tape.scope.module, node, inner is None and frame.function is not None, call, loop)
 
 
-def _tape(module: Module, update: Call) -> tuple[Call | None, Scope | None]:
-    """The first GradientTape of the function or loop that updates weights, and the function it is opened in."""
-    frame = next((frame for frame in update.scope.frames() if frame in module.program.tapes), None)
-    if frame is None:
-        return None, None
-    tapes = module.program.tapes[frame]
-    loop = next(update.scope.loops(across_calls=False), None)
+@dataclass(frozen=True, slots=True)
+class Tape:
+    """Where the gradients of an update are recorded.
+
+    Attributes:
+        call: the GradientTape.
+        frame: the function that holds both the update and the tape, or calls what holds them.
+        node, scope: the tape in that function, or the call that leads to it.
+    """
+
+    call: Call
+    frame: Scope
+    node: cst.CSTNode
+    scope: Scope
+
+
+def _tape(module: Module, update: Call) -> Tape | None:
+    """The GradientTape of a weight update: that of the same function and loop, else of a function that the same turn calls before it."""
+    tapes = module.program.tapes
+    own = next((frame for frame in update.scope.frames() if frame in tapes), None)
+    near = [Tape(tape, own, tape.node, tape.scope) for tape in tapes[own]] if own is not None else []
+    loop = next(_seen_from(own or update.scope.frame, update)[1].loops(across_calls=False), None)
     # A network may have a loop of its own beside that of another.
-    return next((tape for tape in tapes if next(tape.scope.loops(across_calls=False), None) is loop), tapes[0]), frame
+    beside = next((tape for tape in near if next(tape.scope.loops(across_calls=False), None) is loop), None)
+    return beside or next(_called_tapes(module, update), near[0] if near else None)
+
+
+def _called_tapes(module: Module, update: Call) -> Iterator[Tape]:
+    """The tapes of functions that Python calls beside a weight update and nothing compiles, those of the nearest loop first."""
+    tapes = {tape: inner for inner, (tape, *_) in module.program.tapes.items() if tape.order < update.order}
+    compiled = {tape.node for tape in tapes if tape.scope.traced_by()}
+    for frame in update.scope.frames():
+        turn = next(_seen_from(frame, update)[1].loops(across_calls=False), None)
+        reached = {tape: _seen_from(frame, tape) for tape, inner in tapes.items() if inner is not frame and any(each is frame for each in inner.frames())}
+        same = {tape: way for tape, way in reached.items() if next(way[1].loops(across_calls=False), None) is turn}
+        # What is compiled may well be where the gradients come from.
+        if any(tape.node in compiled for tape in same):
+            return
+        for tape, (node, scope) in same.items():
+            functions = [each.function for each in tapes[tape].frames() if each.function is not None]
+            if not any(function.opaque or function.node in module.run.compiled for function in functions):
+                yield Tape(tape, frame, node, scope)
+
+
+def _seen_from(frame: Scope, call: Call) -> tuple[cst.CSTNode, Scope]:
+    """A call as a function has it that leads there: the node and place of its own call on that way."""
+    node, scope = call.node, call.scope
+    while scope.frame is not frame:
+        node, scope = scope.frame.node, scope.frame.parent
+    return node, scope
 
 
 def _calls_saved_model(module: Module, frame: Scope) -> bool:
@@ -652,16 +709,14 @@ def _acts_on_values(module: Module, tape: Call) -> bool:
     return False
 
 
-def _image_generators(value: Value) -> Iterator[Call]:
-    """Where the ImageDataGenerators behind an iterator of images were made."""
+def _image_flows(value: Value) -> Iterator[Call]:
+    """The calls of ImageDataGenerators that an iterator of images comes from."""
     for option in options_of(value):
         if isinstance(option, Iteration):
             for inner in option.over:
-                yield from _image_generators(inner)
+                yield from _image_flows(inner)
         elif isinstance(option, Made) and option.name.startswith("keras.preprocessing.image.ImageDataGenerator.flow") and option.call is not None:
-            for receiver in options_of(option.call.receiver):
-                if isinstance(receiver, Made) and receiver.call is not None:
-                    yield receiver.call
+            yield option.call
 
 
 def is_captured(call: Call) -> bool:

@@ -114,6 +114,41 @@ def test_steps_that_run_eagerly(tmp_path, text, steps):
     assert found(load(tmp_path, f"{STEP}{text}\n")) == steps
 
 
+GRADIENTS = """\
+opt = keras.optimizers.Adam()
+def gradients(x):
+    with tf.GradientTape() as tape:
+        loss = model(x)
+    return loss, tape.gradient(loss, model.trainable_variables)
+def train(x):
+    loss, grads = gradients(x)
+    opt.apply_gradients(zip(grads, model.trainable_variables))
+"""
+INLINE = "for x in load():\n    loss, grads = gradients(x)\n    opt.apply_gradients(zip(grads, model.trainable_variables))\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "steps"),
+    [
+        (INLINE, ["loss, grads = gradients(x)"]),
+        ("for x in load(): train(x)", ["train"]),
+        (f"with tf.GradientTape() as tape: loss = model(load())\nprint(tape.gradient(loss, v))\n{INLINE}", ["loss, grads = gradients(x)"]),
+        ("for i in range(9):\n    loss, grads = gradients(load())\n    opt.apply_gradients(zip(grads, model.trainable_variables))", []),
+        (f"gradients = tf.function(gradients)\n{INLINE}", []),
+        (f"fast = tf.function(gradients)\n{INLINE}", []),
+        (f"from runner import compiled\ngradients = compiled(gradients)\n{INLINE}", []),
+        ("train = tf.function(train)\nfor x in load(): train(x)", []),
+        # The gradients of the update come from elsewhere: one of the tapes of the turn is compiled.
+        (f"@tf.function\ndef other(x):\n    with tf.GradientTape() as tape: loss = model(x)\n    return tape.gradient(loss, v)\nfor x in load():\n    gradients(x)\n    opt.apply_gradients(zip(other(x), v))", []),
+        # A look at the gradients, in a loop before.
+        ("for x in load(): print(gradients(x))\nfor x in load(): opt.apply_gradients(zip(elsewhere(x), v))", []),
+    ],
+)
+def test_steps_whose_tape_is_in_a_function_of_its_own(tmp_path, text, steps):
+    module = load(tmp_path, f"{MODEL}{GRADIENTS}{text}\n")
+    assert [one.node.name.value if one.is_function else written(module, one.node) for one in eager_steps(module)] == steps
+
+
 @pytest.mark.parametrize(
     ("decorator", "steps"),
     [

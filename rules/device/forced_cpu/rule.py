@@ -29,7 +29,7 @@ class ForcedCpu(Rule):
     ## When it stays silent
 
     - The GPUs are hidden under a condition, by a value that is not a literal, or one is left.
-    - A comment on the line, or above it, says why.
+    - A comment on the line, or above it, says why; a title and code that was commented out do not.
     - Steps with `tf.nn.embedding_lookup` and its losses, for which the tables may be too large for a GPU.
     - Only data, embeddings, metrics, predictions or the sum of gradients are placed on the CPU; a device that is not a literal.
     - GPUs that are hidden from a distributed training: its workers are tried on one machine.

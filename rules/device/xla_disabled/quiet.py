@@ -14,6 +14,12 @@ model.compile("adam", "mse", jit_compile=False)
 model.fit(x, y)
 model.compile("adam", "mse", jit_compile=False)  # an operation of ours has no kernel
 model.fit(x, y)
+model.compile(
+    optimizer="adam",
+    jit_compile=False,  # fails on the old driver
+    loss="mse",
+)
+model.fit(x, y)
 model.compile("adam", "mse", jit_compile="--xla" in sys.argv)
 model.fit(x, y)
 model.compile("adam", "mse", jit_compile="auto")

@@ -1,7 +1,6 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.fixes import drop_argument
-from kerascheck.semantics.training import is_guarded
 from kerascheck.semantics.values import constant
 
 # Named after what needs it: these switch XLA off for a model that holds them, or may not compile at all.
@@ -32,10 +31,10 @@ class XlaDisabled(Rule):
 
     ## When it stays silent
 
-    - A comment on the line or above it says why.
+    - A comment on the line or above it says why; a title such as "3. Compile" and code that was commented out do not.
     - The model or its steps use what XLA does not compile or Keras leaves to TensorFlow: random layers, lookups, text, `tf.image`.
     - The GPUs are hidden, or the training is distributed: it is off there.
-    - A condition or a variable decides; `jit_compile="auto"`.
+    - A condition under which not all training stands, or a variable decides; `jit_compile="auto"`.
     - tf.keras 2, JAX and torch; nothing is trained.
 
     ## Use instead
@@ -73,7 +72,7 @@ class XlaDisabled(Rule):
         settings = [call for call in program.model_calls("compile") if constant(call.argument(None, "jit_compile")) is False]
         settings += [call for call in program.calls("keras.Model.__setattr__") if call.attribute == "jit_compile" and constant(call.argument(1)) is False]
         for call in settings:
-            if not is_guarded(call.scope) and not module.is_commented(call.node):
+            if not program.is_optional(call.scope) and not module.is_commented(call.arguments.node(None, "jit_compile") or call.node):
                 yield self.finding(
                     call,
                     "XLA is switched off, which Keras decides by the machine and the model; leave jit_compile out.",

@@ -33,7 +33,7 @@ class JitDisablingLayer(Rule):
 
     ## When it stays silent
 
-    - `keras = 2`, another backend, scripts that hide the GPU.
+    - `keras = 2`, or imports of what only Keras 2 has, such as `layers.experimental.preprocessing`; another backend, scripts that hide the GPU.
     - XLA is off for other reasons: `jit_compile=False`, a strategy, determinism, `run_eagerly`, an LSTM or GRU, which
       use cuDNN instead; and where the value given is not known.
     - Augmentation that is applied in `ds.map` or in a custom loop, and layers that a condition puts into the model.

@@ -37,6 +37,8 @@ model.fit(keras.utils.image_dataset_from_directory(settings.folder))
 model.fit(keras.utils.image_dataset_from_directory("/data/drive/photos"))
 
 # Held-out data, a model.
+generator = keras.preprocessing.image.ImageDataGenerator()
+model.fit(generator.flow_from_directory("/content/photos"), validation_data=generator.flow_from_directory("/content/drive/MyDrive/test"))
 model.evaluate(keras.utils.image_dataset_from_directory("/content/drive/MyDrive/test"))
 model.fit(keras.utils.image_dataset_from_directory("/content/photos"), validation_data=keras.utils.image_dataset_from_directory("/content/drive/MyDrive/test"))
 model.save("/content/drive/MyDrive/model.keras")

@@ -19,8 +19,8 @@ class DriveMountedData(Rule):
 
     Looks for training data with one file per sample whose path says that it lies on a mounted drive
     or in a bucket: `/content/drive/`, `drive/MyDrive`, `/gdrive/`, `gs://`, `s3://`. The files are
-    read by `image_dataset_from_directory` and its kin, or by a map with `tf.io.read_file` over
-    `list_files` or a list of paths. It is an info: how slow the storage is cannot be seen in the code.
+    read by `image_dataset_from_directory` and its kin, by `flow_from_directory` of an
+    ImageDataGenerator, or by a map with `tf.io.read_file` over `list_files` or a list of paths. It is an info: how slow the storage is cannot be seen in the code.
 
     ## Why it costs
 
@@ -56,7 +56,7 @@ class DriveMountedData(Rule):
 
     Read on real code: one finding in 8,900 public files, a notebook whose pictures lie on a mounted
     drive, right, though it has only twenty of them. The others read single images or one file from a
-    drive, or their folders with ImageDataGenerator, of which `image-data-generator` speaks.
+    drive. Folders read by `flow_from_directory` were not looked for then.
 
     ## References
 
@@ -67,21 +67,26 @@ class DriveMountedData(Rule):
     code = "KC123"
     name = "drive-mounted-data"
     severity = Severity.INFO
-    triggers = ("_dataset_from_directory", "list_files", "from_tensor_slices")
+    triggers = ("_dataset_from_directory", "flow_from_directory", "list_files", "from_tensor_slices")
     loss_tolerance = 1e-4
 
     def check(self, module):
+        for flow in module.program.image_flows:
+            if flow.attribute == "flow_from_directory" and (path := _remote(flow.argument(0, "directory"))) is not None:
+                yield self._told(flow, path)
         for op in module.pipelines.operations(*_DIRECTORIES):
             if not op.feeds_training or op.followed_by(module.pipelines, "cache", "snapshot"):
                 continue
             path = _remote(op.argument(0, {"list_files": "file_pattern", "from_tensor_slices": "tensors"}.get(op.name.rpartition(".")[2], "directory")))
-            if path is None or not (op.name.startswith("keras.") or _reads_files(module, op)):
-                continue
-            yield self.finding(
-                op,
-                "Every sample is a file of its own on a network drive; copy the data to the machine's own disk before training.",
-                because=f"The files lie under {path!r} and are fetched again in each epoch.",
-            )
+            if path is not None and (op.name.startswith("keras.") or _reads_files(module, op)):
+                yield self._told(op, path)
+
+    def _told(self, place, path):
+        return self.finding(
+            place,
+            "Every sample is a file of its own on a network drive; copy the data to the machine's own disk before training.",
+            because=f"The files lie under {path!r} and are fetched again in each epoch.",
+        )
 
 
 def _remote(value):

@@ -23,7 +23,7 @@ class Float64Dataset(Rule):
     loop written by hand multiplies matrices with TensorFlow's own operations, an info where a Keras
     model gets the data.
 
-    `np.random.rand` and its like, `np.linspace`, `np.zeros` and `astype(float)` give 64 bits, and so
+    `np.random.rand` and its like, `np.linspace`, `np.zeros`, an array of Python floats and `astype(float)` give 64 bits, and so
     does all arithmetic with such an array.
 
     ## Why it costs

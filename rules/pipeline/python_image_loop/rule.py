@@ -15,7 +15,7 @@ class PythonImageLoop(Rule):
 
     Looks for a loop, or a comprehension, that reads images one by one (`cv2.imread`,
     `PIL.Image.open`, `load_img`, `imread` of other libraries) and collects them, where the array
-    made of them is given to `fit`, or to a dataset that is trained on. The finding stands at the
+    made of them is given to `fit`, or to a dataset or an ImageDataGenerator that is trained on. The finding stands at the
     call that reads. It is an info: whether it costs depends on the number of images.
 
     ## Why it costs
@@ -72,7 +72,7 @@ class PythonImageLoop(Rule):
     def check(self, module):
         if module.is_graph_code:
             return
-        trained = [(call, call.argument(0, "x")) for call in module.program.model_calls("fit", "train_on_batch")]
+        trained = [(call, call.argument(0, "x")) for call in (*module.program.model_calls("fit", "train_on_batch"), *module.program.image_flows)]
         for op in module.pipelines.operations("tensorflow.data.Dataset.from_tensor_slices", "tensorflow.data.Dataset.from_tensors"):
             if op.feeds_training and op.call is not None:
                 trained.append((op, op.argument(0, "tensors")))

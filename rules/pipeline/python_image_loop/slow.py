@@ -44,4 +44,15 @@ dataset = tf.data.Dataset.from_tensor_slices((pixels / 255, y)).batch(50)
 second = build()
 last = second.fit(dataset, epochs=2, verbose=0)
 
+# --- And for what an ImageDataGenerator makes of an array that is filled one by one ---------------
+
+read = []
+for path in paths:
+    read.append(np.asarray(Image.open(path).resize((32, 32))))  # KC112:info
+filled = np.empty((len(read), 32, 32, 3), dtype="float32")
+for number, picture in enumerate(read):
+    filled[number] = picture
+flow = tf.keras.preprocessing.image.ImageDataGenerator(rescale=1 / 255).flow(filled, y, batch_size=50)
+build().fit(flow, epochs=1, verbose=0)
+
 print("loss:", history.history["loss"][-1] + last.history["loss"][-1])

@@ -4,7 +4,7 @@ from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.fixes import delete_statement, drop_argument
 from kerascheck.semantics.functions import display
-from kerascheck.semantics.training import Place, is_guarded
+from kerascheck.semantics.training import Place
 from kerascheck.semantics.values import Instance, constant
 
 _SWITCHES = {
@@ -51,7 +51,7 @@ class DebugLeftOn(Rule):
 
     ## When it stays silent
 
-    - Under an `if` on a flag, an argument or the environment, and where the value is a variable.
+    - Under an `if` on a flag, an argument or the environment, unless all training stands under it too, and where the value is a variable.
     - Switches that are turned off, and calls that the program takes back somewhere by `False`.
     - The calls in a program that trains nothing.
     - Test functions and test classes.
@@ -100,19 +100,19 @@ class DebugLeftOn(Rule):
     def check(self, module):
         switched_off = {call.name for call in module.run.calls if call.name in _SWITCHES and constant(call.argument(0), True) is False}
         for call in module.program.calls(*_SWITCHES) if module.program.trains else ():
-            if call.name in switched_off or is_guarded(call.scope) or call.name in _ARGUMENT and constant(call.argument(0, _ARGUMENT[call.name])) is not True:
+            if call.name in switched_off or module.program.is_optional(call.scope) or call.name in _ARGUMENT and constant(call.argument(0, _ARGUMENT[call.name])) is not True:
                 continue
             yield self.finding(call, f"{display(call.name)} {_SWITCHES[call.name]}; remove it when you are done debugging.", because=_COST, fix=delete_statement(call))
         for call in module.program.model_calls("compile"):
             written = call.arguments.nodes.get("run_eagerly")
             # A name for it is a switch that somebody turns.
             is_literal = written is not None and isinstance(written.value, cst.Name) and written.value.value == "True"
-            if is_literal and not is_guarded(call.scope) and not _needs_python(module, call.receiver):
+            if is_literal and not module.program.is_optional(call.scope) and not _needs_python(module, call.receiver):
                 at = Place(call.module, call.arguments.node(None, "run_eagerly") or call.node)
                 fix = drop_argument(call, "run_eagerly", safe=True)
                 yield self.finding(at, "run_eagerly=True makes every step run operation by operation in Python; remove it.", because=_COST, fix=fix)
         for call in module.run.calls:
-            if call.name == "keras.Model.__setattr__" and call.attribute == "run_eagerly" and constant(call.argument(1)) is True and not is_guarded(call.scope):
+            if call.name == "keras.Model.__setattr__" and call.attribute == "run_eagerly" and constant(call.argument(1)) is True and not module.program.is_optional(call.scope):
                 fix = delete_statement(call)
                 yield self.finding(call, "run_eagerly = True makes every step run operation by operation in Python; remove it.", because=_COST, fix=fix)
 

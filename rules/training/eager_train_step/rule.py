@@ -12,7 +12,8 @@ class EagerTrainStep(Rule):
     Finds a function, method or loop body that records a `tf.GradientTape` and updates weights
     (`apply_gradients`, `apply` or `minimize`), is reached from a loop, and is compiled by nobody. The
     finding stands at the `def` of the step, or at the `with tf.GradientTape()` of a step written
-    directly into the loop.
+    directly into the loop. Where a function of its own takes the gradients and the loop applies
+    them, it stands at the call of that function.
 
     ## Why it costs
 
@@ -32,6 +33,7 @@ class EagerTrainStep(Rule):
 
     - The step, a function around it, or a caller of it is a `tf.function`; the step is passed to
       `tf.function(step)`, or to `strategy.run` inside a `tf.function`.
+    - The gradients are taken in another function, and a function with a tape that the same turn calls is compiled.
     - It overrides `train_step` of a Keras model.
     - No weights are updated: saliency maps, Grad-CAM, a few steps on the pixels of an image.
     - The tape spans the calls of a Python environment, as in reinforcement learning, or the step of such a program is written into its loop or

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.fixes import drop_argument
-from kerascheck.semantics.training import Place, is_guarded
+from kerascheck.semantics.training import Place
 from kerascheck.semantics.values import Call, Group, Value, constant
 
 _OFTEN = 20
@@ -55,7 +55,7 @@ class HeavyCallback(Rule):
 
     - `save_freq="epoch"`, numbers of 20 and more, and numbers that are not literals, as `5 * steps_per_epoch`.
     - `save_best_only`: how often it writes is not known.
-    - Under a condition, such as a flag for debugging; in tests.
+    - Under a condition, such as a flag for debugging, unless all training stands under it too; in tests.
     - What TensorBoard records in a notebook that opens it with `%tensorboard`, or beside Weights & Biases with
       `sync_tensorboard=True`: somebody looks at it.
     - The defaults of TensorBoard, histograms every few epochs, a profile of some batches.
@@ -92,7 +92,7 @@ class HeavyCallback(Rule):
         for call in module.program.calls(*_SAVERS):
             batches = constant(call.argument(_SAVERS[call.name], "save_freq"))
             best = call.argument(None, "save_best_only")
-            if type(batches) is not int or not 0 < batches < _OFTEN or is_guarded(call.scope):
+            if type(batches) is not int or not 0 < batches < _OFTEN or module.program.is_optional(call.scope):
                 continue
             if best is not None and constant(best, True) is not False:
                 continue
@@ -106,7 +106,7 @@ class HeavyCallback(Rule):
         for call in module.program.calls("keras.callbacks.TensorBoard"):
             # Who opens TensorBoard beside it looks at what is recorded.
             watched = "%tensorboard" in call.module.source.commands or call.module.mentions(_SYNCHRONISED)
-            for argument, what, cost in () if watched or is_guarded(call.scope) else _recordings(call):
+            for argument, what, cost in () if watched or module.program.is_optional(call.scope) else _recordings(call):
                 yield self.finding(
                     Place(call.module, call.arguments.nodes.get(argument) or call.node),
                     f"{argument} makes TensorBoard {what}; leave it out unless somebody looks at that.",

@@ -57,6 +57,15 @@ def seldom(batches):
             optimizer.apply_gradients(zip(gradients, model.trainable_variables))
 
 
+def patient(batches, waited=0):
+    # What is counted are turns without progress, not all turns: it is never set back here.
+    for a, b in batches:
+        gradients = gradients_of(model, a, b)
+        waited += 1
+        if waited == 10:
+            optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+
+
 def test_accumulation():
     for i, (a, b) in enumerate(dataset):
         gradients = gradients_of(model, a, b)

@@ -8,7 +8,8 @@ class ManualAccumulation(Rule):
 
     ## What it does
 
-    Reports `apply_gradients` under an `if` with `%` in a loop that takes gradients in every turn.
+    Reports `apply_gradients` in a loop that takes gradients in every turn, under an `if` with `%`, or under one on a counter
+    that it sets back (`if count == k: ...; count = 0`).
 
     ## Why it costs
 
@@ -25,7 +26,7 @@ class ManualAccumulation(Rule):
 
     - Keras 2, or a program for it.
     - The gradients are taken under the same condition, as where a network is trained in every fifth step only.
-    - No `%` decides: a flag given from outside, or the last batch.
+    - No number of turns decides: a flag given from outside, or the last batch.
     - Graph code of TensorFlow 1; tests.
 
     ## Use instead

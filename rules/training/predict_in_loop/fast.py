@@ -41,6 +41,12 @@ for epoch in range(2):
         brier.append(np.mean((probabilities - labels.numpy()) ** 2))
 
 
+def vote(networks, rows):
+    votes = []
+    for network in networks:
+        votes.append([network.predict_on_batch(row[np.newaxis])[0, 0] for row in rows])
+    return np.mean(votes, axis=0)
+
 
 def settle(network, row, turns):
     for _ in range(turns):
@@ -50,5 +56,5 @@ def settle(network, row, turns):
 
 settled = [settle(model, row, 12) for row in x_val[:1]]
 scores = [classify(row) for row in x_val]
-print("positive:", sum(score > 0.5 for score in scores))
+print("positive:", sum(score > 0.5 for score in scores), vote([model, model], x_val[:12]).shape)
 print("loss:", float(np.mean(brier)) + Scorer(model).error(x_val, y_val))

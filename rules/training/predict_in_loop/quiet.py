@@ -112,6 +112,15 @@ def whole(model):
         print(row, output)
 
 
+def days(models, weeks):
+    # For each model, each turn predicts a whole array.
+    totals = []
+    for model in models:
+        for week in weeks:
+            totals.append(model.predict(week[:, :4]))
+    return totals
+
+
 def forest():
     # The models of other libraries have a predict() without a pipeline of its own.
     classifier = joblib.load("forest.joblib")

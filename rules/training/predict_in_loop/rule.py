@@ -1,3 +1,5 @@
+import libcst as cst
+
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.fixes import rename_method
@@ -33,7 +35,8 @@ class PredictInLoop(Rule):
 
     ## When it stays silent
 
-    - Loops over models, folds, files or datasets, where each call gets a whole array or dataset.
+    - Loops over models, folds, files or datasets, where each call gets a whole array or dataset. A loop inside of one over models is
+      reported where each call is written to get one item, as `row[None]`.
     - A whole array that does not depend on the loop, as once per epoch.
     - Loops of at most 10 turns in total, as `take(1)`, literal ranges and slices tell, or a `break` under no condition.
     - Loops that plot with Matplotlib or wait for `input`: they are for people.
@@ -89,7 +92,11 @@ class PredictInLoop(Rule):
             # A loop that plots or asks is for people, and waits for them.
             if loop is not None and any((other.name or "").startswith(("matplotlib.", "builtins.input")) for other in module.pipelines.calls_in(loop)):
                 continue
-            if loop is None or in_session(call.scope) or turns(call.scope) <= _A_FEW or varies(call.node.func, call.scope) is not None:
+            if loop is None or in_session(call.scope) or turns(call.scope) <= _A_FEW:
+                continue
+            # Around a loop over single items, one over models changes nothing.
+            models = varies(call.node.func, call.scope)
+            if models is not None and (models is loop or models not in loop.chain() or not _is_one_item(module, given.value)):
                 continue
             old = module.runtime.multi_backend_keras
             training = module.program.first_training is not None or any(outer.trains for outer in call.scope.loops())
@@ -106,3 +113,16 @@ class PredictInLoop(Rule):
                 else None,
                 related=((loop, "in this loop"),),
             )
+
+
+def _is_one_item(module, node):
+    """Whether an expression makes a batch of one: ``x[None]``, ``np.expand_dims(x, 0)``, ``x.reshape(1, ...)``."""
+    if isinstance(node, cst.Subscript):
+        return any(isinstance(inner, cst.Name) and inner.value in ("None", "newaxis") for element in node.slice for inner in module.tree.descendants(element))
+    if not isinstance(node, cst.Call) or not isinstance(node.func, cst.Attribute):
+        return False
+    if node.func.attr.value == "reshape" and node.args:
+        first = node.args[0].value
+        first = first.elements[0].value if isinstance(first, (cst.Tuple, cst.List)) and first.elements else first
+        return isinstance(first, cst.Integer) and first.value == "1"
+    return node.func.attr.value == "expand_dims"
