@@ -295,3 +295,8 @@ def test_models_are_trained_by_what_wraps_them(tmp_path, text, said):
     (tmp_path / "train.py").write_text(f"import tensorflow as tf\nfrom data import load\n{build}{text}\n")
     result = kerascheck("--isolated", "--select", "KC310", "--output-format", "json", "--exit-zero", str(tmp_path / "train.py"))
     assert bool(json.loads(result.out)["findings"]) is said
+
+
+def test_gradient_descent_written_out_is_placed_at_the_loop_over_the_data(tmp_path):
+    code = "def main():\n    w = tf.Variable(1.0)\n    for x in load():\n        with tf.GradientTape() as tape: loss = w * x\n        for p, g in zip([w], tape.gradient(loss, [w])): p.assign_sub(g)\nmain()\n"
+    assert [finding["line"] for finding in findings(tmp_path, code, "", "--select", "KC306")] == [6]

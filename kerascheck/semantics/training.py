@@ -623,12 +623,16 @@ def _tape(module: Module, update: Call) -> Tape | None:
 
 
 def _called_tapes(module: Module, update: Call) -> Iterator[Tape]:
-    """The tapes of functions that Python calls beside a weight update and nothing compiles, those of the nearest loop first."""
+    """The tapes of functions that Python calls beside a weight update and nothing compiles, those of the nearest loop first.
+
+    The functions around the update itself are not among them.
+    """
     tapes = {tape: inner for inner, (tape, *_) in module.program.tapes.items() if tape.order < update.order}
     compiled = {tape.node for tape in tapes if tape.scope.traced_by()}
-    for frame in update.scope.frames():
+    around = list(update.scope.frames())
+    for frame in around:
         turn = next(_seen_from(frame, update)[1].loops(across_calls=False), None)
-        reached = {tape: _seen_from(frame, tape) for tape, inner in tapes.items() if inner is not frame and any(each is frame for each in inner.frames())}
+        reached = {tape: _seen_from(frame, tape) for tape, inner in tapes.items() if inner not in around and any(each is frame for each in inner.frames())}
         same = {tape: way for tape, way in reached.items() if next(way[1].loops(across_calls=False), None) is turn}
         # What is compiled may well be where the gradients come from.
         if any(tape.node in compiled for tape in same):
