@@ -300,3 +300,24 @@ def test_models_are_trained_by_what_wraps_them(tmp_path, text, said):
 def test_gradient_descent_written_out_is_placed_at_the_loop_over_the_data(tmp_path):
     code = "def main():\n    w = tf.Variable(1.0)\n    for x in load():\n        with tf.GradientTape() as tape: loss = w * x\n        for p, g in zip([w], tape.gradient(loss, [w])): p.assign_sub(g)\nmain()\n"
     assert [finding["line"] for finding in findings(tmp_path, code, "", "--select", "KC306")] == [6]
+
+
+@pytest.mark.parametrize(
+    ("pin", "inside", "said"),
+    [("", "model.compile(optimizer, 'mse')", True), ("", "model.compile(tf.keras.optimizers.SGD(), 'mse')", False), ("tensorflow==2.15", "model.compile(optimizer, 'mse')", False)],
+)
+def test_optimizers_of_keras_3_are_made_in_the_scope(tmp_path, pin, inside, said):
+    code = f"optimizer = tf.keras.optimizers.SGD()\nwith tf.distribute.MirroredStrategy().scope():\n    model = tf.keras.Sequential([tf.keras.layers.Dense(1)])\n    {inside}\nmodel.fit(load())\n"
+    assert [finding["severity"] for finding in findings(tmp_path, code, pin, "--select", "KC501")] == ["error"] * said
+
+
+@pytest.mark.parametrize(("pin", "said"), [("tensorflow==1.15", False), ("keras==2.3.1", False), ("tensorflow==2.3", True), ("", True)])
+def test_graphs_of_tensorflow_1_are_built_once(tmp_path, pin, said):
+    code = "class Scaled(tf.keras.layers.Layer):\n    def call(self, x):\n        return x * tf.Variable(2.0)\nmodel.add(Scaled())\nmodel.fit(load())\n"
+    assert bool(findings(tmp_path, code, pin, "--select", "KC204")) is said
+
+
+def test_what_a_library_is_handed_may_not_have_run(tmp_path):
+    code = "from z import register\ndef block(): return tf.constant(1)\nregister(block)\nfor gpu in tf.config.list_physical_devices('GPU'): tf.config.experimental.set_memory_growth(gpu, True)\n"
+    assert not findings(tmp_path, code, "", "--select", "KC307")
+    assert findings(tmp_path, code.replace("register(block)", "block()"), "", "--select", "KC307")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from kerascheck.semantics import library
 from kerascheck.semantics.models import Batching, batching, batching_of
 from kerascheck.semantics.repetition import constructor
 from kerascheck.semantics.training import SHORT_LOOP, Place, happens_before, is_guarded, turns
@@ -99,6 +100,25 @@ def unplaced_models(module: Module) -> Iterator[Unplaced]:
                 return
             found.setdefault(model.node, Unplaced(strategy, model, fit, inside))
     yield from found.values()
+
+
+def unplaced_optimizers(module: Module) -> Iterator[tuple[Call, Call]]:
+    """Optimizers that Keras 3 makes outside of every scope and ``compile`` gets in that of a strategy: the calls of both.
+
+    Its optimizers have variables from the start, and ``fit`` raises "Mixing different tf.distribute.Strategy objects", also
+    with a single device; those of Keras 2 make theirs in ``fit``. Source: tried with MirroredStrategy on Keras 3.15 and tf-keras 2.21.
+    """
+    if module.is_graph_code or module.runtime.keras < 3 or module.program.imports_old_keras or module.mentions(_OTHER_WAYS):
+        return
+    seen = set()
+    for compiled in module.program.model_calls("compile"):
+        optimizer = compiled.argument(0, "optimizer")
+        made = optimizer.call if isinstance(optimizer, Made) and library.class_of(optimizer.name) == "keras.Optimizer" else None
+        if made is None or made.node in seen or not _is_placed(compiled.scope) or _may_be_placed(made.scope):
+            continue
+        if all(isinstance(option, Made) and option.name.endswith("MirroredStrategy") for option in _entered(compiled.scope)):
+            seen.add(made.node)
+            yield made, compiled
 
 
 @dataclass(frozen=True, slots=True)

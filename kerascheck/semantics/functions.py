@@ -351,6 +351,11 @@ def _is_elementwise(call: Call) -> bool:
         return len(tensors) == 1 and all(isinstance(value, (Const, External)) for value in others)
     if name in ("tensorflow.one_hot", "keras.ops.one_hot") and constant(call.argument(4 if name == "tensorflow.one_hot" else 2, "axis") or Const(-1)) != -1:
         return False
+    if name == "tensorflow.squeeze":
+        # Counted from the end, an axis of a batch is that of its elements.
+        axis = call.argument(1, "axis")
+        axes = axis.items if isinstance(axis, Group) and axis.items else [axis]
+        return isinstance(call.argument(0, "input"), Tensor) and all(isinstance(constant(each), int) and constant(each) < 0 for each in axes)
     # Other arguments than numbers and types would have to line up with the elements.
     values = list(call.arguments.values())
     return name in _ELEMENTWISE and sum(isinstance(value, Tensor) for value in values) == 1 and all(isinstance(value, (Const, External, Tensor)) for value in values)

@@ -38,7 +38,8 @@ if TYPE_CHECKING:
 
 _WRAPPERS = frozenset({"keras.layers.TimeDistributed", "keras.layers.Bidirectional", "keras.layers.SpectralNormalization", "keras.layers.Wrapper"})
 _DEEP = 4
-UNKNOWN_WIDTH = 4096
+UNKNOWN_WIDTH = 1024
+"""Columns of a table, or units of a layer, of which the number is not known: few tables for dense layers are wider than a picture of MNIST, 784."""
 # Layers that take a table, and turn columns into columns.
 _OF_COLUMNS = frozenset(
     "keras.layers." + name for name in "Activation BatchNormalization Dense Dropout ELU Flatten GaussianNoise InputLayer LayerNormalization LeakyReLU Normalization ReLU Softmax".split()

@@ -61,6 +61,11 @@ def compiled_by(scope: Scope) -> str | None:
     return how
 
 
+def builds_graphs(module: Module) -> bool:
+    """Whether the code of a module is not traced but run once, to build a graph of TensorFlow 1."""
+    return module.is_graph_code or module.runtime.multi_backend_keras or module.runtime.tensorflow < (2, 0)
+
+
 def traced_calls(module: Module) -> Iterator[tuple[Call, str]]:
     """Calls in compiled code, in program order, each place once, with what compiles it.
 
@@ -68,7 +73,7 @@ def traced_calls(module: Module) -> Iterator[tuple[Call, str]]:
     a hand-written loop without ``fit``, none behind a question of how the code runs, and none of graphs of TensorFlow 1.
     """
     program = module.program
-    if module.is_graph_code or program.runs_eagerly:
+    if builds_graphs(module) or program.runs_eagerly:
         return
     seen = set()
     for call in module.run.calls:
@@ -286,7 +291,7 @@ def unrolled_loops(module: Module) -> Iterator[UnrolledLoop]:
     Loops over layers, over ``tf.range`` and over a length of unknown kind are left out.
     """
     program = module.program
-    if module.is_graph_code or program.runs_eagerly:
+    if builds_graphs(module) or program.runs_eagerly:
         return
     seen = set()
     for loop in module.run.loops:

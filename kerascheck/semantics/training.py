@@ -330,11 +330,6 @@ class Program:
                         return True
         return False
 
-    def has_few_examples(self, fit: Call) -> bool:
-        """The arrays that a model is fitted on are seen to hold fewer than a thousand examples, as those that are written out."""
-        count = least_examples(fit)
-        return count is not None and count < 1000
-
     @cached_property
     def is_only_dense(self) -> bool:
         """The layers that are seen are dense ones of no great size, and what works on their results: a step takes about a millisecond."""
@@ -500,7 +495,7 @@ def happens_before(first: Call, second: Call) -> bool:
     if roots[0] is not roots[1] and (roots[0].function is not None or "process" in (roots[0].label, roots[1].label)):
         return False
     around = set(map(id, second.scope.chain()))
-    return all(id(scope) in around for scope in first.scope.chain() if scope.kind in ("branch", "handler"))
+    return all(id(scope) in around for scope in first.scope.chain() if scope.kind in ("branch", "handler", "handed"))
 
 
 def policy_set_by(call: Call) -> str | None:

@@ -173,6 +173,8 @@ def test_what_cannot_be_followed_is_not_known(tmp_path, mapped):
         ("x", "return keras.ops.cast(x, 'float32') / 255"),
         ("x, y", "(a, b), c = (x, y), x\nreturn a / 255, c"),
         ("x", "return tf.strings.lower(x)"),
+        ("x", "return tf.squeeze(x, axis=-1) / 255."),
+        ("x", "return tf.squeeze(x, [-1])"),
     ],
 )
 def test_elementwise(tmp_path, parameters, body):
@@ -192,6 +194,7 @@ def test_elementwise(tmp_path, parameters, body):
         ("x", "return tf.reshape(x, [784]) / 255"),
         ("x", "return tf.transpose(x) * 2"),
         ("x", "return tf.squeeze(x) * 2"),
+        ("x", "return tf.squeeze(x, 0) * 2"),
         ("x", "return x @ x"),
         ("x", "return tf.stack([x, x]) * 2"),
         ("x", "x = x / 255\nx.set_shape([28, 28])\nreturn x"),

@@ -677,7 +677,9 @@ class Calls:
                 passed = spread(target, tensors and traced != "py_function")
                 if bound is not None:
                     passed = bound_arguments(bound, passed)
-                result = self._inline(target, passed, node, traced=traced)
+                # Whether a library calls what it is handed at once is not known.
+                place = Scope("handed", self.scope, self.module, node) if traced is None else self.scope
+                result = self._inside(place, lambda function, passed=passed: self._inline(function, passed, node, traced=traced), target)
         return result
 
     def _run_in_process(self, arguments: Arguments, node: cst.CSTNode) -> None:

@@ -1,6 +1,6 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
-from kerascheck.semantics.distribution import unplaced_models
+from kerascheck.semantics.distribution import unplaced_models, unplaced_optimizers
 
 
 class BuildOutsideScope(Rule):
@@ -9,14 +9,16 @@ class BuildOutsideScope(Rule):
     ## What it does
 
     Reports a model that `fit` trains and that is built outside of `strategy.scope()`, after a strategy for several devices
-    was made. A warning; an error where `compile` stands in the scope and the model does not, which raises.
+    was made. A warning; an error where `compile` stands in the scope and the model does not, which raises, and for an optimizer of
+    Keras 3 that is made outside and given to `compile` in the scope, which raises, too.
 
     ## Why it costs
 
     A model belongs to the strategy in whose scope it was built. Built and compiled outside, it trains on one
     device, without a word: the strategy is ignored. Built outside and compiled inside, Keras 3 stops in `fit` with a bare
     `AssertionError`, Keras 2 with "was not created in the distribution strategy scope" (tried with two logical devices on
-    TensorFlow 2.21 and 2.12).
+    TensorFlow 2.21 and 2.12). An optimizer of Keras 3 has variables from the start: made outside, it stops `fit` with "Mixing
+    different tf.distribute.Strategy objects", also where there is one device only. Keras 2 makes them in `fit`, and nothing happens.
 
     ## What the runtime does by itself
 
@@ -71,4 +73,12 @@ class BuildOutsideScope(Rule):
                 because="It is compiled inside of the scope, so fit raises." if inside else "Its fit ignores the strategy and trains on one device.",
                 severity=Severity.ERROR if inside else Severity.WARNING,
                 related=((model.strategy, "the strategy is made here"), (inside, "compiled here") if inside else (model.fit, "trained here")),
+            )
+        for optimizer, compiled in unplaced_optimizers(module):
+            yield self.finding(
+                optimizer,
+                "This optimizer is made outside of the scope of the strategy; make it inside of `with strategy.scope():`.",
+                because="Its variables belong to no strategy and the model to one, so fit raises.",
+                severity=Severity.ERROR,
+                related=((compiled, "given to the model here"),),
             )

@@ -2,10 +2,13 @@ from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.callbacks import may_act_on_batches
 from kerascheck.semantics.models import batching
+from kerascheck.semantics.training import least_examples
 from kerascheck.semantics.values import Made, constant
 
 _TINY = 16
 _DEFAULT = 32
+_MANY = 1000
+_STEPS = 4
 _SMALL = 2_000_000
 _LARGE_INPUT = 128 * 128 * 3
 _CHEAP = {
@@ -54,9 +57,9 @@ class TinyBatch(Rule):
     - Sizes of 17 and more that are written down, the default for models with convolutions or recurrent layers, and sizes that are not literals, such as one per replica.
     - Large inputs (more numbers than a picture of 128 x 128 pixels), stateful recurrent layers, attention, large models, and models of which the
       size is not known: memory may allow no more, or a step has enough to do. Only stacks of dense layers may leave the width of their
-      data open; it counts as 4,096 columns then.
-    - `gradient_accumulation_steps` in the optimizer; arrays that are seen to hold fewer than a thousand examples, and for the default
-      size also where nothing of a thousand or more is seen to be loaded.
+      data open; it counts as 1,024 columns then.
+    - `gradient_accumulation_steps` in the optimizer; arrays that are seen to make fewer than four batches. For the default size also
+      those of fewer than a thousand examples, and where nothing of a thousand or more is seen to be loaded.
     - A callback that acts on batches, such as one that raises the learning rate with each, or one that is not known.
     - Validation and prediction; hand-written loops; lines with a comment on memory.
 
@@ -96,15 +99,18 @@ class TinyBatch(Rule):
                 continue
             for fit in model.fits:
                 batch = batching(fit)
-                if batch is None or batch.place.node in seen or module.program.has_few_examples(fit) or may_act_on_batches(fit) or _is_explained(batch.place):
+                if batch is None or batch.place.node in seen or may_act_on_batches(fit) or _is_explained(batch.place):
                     continue
-                default = batch.place.node is fit.node
+                default, count = batch.place.node is fit.node, least_examples(fit)
+                if count is not None and count < (_MANY if default else _STEPS * batch.size):
+                    continue
                 if batch.size > (_DEFAULT if default else _TINY) or default and not (_is_quick(model) and module.program.has_many_examples(fit)):
                     continue
                 seen.add(batch.place.node)
+                larger = "64 or 128" if default else "32 or 64" if count is None or count >= 64 else f"all {count} at once"
                 yield self.finding(
                     batch.place,
-                    f"Batches of {batch.size}{', the default,' * default} leave this model, {model.size}, little to do in a step; try {'64 or 128' if default else '32 or 64'}.",
+                    f"Batches of {batch.size}{', the default,' * default} leave this model, {model.size}, little to do in a step; try {larger}.",
                     because="A step has a fixed cost in Python and for starting its operations, which so few examples do not outweigh.",
                     related=((model, "the model"), *(((fit, "trained here"),) if fit.node is not batch.place.node else ())),
                 )
