@@ -321,3 +321,18 @@ def test_what_a_library_is_handed_may_not_have_run(tmp_path):
     code = "from z import register\ndef block(): return tf.constant(1)\nregister(block)\nfor gpu in tf.config.list_physical_devices('GPU'): tf.config.experimental.set_memory_growth(gpu, True)\n"
     assert not findings(tmp_path, code, "", "--select", "KC307")
     assert findings(tmp_path, code.replace("register(block)", "block()"), "", "--select", "KC307")
+
+
+@pytest.mark.parametrize(
+    ("imports", "pin", "severities"),
+    [
+        ("", "", ["warning"]),
+        ("", "tensorflow==2.12", ["info"]),
+        ("from keras.layers.wrappers import TimeDistributed", "", ["info"]),
+        ("import tf_keras", "", ["info"]),
+        ("", "keras==2.3.1", []),
+    ],
+)
+def test_steps_are_folded_into_the_batch_by_keras_2(tmp_path, imports, pin, severities):
+    code = f"{imports}\nmodel.add(tf.keras.layers.TimeDistributed(tf.keras.layers.Dense(3)))\n"
+    assert [finding["severity"] for finding in findings(tmp_path, code, pin, "--select", "KC209")] == severities

@@ -16,7 +16,7 @@ class TimeDistributedDense(Rule):
     ## What it does
 
     Reports `TimeDistributed(Dense(...))`, and the same with `Activation`, `ReLU`, `LeakyReLU`, `ELU`,
-    `Dropout`, `Embedding`, `Rescaling` or `LayerNormalization`, as a warning; and as an info a convolution or a
+    `Dropout`, `Embedding`, `Rescaling` or `LayerNormalization`, as a warning, in projects for Keras 2 as an info; and as an info a convolution or a
     whole model in `TimeDistributed` over 10 steps or more, where the shape of the input tells the number.
 
     ## Why it costs
@@ -38,13 +38,13 @@ class TimeDistributedDense(Rule):
 
     ## What the runtime does by itself
 
-    Nothing in Keras 3. tf.keras 2 folds the time axis into the batch itself, so this rule is silent there:
+    Nothing in Keras 3. tf.keras 2 folds the time axis into the batch itself, so there it is only two reshapes too many:
     the advice that `TimeDistributed` costs nothing dates from that time. `Dense` has always applied to the
     last axis; seq2seq examples wrap it because Keras 1 had to.
 
     ## When it stays silent
 
-    - `keras = 2`, or TensorFlow below 2.16.
+    - Keras before 2.4 on other backends, and graphs of TensorFlow 1.
     - Sequences of one step, as behind `RepeatVector(1)`.
     - Layers that look at more than the last axis, short sequences of images, sequences of unknown length.
     - `BatchNormalization` and `PReLU`, which have other weights or statistics without the wrapper, and `Softmax`, which reads the mask.
@@ -82,7 +82,8 @@ class TimeDistributedDense(Rule):
     loss_tolerance = 1e-5
 
     def check(self, module):
-        if module.runtime.keras < 3 or module.program.imports_old_keras:
+        older = module.runtime.keras < 3 or module.program.imports_old_keras
+        if module.runtime.multi_backend_keras or module.is_graph_code:
             return
         for call in module.program.calls("keras.layers.TimeDistributed"):
             layer = call.argument(0, "layer")
@@ -94,12 +95,17 @@ class TimeDistributedDense(Rule):
             short = layer.name.rpartition(".")[2]
             yield self.finding(
                 call,
-                f"TimeDistributed({short}(...)) runs {short} once for every time step; {short} alone does the same in one go.",
-                because=f"In Keras 3 TimeDistributed is a loop over the steps, and {short} takes sequences as they are.",
+                f"TimeDistributed({short}(...)) does no more than {short}, which takes sequences as they are; leave the wrapper out."
+                if older
+                else f"TimeDistributed({short}(...)) runs {short} once for every time step; {short} alone does the same in one go.",
+                because="Keras 2 folds the steps into the batch and back for it, and Keras 3 would run them one after the other."
+                if older
+                else f"In Keras 3 TimeDistributed is a loop over the steps, and {short} takes sequences as they are.",
+                severity=Severity.INFO if older else Severity.WARNING,
                 fix=unwrap(call, layer, safe=short != "Dropout"),
             )
         seen = set()
-        for model in module.models:
+        for model in () if older else module.models:
             for layer in model.layers:
                 steps = layer.shape[1] if layer.name == "keras.layers.TimeDistributed" and layer.shape else None
                 inner = layer.made.argument(0, "layer") if steps is not None and steps >= _MANY else None
