@@ -340,9 +340,17 @@ def test_an_interrupt_is_quiet(project):
     process = subprocess.Popen(
         [sys.executable, "-m", "kerascheck", "train.py"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
-    time.sleep(1.5)  # it waits for the other end of the pipe
+    # It has opened its end of the pipe when ours can be opened; then it waits for something to read.
+    written = None
+    while written is None:
+        assert process.poll() is None
+        try:
+            written = os.open(path / "train.py", os.O_WRONLY | os.O_NONBLOCK)
+        except OSError:
+            time.sleep(0.05)
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=20)
+    out, err = process.communicate(timeout=60)
+    os.close(written)
     assert (process.returncode, out, err.strip()) == (130, b"", b"")
 
 

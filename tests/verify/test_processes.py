@@ -81,7 +81,9 @@ def test_spawned_workers_are_served_too(run):
         "    with multiprocessing.get_context('spawn').Pool(1) as pool:\n"
         "        print(pool.map(work, [40]))\n"
     )
-    assert run(text, data="def size(): return 1\n", served={"data": "def size(): return 2\n"}).output.strip() == "[42]"
+    result = run(text, data="def size(): return 1\n", served={"data": "def size(): return 2\n"})
+    # On a busy machine Python may warn behind it that the pool was not tidied up in time.
+    assert result.output.splitlines()[0] == "[42]"
 
 
 def test_standard_input_is_closed(run):
