@@ -7,6 +7,7 @@ editor or the whole tree by CI.
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 from collections.abc import Iterable, Iterator
@@ -16,6 +17,8 @@ from kerascheck.source.discovery import File, discover
 from kerascheck.source.requirements import kind_of
 
 _ROOT_MARKS = (".git", "pyproject.toml", "setup.py", "setup.cfg")
+_WEAK_MARKS = ("requirements.txt", "README.md", "README.rst", "README", "LICENSE")
+_MOST_FOLDERS_UP = 4
 _MOST = 30
 """Importers that are looked at; a module that more files import is a library of its own."""
 _SEARCHED_FOLDERS = 7
@@ -27,14 +30,22 @@ _AS = re.compile(r"\bas\s+\w+")
 
 
 def project_root(path: str) -> str:
-    """The nearest folder upwards that looks like the root of a project; the file's own folder where none does."""
+    """The nearest folder upwards that looks like the root of a project; the file's own folder where none does.
+
+    What was downloaded without its history may have no more than a README; that counts a few folders up, and not at home.
+    """
     own = folder = os.path.dirname(os.path.abspath(path))
-    while not any(os.path.exists(os.path.join(folder, mark)) for mark in _ROOT_MARKS):
+    fallback, home = None, os.path.expanduser("~")
+    for depth in itertools.count():
+        if any(os.path.exists(os.path.join(folder, mark)) for mark in _ROOT_MARKS):
+            return folder
+        if fallback is None and depth <= _MOST_FOLDERS_UP and folder != home and any(os.path.exists(os.path.join(folder, mark)) for mark in _WEAK_MARKS):
+            fallback = folder
         parent = os.path.dirname(folder)
         if parent == folder:
-            return own
+            break
         folder = parent
-    return folder
+    return fallback or own
 
 
 class ImportGraph:

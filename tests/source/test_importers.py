@@ -80,3 +80,21 @@ def test_the_root_of_a_project(tmp_path):
     assert project_root(str(inner / "x.py")) == str(inner)
     (tmp_path / "a" / "setup.py").write_text("")
     assert project_root(str(inner / "x.py")) == str(tmp_path / "a")
+
+
+def test_a_readme_is_a_root_where_nothing_better_is(tmp_path):
+    inner = tmp_path / "a" / "b" / "c"
+    inner.mkdir(parents=True)
+    (tmp_path / "a" / "README.md").write_text("")
+    assert project_root(str(inner / "x.py")) == str(tmp_path / "a")
+    (tmp_path / ".git").mkdir()
+    assert project_root(str(inner / "x.py")) == str(tmp_path)
+
+
+def test_a_readme_far_up_or_at_home_is_no_root(tmp_path, monkeypatch):
+    far = tmp_path.joinpath(*"abcdef")
+    far.mkdir(parents=True)
+    (tmp_path / "README.md").write_text("")
+    assert project_root(str(far / "x.py")) == str(far)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert project_root(str(tmp_path / "a" / "x.py")) == str(tmp_path / "a")
