@@ -336,3 +336,59 @@ def test_what_a_library_is_handed_may_not_have_run(tmp_path):
 def test_steps_are_folded_into_the_batch_by_keras_2(tmp_path, imports, pin, severities):
     code = f"{imports}\nmodel.add(tf.keras.layers.TimeDistributed(tf.keras.layers.Dense(3)))\n"
     assert [finding["severity"] for finding in findings(tmp_path, code, pin, "--select", "KC209")] == severities
+
+
+STEP = """
+optimizer = tf.keras.optimizers.SGD()
+@tf.function
+def step(x):
+    with tf.GradientTape() as tape: loss = tf.reduce_sum(model(x))
+    optimizer.apply_gradients(zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables))
+for x in DATA: step(x)
+"""
+LIST = "def map_it(x):\n    seen = []\n    def note(y): seen.append(y)\n    note(x + 1)\n    return x\nmodel.fit(load_dataset().map(map_it))\n"
+ONCE = "from z import once\nclass Scaled(tf.keras.layers.Layer):\n    DECORATED\n    def scale(self): return tf.Variable(2.0)\n    def call(self, x): return x * self.scale()\nmodel.add(Scaled())\nmodel.fit(load())\n"
+SCOPE = "optimizer = tf.keras.optimizers.SGD()\nwith tf.distribute.MirroredStrategy().scope():\n    model = tf.keras.Sequential([tf.keras.layers.Dense(1)])\n    model.compile(optimizer, 'mse')\nAGAIN\nmodel.fit(load())\n"
+KEYS = "class Named(tf.keras.layers.Layer):\n    def call(self, inputs):\n        for KEYS in inputs.items():\n            if TEST: inputs = value\n        return inputs\nmodel.add(Named())\nmodel.fit(load())\n"
+
+
+@pytest.mark.parametrize(
+    ("code", "said", "silent"),
+    [
+        # Once in several turns, and what nobody looks at.
+        ("KC405", "for i in load(): show(model.predict(i[None]))\nmodel.fit(load())\n", "for i in load():\n    if i % 100 == 0: show(model.predict(i[None]))\nmodel.fit(load())\n"),
+        ("KC405", "for i in load(): show(model.predict(i[None]))\nmodel.fit(load())\n", "for i in load(): model.predict(i[None])\nmodel.fit(load())\n"),
+        # A list that is made anew in every trace.
+        ("KC108", "seen = []\n" + LIST.replace("    seen = []\n", ""), LIST),
+        # A decorator that may run it once.
+        ("KC204", ONCE.replace("DECORATED", ""), ONCE.replace("DECORATED", "@once")),
+        # Compiled again before it is trained.
+        ("KC501", SCOPE.replace("AGAIN", ""), SCOPE.replace("AGAIN", "model.compile('sgd', 'mse')")),
+        # The keys of a dictionary of tensors.
+        ("KC202", KEYS.replace("for KEYS in inputs.items():", "for value in [inputs]:").replace("TEST", "inputs > 0"), KEYS.replace("KEYS", "name, value").replace("TEST", "name.endswith('x')")),
+        # Python that may have padded everything.
+        (
+            "KC417",
+            STEP.replace("DATA", "tf.data.TFRecordDataset('f').map(lambda r: tf.io.decode_raw(r, tf.float32)).padded_batch(8, [None])"),
+            STEP.replace("DATA", "tf.data.TFRecordDataset('f').map(lambda r: tf.py_function(load, [r], tf.float32)).padded_batch(8, [None])"),
+        ),
+        # Chosen by whether cuDNN may be used.
+        ("KC208", "layer = tf.keras.layers.RNN(tf.keras.layers.LSTMCell(8))\n", "if allow_cudnn: layer = tf.keras.layers.LSTM(8)\nelse: layer = tf.keras.layers.RNN(tf.keras.layers.LSTMCell(8))\n"),
+        # Compiled after all training.
+        (
+            "KC407",
+            "import numpy as np\nx = np.random.rand(5000, 4)\nmodel.fit(x, x, epochs=20)\n",
+            "import numpy as np\nx = np.random.rand(5000, 4)\nother = tf.keras.Sequential([tf.keras.layers.Dense(1)])\nother.compile('sgd', 'mse', steps_per_execution=8)\nother.fit(x, x, epochs=20)\nother.compile('sgd', 'mse')\n",
+        ),
+        # Three batches are left of four.
+        (
+            "KC411",
+            "import numpy as np\nx = np.ones((400, 4))\nmodel.fit(x, x, batch_size=16)\n",
+            "import numpy as np\nx = np.ones((8, 4))\nmodel.fit(x, x, batch_size=2, validation_split=0.2)\n",
+        ),
+    ],
+)
+def test_what_looks_like_it_and_is_not(tmp_path, code, said, silent):
+    data = "def load_dataset(): return tf.data.Dataset.range(9)\n"
+    assert findings(tmp_path, data + said, "", "--select", code)
+    assert not findings(tmp_path, data + silent, "", "--select", code)

@@ -112,7 +112,7 @@ def changing_numbers(module: Module) -> Iterator[TurnArgument]:
                 loop, values = _counted(arg.value, value, entry.scope), turns(entry.scope)
             else:
                 values = float("inf") if loop.trips is None else loop.trips
-            if loop is not None and values > FEW_TRACES and not _is_python(entry, key) and _counting_branch(entry.scope, loop) is None:
+            if loop is not None and values > FEW_TRACES and not _is_python(entry, key) and counting_branch(entry.scope, loop) is None:
                 yield TurnArgument(entry, arg, loop)
 
 
@@ -124,7 +124,7 @@ def changing_shapes(module: Module) -> Iterator[TurnArgument]:
             continue
         for arg in entry.arguments.nodes.values():
             found = _reshaped(module, entry, arg)
-            if found is not None and turns(entry.scope) > FEW_TRACES and _counting_branch(entry.scope, found.loop) is None:
+            if found is not None and turns(entry.scope) > FEW_TRACES and counting_branch(entry.scope, found.loop) is None:
                 yield found
                 break
 
@@ -211,12 +211,17 @@ def _reshaped(module: Module, entry: Call, arg: cst.Arg) -> TurnArgument | None:
     return TurnArgument(entry, arg, loop, growing) if growing is not None else None
 
 
+_PYTHON = frozenset({"tensorflow.py_function", "tensorflow.numpy_function", "tensorflow.compat.v1.numpy_function", "tensorflow.compat.v1.py_func"})
+
+
 def _padding(stage: Stage) -> Stage | None:
     """The operation that gives each batch the length of its longest element; None where the shapes are fixed or not known."""
     for current in stage.upstream():
         if current.name == "padded_batch":
             shapes = current.argument(1, "padded_shapes")
-            return current if shapes is None or _holds_none(shapes) else None
+            # Python in a map before it may have given all of them one length.
+            hidden = any(call.name in _PYTHON for stage in current.upstream() if stage.facts is not None for call in stage.facts.calls)
+            return current if not hidden and (shapes is None or _holds_none(shapes)) else None
         if current.name == "bucket_by_sequence_length":
             to_boundary = current.argument(6, "pad_to_bucket_boundary")
             return current if constant(to_boundary or Const(False)) is False else None
@@ -303,7 +308,7 @@ def rare_updates(module: Module) -> Iterator[tuple[Call, Call, Scope]]:
     seen = set()
     for update in () if module.is_graph_code else module.program.updates:
         loop = next((loop for loop in update.scope.loops() if isinstance(loop.node, (cst.For, cst.While))), None)
-        branch = _counting_branch(update.scope, loop) if loop is not None else None
+        branch = counting_branch(update.scope, loop) if loop is not None else None
         if branch is None or update.node in seen:
             continue
         before = [call for call in gradients if is_inside(call.scope, loop) and call.order < update.order]
@@ -314,7 +319,7 @@ def rare_updates(module: Module) -> Iterator[tuple[Call, Call, Scope]]:
             yield update, taken, branch
 
 
-def _counting_branch(scope: Scope, loop: Scope) -> Scope | None:
+def counting_branch(scope: Scope, loop: Scope) -> Scope | None:
     """The condition that holds once in several turns, on the way from a loop to a place in it: with ``%``, or on a number that is counted up and set back."""
     for each in scope.chain():
         if each.kind == "branch" and is_inside(each, loop) and isinstance(each.node, cst.If):

@@ -111,7 +111,12 @@ def unplaced_optimizers(module: Module) -> Iterator[tuple[Call, Call]]:
     if module.is_graph_code or module.runtime.keras < 3 or module.program.imports_old_keras or module.mentions(_OTHER_WAYS):
         return
     seen = set()
-    for compiled in module.program.model_calls("compile"):
+    compiles = list(module.program.model_calls("compile"))
+    trained = list(module.program.model_calls("fit", "fit_generator", "train_on_batch"))
+    for compiled in compiles:
+        # Another compile may come in between, with an optimizer of its own.
+        if not any(fit.order > compiled.order and _last_before(fit, compiles) is compiled for fit in trained):
+            continue
         optimizer = compiled.argument(0, "optimizer")
         made = optimizer.call if isinstance(optimizer, Made) and library.class_of(optimizer.name) == "keras.Optimizer" else None
         if made is None or made.node in seen or not _is_placed(compiled.scope) or _may_be_placed(made.scope):
@@ -119,6 +124,12 @@ def unplaced_optimizers(module: Module) -> Iterator[tuple[Call, Call]]:
         if all(isinstance(option, Made) and option.name.endswith("MirroredStrategy") for option in _entered(compiled.scope)):
             seen.add(made.node)
             yield made, compiled
+
+
+def _last_before(fit: Call, compiles: list[Call]) -> Call | None:
+    """The last ``compile`` of the model that is trained before that."""
+    own = {id(option) for option in options_of(fit.receiver)}
+    return next((call for call in reversed(compiles) if call.order < fit.order and own & {id(option) for option in options_of(call.receiver)}), None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,7 +40,7 @@ _WITHOUT_VARIABLES = frozenset(
     ).split()
 )
 
-_RESHAPING = frozenset("tensorflow." + name for name in "reshape expand_dims squeeze identity ensure_shape stop_gradient".split())
+_RESHAPING = frozenset("tensorflow." + name for name in "reshape stack expand_dims squeeze identity ensure_shape stop_gradient".split())
 # Element-wise on any rank, so the same on a batch as on its elements.
 _ELEMENTWISE = frozenset(
     "tensorflow." + name

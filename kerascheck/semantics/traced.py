@@ -238,7 +238,7 @@ def _is_certainly_tensor(value: Value) -> bool:
 
 def _tells_of_tracing(call: Call) -> bool:
     """Whether a print says itself that it is for the trace."""
-    return re.search(r"trac|\.shape|compil", call.module.tree.code_of(call.node), re.I) is not None
+    return re.search(r"trac|追踪|跟踪|\.shape|compil", call.module.tree.code_of(call.node), re.I) is not None
 
 
 def _counts(call: Call) -> bool:

@@ -59,7 +59,7 @@ _REINFORCEMENT = re.compile(r"^\s*(?:from|import)\s+(?:gym|gymnasium|tf_agents|p
 _ENVIRONMENT = re.compile(r"(?:^|_)env(?:s|ironment|ironments)?\d*$", re.I)
 # Estimators of scikit-learn around a function that builds a model, and searches over the models that one builds.
 _TRAINS_FOR_OTHERS = re.compile(r"\bKeras(?:Classifier|Regressor)$|^keras_?tuner\..*\.search$")
-_ADVERSARIES = (re.compile(r"\bgenerator\b", re.I), re.compile(r"\bdiscriminator\b", re.I))
+_ADVERSARIES = (re.compile(r"(?:\b|_)generator(?:\b|_)", re.I), re.compile(r"(?:\b|_)discriminator(?:\b|_)", re.I))
 _GAN = re.compile(r"\bGAN\b", re.I)
 _DOUBLE = re.compile(r"""set_floatx\(\s*["']float64|dtype\s*=\s*(?:tf\.float64|["']float64)""")
 _CPU_DEVICE = re.compile(r"/?(?:device:)?cpu(?::\d+)?", re.I)
@@ -718,15 +718,30 @@ def _image_flows(value: Value) -> Iterator[Call]:
             yield option.call
 
 
+def _enclosing(tree: Tree, node: cst.CSTNode) -> set[cst.CSTNode]:
+    """The functions around a node."""
+    return {outer for outer in tree.ancestors(node) if isinstance(outer, (cst.FunctionDef, cst.Lambda))}
+
+
 def is_captured(call: Call) -> bool:
-    """Whether the receiver of a method call is a variable from outside of the function that calls it."""
+    """Whether the receiver of a method call is a variable from outside of the function that calls it.
+
+    In compiled code, from outside of what is compiled: a list of the function around may be made anew in every trace.
+    """
     function = call.scope.frame.function
     receiver = call.node.func.value if isinstance(call.node, cst.Call) and isinstance(call.node.func, cst.Attribute) else None
     if function is None or receiver is None:
         return False
     if isinstance(receiver, cst.Attribute):
         return True
-    return isinstance(receiver, cst.Name) and receiver.value not in _remembered(function.module, function.node, _local_names)
+    if not isinstance(receiver, cst.Name):
+        return False
+    for frame in call.scope.frames():
+        if frame.function is not None and receiver.value in _remembered(frame.function.module, frame.function.node, _local_names):
+            return False
+        if frame.function is None or frame.traced or frame.function.node not in _enclosing(call.module.tree, call.node):
+            break
+    return True
 
 
 def expects_one(scope: Scope) -> bool:

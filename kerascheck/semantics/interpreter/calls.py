@@ -384,6 +384,9 @@ class Calls:
         name = f"{owner}.{attribute}" if owner else None
         call = self._record(node, name, attribute, receiver, arguments)
         if owner == "tensorflow.Tensor":
+            if attribute in ("items", "keys"):
+                # What is taken to be a tensor is a dictionary of them, and its keys are none.
+                return UNKNOWN
             if attribute in ("set_shape", "get_shape"):
                 self._use("shape", node)
                 return UNKNOWN

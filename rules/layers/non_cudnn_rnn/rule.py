@@ -1,3 +1,5 @@
+import libcst as cst
+
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.fixes import drop_argument, recurrent_layer
@@ -109,7 +111,7 @@ class NonCudnnRnn(Rule):
             cell = call.argument(0, "cell")
             # A cell that is also called by itself shares its weights with the RNN.
             shared = any(other.attribute == "__call__" and other.receiver is cell for other in module.run.calls)
-            if isinstance(cell, Made) and cell.name in ("keras.layers.LSTMCell", "keras.layers.GRUCell") and not shared:
+            if not _chooses(call) and isinstance(cell, Made) and cell.name in ("keras.layers.LSTMCell", "keras.layers.GRUCell") and not shared:
                 layer = cell.name.rpartition(".")[2].removesuffix("Cell")
                 yield self.finding(
                     call,
@@ -117,3 +119,8 @@ class NonCudnnRnn(Rule):
                     because="On a GPU it runs a loop of small operations over the time steps.",
                     fix=recurrent_layer(call, cell, layer),
                 )
+
+
+def _chooses(call):
+    """Whether a condition that speaks of cuDNN chooses the layer."""
+    return any(scope.kind == "branch" and isinstance(scope.node, (cst.If, cst.IfExp)) and "cudnn" in scope.module.tree.code_of(scope.node.test).lower() for scope in call.scope.chain())

@@ -102,6 +102,8 @@ class MissingStepsPerExecution(Rule):
                 continue
             for call in model.compiles:
                 eager = call.argument(5, "run_eagerly")
+                if not any(fit.order > call.order for fit in model.fits):
+                    continue
                 if call.argument(6, "steps_per_execution") is None and (eager is None or constant(eager, True) is False) and call.node not in seen:
                     seen.add(call.node)
                     yield self.finding(

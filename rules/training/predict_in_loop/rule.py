@@ -2,6 +2,7 @@ import libcst as cst
 
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
+from kerascheck.semantics.compiled import counting_branch
 from kerascheck.semantics.fixes import rename_method
 from kerascheck.semantics.training import environment_loop, in_session, turns, varies
 from kerascheck.semantics.values import datasets_in
@@ -93,6 +94,9 @@ class PredictInLoop(Rule):
             if loop is not None and any((other.name or "").startswith(("matplotlib.", "builtins.input")) for other in module.pipelines.calls_in(loop)):
                 continue
             if loop is None or in_session(call.scope) or turns(call.scope) <= _A_FEW:
+                continue
+            # Once in several turns; and what nobody looks at is called to build the model.
+            if counting_branch(call.scope, loop) is not None or isinstance(call.module.tree.parents.get(call.node), cst.Expr):
                 continue
             # Around a loop over single items, one over models changes nothing.
             models = varies(call.node.func, call.scope)

@@ -101,7 +101,7 @@ class TinyBatch(Rule):
                 batch = batching(fit)
                 if batch is None or batch.place.node in seen or may_act_on_batches(fit) or _is_explained(batch.place):
                     continue
-                default, count = batch.place.node is fit.node, least_examples(fit)
+                default, count = batch.place.node is fit.node, _examples(fit)
                 if count is not None and count < (_MANY if default else _STEPS * batch.size):
                     continue
                 if batch.size > (_DEFAULT if default else _TINY) or default and not (_is_quick(model) and module.program.has_many_examples(fit)):
@@ -114,6 +114,12 @@ class TinyBatch(Rule):
                     because="A step has a fixed cost in Python and for starting its operations, which so few examples do not outweigh.",
                     related=((model, "the model"), *(((fit, "trained here"),) if fit.node is not batch.place.node else ())),
                 )
+
+
+def _examples(fit):
+    """How many examples are trained on, without those that are held out; None where that is not known."""
+    count, held_out = least_examples(fit), constant(fit.argument(None, "validation_split"), 0)
+    return count if count is None or type(held_out) not in (int, float) else int(count * (1 - held_out))
 
 
 def _is_quick(model):
