@@ -346,7 +346,7 @@ def step(x):
     optimizer.apply_gradients(zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables))
 for x in DATA: step(x)
 """
-LIST = "def map_it(x):\n    seen = []\n    def note(y): seen.append(y)\n    note(x + 1)\n    return x\nmodel.fit(load_dataset().map(map_it))\n"
+LIST = "def map_it(x):\n    seen = []\n    def note(y): seen.append(y)\n    def both(y): note(y)\n    both(x + 1)\n    return x\nmodel.fit(load_dataset().map(map_it))\n"
 ONCE = "from z import once\nclass Scaled(tf.keras.layers.Layer):\n    DECORATED\n    def scale(self): return tf.Variable(2.0)\n    def call(self, x): return x * self.scale()\nmodel.add(Scaled())\nmodel.fit(load())\n"
 SCOPE = "optimizer = tf.keras.optimizers.SGD()\nwith tf.distribute.MirroredStrategy().scope():\n    model = tf.keras.Sequential([tf.keras.layers.Dense(1)])\n    model.compile(optimizer, 'mse')\nAGAIN\nmodel.fit(load())\n"
 KEYS = "class Named(tf.keras.layers.Layer):\n    def call(self, inputs):\n        for KEYS in inputs.items():\n            if TEST: inputs = value\n        return inputs\nmodel.add(Named())\nmodel.fit(load())\n"
@@ -365,7 +365,7 @@ KEYS = "class Named(tf.keras.layers.Layer):\n    def call(self, inputs):\n      
         # Compiled again before it is trained.
         ("KC501", SCOPE.replace("AGAIN", ""), SCOPE.replace("AGAIN", "model.compile('sgd', 'mse')")),
         # The keys of a dictionary of tensors.
-        ("KC202", KEYS.replace("for KEYS in inputs.items():", "for value in [inputs]:").replace("TEST", "inputs > 0"), KEYS.replace("KEYS", "name, value").replace("TEST", "name.endswith('x')")),
+        ("KC202", KEYS.replace("for KEYS in inputs.items():\n            ", "value = -inputs\n        ").replace("TEST", "tf.reduce_sum(inputs) > 0"), KEYS.replace("KEYS", "name, value").replace("TEST", "ends(name)").replace("class", "def ends(name): return name.endswith('x')\nclass", 1)),
         # Python that may have padded everything.
         (
             "KC417",

@@ -61,9 +61,16 @@ def compiled_by(scope: Scope) -> str | None:
     return how
 
 
+_OF_TENSORFLOW_2 = re.compile(r"GradientTape|tf\.function|enable_eager_execution")
+
+
 def builds_graphs(module: Module) -> bool:
-    """Whether the code of a module is not traced but run once, to build a graph of TensorFlow 1."""
-    return module.is_graph_code or module.runtime.multi_backend_keras or module.runtime.tensorflow < (2, 0)
+    """Whether the code of a module is not traced but run once, to build a graph of TensorFlow 1.
+
+    A pin of another part of the project does not make it so where the module itself is written for TensorFlow 2.
+    """
+    old = module.runtime.multi_backend_keras or module.runtime.tensorflow < (2, 0)
+    return module.is_graph_code or old and not module.mentions(_OF_TENSORFLOW_2)
 
 
 def traced_calls(module: Module) -> Iterator[tuple[Call, str]]:

@@ -736,10 +736,11 @@ def is_captured(call: Call) -> bool:
         return True
     if not isinstance(receiver, cst.Name):
         return False
+    around = _enclosing(call.module.tree, call.node)
     for frame in call.scope.frames():
-        if frame.function is not None and receiver.value in _remembered(frame.function.module, frame.function.node, _local_names):
+        if frame.function is not None and frame.function.node in around and receiver.value in _remembered(frame.function.module, frame.function.node, _local_names):
             return False
-        if frame.function is None or frame.traced or frame.function.node not in _enclosing(call.module.tree, call.node):
+        if frame.traced:
             break
     return True
 

@@ -27,6 +27,7 @@ class BuildOutsideScope(Rule):
     ## When it stays silent
 
     - The model is built in a scope, also in a function that is called there, or in a `with` that cannot be read.
+    - The model is compiled again before it is trained, with another optimizer.
     - Where the model comes from cannot be seen.
     - The strategy is made later, under a condition, or is `OneDeviceStrategy` or the default.
     - `fit` stands in a scope, or another model of the program does: the program may compare both.

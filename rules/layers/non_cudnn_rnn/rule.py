@@ -58,6 +58,7 @@ class NonCudnnRnn(Rule):
     ## When it stays silent
 
     - Arguments whose values the file does not tell: variables, parameters, `**options`.
+    - `RNN` with a cell under a condition that speaks of cuDNN: it is the other choice.
     - `dropout`, `go_backwards` and `Bidirectional`, which cuDNN allows.
     - `SimpleRNN`, `ConvLSTM2D`, own cells and stacked cells, which cuDNN does not know.
     - A cell that is also called by itself, one step at a time, and shares its weights with the RNN.

@@ -53,6 +53,7 @@ class MissingStepsPerExecution(Rule):
 
     ## When it stays silent
 
+    - No `fit` of the model comes after that `compile`.
     - The argument is given, or may be in `**options`; `run_eagerly`; other backends, which were not measured; TensorFlow before 2.4,
       which lacks it.
     - Convolutions, recurrent layers, attention; models and layers of the project's own, and any whose size is not known. Only stacks of

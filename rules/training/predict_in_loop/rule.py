@@ -41,6 +41,7 @@ class PredictInLoop(Rule):
     - A whole array that does not depend on the loop, as once per epoch.
     - Loops of at most 10 turns in total, as `take(1)`, literal ranges and slices tell, or a `break` under no condition.
     - Loops that plot with Matplotlib or wait for `input`: they are for people.
+    - Once in several turns, as under `if step % 100 == 0`, and calls whose result nobody takes, which build the model.
     - `batch_size` or `steps` is given: each call then predicts more than a batch.
     - The session of a TensorFlow 1 graph, and code with placeholders, estimators or
       `disable_eager_execution`.

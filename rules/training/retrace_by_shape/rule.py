@@ -29,6 +29,7 @@ class RetraceByShape(Rule):
     - `reduce_retracing=True`, `experimental_relax_shapes=True` or `input_signature` is given, or may be.
     - The batch is padded to a fixed shape: literal `padded_shapes` without `None`, or
       `pad_to_bucket_boundary=True` (one trace for each bucket).
+    - Python in a map before it, through `py_function` or `numpy_function`: it may have padded everything.
     - `map` or anything else that may fix the shape follows the padding.
     - Only the last batch is smaller: that is one more trace.
     - A window that moves (`x[i : i + n]`), or one that drops as much as it gains.
