@@ -64,6 +64,7 @@ class LateDeviceConfig(Rule):
     ## Precision
 
     Read on real code: of a sample of findings in 6,100 public files 4 right.
+    Of a sample in 9,800 files more: 4 right, 1 wrong, before what was wrong for a general reason was silenced.
 
     ## References
 

@@ -51,6 +51,7 @@ class MissingMemoryGrowth(Rule):
     Read on real code: of a sample of findings in 6,100 public files 19 right, 2 arguable, 1 wrong; of a later one in 5,300 other
     files 4 right. What was wrong for a general reason became one of the silences above.
     Of a sample in 3,700 further files: 6 right, 1 arguable.
+    Of a sample in 9,800 files more: 14 right, 1 arguable, 1 wrong, before what was wrong for a general reason was silenced.
 
     ## References
 

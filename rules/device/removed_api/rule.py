@@ -61,6 +61,7 @@ class RemovedApi(Rule):
     for TensorFlow 1 or in branches for it; 2, in one file, were wrong: `is_v2_0()` chooses there between the old and the new. Such tests are
     seen since, and 134 findings are left. Of the 92 infos 23 were drawn and read: 22 right, and one arguable, in a project for TensorFlow 1.
     Of a sample in 3,700 further files: 11 right, 3 wrong, before what was wrong for a general reason was silenced.
+    Of a sample in 9,800 files more: 49 right, 2 arguable, 3 wrong, before what was wrong for a general reason was silenced.
 
     ## References
 

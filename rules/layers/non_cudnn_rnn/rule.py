@@ -83,6 +83,7 @@ class NonCudnnRnn(Rule):
     Read on real code: of a sample of findings in 6,100 public files 8 right, 2 arguable; of a later one in 5,300 other files 9
     right.
     Of a sample in 3,700 further files: 3 right, 2 wrong, before what was wrong for a general reason was silenced.
+    Of a sample in 9,800 files more: 18 right, 4 arguable, 2 wrong, before what was wrong for a general reason was silenced.
 
     ## References
 

@@ -47,6 +47,7 @@ class PythonLoopInCall(Rule):
     Read on real code: all 7 findings in 1,442 public files with compiled code: 7 right, 2 of them in a guide that
     shows the mechanism.
     They were counted before modules that define layers and train nothing were left to the scripts that import them.
+    Of a sample in 9,800 files more: 6 right, 4 arguable, 1 wrong, before what was wrong for a general reason was silenced.
 
     ## References
 

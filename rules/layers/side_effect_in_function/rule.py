@@ -49,6 +49,7 @@ class SideEffectInFunction(Rule):
     Read on real code: all 9 findings in 1,442 public files with compiled code: 8 right, 1 in a demonstration of constants.
     What is known of older versions of this rule (12 wrong of 21) became the silences above.
     They were counted before modules that define layers and train nothing were left to the scripts that import them.
+    Of a sample in 9,800 files more: 4 right, 4 wrong, before what was wrong for a general reason was silenced.
 
     ## References
 

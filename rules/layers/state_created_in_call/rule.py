@@ -46,6 +46,7 @@ class StateCreatedInCall(Rule):
     Read on real code: all 5 findings in 1,442 public files with compiled code: 4 right (three of them one mistake in one layer),
     1 in a guide that shows the error on purpose.
     They were counted before modules that define layers and train nothing were left to the scripts that import them.
+    Of a sample in 9,800 files more: 5 right, 5 arguable, 4 wrong, before what was wrong for a general reason was silenced.
 
     ## References
 

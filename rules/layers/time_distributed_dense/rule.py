@@ -67,6 +67,7 @@ class TimeDistributedDense(Rule):
     Read on real code: the only finding in 9,000 public files is right. Seven other wrapped layers are in a project that
     requires a TensorFlow with Keras 2.
     Of a sample in 3,700 further files: 3 right, 2 wrong, before what was wrong for a general reason was silenced.
+    Of a sample in 9,800 files more: 6 right, 2 arguable.
 
     ## References
 

@@ -47,6 +47,7 @@ class DatasetInFunction(Rule):
     ## Precision
 
     No finding in 1,442 public files with compiled code.
+    Of a sample in 9,800 files more: 2 right.
 
     ## References
 

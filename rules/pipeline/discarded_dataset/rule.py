@@ -50,6 +50,7 @@ class DiscardedDataset(Rule):
     ## Precision
 
     Read on real code: of a sample of findings in 6,100 public files 4 right; of a later one in 5,300 other files 5 right.
+    Of a sample in 9,800 files more: 5 right.
 
     ## References
 

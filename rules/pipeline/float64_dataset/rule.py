@@ -62,6 +62,7 @@ class Float64Dataset(Rule):
     Read on real code: no finding in 8,900 public files. Before small arrays were left out there were
     two, both right and not worth a change: sample weights, and boxes beside large images. What the
     files divide by 255 is given to `fit`, or comes from data sets of which the type is not seen.
+    Of a sample in 9,800 files more: 2 right.
 
     ## References
 

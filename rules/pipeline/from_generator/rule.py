@@ -54,6 +54,7 @@ class FromGenerator(Rule):
     Read on real code: of a sample of findings in 6,100 public files 4 right, 1 arguable, 1 wrong; of a later one in 5,300 other
     files 1 right. What was wrong for a general reason became one of the silences above.
     Of a sample in 3,700 further files: 3 right.
+    Of a sample in 9,800 files more: 7 right, 4 arguable, 1 wrong, before what was wrong for a general reason was silenced.
 
     ## References
 

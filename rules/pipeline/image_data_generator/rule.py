@@ -55,6 +55,7 @@ class ImageDataGenerator(Rule):
     Read on real code: of a sample of findings in 6,100 public files 3 right, 1 arguable, 2 wrong; of a later one in 5,300 other
     files 13 right, 1 arguable. What was wrong for a general reason became one of the silences above.
     Of a sample in 3,700 further files: 6 right, 4 arguable.
+    Of a sample in 9,800 files more: 29 right, 4 arguable.
 
     ## References
 

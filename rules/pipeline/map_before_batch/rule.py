@@ -65,6 +65,7 @@ class MapBeforeBatch(Rule):
     Read on real code: of a sample of findings in 6,100 public files 11 right, 3 arguable; of a later one in 5,300 other files 2
     right, 4 arguable, 3 wrong. What was wrong for a general reason became one of the silences above.
     Of a sample in 3,700 further files: 1 right, 1 arguable, 2 wrong, before what was wrong for a general reason was silenced.
+    Of a sample in 9,800 files more: 16 right, 7 arguable, 2 wrong, before what was wrong for a general reason was silenced.
 
     ## References
 

@@ -65,6 +65,7 @@ class MissingCache(Rule):
     Read on real code: all 8 findings in 464 public files that map datasets (four of them copies of
     one script); 7 right, 1 arguable (it parses records and decodes the images batch by batch
     elsewhere). Most silences are a number of epochs that comes from a configuration file.
+    Of a sample in 9,800 files more: 10 right, 1 arguable, 1 wrong, before what was wrong for a general reason was silenced.
 
     ## References
 

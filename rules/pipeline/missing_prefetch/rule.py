@@ -66,6 +66,7 @@ class MissingPrefetch(Rule):
     Read on real code: of a sample of findings in 6,100 public files 17 right, 2 arguable, 3 wrong; of a later one in 5,300 other
     files 8 right, 1 arguable, 1 wrong. What was wrong for a general reason became one of the silences above.
     Of a sample in 3,700 further files: 7 right, 2 arguable.
+    Of a sample in 9,800 files more: 31 right, 3 arguable.
 
     ## References
 

@@ -70,6 +70,7 @@ class RandomBeforeCache(Rule):
     Read on real code: of a sample of findings in 6,100 public files 5 right, 2 wrong; of a later one in 5,300 other files 4
     right, 3 wrong. What was wrong for a general reason became one of the silences above.
     Of 26 public files that cache a folder 22 are reported, many of them tutorials; in each the order is kept.
+    Of a sample in 9,800 files more: 3 right, 3 arguable.
 
     ## References
 

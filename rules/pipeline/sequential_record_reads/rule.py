@@ -55,6 +55,7 @@ class SequentialRecordReads(Rule):
     read one file or local ones; one in ten asks for parallel reads. The one finding of an earlier form
     was a data set for calibration, which is read once, so only what is seen to be trained on counts.
     The script of this rule holds it in four forms.
+    Of a sample in 9,800 files more: 2 right.
 
     ## References
 

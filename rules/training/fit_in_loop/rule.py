@@ -69,6 +69,7 @@ class FitInLoop(Rule):
     Read on real code: all 4 findings in 9,000 public files. 3 warnings, all in agents that replay batches of experience, right; 1 info on
     a `fit` per epoch with a report after it, arguable, because its epochs are long.
     Of a sample in 3,700 further files: 8 right.
+    Of a sample in 9,800 files more: 2 right.
 
     ## References
 

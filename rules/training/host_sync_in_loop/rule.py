@@ -52,6 +52,7 @@ class HostSyncInLoop(Rule):
     many steps in one turn, is left alone since.
     What that costs there is not known.
     Of a sample in 3,700 further files: 2 right, 1 arguable.
+    Of a sample in 9,800 files more: 5 right, 1 arguable.
 
     ## References
 

@@ -75,6 +75,7 @@ class MissingStepsPerExecution(Rule):
     24 findings in 9,000 public files, 14 of them read in context and the rest by their place; 20 right, 4 arguable: three in a guide for TensorFlow 1, and one
     with 12 steps in an epoch.
     Of a sample in 3,700 further files: 7 arguable.
+    Of a sample in 9,800 files more: 13 right, 1 arguable, 1 wrong, before what was wrong for a general reason was silenced.
 
     ## References
 

@@ -66,6 +66,7 @@ class PredictInLoop(Rule):
     Read on real code: of a sample of findings in 6,100 public files 28 right, 7 wrong; of a later one in 5,300 other files 18
     right. What was wrong for a general reason became one of the silences above.
     Of a sample in 3,700 further files: 12 right, 3 arguable, 10 wrong, before what was wrong for a general reason was silenced.
+    Of a sample in 9,800 files more: 41 right, 1 arguable, 8 wrong, before what was wrong for a general reason was silenced.
 
     ## References
 

@@ -57,6 +57,7 @@ class RemovedFitArgument(Rule):
     Read on real code: of a sample of findings in 6,100 public files 23 right, 2 arguable; of a later one in 5,300 other files 6
     right, 1 arguable, 7 wrong. What was wrong for a general reason became one of the silences above.
     Of a sample in 3,700 further files: 9 right, 3 wrong, before what was wrong for a general reason was silenced.
+    Of a sample in 9,800 files more: 13 right, 3 wrong, before what was wrong for a general reason was silenced.
 
     ## References
 

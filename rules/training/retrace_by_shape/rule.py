@@ -50,6 +50,7 @@ class RetraceByShape(Rule):
 
     There is no fix: whether an open dimension or padding to fixed lengths suits the function is for a person to
     say, and code in it that reads `x.shape` gets `None`.
+    Of a sample in 9,800 files more: 1 right, 2 wrong, before what was wrong for a general reason was silenced.
 
     ## References
 

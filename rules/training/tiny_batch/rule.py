@@ -76,6 +76,7 @@ class TinyBatch(Rule):
     Read on real code: 102 findings in 14,000 public files, all on the default of 32 with dense layers; the 12 that were read are right about the size and the
     model. Literal batches of 16 or fewer belong to large models, to examples of a hundred rows, and to validation there; slow.py holds variants.
     Of a sample in 3,700 further files: 7 right.
+    Of a sample in 9,800 files more: 16 right, 1 arguable, 3 wrong, before what was wrong for a general reason was silenced.
 
     ## References
 
