@@ -338,8 +338,10 @@ def test_an_interrupt_is_quiet(project):
     path = project()
     os.mkfifo(path / "train.py")
     process = subprocess.Popen(
-        [sys.executable, "-m", "kerascheck", "train.py"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    )
+        [sys.executable, "-m", "kerascheck", "train.py"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        # What a shell starts in the background ignores the signal, and so would its children.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )  # fmt: skip
     # It has opened its end of the pipe when ours can be opened; then it waits for something to read.
     written = None
     while written is None:

@@ -355,9 +355,8 @@ KEYS = "class Named(tf.keras.layers.Layer):\n    def call(self, inputs):\n      
 @pytest.mark.parametrize(
     ("code", "said", "silent"),
     [
-        # Once in several turns, and what nobody looks at.
+        # Once in several turns.
         ("KC405", "for i in load(): show(model.predict(i[None]))\nmodel.fit(load())\n", "for i in load():\n    if i % 100 == 0: show(model.predict(i[None]))\nmodel.fit(load())\n"),
-        ("KC405", "for i in load(): show(model.predict(i[None]))\nmodel.fit(load())\n", "for i in load(): model.predict(i[None])\nmodel.fit(load())\n"),
         # A list that is made anew in every trace.
         ("KC108", "seen = []\n" + LIST.replace("    seen = []\n", ""), LIST),
         # A decorator that may run it once.

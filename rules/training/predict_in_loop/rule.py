@@ -41,7 +41,7 @@ class PredictInLoop(Rule):
     - A whole array that does not depend on the loop, as once per epoch.
     - Loops of at most 10 turns in total, as `take(1)`, literal ranges and slices tell, or a `break` under no condition.
     - Loops that plot with Matplotlib or wait for `input`: they are for people.
-    - Once in several turns, as under `if step % 100 == 0`, and calls whose result nobody takes, which build the model.
+    - Once in several turns, as under `if step % 100 == 0`.
     - `batch_size` or `steps` is given: each call then predicts more than a batch.
     - The session of a TensorFlow 1 graph, and code with placeholders, estimators or
       `disable_eager_execution`.
@@ -97,8 +97,7 @@ class PredictInLoop(Rule):
                 continue
             if loop is None or in_session(call.scope) or turns(call.scope) <= _A_FEW:
                 continue
-            # Once in several turns; and what nobody looks at is called to build the model.
-            if counting_branch(call.scope, loop) is not None or isinstance(call.module.tree.parents.get(call.node), cst.Expr):
+            if counting_branch(call.scope, loop) is not None:
                 continue
             # Around a loop over single items, one over models changes nothing.
             models = varies(call.node.func, call.scope)
