@@ -232,7 +232,8 @@ class Scope:
     """One step of the way that leads to a piece of running code.
 
     ``kind`` is one of "root" (a module body or a function nobody was seen to call),
-    "call" (inside a function), "loop", "with", "branch" or "handler".
+    "call" (inside a function), "loop", "with", "branch", "handler", "try", or "handed" (what a library is given to call, which it may do
+    later or never).
     """
 
     kind: str
