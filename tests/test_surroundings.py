@@ -391,3 +391,21 @@ def test_what_looks_like_it_and_is_not(tmp_path, code, said, silent):
     data = "def load_dataset(): return tf.data.Dataset.range(9)\n"
     assert findings(tmp_path, data + said, "", "--select", code)
     assert not findings(tmp_path, data + silent, "", "--select", code)
+
+
+ROWS = "ds = tf.data.Dataset.from_tensor_slices(load()).map(lambda x: tf.cast(x, tf.float32) / 255.0)CHAIN\nmodel.fit(ds, epochs=9)\n"
+
+
+@pytest.mark.parametrize(
+    ("chain", "severity"),
+    [(".batch(8)", "warning"), (".cache().shuffle(99).batch(8)", "info"), (".batch(8).cache()", "info"), (".batch(8).prefetch(1).cache().repeat()", "info")],
+)
+def test_what_a_cache_keeps_costs_in_the_first_epoch_only(tmp_path, chain, severity):
+    (finding,) = findings(tmp_path, ROWS.replace("CHAIN", chain), "", "--select", "KC103")
+    assert (finding["severity"], "first epoch only" in finding["because"]) == (severity, severity == "info")
+
+
+@pytest.mark.parametrize(("batch", "said"), [("batch(8)", True), ("ragged_batch(8)", True), ("take(8)", False)])
+def test_examples_of_a_generator_are_put_into_batches(tmp_path, batch, said):
+    code = f"def rows():\n    for row in load(): yield row\nmodel.fit(tf.data.Dataset.from_generator(rows, output_signature=SPEC).{batch}, epochs=9)\n"
+    assert bool(findings(tmp_path, code, "", "--select", "KC109")) is said

@@ -71,7 +71,7 @@ class FromGenerator(Rule):
 
     def check(self, module):
         for op in module.pipelines.operations("tensorflow.data.Dataset.from_generator"):
-            if not op.may_feed_training or not op.followed_by(module.pipelines, "batch", "padded_batch") or op.followed_by(module.pipelines, "cache"):
+            if not op.may_feed_training or not op.followed_by(module.pipelines, "batch", "padded_batch", "ragged_batch") or op.followed_by(module.pipelines, "cache"):
                 continue
             if op.inside is not None and op.inside.argument(3, "num_parallel_calls") is not None:
                 continue

@@ -88,7 +88,8 @@ class MapBeforeBatch(Rule):
             if batch is None:
                 continue
             between = takewhile(lambda stage: stage.node is not op.node, batch.upstream())
-            cached = any(stage.name == "cache" for stage in between)
+            behind = (stage for each in op.stages for stage in module.pipelines.downstream(each))
+            cached = any(stage.name == "cache" and not stage.maybe for stage in (*between, *behind))
             yield self.finding(
                 op,
                 "This map calls its function once per element; put it after batch, where one call serves a whole batch.",
