@@ -409,3 +409,9 @@ def test_what_a_cache_keeps_costs_in_the_first_epoch_only(tmp_path, chain, sever
 def test_examples_of_a_generator_are_put_into_batches(tmp_path, batch, said):
     code = f"def rows():\n    for row in load(): yield row\nmodel.fit(tf.data.Dataset.from_generator(rows, output_signature=SPEC).{batch}, epochs=9)\n"
     assert bool(findings(tmp_path, code, "", "--select", "KC109")) is said
+
+
+@pytest.mark.parametrize(("size", "said"), [("8", True), ("64", False), ("load()", False)])
+def test_what_is_set_on_a_configuration_of_another_library_is_read_there(tmp_path, size, said):
+    code = f"import numpy as np, wandb\nconfig = wandb.config\nconfig.rows = {size}\nmodel.fit(np.ones((5000, 4)), load(), batch_size=config.rows)\n"
+    assert bool(findings(tmp_path, code, "", "--select", "KC411")) is said

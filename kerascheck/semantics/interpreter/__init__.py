@@ -53,6 +53,8 @@ class Interpreter(Statements, Expressions, Calls, Datasets):
         self._visits: dict[cst.CSTNode, int] = {}
         self._active: list[cst.CSTNode] = []
         self._envs: dict[object, Env] = {}
+        # What the program itself sets on objects of other libraries, as ``wandb.config.batch_size = 32``.
+        self._set_outside: dict[str, Value] = {}
         self._depths: dict[object, int] = {}
         self._instances: dict[Class, Instance] = {}
         self._returns: list[list[Value]] = []

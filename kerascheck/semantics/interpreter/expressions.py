@@ -72,7 +72,8 @@ class Expressions:
 
     def _get_attribute(self, value: Value, name: str, node: cst.CSTNode) -> Value:
         if isinstance(value, External):
-            return External(canonical(f"{value.name}.{name}"))
+            dotted = f"{value.name}.{name}"
+            return self._set_outside[dotted] if dotted in self._set_outside else External(canonical(dotted))
         if isinstance(value, Instance):
             found = value.attributes.get(name)
             if found is not None:
