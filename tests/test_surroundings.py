@@ -373,6 +373,17 @@ KEYS = "class Named(tf.keras.layers.Layer):\n    def call(self, inputs):\n      
         ),
         # Chosen by whether cuDNN may be used.
         ("KC208", "layer = tf.keras.layers.RNN(tf.keras.layers.LSTMCell(8))\n", "if allow_cudnn: layer = tf.keras.layers.LSTM(8)\nelse: layer = tf.keras.layers.RNN(tf.keras.layers.LSTMCell(8))\n"),
+        (
+            "KC208",
+            "layer = tf.keras.layers.RNN(tf.keras.layers.LSTMCell(8))\n",
+            "def build(allow_cudnn):\n    if allow_cudnn: return tf.keras.layers.LSTM(8)\n    else: return tf.keras.layers.RNN(tf.keras.layers.LSTMCell(8))\nbuild(False)\n",
+        ),
+        # One step has no loop.
+        (
+            "KC208",
+            "net = tf.keras.Sequential([tf.keras.Input((9, 4)), tf.keras.layers.LSTM(8, activation='relu')])\n",
+            "net = tf.keras.Sequential([tf.keras.Input((2, 4)), tf.keras.layers.Conv1D(8, 2), tf.keras.layers.LSTM(8, activation='relu')])\n",
+        ),
         # Compiled after all training.
         (
             "KC407",

@@ -148,6 +148,12 @@ def models_of(module: Module) -> list[Model]:
     return _Builder(module).models
 
 
+def steps_into(module: Module, made: Call) -> set[int | None]:
+    """How many time steps go into the layer that a call makes, in each place of a model; None among them where that is not known."""
+    placed = [layer for model in module.models for layer in model.layers if layer.made is not None and layer.made.node is made.node]
+    return {layer.shape[1] if layer.shape and len(layer.shape) > 1 else None for layer in placed}
+
+
 @dataclass(frozen=True, slots=True)
 class Batching:
     """How many examples a training step takes.

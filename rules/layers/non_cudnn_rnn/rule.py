@@ -3,6 +3,7 @@ import libcst as cst
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.fixes import drop_argument, recurrent_layer
+from kerascheck.semantics.models import steps_into
 from kerascheck.semantics.values import Const, External, Made
 
 # What the cuDNN kernels need; any other literal rules them out.
@@ -58,6 +59,7 @@ class NonCudnnRnn(Rule):
     ## When it stays silent
 
     - Arguments whose values the file does not tell: variables, parameters, `**options`.
+    - Sequences of one step, where the shape of the input tells.
     - `RNN` with a cell under a condition that speaks of cuDNN: it is the other choice.
     - `dropout`, `go_backwards` and `Bidirectional`, which cuDNN allows.
     - `SimpleRNN`, `ConvLSTM2D`, own cells and stacked cells, which cuDNN does not know.
@@ -102,7 +104,7 @@ class NonCudnnRnn(Rule):
             return
         for call in module.program.calls("keras.layers.LSTM", "keras.layers.GRU"):
             reasons = list(_reasons(call))
-            if reasons:
+            if reasons and steps_into(module, call) != {1}:
                 yield self.finding(
                     call,
                     f"This {call.name.rpartition('.')[2]} cannot use the cuDNN kernel because of {' and '.join(reasons)}; leave that at its default.",
@@ -124,5 +126,6 @@ class NonCudnnRnn(Rule):
 
 
 def _chooses(call):
-    """Whether a condition that speaks of cuDNN chooses the layer."""
-    return any(scope.kind == "branch" and isinstance(scope.node, (cst.If, cst.IfExp)) and "cudnn" in scope.module.tree.code_of(scope.node.test).lower() for scope in call.scope.chain())
+    """Whether a condition that speaks of cuDNN chooses the layer, also one that a call of the program decides."""
+    tree = call.module.tree
+    return any(isinstance(outer, (cst.If, cst.IfExp)) and "cudnn" in tree.code_of(outer.test).lower() for outer in tree.ancestors(call.node))

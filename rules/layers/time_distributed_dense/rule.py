@@ -1,6 +1,7 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.fixes import unwrap
+from kerascheck.semantics.models import steps_into
 from kerascheck.semantics.values import Made
 
 # Layers that act on the last axis only, or on each number alone, so that they need no wrapper.
@@ -90,8 +91,7 @@ class TimeDistributedDense(Rule):
             layer = call.argument(0, "layer")
             if not isinstance(layer, Made) or layer.name not in _ON_LAST_AXIS or {"axis", "noise_shape"} & set(layer.call.arguments.keywords):
                 continue
-            steps = {placed.shape[1] if placed.shape and len(placed.shape) > 1 else None for model in module.models for placed in model.layers if placed.made is not None and placed.made.node is call.node}
-            if steps == {1}:
+            if steps_into(module, call) == {1}:
                 continue
             short = layer.name.rpartition(".")[2]
             yield self.finding(
