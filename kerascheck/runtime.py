@@ -117,6 +117,11 @@ class Runtime:
         return "tf.data.AUTOTUNE" if self.tensorflow >= (2, 4) else "tf.data.experimental.AUTOTUNE"
 
     @property
+    def builds_graphs(self) -> bool:
+        """Code runs once, to build a graph: that of TensorFlow 1, or of a Keras that is a package of its own."""
+        return self.multi_backend_keras or self.tensorflow < (2, 0)
+
+    @property
     def tensorflow_version(self) -> str:
         return ".".join(map(str, self.tensorflow))
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from kerascheck.semantics import library
 from kerascheck.semantics.repetition import is_conditional, is_inside
 from kerascheck.semantics.training import SHORT_LOOP, turns, varies
 from kerascheck.semantics.values import (
@@ -211,16 +212,13 @@ def _reshaped(module: Module, entry: Call, arg: cst.Arg) -> TurnArgument | None:
     return TurnArgument(entry, arg, loop, growing) if growing is not None else None
 
 
-_PYTHON = frozenset({"tensorflow.py_function", "tensorflow.numpy_function", "tensorflow.compat.v1.numpy_function", "tensorflow.compat.v1.py_func"})
-
-
 def _padding(stage: Stage) -> Stage | None:
     """The operation that gives each batch the length of its longest element; None where the shapes are fixed or not known."""
     for current in stage.upstream():
         if current.name == "padded_batch":
             shapes = current.argument(1, "padded_shapes")
             # Python in a map before it may have given all of them one length.
-            hidden = any(call.name in _PYTHON for stage in current.upstream() if stage.facts is not None for call in stage.facts.calls)
+            hidden = any(call.name in library.PY_FUNCTIONS for stage in current.upstream() if stage.facts is not None for call in stage.facts.calls)
             return current if not hidden and (shapes is None or _holds_none(shapes)) else None
         if current.name == "bucket_by_sequence_length":
             to_boundary = current.argument(6, "pad_to_bucket_boundary")

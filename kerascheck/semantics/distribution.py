@@ -44,7 +44,7 @@ def eager_runs(module: Module) -> Iterator[tuple[Call, Scope]]:
         steps = options_of(call.argument(0, "fn"))
         if not all(isinstance(step, Function) and not step.traced and not step.opaque for step in steps):
             continue
-        if any(frame.function is not None and (frame.function.opaque or frame.function.node in module.run.compiled) for frame in call.scope.frames()):
+        if any(function.opaque or function.node in module.run.compiled for function in call.scope.functions()):
             continue
         seen.add(call.node)
         yield call, loop

@@ -283,7 +283,7 @@ class Facts:
     @property
     def python_function(self) -> Call | None:
         """A py_function or numpy_function, whose body holds Python's lock."""
-        return self.call_of("tensorflow.py_function", "tensorflow.numpy_function", "tensorflow.compat.v1.numpy_function")
+        return self.call_of(*library.PY_FUNCTIONS)
 
     @property
     def only_picks(self) -> bool:

@@ -111,6 +111,9 @@ STATIC_RESULTS = frozenset(
     }
 )
 
+# What runs a function of Python within a graph, under its lock; names.py knows the older names of these.
+PY_FUNCTIONS = frozenset({"tensorflow.py_function", "tensorflow.numpy_function", "tensorflow.compat.v1.numpy_function"})
+
 # Functions of Keras that give NumPy arrays.
 ARRAY_MAKERS = frozenset({"keras.utils.to_categorical", "keras.utils.np_utils.to_categorical", "keras.utils.pad_sequences", "keras.preprocessing.sequence.pad_sequences"})
 

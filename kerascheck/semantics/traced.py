@@ -69,8 +69,7 @@ def builds_graphs(module: Module) -> bool:
 
     A pin of another part of the project does not make it so where the module itself is written for TensorFlow 2.
     """
-    old = module.runtime.multi_backend_keras or module.runtime.tensorflow < (2, 0)
-    return module.is_graph_code or old and not module.mentions(_OF_TENSORFLOW_2)
+    return module.is_graph_code or module.runtime.builds_graphs and not module.mentions(_OF_TENSORFLOW_2)
 
 
 def traced_calls(module: Module) -> Iterator[tuple[Call, str]]:
@@ -162,7 +161,7 @@ def converts_branches(call: Call, how: str) -> bool:
 
     Also in what Keras traces, where it is decorated itself. ``autograph=False`` switches it off.
     """
-    decorated = next((frame.function for frame in call.scope.frames() if frame.function is not None and frame.function.traced == "tf.function"), None)
+    decorated = next((function for function in call.scope.functions() if function.traced == "tf.function"), None)
     if decorated is not None:
         return decorated.options is None or constant(decorated.options.argument(2, "autograph")) is not False
     return how == "tf.function" or call.module.runtime.keras < 3

@@ -563,9 +563,10 @@ def eager_steps(module: Module) -> Iterator[EagerStep]:
     for call in updates:
         if call.node in compiled or turns(call.scope) <= SHORT_LOOP or next(call.scope.loops(), None) is None:
             continue
-        frames = list(call.scope.frames())
-        functions = [frame.function for frame in frames if frame.function is not None]
-        if any(function.opaque or function.node in module.run.compiled or function.name in twins and function.owner is None and function.module is module for function in functions):
+        if any(
+            function.opaque or function.node in module.run.compiled or function.name in twins and function.owner is None and function.module is module
+            for function in call.scope.functions()
+        ):
             continue
         tape = _tape(module, call)
         if tape is None or any(_calls_saved_model(module, each) for each in {tape.frame, tape.call.scope.frame}):
@@ -576,7 +577,7 @@ def eager_steps(module: Module) -> Iterator[EagerStep]:
         if loop is None:
             continue
         # Where a program plays a game, a step can only be compiled if it is a function of its own, and nothing but TensorFlow.
-        if _drives_environment(module, frames) and (inner is not None or _needs_python(module, frame)):
+        if _drives_environment(module, list(call.scope.frames())) and (inner is not None or _needs_python(module, frame)):
             continue
         region = inner if inner is not None else frame
         if _asks_environment(region.module.tree, inner.node if inner is not None else frame.function.node) or _acts_on_values(module, tape.call):
@@ -633,8 +634,7 @@ def _called_tapes(module: Module, update: Call) -> Iterator[Tape]:
         if any(tape.node in compiled for tape in same):
             return
         for tape, (node, scope) in same.items():
-            functions = [each.function for each in tapes[tape].frames() if each.function is not None]
-            if not any(function.opaque or function.node in module.run.compiled for function in functions):
+            if not any(function.opaque or function.node in module.run.compiled for function in tapes[tape].functions()):
                 yield Tape(tape, frame, node, scope)
 
 

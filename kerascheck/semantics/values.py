@@ -277,9 +277,13 @@ class Scope:
         """The functions around this place, innermost first, and the root."""
         return (scope for scope in self.chain() if scope.kind in ("call", "root"))
 
+    def functions(self) -> Iterator[Function]:
+        """The functions that are known around this place, innermost first."""
+        return (frame.function for frame in self.frames() if frame.function is not None)
+
     def runs_in(self, function: Function) -> bool:
         """Whether this place is in a function, or in what that calls."""
-        return any(frame.function is not None and frame.function.node is function.node for frame in self.frames())
+        return any(around.node is function.node for around in self.functions())
 
     def traced_by(self) -> str | None:
         """What compiles the code that runs here; None for eager code. py_function bodies are eager again."""

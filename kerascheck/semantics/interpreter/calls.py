@@ -534,7 +534,7 @@ class Calls:
             if isinstance(first, Dataset):
                 rest = Arguments(arguments.positional[1:], arguments.keywords, {}, arguments.unknown_positional, arguments.unknown_keywords)
                 return self._call_dataset(first, name.rpartition(".")[2], rest, node)
-        if name in ("tensorflow.py_function", "tensorflow.numpy_function", "tensorflow.compat.v1.numpy_function"):
+        if name in library.PY_FUNCTIONS:
             call = self._record(node, name, None, UNKNOWN, arguments)
             function = arguments.get(0, "func")
             for option in options_of(function):

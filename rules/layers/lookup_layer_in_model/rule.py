@@ -87,6 +87,6 @@ class LookupLayerInModel(Rule):
 def _is_called(module, model, layer):
     """Whether a model of a class of its own calls the layer in its ``call``; others hold what they call."""
     return not isinstance(model.value, Instance) or any(
-        call.attribute == "__call__" and call.receiver is layer.value and any(frame.function is not None and frame.function.name == "call" for frame in call.scope.frames())
+        call.attribute == "__call__" and call.receiver is layer.value and any(function.name == "call" for function in call.scope.functions())
         for call in module.run.calls
     )

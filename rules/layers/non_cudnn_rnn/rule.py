@@ -100,7 +100,7 @@ class NonCudnnRnn(Rule):
     loss_tolerance = None
 
     def check(self, module):
-        if module.runtime.backend != "tensorflow" or module.runtime.tensorflow < (2, 0) or module.runtime.multi_backend_keras or module.program.pins_cpu:
+        if module.runtime.backend != "tensorflow" or module.runtime.builds_graphs or module.program.pins_cpu:
             return
         for call in module.program.calls("keras.layers.LSTM", "keras.layers.GRU"):
             reasons = list(_reasons(call))

@@ -1,9 +1,8 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.functions import display
+from kerascheck.semantics.library import PY_FUNCTIONS
 from kerascheck.semantics.traced import traced_calls, trains_in
-
-_PYTHON = frozenset({"tensorflow.py_function", "tensorflow.numpy_function", "tensorflow.compat.v1.py_func", "tensorflow.compat.v1.numpy_function"})
 
 
 class PyFunctionInCall(Rule):
@@ -59,7 +58,7 @@ class PyFunctionInCall(Rule):
 
     def check(self, module):
         for call, how in traced_calls(module):
-            if call.name in _PYTHON and (how in ("call", "train_step", "loss", "Lambda") or how == "tf.function" and trains_in(module, call.scope)):
+            if call.name in PY_FUNCTIONS and (how in ("call", "train_step", "loss", "Lambda") or how == "tf.function" and trains_in(module, call.scope)):
                 yield self.finding(
                     call,
                     f"{display(call.name)} leaves the compiled step for Python in every step; write it with tensor operations, or do it in the input pipeline.",

@@ -64,7 +64,7 @@ class StateCreatedInCall(Rule):
         for call, how in traced_calls(module):
             what = creates_state(call)
             # A decorator that cannot be read may see to it that a function runs once.
-            if what is None or under_condition(call) or any(frame.function is not None and frame.function.opaque for frame in call.scope.frames()):
+            if what is None or under_condition(call) or any(function.opaque for function in call.scope.functions()):
                 continue
             yield self.finding(
                 call,

@@ -122,6 +122,6 @@ def _needs_python(module, model):
     """Whether the step of a model draws from Python or NumPy, which a graph would do once."""
     return isinstance(model, Instance) and any(
         (call.name or "").startswith(("numpy.random.", "random."))
-        and any(frame.function is not None and frame.function.owner is model.cls and frame.function.name in ("call", "train_step") for frame in call.scope.frames())
+        and any(function.owner is model.cls and function.name in ("call", "train_step") for function in call.scope.functions())
         for call in module.run.calls
     )
