@@ -47,8 +47,18 @@ PREFETCHED_SOURCES = frozenset(
     }
 )
 
-BATCHING_SOURCES = PREFETCHED_SOURCES - {"tensorflow_datasets.load", "tensorflow_datasets.as_dataset", "keras.utils.split_dataset"}
-"""Sources whose elements are already batches."""
+BATCHING_SOURCES: dict[str, tuple[int | None, int | None]] = {
+    # The same sources.
+    "keras.utils.image_dataset_from_directory": (5, 32),
+    "keras.utils.text_dataset_from_directory": (4, 32),
+    "keras.utils.audio_dataset_from_directory": (4, 32),
+    "keras.utils.timeseries_dataset_from_array": (5, 128),
+    "tensorflow.data.experimental.make_csv_dataset": (1, None),
+    "tensorflow.data.experimental.make_batched_features_dataset": (1, None),
+    "transformers.to_tf_dataset": (None, None),
+    "transformers.prepare_tf_dataset": (None, None),
+}
+"""Sources whose elements are already batches, with the position of their ``batch_size`` and its default; None for what is not known."""
 
 REMOVED: dict[str, str | None] = {
     # Tried with TensorFlow 2.21 and Keras 3.15: each of these raises AttributeError.

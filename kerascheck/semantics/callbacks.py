@@ -53,6 +53,8 @@ def _may_see_batches(callback: Value) -> bool:
     if not isinstance(callback, Made) or callback.call is None or not callback.name.startswith("keras.callbacks."):
         return True
     short = callback.name.rpartition(".")[2]
+    if short == "LambdaCallback":
+        return any(callback.call.argument(None, hook) is not None for hook in BATCH_HOOKS)
     argument = _BETWEEN_EPOCHS.get(short)
     often = callback.call.argument(*argument) if argument is not None else None
     return short not in _BETWEEN_EPOCHS or often is not None and constant(often) != "epoch"

@@ -10,7 +10,7 @@ import libcst as cst
 
 from kerascheck.semantics import library
 from kerascheck.semantics.repetition import is_conditional, is_inside
-from kerascheck.semantics.training import SHORT_LOOP, turns, varies
+from kerascheck.semantics.training import SHORT_LOOP, environment_loop, turns, varies
 from kerascheck.semantics.values import (
     UNKNOWN,
     Call,
@@ -283,13 +283,27 @@ def compiled_training(module: Module) -> dict[Scope, Call]:
     return found
 
 
-def beside_training(module: Module, *, least: float = SHORT_LOOP) -> Iterator[tuple[Call, Scope, Call]]:
+def eager_training(module: Module) -> dict[Scope, Call]:
+    """Loops of Python that train operation by operation, with the call that updates the weights.
+
+    Those that act in a game or a simulation need a number in each turn.
+    """
+    found: dict[Scope, Call] = {}
+    for update in () if module.is_graph_code or module.program.runs_eagerly else module.program.updates:
+        loop = next(update.scope.loops(), None)
+        if loop is not None and update.scope.traced_by() is None and environment_loop(module, update.scope) is None:
+            found.setdefault(loop, update)
+    return found
+
+
+def beside_training(module: Module, *, least: float = SHORT_LOOP, eager: bool = False) -> Iterator[tuple[Call, Scope, Call]]:
     """What the turns of such loops call from Python, without a condition: the call, the loop, and the update; each place once.
 
     Args:
         least: loops of at most so many turns in total are left out.
+        eager: steps that are not compiled count too.
     """
-    loops = compiled_training(module)
+    loops = (eager_training(module) if eager else {}) | compiled_training(module)
     # What is compiled on another way is written for that.
     seen = {call.node for call in module.run.calls if call.scope.traced_by()} if loops else set()
     for call in module.run.calls if loops else ():

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import libcst as cst
 
 from kerascheck.semantics import library
-from kerascheck.semantics.values import Call, Class, Const, External, Function, FunctionFacts, Group, Instance, Made, Mapping, Tensor, Value, constant, options_of
+from kerascheck.semantics.arrays import reads_file
+from kerascheck.semantics.values import Call, Class, Const, External, Function, FunctionFacts, Group, Instance, Made, Mapping, Partial, Tensor, Value, constant, options_of
 
 _RANDOM_LAYERS = frozenset(
     "keras.layers." + name
@@ -73,6 +74,9 @@ _READING = (
     "tensorflow.audio.decode_wav", "tensorflow.io.parse_example", "tensorflow.io.parse_single_example", "tensorflow.io.parse_sequence_example",
     "tensorflow.io.parse_single_sequence_example",
 )
+# Libraries whose functions give the same for the same file or array, and methods of texts, paths and arrays.
+_SAME_EACH_TIME = ("tensorflow.", "keras.", "builtins.", "numpy.", "math.", "os.path.", "cv2.", "PIL.Image.", "imageio.", "skimage.io.", "skimage.transform.", "scipy.io.", "librosa.")
+_OF_VALUES = frozenset("astype copy decode encode item lower numpy replace reshape split strip tolist transpose".split())
 _IMAGE_DECODING = tuple(name for name in _READING if name.endswith(("_jpeg", "_png", "_image", "_gif", "_bmp")))
 # Where the height and width, or the whole shape, of the result stand among the arguments.
 _SIZING = {
@@ -250,7 +254,7 @@ class Facts:
     @property
     def reading(self) -> Call | None:
         """The first call that reads a file, decodes it, or parses a record."""
-        return self.call_of(*_READING)
+        return next((call for call in self.calls if call.name in _READING or reads_file(call)), None)
 
     @property
     def decodes_images(self) -> bool:
@@ -337,7 +341,12 @@ def _is_type(value: Value | None, name: str) -> bool:
 
 def _is_deterministic(call: Call) -> bool:
     name = call.name or ""
-    if not name.startswith(("tensorflow.", "keras.", "builtins.", "numpy.", "math.", "os.path.")) or name.startswith("numpy.random."):
+    if name in library.PY_FUNCTIONS:
+        # Its body is among the calls too, where it is a function of the tree.
+        return all(isinstance(option, (Function, Partial)) for option in options_of(call.argument(0, "func")))
+    if not name:
+        return call.attribute in _OF_VALUES
+    if not name.startswith(_SAME_EACH_TIME) or name.startswith("numpy.random."):
         return False
     reason = state_of(call)
     return reason is None or "look" in reason or name == "tensorflow.print"

@@ -235,6 +235,10 @@ _STAR_EXPORTS = {
     "keras.callbacks": frozenset(
         "Callback CSVLogger EarlyStopping LambdaCallback LearningRateScheduler ModelCheckpoint ReduceLROnPlateau TensorBoard TerminateOnNaN".split()
     ),
+    "keras.preprocessing.image": frozenset({"ImageDataGenerator", "array_to_img", "img_to_array", "load_img", "save_img"}),
+    "keras.preprocessing.sequence": frozenset({"TimeseriesGenerator", "pad_sequences"}),
+    "keras.preprocessing.text": frozenset({"Tokenizer"}),
+    "keras.utils": frozenset({"PyDataset", "Sequence", "get_file", "image_dataset_from_directory", "plot_model", "to_categorical"}),
     "keras": frozenset({"Input", "Model", "Sequential"}),
     "tensorflow": frozenset({"GradientTape", "Variable", "data", "function", "image", "io", "keras", "random"}),
 }

@@ -6,16 +6,20 @@ and classes that derive from ``keras.Model`` (layers held in attributes and call
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
+from math import prod
 from typing import TYPE_CHECKING
 
+from kerascheck.runtime import BATCHING_SOURCES
 from kerascheck.semantics import library, shapes
 from kerascheck.semantics.shapes import Shape
 from kerascheck.semantics.training import Place, example_shape
 from kerascheck.semantics.values import (
     UNKNOWN,
     Call,
+    Class,
     Const,
     Dataset,
     Function,
@@ -38,12 +42,28 @@ if TYPE_CHECKING:
 
 _WRAPPERS = frozenset({"keras.layers.TimeDistributed", "keras.layers.Bidirectional", "keras.layers.SpectralNormalization", "keras.layers.Wrapper"})
 _DEEP = 4
-UNKNOWN_WIDTH = 1024
+UNKNOWN_WIDTH = 784
 """Columns of a table, or units of a layer, of which the number is not known: few tables for dense layers are wider than a picture of MNIST, 784."""
 # Layers that take a table, and turn columns into columns.
 _OF_COLUMNS = frozenset(
-    "keras.layers." + name for name in "Activation BatchNormalization Dense Dropout ELU Flatten GaussianNoise InputLayer LayerNormalization LeakyReLU Normalization ReLU Softmax".split()
+    "keras.layers." + name
+    for name in (
+        "Activation Add Average BatchNormalization Concatenate Dense Dropout ELU Flatten GaussianNoise InputLayer LayerNormalization LeakyReLU Maximum Multiply "
+        "Normalization ReLU Softmax Subtract"
+    ).split()
 )
+_CONTAINERS = frozenset({"keras.Sequential", "keras.Model"})
+_WIDTHS = frozenset({"keras.layers.Dense", *shapes.CONVOLUTIONS})
+_WEIGHT_MAKERS = frozenset({"add_weight", "add_variable"})
+_VARIABLES = frozenset({"tensorflow.Variable", "keras.Variable", "tensorflow.get_variable"})
+# Functions that look at each number of a tensor a time or two, or at none.
+_LIGHT = frozenset(
+    "abs add add_n argmax cast clip_by_value concat concatenate constant convert_to_tensor cos divide elu equal exp expand_dims gather greater identity int_shape less log "
+    "maximum minimum mean multiply name_scope ndim negative normal normalize not_equal ones ones_like pow random_normal range reduce_max reduce_mean reduce_min "
+    "reduce_prod reduce_std reduce_sum relu reshape selu shape sigmoid sign sin softmax softplus split sqrt square squeeze stack stop_gradient subtract "
+    "sum tanh tile transpose truncated_normal uniform unstack where zeros zeros_like".split()
+)
+_FUNCTIONS_OF = ("tensorflow.", "keras.backend.", "keras.ops.", "numpy.", "tensorflow_addons.", "tensorflow_probability.")
 _LONG = 200
 _CHANGES_BATCHES = frozenset({"unbatch", "rebatch", "flat_map", "interleave", "window", "map_and_batch", "bucket_by_sequence_length"})
 
@@ -57,12 +77,14 @@ class Layer:
         made: the call that constructs it, where it is seen.
         certain: no condition decides whether the model has it.
         shape: what goes in, as far as literals tell; see :mod:`kerascheck.semantics.shapes`.
+        times: how many of it the loops make in which it is constructed; None where that is not known.
     """
 
     value: Value
     made: Call | None
     certain: bool
     shape: Shape = None
+    times: int | None = 1
 
     @property
     def name(self) -> str | None:
@@ -79,6 +101,7 @@ class Model:
         value: what a variable with the model in it holds.
         layers: its layers in order; of a nested model, a wrapper and a layer of the tree also those within.
         complete: nothing is among its layers that is not seen.
+        closed: nothing that is not seen has weights; the code of its own layers may do more than call those.
         repeated: a loop may add a layer more often than it is listed.
         outputs: the layers whose results are the results of the model; None where one of them is not known.
         inputs: the shape of each input, as far as it is known.
@@ -93,6 +116,7 @@ class Model:
     """"sequential", "functional" or "subclassed"."""
     layers: list[Layer] = field(default_factory=list)
     complete: bool = True
+    closed: bool = True
     repeated: bool = False
     outputs: list[Layer] | None = None
     inputs: list[Shape] = field(default_factory=list)
@@ -117,23 +141,60 @@ class Model:
         """How many weights it has, or has at most.
 
         Where a stack of dense layers over a table does not say how many columns that has or how wide a layer is, such as
-        ``Dense(y.shape[1])``, that is taken to be :data:`UNKNOWN_WIDTH`. None for all other models of which the number is not known.
+        ``Dense(y.shape[1])``, that is taken to be :data:`UNKNOWN_WIDTH`. Layers that loops and conditions make are counted as often
+        as they can be there. None for all other models of which the number is not known.
         """
-        if self.parameters is not None or not self.complete:
+        if self.parameters is not None:
             return self.parameters
-        if self.repeated or not self.inputs or any(shape is None or len(shape) != 2 for shape in self.inputs) or not all(layer.certain and layer.name in _OF_COLUMNS for layer in self.layers):
+        if not self.closed or not any(layer.name in _WIDTHS for layer in self.layers) or self.kind != "subclassed" and not self.inputs:
+            return None
+        layers = {id(layer.value): layer for layer in self.layers if not isinstance(layer.value, Instance) and layer.name not in _CONTAINERS}.values()
+        if any(layer.name in shapes.CONVOLUTIONS for layer in layers):
+            return self._most_of_convolutions(layers)
+        # What a picture or a sequence holds when it is laid flat is not known; a table has its columns.
+        if any(shape is None or len(shape) != 2 for shape in self.inputs):
             return None
         total, before = 0, None
-        for layer in self.layers:
+        for layer in layers:
             shape = layer.shape or (None, before)
+            if layer.name not in _OF_COLUMNS or layer.times is None or layer.name == "keras.layers.Flatten" and not self.inputs and None in shape[1:]:
+                return None
             width = shape[-1] or UNKNOWN_WIDTH
             if layer.name == "keras.layers.Dense":
-                units = shapes.output_shape(layer.value, (None, width))[-1]
-                total += (width + 1) * (units or UNKNOWN_WIDTH)
-                before = units if self.kind == "sequential" else None
+                units = shapes.most_units(layer.value)
+                total += layer.times * (width + 1) * (units or UNKNOWN_WIDTH)
+                before = units if self.kind == "sequential" and layer.times == 1 else None
             elif layer.name not in shapes.WEIGHTLESS:
-                total += 4 * width
+                total += layer.times * 4 * width
         return total
+
+    def _most_of_convolutions(self, layers: Iterable[Layer]) -> int | None:
+        """The same for convolutions over pictures or series of a known size: none goes over more channels than another one, or all together, makes."""
+        each = {layer: shapes.most_units(layer.value) for layer in layers if layer.name in _WIDTHS}
+        channels = [shape[-1] if shape else None for shape in self.inputs]
+        if not channels or None in channels or None in each.values():
+            return None
+        joined = any(layer.name == "keras.layers.Concatenate" for layer in layers)
+        widest = sum(channels) + sum(units * (layer.times or 0) for layer, units in each.items()) if joined else max(*channels, *each.values())
+        total = 0
+        for layer in layers:
+            width = layer.shape[-1] if layer.shape and layer.times == 1 else widest
+            if layer.times is None or layer.name == "keras.layers.Flatten" and (layer.shape is None or None in layer.shape[1:]):
+                return None
+            if layer.name in each:
+                window = shapes.window(layer.value)
+                if window is None or width is None:
+                    return None
+                total += layer.times * (window * width + 1) * each[layer]
+            elif layer.name in shapes.PER_CHANNEL:
+                total += layer.times * 4 * (width or widest)
+            elif layer.name not in shapes.WEIGHTLESS:
+                return None
+        return total
+
+    def consists_of(self, names: Collection[str]) -> bool:
+        """Whether all its layers are among those of Keras that are named, or of the tree; what the latter hold is listed too."""
+        return all(layer.name is None or layer.name in names for layer in self.layers)
 
     @property
     def size(self) -> str:
@@ -187,6 +248,10 @@ def batching_of(dataset: Dataset) -> Batching | None:
             return None
         if stage.name in ("batch", "padded_batch", "ragged_batch"):
             return _batching(stage.argument(0, "batch_size"), Place(stage.module, stage.node))
+        if stage.name in BATCHING_SOURCES:
+            position, default = BATCHING_SOURCES[stage.name]
+            size = stage.argument(position, "batch_size")
+            return _batching(Const(default) if size is None else size, Place(stage.module, stage.node))
     return None
 
 
@@ -208,6 +273,8 @@ class _Builder:
             elif call.name == "keras.Model.pop":
                 self._popped.add(id(call.receiver))
         self._known: dict[int, Model] = {}
+        # The functions that make weights by themselves, or work on tensors by more than layers.
+        self._opaque = {function.node for call in calls if _is_opaque(call) for function in call.scope.functions()}
         trained = [call for call in calls if call.attribute in ("compile", "fit", "fit_generator") and module.program.is_model_call(call)]
         self._fitted = {id(option): call for call in trained if call.attribute == "fit" for option in options_of(call.receiver)}
         for call in calls:
@@ -238,7 +305,7 @@ class _Builder:
             placed = [(item, model.call.scope) for item in given.items]
         # In an open list the last item need not be the last layer.
         ordered = given is None or isinstance(given, Group) and not given.open
-        model.complete = ordered and id(model.value) not in self._popped
+        model.complete = model.closed = ordered and id(model.value) not in self._popped
         adds = self._adds.get(id(model.value), [])
         placed += [(call.argument(0, "layer") or UNKNOWN, call.scope) for call in adds]
         shape: Shape = None
@@ -247,7 +314,7 @@ class _Builder:
         for item, scope in placed:
             layer, inside = self._placed(model, item, scope, shape)
             if layer is None:
-                model.complete, shape, last = False, None, None
+                model.complete, model.closed, shape, last = False, False, None, None
                 continue
             if layer.name in ("keras.KerasTensor", "keras.Input", "keras.layers.InputLayer"):
                 model.inputs.append(shapes.input_shape(layer.made))
@@ -279,16 +346,16 @@ class _Builder:
     def _functional(self, model: Model) -> None:
         outputs = model.call.argument(1, "outputs")
         if outputs is None or outputs is UNKNOWN:
-            model.complete = False
+            model.complete = model.closed = False
             return
-        walk = _Walk(outputs)
-        model.complete = walk.complete
+        walk, widths = _Walk(outputs), _Widths()
+        model.complete = model.closed = walk.complete
         total: int | None = 0
         for call in sorted(walk.applied, key=lambda call: call.order):
             for option in options_of(call.receiver):
-                layer, inside = self._placed(model, option, call.scope, walk.shape_into(call))
+                layer, inside = self._placed(model, option, call.scope, widths.into(call))
                 if layer is None:
-                    model.complete = False
+                    model.complete = model.closed = False
                     continue
                 if not any(layer.value is other.value for other in model.layers):
                     total = self._count(total, layer)
@@ -302,21 +369,45 @@ class _Builder:
 
     def _subclassed(self, model: Model) -> None:
         instance = model.value
-        held = {id(value) for value in _held_layers(instance)}
         method = instance.cls.member("call")
         if not isinstance(method, Function):
             # It may be a functional model by way of super().__init__(inputs, outputs).
-            model.complete = False
+            model.complete = model.closed = False
             return
+        # Another object of the class may be the one that is seen to be called; its layers are made in the same places.
+        applied: dict[object, Call] = {}
         for call in self._applied:
             if call.scope.runs_in(method):
                 for option in options_of(call.receiver):
-                    if id(option) in held:
-                        held.discard(id(option))
-                        model.layers += self._placed(model, option, None)[1]
+                    applied.setdefault(self._origin(option), call)
+        unused = [value for value in _held_layers(instance) if self._origin(value) not in applied]
+        for origin in applied:
+            for value in _held_layers(instance):
+                if self._origin(value) == origin and not any(layer.value is value for layer in model.layers):
+                    model.layers += self._placed(model, value, None)[1]
+        widths = _Widths((None, None), self._module.run.returned)
+        for layer in model.layers:
+            if layer.shape is None and layer.name in _OF_COLUMNS and self._origin(layer.value) in applied:
+                layer.shape = widths.into(applied[self._origin(layer.value)])
         # What the tree's own code does besides calling layers is not known.
         model.complete = False
+        model.closed = model.closed and not unused and self._is_only_layers(instance)
         model.outputs = self._ends(model, self._module.run.returned.get(method.node))
+
+    def _origin(self, value: Value) -> object:
+        """What two layers share that are made in the same place."""
+        made = self._constructor(value) if _is_layer(value) else None
+        return id(value) if made is None else made.node
+
+    def _is_only_layers(self, instance: Instance) -> bool:
+        """Whether a layer or model of the tree is known to make no weights but those of the layers that it holds, and to do little but call these."""
+        classes = [base for base in instance.cls.ancestry() if isinstance(base, Class)]
+        methods = {member.node for base in classes for member in base.members.values() if isinstance(member, Function)}
+        if not isinstance(instance.cls.member("call"), Function) or methods & self._opaque:
+            return False
+        unknown = [name for name, value in instance.attributes.items() if any(option is UNKNOWN for option in options_of(value))]
+        code = [base.module.tree.code_of(base.node) for base in classes] if unknown else []
+        return not any(re.search(rf"\bself\.{re.escape(name)}\b(?:\[[^\]]*\])*\s*\(", each) for name in unknown for each in code)
 
     # ------------------------------------------------------------------- their parts
 
@@ -337,17 +428,19 @@ class _Builder:
             return None, []
         made = self._constructor(value)
         certain = not any(_is_conditional(place, model) for place in (scope, made and made.scope) if place is not None)
-        layer = Layer(value, made, certain, shape)
+        layer = Layer(value, made, certain, shape, _times(made.scope, model) if made is not None else None)
         inside = [layer]
         # Objects may hold each other.
         for inner in _parts(value) if depth < _DEEP else ():
             inside += self._placed(model, inner, scope, None, depth + 1)[1]
         if layer.name in ("keras.Sequential", "keras.Model"):
             nested = self._model(value, made)
-            model.complete = model.complete and nested.complete
+            model.complete, model.closed = model.complete and nested.complete, model.closed and nested.closed
             inside += [Layer(other.value, other.made, other.certain and certain, other.shape) for other in nested.layers]
-        elif isinstance(value, Instance) or library.class_of(value.name) == "keras.Model" and not value.name.startswith("keras.applications."):
-            model.complete = False
+        elif isinstance(value, Instance):
+            model.complete, model.closed = False, model.closed and self._is_only_layers(value)
+        elif library.class_of(value.name) == "keras.Model" and not value.name.startswith("keras.applications."):
+            model.complete = model.closed = False
         return layer, inside
 
     def _constructor(self, value: Value) -> Call | None:
@@ -396,7 +489,6 @@ class _Walk:
         self.inputs: list[Call] = []
         self.complete = True
         self._seen: set[int] = set()
-        self._shapes: dict[int, Shape] = {}
         self._visit(outputs)
 
     def _visit(self, value: Value) -> None:
@@ -434,19 +526,36 @@ class _Walk:
                 if isinstance(value, Method) and isinstance(value.receiver, Made) and value.receiver.call is not None:
                     pending += [item for item in value.receiver.call.arguments.values() if _holds_symbol(item)]
 
-    def shape_into(self, call: Call) -> Shape:
+
+class _Widths:
+    """The shapes between the layers that are called one on the result of another.
+
+    ``data`` is the shape of a tensor that no layer returned, ``returned`` what each function returns.
+    """
+
+    def __init__(self, data: Shape = None, returned: dict | None = None):
+        self._data = data
+        self._returned = returned or {}
+        self._shapes: dict[int, Shape] = {}
+
+    def into(self, call: Call) -> Shape:
         """The shape of the first argument of a layer."""
         return self._shape(call.argument(0), 0)
 
     def _shape(self, value: Value | None, depth: int) -> Shape:
         if isinstance(value, Group) and value.items and not value.open and depth < _LONG:
             return shapes.joined([self._shape(item, depth + 1) for item in value.items])
+        if isinstance(value, Tensor) and value.call is None:
+            return self._data
         if not isinstance(value, (Made, Tensor)) or value.call is None or depth > _LONG:
             return None
         if id(value) not in self._shapes:
             call = value.call
             if call.name == "keras.Input":
                 found = shapes.input_shape(call)
+            elif call.attribute == "__call__" and isinstance(call.receiver, Instance):
+                method = call.receiver.cls.member("call")
+                found = self._shape(self._returned.get(method.node), depth + 1) if isinstance(method, Function) else None
             elif call.attribute == "__call__":
                 found = shapes.output_shape(call.receiver, self._shape(call.argument(0), depth + 1))
             elif call.name == "keras.layers.concatenate" and call.argument(1, "axis") is None:
@@ -508,6 +617,19 @@ def _is_conditional(scope: Scope, model: Model) -> bool:
     """Whether a condition that does not hold for the whole model decides about a place."""
     around = set(map(id, model.call.scope.chain()))
     return any(inner.kind in ("branch", "handler") and id(inner) not in around for inner in scope.chain())
+
+
+def _is_opaque(call: Call) -> bool:
+    if call.attribute in _WEIGHT_MAKERS or call.name in _VARIABLES:
+        return True
+    return (call.name or "").startswith(_FUNCTIONS_OF) and call.name.rpartition(".")[2] not in _LIGHT
+
+
+def _times(scope: Scope, model: Model) -> int | None:
+    """How often a place runs for each time that the model is made; None where that is not known."""
+    around = set(map(id, model.call.scope.loops()))
+    each = [loop.trips for loop in scope.loops() if id(loop) not in around]
+    return None if None in each else prod(each)
 
 
 def _is_repeated(scope: Scope, model: Model) -> bool:

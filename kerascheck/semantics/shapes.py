@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from math import prod
 
-from kerascheck.semantics.values import Call, Const, Group, Made, Value, constant
+from kerascheck.semantics.values import Call, Const, Group, Made, Value, constant, options_of
 
 Shape = tuple[int | None, ...] | None
 
@@ -30,8 +30,8 @@ WEIGHTLESS = (_UNCHANGED | {
     ).split()
 }) - {"keras.layers." + name for name in "BatchNormalization GroupNormalization LayerNormalization Normalization PReLU RMSNormalization".split()}  # fmt: skip
 _GATES = {"keras.layers.LSTM": 4, "keras.layers.GRU": 3, "keras.layers.SimpleRNN": 1}
-_CONVOLUTIONS = {"keras.layers.Conv1D": 1, "keras.layers.Conv2D": 2, "keras.layers.Conv3D": 3, "keras.layers.Convolution2D": 2}
-_PER_CHANNEL = {"keras.layers.BatchNormalization": 4, "keras.layers.LayerNormalization": 2}
+CONVOLUTIONS = {"keras.layers.Conv1D": 1, "keras.layers.Conv2D": 2, "keras.layers.Conv3D": 3, "keras.layers.Convolution2D": 2}
+PER_CHANNEL = {"keras.layers.BatchNormalization": 4, "keras.layers.LayerNormalization": 2}
 
 
 def literal_shape(value: Value | None) -> Shape:
@@ -96,7 +96,7 @@ def output_shape(layer: Value, shape: Shape) -> Shape:
         return (*shape[:2], units) if constant(call.argument(None, "return_sequences")) is True else (shape[0], units)
     if name.startswith("keras.layers.Global"):
         return (shape[0], shape[-1])
-    if name in _CONVOLUTIONS:
+    if name in CONVOLUTIONS:
         same = constant(call.argument(3, "padding")) in ("same", "causal")
         kernel, strides = _sizes(call, 1, "kernel_size", len(shape) - 2), _sizes(call, 2, "strides", len(shape) - 2, 1)
         return (shape[0], *_slid(shape[1:-1], kernel, strides, same), _number(call, 0, "filters"))
@@ -105,6 +105,17 @@ def output_shape(layer: Value, shape: Shape) -> Shape:
         strides = _sizes(call, 1, "strides", len(shape) - 2, None) if constant(call.argument(1, "strides")) is not None else window
         return (shape[0], *_slid(shape[1:-1], window, strides, constant(call.argument(2, "padding")) == "same"), shape[-1])
     return (None,) * len(shape) if name in ("keras.layers.Resizing", "keras.layers.UpSampling2D", "keras.layers.ZeroPadding2D") else None
+
+
+def most_units(layer: Made) -> int | None:
+    """How many numbers a dense layer or a convolution makes in a place at most, where it may be one of several; None where that is not known."""
+    widths = [constant(option) for option in options_of(layer.call.argument(0, "filters" if layer.name in CONVOLUTIONS else "units"))]
+    return max(widths) if widths and all(type(width) is int for width in widths) else None
+
+
+def window(layer: Made) -> int | None:
+    """In how many places a convolution looks at once, a dense layer in one; None where that is not known."""
+    return _product(*_sizes(layer.call, 1, "kernel_size", CONVOLUTIONS[layer.name])) if layer.name in CONVOLUTIONS else 1
 
 
 def weights(layer: Value, shape: Shape) -> int | None:
@@ -123,15 +134,14 @@ def weights(layer: Value, shape: Shape) -> int | None:
         return None
     if name == "keras.layers.Dense":
         return _product(width + 1, _number(call, 0, "units"))
-    if name in _PER_CHANNEL:
-        return _PER_CHANNEL[name] * width
+    if name in PER_CHANNEL:
+        return PER_CHANNEL[name] * width
     if name in _GATES:
         units = _number(call, 0, "units")
         return None if units is None else _GATES[name] * units * (width + units + 1)
-    if name in _CONVOLUTIONS:
-        window = _product(*_sizes(call, 1, "kernel_size", _CONVOLUTIONS[name]))
-        filters = _number(call, 0, "filters")
-        return None if window is None or filters is None else filters * (window * width + 1)
+    if name in CONVOLUTIONS:
+        places, filters = window(layer), _number(call, 0, "filters")
+        return None if places is None or filters is None else filters * (places * width + 1)
     return None
 
 

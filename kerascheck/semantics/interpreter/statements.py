@@ -623,7 +623,8 @@ class Statements:
                     return count if isinstance(count, int) and count >= 0 else None
                 if stage.name in ("repeat", "flat_map", "interleave", "unbatch", "concatenate", "zip"):
                     return None
-        return None
+        shape = shape_of(iterable) if is_array(iterable) else None
+        return shape[0] if shape else None
 
     def _element(self, iterable: Value, loop: Scope) -> Value:
         """What one turn of a loop over ``iterable`` gets."""

@@ -24,6 +24,13 @@ def train_step(a, b):
     return loss
 
 
+def eager_step(a, b):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(tf.square(model(a) - b))
+    optimizer.apply_gradients(zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables))
+    return loss
+
+
 def note(history, loss):
     history.append(loss)
 
@@ -58,6 +65,8 @@ shown = "{:.3f}, {:.1f} %".format(a[0, 0], 100 * running.result())
 for a, b in dataset:
     loss = train_step(a, b)
 shown = "%.3f" % loss
+for a, b in dataset:
+    history.append(eager_step(a, b))
 
 print("last:", float(loss))
 print("loss:", float(tf.reduce_mean(tf.stack(history))))

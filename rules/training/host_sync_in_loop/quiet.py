@@ -1,4 +1,4 @@
-"""Results read back to Python seldom, or where no compiled step would run on."""
+"""Results read back to Python seldom, or where few steps would run on."""
 
 import numpy as np
 import tensorflow as tf
@@ -38,13 +38,6 @@ def epoch_step(batches):
     return total
 
 
-def eager_step(a, b):
-    with tf.GradientTape() as tape:
-        loss = tf.reduce_mean(tf.square(model(a) - b))
-    optimizer.apply_gradients(zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables))
-    return loss
-
-
 losses = []
 for epoch in range(10):
     for i, (a, b) in enumerate(dataset):
@@ -64,10 +57,6 @@ for epoch in range(10):
 for epoch in range(1000):
     # Many steps in one turn.
     print(float(epoch_step(dataset)))
-
-for a, b in dataset:
-    # Python waits for an eager step anyway.
-    print(float(eager_step(a, b)))
 
 for a, b in dataset.take(20):
     # Twenty turns.

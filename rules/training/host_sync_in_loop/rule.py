@@ -5,6 +5,7 @@ from kerascheck.semantics.library import class_of
 from kerascheck.semantics.values import Made, Method, Tensor, holds_tensor, options_of
 
 _READERS = frozenset({"builtins.print", "builtins.format", "builtins.float", "builtins.int", "numpy.mean", "numpy.asarray", "numpy.array"})
+_SHORT = 50
 _DISPLAYS = frozenset({"set_postfix", "set_description"})
 
 
@@ -13,7 +14,7 @@ class HostSyncInLoop(Rule):
 
     ## What it does
 
-    Reports the first place in a loop with a compiled training step where each turn turns a tensor into a number or text:
+    Reports the first place in a loop with a training step where each turn turns a tensor into a number or text:
     `loss.numpy()`, `float(loss)`, `print(loss)`, `f"{loss:.3f}"`, `np.mean(loss)`, `optimizer.iterations.numpy()`, or a tensor given to a
     progress bar.
 
@@ -32,9 +33,9 @@ class HostSyncInLoop(Rule):
 
     - The number is read under a condition, as once in so many steps, or after the loop.
     - What is read is an element of the dataset, which is in the memory of the host anyway.
-    - The loop trains nothing, or its step is not compiled: an eager step waits for Python anyway. One
-      that runs many steps in a loop of its own reads once for all of them.
-    - The loops around it make at most 100 turns in total, as literals tell.
+    - The loop trains nothing. One whose step runs many steps in a loop of its own reads once for all of them.
+    - An eager step that acts in a game or a simulation, which needs a number each time.
+    - The loops around it make at most 50 turns in total, as literals tell.
     - Graph code of TensorFlow 1; functions run eagerly by a switch; tests; scripts that hide the GPUs.
 
     ## Use instead
@@ -63,14 +64,14 @@ class HostSyncInLoop(Rule):
     code = "KC402"
     name = "host-sync-in-loop"
     severity = Severity.INFO
-    triggers = (".function(", "function(")
+    triggers = ("GradientTape", ".function", "train_step(")
     loss_tolerance = 1e-6
 
     def check(self, module):
         if module.program.pins_cpu:
             return
         told = set()
-        for call, loop, update in beside_training(module):
+        for call, loop, update in beside_training(module, least=_SHORT, eager=True):
             if loop in told or not _reads_back(call):
                 continue
             told.add(loop)
@@ -78,7 +79,7 @@ class HostSyncInLoop(Rule):
                 call,
                 "Every step reads a result back to Python; keep it as a tensor and read it once in many steps.",
                 because="Python waits here until the step is done before it starts the next; what that costs on a GPU is unmeasured.",
-                related=((update, "the compiled step updates the weights here"), (loop, "in this loop")),
+                related=((update, "the step updates the weights here"), (loop, "in this loop")),
             )
 
 

@@ -24,6 +24,13 @@ def train_step(a, b):
     return loss
 
 
+def eager_step(a, b):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(tf.square(model(a) - b))
+    optimizer.apply_gradients(zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables))
+    return loss
+
+
 def note(history, loss):
     history.append(float(loss))  # KC402
 
@@ -59,6 +66,8 @@ for a, b in dataset:
     shown = "{:.3f}, {:.1f} %".format(a[0, 0], 100 * running.result())  # KC402
 for a, b in dataset:
     shown = "%.3f" % train_step(a, b)  # KC402
+for a, b in dataset:
+    history.append(float(eager_step(a, b)))  # KC402
 
 print("last:", mean)
 print("loss:", np.mean(history))

@@ -13,7 +13,7 @@ _CHEAP = {
         "LeakyReLU Normalization ReLU Rescaling Reshape Softmax"
     ).split()
 } | {"keras.Sequential", "keras.Model"}  # fmt: skip
-_WORK = 10_000_000
+_WORK = 20_000_000
 _EPOCHS = 10
 _LONG = 2000
 _STEPS = 16
@@ -26,7 +26,7 @@ class MissingStepsPerExecution(Rule):
     ## What it does
 
     Reports `compile(...)` without `steps_per_execution` of a model that consists of `Dense` layers and the like, is so small
-    that weights times batch size stay below 10 million, and is trained by `fit` for 10 epochs or more, or for 2,000 steps that can be counted. As an info.
+    that weights times batch size stay below 20 million, and is trained by `fit` for 10 epochs or more, or for 2,000 steps that can be counted. As an info.
 
     ## Why it costs
 
@@ -57,7 +57,7 @@ class MissingStepsPerExecution(Rule):
     - The argument is given, or may be in `**options`; `run_eagerly`; other backends, which were not measured; TensorFlow before 2.4,
       which lacks it.
     - Convolutions, recurrent layers, attention; models and layers of the project's own, and any whose size is not known. Only stacks of
-      dense layers may leave the width of their data open; it counts as 1,024 columns then.
+      dense layers may leave the width of their data open; it counts as 784 columns then.
     - A callback that acts on batches (`TerminateOnNaN`, `on_train_batch_end`, `save_freq=100`, `update_freq="batch"`), or one that is not known.
     - Only data of fewer than 16 batches is seen, such as arrays written out, or files read where a batch is larger than 64.
     - Fewer than 10 epochs, unless the arrays are seen to make 2,000 steps or more, or a number that is not a literal; a batch size that is not known; fewer than 32 steps in an epoch, where `steps_per_epoch` tells.
@@ -95,7 +95,7 @@ class MissingStepsPerExecution(Rule):
             return
         seen = set()
         for model in module.models:
-            if model.most_parameters is None or not all(layer.name in _CHEAP for layer in model.layers):
+            if model.most_parameters is None or not model.consists_of(_CHEAP):
                 continue
             batches = [batching(fit) for fit in model.fits]
             if any(batch is None or model.most_parameters * batch.size > _WORK for batch in batches) or any(map(may_act_on_batches, model.fits)):

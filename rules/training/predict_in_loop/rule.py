@@ -5,7 +5,7 @@ from kerascheck.rule import Rule
 from kerascheck.semantics.compiled import counting_branch
 from kerascheck.semantics.fixes import rename_method
 from kerascheck.semantics.training import environment_loop, in_session, turns, varies
-from kerascheck.semantics.values import datasets_in
+from kerascheck.semantics.values import constant, datasets_in
 
 _A_FEW = 10
 
@@ -41,6 +41,7 @@ class PredictInLoop(Rule):
     - A whole array that does not depend on the loop, as once per epoch.
     - Loops of at most 10 turns in total, as `take(1)`, literal ranges and slices tell, or a `break` under no condition.
     - Loops that plot with Matplotlib or wait for `input`: they are for people.
+    - Loops whose turns also train for several epochs, or with a generator: beside that a `predict` is short.
     - Once in several turns, as under `if step % 100 == 0`.
     - `batch_size` or `steps` is given: each call then predicts more than a batch.
     - The session of a TensorFlow 1 graph, and code with placeholders, estimators or
@@ -97,7 +98,7 @@ class PredictInLoop(Rule):
                 continue
             if loop is None or in_session(call.scope) or turns(call.scope) <= _A_FEW:
                 continue
-            if counting_branch(call.scope, loop) is not None:
+            if counting_branch(call.scope, loop) is not None or any(map(_trains_long, module.pipelines.calls_in(loop))):
                 continue
             # Around a loop over single items, one over models changes nothing.
             models = varies(call.node.func, call.scope)
@@ -118,6 +119,14 @@ class PredictInLoop(Rule):
                 else None,
                 related=((loop, "in this loop"),),
             )
+
+
+def _trains_long(call):
+    """Whether a call trains for more than an epoch over what may be a batch, beside which a predict is short."""
+    epochs = call.argument(None, "epochs")
+    return call.attribute == "fit_generator" or call.attribute == "fit" and (
+        epochs is not None and constant(epochs) != 1 or call.argument(None, "steps_per_epoch") is not None
+    )
 
 
 def _is_one_item(module, node):

@@ -1,3 +1,5 @@
+from math import ceil
+
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.callbacks import may_act_on_batches
@@ -9,6 +11,8 @@ _TINY = 16
 _DEFAULT = 32
 _MANY = 1000
 _STEPS = 4
+_ENOUGH = 64
+_WORTHWHILE = 500
 _SMALL = 2_000_000
 _LARGE_INPUT = 128 * 128 * 3
 _CHEAP = {
@@ -57,9 +61,10 @@ class TinyBatch(Rule):
     - Sizes of 17 and more that are written down, the default for models with convolutions or recurrent layers, and sizes that are not literals, such as one per replica.
     - Large inputs (more numbers than a picture of 128 x 128 pixels), stateful recurrent layers, attention, large models, and models of which the
       size is not known: memory may allow no more, or a step has enough to do. Only stacks of dense layers may leave the width of their
-      data open; it counts as 1,024 columns then.
-    - `gradient_accumulation_steps` in the optimizer; arrays that are seen to make fewer than four batches. For the default size also
-      those of fewer than a thousand examples, and where nothing of a thousand or more is seen to be loaded.
+      data open; it counts as 784 columns then.
+    - `gradient_accumulation_steps` in the optimizer; arrays that are seen to make fewer than four batches, or for the default size to hold fewer than
+      a thousand examples, unless batches of 64 would take 500 steps fewer in all epochs. For the default size also where nothing of a thousand or
+      more examples is seen to be loaded.
     - A callback that acts on batches, such as one that raises the learning rate with each, or one that is not known.
     - Validation and prediction; hand-written loops; lines with a comment on memory.
 
@@ -93,19 +98,19 @@ class TinyBatch(Rule):
     def check(self, module):
         seen = set()
         for model in module.models:
-            if model.most_parameters is None or model.most_parameters > _SMALL or not all(layer.name in _CHEAP | _RECURRENT and not _is_stateful(layer) for layer in model.layers):
+            if model.most_parameters is None or model.most_parameters > _SMALL or not model.consists_of(_CHEAP | _RECURRENT) or any(map(_is_stateful, model.layers)):
                 continue
             # Of how many columns a table has, the bound of the weights speaks already.
-            if model.parameters is not None and any(_size(shape) > _LARGE_INPUT for shape in model.inputs) or any(map(_accumulates, model.compiles)):
+            if any((shape is None or len(shape) != 2) and _size(shape) > _LARGE_INPUT for shape in model.inputs) or any(map(_accumulates, model.compiles)):
                 continue
             for fit in model.fits:
                 batch = batching(fit)
                 if batch is None or batch.place.node in seen or may_act_on_batches(fit) or _is_explained(batch.place):
                     continue
                 default, count = batch.place.node is fit.node, _examples(fit)
-                if count is not None and count < (_MANY if default else _STEPS * batch.size):
+                if count is not None and count < (_MANY if default else _STEPS * batch.size) and _steps_saved(fit, batch, count) < _WORTHWHILE:
                     continue
-                if batch.size > (_DEFAULT if default else _TINY) or default and not (_is_quick(model) and module.program.has_many_examples(fit)):
+                if batch.size > (_DEFAULT if default else _TINY) or default and not (_is_quick(model) and (count is not None or module.program.has_many_examples(fit))):
                     continue
                 seen.add(batch.place.node)
                 larger = "64 or 128" if default else "32 or 64" if count is None or count >= 64 else f"all {count} at once"
@@ -123,9 +128,15 @@ def _examples(fit):
     return count if count is None or type(held_out) not in (int, float) else int(count * (1 - held_out))
 
 
+def _steps_saved(fit, batch, count):
+    """How many steps fewer all epochs would take with larger batches."""
+    epochs = constant(fit.argument(3, "epochs"))
+    return (ceil(count / batch.size) - ceil(count / _ENOUGH)) * (epochs if type(epochs) is int else 1)
+
+
 def _is_quick(model):
     """Whether a step on a few dozen examples takes no longer than what surrounds it."""
-    return not any("Conv" in layer.name or layer.name in _RECURRENT for layer in model.layers)
+    return not any("Conv" in (layer.name or "") or layer.name in _RECURRENT for layer in model.layers)
 
 
 def _is_stateful(layer):
