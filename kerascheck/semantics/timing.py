@@ -134,16 +134,22 @@ def _tells(call: Call, elapsed: Call) -> bool:
     return not any(constant(value) in _UNITS for value in call.arguments.positional)
 
 
-def unread_work(calls: list[Call]) -> Execution | None:
-    """The last compiled function among some calls, if nothing behind it waits for its result.
+def unread_work(module: Module, calls: list[Call]) -> Execution | None:
+    """The last compiled function or eager training step among some calls, if nothing behind it waits for its result.
 
     The methods of models, but for calling them, return numbers to Python and so wait; whatever else
     is called behind the work may read it.
     """
     runs = [run for run in executions(calls) if not isinstance(run.key, tuple)]
-    if not runs:
+    updates = set(module.program.updates)
+    eager = [call for call in calls if call in updates and call.scope.traced_by() is None]
+    if eager and (not runs or runs[-1].call.order < eager[-1].order):
+        last = eager[-1]
+        inside, work = (), Execution(last.node, last, last.module, last.node, last.scope)
+    elif runs:
+        work = runs[-1]
+        inside = [next(frame for frame in work.call.scope.frames() if frame.node is work.node)]
+    else:
         return None
-    last = runs[-1]
-    frame = next(frame for frame in last.call.scope.frames() if frame.node is last.node)
-    waits = any(call.order > last.call.order and frame not in call.scope.chain() and call.name not in _PASSIVE for call in calls)
-    return None if waits else last
+    waits = any(call.order > work.call.order and not any(frame in call.scope.chain() for frame in inside) and call.name not in _PASSIVE for call in calls)
+    return None if waits else work

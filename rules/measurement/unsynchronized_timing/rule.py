@@ -8,15 +8,16 @@ class UnsynchronizedTiming(Rule):
 
     ## What it does
 
-    Reports two readings of a clock around calls of a `tf.function`, where nothing reads the result before the second reading and
-    the difference is used as a speed: divided by a number of items, collected with others, or called a latency,
-    a throughput and the like.
+    Reports two readings of a clock around calls of a `tf.function` or steps that train eagerly, where nothing reads the result before the
+    second reading and the difference is used as a speed: divided by a number of items, collected with others, or called a latency,
+    a throughput and the like; and around a pass over the data that a loop measures each time.
 
     ## Why it costs
 
     It costs no time, it makes the number wrong on a GPU: the call returns when the work is handed to the device, not when
     it is done. The measurement then shows how fast Python hands out work. On a CPU the result is there when the
-    call returns, and so the same program seems right until it runs on a GPU (unmeasured here).
+    call returns, and so the same program seems right until it runs on a GPU (unmeasured here). Of a pass over the data only
+    the last steps are missing.
 
     ## What the runtime does by itself
 
@@ -28,9 +29,8 @@ class UnsynchronizedTiming(Rule):
     - Something is called between the work and the second reading: it may read the result.
     - `fit`, `evaluate`, `predict` and the other methods that wait by themselves.
     - How long the program took, as in "training took 30 s".
-    - A pass over the data in a loop: only the last steps are missing.
     - The script hides the GPUs from itself, as by `CUDA_VISIBLE_DEVICES`.
-    - Eager code, of which the single operations are not followed; functions that the program itself does not call; tests.
+    - Eager code that trains nothing, of which the single operations are not followed; functions that the program itself does not call; tests.
 
     ## Use instead
 
@@ -60,13 +60,18 @@ class UnsynchronizedTiming(Rule):
 
     def check(self, module):
         for interval in () if module.program.pins_cpu else intervals(module):
-            work = unread_work(between(module, interval))
+            work = unread_work(module, between(module, interval))
+            if work is None:
+                continue
             around = set(interval.start.scope.loops())
-            if work is None or any(loop.trips is None for loop in work.scope.loops() if loop not in around) or not measures_speed(module, interval):
+            is_pass = any(loop.trips is None for loop in work.scope.loops() if loop not in around)
+            if not (is_pass and around or measures_speed(module, interval)):
                 continue
             yield self.finding(
                 interval.end,
-                "The clock is read before the result is; read the result first, as by .numpy().",
+                "The clock is read before the last steps are done; read one of their results first, as by .numpy()."
+                if is_pass
+                else "The clock is read before the result is; read the result first, as by .numpy().",
                 because="On a GPU the call returns when the work is handed over, not when it is done.",
                 related=((interval.start, "started here"), (work, "not waited for")),
             )
