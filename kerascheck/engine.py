@@ -255,21 +255,25 @@ class Analysis:
         project = self._project(settings)
         while True:
             try:
-                return project.load(source)
+                module = project.load(source)
+                # libcst reads texts without looking at their escapes. What else it reads, a newer Python may read too.
+                problem = _problem(source.text) if _ESCAPE.search(source.text) else None
+                if problem is None or not problem[0].startswith(_BAD_ESCAPE):
+                    return module
+                message, offset = problem
             except SyntaxProblem as problem:
-                offset = source.offset(problem.line, problem.column)
-                if source.cells is None:
-                    self._refuse(checked, source, *(_problem(source.text) or (_plain(problem.message), offset)))
-                    return None
-                broken = list(_broken_cells(source)) or [(source.cell_at(offset), _plain(problem.message), offset)]
-                before = source.text
-                for cell, message, offset in broken:
-                    self._refuse(checked, source, message, offset)
-                    source = source.without(cell)
-                if source.text == before:
-                    return None
+                message, offset = _plain(problem.message), source.offset(problem.line, problem.column)
             except (RecursionError, MemoryError):
                 self._refuse(checked, source, _TOO_DEEP, 0)
+                return None
+            if source.cells is None:
+                self._refuse(checked, source, *(_problem(source.text) or (message, offset)))
+                return None
+            before = source.text
+            for cell, what, where in list(_broken_cells(source)) or [(source.cell_at(offset), message, offset)]:
+                self._refuse(checked, source, what, where)
+                source = source.without(cell)
+            if source.text == before:
                 return None
 
     def _refuse(self, checked: Checked, source: Source, message: str, offset: int) -> None:
@@ -331,6 +335,8 @@ def _placed(room: Room, diagnosis: Diagnosis) -> tuple[Finding, set[int]]:
     return finding, {source.line_of(start), source.line_of(first), source.line_of(last)}
 
 
+_ESCAPE = re.compile(r"\\[NUux]")
+_BAD_ESCAPE = ("does not parse: (unicode error)", "does not parse: (value error)")
 _PYTHON_2 = re.compile(
     r"\s*print\s+[^\s(=]|\s*print\s*>>|\s*exec\s+['\"\w]|\s*except\s+[\w.()\s,]+,\s*\w+\s*:|\s*raise\s+[\w.]+\s*,|"
     r".*\w\s*<>\s*\w|.*\b0\d+\b|.*\bur['\"]|.*`[^`]+`|.*\b\d+[lL]\b|def\s+\w+\(.*\(\w+(?:,\s*\w+)+\)"

@@ -214,6 +214,8 @@ def test_min_severity_per_file_ignores_and_selection(lint):
     [
         ("def f(:\n  pass\n", 1, "does not parse: invalid syntax"),
         ("x = 1\nx = 'open\n", 2, "does not parse: unterminated string literal (detected at line 2)"),
+        ('x = "C:\\Users"\n', 1, "does not parse: (unicode error) 'unicodeescape' codec can't decode bytes in position 2-3: truncated \\UXXXXXXXX escape"),
+        ('x = b"\\x1"\n', 1, "does not parse: (value error) invalid \\x escape at position 0"),
         ("if x:\ny\n", 2, "does not parse: expected an indented block after 'if' statement on line 1"),
         ("import os\nprint 'x'\n", 2, "Python 2 code"),
         ("raise ValueError, 'x'\n", 1, "Python 2 code"),

@@ -20,6 +20,7 @@ from kerascheck.semantics.interpreter.support import (
     is_symbolic,
     join,
     spread,
+    text_of,
     traced_arguments,
 )
 from kerascheck.semantics.names import canonical
@@ -246,9 +247,8 @@ class Calls:
             return UNKNOWN
         annotation = parameter.annotation.annotation
         if isinstance(annotation, cst.SimpleString):
-            text = annotation.evaluated_value
             try:
-                annotation = cst.parse_expression(text)
+                annotation = cst.parse_expression(text_of(annotation) or "")
             except cst.ParserSyntaxError:
                 return UNKNOWN
         if isinstance(annotation, cst.BinaryOperation):
@@ -344,7 +344,7 @@ class Calls:
             if not made.name.startswith(library.TENSOR_LIBRARIES):
                 self._use("unknown-call", node)
             return Tensor("result") if made.name.startswith(library.TENSOR_LIBRARIES) else UNKNOWN
-        return Made(f"{owner}.__call__")
+        return Tensor("result") if owner == "keras.Loss" else Made(f"{owner}.__call__")
 
     def _class_name(self, value: Value) -> str | None:
         """The canonical class of a receiver, where it is known."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from kerascheck.semantics import array_shapes, library
-from kerascheck.semantics.interpreter.support import Imported, MAX_OPTIONS, SuperValue, any_of, derived, is_array, is_number, is_symbolic, join
+from kerascheck.semantics.interpreter.support import Imported, MAX_OPTIONS, SuperValue, any_of, derived, is_array, is_number, is_symbolic, join, text_of
 from kerascheck.semantics.names import canonical
 from kerascheck.semantics.values import (
     UNKNOWN,
@@ -420,7 +420,7 @@ class Expressions:
         if type(node) is cst.SimpleString and node.value[0] in "\"'" and "\\" not in node.value:
             width = 3 if node.value[:3] in ('\"\"\"', "'''") else 1
             return Const(node.value[width:-width])
-        value = node.evaluated_value
+        value = text_of(node)
         return Const(value) if isinstance(value, (str, bytes)) else UNKNOWN
 
     def _formatted(self, node: cst.FormattedString) -> Value:

@@ -136,7 +136,18 @@ def literal_of(node: cst.BaseExpression) -> Const | None:
     """The constant that an expression spells out."""
     if isinstance(node, cst.Name):
         return {"True": Const(True), "False": Const(False), "None": Const(None)}.get(node.value)
-    return Const(node.evaluated_value) if isinstance(node, (cst.SimpleString, cst.Integer)) else None
+    if isinstance(node, cst.Integer):
+        return Const(node.evaluated_value)
+    value = text_of(node) if isinstance(node, cst.SimpleString) else None
+    return None if value is None else Const(value)
+
+
+def text_of(node: cst.SimpleString | cst.ConcatenatedString) -> str | bytes | None:
+    """The value of a literal; None where an expression stands in it, or where Python refuses what libcst reads, such as ``"\\U"``."""
+    try:
+        return node.evaluated_value
+    except SyntaxError:
+        return None
 
 
 def fields_of(cls: Class) -> list[str]:

@@ -40,7 +40,7 @@ class PredictInLoop(Rule):
       reported where each call is written to get one item, as `row[None]`.
     - A whole array that does not depend on the loop, as once per epoch.
     - Loops of at most 10 turns in total, as `take(1)`, literal ranges and slices tell, or a `break` under no condition.
-    - Loops that plot with Matplotlib or wait for `input`: they are for people.
+    - Loops that plot with Matplotlib or wait for `input` in every turn: they are for people.
     - Loops whose turns also train for several epochs, or with a generator: beside that a `predict` is short.
     - Once in several turns, as under `if step % 100 == 0`.
     - `batch_size` or `steps` is given: each call then predicts more than a batch.
@@ -94,7 +94,7 @@ class PredictInLoop(Rule):
             given = call.arguments.node(0, "x")
             loop = (varies(given.value, call.scope) or environment_loop(module, call.scope)) if given is not None else None
             # A loop that plots or asks is for people, and waits for them.
-            if loop is not None and any((other.name or "").startswith(("matplotlib.", "builtins.input")) for other in module.pipelines.calls_in(loop)):
+            if loop is not None and any(_is_for_people(other, loop) for other in module.pipelines.calls_in(loop)):
                 continue
             if loop is None or in_session(call.scope) or turns(call.scope) <= _A_FEW:
                 continue
@@ -119,6 +119,11 @@ class PredictInLoop(Rule):
                 else None,
                 related=((loop, "in this loop"),),
             )
+
+
+def _is_for_people(call, loop):
+    """Whether every turn shows a picture or waits for an answer, not one in several."""
+    return (call.name or "").startswith(("matplotlib.", "builtins.input")) and counting_branch(call.scope, loop) is None
 
 
 def _trains_long(call):
