@@ -155,11 +155,13 @@ class Model:
         if any(shape is None or len(shape) != 2 for shape in self.inputs):
             return None
         total, before = 0, None
+        # What comes out of one turn of a loop goes into the next.
+        looped = max((shapes.most_units(layer.value) or UNKNOWN_WIDTH for layer in layers if layer.name == "keras.layers.Dense" and layer.times != 1), default=0)
         for layer in layers:
             shape = layer.shape or (None, before)
             if layer.name not in _OF_COLUMNS or layer.times is None or layer.name == "keras.layers.Flatten" and not self.inputs and None in shape[1:]:
                 return None
-            width = shape[-1] or UNKNOWN_WIDTH
+            width = max(shape[-1] or UNKNOWN_WIDTH, 0 if layer.times == 1 else looped)
             if layer.name == "keras.layers.Dense":
                 units = shapes.most_units(layer.value)
                 total += layer.times * (width + 1) * (units or UNKNOWN_WIDTH)
@@ -181,7 +183,7 @@ class Model:
             width = layer.shape[-1] if layer.shape and layer.times == 1 else widest
             if layer.times is None or layer.name == "keras.layers.Flatten" and (layer.shape is None or None in layer.shape[1:]):
                 return None
-            if layer.name in each:
+            if layer in each:
                 window = shapes.window(layer.value)
                 if window is None or width is None:
                     return None
@@ -201,7 +203,7 @@ class Model:
         """How large it is, for messages."""
         if self.parameters is not None:
             return f"of {self.parameters:,} weights"
-        return "of a few small dense layers"
+        return f"of at most {self.most_parameters:,} weights" if any(layer.name in shapes.CONVOLUTIONS for layer in self.layers) else "of a few small dense layers"
 
 
 def models_of(module: Module) -> list[Model]:

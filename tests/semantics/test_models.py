@@ -147,11 +147,46 @@ def test_sizes(tmp_path, text, shape, parameters):
         ("m = Sequential([layers.Dense(3)])\nm.fit(tf.data.Dataset.from_tensor_slices((np.ones((9, 5)), load())).map(load).batch(3))", 3 * (UNKNOWN_WIDTH + 1)),
         ("m = Sequential([layers.Flatten(), layers.Dense(3)])\nm.fit(np.ones((9, 5, 2)), load())", 33),
         ("m = Sequential([layers.Flatten(), layers.Dense(3)])\nm.fit(load(), load())", None),
+        # As often as a loop makes them, as wide as they can be.
+        ("i = x = Input((4,))\nfor _ in range(3): x = layers.Dense(5)(x)\nModel(i, x)", 3 * 5 * (5 + 1)),
+        ("i = x = Input((4,))\nfor n in [5, 7]: x = layers.Dense(n)(x)\nModel(i, x)", 2 * 7 * (7 + 1)),
+        ("i = x = Input((4,))\nfor n in sizes: x = layers.Dense(5)(x)\nModel(i, x)", None),
+        # Convolutions: over the channels of the widest, or of all of them together.
+        ("i = x = Input((9, 9, 3))\nfor _ in range(2): x = layers.Conv2D(8, 3)(x)\nModel(i, layers.Dense(2)(layers.GlobalAveragePooling2D()(x)))", 2 * 8 * (72 + 1) + 2 * 9),
+        ("i = x = Input((9, 9, 3))\nfor _ in range(2): x = layers.Concatenate()([x, layers.Conv2D(8, 1)(x)])\nModel(i, x)", 2 * 8 * (19 + 1)),
+        ("i = x = Input((9, 9, 3))\nfor _ in range(2): x = layers.Conv2D(8, 3)(x)\nModel(i, layers.Dense(2)(layers.Flatten()(x)))", None),
+        ("i = x = Input((9, 9, None))\nfor _ in range(2): x = layers.Conv2D(8, 3)(x)\nModel(i, x)", None),
     ],
 )
 def test_sizes_at_most(tmp_path, text, most):
     found = model(tmp_path, text, HEAD + "import numpy as np\n")
     assert found.most_parameters == most
+
+
+SAMPLING = "class Sampling(layers.Layer):\n    def call(self, pair):\n        mean, spread = pair\n        return mean + tf.exp(0.5 * spread) * tf.random.normal(tf.shape(mean))\n"
+OWN = (
+    SAMPLING
+    + "class Net(keras.Model):\n    def __init__(self):\n        super().__init__()\n        self.one, self.two, self.draw, self.three = layers.Dense(4), layers.Dense(4), Sampling(), layers.Dense(2)\n"
+    "    def call(self, x):\n        return self.three(self.draw((self.one(x), self.two(x))))\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "most"),
+    [
+        (OWN + "m = Net()\nm(load())", 8 * (UNKNOWN_WIDTH + 1) + 2 * (UNKNOWN_WIDTH + 1)),
+        # It is called by nobody, but another one is.
+        (OWN + "Net()(load())\nm = Net()", 8 * (UNKNOWN_WIDTH + 1) + 2 * (UNKNOWN_WIDTH + 1)),
+        (SAMPLING + "i = Input((6,))\nm = Model(i, layers.Dense(2)(Sampling()((layers.Dense(3)(i), layers.Dense(3)(i)))))", 42 + 2 * (UNKNOWN_WIDTH + 1)),
+        # Weights of its own, work of its own, and a layer that is not seen.
+        (OWN.replace("tf.exp(0.5 * spread)", "tf.Variable(1.0)") + "m = Net()\nm(load())", None),
+        (OWN.replace("tf.exp(0.5 * spread)", "tf.linalg.inv(spread)") + "m = Net()\nm(load())", None),
+        (OWN.replace("layers.Dense(2)\n", "load()\n") + "m = Net()\nm(load())", None),
+    ],
+)
+def test_sizes_of_models_with_code_of_their_own(tmp_path, text, most):
+    module = load(tmp_path, text, HEAD)
+    assert module.models[-1].most_parameters == most
 
 
 @pytest.mark.parametrize(

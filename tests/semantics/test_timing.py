@@ -88,7 +88,18 @@ def test_what_is_warm(tmp_path, before, timed, warm):
 )
 def test_work_that_nobody_waits_for(tmp_path, timed, unread):
     module = load(tmp_path, f"t = time.time()\n{timed}\nd = time.time() - t", HEAD)
-    assert (unread_work(between(module, only(module))) is not None) is unread
+    assert (unread_work(module, between(module, only(module))) is not None) is unread
+
+
+@pytest.mark.parametrize(
+    ("after", "unread"),
+    [("", True), ("    losses.append(step(x))\n", True), ("    print(float(loss))\n", False), ("print(float(loss))\n", False)],
+)
+def test_eager_steps_that_nobody_waits_for(tmp_path, after, unread):
+    step = "def step(x):\n    with tf.GradientTape() as tape:\n        loss = tf.reduce_sum(model(x))\n    optimizer.apply_gradients(zip(tape.gradient(loss, v), v))\n    return loss\n"
+    loop = f"optimizer = keras.optimizers.SGD()\nlosses = []\nt = time.time()\nfor i in range(9):\n    loss = step(x)\n{after}d = time.time() - t"
+    module = load(tmp_path, loop, HEAD + step)
+    assert (unread_work(module, between(module, only(module))) is not None) is unread
 
 
 def test_the_place_of_a_run_belongs_to_the_module_that_calls_it(tmp_path):
