@@ -781,6 +781,19 @@ def _kind(tree: Tree, statement: cst.CSTNode) -> str | None:
 
 def _imported_names(statement: cst.Import | cst.ImportFrom) -> Iterator[tuple[str, str | None]]:
     """The names that an import binds, each with the dotted name it stands for (None for relative imports)."""
+    return ((name, dotted) for _, name, dotted in _import_aliases(statement))
+
+
+def imports_as_written(tree: Tree) -> Iterator[tuple[cst.ImportAlias, str, str]]:
+    """What the ``from ... import`` of a module bind, each with the name and the dotted name as in :func:`names_as_written`."""
+    for statement in tree.imports:
+        if isinstance(statement, cst.ImportFrom):
+            for alias, name, dotted in _import_aliases(statement):
+                if dotted is not None:
+                    yield alias, name, dotted.removeprefix("tensorflow.") if dotted.startswith("tensorflow.keras.") else dotted
+
+
+def _import_aliases(statement: cst.Import | cst.ImportFrom) -> Iterator[tuple[cst.ImportAlias, str, str | None]]:
     if isinstance(statement.names, cst.ImportStar):
         return
     base = ""
@@ -794,7 +807,7 @@ def _imported_names(statement: cst.Import | cst.ImportFrom) -> Iterator[tuple[st
             name = dotted[len(base) :]
         else:
             name = dotted = dotted.partition(".")[0]
-        yield name, None if getattr(statement, "relative", ()) else dotted
+        yield alias, name, None if getattr(statement, "relative", ()) else dotted
 
 
 def _is_docstring(statement: cst.CSTNode) -> bool:

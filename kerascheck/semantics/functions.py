@@ -295,6 +295,11 @@ class Facts:
         return self.known and all((call.name or "") in _RESHAPING for call in self.calls) and not any(kind == "arithmetic" for run in self._runs for kind, _, _ in run.uses)
 
     @property
+    def picks_entries(self) -> bool:
+        """It takes entries out of its element by their names, and may leave others."""
+        return any(kind == "key" for run in self._runs for kind, _, _ in run.uses)
+
+    @property
     def elementwise(self) -> bool:
         """Proven to give the same on a batch as on each of its elements.
 

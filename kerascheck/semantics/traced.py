@@ -206,8 +206,8 @@ _APPENDING = frozenset({"builtins.list.append", "builtins.list.extend"})
 def side_effects(module: Module) -> Iterator[SideEffect]:
     """What compiled code does once per trace although it is meant for every step."""
     for call, how in traced_calls(module):
-        if how == "metric":
-            # Some are for eager evaluation only, and say so nowhere.
+        # Some metrics are for eager evaluation only, and say so nowhere; python-in-map tells of the functions of datasets.
+        if how == "metric" or any(frame.traced == "map" for frame in call.scope.frames()):
             continue
         name = call.name or ""
         short = name.removeprefix("builtins.").replace("numpy.", "np.")
@@ -218,7 +218,7 @@ def side_effects(module: Module) -> Iterator[SideEffect]:
         tensors = any(map(holds_tensor, call.arguments.values()))
         if name == "builtins.print" and tensors and not _tells_of_tracing(call):
             yield effect("print", "runs once, while this is traced, and shows no numbers", "use tf.print")
-        elif name.startswith(_RANDOM) and not name.endswith(_SETTING_UP) and not tensors:
+        elif name.startswith(_RANDOM) and not name.endswith(_SETTING_UP) and not tensors and not _is_seed(call):
             yield effect(f"{short}()", "is drawn once, while this is traced, and every step gets the same number", "draw with tf.random or keras.random")
         elif name in _CLOCKS:
             yield effect(f"{short}()", "runs once, while this is traced", "measure around the call of the compiled function")
@@ -232,6 +232,12 @@ def side_effects(module: Module) -> Iterator[SideEffect]:
             yield effect("This counting", "runs once, while this is traced, and counts one per trace", "count in a tf.Variable or a metric")
         elif call.attribute is not None and name in ("keras.Layer.__setattr__", "keras.Model.__setattr__") and _counts(call):
             yield effect(f"self.{call.attribute} += ...", "runs once, while this is traced, and counts one per trace", "count in a tf.Variable or a metric, or use self.optimizer.iterations")
+
+
+def _is_seed(call: Call) -> bool:
+    """Whether a draw is only where the draws of TensorFlow begin: these still differ from step to step."""
+    holder = call.module.tree.parents.get(call.node)
+    return isinstance(holder, cst.Arg) and holder.keyword is not None and holder.keyword.value == "seed"
 
 
 def _is_certainly_tensor(value: Value) -> bool:
@@ -289,6 +295,7 @@ class UnrolledLoop:
 
 
 _AXIS = re.compile(r"\.shape\b|int_shape\(|time_?steps|seq(?:uence)?_?len|num_steps|max_?len|batch_size|\bseq\b", re.I)
+_EXAMPLES = re.compile(r"\.shape\[0\]")
 
 
 def unrolled_loops(module: Module) -> Iterator[UnrolledLoop]:
@@ -307,7 +314,9 @@ def unrolled_loops(module: Module) -> Iterator[UnrolledLoop]:
         if not isinstance(loop.value, Iteration) or loop.value.kind != "range" or not isinstance(loop.node.target, cst.Name):
             continue
         tree = loop.module.tree
-        if loop.trips is None and not _AXIS.search(tree.code_of(loop.node.iter)):
+        along = tree.code_of(loop.node.iter)
+        # The first axis is that of the examples.
+        if loop.trips is None and (not _AXIS.search(along) or _EXAMPLES.search(along)):
             continue
         if _takes_apart(module, loop) and not (how == "call" and _is_only_called_eagerly(module, loop)):
             seen.add(loop.node)

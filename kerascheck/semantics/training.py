@@ -772,7 +772,7 @@ def is_expected_to_raise(scope: Scope) -> bool:
     return False
 
 
-_VERSION_NAME = re.compile(r"version|is_v[12]|(?:^|_)tf_?[12](?:_|$)|^hasattr$|^(?:is_)?keras_3$", re.I)
+_VERSION_NAME = re.compile(r"version|is_v[12]|(?:^|_)tf_?[12](?:_|$)|^hasattr$|^executing_eagerly$|^(?:is_)?keras_3$", re.I)
 
 
 def handles_versions(scope: Scope) -> bool:
@@ -790,7 +790,7 @@ def _is_for_versions(tree: Tree, node: cst.CSTNode) -> bool:
         names = {inner.value for inner in tree.descendants(node.test) if isinstance(inner, cst.Name)}
         return any(_VERSION_NAME.search(name) for name in names)
     return isinstance(node, cst.Try) and any(
-        inner.value in ("TypeError", "AttributeError", "Exception", "ValueError")
+        inner.value in ("TypeError", "AttributeError", "Exception", "ValueError", "ImportError", "ModuleNotFoundError")
         for handler in node.handlers
         if handler.type is not None
         for inner in tree.descendants(handler.type)

@@ -111,7 +111,18 @@ class Statements:
             return False
         owner = self.env.lookup(target.value.value)
         made = next((call for call in self.calls if call.attribute == "__init__" and call.receiver is owner), None)
-        return made is not None and made.scope.traced_by() is None
+        return made is not None and made.scope.traced_by() is None and self._is_used_beyond(target)
+
+    def _is_used_beyond(self, target: cst.Attribute) -> bool:
+        """Whether an attribute is more than a local variable under another name: each function of the class that has it both assigns and reads it."""
+        tree = self.module.tree
+        around = next((outer for outer in tree.ancestors(target) if isinstance(outer, cst.ClassDef)), None)
+        written: dict[cst.CSTNode | None, set[bool]] = {}
+        for node in tree.descendants(around) if around is not None else ():
+            if isinstance(node, cst.Attribute) and node.attr.value == target.attr.value:
+                home = next((outer for outer in tree.ancestors(node) if isinstance(outer, cst.FunctionDef)), None)
+                written.setdefault(home, set()).add(isinstance(tree.parents[node], (cst.AssignTarget, cst.Element, cst.AugAssign)))
+        return not all(kinds == {True, False} for kinds in written.values()) or not written
 
     def _bind(self, target: cst.CSTNode, value: Value) -> None:
         if holds_tensor(value) and self._is_side_effect(target):

@@ -1,9 +1,12 @@
+import re
+
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.training import is_guarded
 
 # Looking up rows of large tables is placed on the CPU on purpose.
 _TABLES = frozenset({"tensorflow.nn.embedding_lookup", "tensorflow.nn.nce_loss", "tensorflow.nn.sampled_softmax_loss"})
+_WORKERS = re.compile(r"TF_CONFIG|MultiWorkerMirroredStrategy")
 
 
 class ForcedCpu(Rule):
@@ -68,7 +71,7 @@ class ForcedCpu(Rule):
             return
         hiding = program.hides_gpus
         # Several workers on one machine would fight for its GPUs.
-        if hiding is not None and not program.distributes and not module.is_commented(hiding.node):
+        if hiding is not None and not program.distributes and not module.mentions(_WORKERS) and not module.is_commented(hiding.node):
             yield self.finding(
                 hiding,
                 "Every GPU is hidden from this training; leave the line out, or say in a comment why.",

@@ -3,7 +3,7 @@ import libcst as cst
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.runtime import DEPRECATED, REMOVED, REMOVED_NAMESPACES
-from kerascheck.semantics.edits import names_as_written
+from kerascheck.semantics.edits import imports_as_written, names_as_written
 from kerascheck.semantics.fixes import rename
 from kerascheck.semantics.training import Place, handles_versions, stands_for_versions
 
@@ -16,7 +16,7 @@ class RemovedApi(Rule):
 
     ## What it does
 
-    Reports every use of:
+    Reports every use of the following, or the `from ... import` of what is gone:
 
     - names that are gone, as a warning: `tf.Session`, `tf.ConfigProto`, `tf.GPUOptions`, `tf.contrib`, `set_session` and `get_session` of
       `keras.backend`, `keras.mixed_precision.experimental`, `keras.layers.experimental.preprocessing`, `CuDNNLSTM`, `CuDNNGRU`,
@@ -80,7 +80,12 @@ class RemovedApi(Rule):
     def check(self, module):
         if module.is_graph_code:
             return
-        uses = {}
+        uses, gone = {}, set()
+        for alias, bound, name in imports_as_written(module.tree):
+            namespace = next((outer for outer in REMOVED_NAMESPACES if f"{name}.".startswith(outer + ".")), name)
+            if (name in REMOVED or namespace in REMOVED_NAMESPACES) and module.runtime.lacks(namespace) and not stands_for_versions(module.tree, alias):
+                gone.add(bound)
+                yield self._report(name if name in REMOVED else namespace, Place(module, alias), fixable=False)
         for node, name in names_as_written(module.tree, _LAST):
             namespace = name.rpartition(".")[0]
             if name not in REMOVED and namespace in REMOVED_NAMESPACES:
@@ -92,6 +97,9 @@ class RemovedApi(Rule):
                 uses[call.node] = call.name
         imported = {name for node, name in uses.items() if isinstance(node, cst.Name)}
         for node, name in uses.items():
+            # An import that raises is the one finding of what it binds.
+            if module.tree.code_of(node).partition(".")[0] in gone:
+                continue
             # A namespace is no finding of its own where the name in it is one.
             if module.runtime.lacks(name) and module.tree.parents.get(node) not in uses:
                 yield self._report(name, Place(module, node), fixable=name not in imported)

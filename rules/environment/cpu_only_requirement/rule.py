@@ -14,6 +14,7 @@ _LAST_ON_WINDOWS = (2, 10)
 _PLAIN_IMAGE = re.compile(r"(?:docker\.io/)?(?:library/)?(?:python|ubuntu|debian|alpine|fedora|continuumio/(?:miniconda|anaconda)3?|condaforge/\S+|mambaorg/\S+)(?::(?!.*(?:cuda|nvidia|gpu))\S*)?$")
 _CPU_BUILD = re.compile(r"=\s*(?:\*_)?(?:mkl|eigen|cpu)\w*")
 _NVIDIA = re.compile(r"nvidia|cuda|cudnn")
+_SERVERS = frozenset("bottle django fastapi flask gradio gunicorn sanic streamlit tornado uvicorn waitress".split())
 _OTHERS_ON_GPU = frozenset({"jax", "jaxlib", "flax", "torch"})
 # Packages that bring a device of their own to a TensorFlow without CUDA.
 _PLUGIN = re.compile(r"tensorflow[-_]directml|tensorflow[-_]metal|intel[-_]extension[-_]for[-_]tensorflow", re.I)
@@ -112,6 +113,8 @@ def _problems(file: RequirementsFile, requirement: Requirement) -> Iterator[tupl
         return
     fix = _with_cuda(requirement) if newest and newest >= _CUDA_EXTRA_SINCE else None
     if requirement.name == "tensorflow-cpu":
+        if any(other.name in _SERVERS for other in file.requirements):
+            return
         named = (other.name for each in (file, *file.beside()) for other in each.requirements)
         if any(other.name in _OTHERS_ON_GPU for other in file.requirements) or any(map(_PLUGIN.match, named)):
             return

@@ -4,6 +4,7 @@ from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.fixes import swap_with_batch
 from kerascheck.semantics.pipelines import is_batched, next_batch
+from kerascheck.semantics.values import constant
 
 
 class MapBeforeBatch(Rule):
@@ -85,7 +86,8 @@ class MapBeforeBatch(Rule):
             if not op.may_feed_training or not op.facts.elementwise or any(is_batched(stage.input) for stage in op.stages):
                 continue
             batch = next_batch(module, op)
-            if batch is None:
+            # Entries that it leaves out may be of different shapes, which no batch can hold.
+            if batch is None or constant(batch.argument(0, "batch_size")) == 1 or op.facts.picks_entries and any(map(_makes_entries, op.stages[0].input.upstream())):
                 continue
             between = takewhile(lambda stage: stage.node is not op.node, batch.upstream())
             behind = (stage for each in op.stages for stage in module.pipelines.downstream(each))
@@ -99,3 +101,7 @@ class MapBeforeBatch(Rule):
                 fix=swap_with_batch(op, batch),
                 related=((batch, "the batch that it can follow"),),
             )
+
+
+def _makes_entries(stage):
+    return stage.input is not None and stage.name in ("map", "flat_map", "interleave") or stage.name.endswith("from_generator")

@@ -92,7 +92,7 @@ class ShuffleAfterBatch(Rule):
             if not op.feeds_training or any(child.name in _BATCHES_AGAIN for stage in op.stages for child in module.pipelines.downstream(stage)):
                 continue
             shuffle, batch = next(((stage, batch) for stage in op.stages if (batch := _batch_before(stage)) is not None), (None, None))
-            if batch is None:
+            if batch is None or any(map(_mixes_files, shuffle.upstream())):
                 continue
             yield self.finding(
                 op,
@@ -101,3 +101,8 @@ class ShuffleAfterBatch(Rule):
                 fix=shuffle_elements(batch, shuffle),
                 related=((batch, "batched here"),),
             )
+
+
+def _mixes_files(stage):
+    """Whether it lists files in another order in each epoch."""
+    return stage.name.endswith(".list_files") and constant(stage.argument(1, "shuffle"), True) is not False

@@ -72,7 +72,7 @@ class CompileInLoop(Rule):
             call, loop = each.call, each.loop
             if not each.is_same or turns(call.scope) <= _A_FEW or is_conditional(call.scope, loop):
                 continue
-            if any(varies(arg.value, call.scope) is loop for arg in call.node.args):
+            if any(varies(each, call.scope) is loop for each in (call.node.func, *(arg.value for arg in call.node.args))):
                 continue
             others = module.pipelines.calls_in(loop)
             if not any(other.attribute in _TRAINS for other in others) or any(other.attribute in _REASONS for other in others):

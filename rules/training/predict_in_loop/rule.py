@@ -8,6 +8,7 @@ from kerascheck.semantics.training import environment_loop, in_session, turns, v
 from kerascheck.semantics.values import constant, datasets_in
 
 _A_FEW = 10
+_OF_AXES = frozenset({"imshow", "set_title", "set_xlabel", "set_xticks", "set_axis_off"})
 
 
 class PredictInLoop(Rule):
@@ -123,7 +124,8 @@ class PredictInLoop(Rule):
 
 def _is_for_people(call, loop):
     """Whether every turn shows a picture or waits for an answer, not one in several."""
-    return (call.name or "").startswith(("matplotlib.", "builtins.input")) and counting_branch(call.scope, loop) is None
+    shows = (call.name or "").startswith(("matplotlib.", "builtins.input")) or call.name is None and call.attribute in _OF_AXES
+    return shows and counting_branch(call.scope, loop) is None
 
 
 def _trains_long(call):
