@@ -103,6 +103,8 @@ DEPRECATED: dict[str, str | None] = {
 
 NEW_NAMES_SINCE = (2, 4)
 """The release that has all names of DEPRECATED under which things are to be written today. Source: its API documentation, and AUTOTUNE came last."""
+# The list of names in the API documentation of 2.1.
+_DEVICES_NAMED_SINCE = (2, 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,10 +151,10 @@ class Runtime:
         """Whether it certainly lacks what REMOVED lists under a name, or has the new name that DEPRECATED gives for it.
 
         When each name went is not known, so none is missed before Keras 3, and none of Keras's own in Keras 2. The new names are
-        all there from :data:`NEW_NAMES_SINCE` on.
+        all there from :data:`NEW_NAMES_SINCE` on, those of the devices from 2.1.
         """
         if name in DEPRECATED:
-            return self.tensorflow >= NEW_NAMES_SINCE
+            return self.tensorflow >= (_DEVICES_NAMED_SINCE if name.startswith("tensorflow.config.experimental.") else NEW_NAMES_SINCE)
         return self.tensorflow >= KERAS_3_SINCE and (self.keras >= 3 or not name.startswith("keras."))
 
 

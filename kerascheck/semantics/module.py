@@ -323,6 +323,9 @@ class Project:
         """See :attr:`Module.runtime`."""
         settings, text = self.settings, module.text
         pins = {**pinned_versions(module.source.path), **script_versions(text), **command_versions(module.source.commands)}
+        if not pins:
+            # A part of the project may have requirements of its own.
+            pins = next((found for other in self.imported(module) if (found := pinned_versions(other.source.path))), {})
         if settings.target_tensorflow is not None:
             target = parse_version(settings.target_tensorflow)
         else:

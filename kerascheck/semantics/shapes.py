@@ -104,7 +104,11 @@ def output_shape(layer: Value, shape: Shape) -> Shape:
         window = _sizes(call, 0, "pool_size", len(shape) - 2, 2)
         strides = _sizes(call, 1, "strides", len(shape) - 2, None) if constant(call.argument(1, "strides")) is not None else window
         return (shape[0], *_slid(shape[1:-1], window, strides, constant(call.argument(2, "padding")) == "same"), shape[-1])
-    return (None,) * len(shape) if name in ("keras.layers.Resizing", "keras.layers.UpSampling2D", "keras.layers.ZeroPadding2D") else None
+    if name in ("keras.layers.UpSampling2D", "keras.layers.ZeroPadding2D") and len(shape) == 4:
+        factors = _sizes(call, 0, "size", 2, 2) if name == "keras.layers.UpSampling2D" else (1, 1)
+        added = _sizes(call, 0, "padding", 2, 1) if name == "keras.layers.ZeroPadding2D" else (0, 0)
+        return (shape[0], *(None if None in (size, factor, each) else size * factor + 2 * each for size, factor, each in zip(shape[1:3], factors, added)), shape[3])
+    return (None,) * len(shape) if name == "keras.layers.Resizing" else None
 
 
 def most_units(layer: Made) -> int | None:

@@ -94,7 +94,7 @@ _LIGHT_LAYERS = frozenset(
 _INITIALISING = frozenset(
     {
         "tensorflow.config.list_logical_devices", "tensorflow.Variable", "tensorflow.constant", "tensorflow.one_hot",
-        "tensorflow.test.is_gpu_available", "tensorflow.test.gpu_device_name", "tensorflow.summary.create_file_writer",
+        "tensorflow.summary.create_file_writer",
         "tensorflow.convert_to_tensor", "tensorflow.zeros", "tensorflow.ones", "tensorflow.range", "tensorflow.matmul",
         "tensorflow.cast", "tensorflow.config.experimental.get_memory_info", "tensorflow.eye", "tensorflow.fill",
     }

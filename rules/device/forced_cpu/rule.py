@@ -35,7 +35,7 @@ class ForcedCpu(Rule):
     - A comment on the line, or above it, says why; a title and code that was commented out do not.
     - Steps with `tf.nn.embedding_lookup` and its losses, for which the tables may be too large for a GPU.
     - Only data, embeddings, metrics, predictions or the sum of gradients are placed on the CPU; a device that is not a literal.
-    - GPUs that are hidden from a distributed training: its workers are tried on one machine.
+    - GPUs that are hidden from a distributed training, or where `TF_CONFIG` is set: its workers are tried on one machine.
     - Nothing is trained; reinforcement learning, whose small networks wait for a simulation; graphs of TensorFlow 1.
     - Another backend than TensorFlow.
 

@@ -6,4 +6,4 @@
 import tensorflow as tf
 
 tf.keras.mixed_precision.experimental.set_policy("mixed_float16")
-tf.config.experimental.list_physical_devices("GPU")
+print(tf.data.experimental.AUTOTUNE)

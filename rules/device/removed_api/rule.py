@@ -40,7 +40,8 @@ class RemovedApi(Rule):
     ## When it stays silent
 
     - Graphs and sessions of TensorFlow 1, also a session for the graph that another module builds, and `tf.compat.v1`.
-    - Code below a test of the version or `hasattr`, or in a `try` with a handler for the failure.
+    - What an import binds that is reported itself.
+    - Code below a test of the version, of `executing_eagerly` or `hasattr`, or in a `try` with a handler for the failure.
     - Older targets, as written in the requirements or the settings.
     - A name that something else in the file binds too, and names of other libraries.
 

@@ -57,6 +57,7 @@ class CpuOnlyRequirement(Rule):
     - `tensorflow-cpu` beside another `tensorflow` in the file, or beside a file with `tensorflow[and-cuda]` in the same folder: there
       is a choice. Markers, such as that of a Mac.
     - `tensorflow-cpu` beside a plug-in that brings a GPU of its own, for DirectML, Metal or Intel.
+    - `tensorflow-cpu` beside a web server or framework, such as Flask or gunicorn: a model is served, on purpose without a GPU.
     - `tensorflow-cpu` beside JAX, Flax or PyTorch: those use the GPU, and TensorFlow reads the data.
     - Files, folders and groups for documentation, tests, continuous integration or the CPU by their name, and files with a comment that
       speaks of the CPU: there it is meant.

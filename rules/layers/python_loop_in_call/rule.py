@@ -29,6 +29,7 @@ class PythonLoopInCall(Rule):
 
     - At most 16 turns, as a literal tells, and lengths of which nothing is known.
     - Loops over layers or other Python objects: a tensor must be indexed by the loop's variable.
+    - Loops over the examples of a batch, `range(x.shape[0])`.
     - Loops over `tf.range`, programs that run eagerly, and code that nothing compiles, such as the `call` of a layer whose objects
       the program calls on values and uses nowhere else.
 

@@ -31,7 +31,8 @@ class SideEffectInFunction(Rule):
     - A `print` of shapes, settings and texts, or one that says itself that it is about tracing.
     - Lists that live and die within the trace, and lists of `tf.Variable`s that are made in the first one.
     - A counter that only numbers what is traced, as in `name=f"copy_{self.made}"`.
-    - Generators with a seed of their own (`np.random.default_rng`), which are set up once on purpose.
+    - Generators with a seed of their own (`np.random.default_rng`), which are set up once on purpose, and draws that are a `seed=`.
+    - Functions of datasets, of which `python-in-map` tells.
     - Metrics, which may be meant for eager evaluation; callbacks, `__init__` and `build`.
     - `tf.py_function`, `tf.init_scope`, branches that ask how the code runs, and programs that run eagerly.
 

@@ -44,7 +44,7 @@ class MapBeforeBatch(Rule):
       `shape[0]` or `x[0]`: the first axis means something else after batching.
     - The batch is a `padded_batch` or `ragged_batch`, or `f` calls Python code.
     - `f` is unknown, or another operation stands between the two.
-    - The elements are batches already.
+    - The elements are batches already, or the batches hold one.
     - The dataset feeds only validation, evaluation, prediction, `adapt` or inspection; a `take` of
       at most 32 elements before the operation is inspection.
     - Graph code of TensorFlow 1: sessions, placeholders, estimators, `disable_eager_execution`.
@@ -57,7 +57,8 @@ class MapBeforeBatch(Rule):
 
     Safe: the two calls are swapped only when every operation of `f` is known to be element-wise,
     and only where `batch` stands right behind the map. The batches are the same, number for number.
-    Elsewhere there is no fix. Unsafe with `one_hot` and with layers that look words up: the shape
+    Elsewhere there is no fix, nor where `f` takes entries by their names out of what another map or a generator made: those that it
+    leaves may have another shape in each element, which no batch can hold. That is an info. Unsafe with `one_hot` and with layers that look words up: the shape
     of their batches is another one where `output_mode` is not integers, or where each element is
     a list of one.
 
@@ -86,9 +87,10 @@ class MapBeforeBatch(Rule):
             if not op.may_feed_training or not op.facts.elementwise or any(is_batched(stage.input) for stage in op.stages):
                 continue
             batch = next_batch(module, op)
-            # Entries that it leaves out may be of different shapes, which no batch can hold.
-            if batch is None or constant(batch.argument(0, "batch_size")) == 1 or op.facts.picks_entries and any(map(_makes_entries, op.stages[0].input.upstream())):
+            if batch is None or constant(batch.argument(0, "batch_size")) == 1:
                 continue
+            # Entries that it leaves out may be of different shapes, which no batch can hold.
+            leaves = op.facts.picks_entries and any(map(_makes_entries, op.stages[0].input.upstream()))
             between = takewhile(lambda stage: stage.node is not op.node, batch.upstream())
             behind = (stage for each in op.stages for stage in module.pipelines.downstream(each))
             cached = any(stage.name == "cache" and not stage.maybe for stage in (*between, *behind))
@@ -96,9 +98,10 @@ class MapBeforeBatch(Rule):
                 op,
                 "This map calls its function once per element; put it after batch, where one call serves a whole batch.",
                 because="Every operation in the function works number by number, so it gives the same on batches."
-                + " The cache behind it keeps what comes out, so that this costs in the first epoch only." * cached,
-                severity=Severity.INFO if cached else None,
-                fix=swap_with_batch(op, batch),
+                + " The cache behind it keeps what comes out, so that this costs in the first epoch only." * cached
+                + " Entries that it leaves out must have one shape for that." * leaves,
+                severity=Severity.INFO if cached or leaves else None,
+                fix=None if leaves else swap_with_batch(op, batch),
                 related=((batch, "the batch that it can follow"),),
             )
 

@@ -49,6 +49,7 @@ class PythonInMap(Rule):
     - NumPy on constants and static shapes: `np.pi`, `np.prod(image.shape)`, dtypes.
     - Inside a `py_function` or `numpy_function`, where Python does run for every element.
     - `tf.print`, `tf.random`, and lists and dictionaries that the function itself makes or is given.
+    - Attributes that each function of the class that has them sets and reads, as if they were variables of its own.
     - What is known while tracing, such as a shape, kept in an attribute or a dictionary.
     - Random numbers drawn outside of the function, on purpose once; `np.random.seed`.
     - A script that calls `tf.data.experimental.enable_debug_mode()`.

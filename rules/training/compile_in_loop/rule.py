@@ -32,7 +32,7 @@ class CompileInLoop(Rule):
 
     ## When it stays silent
 
-    - A new model in each turn.
+    - A new model in each turn, or another one of several.
     - Arguments that depend on the turn, such as another loss.
     - `trainable` of a layer or model is set in the loop, as for GANs and fine-tuning: `compile` is what makes it count.
     - The weights are set or loaded in the loop: every turn starts anew, with a new optimizer.

@@ -100,7 +100,7 @@ class MissingStepsPerExecution(Rule):
             batches = [batching(fit) for fit in model.fits]
             if any(batch is None or model.most_parameters * batch.size > _WORK for batch in batches) or any(map(may_act_on_batches, model.fits)):
                 continue
-            if not any(_is_long(fit, batch) and module.program.has_many_examples(fit, _STEPS * batch.size) for fit, batch in zip(model.fits, batches)):
+            if not any(_is_long(fit, batch) and _has_steps(module.program, fit, batch) for fit, batch in zip(model.fits, batches)):
                 continue
             for call in model.compiles:
                 eager = call.argument(5, "run_eagerly")
@@ -115,6 +115,12 @@ class MissingStepsPerExecution(Rule):
                         fix=add_keyword(call, "steps_per_execution", "16", safe=False),
                         related=((model, "the model"),),
                     )
+
+
+def _has_steps(program, fit, batch):
+    """Whether an epoch has steps enough to run several at once."""
+    examples = least_examples(fit)
+    return program.has_many_examples(fit, _STEPS * batch.size) if examples is None else examples >= _STEPS * batch.size
 
 
 def _is_long(fit, batch):

@@ -41,7 +41,7 @@ class PredictInLoop(Rule):
       reported where each call is written to get one item, as `row[None]`.
     - A whole array that does not depend on the loop, as once per epoch.
     - Loops of at most 10 turns in total, as `take(1)`, literal ranges and slices tell, or a `break` under no condition.
-    - Loops that plot with Matplotlib or wait for `input` in every turn: they are for people.
+    - Loops that plot with Matplotlib, also on axes of which the origin is not seen, or wait for `input` in every turn: they are for people.
     - Loops whose turns also train for several epochs, or with a generator: beside that a `predict` is short.
     - Once in several turns, as under `if step % 100 == 0`.
     - `batch_size` or `steps` is given: each call then predicts more than a batch.

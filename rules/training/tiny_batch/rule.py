@@ -20,7 +20,8 @@ _CHEAP = {
     for name in (
         "Activation Add AveragePooling1D AveragePooling2D BatchNormalization CategoryEncoding CenterCrop Concatenate Conv1D Conv2D Dense Dropout ELU "
         "Embedding Flatten GaussianNoise GlobalAveragePooling1D GlobalAveragePooling2D GlobalMaxPooling1D GlobalMaxPooling2D InputLayer "
-        "LayerNormalization LeakyReLU MaxPooling1D MaxPooling2D Normalization ReLU Rescaling Reshape Softmax SpatialDropout1D SpatialDropout2D"
+        "LayerNormalization LeakyReLU MaxPooling1D MaxPooling2D Normalization ReLU Rescaling Reshape Softmax SpatialDropout1D SpatialDropout2D "
+        "Cropping1D Cropping2D Permute RepeatVector ZeroPadding1D ZeroPadding2D"
     ).split()
 } | {"keras.Sequential", "keras.Model"}  # fmt: skip
 _RECURRENT = frozenset({"keras.layers.LSTM", "keras.layers.GRU", "keras.layers.SimpleRNN"})

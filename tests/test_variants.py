@@ -1,0 +1,102 @@
+"""Small scripts, each with the lines where one rule speaks: variants met in public code that the rooms do not hold."""
+
+import json
+
+import pytest
+from command import kerascheck
+
+HEAD = "import numpy as np\nimport tensorflow as tf\nfrom tensorflow import keras\nfrom tensorflow.keras import layers\n"
+MODEL = "model = keras.Sequential([layers.Input((4,)), layers.Dense(8), layers.Dense(1)])\nmodel.compile('adam', 'mse')\n"
+GAN = MODEL + "for epoch in range(9000):\n    noise = np.random.normal(size=(32, 4))\n    fake = model.predict(noise)\n    model.train_on_batch(fake, noise)\n"
+LOOK = "    if epoch % 100 == 0:\n        plt.imshow(fake)\n"
+PARSED = "ds = tf.data.TFRecordDataset('a').map(parse).map({}).batch(8)\nmodel.fit(ds, epochs=3)\n"
+READ = "def read(path):\n    image = {}\n    return image / 255\ndef parse(path):\n    return tf.numpy_function(read, [path], tf.float32)\n"
+FILES = "import cv2\n" + READ + MODEL + "ds = tf.data.Dataset.from_tensor_slices(names()).map(parse).batch(8)\nmodel.fit(ds, epochs=9)\n"
+OWN = "class Net(keras.Model):\n    def __init__(self):\n        super().__init__()\n        self.one, self.two = layers.Dense(64), layers.Dense(1)\n    def call(self, x):\n        {}\n        return self.two(self.one(x))\n"
+TINY = "net = Net()\nnet.compile('adam', 'mse')\nnet.fit(np.ones((64000, 9)), np.ones((64000, 1)), epochs=20, batch_size={})\n"
+STEPS = "def step(x):\n    with tf.GradientTape() as tape:\n        loss = tf.reduce_sum(model(x))\n    optimizer.apply_gradients(zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables))\n    return loss\n"
+EPOCHS = MODEL + "import time\noptimizer = keras.optimizers.SGD()\n" + STEPS + "for epoch in range(100):\n    start = time.time()\n    for x in load():\n        loss = step(x)\n{}    print(time.time() - start)\n"
+MAPPED = "class Parser:\n    def __init__(self):\n        self.size = 3\n    def parse(self, x):\n        self.x = tf.cast(x, tf.float32)\n        {}\np = Parser()\nds = tf.data.Dataset.range(99).map(p.parse).batch(8)\nmodel.fit(ds)\n"
+
+
+@pytest.mark.parametrize(
+    ("rule", "code", "lines"),
+    [
+        # Looking at a picture now and then does not make a training loop one for people.
+        ("KC405", GAN, [9]),
+        ("KC405", "import matplotlib.pyplot as plt\n" + GAN + LOOK, [10]),
+        ("KC405", "import matplotlib.pyplot as plt\n" + GAN + "    plt.imshow(fake)\n", []),
+        ("KC405", GAN + "    axes[0].imshow(fake)\n", []),
+        # Beside several epochs of training one predict is short.
+        ("KC405", MODEL + "for i in range(99):\n    x, y = load()\n    model.fit(x, y, epochs=1)\n    model.predict(x)\n", [10]),
+        ("KC405", MODEL + "for i in range(99):\n    x, y = load()\n    model.fit(x, y, epochs=5)\n    model.predict(x)\n", []),
+        # A handful of rows, as the shape of an array tells.
+        ("KC405", MODEL + "for i in np.random.randint(0, 9, 5):\n    model.predict(rows[i])\nmodel.fit(rows, rows)\n", []),
+        ("KC103", MODEL + "ds = tf.data.Dataset.from_tensor_slices({'a': a}).map(lambda x: tf.cast(x['a'], tf.float32)).batch(8)\nmodel.fit(ds)\n", [7]),
+        ("KC103", MODEL + "ds = tf.data.Dataset.from_tensor_slices(a).map(lambda x: tf.cast(x, tf.float32)).batch(1)\nmodel.fit(ds)\n", []),
+        ("KC108", MODEL + MAPPED.format("return self.x"), []),
+        ("KC108", MODEL + MAPPED.format("return x") + "print(p.x)\n", [11]),
+        # OpenCV and NumPy give the same for a file in each epoch; a draw does not.
+        ("KC113", FILES.format("cv2.resize(cv2.imread(path.decode()), (9, 9))"), [13]),
+        ("KC113", FILES.format("cv2.imread(path.decode()) * np.random.rand()"), []),
+        ("KC113", FILES.format("cv2.imread(path.decode()) + unknown(path)"), []),
+        ("KC115", MODEL + "ds = tf.data.Dataset.from_tensor_slices(a).batch(8).shuffle(9)\nmodel.fit(ds)\n", [7]),
+        ("KC115", MODEL + "ds = tf.data.Dataset.list_files('*').map(read).batch(8).shuffle(9)\nmodel.fit(ds)\n", []),
+        ("KC115", MODEL + "ds = tf.data.Dataset.list_files('*', shuffle=False).map(read).batch(8).shuffle(9)\nmodel.fit(ds)\n", [7]),
+        ("KC207", "@tf.function\ndef f(x): return x + np.random.rand()\nf(tf.ones(3))\n", [6]),
+        ("KC207", "@tf.function\ndef f(x): return x + tf.random.uniform((), seed=np.random.randint(9))\nf(tf.ones(3))\n", []),
+        ("KC205", "@tf.function\ndef f(x):\n    for i in range(x.shape[1]): x += g(x[:, i])\n    return x\nf(tf.ones(load()))\n", [7]),
+        ("KC205", "@tf.function\ndef f(x):\n    for i in range(x.shape[0]): x += g(x[i])\n    return x\nf(tf.ones(load()))\n", []),
+        # Models of the tree, whose size follows from the layers that they hold.
+        ("KC411", OWN.format("pass") + TINY.format(8), [14]),
+        ("KC411", OWN.format("pass") + TINY.format(64), []),
+        ("KC411", OWN.format("x = tf.linalg.inv(x)") + TINY.format(8), []),
+        ("KC407", OWN.format("pass") + TINY.format(64), [13]),
+        # Few rows cost many steps in many epochs.
+        ("KC411", MODEL + "model.fit(np.ones((12, 4)), np.ones((12, 1)), batch_size=6, epochs=5000)\n", [7]),
+        ("KC411", MODEL + "model.fit(np.ones((12, 4)), np.ones((12, 1)), batch_size=6, epochs=50)\n", []),
+        ("KC411", MODEL + "model.fit(load(), load(), batch_size=6, callbacks=[keras.callbacks.LambdaCallback(on_epoch_end=show)])\n", [7]),
+        ("KC411", MODEL + "model.fit(load(), load(), batch_size=6, callbacks=[keras.callbacks.LambdaCallback(on_train_batch_end=show)])\n", []),
+        ("KC411", MODEL + "model.fit(keras.utils.timeseries_dataset_from_array(x, y, 4, batch_size=4))\n", [7]),
+        ("KC402", EPOCHS.format("        print(float(loss))\n"), [18]),
+        ("KC602", EPOCHS.format(""), [18]),
+        ("KC602", EPOCHS.format("    print(float(loss))\n"), []),
+        ("KC409", MODEL + "for i in range(9):\n    model.compile('adam', 'mse')\n    model.fit(x, y)\n", [8]),
+        ("KC409", MODEL + "for name, each in {'a': model, 'b': model}.items():\n    for i in range(9): each.fit(x, y)\n    each.compile('adam', 'mse')\n", []),
+        ("KC308", MODEL + "import os\nos.environ['CUDA_VISIBLE_DEVICES'] = '-1'\nmodel.fit(x, y)\n", [8]),
+        ("KC308", MODEL + "import os\nos.environ['CUDA_VISIBLE_DEVICES'] = '-1'\nos.environ['TF_CONFIG'] = text\nmodel.fit(x, y)\n", []),
+        ("KC111", "from tensorflow.keras.layers import *\nfrom tensorflow.keras.preprocessing.image import *\n" + MODEL + "model.fit(ImageDataGenerator().flow(x, y))\n", [9]),
+    ],
+)
+def test_what_a_rule_says(tmp_path, rule, code, lines):
+    (tmp_path / "train.py").write_text(HEAD + code)
+    result = kerascheck("--isolated", "--select", rule, "--output-format", "json", "--exit-zero", str(tmp_path / "train.py"))
+    assert [finding["line"] for finding in json.loads(result.out)["findings"]] == lines
+
+
+@pytest.mark.parametrize(("pins", "said"), [("", 1), ("tensorflow==2.10\n", 0)])
+def test_a_part_of_a_project_may_pin_what_it_needs(tmp_path, pins, said):
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "lib" / "__init__.py").write_text("")
+    (tmp_path / "lib" / "steps.py").write_text("import tensorflow as tf\n")
+    (tmp_path / "train.py").write_text(HEAD + "from lib.steps import make\n" + MODEL + "model.fit(x, y, workers=4)\n")
+    (tmp_path / "lib" / "requirements.txt").write_text(pins)
+    result = kerascheck("--select", "KC414", "--output-format", "json", "--exit-zero", str(tmp_path / "train.py"))
+    assert len(json.loads(result.out)["findings"]) == said
+
+
+@pytest.mark.parametrize(("picked", "severity", "fixed"), [("x", "warning", True), ("x['a']", "info", False)])
+def test_what_a_map_leaves_out_may_be_of_any_shape(tmp_path, picked, severity, fixed):
+    parse = "def parse(x): return tf.io.parse_single_example(x, features)\n"
+    (tmp_path / "train.py").write_text(HEAD + parse + MODEL + PARSED.format(f"lambda x: tf.cast({picked}, tf.float32)"))
+    result = kerascheck("--isolated", "--select", "KC103", "--output-format", "json", "--exit-zero", str(tmp_path / "train.py"))
+    (finding,) = json.loads(result.out)["findings"]
+    assert (finding["severity"], finding["fix"] is not None) == (severity, fixed)
+
+
+@pytest.mark.parametrize(("beside", "said"), [("", True), ("gunicorn\n", False)])
+def test_a_server_needs_no_gpu(tmp_path, beside, said):
+    (tmp_path / "requirements.txt").write_text(f"tensorflow-cpu==2.15\n{beside}")
+    result = kerascheck("--isolated", "--select", "KC701", "--output-format", "json", "--exit-zero", str(tmp_path / "requirements.txt"))
+    assert bool(json.loads(result.out)["findings"]) is said
