@@ -200,7 +200,7 @@ def test_nothing_is_moved_to_where_it_is_as_late(tmp_path):
         ("from tensorflow.keras.mixed_precision import experimental as p\np.set_policy(p.Policy('mixed_float16'))\n", [False]),
         ("from tensorflow.keras.layers import CuDNNLSTM, Dense\nCuDNNLSTM(4)\nCuDNNLSTM(5)\n", [False]),
         ("try:\n    from tensorflow.keras.layers import CuDNNLSTM\nexcept ImportError:\n    CuDNNLSTM = None\n", []),
-        ("from tensorflow.keras.layers.experimental.preprocessing import Rescaling, Resizing\nRescaling(2.0)\n", [False, False]),
+        ("from tensorflow.keras.layers.experimental.preprocessing import Rescaling, Resizing\nRescaling(2.0)\n", [False]),
     ],
 )
 def test_each_use_of_an_old_name_has_its_own_edit(tmp_path, text, fixes):

@@ -151,9 +151,10 @@ def is_cut_short(stage: Stage) -> bool:
 
 
 def gives_few(stage: Stage) -> bool:
-    """Only a handful of elements comes out, as a literal says: a batch counts as many as are in it."""
-    count = None
+    """Only a handful of elements comes out, as a literal or a literal list says: a batch counts as many as are in it."""
+    count, repeated = None, False
     for current in stage.upstream():
+        repeated = repeated or current.name == "repeat"
         if current.name == "take" and count is None:
             count = constant(current.argument(0, "count"))
             if not isinstance(count, int) or count < 0:
@@ -161,6 +162,10 @@ def gives_few(stage: Stage) -> bool:
         elif current.name in ("batch", "padded_batch", "ragged_batch") and count is not None:
             size = constant(current.argument(0, "batch_size"))
             count *= size if isinstance(size, int) else 1
+        elif current.is_source and current.name.endswith(".from_tensor_slices") and not repeated:
+            written = current.argument(0, "tensors")
+            if isinstance(written, Group) and written.kind == "list" and not written.open and all(isinstance(item, Const) for item in written.items):
+                count = min(len(written.items), len(written.items) if count is None else count)
     return count is not None and count <= INSPECTED_ELEMENTS
 
 

@@ -560,6 +560,9 @@ class Calls:
             self._run_arguments(arguments, node, tensors=name.startswith(library.TENSOR_LIBRARIES))
         if name not in library.TRANSPARENT_TO_DATASETS:
             self._escape(arguments, node)
+        # What TensorFlow knows of the shapes in its graphs are Python objects.
+        if name.startswith(("tensorflow.python.framework.common_shapes.", "tensorflow.python.framework.tensor_shape.")):
+            return UNKNOWN
         if name.startswith(library.TENSOR_LIBRARIES) and name.rpartition(".")[2].islower() and name not in library.STATIC_RESULTS:
             if any(map(is_symbolic, arguments.values())):
                 call.result = Made("keras.KerasTensor", call)

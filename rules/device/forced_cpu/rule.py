@@ -54,6 +54,7 @@ class ForcedCpu(Rule):
     machine, twice, and a CPU that adds up what several GPUs compute. Its quiet file has them since; the files were
     not read again. The ways to write it are in slow.py.
     Of a sample in 9,800 files more: 2 right, 1 wrong, before what was wrong for a general reason was silenced.
+    Of a sample in 6,900 files more: 1 wrong, before what was wrong for a general reason was silenced.
 
     ## References
 

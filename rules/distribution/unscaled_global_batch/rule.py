@@ -46,6 +46,7 @@ class UnscaledGlobalBatch(Rule):
     Read on real code: 7 findings in 190 public files that make such strategies. 4 right; 1 arguable, whose comment speaks of replicas; 2 wrong,
     toys of a handful of examples. The last two kinds are silent since.
     Of a sample in 9,800 files more: 2 right.
+    Of a sample in 6,900 files more: 2 right, 3 arguable.
 
     ## References
 

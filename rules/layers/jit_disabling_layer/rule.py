@@ -54,6 +54,7 @@ class JitDisablingLayer(Rule):
     11 findings in 9,000 public files: the layer of each was checked, few of the models were opened; none judged wrong. Other files with such layers apply them in `map`, show pictures with
     them, or build a model that is trained elsewhere.
     Of a sample in 9,800 files more: 3 right, 1 arguable.
+    Of a sample in 6,900 files more: 3 right.
 
     ## References
 

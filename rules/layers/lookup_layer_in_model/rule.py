@@ -54,6 +54,7 @@ class LookupLayerInModel(Rule):
     Read on real code: 16 of 31 findings in 9,000 public files; 16 right.
     Of a sample in 3,700 further files: 5 right.
     Of a sample in 9,800 files more: 4 right.
+    Of a sample in 6,900 files more: 3 right.
 
     ## References
 

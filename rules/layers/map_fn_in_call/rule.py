@@ -52,6 +52,7 @@ class MapFnInCall(Rule):
     An info, since of 16 findings in 1,442 public files with compiled code about half have bodies that no single
     operation replaces (boolean masks, random augmentation per image, one gradient per example).
     Of a sample in 9,800 files more: 8 right.
+    Of a sample in 6,900 files more: 8 right, 1 wrong, before what was wrong for a general reason was silenced.
 
     ## References
 

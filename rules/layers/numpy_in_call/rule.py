@@ -67,6 +67,7 @@ class NumpyInCall(Rule):
     Read on real code: of a sample of findings in 6,100 public files 1 arguable, 3 wrong; of a later one in 5,300 other files 1
     right. What was wrong for a general reason became one of the silences above.
     Of a sample in 9,800 files more: 4 arguable, 3 wrong, before what was wrong for a general reason was silenced.
+    Of a sample in 6,900 files more: 1 right.
 
     ## References
 

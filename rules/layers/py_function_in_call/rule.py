@@ -44,6 +44,7 @@ class PyFunctionInCall(Rule):
     No finding in 1,442 public files with compiled code: the 25 uses that they hold are in metrics, evaluation
     and input pipelines.
     Of a sample in 9,800 files more: 1 arguable, 2 wrong, before what was wrong for a general reason was silenced.
+    Of a sample in 6,900 files more: 6 right.
 
     ## References
 

@@ -35,6 +35,7 @@ class ReusedModelBenchmark(Rule):
     - A new model in each turn, or weights that are set or loaded in each turn.
     - A schedule: settings that change while nothing is measured or compared.
     - A loop over data or epochs: the settings of `fit` and `compile` do not depend on the turn.
+    - Reinforcement learning, where what was just seen decides on the batches.
     - `fit` of classes that are not Keras models; tests; the graphs of TensorFlow 1.
 
     ## Use instead
@@ -50,6 +51,7 @@ class ReusedModelBenchmark(Rule):
 
     No finding in 9,000 public files, where settings are compared on models of their own. What it finds is therefore tested on
     variants only.
+    Of a sample in 6,900 files more: 3 wrong, before what was wrong for a general reason was silenced.
 
     ## References
 
@@ -64,7 +66,8 @@ class ReusedModelBenchmark(Rule):
 
     def check(self, module):
         measured = list(intervals(module))
-        for each in () if module.is_graph_code else repetitions(module, "fit"):
+        # What an agent has just seen decides on its batches.
+        for each in () if module.is_graph_code or module.program.reinforcement_learning else repetitions(module, "fit"):
             call, loop = each.call, each.loop
             others = module.pipelines.calls_in(loop)
             if not each.is_same or not _compares(call, loop, others) or any(other.attribute in _STARTS_ANEW for other in others):

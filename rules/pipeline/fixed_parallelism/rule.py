@@ -66,6 +66,7 @@ class FixedParallelism(Rule):
     Nothing was found in 215 public files that set `num_parallel_calls`: most say AUTOTUNE or 4, and the
     larger numbers stand in pipelines for evaluation, or divide the count of cores. The script of this
     rule holds it in five forms.
+    Of a sample in 6,900 files more: 4 right, 4 arguable.
 
     ## References
 

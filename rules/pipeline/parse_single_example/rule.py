@@ -72,6 +72,7 @@ class ParseSingleExample(Rule):
     Read on real code: of a sample of findings in 6,100 public files 2 right, 1 arguable, 2 wrong. What was wrong for a general
     reason became one of the silences above.
     Of a sample in 9,800 files more: 7 right.
+    Of a sample in 6,900 files more: 3 right, 1 arguable.
 
     ## References
 

@@ -61,6 +61,7 @@ class PyFunctionInMap(Rule):
     Read on real code: of a sample of findings in 6,100 public files 1 right; of a later one in 5,300 other files 4 right, 1
     arguable.
     Of a sample in 9,800 files more: 12 right, 1 arguable, 1 wrong, before what was wrong for a general reason was silenced.
+    Of a sample in 6,900 files more: 9 right, 2 arguable, 1 wrong, before what was wrong for a general reason was silenced.
 
     ## References
 

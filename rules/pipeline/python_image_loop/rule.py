@@ -57,6 +57,7 @@ class PythonImageLoop(Rule):
     7,400 photographs into an array, are right. The other ways in which such scripts are usually
     written are tests: lists, comprehensions, helper functions, `train_test_split`.
     Of a sample in 9,800 files more: 2 right, 4 arguable, 3 wrong, before what was wrong for a general reason was silenced.
+    Of a sample in 6,900 files more: 7 right, 1 wrong, before what was wrong for a general reason was silenced.
 
     ## References
 

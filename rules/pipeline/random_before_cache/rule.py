@@ -71,6 +71,7 @@ class RandomBeforeCache(Rule):
     right, 3 wrong. What was wrong for a general reason became one of the silences above.
     Of 26 public files that cache a folder 22 are reported, many of them tutorials; in each the order is kept.
     Of a sample in 9,800 files more: 3 right, 3 arguable.
+    Of a sample in 6,900 files more: 14 right, 1 arguable.
 
     ## References
 

@@ -67,6 +67,7 @@ class SerialMap(Rule):
     files 11 right, 2 arguable, 5 wrong. What was wrong for a general reason became one of the silences above.
     Of a sample in 3,700 further files: 5 right, 3 arguable, 1 wrong, before what was wrong for a general reason was silenced.
     Of a sample in 9,800 files more: 33 right, 8 arguable, 4 wrong, before what was wrong for a general reason was silenced.
+    Of a sample in 6,900 files more: 12 right, 4 arguable, 2 wrong, before what was wrong for a general reason was silenced.
 
     ## References
 

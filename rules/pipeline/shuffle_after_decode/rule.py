@@ -77,6 +77,7 @@ class ShuffleAfterDecode(Rule):
     (23,000 images of 256 x 256 in the buffer), right. The other 29 files that decode images shuffle
     file names, or pass a number that is not a literal.
     Of a sample in 9,800 files more: 4 right.
+    Of a sample in 6,900 files more: 5 right.
 
     ## References
 

@@ -75,6 +75,7 @@ class DebugLeftOn(Rule):
     files 1 right, 1 arguable, 1 wrong. What was wrong for a general reason became one of the silences above.
     Of a sample in 3,700 further files: 2 right, 1 arguable.
     Of a sample in 9,800 files more: 1 right, 2 arguable.
+    Of a sample in 6,900 files more: 2 right, 3 wrong, before what was wrong for a general reason was silenced.
 
     ## References
 

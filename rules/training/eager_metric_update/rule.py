@@ -50,6 +50,7 @@ class EagerMetricUpdate(Rule):
     There is no fix: the update moves into another function, which must be given the metric and what it
     compares.
     Of a sample in 9,800 files more: 1 right, 1 arguable.
+    Of a sample in 6,900 files more: 4 right, 2 arguable.
 
     ## References
 

@@ -4,7 +4,7 @@ from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.fixes import one_step
 from kerascheck.semantics.repetition import is_conditional, is_slice_of_turn, repetitions
-from kerascheck.semantics.training import turns, varies
+from kerascheck.semantics.training import environment_loop, turns, varies
 from kerascheck.semantics.values import Call, Iteration, Scope, constant, datasets_in
 
 _A_FEW = 10
@@ -46,6 +46,7 @@ class FitInLoop(Rule):
 
     - A new model in each turn, as for folds and for settings that are compared.
     - Windows over a series that grow or slide: each turn has more than what is new in it.
+    - An agent that learns under a condition from the game that it plays, such as at its end.
     - More than one epoch per turn, or a number that is not a literal; loops of at most 10 turns.
     - Chunks whose size cannot be seen, such as files that do not fit into memory together, and whole datasets.
     - As to whole epochs: where the loop also compiles the model, sets its weights or another attribute of it, or trains
@@ -70,6 +71,7 @@ class FitInLoop(Rule):
     a `fit` per epoch with a report after it, arguable, because its epochs are long.
     Of a sample in 3,700 further files: 8 right.
     Of a sample in 9,800 files more: 2 right.
+    Of a sample in 6,900 files more: 4 arguable, 2 wrong, before what was wrong for a general reason was silenced.
 
     ## References
 
@@ -88,6 +90,9 @@ class FitInLoop(Rule):
         for each in () if module.is_graph_code or module.runtime.multi_backend_keras else repetitions(module, "fit", "fit_generator"):
             call, loop = each.call, each.loop
             epochs = call.argument(3 if call.attribute == "fit" else 2, "epochs")
+            # At the end of a game an agent learns from all of it.
+            if environment_loop(module, call.scope) is loop and is_conditional(call.scope, loop):
+                continue
             if not each.is_same or epochs is not None and constant(epochs) != 1 or turns(call.scope) <= _A_FEW:
                 continue
             batch, few = _is_batch(module, call, loop), _is_short(call, loop)

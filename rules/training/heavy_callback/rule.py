@@ -76,6 +76,7 @@ class HeavyCallback(Rule):
     of them saves every few batches outside of a test, so the warnings are tested on variants.
     Of a sample in 3,700 further files: 6 wrong, before what was wrong for a general reason was silenced.
     Of a sample in 9,800 files more: 7 right, 4 arguable.
+    Of a sample in 6,900 files more: 7 right, 1 arguable, 1 wrong, before what was wrong for a general reason was silenced.
 
     ## References
 

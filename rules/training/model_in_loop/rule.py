@@ -56,6 +56,7 @@ class ModelInLoop(Rule):
     Read on real code: the 1 finding in 9,000 public files, a search that builds models in a `while True`; right. All other
     models that are built in loops are few, folds, or ensembles.
     Of a sample in 9,800 files more: 4 arguable, 2 wrong, before what was wrong for a general reason was silenced.
+    Of a sample in 6,900 files more: 3 arguable.
 
     ## References
 
