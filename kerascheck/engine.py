@@ -97,8 +97,14 @@ class Checked:
 
 
 def mentions_keras(data: bytes) -> bool:
-    """Whether any rule can have something to say; looked for on every line, for modules that import a re-export."""
-    return b"keras" in data or b"tensorflow" in data
+    """Whether any rule can have something to say; looked for on every line, for modules that import a re-export.
+
+    All of Keras may come with the star of a module that lies beside; then names tell that are nobody else's.
+    """
+    return b"keras" in data or b"tensorflow" in data or b"import *" in data and _OF_KERAS.search(data) is not None
+
+
+_OF_KERAS = re.compile(rb"\b(?:fit_generator|predict_generator|train_on_batch|ModelCheckpoint|EarlyStopping|ImageDataGenerator|GradientTape)\(")
 
 
 @functools.lru_cache(maxsize=None)

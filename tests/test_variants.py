@@ -106,3 +106,10 @@ def test_a_server_needs_no_gpu(tmp_path, beside, said):
     (tmp_path / "requirements.txt").write_text(f"tensorflow-cpu==2.15\n{beside}")
     result = kerascheck("--isolated", "--select", "KC701", "--output-format", "json", "--exit-zero", str(tmp_path / "requirements.txt"))
     assert bool(json.loads(result.out)["findings"]) is said
+
+
+def test_keras_may_come_with_the_star_of_a_module_beside(tmp_path):
+    (tmp_path / "model.py").write_text("from keras.models import *\nfrom keras.layers import *\ndef unet(): return Sequential([Dense(1)])\n")
+    (tmp_path / "main.py").write_text("from model import *\nmodel = unet()\nmodel.fit_generator(load())\n")
+    result = kerascheck("--isolated", "--select", "KC414", "--output-format", "json", "--exit-zero", str(tmp_path))
+    assert [finding["line"] for finding in json.loads(result.out)["findings"]] == [3]
