@@ -301,6 +301,11 @@ class Project:
 
     def imported(self, module: Module) -> list[Module]:
         """The modules of the tree that ``module`` imports, directly or not (at most 80), as their texts say: none is parsed."""
+        if "imported" not in module.memory:
+            module.memory["imported"] = self._imported(module)
+        return module.memory["imported"]
+
+    def _imported(self, module: Module) -> list[Module]:
         found: list[Module] = []
         seen = {module}
         pending = [module]
@@ -325,7 +330,8 @@ class Project:
         pins = {**pinned_versions(module.source.path), **script_versions(text), **command_versions(module.source.commands)}
         if not pins:
             # A part of the project may have requirements of its own.
-            pins = next((found for other in self.imported(module) if (found := pinned_versions(other.source.path))), {})
+            parts = {other.folder: other for other in self.imported(module)}
+            pins = next((found for other in parts.values() if (found := pinned_versions(other.source.path))), {})
         if settings.target_tensorflow is not None:
             target = parse_version(settings.target_tensorflow)
         else:
