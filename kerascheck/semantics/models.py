@@ -382,18 +382,19 @@ class _Builder:
             if call.scope.runs_in(method):
                 for option in options_of(call.receiver):
                     applied.setdefault(self._origin(option), call)
-        unused = [value for value in _held_layers(instance) if self._origin(value) not in applied]
+        held: dict[object, dict[int, Value]] = {}
+        for value in _held_layers(instance):
+            held.setdefault(self._origin(value), {})[id(value)] = value
         for origin in applied:
-            for value in _held_layers(instance):
-                if self._origin(value) == origin and not any(layer.value is value for layer in model.layers):
-                    model.layers += self._placed(model, value, None)[1]
+            for value in held.get(origin, {}).values():
+                model.layers += self._placed(model, value, None)[1]
         widths = _Widths((None, None), self._module.run.returned)
         for layer in model.layers:
             if layer.shape is None and layer.name in _OF_COLUMNS and self._origin(layer.value) in applied:
                 layer.shape = widths.into(applied[self._origin(layer.value)])
         # What the tree's own code does besides calling layers is not known.
         model.complete = False
-        model.closed = model.closed and not unused and self._is_only_layers(instance)
+        model.closed = model.closed and applied.keys() >= held.keys() and self._is_only_layers(instance)
         model.outputs = self._ends(model, self._module.run.returned.get(method.node))
 
     def _origin(self, value: Value) -> object:

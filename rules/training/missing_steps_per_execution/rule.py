@@ -56,8 +56,8 @@ class MissingStepsPerExecution(Rule):
     - No `fit` of the model comes after that `compile`.
     - The argument is given, or may be in `**options`; `run_eagerly`; other backends, which were not measured; TensorFlow before 2.4,
       which lacks it.
-    - Convolutions, recurrent layers, attention; models and layers of the project's own, and any whose size is not known. Only stacks of
-      dense layers may leave the width of their data open; it counts as 784 columns then.
+    - Convolutions, recurrent layers, attention; models and layers of the project's own that make weights themselves, or do more than call layers and
+      compute number by number; any whose size is not known. Only dense layers may leave the width of their data open; it counts as 784 columns then.
     - A callback that acts on batches (`TerminateOnNaN`, `on_train_batch_end`, `save_freq=100`, `update_freq="batch"`), or one that is not known.
     - Only data of fewer than 16 batches is seen, such as arrays written out, or files read where a batch is larger than 64.
     - Fewer than 10 epochs, unless the arrays are seen to make 2,000 steps or more, or a number that is not a literal; a batch size that is not known; fewer than 32 steps in an epoch, where `steps_per_epoch` tells.

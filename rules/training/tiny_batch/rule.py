@@ -61,8 +61,8 @@ class TinyBatch(Rule):
 
     - Sizes of 17 and more that are written down, the default for models with convolutions or recurrent layers, and sizes that are not literals, such as one per replica.
     - Large inputs (more numbers than a picture of 128 x 128 pixels), stateful recurrent layers, attention, large models, and models of which the
-      size is not known: memory may allow no more, or a step has enough to do. Only stacks of dense layers may leave the width of their
-      data open; it counts as 784 columns then.
+      size is not known: memory may allow no more, or a step has enough to do. Only dense layers may leave the width of their
+      data open, also in models of the project's own that do little but call layers; it counts as 784 columns then.
     - `gradient_accumulation_steps` in the optimizer; arrays that are seen to make fewer than four batches, or for the default size to hold fewer than
       a thousand examples, unless batches of 64 would take 500 steps fewer in all epochs. For the default size also where nothing of a thousand or
       more examples is seen to be loaded.
