@@ -17,6 +17,7 @@ TINY = "net = Net()\nnet.compile('adam', 'mse')\nnet.fit(np.ones((64000, 9)), np
 STEPS = "def step(x):\n    with tf.GradientTape() as tape:\n        loss = tf.reduce_sum(model(x))\n    optimizer.apply_gradients(zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables))\n    return loss\n"
 EPOCHS = MODEL + "import time\noptimizer = keras.optimizers.SGD()\n" + STEPS + "for epoch in range(100):\n    start = time.time()\n    for x in load():\n        loss = step(x)\n{}    print(time.time() - start)\n"
 MAPPED = "class Parser:\n    def __init__(self):\n        self.size = 3\n    def parse(self, x):\n        self.x = tf.cast(x, tf.float32)\n        {}\np = Parser()\nds = tf.data.Dataset.range(99).map(p.parse).batch(8)\nmodel.fit(ds)\n"
+GAME = "import gym\nenv = gym.make('Game')\n" + MODEL + "for step in range(9000):\n    state, reward, done, info = env.step(0)\n    if {}:\n        model.fit(state, reward)\n"
 
 
 @pytest.mark.parametrize(
@@ -63,6 +64,8 @@ MAPPED = "class Parser:\n    def __init__(self):\n        self.size = 3\n    def
         ("KC602", EPOCHS.format("    print(float(loss))\n"), []),
         ("KC409", MODEL + "for i in range(9):\n    model.compile('adam', 'mse')\n    model.fit(x, y)\n", [8]),
         ("KC409", MODEL + "for name, each in {'a': model, 'b': model}.items():\n    for i in range(9): each.fit(x, y)\n    each.compile('adam', 'mse')\n", []),
+        ("KC415", GAME.format("len(memory) > 32"), [12]),
+        ("KC415", GAME.format("done"), []),
         ("KC603", MODEL + "for rate in (0.1, 0.2, 0.3, 0.4):\n    results[rate] = model.fit(x, y, batch_size=len(rate))\n", [8]),
         ("KC603", "import gym\n" + MODEL + "for rate in (0.1, 0.2, 0.3, 0.4):\n    results[rate] = model.fit(x, y, batch_size=len(rate))\n", []),
         ("KC101", "ds = tf.data.Dataset.from_tensor_slices(['a', 'b']).map(lambda x: tf.random.normal(()))\nmodel.fit(ds.batch(2))\n", []),

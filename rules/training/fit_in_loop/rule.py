@@ -1,13 +1,16 @@
+import re
+
 import libcst as cst
 
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.fixes import one_step
-from kerascheck.semantics.repetition import is_conditional, is_slice_of_turn, repetitions
+from kerascheck.semantics.repetition import is_conditional, is_inside, is_slice_of_turn, repetitions
 from kerascheck.semantics.training import environment_loop, turns, varies
 from kerascheck.semantics.values import Call, Iteration, Scope, constant, datasets_in
 
 _A_FEW = 10
+_OVER = re.compile(r"\b(?:done|dones|terminal|terminated|truncated|game_over)\b")
 _SHORT_FIT = 16
 _SHORT_CHUNK = 512
 # An epoch after which the model is changed cannot be one of several.
@@ -46,7 +49,7 @@ class FitInLoop(Rule):
 
     - A new model in each turn, as for folds and for settings that are compared.
     - Windows over a series that grow or slide: each turn has more than what is new in it.
-    - An agent that learns under a condition from the game that it plays, such as at its end.
+    - An agent that learns at the end of a game from all of it, as under `if done`.
     - More than one epoch per turn, or a number that is not a literal; loops of at most 10 turns.
     - Chunks whose size cannot be seen, such as files that do not fit into memory together, and whole datasets.
     - As to whole epochs: where the loop also compiles the model, sets its weights or another attribute of it, or trains
@@ -90,8 +93,7 @@ class FitInLoop(Rule):
         for each in () if module.is_graph_code or module.runtime.multi_backend_keras else repetitions(module, "fit", "fit_generator"):
             call, loop = each.call, each.loop
             epochs = call.argument(3 if call.attribute == "fit" else 2, "epochs")
-            # At the end of a game an agent learns from all of it.
-            if environment_loop(module, call.scope) is loop and is_conditional(call.scope, loop):
+            if environment_loop(module, call.scope) is loop and _is_at_the_end(call.scope, loop):
                 continue
             if not each.is_same or epochs is not None and constant(epochs) != 1 or turns(call.scope) <= _A_FEW:
                 continue
@@ -113,6 +115,12 @@ class FitInLoop(Rule):
                     severity=Severity.INFO,
                     related=((loop, "in this loop"),),
                 )
+
+
+def _is_at_the_end(scope: Scope, loop: Scope) -> bool:
+    """Whether a place is reached at the end of a game only, where an agent learns from all of it."""
+    branches = [each for each in scope.chain() if each.kind == "branch" and isinstance(each.node, cst.If) and is_inside(each, loop)]
+    return any(_OVER.search(each.module.tree.code_of(each.node.test)) for each in branches)
 
 
 def _is_batch(module, call: Call, loop: Scope) -> bool:
