@@ -100,7 +100,6 @@ class Model:
         module, node: the call that constructs it.
         value: what a variable with the model in it holds.
         layers: its layers in order; of a nested model, a wrapper and a layer of the tree also those within.
-        complete: nothing is among its layers that is not seen.
         closed: nothing that is not seen has weights; the code of its own layers may do more than call those.
         repeated: a loop may add a layer more often than it is listed.
         outputs: the layers whose results are the results of the model; None where one of them is not known.
@@ -115,7 +114,6 @@ class Model:
     kind: str
     """"sequential", "functional" or "subclassed"."""
     layers: list[Layer] = field(default_factory=list)
-    complete: bool = True
     closed: bool = True
     repeated: bool = False
     outputs: list[Layer] | None = None
@@ -127,6 +125,11 @@ class Model:
     @property
     def node(self):
         return self.call.node
+
+    @property
+    def complete(self) -> bool:
+        """Nothing is among its layers that is not seen, and no code of the tree, of which all is never known."""
+        return self.closed and self.kind != "subclassed" and not any(isinstance(layer.value, Instance) for layer in self.layers)
 
     @property
     def is_trained(self) -> bool:
@@ -307,7 +310,7 @@ class _Builder:
             placed = [(item, model.call.scope) for item in given.items]
         # In an open list the last item need not be the last layer.
         ordered = given is None or isinstance(given, Group) and not given.open
-        model.complete = model.closed = ordered and id(model.value) not in self._popped
+        model.closed = ordered and id(model.value) not in self._popped
         adds = self._adds.get(id(model.value), [])
         placed += [(call.argument(0, "layer") or UNKNOWN, call.scope) for call in adds]
         shape: Shape = None
@@ -316,7 +319,7 @@ class _Builder:
         for item, scope in placed:
             layer, inside = self._placed(model, item, scope, shape)
             if layer is None:
-                model.complete, model.closed, shape, last = False, False, None, None
+                model.closed, shape, last = False, None, None
                 continue
             if layer.name in ("keras.KerasTensor", "keras.Input", "keras.layers.InputLayer"):
                 model.inputs.append(shapes.input_shape(layer.made))
@@ -348,16 +351,16 @@ class _Builder:
     def _functional(self, model: Model) -> None:
         outputs = model.call.argument(1, "outputs")
         if outputs is None or outputs is UNKNOWN:
-            model.complete = model.closed = False
+            model.closed = False
             return
         walk, widths = _Walk(outputs), _Widths()
-        model.complete = model.closed = walk.complete
+        model.closed = walk.complete
         total: int | None = 0
         for call in sorted(walk.applied, key=lambda call: call.order):
             for option in options_of(call.receiver):
                 layer, inside = self._placed(model, option, call.scope, widths.into(call))
                 if layer is None:
-                    model.complete = model.closed = False
+                    model.closed = False
                     continue
                 if not any(layer.value is other.value for other in model.layers):
                     total = self._count(total, layer)
@@ -374,7 +377,7 @@ class _Builder:
         method = instance.cls.member("call")
         if not isinstance(method, Function):
             # It may be a functional model by way of super().__init__(inputs, outputs).
-            model.complete = model.closed = False
+            model.closed = False
             return
         # Another object of the class may be the one that is seen to be called; its layers are made in the same places.
         applied: dict[object, Call] = {}
@@ -392,8 +395,6 @@ class _Builder:
         for layer in model.layers:
             if layer.shape is None and layer.name in _OF_COLUMNS and self._origin(layer.value) in applied:
                 layer.shape = widths.into(applied[self._origin(layer.value)])
-        # What the tree's own code does besides calling layers is not known.
-        model.complete = False
         model.closed = model.closed and applied.keys() >= held.keys() and self._is_only_layers(instance)
         model.outputs = self._ends(model, self._module.run.returned.get(method.node))
 
@@ -438,12 +439,12 @@ class _Builder:
             inside += self._placed(model, inner, scope, None, depth + 1)[1]
         if layer.name in ("keras.Sequential", "keras.Model"):
             nested = self._model(value, made)
-            model.complete, model.closed = model.complete and nested.complete, model.closed and nested.closed
+            model.closed = model.closed and nested.closed
             inside += [Layer(other.value, other.made, other.certain and certain, other.shape) for other in nested.layers]
         elif isinstance(value, Instance):
-            model.complete, model.closed = False, model.closed and self._is_only_layers(value)
+            model.closed = model.closed and self._is_only_layers(value)
         elif library.class_of(value.name) == "keras.Model" and not value.name.startswith("keras.applications."):
-            model.complete = model.closed = False
+            model.closed = False
         return layer, inside
 
     def _constructor(self, value: Value) -> Call | None:
