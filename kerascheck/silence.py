@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from kerascheck import engine, registry
 from kerascheck.report.common import count
+from kerascheck.semantics.models import Model
 
 if TYPE_CHECKING:
     from kerascheck.registry import Room
@@ -201,11 +202,13 @@ class _Watch:
         if guard is None:
             return
         for name, value in list(frame.f_locals.items()):
-            node = getattr(value, "node", None)
-            if node is None or name == "self" or getattr(value, "module", None) is not self._module or node not in self._module.tree.parents:
-                continue
-            if self._first <= self._module.range_of(node)[0] < self._last and (filename == self._rule or node not in self.last):
-                self.last[node] = (filename, frame.f_lineno, _held(guard, frame))
+            # What holds of a model turns away each place that trains it, which is where people ask.
+            for place in (value, *value.compiles, *value.fits) if isinstance(value, Model) else (value,):
+                node = getattr(place, "node", None)
+                if node is None or name == "self" or getattr(place, "module", None) is not self._module or node not in self._module.tree.parents:
+                    continue
+                if self._first <= self._module.range_of(node)[0] < self._last and (filename == self._rule or node not in self.last):
+                    self.last[node] = (filename, frame.f_lineno, _held(guard, frame))
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,9 +239,11 @@ def _held(guard: _Guard, frame: FrameType) -> list[Condition]:
     test, wanted = guard.test, guard.leaves
     splits = isinstance(test, ast.BoolOp) and isinstance(test.op, ast.Or if wanted else ast.And)
     found = []
+    # One space of names: a comprehension in the test does not see the locals of an eval().
+    names = {**frame.f_globals, **frame.f_locals}
     for part in test.values if splits else [test]:
         try:
-            value = bool(eval(compile(ast.Expression(part), "<guard>", "eval"), frame.f_globals, frame.f_locals))  # noqa: S307 - our own rules
+            value = bool(eval(compile(ast.Expression(part), "<guard>", "eval"), names))  # noqa: S307 - our own rules
         except Exception:  # noqa: BLE001 - a later part may rely on an earlier one that does not hold
             continue
         if value is wanted:

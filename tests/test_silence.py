@@ -93,3 +93,11 @@ def test_a_file_that_does_not_parse_is_one_clear_error(explained):
     ran = explained(1, "def f(:\n")
     assert (ran.code, len(ran.err.splitlines())) == (2, 1)
     assert "train.py" in ran.err
+
+
+def test_what_holds_of_a_model_is_told_where_it_is_compiled_and_fitted(explained):
+    text = SCRIPT.replace("keras.layers.Dense(1)])", "keras.layers.Dense(1), keras.layers.Lambda(f)])")
+    for line in (6, 9):
+        assert "model.consists_of(_CHEAP" in explained(line, text, select="KC407").out
+    # A condition over all that is fitted is evaluated with the names of the rule.
+    assert "_is_long(fit, batch)" in explained(6, SCRIPT.replace("epochs=3", "epochs=1"), select="KC407").out

@@ -33,6 +33,17 @@ GAME = "import gym\nenv = gym.make('Game')\n" + MODEL + "for step in range(9000)
         ("KC405", MODEL + "for i in range(99):\n    x, y = load()\n    model.fit(x, y, epochs=5)\n    model.predict(x)\n", []),
         # A handful of rows, as the shape of an array tells.
         ("KC405", MODEL + "for i in np.random.randint(0, 9, 5):\n    model.predict(rows[i])\nmodel.fit(rows, rows)\n", []),
+        # With a batch size each turn predicts an array, but for an application that waits for the next picture.
+        ("KC405", MODEL + "while True:\n    x = camera.read()\n    model.predict(x, batch_size=32)\n", [9]),
+        ("KC405", MODEL + "for x in files:\n    model.predict(x, batch_size=32)\n", []),
+        ("KC405", MODEL + "model.fit(x, y)\nwhile more():\n    x = camera.read()\n    model.predict(x, batch_size=32)\n", []),
+        # A comment above speaks of devices or of something else.
+        ("KC308", "# train\nwith tf.device('/cpu:0'):\n    " + MODEL.replace("\n", "\n    ") + "model.fit(x, y)\n", [6]),
+        ("KC308", "# the GPU has too little memory\nwith tf.device('/cpu:0'):\n    " + MODEL.replace("\n", "\n    ") + "model.fit(x, y)\n", []),
+        ("KC305", "import tensorflow_probability as tfp\nnormal = tfp.distributions.Normal\nkeras.backend.set_floatx('float64')\n" + MODEL + "model.fit(x, y)\n", [7]),
+        ("KC305", "import tensorflow_probability as tfp\nsolve = tfp.math.ode\nkeras.backend.set_floatx('float64')\n" + MODEL + "model.fit(x, y)\n", []),
+        ("KC311", "def grow():\n    import tensorflow as flow\n    return flow.config.experimental.list_physical_devices('GPU')\n", [7]),
+        ("KC311", "def grow():\n    import project as flow\n    return flow.config.experimental.list_physical_devices('GPU')\n", []),
         ("KC103", MODEL + "ds = tf.data.Dataset.from_tensor_slices({'a': a}).map(lambda x: tf.cast(x['a'], tf.float32)).batch(8)\nmodel.fit(ds)\n", [7]),
         ("KC103", MODEL + "ds = tf.data.Dataset.from_tensor_slices(a).map(lambda x: tf.cast(x, tf.float32)).batch(1)\nmodel.fit(ds)\n", []),
         ("KC108", MODEL + MAPPED.format("return self.x"), []),
@@ -60,6 +71,8 @@ GAME = "import gym\nenv = gym.make('Game')\n" + MODEL + "for step in range(9000)
         ("KC411", MODEL + "model.fit(load(), load(), batch_size=6, callbacks=[keras.callbacks.LambdaCallback(on_train_batch_end=show)])\n", []),
         ("KC411", MODEL + "model.fit(keras.utils.timeseries_dataset_from_array(x, y, 4, batch_size=4))\n", [7]),
         ("KC402", EPOCHS.format("        print(float(loss))\n"), [18]),
+        ("KC402", EPOCHS.format("        kept.append(np.sqrt(loss))\n"), [18]),
+        ("KC402", EPOCHS.format("        kept.append(np.shape(loss))\n"), []),
         ("KC602", EPOCHS.format(""), [18]),
         ("KC602", EPOCHS.format("    print(float(loss))\n"), []),
         ("KC409", MODEL + "for i in range(9):\n    model.compile('adam', 'mse')\n    model.fit(x, y)\n", [8]),
@@ -116,3 +129,17 @@ def test_keras_may_come_with_the_star_of_a_module_beside(tmp_path):
     (tmp_path / "main.py").write_text("from model import *\nmodel = unet()\nmodel.fit_generator(load())\n")
     result = kerascheck("--isolated", "--select", "KC414", "--output-format", "json", "--exit-zero", str(tmp_path))
     assert [finding["line"] for finding in json.loads(result.out)["findings"]] == [3]
+
+
+def test_what_a_module_beside_does_is_reported_where_it_stands(tmp_path):
+    (tmp_path / "base.py").write_text(
+        HEAD + "optimizer = keras.optimizers.SGD()\nkeras.backend.set_floatx('float64')\nmodel = keras.Sequential([layers.Dense(1)])\nclass Old:\n    "
+        + STEPS.replace("\n", "\n    ") + "\ndef train(net):\n    for x in load():\n        net.step(x)\n"
+    )  # fmt: skip
+    (tmp_path / "main.py").write_text(
+        HEAD + "from base import Old, model, optimizer, train\nclass New(Old):\n    " + STEPS.replace("(x)", "(self, x)", 1).replace("\n", "\n    ") + "\ntrain(New())\n"
+    )
+    result = kerascheck("--isolated", "--select", "KC401,KC305", "--output-format", "json", "--exit-zero", str(tmp_path / "main.py"))
+    report = json.loads(result.out)
+    assert not report["errors"]
+    assert [(finding["code"], finding["line"]) for finding in report["findings"]] == [("KC401", 7)]

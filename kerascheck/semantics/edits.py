@@ -886,6 +886,8 @@ class _Bindings:
     """Names that module-level imports bind and nothing rebinds, with the dotted name as written."""
     taken: frozenset[str]
     """Every name that means something else somewhere in the file."""
+    local: dict[str, str]
+    """Names that only imports inside of functions bind, all of them to the same."""
     sources: frozenset[str]
     """All dotted names that are imported anywhere."""
 
@@ -921,11 +923,13 @@ def _find_bindings(tree: Tree) -> _Bindings:
             else:
                 imports[name] = dotted
     taken = set(_bound_names(tree))
+    local = {name: dotted for name, dotted in elsewhere if dotted is not None and name not in imports and name not in taken}
     for name, dotted in elsewhere:
         if dotted is None or name not in imports or _meaning(imports[name]) != _meaning(dotted):
             taken.add(name)
     usable = {name: dotted for name, dotted in imports.items() if name not in taken}
-    return _Bindings(usable, frozenset(taken | set(imports)), frozenset(sources))
+    local = {name: dotted for name, dotted in local.items() if {other for each, other in elsewhere if each == name} == {dotted}}
+    return _Bindings(usable, frozenset(taken | set(imports)), local, frozenset(sources))
 
 
 def _meaning(dotted: str) -> str:
@@ -982,7 +986,7 @@ def _target_names(target: cst.CSTNode) -> Iterator[str]:
 
 
 def names_as_written(tree: Tree, ending: Collection[str]) -> Iterator[tuple[cst.CSTNode, str]]:
-    """Names and attributes of what a module-level import binds, each with its dotted name as the library of that import spells it.
+    """Names and attributes of what an import binds, each with its dotted name as the library of that import spells it.
 
     Unlike :func:`kerascheck.semantics.names.canonical` this keeps old spellings apart. Only ``tensorflow.keras`` becomes
     ``keras``. A name that imports bind to different things, such as TensorFlow 1 and 2, is left out.
@@ -1006,7 +1010,7 @@ def names_as_written(tree: Tree, ending: Collection[str]) -> Iterator[tuple[cst.
         if root not in sources:
             continue
         if usable is None:
-            usable = {name: dotted for name, dotted in _bindings(tree).imports.items() if len(sources[name]) == 1}
+            usable = _bindings(tree).local | {name: dotted for name, dotted in _bindings(tree).imports.items() if len(sources[name]) == 1}
         is_member = isinstance(parent, cst.Attribute) and parent.attr is node
         if root in usable and not is_member and not (isinstance(parent, cst.Arg) and parent.keyword is node):
             dotted = usable[root] + ("." + rest if rest else "")

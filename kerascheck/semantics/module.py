@@ -46,6 +46,7 @@ _GRAPH_CODE = re.compile(
     r"trainable_variables|global_variables|global_variables_initializer)\b"
 )
 _SESSION = re.compile(r"\bSession\(")
+_ANYTHING = re.compile(r"\w")
 _DIRECTIVE = re.compile(r"#\s*(?:noqa|kerascheck|KC\d|type:|pylint|pragma|ruff)", re.I)
 # A title of what follows, by its number, its rule or because it only says what is called, and code that was commented out.
 _TITLE = re.compile(r"#+\s*(?:\d+(?:\.\d+)*\s*[.):]|[-=*~]{3,}|(?:step|part|section)\s*\d|(?:now |then |let'?s |we )?compil(?:e|es|ing)\b[^.]{0,12}\b(?:model|network|it)\b)", re.I)
@@ -101,15 +102,18 @@ class Module:
         """See :meth:`Tree.statement_range`."""
         return self.tree.statement_range(node)
 
-    def is_commented(self, node: cst.CSTNode) -> bool:
+    def is_commented(self, node: cst.CSTNode, about: re.Pattern[str] = _ANYTHING) -> bool:
         """Whether a comment says something about a node: on the line where it, its statement or that statement's end stands, or above the statement.
 
         A title and code that was commented out, above the statement, say nothing.
+
+        Args:
+            about: what is found in a comment above that speaks of the statement and not of all that follows.
         """
         start, end = self.statement_range(node)
         before = self.text[:start].rstrip(" \t").splitlines()
         above = before[-1].lstrip() if before else ""
-        if above.startswith("#") and not _TITLE.match(above) and not _CODE.match(above):
+        if above.startswith("#") and about.search(above) and not _TITLE.match(above) and not _CODE.match(above):
             return True
         lines = [self.text[at:].splitlines()[0] for at in (start, self.range_of(node)[0], end - 1)]
         return any("#" in line and not _DIRECTIVE.search(line) for line in lines)

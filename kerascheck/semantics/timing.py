@@ -108,6 +108,14 @@ def is_warm(module: Module, execution: Execution, interval: Interval) -> bool:
     return False
 
 
+def is_warmed_up(module: Module, execution: Execution, interval: Interval) -> bool:
+    """Whether the same ran right before the clock was started and was not measured: then one run is measured for itself."""
+    before = list(executions([call for call in module.run.calls if call.order < interval.start.order]))
+    if not before or before[-1].key != execution.key:
+        return False
+    return not any(other.start.order < before[-1].call.order < other.end.order for other in intervals(module))
+
+
 def measures_speed(module: Module, interval: Interval) -> bool:
     """Whether a time is measured to tell how fast something is, rather than how long the program took.
 

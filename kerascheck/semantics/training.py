@@ -67,7 +67,7 @@ _TOY_DATA = ("keras.datasets.mnist.", "keras.datasets.fashion_mnist.", "keras.da
 _LARGE_DATA = (
     "sklearn.datasets.fetch_", "tensorflow_datasets.", "tensorflow.io.", "h5py.", *(f"keras.datasets.{name}." for name in ("mnist", "fashion_mnist", "cifar10", "cifar100", "imdb", "reuters", "california_housing")),
 )
-EXAMPLES_OF_A_FILE = 1024
+_MANY_EXAMPLES = 1000
 _FILE_READERS = frozenset(
     {
         "numpy.load", "numpy.loadtxt", "numpy.genfromtxt", "numpy.fromfile", "pandas.read_csv", "pandas.read_parquet", "pandas.read_excel", "pandas.read_json",
@@ -312,21 +312,18 @@ class Program:
                 return True
         return any(module.mentions(_LARGE_LAYERS) for module in self._modules[1:])
 
-    def has_many_examples(self, before: Call, least: int = 1000) -> bool:
-        """Data of ``least`` examples or more is loaded, read from a file, drawn or counted out before a call; False where nothing of that is seen.
-
-        A file may hold a table of any length; it is taken to have :data:`EXAMPLES_OF_A_FILE`.
-        """
+    def has_many_examples(self, before: Call) -> bool:
+        """A thousand examples or more are loaded, read from a file, drawn or counted out before a call; False where nothing of that is seen."""
         for call in self._run.calls:
             if call.order >= before.order:
                 break
             name = call.name or ""
-            if name.startswith(_LARGE_DATA) or name in _FILE_READERS and least <= EXAMPLES_OF_A_FILE:
+            if name.startswith(_LARGE_DATA) or name in _FILE_READERS:
                 return True
             if name.startswith(("numpy.random.", "sklearn.datasets.make_", "numpy.arange", "numpy.linspace")):
                 for value in call.arguments.values():
                     first = value.items[0] if isinstance(value, Group) and value.items else value
-                    if isinstance(constant(first), int) and constant(first) >= least:
+                    if isinstance(constant(first), int) and constant(first) >= _MANY_EXAMPLES:
                         return True
         return False
 
@@ -583,12 +580,12 @@ def eager_steps(module: Module) -> Iterator[EagerStep]:
         if _asks_environment(region.module.tree, inner.node if inner is not None else frame.function.node) or _acts_on_values(module, tape.call):
             continue
         if inner is not None or frame.function is None or isinstance(frame.function.node, cst.Lambda):
-            node = tape.scope.module.tree.statement(tape.node)
+            written, node = tape.scope.module, tape.scope.module.tree.statement(tape.node)
         else:
-            node = frame.function.node
+            written, node = frame.function.module, frame.function.node
         if node not in seen:
             seen.add(node)
-            yield EagerStep(tape.scope.module, node, inner is None and frame.function is not None, call, loop)
+            yield EagerStep(written, node, inner is None and frame.function is not None, call, loop)
 
 
 @dataclass(frozen=True, slots=True)

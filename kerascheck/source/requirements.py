@@ -26,6 +26,7 @@ _REQUIREMENT = re.compile(r"\s*([A-Za-z0-9][\w.-]*)\s*(?:\[[^\]]*\])?\s*\(?([^;#
 _CONDA = re.compile(r"\s*(?:[\w-]+::)?([A-Za-z][\w.-]*)\s*([^#]*)")
 _UPPER = re.compile(r"(?:===?|~=|<=?)\s*\d")
 _SCRIPT = re.compile(r"(?m)^# /// script[ \t]*\r?\n((?:#(?: .*)?\r?\n)+?)# ///[ \t\r]*$")
+_FOLDERS = frozenset({"requirements", "docker", ".docker", "conda"})
 _VERSION = re.compile(r"\d+(?:\.\d+)*")
 
 
@@ -33,8 +34,8 @@ def pinned_versions(path: str | os.PathLike[str]) -> dict[str, str]:
     """Version specifiers with an exact or upper bound that apply to the script at ``path``.
 
     The nearest folder upwards whose requirements*.txt, pyproject.toml, setup.cfg, setup.py,
-    environment.yml or Dockerfile names a bounded version decides, and of two bounds in one
-    folder the newer one, under which TensorFlow repairs more by itself. What cannot be read is left out.
+    environment.yml or Dockerfile names a bounded version decides, also where these lie in a folder
+    of it named requirements, docker or conda; of two bounds in one folder the newer one, under which TensorFlow repairs more by itself. What cannot be read is left out.
 
     Returns:
         ``tensorflow``, ``keras`` and ``tf-keras`` to specifiers such as ``==2.15.0``,
@@ -109,13 +110,15 @@ def _pins(folder: str) -> tuple[tuple[str, str], ...]:
 
 
 def _requirements(folder: Path) -> Iterator[tuple[str, str]]:
-    """Name and specifier of every requirement that the files of ``folder`` state."""
+    """Name and specifier of every requirement that the files of ``folder`` state, and those of its folders that projects keep them in."""
     try:
         entries = sorted(os.listdir(folder))
     except OSError:
         return
     for entry in entries:
-        if re.fullmatch(r"requirements.*\.txt", entry):
+        if entry in _FOLDERS:
+            yield from _requirements(folder / entry)
+        elif re.fullmatch(r"requirements.*\.txt", entry) or folder.name == "requirements" and entry.endswith(".txt"):
             for line in _text(folder / entry).splitlines():
                 yield from _requirement(line)
         elif entry == "pyproject.toml":

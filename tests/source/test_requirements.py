@@ -77,6 +77,24 @@ def test_the_newer_of_two_bounds_counts(tmp_path):
     assert pinned_versions(tmp_path / "train.py") == {"tensorflow": "==2.15", "keras": "==2.10"}
 
 
+@pytest.mark.parametrize(
+    ("name", "content", "pins"),
+    [
+        ("requirements/base.txt", "tensorflow==2.3\n", {"tensorflow": "==2.3"}),
+        ("docker/Dockerfile", "FROM tensorflow/tensorflow:2.3.1-gpu\n", {"tensorflow": "==2.3.1"}),
+        ("conda/environment.yml", "dependencies:\n  - tensorflow=2.3\n", {"tensorflow": "==2.3.*"}),
+        ("docs/requirements.txt", "tensorflow==2.3\n", {}),
+        ("docker/notes.txt", "tensorflow==2.3\n", {}),
+    ],
+)
+def test_versions_in_folders_kept_for_them(tmp_path, name, content, pins):
+    (tmp_path / ".git").mkdir()
+    (tmp_path / name).parent.mkdir()
+    (tmp_path / name).write_text(content)
+    (tmp_path / "src").mkdir()
+    assert pinned_versions(tmp_path / "src" / "train.py") == pins
+
+
 def test_the_nearest_folder_decides_and_the_repository_ends_the_search(tmp_path):
     (tmp_path / "requirements.txt").write_text("keras==1.0\n")
     inner = tmp_path / "repo" / "pkg"

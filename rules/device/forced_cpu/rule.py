@@ -6,6 +6,7 @@ from kerascheck.semantics.training import is_guarded
 
 # Looking up rows of large tables is placed on the CPU on purpose.
 _TABLES = frozenset({"tensorflow.nn.embedding_lookup", "tensorflow.nn.nce_loss", "tensorflow.nn.sampled_softmax_loss"})
+_REASON = re.compile(r"cpu|gpu|device|cuda|memory|vram|oom", re.I)
 _WORKERS = re.compile(r"TF_CONFIG|MultiWorkerMirroredStrategy")
 
 
@@ -32,7 +33,7 @@ class ForcedCpu(Rule):
     ## When it stays silent
 
     - The GPUs are hidden under a condition, by a value that is not a literal, or one is left.
-    - A comment on the line, or above it, says why; a title and code that was commented out do not.
+    - A comment on the line, or one above it that speaks of devices or memory; a title and code that was commented out do not.
     - Steps with `tf.nn.embedding_lookup` and its losses, for which the tables may be too large for a GPU.
     - Only data, embeddings, metrics, predictions or the sum of gradients are placed on the CPU; a device that is not a literal.
     - GPUs that are hidden from a distributed training, or where `TF_CONFIG` is set: its workers are tried on one machine.
@@ -72,7 +73,7 @@ class ForcedCpu(Rule):
             return
         hiding = program.hides_gpus
         # Several workers on one machine would fight for its GPUs.
-        if hiding is not None and not program.distributes and not module.mentions(_WORKERS) and not module.is_commented(hiding.node):
+        if hiding is not None and not program.distributes and not module.mentions(_WORKERS) and not hiding.module.is_commented(hiding.node, _REASON):
             yield self.finding(
                 hiding,
                 "Every GPU is hidden from this training; leave the line out, or say in a comment why.",
@@ -83,7 +84,7 @@ class ForcedCpu(Rule):
         seen = set()
         for call in (*program.model_calls("fit"), *(tape for tapes in program.tapes.values() for tape in tapes)):
             device = program.cpu_device(call.scope)
-            if device is not None and not is_guarded(device.scope) and device.node not in seen and not module.is_commented(device.node):
+            if device is not None and not is_guarded(device.scope) and device.node not in seen and not device.module.is_commented(device.node, _REASON):
                 seen.add(device.node)
                 yield self.finding(
                     device,

@@ -6,7 +6,8 @@ from kerascheck.semantics.training import is_guarded, makes_layer
 from kerascheck.semantics.values import constant
 
 _KERAS = ("keras.optimizers.", "keras.losses.", "keras.Model.", "keras.Optimizer.")
-_DIGITS = re.compile(r"tensorflow_probability|gpflow|deepxde|scipy\.(?:integrate|optimize)|odeint|physics|pinn\b|quantum|double precision", re.I)
+_REASON = re.compile(r"float|precis|digit|numer|stab|nan|overflow", re.I)
+_DIGITS = re.compile(r"\btfp\.(?:math|mcmc|optimizer|sts|experimental)|gpflow|deepxde|scipy\.(?:integrate|optimize)|odeint|physics|pinn\b|quantum|double precision", re.I)
 
 
 class HalfFloatx(Rule):
@@ -35,8 +36,8 @@ class HalfFloatx(Rule):
     ## When it stays silent
 
     - `set_floatx` with another type, or with a variable.
-    - "float64" in a program that speaks of physics, of integrators or optimizers of SciPy, of TensorFlow Probability and their like, or has
-      a comment on the line: there digits count.
+    - "float64" in a program that speaks of physics, of integrators or optimizers of SciPy, of what TensorFlow Probability has beside distributions and their like, or
+      has a comment on the line, or on precision above it: there digits count.
     - It stands under a condition, or is set back to "float32" in the program.
     - No layer is made after it and, for "float16", Keras is not used at all; nothing is trained, as where a trained model is shrunk.
 
@@ -87,7 +88,7 @@ class HalfFloatx(Rule):
                     because="floatx is the type of everything that is made from here on.",
                     related=((layer, "made in float16"),) if layer else (),
                 )
-            elif layer is not None and not module.mentions(_DIGITS) and not module.is_commented(call.node):
+            elif layer is not None and not module.mentions(_DIGITS) and not call.module.is_commented(call.node, _REASON):
                 yield self.finding(
                     call,
                     "Everything is computed in float64, which takes two to three times as long; leave it at float32 unless digits count.",

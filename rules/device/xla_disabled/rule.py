@@ -72,7 +72,7 @@ class XlaDisabled(Rule):
         settings = [call for call in program.model_calls("compile") if constant(call.argument(None, "jit_compile")) is False]
         settings += [call for call in program.calls("keras.Model.__setattr__") if call.attribute == "jit_compile" and constant(call.argument(1)) is False]
         for call in settings:
-            if not program.is_optional(call.scope) and not module.is_commented(call.arguments.node(None, "jit_compile") or call.node):
+            if not program.is_optional(call.scope) and not call.module.is_commented(call.arguments.node(None, "jit_compile") or call.node):
                 yield self.finding(
                     call,
                     "XLA is switched off, which Keras decides by the machine and the model; leave jit_compile out.",

@@ -57,6 +57,14 @@ for features in batches:
     forward(features)
 print("done after", time.time() - start)
 
+# The CPU is done when it returns.
+with tf.device("/cpu:0"):
+    forward(x)
+start = time.time()
+with tf.device("/cpu:0"):
+    forward(x)
+print("on the CPU:", time.time() - start)
+
 # NumPy does not run on devices.
 start = time.time()
 np.linalg.svd(np.ones((64, 64)))

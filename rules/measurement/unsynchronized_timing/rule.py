@@ -1,6 +1,6 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
-from kerascheck.semantics.timing import between, intervals, measures_speed, unread_work
+from kerascheck.semantics.timing import between, intervals, is_warmed_up, measures_speed, unread_work
 
 
 class UnsynchronizedTiming(Rule):
@@ -29,7 +29,7 @@ class UnsynchronizedTiming(Rule):
     - Something is called between the work and the second reading: it may read the result.
     - `fit`, `evaluate`, `predict` and the other methods that wait by themselves.
     - How long the program took, as in "training took 30 s".
-    - The script hides the GPUs from itself, as by `CUDA_VISIBLE_DEVICES`.
+    - The script hides the GPUs from itself, as by `CUDA_VISIBLE_DEVICES`, or places the work on the CPU.
     - Eager code that trains nothing, of which the single operations are not followed; functions that the program itself does not call; tests.
 
     ## Use instead
@@ -66,7 +66,9 @@ class UnsynchronizedTiming(Rule):
                 continue
             around = set(interval.start.scope.loops())
             is_pass = any(loop.trips != 1 for loop in work.scope.loops() if loop not in around)
-            if not (is_pass and around or measures_speed(module, interval)):
+            if not (is_pass and around or measures_speed(module, interval) or is_warmed_up(module, work, interval)):
+                continue
+            if module.program.cpu_device(work.scope) is not None:
                 continue
             yield self.finding(
                 interval.end,

@@ -4,7 +4,9 @@ from kerascheck.semantics.compiled import beside_training
 from kerascheck.semantics.library import class_of
 from kerascheck.semantics.values import Made, Method, Tensor, holds_tensor, options_of
 
-_READERS = frozenset({"builtins.print", "builtins.format", "builtins.float", "builtins.int", "numpy.mean", "numpy.asarray", "numpy.array"})
+_READERS = frozenset({"builtins.print", "builtins.format", "builtins.float", "builtins.int"})
+# These ask the tensor, which knows without its numbers.
+_OF_SHAPES = frozenset({"numpy.shape", "numpy.ndim", "numpy.size"})
 _SHORT = 50
 _DISPLAYS = frozenset({"set_postfix", "set_description"})
 
@@ -15,7 +17,7 @@ class HostSyncInLoop(Rule):
     ## What it does
 
     Reports the first place in a loop with a training step where each turn turns a tensor into a number or text:
-    `loss.numpy()`, `float(loss)`, `print(loss)`, `f"{loss:.3f}"`, `np.mean(loss)`, `optimizer.iterations.numpy()`, or a tensor given to a
+    `loss.numpy()`, `float(loss)`, `print(loss)`, `f"{loss:.3f}"`, a function of NumPy such as `np.mean(loss)`, `optimizer.iterations.numpy()`, or a tensor given to a
     progress bar.
 
     ## Why it costs
@@ -87,7 +89,9 @@ class HostSyncInLoop(Rule):
 def _reads_back(call):
     if call.attribute == "numpy":
         return _is_on_device(call.receiver)
-    return (call.name in _READERS or call.attribute in _DISPLAYS) and any(map(_is_on_device, call.arguments.values()))
+    name = call.name or ""
+    reads = name in _READERS or name.startswith("numpy.") and name not in _OF_SHAPES or call.attribute in _DISPLAYS
+    return reads and any(map(_is_on_device, call.arguments.values()))
 
 
 def _is_on_device(value):

@@ -1,3 +1,5 @@
+from math import inf
+
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.callbacks import may_act_on_batches
@@ -13,10 +15,13 @@ _CHEAP = {
         "LeakyReLU Normalization ReLU Rescaling Reshape Softmax"
     ).split()
 } | {"keras.Sequential", "keras.Model"}  # fmt: skip
-_WORK = 20_000_000
+_RECURRENT = {"keras.layers." + name for name in ("GRU", "LSTM", "SimpleRNN")}
+_FEW_TIME_STEPS = 10
+_WORK = 50_000_000
 _EPOCHS = 10
-_LONG = 2000
+_LONG = 500
 _STEPS = 16
+_LARGE_BATCH = 512
 _ARGUMENT_SINCE = (2, 4)
 
 
@@ -25,8 +30,9 @@ class MissingStepsPerExecution(Rule):
 
     ## What it does
 
-    Reports `compile(...)` without `steps_per_execution` of a model that consists of `Dense` layers and the like, is so small
-    that weights times batch size stay below 20 million, and is trained by `fit` for 10 epochs or more, or for 2,000 steps that can be counted. As an info.
+    Reports `compile(...)` without `steps_per_execution` of a model that consists of `Dense` layers and the like, or recurrent layers over ten time steps
+    or fewer, is so small that weights times batch size stay below 50 million, and is trained by `fit` for several epochs, or for 500 steps that can be
+    counted. As an info.
 
     ## Why it costs
 
@@ -41,7 +47,12 @@ class MissingStepsPerExecution(Rule):
     | 118,000 | 32 | 3.5 ms | 2.1 ms | 1.7 |
     | 118,000 | 128 | 3.3 ms | 2.4 ms | 1.4 |
     | 269,000 | 32 | 3.7 ms | 2.2 ms | 1.7 |
-    | 670,000 | 32 | 9.0 ms | 6.9 ms | 1.3 |
+    | 1,000,000 | 8 | 4.0 ms | 2.7 ms | 1.5 |
+    | 1,000,000 | 32 | 5.5 ms | 4.4 ms | 1.5 |
+    | 1,550,000 | 32 | 7.3 ms | 5.6 ms | 1.3 |
+    | LSTM, 410, 5 time steps | 1 | 2.2 ms | 0.7 ms | 3.0 |
+    | LSTM, 4,700, 10 time steps | 32 | 1.9 ms | 1.3 ms | 1.5 |
+    | LSTM, 10,900, 30 time steps | 32 | 4.4 ms | 4.4 ms | 1.0 |
 
     In Keras 2 (tf-keras 2.21) the ratios were 2.3 with 300 weights, 2.1 with 5,100 and 1.5 with 118,000.
     For a small CNN it was 0.9: whatever takes milliseconds by itself gains nothing. On a GPU, where steps are
@@ -56,11 +67,11 @@ class MissingStepsPerExecution(Rule):
     - No `fit` of the model comes after that `compile`.
     - The argument is given, or may be in `**options`; `run_eagerly`; other backends, which were not measured; TensorFlow before 2.4,
       which lacks it.
-    - Convolutions, recurrent layers, attention; models and layers of the project's own that make weights themselves, or do more than call layers and
+    - Convolutions, attention, recurrent layers over more than ten time steps or an unknown number of them; models and layers of the project's own that make weights themselves, or do more than call layers and
       compute number by number; any whose size is not known. Only dense layers may leave the width of their data open; it counts as 784 columns then.
     - A callback that acts on batches (`TerminateOnNaN`, `on_train_batch_end`, `save_freq=100`, `update_freq="batch"`), or one that is not known.
-    - Only data of fewer than 16 batches is seen, such as arrays written out, or files read where a batch is larger than 64.
-    - Fewer than 10 epochs, unless the arrays are seen to make 2,000 steps or more, or a number that is not a literal; a batch size that is not known; fewer than 32 steps in an epoch, where `steps_per_epoch` tells.
+    - Arrays that are seen to hold fewer than 16 batches, and data of unknown size in batches of more than 512; fewer than 32 steps in an epoch, where `steps_per_epoch` tells; a batch size that is not known.
+    - A single epoch of data of unknown size, and fewer than ten epochs of arrays that are seen to make fewer than 500 steps.
 
     ## Use instead
 
@@ -96,12 +107,12 @@ class MissingStepsPerExecution(Rule):
             return
         seen = set()
         for model in module.models:
-            if model.most_parameters is None or not model.consists_of(_CHEAP):
+            if model.most_parameters is None or not model.consists_of(_CHEAP | _RECURRENT) or not _is_quick(model):
                 continue
             batches = [batching(fit) for fit in model.fits]
             if any(batch is None or model.most_parameters * batch.size > _WORK for batch in batches) or any(map(may_act_on_batches, model.fits)):
                 continue
-            if not any(_is_long(fit, batch) and _has_steps(module.program, fit, batch) for fit, batch in zip(model.fits, batches)):
+            if not any(_is_long(fit, batch) and _has_steps(fit, batch) for fit, batch in zip(model.fits, batches)):
                 continue
             for call in model.compiles:
                 eager = call.argument(5, "run_eagerly")
@@ -118,17 +129,24 @@ class MissingStepsPerExecution(Rule):
                     )
 
 
-def _has_steps(program, fit, batch):
-    """Whether an epoch has steps enough to run several at once."""
-    examples = least_examples(fit)
-    return program.has_many_examples(fit, _STEPS * batch.size) if examples is None else examples >= _STEPS * batch.size
+def _is_quick(model):
+    """Whether its recurrent layers, if any, together take no more than a few time steps, each of which is a turn of a loop."""
+    recurrent = [layer for layer in model.layers if layer.name in _RECURRENT]
+    return not recurrent or sum(layer.shape[1] or inf if layer.shape and len(layer.shape) > 1 else inf for layer in recurrent) <= _FEW_TIME_STEPS
+
+
+def _has_steps(fit, batch):
+    """Whether nothing tells that an epoch has too few steps to run several at once."""
+    examples, steps = least_examples(fit), constant(fit.argument(None, "steps_per_epoch"))
+    enough = batch.size <= _LARGE_BATCH if examples is None else examples >= _STEPS * batch.size
+    return enough and not (type(steps) is int and steps < 2 * _STEPS)
 
 
 def _is_long(fit, batch):
-    """Whether enough steps are taken for a second or more to be saved."""
-    steps = fit.argument(None, "steps_per_epoch")
-    epochs = constant(fit.argument(3, "epochs"), 1 if fit.argument(3, "epochs") is None else None)
-    if type(epochs) is not int or steps is not None and type(constant(steps)) is int and constant(steps) < 32:
-        return False
+    """Whether enough steps are taken for half a second or more to be saved, as far as their number is known."""
+    given = fit.argument(3, "epochs")
+    epochs = 1 if given is None else constant(given)
+    if type(epochs) is not int or epochs >= _EPOCHS:
+        return True
     examples = least_examples(fit)
-    return epochs >= _EPOCHS or steps is None and examples is not None and examples * epochs >= _LONG * batch.size
+    return epochs > 1 if examples is None else examples * epochs >= _LONG * batch.size

@@ -37,4 +37,10 @@ longer = rng.normal(size=(66_000, 10)).astype("float32")
 once = keras.Sequential([layers.Input((10,)), layers.Dense(1)])
 once.compile("adam", "mse")  # KC407
 third = once.fit(longer, longer[:, :1], batch_size=32, verbose=0).history["loss"][-1]
-print("loss:", first + second + third)
+
+# Ten steps of a series, from a source of which the length is not known.
+series = rng.normal(size=(640, 10, 1)).astype("float32")
+memory = keras.Sequential([layers.Input((10, 1)), layers.LSTM(8), layers.Dense(1)])
+memory.compile("adam", "mse")  # KC407
+fourth = memory.fit(series, series[:, -1], epochs=len(series) // 50, batch_size=16, verbose=0).history["loss"][-1]
+print("loss:", first + second + third + fourth)

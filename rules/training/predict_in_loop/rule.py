@@ -44,7 +44,8 @@ class PredictInLoop(Rule):
     - Loops that plot with Matplotlib, also on axes of which the origin is not seen, or wait for `input` in every turn: they are for people.
     - Loops whose turns also train for several epochs, or with a generator: beside that a `predict` is short.
     - Once in several turns, as under `if step % 100 == 0`.
-    - `batch_size` or `steps` is given: each call then predicts more than a batch.
+    - `batch_size` or `steps` is given: each call then predicts more than a batch. A `while` loop of a script that trains nothing is reported for all
+      that: it takes what a camera or a user gives.
     - The session of a TensorFlow 1 graph, and code with placeholders, estimators or
       `disable_eager_execution`.
     - `predict` of scikit-learn and other classes that are not Keras models; tests.
@@ -88,9 +89,6 @@ class PredictInLoop(Rule):
         for call in () if module.is_graph_code else module.run.calls:
             if call.attribute != "predict" or not module.program.is_model_call(call):
                 continue
-            # With a batch size of its own, each turn predicts a whole array.
-            if call.argument(None, "batch_size") is not None or call.argument(None, "steps") is not None:
-                continue
             if any(datasets_in(call.argument(0, "x"))):
                 continue
             given = call.arguments.node(0, "x")
@@ -108,6 +106,10 @@ class PredictInLoop(Rule):
                 continue
             old = module.runtime.multi_backend_keras
             training = module.program.first_training is not None or any(outer.trains for outer in call.scope.loops())
+            # With a batch size of its own each turn predicts a whole array, but for an application that waits for what comes next.
+            waits = isinstance(loop.node, cst.While) and not training
+            if call.argument(None, "steps") is not None or call.argument(None, "batch_size") is not None and not waits:
+                continue
             yield self.finding(
                 call,
                 "model.predict is called in every turn of a loop; predict the whole array once"

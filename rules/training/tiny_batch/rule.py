@@ -34,7 +34,7 @@ class TinyBatch(Rule):
 
     Reports `batch_size=` in `fit`, or the `.batch(n)` of the dataset given to it, with a literal of 16 or less, where
     the model has at most two million weights and small inputs; and arrays given to `fit` with no batch size where the model has neither
-    convolutions nor recurrent layers, and many examples are loaded. As an info: the batch size also decides how a model learns.
+    convolutions nor recurrent layers. As an info: the batch size also decides how a model learns.
 
     ## Why it costs
 
@@ -64,8 +64,7 @@ class TinyBatch(Rule):
       size is not known: memory may allow no more, or a step has enough to do. Only dense layers may leave the width of their
       data open, also in models of the project's own that do little but call layers; it counts as 784 columns then.
     - `gradient_accumulation_steps` in the optimizer; arrays that are seen to make fewer than four batches, or for the default size to hold fewer than
-      a thousand examples, unless batches of 64 would take 500 steps fewer in all epochs. For the default size also where nothing of a thousand or
-      more examples is seen to be loaded.
+      a thousand examples, unless batches of 64 would take 500 steps fewer in all epochs.
     - A callback that acts on batches, such as one that raises the learning rate with each, or one that is not known.
     - Validation and prediction; hand-written loops; lines with a comment on memory.
 
@@ -112,7 +111,7 @@ class TinyBatch(Rule):
                 default, count = batch.place.node is fit.node, _examples(fit)
                 if count is not None and count < (_MANY if default else _STEPS * batch.size) and _steps_saved(fit, batch, count) < _WORTHWHILE:
                     continue
-                if batch.size > (_DEFAULT if default else _TINY) or default and not (_is_quick(model) and (count is not None or module.program.has_many_examples(fit))):
+                if batch.size > (_DEFAULT if default else _TINY) or default and not _is_quick(model):
                     continue
                 seen.add(batch.place.node)
                 larger = "64 or 128" if default else "32 or 64" if count is None or count >= 64 else f"all {count} at once"
