@@ -33,6 +33,7 @@ GAME = "import gym\nenv = gym.make('Game')\n" + MODEL + "for step in range(9000)
         ("KC405", MODEL + "for i in range(99):\n    x, y = load()\n    model.fit(x, y, epochs=5)\n    model.predict(x)\n", []),
         # A handful of rows, as the shape of an array tells.
         ("KC405", MODEL + "for i in np.random.randint(0, 9, 5):\n    model.predict(rows[i])\nmodel.fit(rows, rows)\n", []),
+        ("KC405", MODEL + "for x in files:\n    model.predict(x, batch_size=1)\n", [8]),
         # With a batch size each turn predicts an array, but for an application that waits for the next picture.
         ("KC405", MODEL + "while True:\n    x = camera.read()\n    model.predict(x, batch_size=32)\n", [9]),
         ("KC405", MODEL + "for x in files:\n    model.predict(x, batch_size=32)\n", []),
@@ -64,6 +65,9 @@ GAME = "import gym\nenv = gym.make('Game')\n" + MODEL + "for step in range(9000)
         ("KC411", OWN.format("pass") + TINY.format(64), []),
         ("KC411", OWN.format("x = tf.linalg.inv(x)") + TINY.format(8), []),
         ("KC407", OWN.format("pass") + TINY.format(64), [13]),
+        ("KC407", MODEL + "model.fit(np.ones((400, 4)), np.ones((400, 1)), epochs=1000)\n", [6]),
+        ("KC407", MODEL + "model.fit(np.ones((400, 4)), np.ones((400, 1)), epochs=20)\n", []),
+        ("KC407", MODEL + "model.fit(load(), load(), steps_per_epoch=load(), epochs=load())\n", [6]),
         # Few rows cost many steps in many epochs.
         ("KC411", MODEL + "model.fit(np.ones((12, 4)), np.ones((12, 1)), batch_size=6, epochs=5000)\n", [7]),
         ("KC411", MODEL + "model.fit(np.ones((12, 4)), np.ones((12, 1)), batch_size=6, epochs=50)\n", []),

@@ -989,7 +989,7 @@ def names_as_written(tree: Tree, ending: Collection[str]) -> Iterator[tuple[cst.
     """Names and attributes of what an import binds, each with its dotted name as the library of that import spells it.
 
     Unlike :func:`kerascheck.semantics.names.canonical` this keeps old spellings apart. Only ``tensorflow.keras`` becomes
-    ``keras``. A name that imports bind to different things, such as TensorFlow 1 and 2, is left out.
+    ``keras``, and ``tensorflow.compat.v2`` ``tensorflow``. A name that imports bind to different things, such as TensorFlow 1 and 2, is left out.
 
     Args:
         ending: what the wanted dotted names end in, or what stands anywhere in the dotted name that an import binds.
@@ -1013,7 +1013,7 @@ def names_as_written(tree: Tree, ending: Collection[str]) -> Iterator[tuple[cst.
             usable = _bindings(tree).local | {name: dotted for name, dotted in _bindings(tree).imports.items() if len(sources[name]) == 1}
         is_member = isinstance(parent, cst.Attribute) and parent.attr is node
         if root in usable and not is_member and not (isinstance(parent, cst.Arg) and parent.keyword is node):
-            dotted = usable[root] + ("." + rest if rest else "")
+            dotted = (usable[root] + ("." + rest if rest else "")).replace("tensorflow.compat.v2", "tensorflow", 1)
             yield node, dotted.removeprefix("tensorflow.") if dotted.startswith("tensorflow.keras.") else dotted
 
 

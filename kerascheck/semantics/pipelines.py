@@ -300,8 +300,10 @@ class Pipelines:
         return self._children[stage.identity]
 
     def is_shared(self, stage: Stage) -> bool:
-        """Whether more than one operation is applied to a stage's dataset, or it is used as it is as well."""
-        return len({child.node for child in self.children(stage)}) > 1 or any(sink.stage.identity is stage.identity for sink, _ in self.sinks)
+        """Whether more than one operation is applied to a stage's dataset, or it is used as it is as well, but for a look at some elements."""
+        inspected = {child.node for child in self.children(stage) if {role for _, role in self._consumers[child.identity]} == {"inspect"}}
+        used = {child.node for child in self.children(stage)} - inspected
+        return len(used) > 1 or any(sink.stage.identity is stage.identity and role != "inspect" for sink, role in self.sinks)
 
     def downstream(self, stage: Stage) -> Iterator[Stage]:
         """Every operation between a stage and its consumers."""

@@ -160,9 +160,9 @@ def _from_pyproject(text: str) -> Iterator[tuple[str, str]]:
     except ValueError:
         return
     project = table.get("project")
-    dependencies = project.get("dependencies") if isinstance(project, dict) else None
-    for line in dependencies if isinstance(dependencies, list) else ():
-        yield from _requirement(line)
+    project = project if isinstance(project, dict) else {}
+    extras = project.get("optional-dependencies")
+    yield from _needed_or_extra([project.get("dependencies")], extras.values() if isinstance(extras, dict) else ())
     poetry = table.get("tool", {}).get("poetry") if isinstance(table.get("tool"), dict) else None
     dependencies = poetry.get("dependencies") if isinstance(poetry, dict) else None
     for name, version in dependencies.items() if isinstance(dependencies, dict) else ():
@@ -170,6 +170,14 @@ def _from_pyproject(text: str) -> Iterator[tuple[str, str]]:
             version = version.get("version")
         if isinstance(version, str):
             yield name, _from_poetry(version)
+
+
+def _needed_or_extra(needed: Iterable[object], extras: Iterable[object]) -> Iterator[tuple[str, str]]:
+    """The requirements of lists of what a package needs; if TensorFlow is not among them, also those that an extra of it asks for."""
+    stated = [pair for lines in needed for line in (lines if isinstance(lines, list) else ()) for pair in _requirement(line)]
+    yield from stated
+    if not any(_package(name) for name, _ in stated):
+        yield from (pair for lines in extras for line in (lines if isinstance(lines, list) else ()) for pair in _requirement(line))
 
 
 def _from_poetry(version: str) -> str:
@@ -212,15 +220,16 @@ def _from_setup_py(text: str) -> Iterator[tuple[str, str]]:
                 if isinstance(target, ast.Name):
                     held.setdefault(target.id, []).append(node.value)
         keywords = [keyword for node in nodes if isinstance(node, ast.Call) for keyword in node.keywords]
-        lines = [line for keyword in keywords if keyword.arg == "install_requires" for line in _written_out(keyword.value, held)]
+        needed, extras = (
+            [list(_written_out(keyword.value, held)) for keyword in keywords if keyword.arg == argument] for argument in ("install_requires", "extras_require")
+        )
     except (SyntaxError, ValueError, RecursionError):
         return
-    for line in lines:
-        yield from _requirement(line)
+    yield from _needed_or_extra(needed, extras)
 
 
 def _written_out(node: ast.expr, held: dict[str, list[ast.expr]]) -> Iterator[str]:
-    """The texts in a list as far as it is written out: in pieces put together by ``+`` and ``*``, in names, in items of dictionaries.
+    """The texts in a list as far as it is written out: in pieces put together by ``+`` and ``*``, in names, in dictionaries.
 
     Args:
         held: what is assigned to each name anywhere.
@@ -230,6 +239,9 @@ def _written_out(node: ast.expr, held: dict[str, list[ast.expr]]) -> Iterator[st
     elif isinstance(node, (ast.List, ast.Tuple)):
         for item in node.elts:
             yield from _written_out(item.value if isinstance(item, ast.Starred) else item, held)
+    elif isinstance(node, ast.Dict):
+        for value in node.values:
+            yield from _written_out(value, held)
     elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
         yield from _written_out(node.left, held)
         yield from _written_out(node.right, held)

@@ -73,7 +73,10 @@ counted.compile("adam", "mse")
 counted.fit(np.zeros((2000, 10)), np.zeros(2000), epochs=5)
 few = small()
 few.compile("adam", "mse")
-few.fit(x, y, epochs=50, steps_per_epoch=10)
+few.fit(x, y, epochs=50, steps_per_epoch=5)
+few_rows = small()
+few_rows.compile("adam", "mse")
+few_rows.fit(np.zeros((200, 10)), np.zeros(200), epochs=9000)
 
 
 # Watched in every batch.

@@ -18,9 +18,8 @@ _CHEAP = {
 _RECURRENT = {"keras.layers." + name for name in ("GRU", "LSTM", "SimpleRNN")}
 _FEW_TIME_STEPS = 10
 _WORK = 50_000_000
-_EPOCHS = 10
 _LONG = 500
-_STEPS = 16
+_FEW = 10
 _LARGE_BATCH = 512
 _ARGUMENT_SINCE = (2, 4)
 
@@ -70,16 +69,16 @@ class MissingStepsPerExecution(Rule):
     - Convolutions, attention, recurrent layers over more than ten time steps or an unknown number of them; models and layers of the project's own that make weights themselves, or do more than call layers and
       compute number by number; any whose size is not known. Only dense layers may leave the width of their data open; it counts as 784 columns then.
     - A callback that acts on batches (`TerminateOnNaN`, `on_train_batch_end`, `save_freq=100`, `update_freq="batch"`), or one that is not known.
-    - Arrays that are seen to hold fewer than 16 batches, and data of unknown size in batches of more than 512; fewer than 32 steps in an epoch, where `steps_per_epoch` tells; a batch size that is not known.
-    - A single epoch of data of unknown size, and fewer than ten epochs of arrays that are seen to make fewer than 500 steps.
+    - Fewer than ten steps in an epoch, or fewer than 500 in all, as far as arrays, batches and `steps_per_epoch` tell; a batch size that is not known.
+    - A single epoch of data of unknown size, and such data in batches of more than 512.
 
     ## Use instead
 
-    `model.compile(..., steps_per_execution=16)`, where an epoch has several times 16 steps.
+    `model.compile(..., steps_per_execution=16)`; 8 where an epoch has fewer than 16 steps.
 
     ## Fix safety
 
-    Adding `steps_per_execution=16` is unsafe: callbacks and the progress bar see every sixteenth batch. The weights come out the same.
+    Adding it is unsafe: callbacks and the progress bar see every sixteenth batch, or every eighth. The weights come out the same.
 
     ## Precision
 
@@ -112,8 +111,9 @@ class MissingStepsPerExecution(Rule):
             batches = [batching(fit) for fit in model.fits]
             if any(batch is None or model.most_parameters * batch.size > _WORK for batch in batches) or any(map(may_act_on_batches, model.fits)):
                 continue
-            if not any(_is_long(fit, batch) and _has_steps(fit, batch) for fit, batch in zip(model.fits, batches)):
+            if not any(_is_long(fit, batch) for fit, batch in zip(model.fits, batches)):
                 continue
+            at_once = 8 if any((_steps(fit, batch) or inf) < 16 for fit, batch in zip(model.fits, batches)) else 16
             for call in model.compiles:
                 eager = call.argument(5, "run_eagerly")
                 if not any(fit.order > call.order for fit in model.fits):
@@ -122,9 +122,9 @@ class MissingStepsPerExecution(Rule):
                     seen.add(call.node)
                     yield self.finding(
                         call,
-                        f"Each step of this model, {model.size}, is shorter than the Python around it; add steps_per_execution=16.",
-                        because="After every step Keras goes back to Python and calls the callbacks; with 16 steps per call it does so once in 16.",
-                        fix=add_keyword(call, "steps_per_execution", "16", safe=False),
+                        f"Each step of this model, {model.size}, is shorter than the Python around it; add steps_per_execution={at_once}.",
+                        because=f"After every step Keras goes back to Python and calls the callbacks; with {at_once} steps per call it does so once in {at_once}.",
+                        fix=add_keyword(call, "steps_per_execution", str(at_once), safe=False),
                         related=((model, "the model"),),
                     )
 
@@ -135,18 +135,20 @@ def _is_quick(model):
     return not recurrent or sum(layer.shape[1] or inf if layer.shape and len(layer.shape) > 1 else inf for layer in recurrent) <= _FEW_TIME_STEPS
 
 
-def _has_steps(fit, batch):
-    """Whether nothing tells that an epoch has too few steps to run several at once."""
-    examples, steps = least_examples(fit), constant(fit.argument(None, "steps_per_epoch"))
-    enough = batch.size <= _LARGE_BATCH if examples is None else examples >= _STEPS * batch.size
-    return enough and not (type(steps) is int and steps < 2 * _STEPS)
+def _steps(fit, batch):
+    """How many steps an epoch has; None where that is not known."""
+    given, examples = constant(fit.argument(None, "steps_per_epoch")), least_examples(fit)
+    if type(given) is int:
+        return given
+    return None if examples is None or fit.argument(None, "steps_per_epoch") is not None else examples // batch.size
 
 
 def _is_long(fit, batch):
-    """Whether enough steps are taken for half a second or more to be saved, as far as their number is known."""
-    given = fit.argument(3, "epochs")
+    """Whether an epoch has steps enough to run several at once, and all take so many that half a second is saved, as far as is known."""
+    steps, given = _steps(fit, batch), fit.argument(3, "epochs")
     epochs = 1 if given is None else constant(given)
-    if type(epochs) is not int or epochs >= _EPOCHS:
-        return True
-    examples = least_examples(fit)
-    return epochs > 1 if examples is None else examples * epochs >= _LONG * batch.size
+    if type(epochs) is not int:
+        epochs = _LONG
+    if steps is None:
+        return batch.size <= _LARGE_BATCH and epochs > 1
+    return steps >= _FEW and steps * epochs >= _LONG

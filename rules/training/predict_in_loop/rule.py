@@ -44,7 +44,7 @@ class PredictInLoop(Rule):
     - Loops that plot with Matplotlib, also on axes of which the origin is not seen, or wait for `input` in every turn: they are for people.
     - Loops whose turns also train for several epochs, or with a generator: beside that a `predict` is short.
     - Once in several turns, as under `if step % 100 == 0`.
-    - `batch_size` or `steps` is given: each call then predicts more than a batch. A `while` loop of a script that trains nothing is reported for all
+    - `steps` or a `batch_size` of more than one is given: each call then predicts more than a batch. A `while` loop of a script that trains nothing is reported for all
       that: it takes what a camera or a user gives.
     - The session of a TensorFlow 1 graph, and code with placeholders, estimators or
       `disable_eager_execution`.
@@ -108,7 +108,7 @@ class PredictInLoop(Rule):
             training = module.program.first_training is not None or any(outer.trains for outer in call.scope.loops())
             # With a batch size of its own each turn predicts a whole array, but for an application that waits for what comes next.
             waits = isinstance(loop.node, cst.While) and not training
-            if call.argument(None, "steps") is not None or call.argument(None, "batch_size") is not None and not waits:
+            if call.argument(None, "steps") is not None or constant(call.argument(None, "batch_size"), 1) != 1 and not waits:
                 continue
             yield self.finding(
                 call,
