@@ -81,6 +81,7 @@ REMOVED_NAMESPACES: dict[str, str | None] = {
     "tensorflow.contrib": None,
     "keras.mixed_precision.experimental": "keras.mixed_precision",
     "keras.layers.experimental.preprocessing": "keras.layers",
+    "keras.backend.tensorflow_backend": None,
 }
 
 DEPRECATED: dict[str, str | None] = {

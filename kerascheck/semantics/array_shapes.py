@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 
 from kerascheck.semantics import library
 from kerascheck.semantics.shapes import Shape, input_shape, literal_shape
-from kerascheck.semantics.values import UNKNOWN, Call, Const, External, Group, Iteration, Made, Method, Value, constant, options_of
+from kerascheck.semantics.values import UNKNOWN, Call, Const, External, Group, Iteration, Made, Mapping, Method, Stage, Value, constant, options_of
 
 Index = Value | tuple[Value | None, Value | None, Value | None] | str
 """What stands in brackets: a value, the three parts of a slice, or "..."."""
@@ -36,6 +36,9 @@ _SCALERS = frozenset(
 # Draws of whole vectors, or from a population: the size is not all of the shape, or stands elsewhere.
 _OF_VECTORS = frozenset("multivariate_normal dirichlet multinomial choice permutation shuffle".split())
 _SAME_SHAPE = frozenset("astype copy clip abs absolute sqrt log log1p exp array asarray ascontiguousarray nan_to_num flip sort to_numpy fillna round".split())
+# Operations of a dataset that put elements together, and those that leave their number as it is, or smaller.
+_BATCHING = frozenset("batch padded_batch ragged_batch".split())
+_SAME_LENGTH = frozenset("map shuffle cache prefetch with_options enumerate filter skip shard".split())
 _ROWS_CHANGE = frozenset("dropna sample concatenate vstack".split())
 
 
@@ -49,6 +52,35 @@ def size_of(value: Value | None) -> int | None:
     """How many numbers an array holds; None where that is not known."""
     shape = shape_of(value)
     return None if shape is None or None in shape else math.prod(shape)
+
+
+def length_of(stage: Stage) -> int | None:
+    """How many elements a dataset has at most, as its literals tell; None where that is not known, or there is no end to it."""
+    count: int | None = None
+    for current in reversed(list(stage.upstream())):
+        if current.is_source:
+            count = _rows_written_out(current)
+        elif current.name == "take":
+            taken = constant(current.argument(0, "count"))
+            if type(taken) is int and taken >= 0:
+                count = taken if count is None else min(count, taken)
+        elif current.name in _BATCHING:
+            size = constant(current.argument(0, "batch_size"))
+            count = math.ceil(count / size) if count is not None and type(size) is int and size > 0 else None
+        elif current.name == "repeat":
+            times = constant(current.argument(0, "count"))
+            count = count * times if count is not None and type(times) is int and times >= 0 else None
+        elif current.name not in _SAME_LENGTH:
+            count = None
+    return count
+
+
+def _rows_written_out(source: Stage) -> int | None:
+    """How many elements a list of a dataset's source has; what arrays and ranges stand for may be larger elsewhere."""
+    first = source.argument(0, "tensors") if source.name == "tensorflow.data.Dataset.from_tensor_slices" else None
+    while isinstance(first, (Group, Mapping)) and not first.open and first.items and not (isinstance(first, Group) and first.kind == "list"):
+        first = first.items[0] if isinstance(first, Group) else next(iter(first.items.values()))
+    return len(first.items) if isinstance(first, Group) and not first.open else None
 
 
 def as_group(shape: Shape) -> Group:

@@ -9,7 +9,7 @@ import libcst as cst
 from kerascheck.finding import Applicability, Fix
 from kerascheck.semantics import edits
 from kerascheck.semantics.edits import CannotEdit, make_fix
-from kerascheck.semantics.values import Call, Const, Function, Made, Mapping, Scope, Stage, constant, options_of
+from kerascheck.semantics.values import Call, Const, Function, Made, Mapping, Scope, Stage, constant, holds_tensor, options_of
 
 if TYPE_CHECKING:
     from kerascheck.semantics.module import Module
@@ -297,10 +297,14 @@ def rename(place: Place, name: str) -> Fix | None:
 
 
 def replace_generator_method(call: Call, name: str) -> Fix | None:
-    """``fit_generator(batches, ...)`` becomes ``fit(batches, ...)``, where no argument means something else there."""
+    """``fit_generator(batches, ...)`` becomes ``fit(batches, ...)``, where no argument means something else there.
+
+    Unsafe where it has to drop what Keras 3 takes in the constructor of a PyDataset only.
+    """
     if len(call.arguments.positional) != 1 or {"generator", "samples_per_epoch", "nb_epoch", "val_samples", "nb_val_samples"} & set(call.arguments.keywords):
         return None
-    return rename_method(call, name, safe=True)
+    dropped = tuple(keyword for keyword in ("workers", "use_multiprocessing", "max_queue_size") if keyword in call.arguments.keywords)
+    return rename_method(call, name, safe=not dropped, without=dropped)
 
 
 def rename_method(call: Call, name: str, *, safe: bool, without: tuple[str, ...] = ()) -> Fix | None:
@@ -370,8 +374,8 @@ def unwrap(call: Call, inner: Made, *, safe: bool) -> Fix | None:
 
 
 def compile_step(module: Module, function: cst.CSTNode) -> Fix | None:
-    """Decorate a step with @tf.function; unsafe, for Python in it then runs while tracing only."""
-    if not isinstance(function, cst.FunctionDef):
+    """Decorate a step with @tf.function; unsafe, for Python in it then runs while tracing only. None where it would raise, or freeze a draw."""
+    if not isinstance(function, cst.FunctionDef) or any(_ends_in_python(call) for call in module.run.calls if any(each.node is function for each in call.scope.functions())):
         return None
 
     def build() -> edits.Edits:
@@ -379,6 +383,12 @@ def compile_step(module: Module, function: cst.CSTNode) -> Fix | None:
         return (*imports, *edits.add_decorator(module.tree, function, f"@{text}"))
 
     return make_fix(UNSAFE, "Decorate with @tf.function", build)
+
+
+def _ends_in_python(call: Call) -> bool:
+    """Whether a call reads a tensor back, or draws a number of Python or NumPy."""
+    reads = call.attribute == "numpy" or call.name in ("builtins.float", "builtins.int") and any(map(holds_tensor, call.arguments.values()))
+    return reads or (call.name or "").startswith(("numpy.random.", "random."))
 
 
 def set_growth(module: Module) -> Fix | None:

@@ -45,6 +45,9 @@ _GRAPH_CODE = re.compile(
     r"\btf\.(?:compat\.v1\.)?(?:placeholder|estimator|contrib|truncated_normal|get_variable|get_collection|add_to_collection|"
     r"trainable_variables|global_variables|global_variables_initializer)\b"
 )
+# tensorflow.contrib went with TensorFlow 2 (RELEASE.md of 2.0).
+_CONTRIB = re.compile(r"^[ \t]*(?:import|from)[ \t]+tensorflow\.contrib\b", re.M)
+_LAST_WITH_CONTRIB = (1, 15)
 _SESSION = re.compile(r"\bSession\(")
 _ANYTHING = re.compile(r"\w")
 _DIRECTIVE = re.compile(r"#\s*(?:noqa|kerascheck|KC\d|type:|pylint|pragma|ruff)", re.I)
@@ -111,10 +114,13 @@ class Module:
             about: what is found in a comment above that speaks of the statement and not of all that follows.
         """
         start, end = self.statement_range(node)
-        before = self.text[:start].rstrip(" \t").splitlines()
-        above = before[-1].lstrip() if before else ""
-        if above.startswith("#") and about.search(above) and not _TITLE.match(above) and not _CODE.match(above):
-            return True
+        for above in reversed(self.text[:start].rstrip(" \t").splitlines()):
+            above = above.lstrip()
+            if above.startswith("#") and about.search(above) and not _TITLE.match(above) and not _CODE.match(above):
+                return True
+            # A comment about it may head the lines without a gap that it stands in; any other speaks of what is next to it.
+            if not above or about is _ANYTHING:
+                break
         lines = [self.text[at:].splitlines()[0] for at in (start, self.range_of(node)[0], end - 1)]
         return any("#" in line and not _DIRECTIVE.search(line) for line in lines)
 
@@ -339,7 +345,7 @@ class Project:
         if settings.target_tensorflow is not None:
             target = parse_version(settings.target_tensorflow)
         else:
-            target = newest_allowed(pins["tensorflow"], TENSORFLOW_RELEASES) if "tensorflow" in pins else None
+            target = newest_allowed(pins["tensorflow"], TENSORFLOW_RELEASES) if "tensorflow" in pins else _LAST_WITH_CONTRIB if _CONTRIB.search(text) else None
         pinned = newest_allowed(pins["keras"], KERAS_RELEASES) if "keras" in pins else None
         # Keras 2.3 was made for TensorFlow 2.1 and older; beside a newer one it is tf.keras that counts.
         multi_backend = settings.keras is None and pinned is not None and pinned < (2, 4) and (target or (2, 1)) <= (2, 1)

@@ -198,13 +198,17 @@ class SideEffect:
 
 _CLOCKS = frozenset("time.time time.perf_counter time.monotonic time.process_time time.sleep datetime.datetime.now".split())
 _RANDOM = ("numpy.random.", "random.")
-# These make or set a generator, or give back what they are given.
-_SETTING_UP = ("seed", "default_rng", "RandomState", "Generator", "SeedSequence", "Random", "SystemRandom", "getstate", "get_state", "set_state", "setstate")
+# These make or set a generator, or work on what was drawn.
+_SETTING_UP = (
+    ".astype", ".reshape", ".copy", ".item", ".tolist", ".flatten", ".ravel", ".sum", ".mean", ".round", "seed", "default_rng", "RandomState", "Generator", "SeedSequence", "Random", "SystemRandom", "getstate", "get_state", "set_state", "setstate",
+)  # fmt: skip
 _APPENDING = frozenset({"builtins.list.append", "builtins.list.extend"})
 
 
 def side_effects(module: Module) -> Iterator[SideEffect]:
     """What compiled code does once per trace although it is meant for every step."""
+    # Who sets the seed there wants the same numbers each time.
+    seeding = {call.scope.frame.node for call in module.run.calls if call.name in ("numpy.random.seed", "random.seed")}
     for call, how in traced_calls(module):
         # Some metrics are for eager evaluation only, and say so nowhere; python-in-map tells of the functions of datasets.
         if how == "metric" or any(frame.traced == "map" for frame in call.scope.frames()):
@@ -218,7 +222,7 @@ def side_effects(module: Module) -> Iterator[SideEffect]:
         tensors = any(map(holds_tensor, call.arguments.values()))
         if name == "builtins.print" and tensors and not _tells_of_tracing(call):
             yield effect("print", "runs once, while this is traced, and shows no numbers", "use tf.print")
-        elif name.startswith(_RANDOM) and not name.endswith(_SETTING_UP) and not tensors and not _is_seed(call):
+        elif name.startswith(_RANDOM) and not name.endswith(_SETTING_UP) and not tensors and not _is_seed(call) and call.scope.frame.node not in seeding:
             yield effect(f"{short}()", "is drawn once, while this is traced, and every step gets the same number", "draw with tf.random or keras.random")
         elif name in _CLOCKS:
             yield effect(f"{short}()", "runs once, while this is traced", "measure around the call of the compiled function")

@@ -14,6 +14,7 @@ from kerascheck.semantics import library
 from kerascheck.semantics.array_shapes import shape_of
 from kerascheck.semantics.shapes import Shape
 from kerascheck.semantics.values import UNKNOWN, Call, Class, External, Function, Group, Instance, Iteration, Made, Method, Scope, Value, constant, datasets_in, options_of
+from kerascheck.source.requirements import wants_cpu
 
 if TYPE_CHECKING:
     from kerascheck.semantics.module import Module
@@ -74,7 +75,7 @@ _FILE_READERS = frozenset(
         "pandas.read_table", "builtins.open", "pickle.load", "joblib.load", "tensorflow.data.TFRecordDataset", "tensorflow.data.TextLineDataset",
     }
 )
-_PRETRAINED = re.compile(r"\bapplications\.[a-z_0-9.]*[A-Z]\w+\(|from_pretrained\(|\bfrom (?:tensorflow\.)?keras\.applications")
+_PRETRAINED = re.compile(r"\bapplications\.[a-z_0-9.]*[A-Z]\w+\(|from_pretrained\(|\bfrom (?:tensorflow\.)?keras\.applications(?!\.imagenet_utils)")
 _LARGE_LAYERS = re.compile(r"\b(?:Conv[23]D|SeparableConv2D|MultiHeadAttention|ConvLSTM2D)\(")
 # Where a layer says its width, and the width from which its work is worth 16 bits.
 _SIZES = {
@@ -371,7 +372,9 @@ class Program:
 
     @cached_property
     def pins_cpu(self) -> bool:
-        """The script hides the GPUs from itself."""
+        """The script hides the GPUs from itself, or its requirements name the build of TensorFlow that has none."""
+        if wants_cpu(self._module.source.path):
+            return True
         visible = self.environment.get("CUDA_VISIBLE_DEVICES", UNKNOWN)
         if isinstance(visible, str) and visible.strip() in ("", "-1"):
             return True

@@ -15,6 +15,8 @@ from kerascheck.source.text import Cell, Unreadable
 _NEWLINE = re.compile(r"\r\n?|\n")
 _TRANSPARENT_CELLS = frozenset("time timeit capture prun memit python python3 pypy".split())
 """Cell magics that run the body as Python in the notebook's own namespace (or nearly so)."""
+# What the text of a notebook tells its reader to run beside it.
+_TOLD = re.compile(r"%?\btensorboard\b[^\n]*--logdir[^\n]*")
 _TRANSPARENT_LINES = re.compile(r"%(?:time|timeit|prun|memit)[ \t]+(?:-{1,2}(?:[nrpsl][ \t]*\w+|\w+)[ \t]+)*")
 _COMPOUND = re.compile(r"(?:for|while|if|with|try|def|class|async|match)\b|@")
 _ASSIGNED = re.compile(r"[^=#'\"!%]*[^=#'\"!%<>]=[ \t]*(?=[!%])")
@@ -30,7 +32,7 @@ _TOKEN = re.compile(r"'''|\"\"\"|'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\"|#|[()\[\
 
 
 def extract(data: bytes) -> tuple[str, tuple[Cell, ...], str]:
-    """The text of all code cells in order, where each stands, and the lines that are commands; raises :class:`Unreadable`.
+    """The text of all code cells in order, where each stands, and the lines that are commands, here or for the reader; raises :class:`Unreadable`.
 
     A notebook in another language than Python gives no cells.
     """
@@ -51,10 +53,13 @@ def extract(data: bytes) -> tuple[str, tuple[Cell, ...], str]:
     pieces, cells, length = [], [], 0
     commands: list[str] = []
     for index, cell in enumerate(notebook["cells"]):
-        if not isinstance(cell, dict) or cell.get("cell_type") != "code":
+        if not isinstance(cell, dict):
             continue
         code = cell.get("source", "")
         code = "".join(map(str, code)) if isinstance(code, list) else str(code)
+        if cell.get("cell_type") != "code":
+            commands += _TOLD.findall(code)
+            continue
         commands += [code] if _SHELL_CELL.match(code) else [match[0] for match in _COMMAND_LINE.finditer(code)]
         code = blank(code.replace("\0", " "))
         if header := header_for(code):

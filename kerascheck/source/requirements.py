@@ -44,6 +44,11 @@ def pinned_versions(path: str | os.PathLike[str]) -> dict[str, str]:
     return dict(_pins(os.path.dirname(os.path.abspath(path))))
 
 
+def wants_cpu(path: str | os.PathLike[str]) -> bool:
+    """Whether the nearest requirements that name TensorFlow ask for its build without GPUs, tensorflow-cpu."""
+    return _wants_cpu(os.path.dirname(os.path.abspath(path)))
+
+
 def script_versions(text: str) -> dict[str, str]:
     """The same for what a script says of itself, in the comment of PEP 723 that starts with ``# /// script``."""
     block = _SCRIPT.search(text)
@@ -107,6 +112,15 @@ def _pins(folder: str) -> tuple[tuple[str, str], ...]:
     if parent == folder or os.path.exists(os.path.join(folder, ".git")):
         return ()
     return _pins(parent)
+
+
+@functools.lru_cache(maxsize=None)
+def _wants_cpu(folder: str) -> bool:
+    builds = {name.lower().replace("_", "-") for name, _ in _requirements(Path(folder)) if _package(name) == "tensorflow"}
+    parent = os.path.dirname(folder)
+    if builds or parent == folder or os.path.exists(os.path.join(folder, ".git")):
+        return "tensorflow-cpu" in builds and len(builds) == 1
+    return _wants_cpu(parent)
 
 
 def _requirements(folder: Path) -> Iterator[tuple[str, str]]:

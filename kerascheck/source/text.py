@@ -45,7 +45,8 @@ class Source:
         encoding: the codec that turns ``text`` back into the bytes of the file, without the mark.
         bom: whether the file starts with a UTF-8 byte order mark.
         cells: the cells of a notebook; None for scripts.
-        commands: the lines of a notebook that are commands to the shell or to IPython, one below the other.
+        commands: the lines of a notebook that are commands to the shell or to IPython, also those that its text tells the reader to run
+            for TensorBoard, one below the other.
     """
 
     path: str

@@ -488,7 +488,8 @@ def test_the_nearest_operation_of_a_name(tmp_path, chain, found):
     ("text", "shared"),
     [
         ("model.fit(ds.take(9))", False),
-        ("model.fit(ds.take(9))\nmodel.fit(ds.skip(9))", True),
+        ("model.fit(ds.take(900))\nmodel.fit(ds.skip(900))", True),
+        ("model.fit(ds.take(9))\nmodel.fit(ds.skip(9))", False),
         ("model.fit(ds.take(9))\nmodel.evaluate(ds)", True),
     ],
 )

@@ -3,7 +3,7 @@
 import pytest
 from snippets import IMPORTS, MODEL, load, written
 
-from kerascheck.semantics.training import EXAMPLES_OF_A_FILE, eager_steps, happens_before, is_expected_to_raise, is_guarded, makes_layer, turns, varies
+from kerascheck.semantics.training import eager_steps, happens_before, is_expected_to_raise, is_guarded, makes_layer, turns, varies
 
 TAPE = """\
 with tf.GradientTape() as tape:
@@ -556,22 +556,6 @@ def test_many_examples(tmp_path, text, expected):
     program = load(tmp_path, f"{MODEL}{head}{text}\nmodel.fit(x, y)\nz = np.load('z.npy')\n").program
     (fit,) = program.model_calls("fit")
     assert program.has_many_examples(fit) is expected
-
-
-@pytest.mark.parametrize(
-    ("text", "least", "expected"),
-    [
-        ("x = np.load('x.npy')", EXAMPLES_OF_A_FILE, True),
-        ("x = np.load('x.npy')", EXAMPLES_OF_A_FILE + 1, False),
-        ("x = np.random.rand(2048, 20)", 2048, True),
-        ("x = np.random.rand(2048, 20)", 4096, False),
-        ("(x, y), _ = keras.datasets.mnist.load_data()", 4096, True),
-    ],
-)
-def test_enough_examples(tmp_path, text, least, expected):
-    program = load(tmp_path, f"{MODEL}import numpy as np\n{text}\nmodel.fit(x, x)\n").program
-    (fit,) = program.model_calls("fit")
-    assert program.has_many_examples(fit, least) is expected
 
 
 def test_a_file_that_never_says_keras_has_no_generators_of_its(tmp_path):

@@ -181,3 +181,14 @@ def test_images_and_comments():
 )  # fmt: skip
 def test_kinds_by_name(path, kind):
     assert kind_of(path) == kind
+
+
+@pytest.mark.parametrize(
+    ("content", "wanted"),
+    [("tensorflow-cpu==2.15\n", True), ("tensorflow_cpu\nnumpy\n", True), ("tensorflow\n", False), ("tensorflow-cpu\ntensorflow-gpu\n", False), ("numpy\n", False)],
+)
+def test_a_build_without_gpus(tmp_path, content, wanted):
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "requirements.txt").write_text(content)
+    (tmp_path / "pkg").mkdir()
+    assert requirements.wants_cpu(tmp_path / "pkg" / "train.py") is wanted

@@ -5,7 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from kerascheck.semantics import library
-from kerascheck.semantics.array_shapes import parts_of, shape_of, split_of
+from kerascheck.semantics.array_shapes import length_of, parts_of, shape_of, split_of
 from kerascheck.semantics.interpreter.support import Imported, MAX_ALIKE, MAX_OPTIONS, MISSING, any_of, derived, dotted_name, is_array, join, literal_of, parameters_of, written_trips
 from kerascheck.semantics.names import canonical
 from kerascheck.semantics.values import (
@@ -628,12 +628,7 @@ class Statements:
             known = [trips for trips in map(self._trips, iterable.over) if trips is not None]
             return min(known) if known else None
         if isinstance(iterable, Dataset):
-            for stage in iterable.stage.upstream():
-                if stage.name == "take":
-                    count = constant(stage.argument(0, "count"))
-                    return count if isinstance(count, int) and count >= 0 else None
-                if stage.name in ("repeat", "flat_map", "interleave", "unbatch", "concatenate", "zip"):
-                    return None
+            return length_of(iterable.stage)
         shape = shape_of(iterable) if is_array(iterable) else None
         return shape[0] if shape else None
 
@@ -696,7 +691,9 @@ class Statements:
         wrapper = self.eval(decorator)
         name = wrapper.name if isinstance(wrapper, (External, Made)) else None
         if name in library.METHOD_KINDS:
-            function.kind = library.METHOD_KINDS[name]
+            # A decorator below, such as tf.function, has made another function of it.
+            for each in (function, *(option for option in options_of(value) if isinstance(option, Function))):
+                each.kind = library.METHOD_KINDS[name]
             return value
         if name in library.TRANSPARENT_DECORATORS or (name or "").startswith(library.TRANSPARENT_DECORATOR_PREFIXES):
             return value

@@ -3,6 +3,7 @@ import re
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.training import is_guarded
+from kerascheck.source.requirements import wants_cpu
 
 # Looking up rows of large tables is placed on the CPU on purpose.
 _TABLES = frozenset({"tensorflow.nn.embedding_lookup", "tensorflow.nn.nce_loss", "tensorflow.nn.sampled_softmax_loss"})
@@ -71,6 +72,8 @@ class ForcedCpu(Rule):
         program = module.program
         if module.is_graph_code or module.runtime.backend != "tensorflow" or program.reinforcement_learning or not program.trains:
             return
+        if wants_cpu(module.source.path):
+            return
         hiding = program.hides_gpus
         # Several workers on one machine would fight for its GPUs.
         if hiding is not None and not program.distributes and not module.mentions(_WORKERS) and not hiding.module.is_commented(hiding.node, _REASON):
@@ -82,9 +85,11 @@ class ForcedCpu(Rule):
         if any(call.name in _TABLES for call in module.run.calls):
             return
         seen = set()
-        for call in (*program.model_calls("fit"), *(tape for tapes in program.tapes.values() for tape in tapes)):
-            device = program.cpu_device(call.scope)
-            if device is not None and not is_guarded(device.scope) and device.node not in seen and not device.module.is_commented(device.node, _REASON):
+        trainings = [*program.model_calls("fit"), *(tape for tapes in program.tapes.values() for tape in tapes)]
+        devices = [program.cpu_device(call.scope) for call in trainings]
+        # What also runs elsewhere is compared.
+        for call, device in zip(trainings, devices) if None not in devices else ():
+            if not is_guarded(device.scope) and device.node not in seen and not device.module.is_commented(device.node, _REASON):
                 seen.add(device.node)
                 yield self.finding(
                     device,

@@ -95,8 +95,9 @@ class CpuOnlyRequirement(Rule):
 
     def check(self, module):
         *folders, name = re.split(r"[/\\]", module.source.path.lower())
+        folder = re.sub(r"^ci[-_].*|.*[-_]ci$", "ci", folders[-1]) if folders else ""
         for requirement in module.requirements:
-            purpose = {*folders[-1:], *re.split(r"[\W_]+", f"{name} {requirement.group.lower()}")}
+            purpose = {folder, *re.split(r"[\W_]+", f"{name} {requirement.group.lower()}")}
             on_purpose = purpose & _ASIDE or _ON_PURPOSE.search(module.comments)
             for problem, because, fix in _problems(module, requirement):
                 if not on_purpose or requirement.name == "tensorflow-gpu":
@@ -122,7 +123,7 @@ def _problems(file: RequirementsFile, requirement: Requirement) -> Iterator[tupl
             return
         offered = (other for each in (file, *file.beside()) for other in each.requirements)
         if not any(other.name == "tensorflow" and (other.module is file or "and-cuda" in other.extras) for other in offered):
-            yield "tensorflow-cpu never uses a GPU; install tensorflow[and-cuda] where there is one.", "The package is built without CUDA.", fix
+            yield f"tensorflow-cpu never uses a GPU; install {_offered(newest)} where there is one.", "The package is built without CUDA.", fix
     elif requirement.name == "tensorflow-gpu" and requirement.by != "conda":
         if newest and newest >= _GPU_PACKAGE_GONE:
             yield "tensorflow-gpu cannot be installed from 2.12 on; ask for tensorflow[and-cuda].", "The package was given up: installing it raises an error.", fix
@@ -131,7 +132,15 @@ def _problems(file: RequirementsFile, requirement: Requirement) -> Iterator[tupl
     elif requirement.name == "tensorflow" and requirement.by == "pip" and not requirement.extras and file.images and newest and newest >= _ONE_PACKAGE_SINCE:
         named = any(_NVIDIA.search(other.name) for other in file.requirements)
         if not named and all(_PLAIN_IMAGE.match(image) for image in file.images) and not _NVIDIA.search(file.source.text):
-            yield "This image has no CUDA, so TensorFlow uses no GPU in it; install tensorflow[and-cuda].", f"Nothing of NVIDIA's is in {file.images[-1]} or installed here.", fix
+            remedy = "install tensorflow[and-cuda]" if newest >= _CUDA_EXTRA_SINCE else "start from tensorflow/tensorflow:VERSION-gpu"
+            yield f"This image has no CUDA, so TensorFlow uses no GPU in it; {remedy}.", f"Nothing of NVIDIA's is in {file.images[-1]} or installed here.", fix
+
+
+def _offered(newest: tuple[int, int] | None) -> str:
+    """What brings a TensorFlow with CUDA, by the newest version that is allowed."""
+    if newest is None or newest >= _CUDA_EXTRA_SINCE:
+        return "tensorflow[and-cuda]"
+    return "tensorflow, with CUDA beside it," if newest >= _ONE_PACKAGE_SINCE else "tensorflow-gpu"
 
 
 def _with_cuda(requirement: Requirement) -> Fix | None:

@@ -83,10 +83,17 @@ class ReusedModelBenchmark(Rule):
             )
 
 
+def _is_size(node: cst.BaseExpression) -> bool:
+    return isinstance(node, cst.Subscript) and isinstance(node.value, cst.Attribute) and node.value.attr.value == "shape" or (
+        isinstance(node, cst.Call) and isinstance(node.func, cst.Name) and node.func.value == "len"
+    )
+
+
 def _compares(call: Call, loop: Scope, others: list[Call]) -> bool:
     """Whether the turn decides on a setting of the training."""
     settings = [call.arguments.nodes[name] for name in _SETTINGS if name in call.arguments.nodes]
-    if any(varies(node.value, call.scope) is loop for node in settings):
+    # The size of what the turn trains on is no setting.
+    if any(varies(node.value, call.scope) is loop and not _is_size(node.value) for node in settings):
         return True
     for other in others:
         if other.attribute == "compile" and other.receiver is call.receiver and any(varies(arg.value, other.scope) is loop for arg in other.node.args):

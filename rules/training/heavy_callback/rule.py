@@ -10,6 +10,7 @@ from kerascheck.semantics.values import Call, Group, Value, constant
 _OFTEN = 20
 _WIDE = 20
 _EACH = 10
+_OPENED = re.compile(r"%tensorboard|\btensorboard\b[^\n]*--logdir")
 _SYNCHRONISED = re.compile(r"sync_tensorboard\s*=\s*True|wandb\.tensorboard\.patch")
 _SAVERS = {"keras.callbacks.ModelCheckpoint": 6, "keras.callbacks.BackupAndRestore": 1, "keras.callbacks.experimental.BackupAndRestore": 1}
 
@@ -56,7 +57,7 @@ class HeavyCallback(Rule):
     - `save_freq="epoch"`, numbers of 20 and more, and numbers that are not literals, as `5 * steps_per_epoch`.
     - `save_best_only`: how often it writes is not known.
     - Under a condition, such as a flag for debugging, unless all training stands under it too; in tests.
-    - What TensorBoard records in a notebook that opens it with `%tensorboard`, or beside Weights & Biases with
+    - What TensorBoard records where it is opened with `%tensorboard`, `tensorboard --logdir` is written in a command, a comment or the text of a notebook, or beside Weights & Biases with
       `sync_tensorboard=True`: somebody looks at it.
     - The defaults of TensorBoard, histograms every few epochs, a profile of some batches.
 
@@ -107,7 +108,7 @@ class HeavyCallback(Rule):
             )
         for call in module.program.calls("keras.callbacks.TensorBoard"):
             # Who opens TensorBoard beside it looks at what is recorded.
-            watched = "%tensorboard" in call.module.source.commands or call.module.mentions(_SYNCHRONISED)
+            watched = _OPENED.search(call.module.source.commands + call.module.text) or call.module.mentions(_SYNCHRONISED)
             for argument, what, cost in () if watched or module.program.is_optional(call.scope) else _recordings(call):
                 yield self.finding(
                     Place(call.module, call.arguments.nodes.get(argument) or call.node),

@@ -21,6 +21,8 @@ _WORK = 50_000_000
 _LONG = 500
 _FEW = 10
 _LARGE_BATCH = 512
+# Nobody goes a thousand times over data of which an epoch has many steps.
+_OF_A_HANDFUL = 1000
 _ARGUMENT_SINCE = (2, 4)
 
 
@@ -70,7 +72,7 @@ class MissingStepsPerExecution(Rule):
       compute number by number; any whose size is not known. Only dense layers may leave the width of their data open; it counts as 784 columns then.
     - A callback that acts on batches (`TerminateOnNaN`, `on_train_batch_end`, `save_freq=100`, `update_freq="batch"`), or one that is not known.
     - Fewer than ten steps in an epoch, or fewer than 500 in all, as far as arrays, batches and `steps_per_epoch` tell; a batch size that is not known.
-    - A single epoch of data of unknown size, and such data in batches of more than 512.
+    - A single epoch of data of unknown size, a thousand and more, which are for a handful of rows, and such data in batches of more than 512.
 
     ## Use instead
 
@@ -102,11 +104,11 @@ class MissingStepsPerExecution(Rule):
     loss_tolerance = 1e-4
 
     def check(self, module):
-        if module.runtime.tensorflow < _ARGUMENT_SINCE or module.runtime.backend != "tensorflow":
+        if module.runtime.tensorflow < _ARGUMENT_SINCE or module.runtime.backend != "tensorflow" or module.is_graph_code:
             return
         seen = set()
         for model in module.models:
-            if model.most_parameters is None or not model.consists_of(_CHEAP | _RECURRENT) or not _is_quick(model):
+            if not model.most_parameters or not model.consists_of(_CHEAP | _RECURRENT) or not _is_quick(model):
                 continue
             batches = [batching(fit) for fit in model.fits]
             if any(batch is None or model.most_parameters * batch.size > _WORK for batch in batches) or any(map(may_act_on_batches, model.fits)):
@@ -150,5 +152,5 @@ def _is_long(fit, batch):
     if type(epochs) is not int:
         epochs = _LONG
     if steps is None:
-        return batch.size <= _LARGE_BATCH and epochs > 1
+        return batch.size <= _LARGE_BATCH and 1 < epochs < _OF_A_HANDFUL
     return steps >= _FEW and steps * epochs >= _LONG

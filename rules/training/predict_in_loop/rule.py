@@ -89,6 +89,9 @@ class PredictInLoop(Rule):
         for call in () if module.is_graph_code else module.run.calls:
             if call.attribute != "predict" or not module.program.is_model_call(call):
                 continue
+            # Another library's predict takes more than data and the size of a batch.
+            if len(call.arguments.positional) > 1 and type(constant(call.arguments.positional[1])) is not int:
+                continue
             if any(datasets_in(call.argument(0, "x"))):
                 continue
             given = call.arguments.node(0, "x")
@@ -108,7 +111,7 @@ class PredictInLoop(Rule):
             training = module.program.first_training is not None or any(outer.trains for outer in call.scope.loops())
             # With a batch size of its own each turn predicts a whole array, but for an application that waits for what comes next.
             waits = isinstance(loop.node, cst.While) and not training
-            if call.argument(None, "steps") is not None or constant(call.argument(None, "batch_size"), 1) != 1 and not waits:
+            if call.argument(None, "steps") is not None or constant(call.argument(1, "batch_size"), 1) != 1 and not waits:
                 continue
             yield self.finding(
                 call,

@@ -11,6 +11,8 @@ _TINY = 16
 _DEFAULT = 32
 _MANY = 1000
 _STEPS = 4
+# Nobody goes a thousand times over data of which an epoch has many steps.
+_OF_A_HANDFUL = 1000
 _ENOUGH = 64
 _WORTHWHILE = 500
 _SMALL = 2_000_000
@@ -64,7 +66,8 @@ class TinyBatch(Rule):
       size is not known: memory may allow no more, or a step has enough to do. Only dense layers may leave the width of their
       data open, also in models of the project's own that do little but call layers; it counts as 784 columns then.
     - `gradient_accumulation_steps` in the optimizer; arrays that are seen to make fewer than four batches, or for the default size to hold fewer than
-      a thousand examples, unless batches of 64 would take 500 steps fewer in all epochs.
+      a thousand examples, unless batches of 64 would take 500 steps fewer in all epochs; the default size where data of unknown size is gone over a
+      thousand times.
     - A callback that acts on batches, such as one that raises the learning rate with each, or one that is not known.
     - Validation and prediction; hand-written loops; lines with a comment on memory.
 
@@ -99,7 +102,7 @@ class TinyBatch(Rule):
     def check(self, module):
         seen = set()
         for model in module.models:
-            if model.most_parameters is None or model.most_parameters > _SMALL or not model.consists_of(_CHEAP | _RECURRENT) or any(map(_is_stateful, model.layers)):
+            if not model.most_parameters or model.most_parameters > _SMALL or not model.consists_of(_CHEAP | _RECURRENT) or any(map(_is_stateful, model.layers)):
                 continue
             # Of how many columns a table has, the bound of the weights speaks already.
             if any((shape is None or len(shape) != 2) and _size(shape) > _LARGE_INPUT for shape in model.inputs) or any(map(_accumulates, model.compiles)):
@@ -109,6 +112,9 @@ class TinyBatch(Rule):
                 if batch is None or batch.place.node in seen or may_act_on_batches(fit) or _is_explained(batch.place):
                     continue
                 default, count = batch.place.node is fit.node, _examples(fit)
+                epochs = constant(fit.argument(3, "epochs"))
+                if default and count is None and type(epochs) is int and epochs >= _OF_A_HANDFUL:
+                    continue
                 if count is not None and count < (_MANY if default else _STEPS * batch.size) and _steps_saved(fit, batch, count) < _WORTHWHILE:
                     continue
                 if batch.size > (_DEFAULT if default else _TINY) or default and not _is_quick(model):
