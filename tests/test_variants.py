@@ -52,8 +52,8 @@ GAME = "import gym\nenv = gym.make('Game')\n" + MODEL + "for step in range(9000)
         ("KC603", MODEL + "for x in load():\n    results[x] = model.fit(x, x, batch_size=x.shape[0])\n", []),
         ("KC412", MODEL + "model.fit(x, y, callbacks=[keras.callbacks.TensorBoard('logs', histogram_freq=1)])\n", [7]),
         ("KC412", "# then run: tensorboard --logdir logs\n" + MODEL + "model.fit(x, y, callbacks=[keras.callbacks.TensorBoard('logs', histogram_freq=1)])\n", []),
-        ("KC301", "from tensorflow.keras.applications.vgg16 import VGG16\n" + MODEL + "model.fit(x, y)\n", [8]),
-        ("KC301", "from tensorflow.keras.applications.imagenet_utils import preprocess_input\n" + MODEL + "model.fit(x, y)\n", []),
+        ("KC301", "from tensorflow.keras.applications.vgg16 import VGG16\n" + MODEL.replace("Dense(8)", "Conv2D(32, 3)") + "model.fit(x, y)\n", [8]),
+        ("KC301", "from tensorflow.keras.applications.imagenet_utils import preprocess_input\n" + MODEL.replace("Dense(8)", "Conv2D(32, 3)") + "model.fit(x, y)\n", []),
         # A comment above speaks of devices or of something else.
         ("KC308", "# train\nwith tf.device('/cpu:0'):\n    " + MODEL.replace("\n", "\n    ") + "model.fit(x, y)\n", [6]),
         ("KC308", "# the GPU has too little memory\nwith tf.device('/cpu:0'):\n    " + MODEL.replace("\n", "\n    ") + "model.fit(x, y)\n", []),
