@@ -70,6 +70,7 @@ GAME = "import gym\nenv = gym.make('Game')\n" + MODEL + "for step in range(9000)
         ("KC113", FILES.format("cv2.imread(path.decode()) * np.random.rand()"), []),
         ("KC113", FILES.format("cv2.imread(path.decode()) + unknown(path)"), []),
         ("KC115", MODEL + "ds = tf.data.Dataset.from_tensor_slices(a).batch(8).shuffle(9)\nmodel.fit(ds)\n", [7]),
+        ("KC115", MODEL + "ds = tf.data.Dataset.from_tensor_slices(a).apply(tf.data.experimental.dense_to_ragged_batch(8)).shuffle(9)\nmodel.fit(ds)\n", [7]),
         ("KC115", MODEL + "ds = tf.data.Dataset.list_files('*').map(read).batch(8).shuffle(9)\nmodel.fit(ds)\n", []),
         ("KC115", MODEL + "ds = tf.data.Dataset.list_files('*', shuffle=False).map(read).batch(8).shuffle(9)\nmodel.fit(ds)\n", [7]),
         ("KC207", "@tf.function\ndef f(x): return x + np.random.rand()\nf(tf.ones(3))\n", [6]),

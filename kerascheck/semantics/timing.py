@@ -25,6 +25,10 @@ _FUNCTIONS = {
 _SPEED = re.compile(r"fps|latenc|throughput|speed|benchmark|inference|run.?time|(?:process|predict)\w*[_ ]time|per[_ ](?:step|image|sample|batch|second|call|item)|average|mean", re.I)
 _UNITS = (60, 3600, 1000, 1_000_000)
 _FIRST = re.compile(r"\bfirst|cold|warm|trac(?:e|ing)|compil(?:e|ation)_?(?:time|s)|start.?up|\binit", re.I)
+# What a device works on for a while.
+_HEAVY = re.compile(r"keras\.Model\.__call__$|(?:tensorflow\.(?:linalg\.)?|keras\.ops\.)(?:matmul|einsum|tensordot|matvec)$|tensorflow\.nn\.conv")
+# Python does not wait in these, or there is nothing to wait for.
+_HANDED_OVER = re.compile(r"builtins\.next$|keras\.ops\.|tensorflow\.(?!Tensor\.numpy$|test\.|print$|data\.|io\.|config\.|saved_model\.|summary\.|train\.|py_function|numpy_function)")
 _PASSIVE = library.CLOCKS | {"builtins.list.append", "time.elapsed"}
 _KNOWN = ("keras.", "tensorflow.", "builtins.", "numpy.", "time.")
 
@@ -61,14 +65,15 @@ class Interval:
     elapsed: Call
 
 
-def intervals(module: Module) -> Iterator[Interval]:
-    """What the module measures when it is run, each place once."""
+def intervals(module: Module, *, again: bool = False) -> Iterator[Interval]:
+    """What the module measures when it is run, each place once, or each time that it is run ``again``."""
     seen = set()
     for call in module.run.calls:
         if call.name == "time.elapsed" and call.node not in seen and module.program.is_executed(call.scope):
             end, start = (reading.call for reading in call.arguments.positional)
             if start.order < end.order and start.scope.root is end.scope.root:
-                seen.add(call.node)
+                if not again:
+                    seen.add(call.node)
                 yield Interval(start, end, call)
 
 
@@ -161,3 +166,10 @@ def unread_work(module: Module, calls: list[Call]) -> Execution | None:
         return None
     waits = any(call.order > work.call.order and not any(frame in call.scope.chain() for frame in inside) and call.name not in _PASSIVE for call in calls)
     return None if waits else work
+
+
+def eager_work(calls: list[Call]) -> Execution | None:
+    """The last model or matrix product that is run eagerly among some calls, if nothing else among them takes time or reads its result."""
+    work = [call for call in calls if call.scope.traced_by() is None and _HEAVY.match(call.name or "")]
+    handed_over = all(call in work or call.scope.traced_by() or call.name in _PASSIVE or _HANDED_OVER.match(call.name or "") for call in calls)
+    return Execution(work[-1].node, work[-1], work[-1].module, work[-1].node, work[-1].scope) if work and handed_over else None

@@ -49,6 +49,11 @@ guess = forward(x)
 guess.numpy()
 print(f"once: {time.perf_counter() - began:.4f} s")
 
+began = time.perf_counter()
+guess = model(tf.linalg.matmul(x, x, transpose_a=True))
+guess.numpy()
+print(f"eagerly: {time.perf_counter() - began:.4f} s")
+
 batches = tf.data.Dataset.from_tensor_slices((x, y)).batch(32)
 for epoch in range(2):
     start = time.perf_counter()

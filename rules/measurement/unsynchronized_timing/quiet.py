@@ -22,6 +22,22 @@ start = time.time()
 forward(x).numpy()
 print("rows per second:", 1024 / (time.time() - start))
 
+start = time.time()
+model(x).numpy()
+print("took", time.time() - start)
+
+# Something else is measured too, or it.
+start = time.time()
+rows = model(np.load("rows.npy"))
+print("took", time.time() - start)
+start = time.time()
+for row in range(3):
+    tf.print(tf.linalg.matmul(x, x, transpose_a=True))
+print("took", time.time() - start)
+start = time.time()
+squares = x * x
+print("took", time.time() - start)
+
 # It is read by a function.
 start = time.time()
 print(float(forward(x)))

@@ -1,6 +1,6 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
-from kerascheck.semantics.timing import between, intervals, is_warmed_up, measures_speed, unread_work
+from kerascheck.semantics.timing import between, eager_work, intervals, is_warmed_up, measures_speed, unread_work
 
 
 class UnsynchronizedTiming(Rule):
@@ -10,7 +10,7 @@ class UnsynchronizedTiming(Rule):
 
     Reports two readings of a clock around calls of a `tf.function` or steps that train eagerly, where nothing reads the result before the
     second reading and the difference is used as a speed: divided by a number of items, collected with others, or called a latency,
-    a throughput and the like; and around a pass over the data that a loop measures each time.
+    a throughput and the like; around a pass over the data that a loop measures each time; and around nothing but eager calls of models and matrix products.
 
     ## Why it costs
 
@@ -30,7 +30,7 @@ class UnsynchronizedTiming(Rule):
     - `fit`, `evaluate`, `predict` and the other methods that wait by themselves.
     - How long the program took, as in "training took 30 s".
     - The script hides the GPUs from itself, as by `CUDA_VISIBLE_DEVICES`, or places the work on the CPU.
-    - Eager code that trains nothing, of which the single operations are not followed; functions that the program itself does not call; tests.
+    - Eager code among which anything else is called than TensorFlow; code for the graphs of TensorFlow 1; functions that the program itself does not call; tests.
 
     ## Use instead
 
@@ -60,21 +60,24 @@ class UnsynchronizedTiming(Rule):
     loss_tolerance = 1e-5
 
     def check(self, module):
-        for interval in () if module.program.pins_cpu else intervals(module):
-            work = unread_work(module, between(module, interval))
-            if work is None:
+        reported = set()
+        for interval in () if module.program.pins_cpu or module.is_graph_code else intervals(module, again=True):
+            calls = between(module, interval)
+            work, alone = unread_work(module, calls), eager_work(calls)
+            if (work or alone) is None or interval.end.node in reported:
                 continue
             around = set(interval.start.scope.loops())
-            is_pass = any(loop.trips != 1 for loop in work.scope.loops() if loop not in around)
-            if not (is_pass and around or measures_speed(module, interval) or is_warmed_up(module, work, interval)):
+            is_pass = work is not None and any(loop.trips != 1 for loop in work.scope.loops() if loop not in around)
+            if alone is None and not (is_pass and around or measures_speed(module, interval) or is_warmed_up(module, work, interval)):
                 continue
-            if module.program.cpu_device(work.scope) is not None:
+            if module.program.cpu_device((work or alone).scope) is not None:
                 continue
+            reported.add(interval.end.node)
             yield self.finding(
                 interval.end,
                 "The clock is read before the last steps are done; read one of their results first, as by .numpy()."
                 if is_pass
                 else "The clock is read before the result is; read the result first, as by .numpy().",
                 because="On a GPU the call returns when the work is handed over, not when it is done.",
-                related=((interval.start, "started here"), (work, "not waited for")),
+                related=((interval.start, "started here"), (work or alone, "not waited for")),
             )

@@ -5,6 +5,7 @@ from kerascheck.semantics.pipelines import nearest
 from kerascheck.semantics.values import constant
 
 _KEEPS_BATCHES = ("map", "filter", "cache", "prefetch", "repeat", "take", "skip", "shard", "enumerate", "with_options", "ignore_errors")
+_BATCHES = ("batch", "ragged_batch", "dense_to_ragged_batch")
 _BATCHES_AGAIN = frozenset(
     "batch padded_batch ragged_batch dense_to_ragged_batch sparse_batch map_and_batch bucket_by_sequence_length unbatch rebatch flat_map interleave "
     "window group_by_window apply".split()
@@ -13,7 +14,7 @@ _BATCHES_AGAIN = frozenset(
 
 def _batch_before(shuffle):
     """The batch whose finished batches are shuffled; None where elements were shuffled before, or a batch is one element."""
-    batch = nearest(shuffle, "batch", _KEEPS_BATCHES)
+    batch = next((found for name in _BATCHES if (found := nearest(shuffle, name, _KEEPS_BATCHES)) is not None), None)
     if batch is None or constant(batch.argument(0, "batch_size")) == 1 or any(stage.name == "shuffle" for stage in batch.upstream()):
         return None
     return batch
@@ -24,7 +25,7 @@ class ShuffleAfterBatch(Rule):
 
     ## What it does
 
-    Looks for `.batch(n)` followed by `.shuffle(k)` on the way to training. Between them may stand
+    Looks for `.batch(n)`, `.ragged_batch(n)` or `dense_to_ragged_batch(n)` followed by `.shuffle(k)` on the way to training. Between them may stand
     maps, filters, `cache`, `prefetch`, `repeat`, `take`, `skip` and `shard`. The finding stands
     at the shuffle.
 
@@ -99,7 +100,7 @@ class ShuffleAfterBatch(Rule):
                 op,
                 "This shuffle mixes whole batches, and each keeps its examples; shuffle before batch, with a buffer that counts examples.",
                 because="Nothing mixes the examples before they are batched, and this buffer holds whole batches.",
-                fix=shuffle_elements(batch, shuffle),
+                fix=shuffle_elements(batch, shuffle) if batch.name == "batch" else None,
                 related=((batch, "batched here"),),
             )
 
