@@ -39,6 +39,10 @@ _PREFIXES = (
     ("jax.numpy.", "jax.numpy."),
 )
 
+_SHORT_LAYERS = {
+    "MaxPool": "MaxPooling", "AvgPool": "AveragePooling", "GlobalMaxPool": "GlobalMaxPooling", "GlobalAvgPool": "GlobalAveragePooling",
+    "Convolution": "Conv", "SeparableConvolution": "SeparableConv",
+}  # fmt: skip
 _ALIASES = {
     "tensorflow.keras": "keras",
     "tf_keras": "keras",
@@ -52,6 +56,8 @@ _ALIASES = {
     "keras.training.Model": "keras.Model",
     "keras.layers.Layer": "keras.Layer",
     "keras.layers.Input": "keras.Input",
+    # Names of the same layers (keras_export in keras/src/layers).
+    **{f"keras.layers.{short}{axes}D": f"keras.layers.{full}{axes}D" for axes in "123" for short, full in _SHORT_LAYERS.items()},
     "keras.engine.base_layer.Layer": "keras.Layer",
     "keras.engine.Layer": "keras.Layer",
     "keras.engine.topology.Layer": "keras.Layer",

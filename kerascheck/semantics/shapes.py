@@ -30,7 +30,9 @@ WEIGHTLESS = (_UNCHANGED | {
     ).split()
 }) - {"keras.layers." + name for name in "BatchNormalization GroupNormalization LayerNormalization Normalization PReLU RMSNormalization".split()}  # fmt: skip
 _GATES = {"keras.layers.LSTM": 4, "keras.layers.GRU": 3, "keras.layers.SimpleRNN": 1}
-CONVOLUTIONS = {"keras.layers.Conv1D": 1, "keras.layers.Conv2D": 2, "keras.layers.Conv3D": 3, "keras.layers.Convolution2D": 2}
+CONVOLUTIONS = {"keras.layers.Conv1D": 1, "keras.layers.Conv2D": 2, "keras.layers.Conv3D": 3}
+# Convolutions that look at each channel alone, with the position of their kernel_size.
+_PER_CHANNEL_CONVOLUTIONS = {"keras.layers.DepthwiseConv2D": 0, "keras.layers.SeparableConv2D": 1}
 PER_CHANNEL = {"keras.layers.BatchNormalization": 4, "keras.layers.LayerNormalization": 2}
 
 
@@ -96,6 +98,12 @@ def output_shape(layer: Value, shape: Shape) -> Shape:
         return (*shape[:2], units) if constant(call.argument(None, "return_sequences")) is True else (shape[0], units)
     if name.startswith("keras.layers.Global"):
         return (shape[0], shape[-1])
+    if name in _PER_CHANNEL_CONVOLUTIONS:
+        place = _PER_CHANNEL_CONVOLUTIONS[name]
+        kernel, strides = _sizes(call, place, "kernel_size", 2), _sizes(call, place + 1, "strides", 2, 1)
+        places = _slid(shape[1:-1], kernel, strides, constant(call.argument(place + 2, "padding")) == "same") if len(shape) == 4 else (None, None)
+        depth = _product(shape[-1], _depth_multiplier(call))
+        return (shape[0], *places, depth if place == 0 else _number(call, 0, "filters"))
     if name in CONVOLUTIONS:
         same = constant(call.argument(3, "padding")) in ("same", "causal")
         kernel, strides = _sizes(call, 1, "kernel_size", len(shape) - 2), _sizes(call, 2, "strides", len(shape) - 2, 1)
@@ -143,10 +151,24 @@ def weights(layer: Value, shape: Shape) -> int | None:
     if name in _GATES:
         units = _number(call, 0, "units")
         return None if units is None else _GATES[name] * units * (width + units + 1)
+    if name in _PER_CHANNEL_CONVOLUTIONS:
+        place = _PER_CHANNEL_CONVOLUTIONS[name]
+        kernel, depth = _product(*_sizes(call, place, "kernel_size", 2)), _product(width, _depth_multiplier(call))
+        if kernel is None or depth is None:
+            return None
+        if place == 0:
+            return (kernel + 1) * depth
+        filters = _number(call, 0, "filters")
+        return None if filters is None else kernel * depth + (depth + 1) * filters
     if name in CONVOLUTIONS:
         places, filters = window(layer), _number(call, 0, "filters")
         return None if places is None or filters is None else filters * (places * width + 1)
     return None
+
+
+def _depth_multiplier(call: Call) -> int | None:
+    given = call.argument(None, "depth_multiplier")
+    return 1 if given is None else constant(given) if type(constant(given)) is int else None
 
 
 def _number(call: Call, position: int, keyword: str) -> int | None:

@@ -115,12 +115,19 @@ def tracing_frame(scope: Scope) -> Scope | None:
     return next((frame for frame in scope.frames() if frame.traced), None)
 
 
+# What asks whether something has been done before: for None, attributes, members, counters and states of building.
+_ONCE = re.compile(r"\bNone\b|\bnot\b|\bin\b|\bis\b|\w\(|==|!=|<|_?(?:built|build|init|first|creat|exist|cache|step|count|made|done|ready|setup)", re.I)
+
+
 def under_condition(call: Call) -> bool:
-    """Whether a place of compiled code runs on some ways through it only, as behind ``if self.layer is None``, or
-    ``if layer is None`` where whoever calls the compiled function gives the layer or does not."""
+    """Whether a place of compiled code may run in the first trace only, as behind ``if self.layer is None``, or
+    ``if layer is None`` where whoever calls the compiled function gives the layer or does not.
+
+    A condition that asks for numbers and flags, such as ``if self.rate > 0 and training``, holds in every trace or in none.
+    """
     frame = tracing_frame(call.scope)
     for inner in call.scope.chain():
-        if inner.kind in ("branch", "handler"):
+        if inner.kind == "handler" or inner.kind == "branch" and not _asks_settings(inner):
             return True
         if inner is frame:
             break
@@ -140,6 +147,12 @@ def under_condition(call: Call) -> bool:
         names = {given.value for given in arguments_for(names, function, inner.node) if isinstance(given, cst.Name)} if names else set()
         node = inner.node
     return False
+
+
+def _asks_settings(branch: Scope) -> bool:
+    """Whether the condition of a branch compares and combines settings, and asks nothing that a first trace changes."""
+    test = branch.node.test if isinstance(branch.node, (cst.If, cst.IfExp)) else None
+    return test is not None and _ONCE.search(branch.module.tree.code_of(test)) is None
 
 
 def _asked_for_none(tree: Tree, node: cst.CSTNode, function: cst.FunctionDef) -> set[str]:

@@ -34,8 +34,8 @@ def pinned_versions(path: str | os.PathLike[str]) -> dict[str, str]:
     """Version specifiers with an exact or upper bound that apply to the script at ``path``.
 
     The nearest folder upwards whose requirements*.txt, pyproject.toml, setup.cfg, setup.py,
-    environment.yml or Dockerfile names a bounded version decides, also where these lie in a folder
-    of it named requirements, docker or conda; of two bounds in one folder the newer one, under which TensorFlow repairs more by itself. What cannot be read is left out.
+    environment.yml or Dockerfile names a bounded version decides; where its own files do not
+    name TensorFlow, also those in a folder of it named requirements, docker or conda. Of two bounds in one folder the newer one, under which TensorFlow repairs more by itself. What cannot be read is left out.
 
     Returns:
         ``tensorflow``, ``keras`` and ``tf-keras`` to specifiers such as ``==2.15.0``,
@@ -103,7 +103,7 @@ def _package(name: str) -> str | None:
 
 @functools.lru_cache(maxsize=None)
 def _pins(folder: str) -> tuple[tuple[str, str], ...]:
-    stated = list(_requirements(Path(folder)))
+    stated = _stated(folder)
     found = _bounded(stated)
     # A nearer file that asks for TensorFlow without a bound wants the newest.
     if found or any(_package(name) == "tensorflow" for name, _ in stated):
@@ -116,23 +116,29 @@ def _pins(folder: str) -> tuple[tuple[str, str], ...]:
 
 @functools.lru_cache(maxsize=None)
 def _wants_cpu(folder: str) -> bool:
-    builds = {name.lower().replace("_", "-") for name, _ in _requirements(Path(folder)) if _package(name) == "tensorflow"}
+    builds = {name.lower().replace("_", "-") for name, _ in _stated(folder) if _package(name) == "tensorflow"}
     parent = os.path.dirname(folder)
     if builds or parent == folder or os.path.exists(os.path.join(folder, ".git")):
         return "tensorflow-cpu" in builds and len(builds) == 1
     return _wants_cpu(parent)
 
 
+def _stated(folder: str) -> list[tuple[str, str]]:
+    """The requirements of a folder's own files, or where these do not name TensorFlow, of its folders that projects keep them in."""
+    stated = list(_requirements(Path(folder)))
+    if not any(_package(name) for name, _ in stated):
+        stated += (pair for kept in sorted(_FOLDERS) for pair in _requirements(Path(folder, kept)))
+    return stated
+
+
 def _requirements(folder: Path) -> Iterator[tuple[str, str]]:
-    """Name and specifier of every requirement that the files of ``folder`` state, and those of its folders that projects keep them in."""
+    """Name and specifier of every requirement that the files of ``folder`` state."""
     try:
         entries = sorted(os.listdir(folder))
     except OSError:
         return
     for entry in entries:
-        if entry in _FOLDERS:
-            yield from _requirements(folder / entry)
-        elif re.fullmatch(r"requirements.*\.txt", entry) or folder.name == "requirements" and entry.endswith(".txt"):
+        if re.fullmatch(r"requirements.*\.txt", entry) or folder.name == "requirements" and entry.endswith(".txt"):
             for line in _text(folder / entry).splitlines():
                 yield from _requirement(line)
         elif entry == "pyproject.toml":

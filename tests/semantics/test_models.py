@@ -102,6 +102,8 @@ def test_classes(tmp_path, body, expected, ends):
         ("Sequential([layers.Dense(3, input_shape=(4,)), layers.BatchNormalization()])", (None, 4), 27),
         ("Sequential([layers.Dense(3, input_dim=4)])", (None, 4), 15),
         ("Sequential([layers.Dense(3, input_dim=x.shape[1])])", (None, None), None),
+        # Counted by Keras 3.15.
+        ("Sequential([Input((60, 151, 1)), layers.Conv2D(8, (1, 64), padding='same'), layers.BatchNormalization(), layers.DepthwiseConv2D((60, 1), depth_multiplier=2), layers.AvgPool2D((1, 4)), layers.SeparableConvolution2D(16, (1, 16), padding='same'), layers.Flatten(), layers.Dense(4)])", (None, 60, 151, 1), 4428),
         ("N = 6\nSequential([Input((N, N, 1)), layers.Conv2D(2, 3), layers.MaxPooling2D(), layers.Flatten(), layers.Dense(1)])", (None, 6, 6, 1), 29),
         ("Sequential([Input((6, 1)), layers.Conv1D(2, 3, padding='same'), layers.Flatten(), layers.Dense(1)])", (None, 6, 1), 21),
         ("Sequential([layers.Embedding(10, 4), layers.GlobalAveragePooling1D(), layers.Dense(1)])", None, None),

@@ -99,6 +99,14 @@ def test_versions_in_folders_kept_for_them(tmp_path, name, content, pins):
     assert pinned_versions(tmp_path / "src" / "train.py") == pins
 
 
+def test_the_own_files_of_a_folder_come_first(tmp_path):
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "docker").mkdir()
+    (tmp_path / "docker" / "Dockerfile").write_text("FROM tensorflow/tensorflow:1.12\n")
+    (tmp_path / "requirements.txt").write_text("tensorflow\n")
+    assert pinned_versions(tmp_path / "train.py") == {}
+
+
 def test_the_nearest_folder_decides_and_the_repository_ends_the_search(tmp_path):
     (tmp_path / "requirements.txt").write_text("keras==1.0\n")
     inner = tmp_path / "repo" / "pkg"

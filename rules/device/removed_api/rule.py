@@ -106,8 +106,12 @@ class RemovedApi(Rule):
             # An import that raises is the one finding of what it binds.
             if module.tree.code_of(node).partition(".")[0] in gone:
                 continue
+            # A whole namespace that is gone is one finding.
+            if name in told and REMOVED_NAMESPACES.get(name, name) is None:
+                continue
             # A namespace is no finding of its own where the name in it is one.
             if module.runtime.lacks(name) and module.tree.parents.get(node) not in uses:
+                told.add(name)
                 yield self._report(name, Place(module, node), fixable=name not in imported)
 
     def _report(self, name, place, fixable):

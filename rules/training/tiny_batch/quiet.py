@@ -21,8 +21,8 @@ def small():
     return model
 
 
-# The default for convolutions, what is written down, and sizes that are not literals.
-digits = keras.Sequential([layers.Input((28, 28, 1)), layers.Conv2D(4, 3, strides=8), layers.GlobalAveragePooling2D(), layers.Dense(1)])
+# The default for convolutions over larger pictures, what is written down, and sizes that are not literals.
+digits = keras.Sequential([layers.Input((64, 64, 1)), layers.Conv2D(4, 3, strides=8), layers.GlobalAveragePooling2D(), layers.Dense(1)])
 digits.compile("adam", "mse")
 digits.fit(x, y)
 small().fit(x, y, batch_size=24)
@@ -64,7 +64,7 @@ sizes.fit(x, y, batch_size=1)
 sequences = keras.Sequential([layers.Input(batch_shape=(1, 50, 4)), layers.LSTM(8, stateful=True), layers.Dense(1)])
 sequences.compile("adam", "mse")
 sequences.fit(x, y, batch_size=1)
-steps = keras.Sequential([layers.Input((50, 4)), layers.LSTM(8), layers.Dense(1)])
+steps = keras.Sequential([layers.Input((None, 4)), layers.LSTM(8), layers.Dense(1)])
 steps.compile("adam", "mse")
 steps.fit(x, y)
 wide = keras.Sequential([layers.Input((784,)), layers.Dense(4096, activation="relu"), layers.Dense(10)])
