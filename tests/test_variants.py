@@ -51,6 +51,14 @@ GAME = "import gym\nenv = gym.make('Game')\n" + MODEL + "for step in range(9000)
         ("KC603", MODEL + "for x in load():\n    results[x] = model.fit(x, x, batch_size=x.shape[0])\n", []),
         ("KC412", MODEL + "model.fit(x, y, callbacks=[keras.callbacks.TensorBoard('logs', histogram_freq=1)])\n", [7]),
         ("KC412", "# then run: tensorboard --logdir logs\n" + MODEL + "model.fit(x, y, callbacks=[keras.callbacks.TensorBoard('logs', histogram_freq=1)])\n", []),
+        ("KC401", MODEL + "optimizer = keras.optimizers.SGD()\n" + STEPS + "for x in load(): step(x)\n", [8]),
+        ("KC401", MODEL + "optimizer = keras.optimizers.SGD()\n" + STEPS.replace("    optimizer.apply", "    other = keras.models.clone_model(model)\n    optimizer.apply") + "for x in load(): step(x)\n", []),
+        ("KC412", MODEL + "keras.callbacks.TensorBoard('logs', histogram_freq=1)\nmodel.fit(x, y)\n", []),
+        ("KC407", MODEL.replace("(4,)", "(1,)") + "model.fit([1, 2, 3, 4], [2, 4, 6, 8], epochs=900)\n", []),
+        ("KC411", MODEL.replace("(4,)", "(1,)") + "model.fit([[1], [2], [3], [4]], [2, 4, 6, 8], epochs=900)\n", []),
+        ("KC411", MODEL.replace("(4,)", "(1,)") + "model.fit([a, b], [2, 4, 6, 8], epochs=900)\n", [7]),
+        ("KC505", "strategy = tf.distribute.MirroredStrategy()\nwith strategy.scope():\n    " + MODEL.replace("\n", "\n    ") + "model.fit(x, y)\n", [5]),
+        ("KC505", "# for multiple GPUs\nstrategy = tf.distribute.MirroredStrategy()\nwith strategy.scope():\n    " + MODEL.replace("\n", "\n    ") + "model.fit(x, y)\n", []),
         ("KC301", "from tensorflow.keras.applications.vgg16 import VGG16\n" + MODEL.replace("Dense(8)", "Conv2D(32, 3)") + "model.fit(x, y)\n", [8]),
         ("KC301", "from tensorflow.keras.applications.imagenet_utils import preprocess_input\n" + MODEL.replace("Dense(8)", "Conv2D(32, 3)") + "model.fit(x, y)\n", []),
         # A comment above speaks of devices or of something else.
@@ -150,6 +158,23 @@ def test_what_a_map_leaves_out_may_be_of_any_shape(tmp_path, picked, severity, f
     assert (finding["severity"], finding["fix"] is not None) == (severity, fixed)
 
 
+@pytest.mark.parametrize(
+    ("use", "severities"),
+    [
+        ("model.fit(ds)", ["warning"]),
+        ("def data(): return ds", ["info"]),
+        ("metric = tfrs.metrics.FactorizedTopK(candidates=ds)", []),
+        ("index.index_from_dataset(ds)", []),
+        ("load(ds)", ["info"]),
+    ],
+)
+def test_a_map_costs_where_it_is_trained_on(tmp_path, use, severities):
+    maps = "ds = tf.data.Dataset.from_tensor_slices(load()).map(lambda x: x + tf.random.normal(())).batch(8)\n"
+    (tmp_path / "train.py").write_text(HEAD + MODEL + maps + use + "\n")
+    result = kerascheck("--isolated", "--select", "KC101", "--output-format", "json", "--exit-zero", str(tmp_path / "train.py"))
+    assert [finding["severity"] for finding in json.loads(result.out)["findings"]] == severities
+
+
 @pytest.mark.parametrize(("beside", "said"), [("", True), ("gunicorn\n", False)])
 def test_a_server_needs_no_gpu(tmp_path, beside, said):
     (tmp_path / "requirements.txt").write_text(f"tensorflow-cpu==2.15\n{beside}")
@@ -176,3 +201,11 @@ def test_what_a_module_beside_does_is_reported_where_it_stands(tmp_path):
     report = json.loads(result.out)
     assert not report["errors"]
     assert [(finding["code"], finding["line"]) for finding in report["findings"]] == [("KC401", 7)]
+
+
+@pytest.mark.parametrize(("buffer", "applicability"), [("tf.data.AUTOTUNE", "safe"), ("2", "safe"), ("5000", "unsafe"), ("len(x)", "unsafe")])
+def test_a_large_buffer_of_examples_is_no_buffer_of_batches(tmp_path, buffer, applicability):
+    (tmp_path / "train.py").write_text(HEAD + MODEL + f"ds = tf.data.Dataset.from_tensor_slices(x).prefetch({buffer}).batch(8)\nmodel.fit(ds)\n")
+    result = kerascheck("--isolated", "--select", "KC125", "--output-format", "json", "--exit-zero", str(tmp_path / "train.py"))
+    (finding,) = json.loads(result.out)["findings"]
+    assert finding["fix"]["applicability"] == applicability

@@ -218,9 +218,9 @@ def _renamed_inside(module: Module, swapped: edits.Edits, callee: cst.CSTNode, t
     return tuple(renamed)
 
 
-def move_behind(call_node: cst.CSTNode, target: Stage, message: str) -> Fix | None:
+def move_behind(call_node: cst.CSTNode, target: Stage, message: str, *, safe: bool = True) -> Fix | None:
     """Take a dataset operation out of its place and put it right behind another."""
-    return make_fix(SAFE, message, lambda: edits.move_call(target.module.tree, call_node, target.node))
+    return make_fix(SAFE if safe else UNSAFE, message, lambda: edits.move_call(target.module.tree, call_node, target.node))
 
 
 def move_before(call_node: cst.CSTNode, target: Stage, message: str) -> Fix | None:

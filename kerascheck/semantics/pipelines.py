@@ -271,7 +271,7 @@ class Pipelines:
         """What a consumer does with its dataset."""
         if sink.role == "escape":
             # As with adapt, one pass that counts.
-            return "adapt" if _builds_vocabulary(sink.node) else "unknown"
+            return "adapt" if _builds_vocabulary(sink.node) else "evaluate" if _measures(sink.node) else "unknown"
         if sink.role == "train" and gives_few(sink.stage):
             return "inspect"
         if sink.role != "loop":
@@ -448,6 +448,18 @@ def _builds_vocabulary(node: cst.CSTNode) -> bool:
     function = node.func if isinstance(node, cst.Call) else None
     name = function.attr if isinstance(function, cst.Attribute) else function
     return isinstance(name, cst.Name) and "vocab" in name.value.lower()
+
+
+def _measures(node: cst.CSTNode) -> bool:
+    """Whether a dataset is given to a metric or an index of candidates, such as ``tfrs.metrics.FactorizedTopK(candidates=ds)``."""
+    function = node.func if isinstance(node, cst.Call) else None
+    parts = []
+    while isinstance(function, cst.Attribute):
+        parts.append(function.attr.value)
+        function = function.value
+    if isinstance(function, cst.Name):
+        parts.append(function.value)
+    return "metrics" in parts[1:] or parts[:1] in (["FactorizedTopK"], ["index"], ["index_from_dataset"])
 
 
 def _may_follow_batch(stage: Stage) -> bool:

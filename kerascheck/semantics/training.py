@@ -462,7 +462,15 @@ _SAME_EXAMPLES = frozenset("shuffle batch prefetch cache repeat take skip with_o
 
 def least_examples(fit: Call) -> int | None:
     """How many examples the arrays hold that a model is fitted on, the fewest of several; None where that is not known."""
-    return min((shape[0] for shape in map(shape_of, _fitted_arrays(fit)) if shape and shape[0] is not None), default=None)
+    written = [len(option.items) for option in options_of(fit.argument(0, "x")) if isinstance(option, Group) and _is_written_out(option)]
+    return min((*written, *(shape[0] for shape in map(shape_of, _fitted_arrays(fit)) if shape and shape[0] is not None)), default=None)
+
+
+def _is_written_out(value: Value) -> bool:
+    """Whether a value is a list of numbers, or of such lists: the examples themselves."""
+    if not isinstance(value, Group) or value.open or not value.items:
+        return False
+    return all(isinstance(constant(item), (int, float)) or _is_written_out(item) for item in value.items)
 
 
 def example_shape(fit: Call) -> Shape:
@@ -580,6 +588,9 @@ def eager_steps(module: Module) -> Iterator[EagerStep]:
         if _drives_environment(module, list(call.scope.frames())) and (inner is not None or _needs_python(module, frame)):
             continue
         region = inner if inner is not None else frame
+        # A model that is copied in each turn cannot be copied in a graph.
+        if any(other.name == "keras.models.clone_model" and region in other.scope.chain() for other in module.run.calls):
+            continue
         if _asks_environment(region.module.tree, inner.node if inner is not None else frame.function.node) or _acts_on_values(module, tape.call):
             continue
         if inner is not None or frame.function is None or isinstance(frame.function.node, cst.Lambda):

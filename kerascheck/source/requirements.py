@@ -224,8 +224,8 @@ def _from_setup_cfg(text: str) -> Iterator[tuple[str, str]]:
         parser.read_string(text)
     except configparser.Error:
         return
-    for line in parser.get("options", "install_requires", fallback="").splitlines():
-        yield from _requirement(line)
+    extras = parser["options.extras_require"].values() if parser.has_section("options.extras_require") else ()
+    yield from _needed_or_extra([parser.get("options", "install_requires", fallback="").splitlines()], [lines.splitlines() for lines in extras])
 
 
 def _from_setup_py(text: str) -> Iterator[tuple[str, str]]:

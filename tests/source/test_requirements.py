@@ -32,6 +32,7 @@ def nothing_remembered():
         ("pyproject.toml", '[project]\noptional-dependencies = 3\n', {}),
         ("pyproject.toml", "keras = [broken\n", {}),
         ("setup.cfg", "[options]\ninstall_requires =\n    numpy\n    tensorflow<=2.4\n", {"tensorflow": "<=2.4"}),
+        ("setup.cfg", "[options]\ninstall_requires =\n    numpy\n[options.extras_require]\npc =\n    tensorflow==2.15.*\n", {"tensorflow": "==2.15.*"}),
         ("environment.yml", "dependencies:\n  - conda-forge::tensorflow=2.9\n  - pip:\n    - keras==2.9.0\n",
          {"tensorflow": "==2.9.*", "keras": "==2.9.0"}),
         ("environment.yml", "dependencies:\n  - tensorflow-gpu=2.4.1=h8a7_0\n", {"tensorflow": "==2.4.1.*"}),

@@ -2,7 +2,7 @@
 
 import os
 
-os.environ["CUDA_VISIBLE_DEVICES"] = "-1"  # KC308:warning
+os.environ["CUDA_VISIBLE_DEVICES"] = "-1"  # KC308:info
 
 import keras
 import numpy as np

@@ -53,6 +53,7 @@ class BuildOutsideScope(Rule):
     In 155 public files that mention strategies there was nothing to report: all that fit a model under one build it in the
     scope. What it finds is tested with scripts of our own, run on two logical devices.
     Of a sample in 9,800 files more: 1 right, 1 wrong, before what was wrong for a general reason was silenced.
+    Of a sample in 6,930 further files: 1 right.
 
     ## References
 

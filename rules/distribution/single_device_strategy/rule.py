@@ -1,7 +1,11 @@
+import re
+
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.distribution import unconditional_mirrors
 from kerascheck.semantics.fixes import only_for_several_gpus
+
+_SEVERAL = re.compile(r"multi[-_ ]?gpus?\b|(?:multiple|several|two|all) gpus\b", re.I)
 
 
 class SingleDeviceStrategy(Rule):
@@ -26,7 +30,7 @@ class SingleDeviceStrategy(Rule):
     ## When it stays silent
 
     - It is made under a condition, or with a list of devices.
-    - The program mentions `num_replicas_in_sync`, numbers of GPUs, several workers, logical devices or cross-device
+    - The program mentions `num_replicas_in_sync`, several or numbers of GPUs, several workers, logical devices or cross-device
       operations: it is written for several.
     - No model is fitted, Keras 2, or another backend than TensorFlow.
 
@@ -46,6 +50,7 @@ class SingleDeviceStrategy(Rule):
     comment that it is meant for several GPUs, so that it is arguable there. Too few for more than an info.
     Of a sample in 9,800 files more: 1 arguable, 1 wrong, before what was wrong for a general reason was silenced.
     Of a sample in 6,900 files more: 1 right, 1 arguable, 2 wrong, before what was wrong for a general reason was silenced.
+    Of a sample in 6,930 further files: 1 right, 4 wrong, before what was wrong for a general reason was silenced.
 
     ## References
 
@@ -61,6 +66,8 @@ class SingleDeviceStrategy(Rule):
 
     def check(self, module):
         if module.runtime.keras < 3 or module.runtime.backend != "tensorflow" or not any(module.program.model_calls("fit")):
+            return
+        if module.mentions(_SEVERAL):
             return
         for call in unconditional_mirrors(module):
             yield self.finding(

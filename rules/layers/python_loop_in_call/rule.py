@@ -50,6 +50,7 @@ class PythonLoopInCall(Rule):
     They were counted before modules that define layers and train nothing were left to the scripts that import them.
     Of a sample in 9,800 files more: 6 right, 4 arguable, 1 wrong, before what was wrong for a general reason was silenced.
     Of a sample in 6,900 files more: 3 right, 3 arguable, 2 wrong, before what was wrong for a general reason was silenced.
+    Of a sample in 6,930 further files: 2 arguable.
 
     ## References
 

@@ -46,6 +46,7 @@ class UnsynchronizedTiming(Rule):
     Read on real code: 27 findings in 9,000 public files, 26 of them in the benchmarks of one project; about 5 read with their context, the others
     by their lines only; none judged wrong.
     Of a sample in 6,900 files more: 3 right, 3 arguable.
+    Of a sample in 6,930 further files: 3 right, 1 arguable.
 
     ## References
 

@@ -63,6 +63,7 @@ class Float64Dataset(Rule):
     two, both right and not worth a change: sample weights, and boxes beside large images. What the
     files divide by 255 is given to `fit`, or comes from data sets of which the type is not seen.
     Of a sample in 9,800 files more: 2 right.
+    Of a sample in 6,930 further files: 2 right, 1 wrong, before what was wrong for a general reason was silenced.
 
     ## References
 

@@ -72,6 +72,7 @@ class RandomBeforeCache(Rule):
     Of 26 public files that cache a folder 22 are reported, many of them tutorials; in each the order is kept.
     Of a sample in 9,800 files more: 3 right, 3 arguable.
     Of a sample in 6,900 files more: 14 right, 1 arguable.
+    Of a sample in 6,930 further files: 6 right.
 
     ## References
 

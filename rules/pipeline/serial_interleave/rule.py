@@ -69,6 +69,7 @@ class SerialInterleave(Rule):
     Of a sample in 3,700 further files: 3 arguable.
     Of a sample in 9,800 files more: 1 wrong, before what was wrong for a general reason was silenced.
     Of a sample in 6,900 files more: 2 right.
+    Of a sample in 6,930 further files: 1 wrong, before what was wrong for a general reason was silenced.
 
     ## References
 
@@ -79,7 +80,7 @@ class SerialInterleave(Rule):
 
     code = "KC105"
     name = "serial-interleave"
-    severity = Severity.WARNING
+    severity = Severity.INFO
     triggers = (".interleave(", ".flat_map(")
     loss_tolerance = 1e-6
 

@@ -43,6 +43,7 @@ class ManualAccumulation(Rule):
     In 300 public files that call `apply_gradients` there was nothing to report: one that accumulates decides by a flag that is
     passed in. What it finds is tested with the forms in its slow.py.
     Of a sample in 9,800 files more: 1 right.
+    Of a sample in 6,930 further files: 1 arguable.
 
     ## References
 
