@@ -1000,8 +1000,10 @@ def names_as_written(tree: Tree, ending: Collection[str]) -> Iterator[tuple[cst.
             sources.setdefault(name, set()).add(dotted)
     wanted = {name for name, meanings in sources.items() if any(not set(ending).isdisjoint((dotted or "").split(".")) for dotted in meanings)} | set(ending)
     usable: dict[str, str] | None = None
-    # What stands for all names of a module; the last import of a name counts, and any other binding of it.
-    stars = [dotted for statement in tree.imports if isinstance(statement, cst.ImportFrom) and isinstance(statement.names, cst.ImportStar) and (dotted := _dotted(statement.module))]
+    stars = {
+        dotted.removeprefix("tensorflow.") for statement in tree.imports
+        if isinstance(statement, cst.ImportFrom) and isinstance(statement.names, cst.ImportStar) and (dotted := _dotted(statement.module))
+    }  # fmt: skip
     for node, parent in tree.parents.items():
         kind = type(node)
         if not (kind is cst.Attribute and node.attr.value in wanted or kind is cst.Name and node.value in wanted):
@@ -1010,8 +1012,10 @@ def names_as_written(tree: Tree, ending: Collection[str]) -> Iterator[tuple[cst.
             continue
         root, _, rest = (_dotted(node) or "").partition(".")
         if root not in sources:
-            if stars and kind is cst.Name and root not in _bindings(tree).taken and not (isinstance(parent, (cst.Attribute, cst.Arg)) and getattr(parent, "value", None) is not node):
-                yield from ((node, f"{star}.{root}".removeprefix("tensorflow.")) for star in stars if star.startswith(("keras.", "tensorflow.keras.")))
+            # A bare name that nothing else binds may come with all names of a module of Keras.
+            is_value = not isinstance(parent, (cst.Attribute, cst.Arg)) or parent.value is node
+            if stars and kind is cst.Name and is_value and root not in _bindings(tree).taken:
+                yield from ((node, f"{star}.{root}") for star in sorted(stars) if star.startswith("keras."))
             continue
         if usable is None:
             usable = _bindings(tree).local | {name: dotted for name, dotted in _bindings(tree).imports.items() if len(sources[name]) == 1}

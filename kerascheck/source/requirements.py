@@ -35,7 +35,9 @@ def pinned_versions(path: str | os.PathLike[str]) -> dict[str, str]:
 
     The nearest folder upwards whose requirements*.txt, pyproject.toml, setup.cfg, setup.py,
     environment.yml or Dockerfile names a bounded version decides; where its own files do not
-    name TensorFlow, also those in a folder of it named requirements, docker or conda. Of two bounds in one folder the newer one, under which TensorFlow repairs more by itself. What cannot be read is left out.
+    name TensorFlow, also those in a folder of it named requirements, docker or conda. Of two
+    bounds in one folder the newer one counts, under which TensorFlow repairs more by itself. What
+    cannot be read is left out.
 
     Returns:
         ``tensorflow``, ``keras`` and ``tf-keras`` to specifiers such as ``==2.15.0``,

@@ -118,6 +118,7 @@ class SerialMap(Rule):
             else:
                 severity = Severity.INFO
                 because = "If the function holds state (random draws, lookups, variables), TensorFlow leaves the map serial."
+            stays_serial = severity is Severity.WARNING
             unsure = not op.feeds_training and given is None and outer is None
             prints = state is not None and state.call is not None and state.call.name == "tensorflow.print"
             if severity is Severity.WARNING and (unsure or prints or state is None and op.facts.only_picks):
@@ -125,7 +126,7 @@ class SerialMap(Rule):
             yield self.finding(
                 op,
                 f"This map runs one call at a time; give it num_parallel_calls={module.runtime.autotune}."
-                if severity is Severity.WARNING
+                if stays_serial
                 else f"This map leaves parallel calls to the runtime; num_parallel_calls={module.runtime.autotune} says so for every version.",
                 because=because,
                 severity=severity,
