@@ -115,9 +115,10 @@ class DebugLeftOn(Rule):
                 fix = drop_argument(call, "run_eagerly", safe=True)
                 yield self.finding(at, "run_eagerly=True makes every step run operation by operation in Python; remove it.", because=_COST, fix=fix)
         trained = list(module.program.model_calls("fit", "train_on_batch"))
-        for call in module.run.calls:
-            switches_on = call.name == "keras.Model.__setattr__" and call.attribute == "run_eagerly" and constant(call.argument(1)) is True
-            if switches_on and not module.program.is_optional(call.scope) and any(other.receiver is call.receiver and other.order > call.order for other in trained):
+        for call in module.program.calls("keras.Model.__setattr__"):
+            if call.attribute != "run_eagerly" or constant(call.argument(1)) is not True or module.program.is_optional(call.scope):
+                continue
+            if any(other.receiver is call.receiver and other.order > call.order for other in trained):
                 fix = delete_statement(call)
                 yield self.finding(call, "run_eagerly = True makes every step run operation by operation in Python; remove it.", because=_COST, fix=fix)
 

@@ -1,0 +1,106 @@
+"""What two other checkers report about TensorFlow: found here too, or silent for a reason that ``--explain-silence`` prints.
+
+DeepPerf (FSE 2022) has a checker for operations that a loop adds to a graph, one for maps that could follow batch, and one for maps without
+parallel calls. SonarPython has rules for what a tf.function must not do: recursion, outer variables, new variables, side effects.
+"""
+
+import json
+
+import pytest
+from command import kerascheck
+
+DATA = """\
+import tensorflow as tf
+from tensorflow import keras
+
+SPEC = {"x": tf.io.FixedLenFeature([4], tf.float32), "y": tf.io.FixedLenFeature([], tf.float32)}
+
+
+def parse(records):
+    columns = tf.io.parse_example(records, SPEC)
+    return columns["x"], columns["y"]
+
+
+def scale(x, y):
+    return x / 255.0, y
+
+
+files = tf.data.Dataset.list_files("*.tfrecord")
+shards = files.interleave(tf.data.TFRecordDataset, num_parallel_calls=tf.data.AUTOTUNE)
+chain = shards.map(parse, num_parallel_calls=tf.data.AUTOTUNE).batch(64).prefetch(1)
+ds = tf.data.TFRecordDataset(names())
+ds = ds.map(lambda record: tf.io.parse_single_example(record, SPEC))
+ds = ds.map(scale)
+ds = ds.batch(32)
+model = keras.Sequential([keras.layers.Dense(1)])
+model.compile("adam", "mse")
+model.fit(chain, epochs=3)
+model.fit(ds, epochs=3)
+"""
+GRAPH = """\
+import tensorflow as tf
+
+x = tf.placeholder(tf.float32)
+with tf.Session() as session:
+    for i in range(10):
+        print(session.run(tf.constant(1.0) + x, {x: 1.0}))
+"""
+HEAD = "import tensorflow as tf\n@tf.function\n"
+
+
+def findings(path, *options):
+    result = kerascheck("--isolated", "--output-format", "json", "--exit-zero", *options, path)
+    return {(finding["code"], finding["line"]) for finding in json.loads(result.out)["findings"]}
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "reason"),
+    [
+        # Parallel calls are given, in a chain over several statements.
+        (18, "KC101", "given is not None"),
+        # It parses whole batches already, and more may not be proven to be done number by number.
+        (18, "KC103", "op.facts.elementwise"),
+        (18, "KC104", "parse is None"),
+        # The runtime makes the map parallel: an info.
+        (20, "KC101", None),
+        (20, "KC104", None),
+        (20, "KC103", "op.facts.elementwise"),
+        (21, "KC103", None),
+    ],
+)
+def test_maps_of_which_deepperf_speaks_are_found_or_explained(tmp_path, line, code, reason):
+    path = tmp_path / "data.py"
+    path.write_text(DATA)
+    assert ((code, line) in findings(path, "--select", code)) is (reason is None)
+    if reason is not None:
+        assert reason in kerascheck("--isolated", "--select", code, "--explain-silence", str(line), path).out
+
+
+def test_operations_that_a_loop_adds_to_a_graph_belong_to_tensorflow_1(tmp_path):
+    path = tmp_path / "graph.py"
+    path.write_text(GRAPH)
+    assert not findings(path, "--select", "KC1,KC2,KC4")
+    assert "written for the graphs of TensorFlow 1" in kerascheck("--isolated", "--explain-silence", "6", path).out
+
+
+@pytest.mark.parametrize(
+    ("code", "text", "line"),
+    [
+        ("KC214", HEAD + "def f(n):\n    if n > 1: return n * f(n - 1)\n    return n\n", 3),
+        ("KC215", "rate = 0.1\n" + HEAD + "def f(x): return x * rate\nfor step in range(9):\n    rate = rate / 2\n    f(tf.ones(3))\n", 4),
+        # A module's constant is part of the program, and nothing that changes.
+        ("KC215", "RATE = 0.1\n" + HEAD + "def f(x): return x * RATE\nf(tf.ones(3))\n", None),
+        ("KC204", HEAD + "def f(x):\n    v = tf.Variable(1.0)\n    return x * v\nf(tf.ones(3))\n", 4),
+        ("KC207", HEAD + "def f(x):\n    print(x)\n    return x\nf(tf.ones(3))\n", 4),
+        # A text alone tells when it is traced.
+        ("KC207", HEAD + "def f(x):\n    print('hello')\n    return x\nf(tf.ones(3))\n", None),
+        ("KC207", HEAD + "def f():\n    with open('a.txt') as file: return file.read()\nf()\n", 4),
+        ("KC207", "kept = []\n" + HEAD + "def f(x):\n    kept.append(x)\n    return x\nf(tf.ones(3))\n", 5),
+        # A list of the function's own ends with it.
+        ("KC207", HEAD + "def f(x):\n    parts = []\n    parts.append(x)\n    return tf.stack(parts)\nf(tf.ones(3))\n", None),
+    ],
+)
+def test_what_sonarpython_says_of_compiled_functions(tmp_path, code, text, line):
+    path = tmp_path / "steps.py"
+    path.write_text(text)
+    assert findings(path, "--select", code) == (set() if line is None else {(code, line)})
