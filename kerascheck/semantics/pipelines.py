@@ -41,6 +41,7 @@ FOLDERS = frozenset(f"keras.utils.{kind}_dataset_from_directory" for kind in ("i
 INSPECTED_ELEMENTS = 32
 """``take(k)`` of at most so many elements is a look at the data."""
 
+_MEASURING = re.compile(r"\bmetrics\.\w+$|\b(?:FactorizedTopK|index|index_from_dataset)$")
 _HELD_OUT = re.compile(r"(?:^|_)(?:val|valid|validation|test|eval|evaluation|dev|holdout)(?:_|\d|$)", re.I)
 _REMOTE = re.compile(library.NETWORK_STORAGE)
 # Nothing is computed here: a buffer before is as good as one after.
@@ -271,7 +272,7 @@ class Pipelines:
         """What a consumer does with its dataset."""
         if sink.role == "escape":
             # As with adapt, one pass that counts.
-            return "adapt" if _builds_vocabulary(sink.node) else "evaluate" if _measures(sink.node) else "unknown"
+            return "adapt" if _builds_vocabulary(sink.node) else "evaluate" if _measures(sink) else "unknown"
         if sink.role == "train" and gives_few(sink.stage):
             return "inspect"
         if sink.role != "loop":
@@ -450,16 +451,9 @@ def _builds_vocabulary(node: cst.CSTNode) -> bool:
     return isinstance(name, cst.Name) and "vocab" in name.value.lower()
 
 
-def _measures(node: cst.CSTNode) -> bool:
+def _measures(sink: Sink) -> bool:
     """Whether a dataset is given to a metric or an index of candidates, such as ``tfrs.metrics.FactorizedTopK(candidates=ds)``."""
-    function = node.func if isinstance(node, cst.Call) else None
-    parts = []
-    while isinstance(function, cst.Attribute):
-        parts.append(function.attr.value)
-        function = function.value
-    if isinstance(function, cst.Name):
-        parts.append(function.value)
-    return "metrics" in parts[1:] or parts[:1] in (["FactorizedTopK"], ["index"], ["index_from_dataset"])
+    return isinstance(sink.node, cst.Call) and _MEASURING.search(sink.module.tree.code_of(sink.node.func)) is not None
 
 
 def _may_follow_batch(stage: Stage) -> bool:
