@@ -887,7 +887,7 @@ class _Bindings:
     taken: frozenset[str]
     """Every name that means something else somewhere in the file."""
     local: dict[str, str]
-    """Names that only imports inside of functions bind, all of them to the same."""
+    """Names that only imports inside of functions bind, with the last dotted name."""
     sources: frozenset[str]
     """All dotted names that are imported anywhere."""
 
@@ -928,7 +928,6 @@ def _find_bindings(tree: Tree) -> _Bindings:
         if dotted is None or name not in imports or _meaning(imports[name]) != _meaning(dotted):
             taken.add(name)
     usable = {name: dotted for name, dotted in imports.items() if name not in taken}
-    local = {name: dotted for name, dotted in local.items() if {other for each, other in elsewhere if each == name} == {dotted}}
     return _Bindings(usable, frozenset(taken | set(imports)), local, frozenset(sources))
 
 
@@ -1018,7 +1017,8 @@ def names_as_written(tree: Tree, ending: Collection[str]) -> Iterator[tuple[cst.
                 yield from ((node, f"{star}.{root}") for star in sorted(stars) if star.startswith("keras."))
             continue
         if usable is None:
-            usable = _bindings(tree).local | {name: dotted for name, dotted in _bindings(tree).imports.items() if len(sources[name]) == 1}
+            bindings = _bindings(tree)
+            usable = {name: dotted for name, dotted in (bindings.local | bindings.imports).items() if len(sources[name]) == 1}
         is_member = isinstance(parent, cst.Attribute) and parent.attr is node
         if root in usable and not is_member and not (isinstance(parent, cst.Arg) and parent.keyword is node):
             dotted = (usable[root] + ("." + rest if rest else "")).replace("tensorflow.compat.v2", "tensorflow", 1)

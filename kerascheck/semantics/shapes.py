@@ -167,11 +167,10 @@ def weights(layer: Value, shape: Shape) -> int | None:
 
 
 def _depth_multiplier(call: Call) -> int | None:
-    given = call.argument(None, "depth_multiplier")
-    return 1 if given is None else constant(given) if type(constant(given)) is int else None
+    return 1 if call.argument(None, "depth_multiplier") is None else _number(call, None, "depth_multiplier")
 
 
-def _number(call: Call, position: int, keyword: str) -> int | None:
+def _number(call: Call, position: int | None, keyword: str) -> int | None:
     value = constant(call.argument(position, keyword))
     return value if type(value) is int else None
 

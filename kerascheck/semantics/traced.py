@@ -116,7 +116,7 @@ def tracing_frame(scope: Scope) -> Scope | None:
 
 
 # What asks whether something has been done before: for None, attributes, members, counters and states of building.
-_ONCE = re.compile(r"\bNone\b|\bnot\b|\bin\b|\bis\b|\w\(|==|!=|<|_?(?:built|build|init|first|creat|exist|cache|step|count|made|done|ready|setup)", re.I)
+_ONCE = re.compile(r"\bNone\b|\bnot\b|\bin\b|\bis\b|\w\(|==|!=|<|built|build|init|first|creat|exist|cache|step|count|made|done|ready|setup", re.I)
 
 
 def under_condition(call: Call) -> bool:
@@ -213,7 +213,8 @@ _CLOCKS = frozenset("time.time time.perf_counter time.monotonic time.process_tim
 _RANDOM = ("numpy.random.", "random.")
 # These make or set a generator, or work on what was drawn.
 _SETTING_UP = (
-    ".astype", ".reshape", ".copy", ".item", ".tolist", ".flatten", ".ravel", ".sum", ".mean", ".round", "seed", "default_rng", "RandomState", "Generator", "SeedSequence", "Random", "SystemRandom", "getstate", "get_state", "set_state", "setstate",
+    ".astype", ".reshape", ".copy", ".item", ".tolist", ".flatten", ".ravel", ".sum", ".mean", ".round",
+    "seed", "default_rng", "RandomState", "Generator", "SeedSequence", "Random", "SystemRandom", "getstate", "get_state", "set_state", "setstate",
 )  # fmt: skip
 _APPENDING = frozenset({"builtins.list.append", "builtins.list.extend"})
 

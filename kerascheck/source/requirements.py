@@ -100,7 +100,12 @@ def _bounded(requirements: Iterable[tuple[str, str]]) -> dict[str, set[str]]:
 
 
 def _package(name: str) -> str | None:
-    return _PACKAGES.get(re.sub(r"[-_.]+", "-", name).lower())
+    return _PACKAGES.get(_normalized(name))
+
+
+def _normalized(name: str) -> str:
+    """A package's name as PEP 503 compares it."""
+    return re.sub(r"[-_.]+", "-", name).lower()
 
 
 @functools.lru_cache(maxsize=None)
@@ -118,19 +123,20 @@ def _pins(folder: str) -> tuple[tuple[str, str], ...]:
 
 @functools.lru_cache(maxsize=None)
 def _wants_cpu(folder: str) -> bool:
-    builds = {name.lower().replace("_", "-") for name, _ in _stated(folder) if _package(name) == "tensorflow"}
+    builds = {_normalized(name) for name, _ in _stated(folder) if _package(name) == "tensorflow"}
     parent = os.path.dirname(folder)
     if builds or parent == folder or os.path.exists(os.path.join(folder, ".git")):
         return "tensorflow-cpu" in builds and len(builds) == 1
     return _wants_cpu(parent)
 
 
-def _stated(folder: str) -> list[tuple[str, str]]:
+@functools.lru_cache(maxsize=None)
+def _stated(folder: str) -> tuple[tuple[str, str], ...]:
     """The requirements of a folder's own files, or where these do not name TensorFlow, of its folders that projects keep them in."""
     stated = list(_requirements(Path(folder)))
     if not any(_package(name) for name, _ in stated):
         stated += (pair for kept in sorted(_FOLDERS) for pair in _requirements(Path(folder, kept)))
-    return stated
+    return tuple(stated)
 
 
 def _requirements(folder: Path) -> Iterator[tuple[str, str]]:

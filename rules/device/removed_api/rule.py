@@ -83,7 +83,7 @@ class RemovedApi(Rule):
     def check(self, module):
         if module.is_graph_code:
             return
-        uses, gone, told = {}, set(), set()
+        uses, gone, told, namespaces = {}, set(), set(), set()
         for alias, bound, name in imports_as_written(module.tree):
             namespace = next((outer for outer in REMOVED_NAMESPACES if f"{name}.".startswith(outer + ".")), name)
             if (name in REMOVED or namespace in REMOVED_NAMESPACES) and module.runtime.lacks(namespace) and not stands_for_versions(module.tree, alias):
@@ -108,11 +108,12 @@ class RemovedApi(Rule):
             if module.tree.code_of(node).partition(".")[0] in gone:
                 continue
             # A whole namespace that is gone is one finding.
-            if name in told and REMOVED_NAMESPACES.get(name, name) is None:
+            if name in namespaces:
                 continue
             # A namespace is no finding of its own where the name in it is one.
             if module.runtime.lacks(name) and module.tree.parents.get(node) not in uses:
-                told.add(name)
+                if REMOVED_NAMESPACES.get(name, name) is None:
+                    namespaces.add(name)
                 yield self._report(name, Place(module, node), fixable=name not in imported)
 
     def _report(self, name, place, fixable):

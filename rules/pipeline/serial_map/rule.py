@@ -120,8 +120,8 @@ class SerialMap(Rule):
                 because = "If the function holds state (random draws, lookups, variables), TensorFlow leaves the map serial."
             stays_serial = severity is Severity.WARNING
             unsure = not op.feeds_training and given is None and outer is None
-            prints = state is not None and state.call is not None and state.call.name == "tensorflow.print"
-            if severity is Severity.WARNING and (unsure or prints or state is None and op.facts.only_picks):
+            prints = state is not None and state.call.name == "tensorflow.print"
+            if stays_serial and (unsure or prints or state is None and op.facts.only_picks):
                 severity = Severity.INFO
             yield self.finding(
                 op,

@@ -135,8 +135,8 @@ class MissingStepsPerExecution(Rule):
 
 def _is_quick(model):
     """Whether its recurrent layers, if any, together take no more than a few time steps, each of which is a turn of a loop."""
-    recurrent = [layer for layer in model.layers if layer.name in _RECURRENT]
-    return not recurrent or sum(layer.shape[1] or inf if layer.shape and len(layer.shape) > 1 else inf for layer in recurrent) <= _FEW_TIME_STEPS
+    recurrent = (layer for layer in model.layers if layer.name in _RECURRENT)
+    return sum(layer.shape[1] or inf if layer.shape and len(layer.shape) > 1 else inf for layer in recurrent) <= _FEW_TIME_STEPS
 
 
 def _steps(fit, batch):
