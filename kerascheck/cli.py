@@ -136,6 +136,7 @@ def check(paths: tuple[str, ...], **options: Any) -> int:
 
 def _check_files(paths: Sequence[str], configuration: Configuration, options: dict[str, Any]) -> int:
     from kerascheck import engine
+    from kerascheck.check import UNREADABLE
     from kerascheck.finding import FileError, Location
     from kerascheck.report.common import count
     from kerascheck.source.discovery import discover
@@ -150,7 +151,7 @@ def _check_files(paths: Sequence[str], configuration: Configuration, options: di
     progress.clear()
     for folder, reason in found.unreadable:
         place = Location(folder, None, 1, 1, 1, 1)
-        outcome.errors.append(FileError(engine.UNREADABLE, place, f"cannot be listed: {reason}"))
+        outcome.errors.append(FileError(UNREADABLE, place, f"cannot be listed: {reason}"))
     if options["fix"] or options["unsafe_fixes"] or options["diff"]:
         changed = _fix(found.files, outcome, options)
         if options["diff"]:
@@ -159,7 +160,8 @@ def _check_files(paths: Sequence[str], configuration: Configuration, options: di
 
 
 def _explain_silence(paths: Sequence[str], configuration: Configuration, place: str) -> int:
-    from kerascheck import engine, registry, silence
+    from kerascheck import registry, silence
+    from kerascheck.check import with_large_stack
     from kerascheck.semantics import SyntaxProblem
     from kerascheck.source import Unreadable, read
     from kerascheck.source.discovery import File
@@ -171,7 +173,7 @@ def _explain_silence(paths: Sequence[str], configuration: Configuration, place: 
     registry.validate(file.settings)
     try:
         source = read(paths[0])
-        for text in engine.with_large_stack(lambda: list(silence.explain(source, file, int(line), int(cell) if cell else None))):
+        for text in with_large_stack(lambda: list(silence.explain(source, file, int(line), int(cell) if cell else None))):
             click.echo(text)
     except (Unreadable, SyntaxProblem, ValueError) as problem:
         raise click.ClickException(f"{paths[0]}: {problem}") from None
@@ -180,6 +182,7 @@ def _explain_silence(paths: Sequence[str], configuration: Configuration, place: 
 
 def _check_stdin(configuration: Configuration, options: dict[str, Any]) -> int:
     from kerascheck import engine
+    from kerascheck.check import UNREADABLE
     from kerascheck.finding import FileError, Location
     from kerascheck.source import Unreadable, decode, display_path
     from kerascheck.source.discovery import File
@@ -192,7 +195,7 @@ def _check_stdin(configuration: Configuration, options: dict[str, Any]) -> int:
         source = decode(path, sys.stdin.buffer.read())
     except Unreadable as problem:
         place = Location(path, None, problem.line, problem.column, problem.line, problem.column)
-        outcome = engine.Outcome(errors=[FileError(engine.UNREADABLE, place, problem.message)], files=1)
+        outcome = engine.Outcome(errors=[FileError(UNREADABLE, place, problem.message)], files=1)
         return _report(outcome, [file], options)
     outcome = engine.Session(configuration).lint(source)
     if not (options["fix"] or options["unsafe_fixes"] or options["diff"]) or source.cells is not None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from typing import TypeVar
 
-from kerascheck import engine
+from kerascheck.check import UNREADABLE, Analysis, Checked, check_files, with_large_stack
 from kerascheck.finding import FileError, Location
 from kerascheck.source.discovery import File
 
@@ -54,18 +54,18 @@ def _serve(pipe: Connection, inherited: Sequence[Connection]) -> None:
     _leave_interrupts()
 
     def work() -> None:
-        analysis: engine.Analysis | None = None
+        analysis: Analysis | None = None
         while True:
             try:
                 files, noqa = pipe.recv()
             except EOFError:
                 return
             # All chunks of a run agree on noqa.
-            analysis = analysis or engine.Analysis(noqa=noqa)
-            for checked in engine.check_files(files, analysis):
+            analysis = analysis or Analysis(noqa=noqa)
+            for checked in check_files(files, analysis):
                 pipe.send(checked)
 
-    engine.with_large_stack(work)
+    with_large_stack(work)
 
 
 @dataclass
@@ -90,7 +90,7 @@ def _start(context, others: Sequence[_Worker] = ()) -> _Worker:
     return _Worker(process, ours)
 
 
-def run(chunks: Sequence[Chunk], jobs: int, gather: Callable[[engine.Checked], None]) -> list[File]:
+def run(chunks: Sequence[Chunk], jobs: int, gather: Callable[[Checked], None]) -> list[File]:
     """Check ``chunks`` in ``jobs`` processes and give each result to ``gather`` as it comes.
 
     Returns:
@@ -140,7 +140,7 @@ def _give(worker: _Worker, chunk: Chunk) -> None:
         pass
 
 
-def run_alone(file: File, noqa: bool) -> engine.Checked:
+def run_alone(file: File, noqa: bool) -> Checked:
     """Check one file in a process of its own; an error in the result where that process dies or takes too long."""
     worker = _start(_context())
     _give(worker, ([file], noqa))
@@ -154,4 +154,4 @@ def run_alone(file: File, noqa: bool) -> engine.Checked:
     finally:
         worker.stop()
     place = Location(file.path, None, 1, 1, 1, 1)
-    return engine.Checked(file.path, errors=[FileError(engine.UNREADABLE, place, f"could not be analysed: {reason}")])
+    return Checked(file.path, errors=[FileError(UNREADABLE, place, f"could not be analysed: {reason}")])

@@ -18,9 +18,11 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
-from kerascheck import engine, registry
+from kerascheck import registry
+from kerascheck.check import Analysis
 from kerascheck.report.common import count
 from kerascheck.semantics.models import Model
+from kerascheck.source import read
 
 if TYPE_CHECKING:
     from kerascheck.registry import Room
@@ -49,9 +51,9 @@ def explain(source: Source, file: File, line: int, cell: int | None = None) -> I
     from kerascheck.semantics import Project
 
     first, last = _line_range(source, line, cell)
-    findings = engine.Analysis([source]).check(file).findings
-    unsilenced = engine.Analysis([source], noqa=False).check(file).findings
-    module = Project(file.settings, engine.read).load(source)
+    findings = Analysis([source]).check(file).findings
+    unsilenced = Analysis([source], noqa=False).check(file).findings
+    module = Project(file.settings, read).load(source)
     runtime = module.runtime
     yield f"{source.path}:{line}: {source.line_text(first).strip()}"
     yield f"  judged for TensorFlow {runtime.tensorflow_version}, Keras {runtime.keras} on {runtime.backend}" + (

@@ -10,6 +10,21 @@ from kerascheck.source import read
 
 IMPORTS = "import tensorflow as tf\nfrom tensorflow import keras\n"
 MODEL = IMPORTS + "model = keras.Sequential([keras.layers.Dense(1)])\nmodel.compile('adam', 'mse')\n"
+TAPE = """\
+with tf.GradientTape() as tape:
+    loss = model(x)
+opt.apply_gradients(zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables))
+"""
+
+
+def step(name="step", parameters="x", indent=""):
+    """A training step, with operations in a tape."""
+    body = "".join(f"{indent}    {line}\n" for line in TAPE.splitlines())
+    return f"{indent}def {name}({parameters}):\n{body}"
+
+
+STEP = MODEL + "opt = keras.optimizers.Adam()\n" + step()
+LOOP = "for x in load(): step(x)"
 
 
 def load(folder, files, head="", **settings):

@@ -78,7 +78,7 @@ class Plugin:
         """Line, 0-based column, text and class of every finding."""
         if not any("keras" in line or "tensorflow" in line for line in self._lines):
             return
-        from kerascheck import engine
+        from kerascheck.check import INTERNAL
         from kerascheck.source import Source, display_path
         from kerascheck.source.discovery import wanted
 
@@ -92,7 +92,7 @@ class Plugin:
             yield _report(finding.location, finding.code, finding.message)
         for error in outcome.errors:
             # flake8 reports syntax errors itself; a fault of a rule must not pass for silence.
-            if error.code == engine.INTERNAL:
+            if error.code == INTERNAL:
                 yield _report(error.location, error.code, error.message)
 
 

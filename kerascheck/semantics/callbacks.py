@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from kerascheck.semantics.training import is_guarded
+from kerascheck.semantics.places import is_guarded
 from kerascheck.semantics.values import Call, Const, Group, Instance, Made, Scope, Value, constant, options_of
 
 BATCH_HOOKS = frozenset({"on_train_batch_begin", "on_train_batch_end", "on_batch_begin", "on_batch_end"})

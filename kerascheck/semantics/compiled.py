@@ -10,7 +10,8 @@ import libcst as cst
 
 from kerascheck.semantics import library
 from kerascheck.semantics.repetition import is_conditional, is_inside
-from kerascheck.semantics.training import SHORT_LOOP, environment_loop, turns, varies
+from kerascheck.semantics.loops import SHORT_LOOP, turns, varies
+from kerascheck.semantics.steps import environment_loop
 from kerascheck.semantics.values import (
     UNKNOWN,
     Call,

@@ -12,7 +12,8 @@ import libcst as cst
 from kerascheck.semantics import library
 from kerascheck.semantics.models import Batching, batching, batching_of
 from kerascheck.semantics.repetition import constructor
-from kerascheck.semantics.training import SHORT_LOOP, Place, happens_before, is_guarded, turns
+from kerascheck.semantics.loops import SHORT_LOOP, turns
+from kerascheck.semantics.places import Place, happens_before, is_guarded
 from kerascheck.semantics.values import Call, Const, Dataset, Function, Group, Made, Scope, Value, datasets_in, options_of
 
 if TYPE_CHECKING:

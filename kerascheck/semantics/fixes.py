@@ -14,7 +14,7 @@ from kerascheck.semantics.values import Call, Const, Function, Made, Mapping, Sc
 if TYPE_CHECKING:
     from kerascheck.semantics.module import Module
     from kerascheck.semantics.pipelines import Operation
-    from kerascheck.semantics.training import Place
+    from kerascheck.semantics.places import Place
 
 SAFE, UNSAFE = Applicability.SAFE, Applicability.UNSAFE
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from kerascheck.semantics import library
-from kerascheck.semantics.training import varies
+from kerascheck.semantics.loops import varies
 from kerascheck.semantics.values import Call, Instance, Made, Scope, Value, options_of
 
 if TYPE_CHECKING:

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from kerascheck.semantics.training import Place, arguments_for, is_captured
+from kerascheck.semantics.loops import arguments_for, local_names, remembered
+from kerascheck.semantics.places import Place
 from kerascheck.semantics.values import UNKNOWN, Call, Function, Group, Instance, Iteration, Made, Scope, Value, constant, holds_tensor, options_of
 
 if TYPE_CHECKING:
@@ -256,6 +257,33 @@ def _is_seed(call: Call) -> bool:
     """Whether a draw is only where the draws of TensorFlow begin: these still differ from step to step."""
     holder = call.module.tree.parents.get(call.node)
     return isinstance(holder, cst.Arg) and holder.keyword is not None and holder.keyword.value == "seed"
+
+
+def is_captured(call: Call) -> bool:
+    """Whether the receiver of a method call is a variable from outside of the function that calls it.
+
+    In compiled code, from outside of what is compiled: a list of the function around may be made anew in every trace.
+    """
+    function = call.scope.frame.function
+    receiver = call.node.func.value if isinstance(call.node, cst.Call) and isinstance(call.node.func, cst.Attribute) else None
+    if function is None or receiver is None:
+        return False
+    if isinstance(receiver, cst.Attribute):
+        return True
+    if not isinstance(receiver, cst.Name):
+        return False
+    around = _enclosing(call.module.tree, call.node)
+    for frame in call.scope.frames():
+        if frame.function is not None and frame.function.node in around and receiver.value in remembered(frame.function.module, frame.function.node, local_names):
+            return False
+        if frame.traced:
+            break
+    return True
+
+
+def _enclosing(tree: Tree, node: cst.CSTNode) -> set[cst.CSTNode]:
+    """The functions around a node."""
+    return {outer for outer in tree.ancestors(node) if isinstance(outer, (cst.FunctionDef, cst.Lambda))}
 
 
 def _is_certainly_tensor(value: Value) -> bool:

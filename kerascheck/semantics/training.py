@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -12,16 +11,15 @@ import libcst as cst
 
 from kerascheck.semantics import library
 from kerascheck.semantics.array_shapes import shape_of
+from kerascheck.semantics.places import Place, happens_before, is_guarded, receiver_text
 from kerascheck.semantics.shapes import Shape
-from kerascheck.semantics.values import UNKNOWN, Call, Class, External, Function, Group, Instance, Iteration, Made, Method, Scope, Value, constant, datasets_in, options_of
+from kerascheck.semantics.steps import tape_of
+from kerascheck.semantics.values import UNKNOWN, Call, Class, External, Group, Instance, Iteration, Made, Method, Scope, Value, constant, datasets_in, options_of
 from kerascheck.source.requirements import wants_cpu
 
 if TYPE_CHECKING:
     from kerascheck.semantics.module import Module
-    from kerascheck.semantics.tree import Tree
 
-SHORT_LOOP = 100
-"""A loop of at most so many turns in total is not worth compiling for: tracing takes about as long."""
 
 # Keywords that only Keras' fit has among the estimators of the Python world.
 _KERAS_KEYWORDS = frozenset(
@@ -57,7 +55,6 @@ _TPU = re.compile(r"TPUStrategy|TPUClusterResolver|initialize_tpu_system")
 _NETWORK_STORAGE = re.compile(rf"""["'](?!https?:){library.NETWORK_STORAGE}|\bget_gcs_path\b""")
 _REINFORCEMENT = re.compile(r"^\s*(?:from|import)\s+(?:gym|gymnasium|tf_agents|pettingzoo|procgen|dm_env)\b", re.M)
 
-_ENVIRONMENT = re.compile(r"(?:^|_)env(?:s|ironment|ironments)?\d*$", re.I)
 # Estimators of scikit-learn around a function that builds a model, and searches over the models that one builds.
 _TRAINS_FOR_OTHERS = re.compile(r"\bKeras(?:Classifier|Regressor)$|^keras_?tuner\..*\.search$")
 _ADVERSARIES = (re.compile(r"(?:\b|_)generator(?:\b|_)", re.I), re.compile(r"(?:\b|_)discriminator(?:\b|_)", re.I))
@@ -148,8 +145,8 @@ class Program:
         if not module.mentions(_KERAS_IMPORT) or module.mentions(_RIVALS):
             return False
         if call.attribute in ("fit", "compile"):
-            return bool(_KERAS_KEYWORDS & set(call.arguments.keywords)) or (call.attribute == "fit" and not module.mentions(_SCALERS) and "model" in _receiver_text(call))
-        return "model" in _receiver_text(call) or bool({"steps", "verbose"} & set(call.arguments.keywords))
+            return bool(_KERAS_KEYWORDS & set(call.arguments.keywords)) or (call.attribute == "fit" and not module.mentions(_SCALERS) and "model" in receiver_text(call))
+        return "model" in receiver_text(call) or bool({"steps", "verbose"} & set(call.arguments.keywords))
 
     # --------------------------------------------------------------- training
 
@@ -196,7 +193,7 @@ class Program:
         for call in [*self.updates, *self.model_calls("train_on_batch"), *self._assigned_updates]:
             if self.is_executed(call.scope) and not _in_keras_step(call.scope):
                 # Around the tape, not around the variables that are updated one by one.
-                tape = _tape(self._module, call)
+                tape = tape_of(self._module, call)
                 loop = _training_loop(tape.scope if tape is not None else call.scope)
                 if loop is not None:
                     candidates.append((call.order, Place(loop.module, loop.node)))
@@ -488,24 +485,6 @@ def _fitted_arrays(fit: Call) -> list[Value]:
     return [option.items[0] if isinstance(option, Group) and option.items else option for source in sources for option in options_of(source)]
 
 
-class Place:
-    """A module and a node: where a finding about something absent goes."""
-
-    def __init__(self, module: Module, node: cst.CSTNode):
-        self.module, self.node = module, node
-
-
-def happens_before(first: Call, second: Call) -> bool:
-    """Whether ``first`` has certainly run when ``second`` runs, both seen in program order."""
-    if first.order >= second.order:
-        return False
-    roots = (first.scope.root, second.scope.root)
-    if roots[0] is not roots[1] and (roots[0].function is not None or "process" in (roots[0].label, roots[1].label)):
-        return False
-    around = set(map(id, second.scope.chain()))
-    return all(id(scope) in around for scope in first.scope.chain() if scope.kind in ("branch", "handler", "handed"))
-
-
 def policy_set_by(call: Call) -> str | None:
     """The name of the dtype policy that ``set_global_policy`` is given; None where it is not a literal."""
     given = call.argument(0, "policy") or call.argument(None, "name")
@@ -529,196 +508,6 @@ def _may_run_earlier(root: Scope, call: Call) -> bool:
     return root.module is not call.module or tree.range_of(root.node)[0] < tree.range_of(call.node)[0]
 
 
-def is_guarded(scope: Scope) -> bool:
-    """Whether a place only runs under a condition that the program chooses."""
-    return any(inner.kind in ("branch", "handler") for inner in scope.chain())
-
-
-@dataclass(frozen=True, slots=True)
-class EagerStep:
-    """A training step that runs operation by operation.
-
-    Attributes:
-        module, node: the ``def`` of the step; of a step written inside the loop the ``with tf.GradientTape()``, or the statement that calls the function with it.
-        is_function: whether it is the former.
-        update: the call that updates the weights.
-        loop: the loop that runs the step.
-    """
-
-    module: Module
-    node: cst.CSTNode
-    is_function: bool
-    update: Call
-    loop: Scope
-
-
-def eager_steps(module: Module) -> Iterator[EagerStep]:
-    """Hand-written steps that a loop runs and nothing on the way compiles, each once.
-
-    A step that is compiled somewhere, one behind a decorator that cannot be read, a
-    loop of a few turns and a step that drives a Python environment are left out.
-    """
-    if module.is_graph_code:
-        return
-    updates = module.program.updates
-    compiled = {call.node for call in updates if call.scope.traced_by()}
-    # A step that is written down twice, with tf.function and without, is there to be compared.
-    twins = {
-        node.name.value for node in module.run.compiled
-        if isinstance(node, cst.FunctionDef) and node in module.tree.parents and not any(isinstance(outer, cst.ClassDef) for outer in module.tree.ancestors(node))
-    }  # fmt: skip
-    seen = set()
-    for call in updates:
-        if call.node in compiled or turns(call.scope) <= SHORT_LOOP or next(call.scope.loops(), None) is None:
-            continue
-        if any(
-            function.opaque or function.node in module.run.compiled or function.name in twins and function.owner is None and function.module is module
-            for function in call.scope.functions()
-        ):
-            continue
-        tape = _tape(module, call)
-        if tape is None or any(_calls_saved_model(module, each) for each in {tape.frame, tape.call.scope.frame}):
-            continue
-        frame = tape.frame
-        inner = next((loop for loop in tape.scope.loops(across_calls=False) if isinstance(loop.node, (cst.For, cst.While))), None)
-        loop = inner or next((loop for loop in frame.loops() if isinstance(loop.node, (cst.For, cst.While))), None)
-        if loop is None:
-            continue
-        # Where a program plays a game, a step can only be compiled if it is a function of its own, and nothing but TensorFlow.
-        if _drives_environment(module, list(call.scope.frames())) and (inner is not None or _needs_python(module, frame)):
-            continue
-        region = inner if inner is not None else frame
-        # A model that is copied in each turn cannot be copied in a graph.
-        if any(other.name == "keras.models.clone_model" and region in other.scope.chain() for other in module.run.calls):
-            continue
-        if _asks_environment(region.module.tree, inner.node if inner is not None else frame.function.node) or _acts_on_values(module, tape.call):
-            continue
-        if inner is not None or frame.function is None or isinstance(frame.function.node, cst.Lambda):
-            written, node = tape.scope.module, tape.scope.module.tree.statement(tape.node)
-        else:
-            written, node = frame.function.module, frame.function.node
-        if node not in seen:
-            seen.add(node)
-            yield EagerStep(written, node, inner is None and frame.function is not None, call, loop)
-
-
-@dataclass(frozen=True, slots=True)
-class Tape:
-    """Where the gradients of an update are recorded.
-
-    Attributes:
-        call: the GradientTape.
-        frame: the function that holds both the update and the tape, or calls what holds them.
-        node, scope: the tape in that function, or the call that leads to it.
-    """
-
-    call: Call
-    frame: Scope
-    node: cst.CSTNode
-    scope: Scope
-
-
-def _tape(module: Module, update: Call) -> Tape | None:
-    """The GradientTape of a weight update: that of the same function and loop, else of a function that the same turn calls before it."""
-    tapes = module.program.tapes
-    own = next((frame for frame in update.scope.frames() if frame in tapes), None)
-    near = [Tape(tape, own, tape.node, tape.scope) for tape in tapes[own]] if own is not None else []
-    loop = next(_seen_from(own or update.scope.frame, update)[1].loops(across_calls=False), None)
-    # A network may have a loop of its own beside that of another.
-    beside = next((tape for tape in near if next(tape.scope.loops(across_calls=False), None) is loop), None)
-    return beside or next(_called_tapes(module, update), near[0] if near else None)
-
-
-def _called_tapes(module: Module, update: Call) -> Iterator[Tape]:
-    """The tapes of functions that Python calls beside a weight update and nothing compiles, those of the nearest loop first.
-
-    The functions around the update itself are not among them.
-    """
-    tapes = {tape: inner for inner, (tape, *_) in module.program.tapes.items() if tape.order < update.order}
-    compiled = {tape.node for tape in tapes if tape.scope.traced_by()}
-    around = list(update.scope.frames())
-    for frame in around:
-        turn = next(_seen_from(frame, update)[1].loops(across_calls=False), None)
-        reached = {tape: _seen_from(frame, tape) for tape, inner in tapes.items() if inner not in around and any(each is frame for each in inner.frames())}
-        same = {tape: way for tape, way in reached.items() if next(way[1].loops(across_calls=False), None) is turn}
-        # What is compiled may well be where the gradients come from.
-        if any(tape.node in compiled for tape in same):
-            return
-        for tape, (node, scope) in same.items():
-            if not any(function.opaque or function.node in module.run.compiled for function in tapes[tape].functions()):
-                yield Tape(tape, frame, node, scope)
-
-
-def _seen_from(frame: Scope, call: Call) -> tuple[cst.CSTNode, Scope]:
-    """A call as a function has it that leads there: the node and place of its own call on that way."""
-    node, scope = call.node, call.scope
-    while scope.frame is not frame:
-        node, scope = scope.frame.node, scope.frame.parent
-    return node, scope
-
-
-def _calls_saved_model(module: Module, frame: Scope) -> bool:
-    """Whether a function calls a SavedModel, whose functions are compiled already."""
-    return any(
-        call.name is not None and call.name.startswith(library.COMPILED_LOADERS) and call.attribute == "__call__" and call.scope.frame is frame
-        for call in module.run.calls
-    )
-
-
-def _needs_python(module: Module, frame: Scope) -> bool:
-    """Whether what a function calls by itself gives numbers of Python or NumPy, which a graph cannot."""
-    return any(
-        call.scope.frame is frame and (call.attribute in ("predict", "predict_on_batch", "numpy", "step", "sample") or (call.name or "").startswith(("numpy.", "random.")))
-        for call in module.run.calls
-    )
-
-
-def environment_loop(module: Module, scope: Scope) -> Scope | None:
-    """The innermost loop around a place, also around the calls that lead there, whose turns play a game or simulation in Python."""
-    loops = [loop for loop in scope.loops() if isinstance(loop.node, (cst.For, cst.While))]
-    return next((loop for loop in loops if any(map(_steps_environment, module.pipelines.calls_in(loop)))), None)
-
-
-def _steps_environment(call: Call) -> bool:
-    return call.attribute == "step" and (
-        call.name is None and "env" in _receiver_text(call) or (call.name or "").startswith(("gym.", "gymnasium."))
-    )
-
-
-def _drives_environment(module: Module, frames: list[Scope]) -> bool:
-    """Whether one of these functions plays a game or simulation in Python."""
-    inside = set(map(id, frames))
-    return any(id(call.scope.frame) in inside and _steps_environment(call) for call in module.run.calls)
-
-
-def _asks_environment(tree: Tree, region: cst.CSTNode) -> bool:
-    """Whether a loop or function calls methods of an environment, by its name, whatever they are called."""
-    return any(
-        isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and _ENVIRONMENT.search(_last_name(node.func.value)) is not None
-        for node in tree.descendants(region)
-    )
-
-
-def _last_name(node: cst.CSTNode) -> str:
-    name = node.attr if isinstance(node, cst.Attribute) else node
-    return name.value if isinstance(name, cst.Name) else ""
-
-
-def _acts_on_values(module: Module, tape: Call) -> bool:
-    """Whether code under a tape goes on with what Python makes of a tensor's numbers: ``actions = space.decode(chosen.numpy())``."""
-    tree = tape.module.tree
-    statement = tree.statement(tape.node)
-    known = {call.node for call in module.run.calls if (call.name or "").startswith(("builtins.", "numpy.", *library.TENSOR_LIBRARIES))}
-    for node in tree.descendants(statement.body) if isinstance(statement, cst.With) else ():
-        if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and node.func.attr.value == "numpy":
-            given = tree.parents.get(node)
-            call = tree.parents.get(given) if isinstance(given, cst.Arg) else None
-            # What stands alone, such as a line for a log, gives nothing back.
-            if isinstance(call, cst.Call) and call not in known and not isinstance(tree.parents.get(call), cst.Expr):
-                return True
-    return False
-
-
 def _image_flows(value: Value) -> Iterator[Call]:
     """The calls of ImageDataGenerators that an iterator of images comes from."""
     for option in options_of(value):
@@ -727,86 +516,6 @@ def _image_flows(value: Value) -> Iterator[Call]:
                 yield from _image_flows(inner)
         elif isinstance(option, Made) and option.name.startswith("keras.preprocessing.image.ImageDataGenerator.flow") and option.call is not None:
             yield option.call
-
-
-def _enclosing(tree: Tree, node: cst.CSTNode) -> set[cst.CSTNode]:
-    """The functions around a node."""
-    return {outer for outer in tree.ancestors(node) if isinstance(outer, (cst.FunctionDef, cst.Lambda))}
-
-
-def is_captured(call: Call) -> bool:
-    """Whether the receiver of a method call is a variable from outside of the function that calls it.
-
-    In compiled code, from outside of what is compiled: a list of the function around may be made anew in every trace.
-    """
-    function = call.scope.frame.function
-    receiver = call.node.func.value if isinstance(call.node, cst.Call) and isinstance(call.node.func, cst.Attribute) else None
-    if function is None or receiver is None:
-        return False
-    if isinstance(receiver, cst.Attribute):
-        return True
-    if not isinstance(receiver, cst.Name):
-        return False
-    around = _enclosing(call.module.tree, call.node)
-    for frame in call.scope.frames():
-        if frame.function is not None and frame.function.node in around and receiver.value in _remembered(frame.function.module, frame.function.node, _local_names):
-            return False
-        if frame.traced:
-            break
-    return True
-
-
-def expects_one(scope: Scope) -> bool:
-    """Whether a place runs only where something is counted to be one, as in ``if len(gpus) == 1``."""
-    for inner in scope.chain():
-        test = inner.node.test if inner.kind == "branch" and inner.label == "if" and isinstance(inner.node, cst.If) else None
-        if isinstance(test, cst.Comparison) and any(
-            isinstance(target.operator, cst.Equal) and isinstance(target.comparator, cst.Integer) and target.comparator.value == "1"
-            for target in test.comparisons
-        ):
-            return True
-    return False
-
-
-def in_session(scope: Scope) -> bool:
-    """Whether a place stands in the session of a TensorFlow 1 graph."""
-    return any(inner.kind == "with" and isinstance(inner.value, Made) and inner.value.name.endswith("Session") for inner in scope.chain())
-
-
-def is_expected_to_raise(scope: Scope) -> bool:
-    """Whether a place stands in a try of its own function."""
-    for inner in scope.chain():
-        if inner.kind == "try":
-            return True
-        if inner.kind in ("call", "root"):
-            break
-    return False
-
-
-_VERSION_NAME = re.compile(r"version|is_v[12]|(?:^|_)tf_?[12](?:_|$)|^hasattr$|^executing_eagerly$|^(?:is_)?keras_3$", re.I)
-
-
-def handles_versions(scope: Scope) -> bool:
-    """Whether a place is written for one of several versions: under a test of a version, or in a try that expects the failure."""
-    return any(inner.kind in ("branch", "try") and _is_for_versions(inner.module.tree, inner.node) for inner in scope.chain())
-
-
-def stands_for_versions(tree: Tree, node: cst.CSTNode) -> bool:
-    """:func:`handles_versions` for a node that is no call."""
-    return any(_is_for_versions(tree, holder) for holder in tree.ancestors(node))
-
-
-def _is_for_versions(tree: Tree, node: cst.CSTNode) -> bool:
-    if isinstance(node, (cst.If, cst.IfExp)):
-        names = {inner.value for inner in tree.descendants(node.test) if isinstance(inner, cst.Name)}
-        return any(_VERSION_NAME.search(name) for name in names)
-    return isinstance(node, cst.Try) and any(
-        inner.value in ("TypeError", "AttributeError", "Exception", "ValueError", "ImportError", "ModuleNotFoundError")
-        for handler in node.handlers
-        if handler.type is not None
-        for inner in tree.descendants(handler.type)
-        if isinstance(inner, cst.Name)
-    )
 
 
 def _initialises(call: Call) -> bool:
@@ -866,18 +575,6 @@ def _overridden(call: Call) -> bool:
     return isinstance(call.receiver, Instance) and call.receiver.cls.member(call.attribute or "") is not None
 
 
-def _receiver_text(call: Call) -> str:
-    function = call.node.func if isinstance(call.node, cst.Call) else None
-    parts = []
-    while isinstance(function, cst.Attribute):
-        function = function.value
-        if isinstance(function, cst.Attribute):
-            parts.append(function.attr.value)
-        elif isinstance(function, cst.Name):
-            parts.append(function.value)
-    return " ".join(parts).lower()
-
-
 def _in_keras_step(scope: Scope) -> bool:
     return any(inner.traced in ("train_step", "call") for inner in scope.chain())
 
@@ -888,102 +585,3 @@ def _training_loop(scope: Scope) -> Scope | None:
     return loops[0] if loops else None
 
 
-def turns(scope: Scope) -> float:
-    """How often a place runs at most, by the literal lengths of the loops around it; infinite where one is unknown."""
-    total = 1.0
-    for loop in scope.loops():
-        if loop.trips is None:
-            return float("inf")
-        total *= max(loop.trips, 1)
-    return total
-
-
-def varies(expression: cst.CSTNode, scope: Scope) -> Scope | None:
-    """The innermost loop of which an expression depends on the turn; None where none is seen.
-
-    Follows the parameters of a function to the arguments of the call that a loop makes.
-    """
-    module = scope.module
-    names = {node.value for node in module.tree.descendants(expression) if isinstance(node, cst.Name)}
-    for current in scope.chain():
-        if current.kind == "loop":
-            if names & _remembered(current.module, current.node, _bound_in):
-                return current
-        elif current.kind == "call" and current.function is not None:
-            function = current.function.node
-            local = _remembered(current.function.module, function, _local_names)
-            if not names & local or current.parent is None or not isinstance(current.node, cst.Call):
-                return None
-            tree = current.module.tree
-            given = arguments_for(names & local, current.function, current.node)
-            names = {node.value for value in given for node in tree.descendants(value) if isinstance(node, cst.Name)}
-    return None
-
-
-def arguments_for(names: set[str], function: Function, call: cst.Call) -> list[cst.BaseExpression]:
-    """What a call passes for some of the function's names: all of it where one of these is no plain parameter, and so may depend on any."""
-    parameters = [parameter.name.value for parameter in (*function.node.params.posonly_params, *function.node.params.params)]
-    keywords = {*parameters, *(parameter.name.value for parameter in function.node.params.kwonly_params)}
-    everything = [argument.value for argument in call.args]
-    if not names <= keywords or any(argument.star for argument in call.args):
-        return everything
-    if parameters[:1] in (["self"], ["cls"]):
-        parameters = parameters[1:]
-    positional = dict(zip(parameters, (argument.value for argument in call.args if argument.keyword is None)))
-    named = {argument.keyword.value: argument.value for argument in call.args if argument.keyword is not None}
-    passed = positional | named
-    return [passed[name] for name in names if name in passed]
-
-
-def _remembered(module: Module, node: cst.CSTNode, find: Callable[[Module, cst.CSTNode], set[str]]) -> set[str]:
-    """What ``find`` says of a node, found once: the same loop is met on many ways."""
-    key = (find.__name__, node)
-    if key not in module.memory:
-        module.memory[key] = find(module, node)
-    return module.memory[key]
-
-
-def _bound_in(module: Module, node: cst.CSTNode) -> set[str]:
-    """Names that every turn of a loop binds anew."""
-    tree = module.tree
-    bound: set[str] = set()
-    if isinstance(node, (cst.ListComp, cst.SetComp, cst.GeneratorExp, cst.DictComp)):
-        clause = node.for_in
-        while clause is not None:
-            bound |= _target_names(tree, clause.target)
-            clause = clause.inner_for_in
-        return bound
-    if isinstance(node, cst.For):
-        bound |= _target_names(tree, node.target)
-    for inner in tree.descendants(node.body) if isinstance(node, (cst.For, cst.While)) else ():
-        if isinstance(inner, cst.AssignTarget) and isinstance(inner.target, cst.Subscript):
-            bound |= _target_names(tree, inner.target.value)
-        elif isinstance(inner, (cst.AssignTarget, cst.For)):
-            bound |= _target_names(tree, inner.target)
-        elif isinstance(inner, cst.AugAssign):
-            bound |= _target_names(tree, inner.target)
-        elif isinstance(inner, cst.Call) and isinstance(inner.func, cst.Attribute) and inner.func.attr.value in ("append", "extend", "insert", "update"):
-            bound |= _target_names(tree, inner.func.value)
-    return bound
-
-
-def _target_names(tree, target: cst.CSTNode) -> set[str]:
-    if isinstance(target, (cst.Attribute, cst.Subscript)):
-        return set()
-    return {node.value for node in tree.descendants(target) if isinstance(node, cst.Name)}
-
-
-def _local_names(module: Module, function: cst.CSTNode) -> set[str]:
-    """Names that belong to a function itself, but for self and cls."""
-    tree = module.tree
-    names = set()
-    parameters = function.params
-    for parameter in (*parameters.posonly_params, *parameters.params, *parameters.kwonly_params):
-        names.add(parameter.name.value)
-    names -= {"self", "cls"}
-    for node in tree.descendants(function.body):
-        if isinstance(node, cst.AssignTarget):
-            names |= _target_names(tree, node.target)
-        elif isinstance(node, cst.For):
-            names |= _target_names(tree, node.target)
-    return names

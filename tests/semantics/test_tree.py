@@ -4,7 +4,7 @@ import libcst as cst
 import pytest
 from snippets import MODEL, load, sinks
 
-from kerascheck.engine import with_large_stack
+from kerascheck.check import with_large_stack
 from kerascheck.semantics.tree import SyntaxProblem, Tree
 
 

@@ -2,7 +2,7 @@ import re
 
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
-from kerascheck.semantics.training import is_guarded
+from kerascheck.semantics.places import is_guarded
 from kerascheck.source.requirements import wants_cpu
 
 # Looking up rows of large tables is placed on the CPU on purpose.

@@ -2,7 +2,8 @@ import re
 
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
-from kerascheck.semantics.training import is_guarded, makes_layer
+from kerascheck.semantics.places import is_guarded
+from kerascheck.semantics.training import makes_layer
 from kerascheck.semantics.values import constant
 
 _KERAS = ("keras.optimizers.", "keras.losses.", "keras.Model.", "keras.Optimizer.")

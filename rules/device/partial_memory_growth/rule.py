@@ -1,7 +1,7 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.fixes import grow_every_device
-from kerascheck.semantics.training import expects_one
+from kerascheck.semantics.places import expects_one
 from kerascheck.semantics.values import Group, Made, constant
 
 

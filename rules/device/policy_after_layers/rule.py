@@ -2,7 +2,8 @@ from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.fixes import move_before_layers
 from kerascheck.semantics.precision import HALF_POLICIES
-from kerascheck.semantics.training import happens_before, makes_layer, policy_set_by
+from kerascheck.semantics.places import happens_before
+from kerascheck.semantics.training import makes_layer, policy_set_by
 
 
 class PolicyAfterLayers(Rule):

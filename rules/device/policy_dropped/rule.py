@@ -1,7 +1,8 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.precision import HALF_POLICIES
-from kerascheck.semantics.training import happens_before, makes_layer
+from kerascheck.semantics.places import happens_before
+from kerascheck.semantics.training import makes_layer
 
 
 class PolicyDropped(Rule):

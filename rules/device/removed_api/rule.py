@@ -5,7 +5,7 @@ from kerascheck.rule import Rule
 from kerascheck.runtime import DEPRECATED, REMOVED, REMOVED_NAMESPACES
 from kerascheck.semantics.edits import imports_as_written, names_as_written
 from kerascheck.semantics.fixes import rename
-from kerascheck.semantics.training import Place, handles_versions, stands_for_versions
+from kerascheck.semantics.places import Place, handles_versions, stands_for_versions
 
 _LAST = frozenset(name.rpartition(".")[2] for name in (*REMOVED, *REMOVED_NAMESPACES, *DEPRECATED))
 _METHODS = ("tensorflow.data.Dataset.", "tensorflow.distribute.Strategy.")

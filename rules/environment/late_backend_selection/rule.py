@@ -1,7 +1,7 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.fixes import move_above_import
-from kerascheck.semantics.training import happens_before, is_expected_to_raise
+from kerascheck.semantics.places import happens_before, is_expected_to_raise
 from kerascheck.semantics.values import constant
 
 _SETTINGS = ("os.environ.__setitem__", "os.environ.setdefault", "os.putenv")

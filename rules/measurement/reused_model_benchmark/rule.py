@@ -4,7 +4,7 @@ from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.repetition import repetitions
 from kerascheck.semantics.timing import intervals
-from kerascheck.semantics.training import varies
+from kerascheck.semantics.loops import varies
 from kerascheck.semantics.values import Call, Scope
 
 _STARTS_ANEW = frozenset({"set_weights", "load_weights"})

@@ -1,7 +1,7 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.fixes import assign_back
-from kerascheck.semantics.training import Place, is_expected_to_raise
+from kerascheck.semantics.places import Place, is_expected_to_raise
 
 
 class DiscardedDataset(Rule):

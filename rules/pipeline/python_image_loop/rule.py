@@ -2,7 +2,7 @@ from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.arrays import IMAGE_READERS, ingredients
 from kerascheck.semantics.functions import display
-from kerascheck.semantics.training import turns
+from kerascheck.semantics.loops import turns
 from kerascheck.semantics.values import Made
 
 _A_FEW = 500

@@ -1,7 +1,7 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.fixes import tensorflow_print
-from kerascheck.semantics.training import is_captured
+from kerascheck.semantics.traced import is_captured
 from kerascheck.semantics.values import holds_tensor
 
 _PYTHON = ("numpy.random.", "random.", "time.", "cv2.", "PIL.", "secrets.")

@@ -1,6 +1,6 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
-from kerascheck.semantics.training import is_guarded
+from kerascheck.semantics.places import is_guarded
 from kerascheck.semantics.values import constant
 
 _SETTERS = ("os.environ.__setitem__", "os.environ.setdefault", "os.putenv")

@@ -2,7 +2,7 @@ from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.fixes import hoist
 from kerascheck.semantics.repetition import is_conditional, repetitions
-from kerascheck.semantics.training import turns, varies
+from kerascheck.semantics.loops import turns, varies
 
 _A_FEW = 3
 _TRAINS = frozenset({"fit", "fit_generator", "train_on_batch"})

@@ -4,7 +4,7 @@ from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.fixes import delete_statement, drop_argument
 from kerascheck.semantics.functions import display
-from kerascheck.semantics.training import Place
+from kerascheck.semantics.places import Place
 from kerascheck.semantics.values import Instance, constant
 
 _SWITCHES = {

@@ -1,7 +1,7 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.fixes import compile_step
-from kerascheck.semantics.training import eager_steps
+from kerascheck.semantics.steps import eager_steps
 
 
 class EagerTrainStep(Rule):

@@ -6,7 +6,8 @@ from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.fixes import one_step
 from kerascheck.semantics.repetition import is_conditional, is_inside, is_slice_of_turn, repetitions
-from kerascheck.semantics.training import environment_loop, turns, varies
+from kerascheck.semantics.loops import turns, varies
+from kerascheck.semantics.steps import environment_loop
 from kerascheck.semantics.values import Call, Iteration, Scope, constant, datasets_in
 
 _A_FEW = 10

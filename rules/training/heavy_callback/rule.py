@@ -6,7 +6,7 @@ import libcst as cst
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.fixes import drop_argument
-from kerascheck.semantics.training import Place
+from kerascheck.semantics.places import Place
 from kerascheck.semantics.values import Call, Group, Value, constant
 
 _OFTEN = 20

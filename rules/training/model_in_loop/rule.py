@@ -4,7 +4,8 @@ from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics import Module
 from kerascheck.semantics.repetition import is_inside, made_in_loop
-from kerascheck.semantics.training import Place, in_session, varies
+from kerascheck.semantics.loops import varies
+from kerascheck.semantics.places import Place, in_session
 from kerascheck.semantics.values import Call, Group, Scope, options_of
 
 _A_FEW = 5

@@ -4,7 +4,9 @@ from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.compiled import counting_branch
 from kerascheck.semantics.fixes import rename_method
-from kerascheck.semantics.training import environment_loop, in_session, turns, varies
+from kerascheck.semantics.loops import turns, varies
+from kerascheck.semantics.places import in_session
+from kerascheck.semantics.steps import environment_loop
 from kerascheck.semantics.values import constant, datasets_in
 
 _A_FEW = 10

@@ -3,7 +3,7 @@ import libcst as cst
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.fixes import drop_argument, replace_generator_method
-from kerascheck.semantics.training import Place, handles_versions
+from kerascheck.semantics.places import Place, handles_versions
 
 
 class RemovedFitArgument(Rule):

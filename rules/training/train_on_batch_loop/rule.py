@@ -3,7 +3,7 @@ import libcst as cst
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.repetition import is_conditional, repetitions
-from kerascheck.semantics.training import varies
+from kerascheck.semantics.loops import varies
 
 _OTHER_TRAINING = frozenset({"fit", "fit_generator", "train_on_batch", "apply_gradients"})
 

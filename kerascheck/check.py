@@ -1,0 +1,309 @@
+"""One file at a time: parse it, run the rules on it, and place what they say."""
+
+from __future__ import annotations
+
+import ast
+import gc
+import os
+import re
+import sys
+import threading
+import time
+import traceback
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from kerascheck import registry
+from kerascheck.config import Settings
+from kerascheck.finding import FileError, Finding, Location, Related
+from kerascheck.source import Cell, Source, Unreadable, read
+from kerascheck.source.discovery import File
+from kerascheck.source.notebook import header_for
+from kerascheck.source.requirements import RequirementsFile, kind_of
+from kerascheck.source.suppression import Directive, Suppressions, speaks_to_us, suppressions
+
+if TYPE_CHECKING:
+    from kerascheck.registry import Room
+    from kerascheck.rule import Diagnosis
+    from kerascheck.semantics import Project
+
+UNREADABLE = "KC999"
+INTERNAL = "KC998"
+TOO_DEEP = "could not be analysed: it is nested too deeply"
+_KEPT_CHARACTERS = 1_500_000
+"""Text whose trees a process keeps for files that import it; they take several hundred times as much."""
+_STACK_SIZES = (512 << 20, 256 << 20, 64 << 20)
+_LONGEST_CAUSE = 200
+"""Characters of an exception's text that a message about it quotes."""
+_RECURSION_LIMIT = 100_000
+
+_Result = TypeVar("_Result")
+
+
+@dataclass
+class Checked:
+    """What checking one file gave, before the settings of the files concerned are applied."""
+
+    path: str
+    findings: list[Finding] = field(default_factory=list)
+    errors: list[FileError] = field(default_factory=list)
+    sources: dict[str, Source] = field(default_factory=dict)
+    seconds: dict[str, float] = field(default_factory=dict)
+    directives: tuple[Directive, ...] = ()
+    """Those of the file, where some speak to kerascheck and all of the file could be checked."""
+    silenced: set[tuple[Directive, str]] = field(default_factory=set)
+    """Directives, of this file and of those it reaches, with the codes of what they silenced."""
+
+
+class Analysis:
+    """Checks files that may import each other, and keeps their parsed modules.
+
+    Args:
+        overrides: sources to use instead of what is on disk.
+        noqa: whether ``noqa`` comments silence findings.
+    """
+
+    def __init__(self, overrides: Iterable[Source] = (), *, noqa: bool = True):
+        self._overrides = {os.path.realpath(source.path): source for source in overrides}
+        self._noqa = noqa
+        self._projects: dict[Settings, Project] = {}
+        self._suppressions: dict[str, Suppressions] = {}
+
+    def _read(self, path: str | Path) -> Source:
+        return self._overrides.get(os.path.realpath(path)) or read(path)
+
+    def make_room(self) -> None:
+        """Forget the modules parsed so far, if there are many."""
+        if sum(project.parsed_characters for project in self._projects.values()) > _KEPT_CHARACTERS:
+            self._projects.clear()
+            gc.collect()
+
+    def _project(self, settings: Settings) -> Project:
+        if settings not in self._projects:
+            from kerascheck.semantics import Project
+
+            self._projects[settings] = Project(settings, self._read)
+        return self._projects[settings]
+
+    def check(self, file: File) -> Checked:
+        """Run the selected rules on one file."""
+        checked = Checked(file.path)
+        try:
+            source = self._read(file.path)
+        except Unreadable as problem:
+            place = Location(file.path, None, problem.line, problem.column, problem.line, problem.column)
+            checked.errors.append(FileError(UNREADABLE, place, problem.message))
+            return checked
+        if kind_of(file.path) is not None:
+            asked_for = RequirementsFile(source)
+            for room in registry.enabled(file.settings.selections):
+                if room.reads == "requirements":
+                    self._run(room, asked_for, checked)
+            self._remember_directives(checked, source)
+            return checked
+        try:
+            module = self._load(source, file.settings, checked)
+        except BaseException as problem:  # noqa: BLE001 - a panic of libcst's native parser is no Exception
+            self._fault(checked, source, "the analysis", problem)
+            return checked
+        if module is not None:
+            for room in registry.enabled(file.settings.selections):
+                if room.reads == "python":
+                    self._run(room, module, checked)
+            self._remember_directives(checked, source)
+        return checked
+
+    def _suppressions_of(self, source: Source) -> Suppressions:
+        if source.path not in self._suppressions:
+            self._suppressions[source.path] = suppressions(source, noqa=self._noqa)
+        return self._suppressions[source.path]
+
+    def _remember_directives(self, checked: Checked, source: Source) -> None:
+        if not checked.errors and speaks_to_us(source.text):
+            checked.directives = self._suppressions_of(source).directives
+            checked.sources[source.path] = source
+
+    def _load(self, source: Source, settings: Settings, checked: Checked):
+        """The module of ``source``; None, and an error in ``checked``, where it cannot be parsed."""
+        from kerascheck.semantics import SyntaxProblem
+
+        project = self._project(settings)
+        while True:
+            try:
+                module = project.load(source)
+                # libcst reads texts without looking at their escapes. What else it reads, a newer Python may read too.
+                problem = _problem(source.text) if _ESCAPE.search(source.text) else None
+                if problem is None or not problem[0].startswith(_BAD_ESCAPE):
+                    return module
+                message, offset = problem
+            except SyntaxProblem as problem:
+                message, offset = _plain(problem.message), source.offset(problem.line, problem.column)
+            except (RecursionError, MemoryError):
+                self._refuse(checked, source, TOO_DEEP, 0)
+                return None
+            if source.cells is None:
+                self._refuse(checked, source, *(_problem(source.text) or (message, offset)))
+                return None
+            before = source.text
+            for cell, what, where in list(_broken_cells(source)) or [(source.cell_at(offset), message, offset)]:
+                self._refuse(checked, source, what, where)
+                source = source.without(cell)
+            if source.text == before:
+                return None
+
+    def _refuse(self, checked: Checked, source: Source, message: str, offset: int) -> None:
+        checked.errors.append(FileError(UNREADABLE, source.locate(offset, offset), message))
+        checked.sources[source.path] = source
+
+    def _run(self, room: Room, module, checked: Checked) -> None:
+        started = time.perf_counter()
+        try:
+            for diagnosis in room.rule.check(module):
+                finding = self._locate(room, diagnosis, checked)
+                if finding is not None:
+                    checked.findings.append(finding)
+                    checked.sources[finding.location.path] = diagnosis.at.module.source
+        except (RecursionError, MemoryError):
+            if not checked.errors:
+                self._refuse(checked, module.source, TOO_DEEP, 0)
+        except Exception as problem:  # noqa: BLE001 - a fault of one rule costs that rule, not the run
+            self._fault(checked, module.source, f"rule {room.code} ({room.name})", problem)
+        checked.seconds[room.code] = checked.seconds.get(room.code, 0.0) + time.perf_counter() - started
+
+    def _fault(self, checked: Checked, source: Source, what: str, problem: BaseException) -> None:
+        frame = traceback.extract_tb(problem.__traceback__)[-1]
+        message = (
+            f"{what} failed: {type(problem).__name__}: {str(problem)[:_LONGEST_CAUSE]} ({os.path.basename(frame.filename)}:{frame.lineno}); "
+            "this is a fault of kerascheck: please report it with this line and the file"
+        )
+        checked.errors.append(FileError(INTERNAL, source.locate(0, 0), " ".join(message.split())))
+
+    def _locate(self, room: Room, diagnosis: Diagnosis, checked: Checked) -> Finding | None:
+        """The finding at its place; None where a comment silences it."""
+        finding, lines = placed(room, diagnosis)
+        silencing = self._suppressions_of(diagnosis.at.module.source).silencing(room.code, room.name, lines)
+        checked.silenced.update((directive, room.code) for directive in silencing)
+        return None if silencing else finding
+
+
+def placed(room: Room, diagnosis: Diagnosis) -> tuple[Finding, set[int]]:
+    """The finding at its place, and the lines of the text on which a comment silences it."""
+    module = diagnosis.at.module
+    source: Source = module.source
+    start, end = module.range_of(diagnosis.at.node)
+    first, last = module.statement_range(diagnosis.at.node)
+    statement = source.locate(first, last)
+    related = tuple(
+        Related(place.module.source.locate(*place.module.range_of(place.node)), message) for place, message in diagnosis.related
+    )
+    finding = Finding(
+        room.code,
+        room.name,
+        diagnosis.severity,
+        source.locate(start, end),
+        diagnosis.message,
+        diagnosis.because,
+        diagnosis.fix,
+        related,
+        (statement.line, statement.end_line),
+    )
+    return finding, {source.line_of(start), source.line_of(first), source.line_of(last)}
+
+
+_ESCAPE = re.compile(r"\\[NUux]")
+_BAD_ESCAPE = ("does not parse: (unicode error)", "does not parse: (value error)")
+_PYTHON_2 = re.compile(
+    r"\s*print\s+[^\s(=]|\s*print\s*>>|\s*exec\s+['\"\w]|\s*except\s+[\w.()\s,]+,\s*\w+\s*:|\s*raise\s+[\w.]+\s*,|"
+    r".*\w\s*<>\s*\w|.*\b0\d+\b|.*\bur['\"]|.*`[^`]+`|.*\b\d+[lL]\b|def\s+\w+\(.*\(\w+(?:,\s*\w+)+\)"
+)
+
+
+def _problem(code: str) -> tuple[str, int] | None:
+    """What this Python says against ``code``, in clearer words than libcst's, and the offset; None where it parses."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            ast.parse(code)
+            return None
+        except SyntaxError as problem:
+            message, line, column = problem.msg, problem.lineno or 1, problem.offset or 1
+        except (ValueError, RecursionError, MemoryError):
+            return None
+    source = Source("", code)
+    offset = source.offset(line, column)
+    if _PYTHON_2.match(source.line_text(offset)):
+        return "Python 2 code: kerascheck reads Python 3 (2to3 converts most of it)", offset
+    return f"does not parse: {message}", offset
+
+
+def _plain(message: str) -> str:
+    """libcst's message without the position, which is reported beside it."""
+    first = message.strip().partition("\n")[0]
+    return "does not parse: " + re.sub(r"^(?:parser error: )?(?:error at \d+:\d+: )?", "", first)
+
+
+def _broken_cells(source: Source) -> Iterator[tuple[Cell, str, int]]:
+    """The cells of a notebook that do not parse by themselves: cell, message and offset."""
+    for cell in source.cells or ():
+        code = source.text[cell.start : cell.end]
+        header = header_for(code)
+        if (problem := _problem(header + code)) is not None:
+            message, offset = problem
+            yield cell, message, cell.start + max(offset - len(header), 0)
+
+
+def check_files(chunk: Iterable[File], analysis: Analysis) -> Iterator[Checked]:
+    """Check files that may import each other, one after the other, in this process."""
+    # Trees are large and live long: looking for garbage in them over and over takes a fifth of the time.
+    threshold = gc.get_threshold()
+    gc.set_threshold(200_000, 50, 100)
+    try:
+        for file in chunk:
+            yield analysis.check(file)
+    finally:
+        gc.set_threshold(*threshold)
+        analysis.make_room()
+
+
+def with_large_stack(function: Callable[[], _Result]) -> _Result:
+    """Run ``function`` in a thread whose stack holds the recursion of parsers on deep code."""
+    outcome: list[_Result] = []
+    failure: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            outcome.append(function())
+        except BaseException as problem:  # noqa: BLE001 - raised again in the thread that waits
+            failure.append(problem)
+
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(limit, _RECURSION_LIMIT))
+    try:
+        thread = _start_thread(run)
+        if thread is None:
+            return function()
+        thread.join()
+    finally:
+        sys.setrecursionlimit(limit)
+    if failure:
+        raise failure[0]
+    return outcome[0]
+
+
+def _start_thread(run: Callable[[], None]) -> threading.Thread | None:
+    """A running thread with the largest stack that there is address space for; None where there is none."""
+    for size in _STACK_SIZES:
+        previous = threading.stack_size()
+        try:
+            threading.stack_size(size)
+            thread = threading.Thread(target=run, daemon=True)
+            thread.start()
+            return thread
+        except (RuntimeError, ValueError):
+            continue
+        finally:
+            threading.stack_size(previous)
+    return None

@@ -1,0 +1,117 @@
+"""How often the loops around a place run, and on what of a turn an expression depends."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from kerascheck.semantics.values import Function, Scope
+
+if TYPE_CHECKING:
+    from kerascheck.semantics.module import Module
+
+SHORT_LOOP = 100
+"""A loop of at most so many turns in total is not worth compiling for: tracing takes about as long."""
+
+
+def turns(scope: Scope) -> float:
+    """How often a place runs at most, by the literal lengths of the loops around it; infinite where one is unknown."""
+    total = 1.0
+    for loop in scope.loops():
+        if loop.trips is None:
+            return float("inf")
+        total *= max(loop.trips, 1)
+    return total
+
+
+def varies(expression: cst.CSTNode, scope: Scope) -> Scope | None:
+    """The innermost loop of which an expression depends on the turn; None where none is seen.
+
+    Follows the parameters of a function to the arguments of the call that a loop makes.
+    """
+    module = scope.module
+    names = {node.value for node in module.tree.descendants(expression) if isinstance(node, cst.Name)}
+    for current in scope.chain():
+        if current.kind == "loop":
+            if names & remembered(current.module, current.node, _bound_in):
+                return current
+        elif current.kind == "call" and current.function is not None:
+            function = current.function.node
+            local = remembered(current.function.module, function, local_names)
+            if not names & local or current.parent is None or not isinstance(current.node, cst.Call):
+                return None
+            tree = current.module.tree
+            given = arguments_for(names & local, current.function, current.node)
+            names = {node.value for value in given for node in tree.descendants(value) if isinstance(node, cst.Name)}
+    return None
+
+
+def arguments_for(names: set[str], function: Function, call: cst.Call) -> list[cst.BaseExpression]:
+    """What a call passes for some of the function's names: all of it where one of these is no plain parameter, and so may depend on any."""
+    parameters = [parameter.name.value for parameter in (*function.node.params.posonly_params, *function.node.params.params)]
+    keywords = {*parameters, *(parameter.name.value for parameter in function.node.params.kwonly_params)}
+    everything = [argument.value for argument in call.args]
+    if not names <= keywords or any(argument.star for argument in call.args):
+        return everything
+    if parameters[:1] in (["self"], ["cls"]):
+        parameters = parameters[1:]
+    positional = dict(zip(parameters, (argument.value for argument in call.args if argument.keyword is None)))
+    named = {argument.keyword.value: argument.value for argument in call.args if argument.keyword is not None}
+    passed = positional | named
+    return [passed[name] for name in names if name in passed]
+
+
+def remembered(module: Module, node: cst.CSTNode, find: Callable[[Module, cst.CSTNode], set[str]]) -> set[str]:
+    """What ``find`` says of a node, found once: the same loop is met on many ways."""
+    key = (find.__name__, node)
+    if key not in module.memory:
+        module.memory[key] = find(module, node)
+    return module.memory[key]
+
+
+def _bound_in(module: Module, node: cst.CSTNode) -> set[str]:
+    """Names that every turn of a loop binds anew."""
+    tree = module.tree
+    bound: set[str] = set()
+    if isinstance(node, (cst.ListComp, cst.SetComp, cst.GeneratorExp, cst.DictComp)):
+        clause = node.for_in
+        while clause is not None:
+            bound |= _target_names(tree, clause.target)
+            clause = clause.inner_for_in
+        return bound
+    if isinstance(node, cst.For):
+        bound |= _target_names(tree, node.target)
+    for inner in tree.descendants(node.body) if isinstance(node, (cst.For, cst.While)) else ():
+        if isinstance(inner, cst.AssignTarget) and isinstance(inner.target, cst.Subscript):
+            bound |= _target_names(tree, inner.target.value)
+        elif isinstance(inner, (cst.AssignTarget, cst.For)):
+            bound |= _target_names(tree, inner.target)
+        elif isinstance(inner, cst.AugAssign):
+            bound |= _target_names(tree, inner.target)
+        elif isinstance(inner, cst.Call) and isinstance(inner.func, cst.Attribute) and inner.func.attr.value in ("append", "extend", "insert", "update"):
+            bound |= _target_names(tree, inner.func.value)
+    return bound
+
+
+def _target_names(tree, target: cst.CSTNode) -> set[str]:
+    if isinstance(target, (cst.Attribute, cst.Subscript)):
+        return set()
+    return {node.value for node in tree.descendants(target) if isinstance(node, cst.Name)}
+
+
+def local_names(module: Module, function: cst.CSTNode) -> set[str]:
+    """Names that belong to a function itself, but for self and cls."""
+    tree = module.tree
+    names = set()
+    parameters = function.params
+    for parameter in (*parameters.posonly_params, *parameters.params, *parameters.kwonly_params):
+        names.add(parameter.name.value)
+    names -= {"self", "cls"}
+    for node in tree.descendants(function.body):
+        if isinstance(node, cst.AssignTarget):
+            names |= _target_names(tree, node.target)
+        elif isinstance(node, cst.For):
+            names |= _target_names(tree, node.target)
+    return names

@@ -1,0 +1,102 @@
+"""Where a piece of code stands: before what, under which conditions, for which versions."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from kerascheck.semantics.values import Call, Made, Scope
+
+if TYPE_CHECKING:
+    from kerascheck.semantics.module import Module
+    from kerascheck.semantics.tree import Tree
+
+
+class Place:
+    """A module and a node: where a finding about something absent goes."""
+
+    def __init__(self, module: Module, node: cst.CSTNode):
+        self.module, self.node = module, node
+
+
+def happens_before(first: Call, second: Call) -> bool:
+    """Whether ``first`` has certainly run when ``second`` runs, both seen in program order."""
+    if first.order >= second.order:
+        return False
+    roots = (first.scope.root, second.scope.root)
+    if roots[0] is not roots[1] and (roots[0].function is not None or "process" in (roots[0].label, roots[1].label)):
+        return False
+    around = set(map(id, second.scope.chain()))
+    return all(id(scope) in around for scope in first.scope.chain() if scope.kind in ("branch", "handler", "handed"))
+
+
+def is_guarded(scope: Scope) -> bool:
+    """Whether a place only runs under a condition that the program chooses."""
+    return any(inner.kind in ("branch", "handler") for inner in scope.chain())
+
+
+def expects_one(scope: Scope) -> bool:
+    """Whether a place runs only where something is counted to be one, as in ``if len(gpus) == 1``."""
+    for inner in scope.chain():
+        test = inner.node.test if inner.kind == "branch" and inner.label == "if" and isinstance(inner.node, cst.If) else None
+        if isinstance(test, cst.Comparison) and any(
+            isinstance(target.operator, cst.Equal) and isinstance(target.comparator, cst.Integer) and target.comparator.value == "1"
+            for target in test.comparisons
+        ):
+            return True
+    return False
+
+
+def in_session(scope: Scope) -> bool:
+    """Whether a place stands in the session of a TensorFlow 1 graph."""
+    return any(inner.kind == "with" and isinstance(inner.value, Made) and inner.value.name.endswith("Session") for inner in scope.chain())
+
+
+def is_expected_to_raise(scope: Scope) -> bool:
+    """Whether a place stands in a try of its own function."""
+    for inner in scope.chain():
+        if inner.kind == "try":
+            return True
+        if inner.kind in ("call", "root"):
+            break
+    return False
+
+
+_VERSION_NAME = re.compile(r"version|is_v[12]|(?:^|_)tf_?[12](?:_|$)|^hasattr$|^executing_eagerly$|^(?:is_)?keras_3$", re.I)
+
+
+def handles_versions(scope: Scope) -> bool:
+    """Whether a place is written for one of several versions: under a test of a version, or in a try that expects the failure."""
+    return any(inner.kind in ("branch", "try") and _is_for_versions(inner.module.tree, inner.node) for inner in scope.chain())
+
+
+def stands_for_versions(tree: Tree, node: cst.CSTNode) -> bool:
+    """:func:`handles_versions` for a node that is no call."""
+    return any(_is_for_versions(tree, holder) for holder in tree.ancestors(node))
+
+
+def _is_for_versions(tree: Tree, node: cst.CSTNode) -> bool:
+    if isinstance(node, (cst.If, cst.IfExp)):
+        names = {inner.value for inner in tree.descendants(node.test) if isinstance(inner, cst.Name)}
+        return any(_VERSION_NAME.search(name) for name in names)
+    return isinstance(node, cst.Try) and any(
+        inner.value in ("TypeError", "AttributeError", "Exception", "ValueError", "ImportError", "ModuleNotFoundError")
+        for handler in node.handlers
+        if handler.type is not None
+        for inner in tree.descendants(handler.type)
+        if isinstance(inner, cst.Name)
+    )
+
+
+def receiver_text(call: Call) -> str:
+    function = call.node.func if isinstance(call.node, cst.Call) else None
+    parts = []
+    while isinstance(function, cst.Attribute):
+        function = function.value
+        if isinstance(function, cst.Attribute):
+            parts.append(function.attr.value)
+        elif isinstance(function, cst.Name):
+            parts.append(function.value)
+    return " ".join(parts).lower()

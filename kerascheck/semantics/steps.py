@@ -1,0 +1,207 @@
+"""Training steps written by hand: the tape of a weight update, the loop that runs it, and what forbids to compile it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from kerascheck.semantics import library
+from kerascheck.semantics.loops import SHORT_LOOP, turns
+from kerascheck.semantics.places import receiver_text
+from kerascheck.semantics.values import Call, Scope
+
+if TYPE_CHECKING:
+    from kerascheck.semantics.module import Module
+    from kerascheck.semantics.tree import Tree
+
+
+_ENVIRONMENT = re.compile(r"(?:^|_)env(?:s|ironment|ironments)?\d*$", re.I)
+
+
+@dataclass(frozen=True, slots=True)
+class EagerStep:
+    """A training step that runs operation by operation.
+
+    Attributes:
+        module, node: the ``def`` of the step; of a step written inside the loop the ``with tf.GradientTape()``, or the statement that calls the function with it.
+        is_function: whether it is the former.
+        update: the call that updates the weights.
+        loop: the loop that runs the step.
+    """
+
+    module: Module
+    node: cst.CSTNode
+    is_function: bool
+    update: Call
+    loop: Scope
+
+
+def eager_steps(module: Module) -> Iterator[EagerStep]:
+    """Hand-written steps that a loop runs and nothing on the way compiles, each once.
+
+    A step that is compiled somewhere, one behind a decorator that cannot be read, a
+    loop of a few turns and a step that drives a Python environment are left out.
+    """
+    if module.is_graph_code:
+        return
+    updates = module.program.updates
+    compiled = {call.node for call in updates if call.scope.traced_by()}
+    # A step that is written down twice, with tf.function and without, is there to be compared.
+    twins = {
+        node.name.value for node in module.run.compiled
+        if isinstance(node, cst.FunctionDef) and node in module.tree.parents and not any(isinstance(outer, cst.ClassDef) for outer in module.tree.ancestors(node))
+    }  # fmt: skip
+    seen = set()
+    for call in updates:
+        if call.node in compiled or turns(call.scope) <= SHORT_LOOP or next(call.scope.loops(), None) is None:
+            continue
+        if any(
+            function.opaque or function.node in module.run.compiled or function.name in twins and function.owner is None and function.module is module
+            for function in call.scope.functions()
+        ):
+            continue
+        tape = tape_of(module, call)
+        if tape is None or any(_calls_saved_model(module, each) for each in {tape.frame, tape.call.scope.frame}):
+            continue
+        frame = tape.frame
+        inner = next((loop for loop in tape.scope.loops(across_calls=False) if isinstance(loop.node, (cst.For, cst.While))), None)
+        loop = inner or next((loop for loop in frame.loops() if isinstance(loop.node, (cst.For, cst.While))), None)
+        if loop is None:
+            continue
+        # Where a program plays a game, a step can only be compiled if it is a function of its own, and nothing but TensorFlow.
+        if _drives_environment(module, list(call.scope.frames())) and (inner is not None or _needs_python(module, frame)):
+            continue
+        region = inner if inner is not None else frame
+        # A model that is copied in each turn cannot be copied in a graph.
+        if any(other.name == "keras.models.clone_model" and region in other.scope.chain() for other in module.run.calls):
+            continue
+        if _asks_environment(region.module.tree, inner.node if inner is not None else frame.function.node) or _acts_on_values(module, tape.call):
+            continue
+        if inner is not None or frame.function is None or isinstance(frame.function.node, cst.Lambda):
+            written, node = tape.scope.module, tape.scope.module.tree.statement(tape.node)
+        else:
+            written, node = frame.function.module, frame.function.node
+        if node not in seen:
+            seen.add(node)
+            yield EagerStep(written, node, inner is None and frame.function is not None, call, loop)
+
+
+@dataclass(frozen=True, slots=True)
+class Tape:
+    """Where the gradients of an update are recorded.
+
+    Attributes:
+        call: the GradientTape.
+        frame: the function that holds both the update and the tape, or calls what holds them.
+        node, scope: the tape in that function, or the call that leads to it.
+    """
+
+    call: Call
+    frame: Scope
+    node: cst.CSTNode
+    scope: Scope
+
+
+def tape_of(module: Module, update: Call) -> Tape | None:
+    """The GradientTape of a weight update: that of the same function and loop, else of a function that the same turn calls before it."""
+    tapes = module.program.tapes
+    own = next((frame for frame in update.scope.frames() if frame in tapes), None)
+    near = [Tape(tape, own, tape.node, tape.scope) for tape in tapes[own]] if own is not None else []
+    loop = next(_seen_from(own or update.scope.frame, update)[1].loops(across_calls=False), None)
+    # A network may have a loop of its own beside that of another.
+    beside = next((tape for tape in near if next(tape.scope.loops(across_calls=False), None) is loop), None)
+    return beside or next(_called_tapes(module, update), near[0] if near else None)
+
+
+def _called_tapes(module: Module, update: Call) -> Iterator[Tape]:
+    """The tapes of functions that Python calls beside a weight update and nothing compiles, those of the nearest loop first.
+
+    The functions around the update itself are not among them.
+    """
+    tapes = {tape: inner for inner, (tape, *_) in module.program.tapes.items() if tape.order < update.order}
+    compiled = {tape.node for tape in tapes if tape.scope.traced_by()}
+    around = list(update.scope.frames())
+    for frame in around:
+        turn = next(_seen_from(frame, update)[1].loops(across_calls=False), None)
+        reached = {tape: _seen_from(frame, tape) for tape, inner in tapes.items() if inner not in around and any(each is frame for each in inner.frames())}
+        same = {tape: way for tape, way in reached.items() if next(way[1].loops(across_calls=False), None) is turn}
+        # What is compiled may well be where the gradients come from.
+        if any(tape.node in compiled for tape in same):
+            return
+        for tape, (node, scope) in same.items():
+            if not any(function.opaque or function.node in module.run.compiled for function in tapes[tape].functions()):
+                yield Tape(tape, frame, node, scope)
+
+
+def _seen_from(frame: Scope, call: Call) -> tuple[cst.CSTNode, Scope]:
+    """A call as a function has it that leads there: the node and place of its own call on that way."""
+    node, scope = call.node, call.scope
+    while scope.frame is not frame:
+        node, scope = scope.frame.node, scope.frame.parent
+    return node, scope
+
+
+def _calls_saved_model(module: Module, frame: Scope) -> bool:
+    """Whether a function calls a SavedModel, whose functions are compiled already."""
+    return any(
+        call.name is not None and call.name.startswith(library.COMPILED_LOADERS) and call.attribute == "__call__" and call.scope.frame is frame
+        for call in module.run.calls
+    )
+
+
+def _needs_python(module: Module, frame: Scope) -> bool:
+    """Whether what a function calls by itself gives numbers of Python or NumPy, which a graph cannot."""
+    return any(
+        call.scope.frame is frame and (call.attribute in ("predict", "predict_on_batch", "numpy", "step", "sample") or (call.name or "").startswith(("numpy.", "random.")))
+        for call in module.run.calls
+    )
+
+
+def environment_loop(module: Module, scope: Scope) -> Scope | None:
+    """The innermost loop around a place, also around the calls that lead there, whose turns play a game or simulation in Python."""
+    loops = [loop for loop in scope.loops() if isinstance(loop.node, (cst.For, cst.While))]
+    return next((loop for loop in loops if any(map(_steps_environment, module.pipelines.calls_in(loop)))), None)
+
+
+def _steps_environment(call: Call) -> bool:
+    return call.attribute == "step" and (
+        call.name is None and "env" in receiver_text(call) or (call.name or "").startswith(("gym.", "gymnasium."))
+    )
+
+
+def _drives_environment(module: Module, frames: list[Scope]) -> bool:
+    """Whether one of these functions plays a game or simulation in Python."""
+    inside = set(map(id, frames))
+    return any(id(call.scope.frame) in inside and _steps_environment(call) for call in module.run.calls)
+
+
+def _asks_environment(tree: Tree, region: cst.CSTNode) -> bool:
+    """Whether a loop or function calls methods of an environment, by its name, whatever they are called."""
+    return any(
+        isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and _ENVIRONMENT.search(_last_name(node.func.value)) is not None
+        for node in tree.descendants(region)
+    )
+
+
+def _last_name(node: cst.CSTNode) -> str:
+    name = node.attr if isinstance(node, cst.Attribute) else node
+    return name.value if isinstance(name, cst.Name) else ""
+
+
+def _acts_on_values(module: Module, tape: Call) -> bool:
+    """Whether code under a tape goes on with what Python makes of a tensor's numbers: ``actions = space.decode(chosen.numpy())``."""
+    tree = tape.module.tree
+    statement = tree.statement(tape.node)
+    known = {call.node for call in module.run.calls if (call.name or "").startswith(("builtins.", "numpy.", *library.TENSOR_LIBRARIES))}
+    for node in tree.descendants(statement.body) if isinstance(statement, cst.With) else ():
+        if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and node.func.attr.value == "numpy":
+            given = tree.parents.get(node)
+            call = tree.parents.get(given) if isinstance(given, cst.Arg) else None
+            # What stands alone, such as a line for a log, gives nothing back.
+            if isinstance(call, cst.Call) and call not in known and not isinstance(tree.parents.get(call), cst.Expr):
+                return True
+    return False
