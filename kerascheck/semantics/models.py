@@ -23,6 +23,7 @@ from kerascheck.semantics.values import (
     Class,
     Const,
     Dataset,
+    External,
     Function,
     Group,
     Instance,
@@ -414,6 +415,12 @@ class _Builder:
         code = [base.module.tree.code_of(base.node) for base in classes] if unknown else []
         return not any(re.search(rf"\bself\.{re.escape(name)}\b(?:\[[^\]]*\])*\s*\(", each) for name in unknown for each in code)
 
+    def _is_light(self, function: Value) -> bool:
+        """Whether a function is known to look at each number of a tensor no more than a few times."""
+        if isinstance(function, External):
+            return function.name.startswith(_FUNCTIONS_OF) and function.name.rpartition(".")[2] in _LIGHT
+        return isinstance(function, Function) and function.node not in self._opaque
+
     # ------------------------------------------------------------------- their parts
 
     def _placed(self, model: Model, value: Value, scope: Scope | None, shape: Shape = None, depth: int = 0) -> tuple[Layer | None, list[Layer]]:
@@ -444,6 +451,8 @@ class _Builder:
             inside += [Layer(other.value, other.made, other.certain and certain, other.shape) for other in nested.layers]
         elif isinstance(value, Instance):
             model.closed = model.closed and self._is_only_layers(value)
+        elif layer.name == "keras.layers.Lambda":
+            model.closed = model.closed and all(map(self._is_light, options_of(made.argument(0, "function"))))
         elif library.class_of(value.name) == "keras.Model" and not value.name.startswith("keras.applications."):
             model.closed = False
         return layer, inside

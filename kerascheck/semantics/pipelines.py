@@ -365,7 +365,8 @@ class Pipelines:
             return count
         if call is None or call.attribute != "fit" or call.argument(None, "initial_epoch") is not None:
             return None
-        if call.argument(None, "steps_per_epoch") is not None and not repeated:
+        # Steps that are computed, from the length of the data, are meant to be all of it.
+        if constant(call.argument(None, "steps_per_epoch")) is not None and not repeated:
             return None
         epochs = call.argument(3, "epochs")
         epochs = 1 if epochs is None else constant(epochs)

@@ -74,6 +74,9 @@ def output_shape(layer: Value, shape: Shape) -> Shape:
     name, call = layer.name, layer.call
     if name in _UNCHANGED:
         return shape
+    if name == "keras.layers.Lambda":
+        told = literal_shape(call.argument(1, "output_shape"))
+        return told and (None, *told)
     if name == "keras.layers.RepeatVector":
         # It takes nothing but rows of vectors.
         return (shape[0] if shape else None, _number(call, 0, "n"), shape[-1] if shape else None)

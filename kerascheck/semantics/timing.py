@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from kerascheck.semantics import library
 from kerascheck.semantics.repetition import constructor
-from kerascheck.semantics.values import Call, Made, Scope, constant
+from kerascheck.semantics.values import Call, Made, Scope
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -22,8 +22,7 @@ _FUNCTIONS = {
     "evaluate": "test", "test_on_batch": "test",
     "predict": "predict", "predict_on_batch": "predict",
 }  # fmt: skip
-_SPEED = re.compile(r"fps|latenc|throughput|speed|benchmark|inference|run.?time|(?:process|predict)\w*[_ ]time|per[_ ](?:step|image|sample|batch|second|call|item)|average|mean", re.I)
-_UNITS = (60, 3600, 1000, 1_000_000)
+_SPEED = re.compile(r"fps|latenc|throughput|speed|benchmark|inference|run.?time|(?:process|predict)\w*[_ ]time|per[_ ](?:step|image|frame|sample|example|token|batch|second|call|item)|average|mean", re.I)
 _FIRST = re.compile(r"\bfirst|cold|warm|trac(?:e|ing)|compil(?:e|ation)_?(?:time|s)|start.?up|\binit", re.I)
 # What a device works on for a while.
 _HEAVY = re.compile(r"keras\.Model\.__call__$|(?:tensorflow\.(?:linalg\.)?|keras\.ops\.)(?:matmul|einsum|tensordot|matvec)$|tensorflow\.nn\.conv")
@@ -142,9 +141,7 @@ def measures_speed(module: Module, interval: Interval) -> bool:
 
 def _tells(call: Call, elapsed: Call) -> bool:
     """Whether a call divides a time by a number of items, or puts it beside others of its kind."""
-    if call.name not in ("time.rate", "builtins.list.append") or not any(isinstance(value, Made) and value.call is elapsed for value in call.arguments.positional):
-        return False
-    return not any(constant(value) in _UNITS for value in call.arguments.positional)
+    return call.name in ("time.rate", "builtins.list.append") and any(isinstance(value, Made) and value.call is elapsed for value in call.arguments.positional)
 
 
 def unread_work(module: Module, calls: list[Call]) -> Execution | None:

@@ -34,6 +34,7 @@ from kerascheck.semantics.values import (
 )
 
 
+_UNITS_OF_TIME = (60, 3600, 1000, 1_000_000, 1_000_000_000)
 _BINARY = {
     cst.Add: lambda a, b: a + b,
     cst.Subtract: lambda a, b: a - b,
@@ -219,12 +220,14 @@ class Expressions:
         return UNKNOWN
 
     def _timed(self, node: cst.BinaryOperation, left: Value, right: Value) -> Value | None:
-        """A difference of two readings of a clock, and such a difference by something else; None for all other values."""
+        """A difference of two readings of a clock, in whatever unit, and such a difference by something else; None for all other values."""
         readings = [isinstance(side, Made) and side.name in library.CLOCKS for side in (left, right)]
         if all(readings) and isinstance(node.operator, cst.Subtract):
             name = "time.elapsed"
-        elif isinstance(node.operator, (cst.Divide, cst.Multiply)) and any(isinstance(side, Made) and side.name == "time.elapsed" for side in (left, right)):
-            name = "time.rate"
+        elif isinstance(node.operator, (cst.Divide, cst.Multiply)):
+            name, elapsed = "time.rate", next((side for side in (left, right) if isinstance(side, Made) and side.name == "time.elapsed"), None)
+            if elapsed is None or constant(right if left is elapsed else left) in _UNITS_OF_TIME and (left is elapsed or isinstance(node.operator, cst.Multiply)):
+                return elapsed
         else:
             return None
         return Made(name, self._record(node, name, None, UNKNOWN, Arguments([left, right])))
@@ -279,7 +282,7 @@ class Expressions:
         if isinstance(value, Tensor):
             self.indexed.add(node)
             self._use("key" if isinstance(constant(key), str) else "index", node)
-            return Tensor("item")
+            return Tensor("element" if value.origin == "element" else "item")
         if isinstance(value, Group):
             if len(indices) == 1 and isinstance(indices[0], tuple):
                 cut = array_shapes.slice_of(indices[0])

@@ -11,8 +11,8 @@ from kerascheck.semantics.values import constant
 _CHEAP = {
     "keras.layers." + name
     for name in (
-        "Activation BatchNormalization Concatenate Dense Dropout ELU Embedding Flatten GaussianNoise GlobalAveragePooling1D InputLayer LayerNormalization "
-        "LeakyReLU Normalization ReLU Rescaling Reshape Softmax"
+        "Activation Add Average BatchNormalization Concatenate Dense Dot Dropout ELU Embedding Flatten GaussianNoise GlobalAveragePooling1D GlobalMaxPooling1D "
+        "InputLayer Lambda LayerNormalization LeakyReLU Maximum Minimum Multiply Normalization Permute PReLU ReLU RepeatVector Rescaling Reshape Softmax Subtract"
     ).split()
 } | {"keras.Sequential", "keras.Model"}  # fmt: skip
 _RECURRENT = {"keras.layers." + name for name in ("GRU", "LSTM", "SimpleRNN")}

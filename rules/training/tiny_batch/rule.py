@@ -19,9 +19,10 @@ _SMALL_INPUT = 32 * 32 * 3
 _CHEAP = {
     "keras.layers." + name
     for name in (
-        "Activation Add AveragePooling1D AveragePooling2D BatchNormalization CategoryEncoding CenterCrop Concatenate Conv1D Conv2D Dense Dropout ELU "
-        "Embedding Flatten GaussianNoise GlobalAveragePooling1D GlobalAveragePooling2D GlobalMaxPooling1D GlobalMaxPooling2D InputLayer "
-        "LayerNormalization LeakyReLU MaxPooling1D MaxPooling2D Normalization ReLU Rescaling Reshape Softmax SpatialDropout1D SpatialDropout2D "
+        "Activation Add Average AveragePooling1D AveragePooling2D BatchNormalization CategoryEncoding CenterCrop Concatenate Conv1D Conv2D Dense Dot Dropout ELU "
+        "Embedding Flatten GaussianNoise GlobalAveragePooling1D GlobalAveragePooling2D GlobalMaxPooling1D GlobalMaxPooling2D InputLayer Lambda "
+        "LayerNormalization LeakyReLU Maximum MaxPooling1D MaxPooling2D Minimum Multiply Normalization PReLU ReLU Rescaling Reshape Softmax SpatialDropout1D "
+        "SpatialDropout2D Subtract "
         "Cropping1D Cropping2D DepthwiseConv2D Permute RepeatVector SeparableConv2D UpSampling1D UpSampling2D ZeroPadding1D ZeroPadding2D"
     ).split()
 } | {"keras.Sequential", "keras.Model"}  # fmt: skip
