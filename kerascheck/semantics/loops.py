@@ -35,7 +35,7 @@ def varies(expression: cst.CSTNode, scope: Scope) -> Scope | None:
     names = {node.value for node in module.tree.descendants(expression) if isinstance(node, cst.Name)}
     for current in scope.chain():
         if current.kind == "loop":
-            if names & remembered(current.module, current.node, _bound_in):
+            if names & remembered(current.module, current.node, bound_in):
                 return current
         elif current.kind == "call" and current.function is not None:
             function = current.function.node
@@ -71,8 +71,8 @@ def remembered(module: Module, node: cst.CSTNode, find: Callable[[Module, cst.CS
     return module.memory[key]
 
 
-def _bound_in(module: Module, node: cst.CSTNode) -> set[str]:
-    """Names that every turn of a loop binds anew."""
+def bound_in(module: Module, node: cst.CSTNode) -> set[str]:
+    """Names that every turn of a loop or comprehension binds anew."""
     tree = module.tree
     bound: set[str] = set()
     if isinstance(node, (cst.ListComp, cst.SetComp, cst.GeneratorExp, cst.DictComp)):

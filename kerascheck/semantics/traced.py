@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from kerascheck.semantics.loops import arguments_for, local_names, remembered
+from kerascheck.semantics.loops import arguments_for, bound_in, local_names, remembered
 from kerascheck.semantics.places import Place
-from kerascheck.semantics.values import UNKNOWN, Call, Function, Group, Instance, Iteration, Made, Scope, Value, constant, holds_tensor, options_of
+from kerascheck.semantics.values import UNKNOWN, Call, Function, Group, Instance, Iteration, Made, Mapping, Scope, Value, constant, holds_tensor, options_of
 
 if TYPE_CHECKING:
     from kerascheck.semantics.module import Module
@@ -77,18 +77,34 @@ def traced_calls(module: Module) -> Iterator[tuple[Call, str]]:
     """Calls in compiled code, in program order, each place once, with what compiles it.
 
     None in a program that switches compilation off, none of what a program calls eagerly only, by
-    a hand-written loop without ``fit``, none behind a question of how the code runs, and none of graphs of TensorFlow 1.
+    a hand-written loop without ``fit``, none of metrics that no model is seen to be compiled with, none behind a question of how
+    the code runs, and none of graphs of TensorFlow 1.
     """
     program = module.program
     if builds_graphs(module) or program.runs_eagerly:
         return
     seen = set()
+    compiled_metrics = {value.cls for call in program.model_calls("compile") for value in _instances(call.argument(2, "metrics"))}
     for call in module.run.calls:
         how = compiled_by(call.scope)
         if how is None or call.node in seen or (how not in ("tf.function", "train_step") and program.steps_eagerly) or asks_for_mode(call.scope):
             continue
+        # Some are for eager evaluation only, and say so nowhere.
+        metric = tracing_frame(call.scope).function if how == "metric" else None
+        if metric is not None and metric.owner is not None and metric.owner not in compiled_metrics:
+            continue
         seen.add(call.node)
         yield call, how
+
+
+def _instances(value: Value | None) -> Iterator[Instance]:
+    """The objects of classes of the tree in a value, also those in lists and dictionaries."""
+    for option in options_of(value):
+        if isinstance(option, Instance):
+            yield option
+        elif isinstance(option, (Group, Mapping)):
+            for item in option.items if isinstance(option, Group) else option.items.values():
+                yield from _instances(item)
 
 
 _MODE = re.compile(r"eager|symbolic|in_tf_function|\bbackend\b|torch|jax|numpy|ndarray|KerasTensor", re.I)
@@ -225,7 +241,7 @@ def side_effects(module: Module) -> Iterator[SideEffect]:
     # Who sets the seed there wants the same numbers each time.
     seeding = {call.scope.frame.node for call in module.run.calls if call.name in ("numpy.random.seed", "random.seed")}
     for call, how in traced_calls(module):
-        # Some metrics are for eager evaluation only, and say so nowhere; python-in-map tells of the functions of datasets.
+        # A number that is kept in a metric may be meant for eager evaluation; python-in-map tells of the functions of datasets.
         if how == "metric" or any(frame.traced == "map" for frame in call.scope.frames()):
             continue
         name = call.name or ""
@@ -272,7 +288,10 @@ def is_captured(call: Call) -> bool:
         return True
     if not isinstance(receiver, cst.Name):
         return False
-    around = _enclosing(call.module.tree, call.node)
+    tree = call.module.tree
+    if any(isinstance(outer, cst.BaseComp) and receiver.value in bound_in(call.module, outer) for outer in tree.ancestors(call.node)):
+        return False
+    around = _enclosing(tree, call.node)
     for frame in call.scope.frames():
         if frame.function is not None and frame.function.node in around and receiver.value in remembered(frame.function.module, frame.function.node, local_names):
             return False

@@ -7,6 +7,7 @@ from kerascheck.semantics.traced import compiled_by, recursive_calls, side_effec
 from kerascheck.semantics.values import holds_tensor
 
 HEAD = "import os\nimport random\nimport time\nimport numpy as np\nimport tensorflow as tf\nfrom tensorflow import keras\nfrom z import mark, cond\n"
+METRIC = "class M(keras.metrics.Metric):\n    def update_state(self, y_true, y_pred, sample_weight=None): mark()\n"
 LAYER = "class L(keras.layers.Layer):\n    def call(self, x):\n"
 
 
@@ -25,6 +26,10 @@ def marks(module):
         ("class M(keras.Model):\n    def train_step(self, data): mark()", ["train_step"]),
         ("def loss(a, b): mark()\nkeras.Sequential([]).compile(loss=loss)", ["loss"]),
         ("keras.layers.Lambda(lambda x: mark())", ["Lambda"]),
+        (f"{METRIC}keras.Sequential([]).compile('adam', 'mse', metrics=['mae', M()])", ["metric"]),
+        # For eager evaluation only, as far as can be seen.
+        (METRIC, []),
+        (f"{METRIC}m = M()\nm.update_state(1, 2)", []),
         # Real values, or Python again.
         ("@tf.function\ndef f(x): tf.py_function(lambda v: mark(), [x], tf.float32)", []),
         ("@tf.function\ndef f():\n    with tf.init_scope(): mark()", []),
@@ -105,6 +110,7 @@ def test_what_a_model_hands_to_its_layer_is_known_better_than_by_name(tmp_path, 
         ("start = time.time()", ["time.time()"]),
         ("self.seen.append(x)", ["append"]),
         ("found = []\n        found.append(x)", []),
+        ("found = [[], []]\n        [each.append(x) for each in found]", []),
         # Variables made in the first trace, which keep their numbers.
         ("if not self.seen: self.seen.extend([tf.Variable(0.0) if g is not None else g for g in [x]])", []),
         ("if not self.seen: self.seen.extend([x, tf.Variable(0.0)])", ["extend"]),

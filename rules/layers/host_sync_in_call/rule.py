@@ -56,7 +56,7 @@ class HostSyncInCall(Rule):
       hand-written eager loop calls, the PyTorch backend.
     - `tf.py_function`, `tf.init_scope`, and branches that ask how the code runs
       (`if tf.executing_eagerly():`).
-    - Callbacks and plain functions.
+    - Callbacks and plain functions, and metrics that no model is seen to be compiled with: some are for eager evaluation only.
 
     ## Use instead
 

@@ -3,6 +3,7 @@ from kerascheck.rule import Rule
 from kerascheck.semantics.functions import display
 from kerascheck.semantics.library import PY_FUNCTIONS
 from kerascheck.semantics.traced import traced_calls, trains_in
+from kerascheck.semantics.values import Group
 
 
 class PyFunctionInCall(Rule):
@@ -27,6 +28,7 @@ class PyFunctionInCall(Rule):
     ## When it stays silent
 
     - Metrics, `test_step` and `predict_step`: scores that exist in Python only are computed there.
+    - Functions that give nothing back (`Tout=[]`): they write a summary or a message.
     - Input pipelines, of which `py-function-in-map` speaks.
     - Compiled functions that train nothing, whatever tapes there are elsewhere in the file, programs that run eagerly, and the PyTorch backend.
 
@@ -59,6 +61,9 @@ class PyFunctionInCall(Rule):
 
     def check(self, module):
         for call, how in traced_calls(module):
+            returned = call.argument(2, "Tout")
+            if isinstance(returned, Group) and not returned.items and not returned.open:
+                continue
             if call.name in PY_FUNCTIONS and (how in ("call", "train_step", "loss", "Lambda") or how == "tf.function" and trains_in(module, call.scope)):
                 yield self.finding(
                     call,
