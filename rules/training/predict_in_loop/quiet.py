@@ -169,6 +169,11 @@ def first(model):
         break
 
 
+def tiles(model, images):
+    # Each turn predicts a part of all the pictures.
+    return [model.predict(images[:, left : left + 64]) for left in range(0, images.shape[1], 64)]
+
+
 def once(model, row):
     # One item, but no loop calls this.
     return model.predict(row[None])
@@ -178,4 +183,4 @@ if __name__ == "__main__":
     network = build()
     progress(network), plot(network), whole(network), on_batches(network)
     show(network, tf.data.Dataset.from_tensor_slices((x, y)).batch(8))
-    print(once(network, x[0]), first(network), surface(network, np.load("grids.npy")), ensemble([network, build()]), cross_validate(), forest(), baseline())
+    print(once(network, x[0]), first(network), surface(network, np.load("grids.npy")), tiles(network, x), ensemble([network, build()]), cross_validate(), forest(), baseline())

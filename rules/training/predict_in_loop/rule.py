@@ -41,7 +41,7 @@ class PredictInLoop(Rule):
 
     - Loops over models, folds, files or datasets, where each call gets a whole array or dataset. A loop inside of one over models is
       reported where each call is written to get one item, as `row[None]`.
-    - A whole array that does not depend on the loop, as once per epoch.
+    - A whole array that does not depend on the loop, as once per epoch, and a part of all its examples: `images[:, top:bottom]`.
     - Loops of at most 10 turns in total, as `take(1)`, literal ranges and slices tell, or a `break` under no condition.
     - Loops that plot with Matplotlib, also on axes of which the origin is not seen, or wait for `input` in every turn: they are for people.
     - Loops whose turns also train for several epochs, or with a generator: beside that a `predict` is short.
@@ -102,7 +102,7 @@ class PredictInLoop(Rule):
             # A loop that plots or asks is for people, and waits for them.
             if loop is not None and any(_is_for_people(other, loop) for other in module.pipelines.calls_in(loop)):
                 continue
-            if loop is None or in_session(call.scope) or turns(call.scope) <= _A_FEW:
+            if loop is None or in_session(call.scope) or turns(call.scope) <= _A_FEW or _is_of_all(given.value):
                 continue
             if counting_branch(call.scope, loop) is not None or any(map(_trains_long, module.pipelines.calls_in(loop))):
                 continue
@@ -143,6 +143,12 @@ def _trains_long(call):
     return call.attribute == "fit_generator" or call.attribute == "fit" and (
         epochs is not None and constant(epochs) != 1 or call.argument(None, "steps_per_epoch") is not None
     )
+
+
+def _is_of_all(node):
+    """Whether an expression takes the same part of every example, as ``x[:, a:b]``."""
+    first, *others = node.slice if isinstance(node, cst.Subscript) else (None,)
+    return bool(others) and isinstance(first.slice, cst.Slice) and first.slice.lower is None and first.slice.upper is None and first.slice.step is None
 
 
 def _is_one_item(module, node):
