@@ -13,10 +13,12 @@ PARSED = "ds = tf.data.TFRecordDataset('a').map(parse).map({}).batch(8)\nmodel.f
 READ = "def read(path):\n    image = {}\n    return image / 255\ndef parse(path):\n    return tf.numpy_function(read, [path], tf.float32)\n"
 FILES = "import cv2\n" + READ + MODEL + "ds = tf.data.Dataset.from_tensor_slices(names()).map(parse).batch(8)\nmodel.fit(ds, epochs=9)\n"
 OWN = "class Net(keras.Model):\n    def __init__(self):\n        super().__init__()\n        self.one, self.two = layers.Dense(64), layers.Dense(1)\n    def call(self, x):\n        {}\n        return self.two(self.one(x))\n"
+LAMBDA = "def mixed(v):\n    return {}\ni = keras.Input((9,))\nh = layers.Lambda(mixed, output_shape=(2,))(layers.Dense(2)(i))\nnet = keras.Model(i, layers.Dense(9)(h))\nnet.compile('adam', 'mse')\nw = 1\nnet.fit(load(), load(), epochs=50)\n"
 TINY = "net = Net()\nnet.compile('adam', 'mse')\nnet.fit(np.ones((64000, 9)), np.ones((64000, 1)), epochs=20, batch_size={})\n"
 STEPS = "def step(x):\n    with tf.GradientTape() as tape:\n        loss = tf.reduce_sum(model(x))\n    optimizer.apply_gradients(zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables))\n    return loss\n"
 EPOCHS = MODEL + "import time\noptimizer = keras.optimizers.SGD()\n" + STEPS + "for epoch in range(100):\n    start = time.time()\n    for x in load():\n        loss = step(x)\n{}    print(time.time() - start)\n"
 MAPPED = "class Parser:\n    def __init__(self):\n        self.size = 3\n    def parse(self, x):\n        self.x = tf.cast(x, tf.float32)\n        {}\np = Parser()\nds = tf.data.Dataset.range(99).map(p.parse).batch(8)\nmodel.fit(ds)\n"
+CLOCKED = "import time\n" + MODEL + "@tf.function\ndef run(x): return model(x)\nfor x in load():\n    start = time.time()\n    run(x)\n    {}\n"
 GAME = "import gym\nenv = gym.make('Game')\n" + MODEL + "for step in range(9000):\n    state, reward, done, info = env.step(0)\n    if {}:\n        model.fit(state, reward)\n"
 
 
@@ -80,6 +82,9 @@ GAME = "import gym\nenv = gym.make('Game')\n" + MODEL + "for step in range(9000)
         # OpenCV and NumPy give the same for a file in each epoch; a draw does not.
         ("KC113", FILES.format("cv2.resize(cv2.imread(path.decode()), (9, 9))"), [13]),
         ("KC113", FILES.format("cv2.imread(path.decode()) * np.random.rand()"), []),
+        # Steps that are computed are all of the data; a number may be a part of them.
+        ("KC113", FILES.format("cv2.imread(path.decode())").replace("epochs=9", "epochs=9, steps_per_epoch=len(names()) // 8"), [13]),
+        ("KC113", FILES.format("cv2.imread(path.decode())").replace("epochs=9", "epochs=9, steps_per_epoch=8"), []),
         ("KC113", FILES.format("cv2.imread(path.decode()) + unknown(path)"), []),
         ("KC115", MODEL + "ds = tf.data.Dataset.from_tensor_slices(a).batch(8).shuffle(9)\nmodel.fit(ds)\n", [7]),
         ("KC115", MODEL + "ds = tf.data.Dataset.from_tensor_slices(a).apply(tf.data.experimental.dense_to_ragged_batch(8)).shuffle(9)\nmodel.fit(ds)\n", [7]),
@@ -102,6 +107,9 @@ GAME = "import gym\nenv = gym.make('Game')\n" + MODEL + "for step in range(9000)
         ("KC407", MODEL + "model.fit(np.ones((400, 4)), np.ones((400, 1)), epochs=1000)\n", [6]),
         ("KC407", MODEL + "model.fit(np.ones((400, 4)), np.ones((400, 1)), epochs=20)\n", []),
         ("KC407", MODEL + "model.fit(load(), load(), steps_per_epoch=load(), epochs=load())\n", [6]),
+        # A Lambda has no weights; what its function does may still be long.
+        ("KC407", LAMBDA.format("2 * v"), [10]),
+        ("KC407", LAMBDA.format("tf.nn.conv1d(v, w, 1, 'SAME')"), []),
         ("KC411", MODEL.replace("(4,)", "(28, 28, 1)").replace("layers.Dense(8)", "layers.Convolution2D(8, 3), layers.MaxPool2D(), layers.Flatten()") + "model.fit(load(), load())\n", [7]),
         ("KC411", MODEL.replace("(4,)", "(99, 99, 1)").replace("layers.Dense(8)", "layers.Convolution2D(8, 3), layers.MaxPool2D(), layers.Flatten()") + "model.fit(load(), load())\n", []),
         ("KC411", MODEL.replace("(4,)", "(20, 9)").replace("layers.Dense(8)", "layers.LSTM(8)") + "model.fit(load(), load())\n", [7]),
@@ -116,6 +124,12 @@ GAME = "import gym\nenv = gym.make('Game')\n" + MODEL + "for step in range(9000)
         ("KC402", EPOCHS.format("        kept.append(np.shape(loss))\n"), []),
         ("KC602", EPOCHS.format(""), [18]),
         ("KC602", EPOCHS.format("    print(float(loss))\n"), []),
+        # A part of a second is a time like another, and tells of speed where it is one per example.
+        ("KC602", CLOCKED.format("m.update((time.time() - start) * 1e6)"), []),
+        ("KC602", CLOCKED.format("m.update((time.time() - start) * 1e6 / 128)"), [13]),
+        ("KC602", CLOCKED.format("m.update(60 * (time.time() - start) / len(x))"), [13]),
+        # What a turn gets is in the memory of the host.
+        ("KC402", EPOCHS.replace("load()", "tf.data.Dataset.range(900)").format("        kept.append(np.mean(x[:]))\n        print(float(loss))\n"), [19]),
         ("KC409", MODEL + "for i in range(9):\n    model.compile('adam', 'mse')\n    model.fit(x, y)\n", [8]),
         ("KC409", MODEL + "for name, each in {'a': model, 'b': model}.items():\n    for i in range(9): each.fit(x, y)\n    each.compile('adam', 'mse')\n", []),
         ("KC415", GAME.format("len(memory) > 32"), [12]),
@@ -176,6 +190,15 @@ def test_a_map_costs_where_it_is_trained_on(tmp_path, use, severities):
     assert [finding["severity"] for finding in found] == severities
     # Stateful, it is serial wherever it is used.
     assert all("runs one call at a time" in finding["message"] for finding in found)
+
+
+@pytest.mark.parametrize(("inside", "fixed"), [("pass", True), ("print(float(loss))", False), ("other.predict(x)", False)])
+def test_a_step_that_runs_python_is_not_decorated(tmp_path, inside, fixed):
+    step = STEPS.replace("    return loss\n", f"    {inside}\n    return loss\n")
+    (tmp_path / "train.py").write_text(HEAD + MODEL + "other = keras.models.load_model('a.keras')\noptimizer = keras.optimizers.SGD()\n" + step + "for x in load():\n    step(x)\n")
+    result = kerascheck("--isolated", "--select", "KC401", "--output-format", "json", "--exit-zero", str(tmp_path / "train.py"))
+    (finding,) = json.loads(result.out)["findings"]
+    assert (finding["fix"] is not None) is fixed
 
 
 @pytest.mark.parametrize(("beside", "said"), [("", True), ("gunicorn\n", False)])

@@ -385,8 +385,13 @@ def compile_step(module: Module, function: cst.CSTNode) -> Fix | None:
     return make_fix(UNSAFE, "Decorate with @tf.function", build)
 
 
+_METHODS_IN_PYTHON = frozenset("fit train_on_batch evaluate test_on_batch predict predict_on_batch get_weights set_weights load_weights save".split())
+
+
 def _ends_in_python(call: Call) -> bool:
-    """Whether a call reads a tensor back, or draws a number of Python or NumPy."""
+    """Whether a call reads a tensor back, trains or predicts by itself, or draws a number of Python or NumPy."""
+    if call.attribute in _METHODS_IN_PYTHON and call.name == f"keras.Model.{call.attribute}":
+        return True
     reads = call.attribute == "numpy" or call.name in ("builtins.float", "builtins.int") and any(map(holds_tensor, call.arguments.values()))
     return reads or (call.name or "").startswith(("numpy.random.", "random."))
 

@@ -69,7 +69,7 @@ class MissingStepsPerExecution(Rule):
     - No `fit` of the model comes after that `compile`.
     - The argument is given, or may be in `**options`; `run_eagerly`; other backends, which were not measured; TensorFlow before 2.4,
       which lacks it.
-    - Convolutions, attention, recurrent layers over more than ten time steps or an unknown number of them; models and layers of the project's own that make weights themselves, or do more than call layers and
+    - Convolutions, attention, a `Lambda` that does more than look at each number a few times, recurrent layers over more than ten time steps or an unknown number of them; models and layers of the project's own that make weights themselves, or do more than call layers and
       compute number by number; any whose size is not known. Only dense layers may leave the width of their data open; it counts as 784 columns then.
     - A callback that acts on batches (`TerminateOnNaN`, `on_train_batch_end`, `save_freq=100`, `update_freq="batch"`), or one that is not known.
     - Fewer than ten steps in an epoch, or fewer than 500 in all, as far as arrays, batches and `steps_per_epoch` tell; a batch size that is not known.
