@@ -96,7 +96,7 @@ def test_a_file_that_does_not_parse_is_one_clear_error(explained):
 
 
 def test_what_holds_of_a_model_is_told_where_it_is_compiled_and_fitted(explained):
-    text = SCRIPT.replace("keras.layers.Dense(1)])", "keras.layers.Dense(1), keras.layers.Lambda(f)])")
+    text = SCRIPT.replace("keras.layers.Dense(1)])", "keras.layers.Dense(1), keras.layers.Attention()])")
     for line in (6, 9):
         assert "model.consists_of(_CHEAP" in explained(line, text, select="KC407").out
     # A condition over all that is fitted is evaluated with the names of the rule.

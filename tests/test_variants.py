@@ -30,6 +30,9 @@ GAME = "import gym\nenv = gym.make('Game')\n" + MODEL + "for step in range(9000)
         ("KC405", "import matplotlib.pyplot as plt\n" + GAN + LOOK, [10]),
         ("KC405", "import matplotlib.pyplot as plt\n" + GAN + "    plt.imshow(fake)\n", []),
         ("KC405", GAN + "    axes[0].imshow(fake)\n", []),
+        # A part of all examples is no single item; a text that grows is one.
+        ("KC405", MODEL + "model.fit(x, y)\nfor i in range(99):\n    model.predict(x[:, i : i + 9])\n", []),
+        ("KC405", MODEL + "model.fit(x, y)\nfor i in range(99):\n    model.predict(x[:, : i + 1, :])\n", [9]),
         # Beside several epochs of training one predict is short.
         ("KC405", MODEL + "for i in range(99):\n    x, y = load()\n    model.fit(x, y, epochs=1)\n    model.predict(x)\n", [10]),
         ("KC405", MODEL + "for i in range(99):\n    x, y = load()\n    model.fit(x, y, epochs=5)\n    model.predict(x)\n", []),
@@ -107,6 +110,9 @@ GAME = "import gym\nenv = gym.make('Game')\n" + MODEL + "for step in range(9000)
         ("KC407", MODEL + "model.fit(np.ones((400, 4)), np.ones((400, 1)), epochs=1000)\n", [6]),
         ("KC407", MODEL + "model.fit(np.ones((400, 4)), np.ones((400, 1)), epochs=20)\n", []),
         ("KC407", MODEL + "model.fit(load(), load(), steps_per_epoch=load(), epochs=load())\n", [6]),
+        # A million weights, in batches that take a while and in smaller ones.
+        ("KC407", MODEL.replace("(4,)", "(1000,)").replace("Dense(8)", "Dense(1000)") + "model.fit(load(), load(), epochs=20, batch_size=256)\n", []),
+        ("KC407", MODEL.replace("(4,)", "(1000,)").replace("Dense(8)", "Dense(1000)") + "model.fit(load(), load(), epochs=20, batch_size=64)\n", [6]),
         # A Lambda has no weights; what its function does may still be long.
         ("KC407", LAMBDA.format("2 * v"), [10]),
         ("KC407", LAMBDA.format("tf.nn.conv1d(v, w, 1, 'SAME')"), []),

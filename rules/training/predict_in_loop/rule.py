@@ -146,9 +146,10 @@ def _trains_long(call):
 
 
 def _is_of_all(node):
-    """Whether an expression takes the same part of every example, as ``x[:, a:b]``."""
-    first, *others = node.slice if isinstance(node, cst.Subscript) else (None,)
-    return bool(others) and isinstance(first.slice, cst.Slice) and first.slice.lower is None and first.slice.upper is None and first.slice.step is None
+    """Whether an expression takes the same part of every example, as ``x[:, a:b]``; ``x[:, :n]`` is a text that grows."""
+    cuts = [element.slice for element in node.slice] if isinstance(node, cst.Subscript) else []
+    cuts = [(cut.lower is not None, cut.upper is not None) if isinstance(cut, cst.Slice) else None for cut in cuts]
+    return cuts[:1] == [(False, False)] and (True, True) in cuts
 
 
 def _is_one_item(module, node):
