@@ -50,6 +50,8 @@ GAME = "import gym\nenv = gym.make('Game')\n" + MODEL + "for step in range(9000)
         ("KC309", MODEL + "model.run_eagerly = True\nmodel.fit(x, y)\n", [7]),
         ("KC309", MODEL + "other = keras.Sequential([])\nother.run_eagerly = True\nother.predict_on_batch(x)\nmodel.fit(x, y)\n", []),
         ("KC407", MODEL + "model.fit(load(), load(), epochs=20)\n", [6]),
+        ("KC102", MODEL + "model.fit(tf.data.Dataset.from_tensor_slices(load()).repeat(3))\n", []),
+        ("KC102", MODEL + "model.fit(tf.data.Dataset.from_tensor_slices(load()).shuffle(9))\n", [7]),
         ("KC407", MODEL + "model.fit(load(), load(), epochs=2000)\n", []),
         ("KC407", "model = keras.Sequential([])\nmodel.compile('adam', 'mse')\nmodel.fit(load(), load(), epochs=20)\n", []),
         ("KC411", MODEL + "model.fit(load(), load(), epochs=20)\n", [7]),

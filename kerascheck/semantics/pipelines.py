@@ -379,6 +379,9 @@ class Pipelines:
             last = _behind_passing(sink.stage)
             if role != "train" or last.node in seen or runs_ahead(last) is not False or is_cut_short(last):
                 continue
+            # Slices of arrays take no time to prepare.
+            if last.name.endswith((".from_tensor_slices", ".from_tensors", ".range")):
+                continue
             upstream = list(last.upstream())
             if any(stage.name in ("apply", "parameter") for stage in upstream):
                 continue

@@ -44,6 +44,7 @@ class MissingPrefetch(Rule):
     - The chain ends in `prefetch`; in a `map`, `interleave` or `batch` with parallel calls; or in
       a `batch` right behind such a `map`; or in a `zip`, `concatenate`, `sample_from_datasets` or `choose_from_datasets` of
       datasets that all do.
+    - It consists of slices of arrays, and perhaps a `repeat`: there is nothing to prepare.
     - A prefetch stands further up: see `prefetch-not-last`.
     - The dataset comes from a Keras utility or from another source that prefetches, such as
       `image_dataset_from_directory`, `make_csv_dataset` or `tfds.load`.
