@@ -223,6 +223,16 @@ def test_keras_may_come_with_the_star_of_a_module_beside(tmp_path):
     assert [finding["line"] for finding in json.loads(result.out)["findings"]] == [3]
 
 
+def test_what_a_dataset_of_another_module_reads_is_seen_where_it_is_trained_on(tmp_path):
+    (tmp_path / "data.py").write_text(
+        HEAD + "import cv2\nclass Photos(keras.utils.PyDataset):\n    def __init__(self, paths):\n        super().__init__()\n        self.paths = paths\n"
+        "    def __getitem__(self, index):\n        return cv2.imread(self.paths[index])\n"
+    )  # fmt: skip
+    (tmp_path / "train.py").write_text(HEAD + "from data import Photos\n" + MODEL + "model.fit(Photos(load()))\n")
+    result = kerascheck("--isolated", "--select", "KC110", "--output-format", "json", "--exit-zero", str(tmp_path / "train.py"))
+    assert [finding["line"] for finding in json.loads(result.out)["findings"]] == [8]
+
+
 def test_what_a_module_beside_does_is_reported_where_it_stands(tmp_path):
     (tmp_path / "base.py").write_text(
         HEAD + "optimizer = keras.optimizers.SGD()\nkeras.backend.set_floatx('float64')\nmodel = keras.Sequential([layers.Dense(1)])\nclass Old:\n    "

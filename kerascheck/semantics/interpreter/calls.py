@@ -435,7 +435,18 @@ class Calls:
                 named = {"validation_data": "validation", "callbacks": "escape"}.get(key, role) if isinstance(key, str) else role
                 self._sink(named or "escape", dataset, node)
         self._run_arguments(arguments, node, tensors=False)
+        for value in arguments.values():
+            self._run_items(value, node)
         return UNKNOWN
+
+    def _run_items(self, value: Value, node: cst.CSTNode) -> None:
+        """What Keras asks a PyDataset of another module for; the functions of this one are run anyway."""
+        for option in options_of(value):
+            if isinstance(option, Instance) and library.class_of_bases(option.cls.external_bases()) == "keras.utils.PyDataset":
+                method = option.cls.member("__getitem__")
+                if isinstance(method, Function) and method.module is not self.entry:
+                    place = Scope("handed", self.scope, self.module, node)
+                    self._inside(place, lambda function: self._inline(function, Arguments([UNKNOWN]), node), self._bound(method, option))
 
     def _call_strategy(self, call: Call, attribute: str, arguments: Arguments, node: cst.CSTNode) -> Value:
         if attribute in ("run", "experimental_run_v2", "call_for_each_replica"):
