@@ -84,6 +84,9 @@ REMOVED_NAMESPACES: dict[str, str | None] = {
     "keras.backend.tensorflow_backend": None,
 }
 
+ONLY_TENSORFLOW_1 = ("app", "flags", "gfile", "layers", "logging", "python_io")
+"""Namespaces of TensorFlow 1 that a program of another version cannot use (tried like REMOVED); what REMOVED lists is no sign, but reported."""
+
 DEPRECATED: dict[str, str | None] = {
     # Tried with TensorFlow 2.21: these are there, and those with a name beside them are the same object under it, but for
     # experimental_run_functions_eagerly, which does what run_functions_eagerly does (eager_function_run.py).

@@ -429,3 +429,34 @@ def test_examples_of_a_generator_are_put_into_batches(tmp_path, batch, said):
 def test_what_is_set_on_a_configuration_of_another_library_is_read_there(tmp_path, size, said):
     code = f"import numpy as np, wandb\nconfig = wandb.config\nconfig.rows = {size}\nmodel.fit(np.ones((5000, 4)), load(), batch_size=config.rows)\n"
     assert bool(findings(tmp_path, code, "", "--select", "KC411")) is said
+
+
+OF_1 = "model = tf.keras.Sequential([tf.keras.Input((None, 4))])\nmodel.add(tf.keras.layers.TimeDistributed(tf.keras.layers.Dense(3)))\nmodel.add(tf.keras.layers.LSTM(8, recurrent_dropout=0.1))\nmodel.fit(load())\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "codes"),
+    [
+        ("", "KC208 KC209 KC306 KC311"),
+        ("tf.gfile.Open('a')\n", ""),
+        ("from tensorflow import gfile\n", ""),
+        ("tf.app.run()\n", ""),
+        ("with tf.train.MonitoredTrainingSession(): pass\n", ""),
+        ("class Log(tf.compat.v1.train.SessionRunHook): pass\n", ""),
+        # What TensorFlow 2 keeps, under its name there, and what is chosen by the version.
+        ("import tensorflow.compat.v1 as v1\nv1.app.run()\n", "KC208 KC209 KC306 KC311"),
+        ("tf.compat.v1.logging.set_verbosity('ERROR')\n", "KC208 KC209 KC306 KC311"),
+        ("if tf.__version__ < '2': tf.logging.set_verbosity('ERROR')\n", "KC208 KC209 KC306 KC311"),
+        ("try: tf.logging.set_verbosity('ERROR')\nexcept AttributeError: pass\n", "KC208 KC209 KC306 KC311"),
+        ("@tf.function\ndef f(): pass\ntf.logging.set_verbosity('ERROR')\n", "KC208 KC209 KC306 KC311"),
+    ],
+)
+def test_what_only_tensorflow_1_has_is_for_tensorflow_1(tmp_path, text, codes):
+    code = f"{text}config = tf.ConfigProto()\n{OF_1}"
+    assert " ".join(sorted(finding["code"] for finding in findings(tmp_path, code, "", "--select", "KC208,KC209,KC306,KC311"))) == codes
+
+
+@pytest.mark.parametrize(("switch", "said"), [("tf.compat.v1.disable_v2_behavior()", False), ("v1.disable_eager_execution()", False), ("v1.disable_resource_variables()", True)])
+def test_without_eager_execution_it_is_keras_2(tmp_path, switch, said):
+    code = f"import tensorflow.compat.v1 as v1\ndef main():\n    {switch}\n    model.fit_generator(load())\nmain()\n"
+    assert bool(findings(tmp_path, code, "", "--select", "KC414")) is said
