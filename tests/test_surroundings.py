@@ -460,3 +460,18 @@ def test_what_only_tensorflow_1_has_is_for_tensorflow_1(tmp_path, text, codes):
 def test_without_eager_execution_it_is_keras_2(tmp_path, switch, said):
     code = f"import tensorflow.compat.v1 as v1\ndef main():\n    {switch}\n    model.fit_generator(load())\nmain()\n"
     assert bool(findings(tmp_path, code, "", "--select", "KC414")) is said
+
+
+@pytest.mark.parametrize(
+    ("option", "function", "pin", "said"),
+    [
+        ("map_parallelization = True", "x + 1.0", "tensorflow==2.4", ""),
+        ("map_parallelization = True\noptions.experimental_optimization.apply_default_optimizations = False", "x + 1.0", "", ""),
+        ("map_parallelization = switch()", "x + 1.0", "tensorflow==2.4", "warning"),
+        ("map_parallelization = True", "x + tf.random.normal(())", "tensorflow==2.4", "warning"),
+    ],
+)
+def test_maps_are_parallel_where_the_options_say_so(tmp_path, option, function, pin, said):
+    code = f"options = tf.data.Options()\noptions.experimental_optimization.{option}\n"
+    code += f"ds = tf.data.Dataset.from_tensor_slices(load()).map(lambda x: {function}).batch(8).with_options(options)\nmodel.fit(ds)\n"
+    assert "".join(finding["severity"] for finding in findings(tmp_path, code, pin, "--select", "KC101")) == said
