@@ -320,6 +320,12 @@ def test_graphs_of_tensorflow_1_are_built_once(tmp_path, pin, said):
     assert bool(findings(tmp_path, code, pin, "--select", "KC204")) is said
 
 
+@pytest.mark.parametrize(("arguments", "said"), [("lr=0.1", False), ("decay=0.1", True), ("learning_rate=0.1", True)])
+def test_an_optimizer_that_keras_3_refuses_is_made_for_keras_2(tmp_path, arguments, said):
+    code = f"optimizer = tf.keras.optimizers.SGD({arguments})\nwith tf.distribute.MirroredStrategy().scope():\n    model = tf.keras.Sequential([tf.keras.layers.Dense(1)])\n    model.compile(optimizer, 'mse')\nmodel.fit(load())\n"
+    assert bool(findings(tmp_path, code, "", "--select", "KC501")) is said
+
+
 def test_what_a_library_is_handed_may_not_have_run(tmp_path):
     code = "from z import register\ndef block(): return tf.constant(1)\nregister(block)\nfor gpu in tf.config.list_physical_devices('GPU'): tf.config.experimental.set_memory_growth(gpu, True)\n"
     assert not findings(tmp_path, code, "", "--select", "KC307")

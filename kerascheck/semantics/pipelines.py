@@ -121,6 +121,12 @@ class Operation:
         return self.argument(_PARALLEL.get(self.name), "num_parallel_calls")
 
     @property
+    def written_parallelism(self) -> cst.BaseExpression | None:
+        """How that argument is written; None where it is not written out."""
+        node = self.call.arguments.node(_PARALLEL.get(self.name), "num_parallel_calls") if self.call is not None else None
+        return node.value if node is not None else None
+
+    @property
     def inside(self) -> Stage | None:
         """The interleave/flat_map whose function holds this operation."""
         for scope in self.stages[0].scope.chain():
