@@ -462,7 +462,7 @@ def test_what_only_tensorflow_1_has_is_for_tensorflow_1(tmp_path, text, codes):
     assert " ".join(sorted(finding["code"] for finding in findings(tmp_path, code, "", "--select", "KC208,KC209,KC306,KC311"))) == codes
 
 
-@pytest.mark.parametrize(("switch", "said"), [("tf.compat.v1.disable_v2_behavior()", False), ("v1.disable_eager_execution()", False), ("v1.disable_resource_variables()", True)])
+@pytest.mark.parametrize(("switch", "said"), [("tf.compat.v1.disable_v2_behavior()", False), ("v1.disable_eager_execution()", False), ("v1.disable_resource_variables()", True), ("pass  # disable_eager_execution()", True)])
 def test_without_eager_execution_it_is_keras_2(tmp_path, switch, said):
     code = f"import tensorflow.compat.v1 as v1\ndef main():\n    {switch}\n    model.fit_generator(load())\nmain()\n"
     assert bool(findings(tmp_path, code, "", "--select", "KC414")) is said

@@ -41,7 +41,7 @@ _WORTH_FOLLOWING = re.compile(
 )
 
 _IMPORT_LINE = re.compile(r"^[ \t]*(?:from[ \t]+(?P<base>[.\w]+)[ \t]+import[ \t]+(?P<names>\([^)]*\)|[^\n#;]+)|import[ \t]+(?P<plain>[^\n#;(]+))", re.M)
-_GRAPH_SWITCH = re.compile(r"disable_eager_execution\(|disable_v2_behavior\(")
+_GRAPH_SWITCH = re.compile(r"^[^#\n]*\bdisable_(?:eager_execution|v2_behavior)\(", re.M)
 _GRAPH_CODE = re.compile(
     r"\bsess(?:ion)?\.run\(|\b_make_predict_function\(|with tf\.(?:compat\.v1\.)?Session|tensorflow\.contrib\b|"
     r"\btf\.(?:compat\.v1\.)?(?:placeholder|estimator|contrib|truncated_normal|get_variable|get_collection|add_to_collection|"
