@@ -7,12 +7,17 @@ rewrites pipelines when they are iterated, and several utilities prefetch on the
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 NEWEST_TENSORFLOW = (2, 21)
 
 TENSORFLOW_RELEASES = (*((1, minor) for minor in range(16)), *((2, minor) for minor in range(NEWEST_TENSORFLOW[1] + 1)))
 KERAS_RELEASES = (*((1, minor) for minor in range(3)), *((2, minor) for minor in range(16)), *((3, minor) for minor in range(16)))
+
+LAST_FOR_PYTHON = {(2, 7): (2, 1), (3, 5): (2, 3), (3, 6): (2, 6), (3, 7): (2, 11), (3, 8): (2, 13), (3, 9): (2, 20)}
+"""The last release of TensorFlow with wheels for a version of Python, which no newer one has (wheels of the package index, for Linux)."""
+_PYTHON_RELEASES = (*LAST_FOR_PYTHON, *((3, minor) for minor in range(10, 15)))
 
 KERAS_3_SINCE = (2, 16)
 """``tf.keras`` is Keras 3 from TensorFlow 2.16 on (release notes)."""
@@ -83,6 +88,9 @@ REMOVED_NAMESPACES: dict[str, str | None] = {
     "keras.layers.experimental.preprocessing": "keras.layers",
     "keras.backend.tensorflow_backend": None,
 }
+
+ONLY_TENSORFLOW_1 = ("app", "flags", "gfile", "layers", "logging", "python_io")
+"""Namespaces of TensorFlow 1 that a program of another version cannot use (tried like REMOVED); what REMOVED lists is no sign, but reported."""
 
 DEPRECATED: dict[str, str | None] = {
     # Tried with TensorFlow 2.21: these are there, and those with a name beside them are the same object under it, but for
@@ -176,6 +184,13 @@ def newest_allowed(specifier: str, releases: tuple[tuple[int, int], ...]) -> tup
         if any(wanted.contains(f"{major}.{minor}.{patch}") for patch in range(6)):
             return major, minor
     return None
+
+
+def newest_for_python(specifiers: Iterable[str]) -> tuple[int, int] | None:
+    """The newest TensorFlow for the newest Python that any of some specifiers allows; None where that is not known, or is the newest of all."""
+    allowed = [newest_allowed(specifier, _PYTHON_RELEASES) for specifier in specifiers]
+    pythons = [python for python in allowed if python is not None]
+    return LAST_FOR_PYTHON.get(max(pythons)) if pythons and len(pythons) == len(allowed) else None
 
 
 def parse_version(text: str) -> tuple[int, int]:

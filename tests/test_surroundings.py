@@ -320,6 +320,12 @@ def test_graphs_of_tensorflow_1_are_built_once(tmp_path, pin, said):
     assert bool(findings(tmp_path, code, pin, "--select", "KC204")) is said
 
 
+@pytest.mark.parametrize(("arguments", "said"), [("lr=0.1", False), ("decay=0.1", True), ("learning_rate=0.1", True)])
+def test_an_optimizer_that_keras_3_refuses_is_made_for_keras_2(tmp_path, arguments, said):
+    code = f"optimizer = tf.keras.optimizers.SGD({arguments})\nwith tf.distribute.MirroredStrategy().scope():\n    model = tf.keras.Sequential([tf.keras.layers.Dense(1)])\n    model.compile(optimizer, 'mse')\nmodel.fit(load())\n"
+    assert bool(findings(tmp_path, code, "", "--select", "KC501")) is said
+
+
 def test_what_a_library_is_handed_may_not_have_run(tmp_path):
     code = "from z import register\ndef block(): return tf.constant(1)\nregister(block)\nfor gpu in tf.config.list_physical_devices('GPU'): tf.config.experimental.set_memory_growth(gpu, True)\n"
     assert not findings(tmp_path, code, "", "--select", "KC307")
@@ -429,3 +435,49 @@ def test_examples_of_a_generator_are_put_into_batches(tmp_path, batch, said):
 def test_what_is_set_on_a_configuration_of_another_library_is_read_there(tmp_path, size, said):
     code = f"import numpy as np, wandb\nconfig = wandb.config\nconfig.rows = {size}\nmodel.fit(np.ones((5000, 4)), load(), batch_size=config.rows)\n"
     assert bool(findings(tmp_path, code, "", "--select", "KC411")) is said
+
+
+OF_1 = "model = tf.keras.Sequential([tf.keras.Input((None, 4))])\nmodel.add(tf.keras.layers.TimeDistributed(tf.keras.layers.Dense(3)))\nmodel.add(tf.keras.layers.LSTM(8, recurrent_dropout=0.1))\nmodel.fit(load())\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "codes"),
+    [
+        ("", "KC208 KC209 KC306 KC311"),
+        ("tf.gfile.Open('a')\n", ""),
+        ("from tensorflow import gfile\n", ""),
+        ("tf.app.run()\n", ""),
+        ("with tf.train.MonitoredTrainingSession(): pass\n", ""),
+        ("class Log(tf.compat.v1.train.SessionRunHook): pass\n", ""),
+        # What TensorFlow 2 keeps, under its name there, and what is chosen by the version.
+        ("import tensorflow.compat.v1 as v1\nv1.app.run()\n", "KC208 KC209 KC306 KC311"),
+        ("tf.compat.v1.logging.set_verbosity('ERROR')\n", "KC208 KC209 KC306 KC311"),
+        ("if tf.__version__ < '2': tf.logging.set_verbosity('ERROR')\n", "KC208 KC209 KC306 KC311"),
+        ("try: tf.logging.set_verbosity('ERROR')\nexcept AttributeError: pass\n", "KC208 KC209 KC306 KC311"),
+        ("@tf.function\ndef f(): pass\ntf.logging.set_verbosity('ERROR')\n", "KC208 KC209 KC306 KC311"),
+    ],
+)
+def test_what_only_tensorflow_1_has_is_for_tensorflow_1(tmp_path, text, codes):
+    code = f"{text}config = tf.ConfigProto()\n{OF_1}"
+    assert " ".join(sorted(finding["code"] for finding in findings(tmp_path, code, "", "--select", "KC208,KC209,KC306,KC311"))) == codes
+
+
+@pytest.mark.parametrize(("switch", "said"), [("tf.compat.v1.disable_v2_behavior()", False), ("v1.disable_eager_execution()", False), ("v1.disable_resource_variables()", True), ("pass  # disable_eager_execution()", True)])
+def test_without_eager_execution_it_is_keras_2(tmp_path, switch, said):
+    code = f"import tensorflow.compat.v1 as v1\ndef main():\n    {switch}\n    model.fit_generator(load())\nmain()\n"
+    assert bool(findings(tmp_path, code, "", "--select", "KC414")) is said
+
+
+@pytest.mark.parametrize(
+    ("option", "function", "pin", "said"),
+    [
+        ("map_parallelization = True", "x + 1.0", "tensorflow==2.4", ""),
+        ("map_parallelization = True\noptions.experimental_optimization.apply_default_optimizations = False", "x + 1.0", "", ""),
+        ("map_parallelization = switch()", "x + 1.0", "tensorflow==2.4", "warning"),
+        ("map_parallelization = True", "x + tf.random.normal(())", "tensorflow==2.4", "warning"),
+    ],
+)
+def test_maps_are_parallel_where_the_options_say_so(tmp_path, option, function, pin, said):
+    code = f"options = tf.data.Options()\noptions.experimental_optimization.{option}\n"
+    code += f"ds = tf.data.Dataset.from_tensor_slices(load()).map(lambda x: {function}).batch(8).with_options(options)\nmodel.fit(ds)\n"
+    assert "".join(finding["severity"] for finding in findings(tmp_path, code, pin, "--select", "KC101")) == said

@@ -25,6 +25,8 @@ _SEVERAL = re.compile(r"num_replicas_in_sync|(?:logical|virtual)_device|cross_de
 _SINGLE = ("get_strategy", "OneDeviceStrategy")
 _SEVERAL_DEVICES = ("MirroredStrategy", "TPUStrategy")
 _SCALED = re.compile(r"\breplicas\b|num_replicas|num_workers|n_workers|global_?batch|batch_?size_?per|per_?(?:replica|gpu|device|core|worker)|replica_?batch|num_?gpus?|n_?gpus?\b|gpu_?count|len\((?:\w*gpus|.*devices)", re.I)
+# Optimizers of Keras 3 raise "Argument(s) not recognized" for it (tried with 3.15); decay is only ignored.
+_OLD_ARGUMENT = "lr"
 _OTHER_WAYS = re.compile(r"experimental_set_strategy|__enter__|enter_context|parameter_server", re.I)
 
 
@@ -107,7 +109,7 @@ def unplaced_optimizers(module: Module) -> Iterator[tuple[Call, Call]]:
     """Optimizers that Keras 3 makes outside of every scope and ``compile`` gets in that of a strategy: the calls of both.
 
     Its optimizers have variables from the start, and ``fit`` raises "Mixing different tf.distribute.Strategy objects", also
-    with a single device; those of Keras 2 make theirs in ``fit``. Source: tried with MirroredStrategy on Keras 3.15 and tf-keras 2.21.
+    with a single device; those of Keras 2 make theirs in ``fit``, and a program that says ``lr`` is for it. Source: tried with MirroredStrategy on Keras 3.15 and tf-keras 2.21.
     """
     if module.is_graph_code or module.runtime.keras < 3 or module.program.imports_old_keras or module.mentions(_OTHER_WAYS):
         return
@@ -120,7 +122,7 @@ def unplaced_optimizers(module: Module) -> Iterator[tuple[Call, Call]]:
             continue
         optimizer = compiled.argument(0, "optimizer")
         made = optimizer.call if isinstance(optimizer, Made) and library.class_of(optimizer.name) == "keras.Optimizer" else None
-        if made is None or made.node in seen or not _is_placed(compiled.scope) or _may_be_placed(made.scope):
+        if made is None or _OLD_ARGUMENT in made.arguments.keywords or made.node in seen or not _is_placed(compiled.scope) or _may_be_placed(made.scope):
             continue
         if all(isinstance(option, Made) and option.name.endswith("MirroredStrategy") for option in _entered(compiled.scope)):
             seen.add(made.node)

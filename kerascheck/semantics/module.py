@@ -10,10 +10,12 @@ from pathlib import Path
 
 import libcst as cst
 
-from kerascheck.runtime import KERAS_3_SINCE, KERAS_RELEASES, NEWEST_TENSORFLOW, TENSORFLOW_RELEASES, Runtime, newest_allowed, parse_version
+from kerascheck.runtime import KERAS_3_SINCE, KERAS_RELEASES, NEWEST_TENSORFLOW, ONLY_TENSORFLOW_1, TENSORFLOW_RELEASES, Runtime, newest_allowed, parse_version
+from kerascheck.semantics.edits import imports_as_written, names_as_written
 from kerascheck.semantics.interpreter import Interpreter
 from kerascheck.semantics.models import Model, models_of
 from kerascheck.semantics.pipelines import Pipelines
+from kerascheck.semantics.places import stands_for_versions
 from kerascheck.semantics.training import Program
 from kerascheck.semantics.tree import Tree
 from kerascheck.source.requirements import command_versions, pinned_versions, script_versions
@@ -39,15 +41,20 @@ _WORTH_FOLLOWING = re.compile(
 )
 
 _IMPORT_LINE = re.compile(r"^[ \t]*(?:from[ \t]+(?P<base>[.\w]+)[ \t]+import[ \t]+(?P<names>\([^)]*\)|[^\n#;]+)|import[ \t]+(?P<plain>[^\n#;(]+))", re.M)
-_GRAPH_SWITCH = re.compile(r"disable_eager_execution\(|disable_v2_behavior\(")
+_GRAPH_SWITCH = re.compile(r"^[^#\n]*\bdisable_(?:eager_execution|v2_behavior)\(", re.M)
 _GRAPH_CODE = re.compile(
     r"\bsess(?:ion)?\.run\(|\b_make_predict_function\(|with tf\.(?:compat\.v1\.)?Session|tensorflow\.contrib\b|"
     r"\btf\.(?:compat\.v1\.)?(?:placeholder|estimator|contrib|truncated_normal|get_variable|get_collection|add_to_collection|"
-    r"trainable_variables|global_variables|global_variables_initializer)\b"
+    r"trainable_variables|global_variables|global_variables_initializer)\b|"
+    r"\b(?:(?:Singular)?Monitored(?:Training)?Session|SessionRunHook)\b"
 )
 # tensorflow.contrib went with TensorFlow 2 (RELEASE.md of 2.0).
 _CONTRIB = re.compile(r"^[ \t]*(?:import|from)[ \t]+tensorflow\.contrib\b", re.M)
-_LAST_WITH_CONTRIB = (1, 15)
+_LAST_1 = (1, 15)
+_NAMES_OF_1 = "|".join(ONLY_TENSORFLOW_1)
+_MAY_BE_OF_1 = re.compile(rf"\b(?:tf|tensorflow)\.(?:{_NAMES_OF_1})\b|^[ \t]*from[ \t]+tensorflow[ \t]+import\b[^\n]*\b(?:{_NAMES_OF_1})\b", re.M)
+# The last two are in TensorFlow 1, too, in programs that build no graphs.
+_OF_TENSORFLOW_2 = re.compile(r"GradientTape|tf\.function|enable_eager_execution")
 _SESSION = re.compile(r"\bSession\(")
 _ANYTHING = re.compile(r"\w")
 _DIRECTIVE = re.compile(r"#\s*(?:noqa|kerascheck|KC\d|type:|pylint|pragma|ruff)", re.I)
@@ -188,6 +195,25 @@ class Module:
     def _builds_graph(self) -> bool:
         """Whether placeholders, collections or the runs of a session stand in its own text."""
         return "GradientTape" not in self.text and _GRAPH_CODE.search(self.text) is not None
+
+    @cached_property
+    def builds_graphs(self) -> bool:
+        """Whether its code is not traced but run once, to build a graph of TensorFlow 1.
+
+        A pin of another part of the project does not make it so where the module itself is written for TensorFlow 2.
+        """
+        return self.is_graph_code or self.runtime.builds_graphs and not self.mentions(_OF_TENSORFLOW_2)
+
+    @cached_property
+    def is_of_tensorflow_1(self) -> bool:
+        """Whether it uses or imports what only TensorFlow 1 has, so that it cannot run under another; not where the version chooses."""
+        if _CONTRIB.search(self.text):
+            return True
+        if self.mentions(_OF_TENSORFLOW_2) or not _MAY_BE_OF_1.search(self.text):
+            return False
+        named = [(alias, name) for alias, _, name in imports_as_written(self.tree)] + list(names_as_written(self.tree, ONLY_TENSORFLOW_1))
+        gone = {f"tensorflow.{name}" for name in ONLY_TENSORFLOW_1}
+        return any(name in gone and not stands_for_versions(self.tree, node) for node, name in named)
 
     def _used_modules(self) -> Iterator[Module]:
         """The modules of the tree that it imports and whose names stand in it again, as its text says."""
@@ -345,7 +371,7 @@ class Project:
         if settings.target_tensorflow is not None:
             target = parse_version(settings.target_tensorflow)
         else:
-            target = newest_allowed(pins["tensorflow"], TENSORFLOW_RELEASES) if "tensorflow" in pins else _LAST_WITH_CONTRIB if _CONTRIB.search(text) else None
+            target = newest_allowed(pins["tensorflow"], TENSORFLOW_RELEASES) if "tensorflow" in pins else _LAST_1 if module.is_of_tensorflow_1 else None
         pinned = newest_allowed(pins["keras"], KERAS_RELEASES) if "keras" in pins else None
         # Keras 2.3 was made for TensorFlow 2.1 and older; beside a newer one it is tf.keras that counts.
         multi_backend = settings.keras is None and pinned is not None and pinned < (2, 4) and (target or (2, 1)) <= (2, 1)
@@ -356,7 +382,8 @@ class Project:
             backend = written[1] if written else "tensorflow"
         if settings.keras is not None:
             keras = int(settings.keras)
-        elif _LEGACY.search(text):
+        elif _LEGACY.search(text) or _GRAPH_SWITCH.search(text):
+            # Nothing of Keras 3 is trained without eager execution: fit raises a RuntimeError (tried with Keras 3.15).
             keras = 2
         else:
             keras = max(pinned[0], 2) if pinned else 3 if target >= KERAS_3_SINCE else 2

@@ -53,12 +53,13 @@ _PARALLEL = {"map": 1, "interleave": 3, "map_with_legacy_function": 1, "parallel
 
 @dataclass(frozen=True, slots=True)
 class Rewrites:
-    """Which of tf.data's own rewrites are switched off for a pipeline."""
+    """Which of tf.data's own rewrites are switched off for a pipeline, and ``maps_on`` whether map_parallelization is switched on by itself."""
 
     autotune_off: bool = False
     defaults_off: bool = False
     prefetch_off: bool = False
     maps_off: bool = False
+    maps_on: bool = False
 
     def __or__(self, other: Rewrites) -> Rewrites:
         return Rewrites(
@@ -66,12 +67,13 @@ class Rewrites:
             self.defaults_off or other.defaults_off,
             self.prefetch_off or other.prefetch_off,
             self.maps_off or other.maps_off,
+            self.maps_on or other.maps_on,
         )
 
     @property
     def maps_stay_serial(self) -> bool:
         """map_parallelization does not run."""
-        return self.autotune_off or self.defaults_off or self.maps_off
+        return self.autotune_off or self.maps_off or self.defaults_off and not self.maps_on
 
     @property
     def no_prefetch(self) -> bool:
@@ -117,6 +119,12 @@ class Operation:
     def parallelism(self) -> Value | None:
         """The argument ``num_parallel_calls``; None where it is certainly not given."""
         return self.argument(_PARALLEL.get(self.name), "num_parallel_calls")
+
+    @property
+    def written_parallelism(self) -> cst.BaseExpression | None:
+        """How that argument is written; None where it is not written out."""
+        node = self.call.arguments.node(_PARALLEL.get(self.name), "num_parallel_calls") if self.call is not None else None
+        return node.value if node is not None else None
 
     @property
     def inside(self) -> Stage | None:
@@ -262,7 +270,7 @@ class Pipelines:
             pending.extend(current.inputs)
         for current in order:
             if current.name == "with_options" and not current.maybe:
-                rewrites |= _switched_off(current.argument(0, "options"))
+                rewrites |= _switched(current.argument(0, "options"))
         for current in order:
             self._roles[current.identity].add(role)
             self._rewrites[current.identity] |= rewrites
@@ -548,7 +556,7 @@ def is_reshuffled(stage: Stage) -> bool:
     return stage.name == "tensorflow.data.Dataset.list_files" and constant(stage.argument(1, "shuffle"), True) is not False
 
 
-def _switched_off(options: Value | None) -> Rewrites:
+def _switched(options: Value | None) -> Rewrites:
     result = Rewrites()
     for option in options_of(options):
         if not isinstance(option, Made):
@@ -556,14 +564,15 @@ def _switched_off(options: Value | None) -> Rewrites:
         autotune = option.attributes.get("autotune")
         older = option.attributes.get("experimental_optimization") or option.attributes.get("experimental_optimizations")
 
-        def off(owner: Value | None, name: str) -> bool:
-            return isinstance(owner, Made) and constant(owner.attributes.get(name), None) is False
+        def says(owner: Value | None, name: str) -> object:
+            return constant(owner.attributes.get(name), None) if isinstance(owner, Made) else None
 
         result |= Rewrites(
-            autotune_off=off(autotune, "enabled") or off(older, "autotune"),
-            defaults_off=off(older, "apply_default_optimizations"),
-            prefetch_off=off(older, "inject_prefetch"),
-            maps_off=off(older, "map_parallelization"),
+            autotune_off=says(autotune, "enabled") is False or says(older, "autotune") is False,
+            defaults_off=says(older, "apply_default_optimizations") is False,
+            prefetch_off=says(older, "inject_prefetch") is False,
+            maps_off=says(older, "map_parallelization") is False,
+            maps_on=says(older, "map_parallelization") is True,
         )
     return result
 

@@ -90,6 +90,15 @@ def _is_for_versions(tree: Tree, node: cst.CSTNode) -> bool:
     )
 
 
+def names_parameter(tree: Tree, node: cst.BaseExpression | None) -> bool:
+    """Whether an expression names a parameter of a function around it, so that callers choose what it is; also where it is not written out."""
+    if node is None:
+        return True
+    names = {inner.value for inner in tree.descendants(node) if isinstance(inner, cst.Name)}
+    functions = [outer for outer in tree.ancestors(node) if isinstance(outer, (cst.FunctionDef, cst.Lambda))]
+    return any(parameter.name.value in names for outer in functions for parameter in tree.descendants(outer.params) if isinstance(parameter, cst.Param))
+
+
 def receiver_text(call: Call) -> str:
     function = call.node.func if isinstance(call.node, cst.Call) else None
     parts = []

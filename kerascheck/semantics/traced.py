@@ -62,17 +62,6 @@ def compiled_by(scope: Scope) -> str | None:
     return how
 
 
-_OF_TENSORFLOW_2 = re.compile(r"GradientTape|tf\.function|enable_eager_execution")
-
-
-def builds_graphs(module: Module) -> bool:
-    """Whether the code of a module is not traced but run once, to build a graph of TensorFlow 1.
-
-    A pin of another part of the project does not make it so where the module itself is written for TensorFlow 2.
-    """
-    return module.is_graph_code or module.runtime.builds_graphs and not module.mentions(_OF_TENSORFLOW_2)
-
-
 def traced_calls(module: Module) -> Iterator[tuple[Call, str]]:
     """Calls in compiled code, in program order, each place once, with what compiles it.
 
@@ -81,7 +70,7 @@ def traced_calls(module: Module) -> Iterator[tuple[Call, str]]:
     the code runs, and none of graphs of TensorFlow 1.
     """
     program = module.program
-    if builds_graphs(module) or program.runs_eagerly:
+    if module.builds_graphs or program.runs_eagerly:
         return
     seen = set()
     compiled_metrics = {value.cls for call in program.model_calls("compile") for value in _instances(call.argument(2, "metrics"))}
@@ -369,7 +358,7 @@ def unrolled_loops(module: Module) -> Iterator[UnrolledLoop]:
     Loops over layers, over ``tf.range`` and over a length of unknown kind are left out.
     """
     program = module.program
-    if builds_graphs(module) or program.runs_eagerly:
+    if module.builds_graphs or program.runs_eagerly:
         return
     seen = set()
     for loop in module.run.loops:

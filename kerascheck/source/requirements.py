@@ -36,8 +36,9 @@ def pinned_versions(path: str | os.PathLike[str]) -> dict[str, str]:
     The nearest folder upwards whose requirements*.txt, pyproject.toml, setup.cfg, setup.py,
     environment.yml or Dockerfile names a bounded version decides; where its own files do not
     name TensorFlow, also those in a folder of it named requirements, docker or conda. Of two
-    bounds in one folder the newer one counts, under which TensorFlow repairs more by itself. What
-    cannot be read is left out.
+    bounds in one folder the newer one counts, under which TensorFlow repairs more by itself. TensorFlow
+    is not newer than its last release for the newest Python that such a file allows. What cannot be
+    read is left out.
 
     Returns:
         ``tensorflow``, ``keras`` and ``tf-keras`` to specifiers such as ``==2.15.0``,
@@ -111,14 +112,24 @@ def _normalized(name: str) -> str:
 @functools.lru_cache(maxsize=None)
 def _pins(folder: str) -> tuple[tuple[str, str], ...]:
     stated = _stated(folder)
-    found = _bounded(stated)
-    # A nearer file that asks for TensorFlow without a bound wants the newest.
-    if found or any(_package(name) == "tensorflow" for name, _ in stated):
-        return tuple((package, _newest(package, pins)) for package, pins in sorted(found.items()))
+    pins = _pinned(stated)
     parent = os.path.dirname(folder)
-    if parent == folder or os.path.exists(os.path.join(folder, ".git")):
-        return ()
-    return _pins(parent)
+    # A nearer file that asks for TensorFlow without a bound wants the newest.
+    if not pins and not any(_package(name) == "tensorflow" for name, _ in stated) and parent != folder and not os.path.exists(os.path.join(folder, ".git")):
+        pins = dict(_pins(parent))
+    return tuple(sorted(_for_python(pins, stated).items()))
+
+
+def _for_python(pins: dict[str, str], stated: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Pins with a TensorFlow that is there for the Python that requirements ask for, where there is one."""
+    from kerascheck.runtime import TENSORFLOW_RELEASES, newest_allowed, newest_for_python
+
+    last = newest_for_python({re.sub(r"\s+", "", specifier) for name, specifier in stated if _normalized(name) == "python"})
+    own = pins.get("tensorflow", "")
+    if last is None or (newest_allowed(own, TENSORFLOW_RELEASES) or last) <= last:
+        return pins
+    bound = f"{own},<{last[0]}.{last[1] + 1}".lstrip(",")
+    return {**pins, "tensorflow": bound} if newest_allowed(bound, TENSORFLOW_RELEASES) else pins
 
 
 @functools.lru_cache(maxsize=None)
@@ -160,9 +171,10 @@ def _requirements(folder: Path) -> Iterator[tuple[str, str]]:
         elif kind_of(entry) == "docker":
             text = _text(folder / entry)
             yield from _installed(text)
-            for image in _FROM.finditer(text):
-                if tag := _TENSORFLOW_IMAGE.match(image["image"]):
+            for image in _base_images(text):
+                if tag := _TENSORFLOW_IMAGE.match(image):
                     yield "tensorflow", f"=={tag['version']}"
+            yield from (("python", f"=={python}.*") for python in _pythons(text))
 
 
 def _text(path: Path) -> str:
@@ -181,7 +193,7 @@ def _requirement(line: Any) -> Iterator[tuple[str, str]]:
 def _from_pyproject(text: str) -> Iterator[tuple[str, str]]:
     from kerascheck.config import parse_toml
 
-    if "keras" not in text and "tensorflow" not in text:
+    if not any(word in text for word in ("keras", "tensorflow", "python")):
         return
     try:
         table = parse_toml(text)
@@ -189,6 +201,7 @@ def _from_pyproject(text: str) -> Iterator[tuple[str, str]]:
         return
     project = table.get("project")
     project = project if isinstance(project, dict) else {}
+    yield from _of_python(project.get("requires-python"))
     extras = project.get("optional-dependencies")
     yield from _needed_or_extra([project.get("dependencies")], extras.values() if isinstance(extras, dict) else ())
     poetry = table.get("tool", {}).get("poetry") if isinstance(table.get("tool"), dict) else None
@@ -198,6 +211,11 @@ def _from_pyproject(text: str) -> Iterator[tuple[str, str]]:
             version = version.get("version")
         if isinstance(version, str):
             yield name, _from_poetry(version)
+
+
+def _of_python(versions: object) -> Iterator[tuple[str, str]]:
+    if isinstance(versions, str) and versions.strip():
+        yield "python", versions
 
 
 def _needed_or_extra(needed: Iterable[object], extras: Iterable[object]) -> Iterator[tuple[str, str]]:
@@ -232,13 +250,14 @@ def _from_setup_cfg(text: str) -> Iterator[tuple[str, str]]:
         parser.read_string(text)
     except configparser.Error:
         return
+    yield from _of_python(parser.get("options", "python_requires", fallback=""))
     extras = parser["options.extras_require"].values() if parser.has_section("options.extras_require") else ()
     yield from _needed_or_extra([parser.get("options", "install_requires", fallback="").splitlines()], [lines.splitlines() for lines in extras])
 
 
 def _from_setup_py(text: str) -> Iterator[tuple[str, str]]:
     # Read, never run: only lists that are written out count.
-    if "keras" not in text and "tensorflow" not in text:
+    if not any(word in text for word in ("keras", "tensorflow", "python_requires")):
         return
     try:
         nodes = list(ast.walk(ast.parse(text)))
@@ -248,11 +267,13 @@ def _from_setup_py(text: str) -> Iterator[tuple[str, str]]:
                 if isinstance(target, ast.Name):
                     held.setdefault(target.id, []).append(node.value)
         keywords = [keyword for node in nodes if isinstance(node, ast.Call) for keyword in node.keywords]
-        needed, extras = (
-            [list(_written_out(keyword.value, held)) for keyword in keywords if keyword.arg == argument] for argument in ("install_requires", "extras_require")
+        needed, extras, pythons = (
+            [list(_written_out(keyword.value, held)) for keyword in keywords if keyword.arg == argument]
+            for argument in ("install_requires", "extras_require", "python_requires")
         )
     except (SyntaxError, ValueError, RecursionError):
         return
+    yield from (pair for versions in pythons for version in versions for pair in _of_python(version))
     yield from _needed_or_extra(needed, extras)
 
 
@@ -315,7 +336,24 @@ _TOML_TABLES = ("project", "project.optional-dependencies", "dependency-groups")
 _INSTALL = re.compile(r"\b(?:pip3?|uv|conda|mamba|micromamba)\s+(?:pip\s+)?(?:install|add|create)\b(?P<words>(?:[^\r\n;&|#\\]|\\r?\n|\.)*)")
 _WORD = re.compile(r"[^\s\"'\\]+")
 _TENSORFLOW_IMAGE = re.compile(r"(?:[\w.-]+/)*tensorflow/tensorflow:(?P<version>\d+\.\d+(?:\.\d+)?)(?:$|-)")
+_PYTHON_IMAGE = re.compile(r"(?:docker\.io/)?(?:library/)?python:(?P<version>\d+\.\d+)(?![\d])")
 _FROM = re.compile(r"(?mi)^[ \t]*FROM[ \t]+(?:--\S+[ \t]+)*(?P<image>\S+)")
+_ARGUMENT = re.compile(r"(?mi)^[ \t]*ARG[ \t]+(?P<name>\w+)=[\"']?(?P<default>[^\s\"']*)")
+_USED = re.compile(r"\$(?:(?P<bare>\w+)|\{(?P<name>\w+)(?::-(?P<default>[^}]*))?\})")
+
+
+def _base_images(text: str) -> Iterator[str]:
+    """The base images of a Dockerfile, with the defaults of its arguments filled in."""
+    defaults = {match["name"]: match["default"] for match in _ARGUMENT.finditer(text)}
+    for image in _FROM.finditer(text):
+        yield _USED.sub(lambda used: defaults.get(used["bare"] or used["name"]) or used["default"] or used[0], image["image"])
+
+
+def _pythons(text: str) -> Iterator[str]:
+    """The versions of Python whose own images a Dockerfile starts from."""
+    for image in _base_images(text):
+        if match := _PYTHON_IMAGE.match(image):
+            yield match["version"]
 
 
 def kind_of(path: str | os.PathLike[str]) -> str | None:
@@ -392,6 +430,13 @@ class RequirementsFile:
         self.comments = "\n".join(re.findall(r"(?m)(?:^|[ \t])(#[^\r\n]*)", text))
         read = {"pip": self._pip, "pyproject": self._pyproject, "conda": self._conda, "docker": _installs}[self.kind or "pip"]
         self.requirements = [each for start, end, by, group in read(text) if (each := self._at(start, end, by, group)) is not None]
+
+    @property
+    def newest_for_image(self) -> tuple[int, int] | None:
+        """The newest TensorFlow for the Python that a Dockerfile starts from; None where that is not known, or is the newest of all."""
+        from kerascheck.runtime import newest_for_python
+
+        return newest_for_python(f"=={python}.*" for python in _pythons(self.source.text)) if self.kind == "docker" else None
 
     def beside(self) -> Iterator[RequirementsFile]:
         """The other files of this sort in the same folder, as far as they can be read."""

@@ -53,6 +53,26 @@ def forget():
         ("Dockerfile", "FROM tensorflow/tensorflow:2.4.1-gpu-jupyter\nRUN pip install keras==2.4.*\n# RUN pip install tensorflow==2.1\n",
          {"tensorflow": "==2.4.1", "keras": "==2.4.*"}),
         ("Dockerfile", "FROM docker.io/tensorflow/tensorflow:latest-gpu\nRUN pip install tensorflow-datasets==4.0\n", {}),
+        ("Dockerfile", "ARG TAG=1.12.0-py3\nFROM tensorflow/tensorflow:$TAG\n", {"tensorflow": "==1.12.0"}),
+        ("Dockerfile", "ARG TAG\nARG V='2.4'\nFROM tensorflow/tensorflow:${V}.1-${TAG}\n", {"tensorflow": "==2.4.1"}),
+        ("Dockerfile", "FROM tensorflow/tensorflow:${TAG:-2.4.1}\n", {"tensorflow": "==2.4.1"}),
+        ("Dockerfile", "ARG TAG\nFROM tensorflow/tensorflow:${TAG}\n", {}),
+        # The last release with wheels for a Python.
+        ("setup.py", "setup(install_requires=[f'{tensorflow}>=2.1'], python_requires='>=3.6.0, <3.9.0')\n", {"tensorflow": "<2.14"}),
+        ("setup.py", "PYTHON = '>=3.6,<3.8'\nsetup(install_requires=['tensorflow>=2.4'], python_requires=PYTHON)\n", {"tensorflow": "<2.12"}),
+        ("setup.py", "setup(install_requires=['tensorflow<2.5'], python_requires='<3.9')\n", {"tensorflow": "<2.5"}),
+        ("setup.py", "setup(install_requires=['tensorflow==2.15'], python_requires='<3.9')\n", {"tensorflow": "==2.15"}),
+        ("setup.py", "setup(install_requires=['tensorflow<2.16', 'keras<4'], python_requires='<3.9')\n", {"tensorflow": "<2.16,<2.14", "keras": "<4"}),
+        ("setup.py", "setup(python_requires='>=3.6')\n", {}),
+        ("setup.py", "setup(python_requires=versions())\n", {}),
+        ("setup.cfg", "[options]\npython_requires = <3.7\n", {"tensorflow": "<2.7"}),
+        ("pyproject.toml", "[project]\nrequires-python = '>=3.7,<3.10'\n", {"tensorflow": "<2.21"}),
+        ("pyproject.toml", "[project]\nrequires-python = '>=3.7,<3.11'\n", {}),
+        ("pyproject.toml", "[tool.poetry.dependencies]\npython = '~3.7'\n", {"tensorflow": "<2.12"}),
+        ("pyproject.toml", "[tool.poetry.dependencies]\npython = '^3.7'\n", {}),
+        ("environment.yml", "dependencies:\n  - python=3.8.5\n  - tensorflow\n", {"tensorflow": "<2.14"}),
+        ("Dockerfile", "FROM python:3.6-slim AS base\nRUN pip install tensorflow\n", {"tensorflow": "<2.7"}),
+        ("Dockerfile", "FROM python:3-slim\nRUN pip install tensorflow\n", {}),
         ("gpu.Dockerfile", "FROM a\nRUN conda install -y tensorflow=2.3 && pip install \\\n  -U 'tf-keras<2.16'\n", {"tensorflow": "==2.3.*", "tf-keras": "<2.16"}),
     ],
 )  # fmt: skip
@@ -79,6 +99,16 @@ def test_bounded_versions(tmp_path, name, content, pins):
 def test_versions_that_a_notebook_installs(cells, pins):
     notebook = {"cells": [{"cell_type": "code", "source": cell} for cell in cells], "metadata": {}, "nbformat": 4}
     assert command_versions(decode("a.ipynb", json.dumps(notebook).encode()).commands) == pins
+
+
+def test_the_newest_python_counts_and_a_nearer_one_bounds_what_is_above(tmp_path):
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "setup.py").write_text("setup(install_requires=['tensorflow>=2.1'], python_requires='>=3.6')")
+    (tmp_path / "environment.yml").write_text("dependencies:\n  - python=3.7\n")
+    (tmp_path / "part").mkdir()
+    (tmp_path / "part" / "setup.py").write_text("setup(python_requires='<3.8')")
+    assert pinned_versions(tmp_path / "train.py") == {}
+    assert pinned_versions(tmp_path / "part" / "train.py") == {"tensorflow": "<2.12"}
 
 
 def test_the_newer_of_two_bounds_counts(tmp_path):

@@ -34,7 +34,8 @@ class MissingMemoryGrowth(Rule):
     - The script hides the GPUs: `CUDA_VISIBLE_DEVICES` of `-1` or nothing, or `set_visible_devices([], "GPU")`.
     - The backend is JAX or PyTorch, or the script is for a TPU.
     - Nothing is trained when the script is run; modules that only define functions.
-    - Graph code of TensorFlow 1: sessions, placeholders, estimators, `disable_eager_execution`.
+    - Graph code of TensorFlow 1: sessions, placeholders, estimators, `disable_eager_execution`; files that use what only
+      TensorFlow 1 has, such as `tf.gfile`, and pins of that version, where a session limits the memory.
 
     ## Use instead
 
@@ -70,7 +71,7 @@ class MissingMemoryGrowth(Rule):
     def check(self, module):
         program = module.program
         place = program.first_training
-        if place is None or program.limits_memory or program.pins_cpu or program.uses_tpu or module.runtime.backend != "tensorflow":
+        if place is None or program.limits_memory or program.pins_cpu or program.uses_tpu or module.runtime.backend != "tensorflow" or module.runtime.tensorflow < (2, 0):
             return
         yield self.finding(
             place,

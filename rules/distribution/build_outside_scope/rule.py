@@ -27,6 +27,7 @@ class BuildOutsideScope(Rule):
     ## When it stays silent
 
     - The model is built in a scope, also in a function that is called there, or in a `with` that cannot be read.
+    - The optimizer is made with `lr=`, which Keras 3 refuses: the program runs under Keras 2, where nothing raises.
     - The model is compiled again before it is trained, with another optimizer.
     - Where the model comes from cannot be seen.
     - The strategy is made later, under a condition, or is `OneDeviceStrategy` or the default.

@@ -54,6 +54,7 @@ class CpuOnlyRequirement(Rule):
     - `tensorflow` in a requirements file or in `pyproject.toml`: the machine may have CUDA.
     - Images of NVIDIA, of TensorFlow's own `-gpu` kind, and those of which nothing is known; NVIDIA's libraries
       installed beside it.
+    - `tensorflow` of any version in an image of a Python before 3.9, for which no release has `[and-cuda]`.
     - `tensorflow-cpu` beside another `tensorflow` in the file, or beside a file with `tensorflow[and-cuda]` in the same folder: there
       is a choice. Markers, such as that of a Mac.
     - `tensorflow-cpu` beside a plug-in that brings a GPU of its own, for DirectML, Metal or Intel.
@@ -132,7 +133,9 @@ def _problems(file: RequirementsFile, requirement: Requirement) -> Iterator[tupl
         yield "This build of TensorFlow uses no GPU; choose one with cuda in its name.", "Builds with mkl, eigen or cpu in their name are made without CUDA.", None
     elif requirement.name == "tensorflow" and requirement.by == "pip" and not requirement.extras and file.images and newest and newest >= _ONE_PACKAGE_SINCE:
         named = any(_NVIDIA.search(other.name) for other in file.requirements)
-        if not named and all(_PLAIN_IMAGE.match(image) for image in file.images) and not _NVIDIA.search(file.source.text):
+        # What no Python of the image can have is no remedy.
+        impossible = newest >= _CUDA_EXTRA_SINCE > (file.newest_for_image or newest)
+        if not named and not impossible and all(_PLAIN_IMAGE.match(image) for image in file.images) and not _NVIDIA.search(file.source.text):
             remedy = "install tensorflow[and-cuda]" if newest >= _CUDA_EXTRA_SINCE else "start from tensorflow/tensorflow:VERSION-gpu"
             yield f"This image has no CUDA, so TensorFlow uses no GPU in it; {remedy}.", f"Nothing of NVIDIA's is in {file.images[-1]} or installed here.", fix
 

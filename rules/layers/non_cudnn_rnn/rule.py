@@ -64,7 +64,8 @@ class NonCudnnRnn(Rule):
     - `dropout`, `go_backwards` and `Bidirectional`, which cuDNN allows.
     - `SimpleRNN`, `ConvLSTM2D`, own cells and stacked cells, which cuDNN does not know.
     - A cell that is also called by itself, one step at a time, and shares its weights with the RNN.
-    - Projects that pin TensorFlow below 2 or Keras below 2.4, whose layers have their own names for cuDNN.
+    - Projects that pin TensorFlow below 2 or Keras below 2.4, files that use what only TensorFlow 1 has, and its graphs and sessions: there
+      the layers for cuDNN have names of their own.
     - Scripts that hide the GPU, and scripts that choose the JAX or PyTorch backend.
 
     ## Use instead
@@ -102,7 +103,7 @@ class NonCudnnRnn(Rule):
     loss_tolerance = None
 
     def check(self, module):
-        if module.runtime.backend != "tensorflow" or module.runtime.builds_graphs or module.program.pins_cpu:
+        if module.runtime.backend != "tensorflow" or module.is_graph_code or module.runtime.builds_graphs or module.program.pins_cpu:
             return
         for call in module.program.calls("keras.layers.LSTM", "keras.layers.GRU"):
             reasons = list(_reasons(call))

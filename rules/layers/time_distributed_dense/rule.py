@@ -45,7 +45,7 @@ class TimeDistributedDense(Rule):
 
     ## When it stays silent
 
-    - Keras before 2.4 on other backends, and graphs of TensorFlow 1.
+    - Keras before 2.4 on other backends, graphs of TensorFlow 1, and files or pins for that version.
     - Sequences of one step, as behind `RepeatVector(1)`.
     - Layers that look at more than the last axis, short sequences of images, sequences of unknown length.
     - `BatchNormalization` and `PReLU`, which have other weights or statistics without the wrapper, and `Softmax`, which reads the mask.
@@ -87,7 +87,7 @@ class TimeDistributedDense(Rule):
 
     def check(self, module):
         older = module.runtime.keras < 3 or module.program.imports_old_keras
-        if module.runtime.multi_backend_keras or module.is_graph_code:
+        if module.is_graph_code or module.runtime.builds_graphs:
             return
         for call in module.program.calls("keras.layers.TimeDistributed"):
             layer = call.argument(0, "layer")

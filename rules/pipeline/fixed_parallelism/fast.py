@@ -53,10 +53,8 @@ for values, classes in counted:
 
 
 class Trainer:
-    def __init__(self, workers=12):
-        self.workers = workers
-
     def dataset(self):
+        workers = 12
         return source.map(spectrum, tf.data.AUTOTUNE).batch(20)
 
     def train(self):

@@ -39,6 +39,18 @@ def by_the_configuration(arguments):
     model.fit(source.map(scale, num_parallel_calls=max(1, os.cpu_count() // 2)).batch(8))
 
 
+class Generator:
+    def __init__(self, workers=12):
+        self.workers = workers
+
+    def flow(self, num_parallel_calls=1):
+        return source.map(scale, num_parallel_calls=num_parallel_calls).map(scale, self.workers).batch(8, num_parallel_calls=max(num_parallel_calls, 16))
+
+
+# A caller chose.
+model.fit(Generator().flow(num_parallel_calls=10))
+
+
 # --- More than cores, to wait for files and for Python -----------------------------------------
 
 

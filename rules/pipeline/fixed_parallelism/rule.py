@@ -1,6 +1,7 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.fixes import parallel_calls
+from kerascheck.semantics.places import names_parameter
 from kerascheck.semantics.values import Const, Made
 
 _SMALL_MACHINE = 8
@@ -45,6 +46,7 @@ class FixedParallelism(Rule):
     ## When it stays silent
 
     - Up to 8 calls; `tf.data.AUTOTUNE`; a number that cannot be seen.
+    - A number that comes through a parameter, or an attribute of `self`: the caller chose it, and another one may choose otherwise.
     - `prefetch`, `interleave` and reads of files, where more calls than cores hide waiting.
     - The function holds a `py_function` or `numpy_function`: how many of these may wait for each
       other is for the program to say.
@@ -84,7 +86,7 @@ class FixedParallelism(Rule):
     def check(self, module):
         for op in module.pipelines.operations("map", "batch"):
             because = _fixed(op.parallelism)
-            if because is None or not op.may_feed_training or op.facts.python_function is not None or op.facts.call_of("tensorflow.io.read_file") is not None:
+            if because is None or names_parameter(op.module.tree, op.written_parallelism) or not op.may_feed_training or op.facts.python_function is not None or op.facts.call_of("tensorflow.io.read_file") is not None:
                 continue
             yield self.finding(
                 op,

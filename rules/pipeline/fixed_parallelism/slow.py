@@ -53,11 +53,9 @@ for values, classes in counted:
 
 
 class Trainer:
-    def __init__(self, workers=12):
-        self.workers = workers
-
     def dataset(self):
-        return source.map(spectrum, self.workers).batch(20)  # KC116
+        workers = 12
+        return source.map(spectrum, workers).batch(20)  # KC116
 
     def train(self):
         return classifier().fit(self.dataset(), epochs=2, verbose=0)

@@ -139,3 +139,8 @@ model.fit(source.map(scale, num_parallel_calls=tf.data.AUTOTUNE).batch(8))
 # One call at a time of what does nothing is as good as many.
 rows = tf.data.Dataset.from_tensor_slices({"image": images, "label": labels})
 model.fit(rows.map(lambda row: (row["image"], row["label"]), num_parallel_calls=1).batch(8).prefetch(1))
+
+# Older versions make it parallel, too, when they are told to.
+told = tf.data.Options()
+told.experimental_optimization.map_parallelization = True
+model.fit(source.map(scale).batch(8).prefetch(1).with_options(told))

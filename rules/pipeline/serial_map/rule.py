@@ -46,6 +46,7 @@ class SerialMap(Rule):
       at most 32 elements before the operation is inspection.
     - `f` is a `py_function` or `numpy_function`: it holds Python's lock, and parallel calls
       did not help (ratio 1.0). See `py-function-in-map`.
+    - `f` has no state, and the options of the dataset set `experimental_optimization.map_parallelization = True`, which older versions obey, too.
     - The map is in the function of an interleave that already runs in parallel.
     - As an info, not a warning, where nothing but picking, repacking and reshaping is done, where `tf.print` is all that is stateful, and where no
       training with the dataset is seen.
@@ -107,12 +108,15 @@ class SerialMap(Rule):
             elif state is not None:
                 severity, because = Severity.WARNING, f"TensorFlow leaves stateful functions serial, and here {state.what}."
                 related = ((state.call, "this makes the function stateful"),)
-            elif not module.runtime.parallelizes_stateless_maps:
+            elif not (module.runtime.parallelizes_stateless_maps or op.rewrites.maps_on):
                 severity = Severity.WARNING
                 because = f"TensorFlow {module.runtime.tensorflow_version} does not make maps parallel by itself."
             elif op.rewrites.maps_stay_serial:
                 severity, because = Severity.WARNING, "The options of this dataset switch the automatic rewrite off."
             elif op.facts.known:
+                # Then older versions do it as well.
+                if op.rewrites.maps_on:
+                    continue
                 severity = Severity.INFO
                 because = "The function is stateless, so TensorFlow 2.6 and later make this map parallel themselves; older versions do not."
             else:

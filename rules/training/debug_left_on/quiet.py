@@ -111,3 +111,23 @@ STEP_BY_STEP = True
 switched = keras.Sequential([keras.layers.Dense(1)])
 switched.compile("adam", "mse", run_eagerly=STEP_BY_STEP)
 switched.fit(np.zeros((8, 2)), np.zeros((8, 1)))
+
+
+class Observed(keras.layers.Layer):
+    """Keeps the largest value that it has seen."""
+
+    def build(self, shape):
+        self.largest = self.add_weight(shape=(), initializer="zeros")
+
+    def call(self, inputs):
+        self.largest.assign(tf.maximum(self.largest, tf.reduce_max(inputs)))
+        return inputs
+
+
+# Run for what its layers see, not to train.
+calibrated = keras.Sequential([keras.Input((4,)), Observed()])
+calibrated.compile(run_eagerly=True)
+seen = []
+for batch in np.ones((3, 2, 4)):
+    calibrated.predict_on_batch(batch)
+    seen.append(calibrated.layers[0].largest.numpy())

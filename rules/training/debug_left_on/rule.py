@@ -5,7 +5,7 @@ from kerascheck.rule import Rule
 from kerascheck.semantics.fixes import delete_statement, drop_argument
 from kerascheck.semantics.functions import display
 from kerascheck.semantics.places import Place
-from kerascheck.semantics.values import Instance, constant
+from kerascheck.semantics.values import UNKNOWN, Instance, constant, options_of
 
 _SWITCHES = {
     "tensorflow.config.run_functions_eagerly": "makes every tf.function run operation by operation in Python",
@@ -54,6 +54,8 @@ class DebugLeftOn(Rule):
     - Under an `if` on a flag, an argument or the environment, unless all training stands under it too, and where the value is a variable.
     - Switches that are turned off, and calls that the program takes back somewhere by `False`.
     - The calls in a program that trains nothing.
+    - A model that is compiled to be run by `predict` or `predict_on_batch`, and that nothing in the program may fit: its layers can be read
+      on the way.
     - Test functions and test classes.
     - `disable_eager_execution`: it is no help in finding faults but marks code for TensorFlow 1. Under Keras 3 `fit` fails with it at once
       (`RuntimeError: tf.data.Dataset only supports Python-style iteration`, TensorFlow 2.21), and needs no linter to be noticed.
@@ -110,7 +112,7 @@ class DebugLeftOn(Rule):
             written = call.arguments.nodes.get("run_eagerly")
             # A name for it is a switch that somebody turns.
             is_literal = written is not None and isinstance(written.value, cst.Name) and written.value.value == "True"
-            if is_literal and not module.program.is_optional(call.scope) and not _needs_python(module, call.receiver):
+            if is_literal and not module.program.is_optional(call.scope) and not _needs_python(module, call.receiver) and not _is_run_for_values(module, call):
                 at = Place(call.module, call.arguments.node(None, "run_eagerly") or call.node)
                 fix = drop_argument(call, "run_eagerly", safe=True)
                 yield self.finding(at, "run_eagerly=True makes every step run operation by operation in Python; remove it.", because=_COST, fix=fix)
@@ -130,3 +132,13 @@ def _needs_python(module, model):
         and any(function.owner is model.cls and function.name in ("call", "train_step") for function in call.scope.functions())
         for call in module.run.calls
     )
+
+
+def _is_run_for_values(module, compiled):
+    """Whether predict runs the model that was compiled, and no fit of the program trains it, or a model that may be it."""
+    own = options_of(compiled.receiver)
+
+    def on_it(*methods):
+        return (call for call in module.program.model_calls(*methods) if any(option in (*own, UNKNOWN) for option in options_of(call.receiver)))
+
+    return not any(on_it("fit", "fit_generator", "train_on_batch")) and any(call.order > compiled.order for call in on_it("predict", "predict_on_batch"))
