@@ -81,6 +81,13 @@ GAME = "import gym\nenv = gym.make('Game')\n" + MODEL + "for step in range(9000)
         # OpenCV and NumPy give the same for a file in each epoch; a draw does not.
         ("KC113", FILES.format("cv2.resize(cv2.imread(path.decode()), (9, 9))"), [13]),
         ("KC113", FILES.format("cv2.imread(path.decode()) * np.random.rand()"), []),
+        ("KC113", FILES.format("cv2.VideoCapture(path.decode()).read()[1]"), [13]),
+        ("KC113", FILES.format("np.float32(open(path.decode()).read().split())"), [13]),
+        ("KC113", FILES.format("np.float32(open(path.decode()).readlines())"), [13]),
+        ("KC113", FILES.format("np.float32(json.load(open(path.decode())))").replace("import cv2", "import json"), [13]),
+        ("KC113", FILES.format("np.float32(open(path.decode(), 'w').write('1'))"), []),
+        ("KC113", FILES.format("np.float32(open(path.decode(), mode).read())"), []),
+        ("KC113", FILES.format("np.float32(path.decode().split())"), []),
         ("KC113", FILES.format("cv2.imread(path.decode()) + unknown(path)"), []),
         ("KC115", MODEL + "ds = tf.data.Dataset.from_tensor_slices(a).batch(8).shuffle(9)\nmodel.fit(ds)\n", [7]),
         ("KC115", MODEL + "ds = tf.data.Dataset.from_tensor_slices(a).apply(tf.data.experimental.dense_to_ragged_batch(8)).shuffle(9)\nmodel.fit(ds)\n", [7]),
