@@ -127,6 +127,11 @@ GAME = "import gym\nenv = gym.make('Game')\n" + MODEL + "for step in range(9000)
         ("KC130", ZIPPED.format(".map(lambda x, y: (x, y)).shuffle(5000)"), [8]),
         ("KC130", ZIPPED.format(".shuffle(500)"), []),
         ("KC130", ZIPPED.format(".cache().shuffle(5000)"), []),
+        # What a message says is not what the code is written for.
+        ("KC311", "flag(tf.data.experimental.AUTOTUNE, 'See \\'tf.contrib.distribute\\'.')\n", [5]),
+        ("KC311", "# Like tf.contrib.distribute's.\nflag(tf.data.experimental.AUTOTUNE)\n", []),
+        ("KC311", "def f(x):\n    \"\"\"Returns a \"tf.contrib\" cell.\n\n    Not more.\"\"\"\n    return x.prefetch(tf.data.experimental.AUTOTUNE)\n", []),
+        ("KC311", "flag(tf.data.experimental.AUTOTUNE, 'a'), tf.contrib.b('c')\n", []),
         ("KC602", EPOCHS.format(""), [18]),
         ("KC602", EPOCHS.format("    print(float(loss))\n"), []),
         ("KC409", MODEL + "for i in range(9):\n    model.compile('adam', 'mse')\n    model.fit(x, y)\n", [8]),
