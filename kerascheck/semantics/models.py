@@ -106,7 +106,7 @@ class Model:
         repeated: a loop may add a layer more often than it is listed.
         outputs: the layers whose results are the results of the model; None where one of them is not known.
         inputs: the shape of each input, as far as it is known.
-        parameters: how many weights it has; None where that is not known.
+        parameters: how many weights it has, without those of frozen embeddings; None where that is not known.
         compiles, fits: the calls of its ``compile``, and of ``fit`` and ``fit_generator``.
     """
 

@@ -32,7 +32,7 @@ class MissingStepsPerExecution(Rule):
     ## What it does
 
     Reports `compile(...)` without `steps_per_execution` of a model that consists of `Dense` layers and the like, or recurrent layers over ten time steps
-    or fewer, is so small that weights times batch size stay below 50 million, and is trained by `fit` for several epochs, or for 500 steps that can be
+    or fewer, is so small that weights (without those of frozen embeddings) times batch size stay below 50 million, and is trained by `fit` for several epochs, or for 500 steps that can be
     counted. As an info.
 
     ## Why it costs
