@@ -16,6 +16,7 @@ OWN = "class Net(keras.Model):\n    def __init__(self):\n        super().__init_
 TINY = "net = Net()\nnet.compile('adam', 'mse')\nnet.fit(np.ones((64000, 9)), np.ones((64000, 1)), epochs=20, batch_size={})\n"
 STEPS = "def step(x):\n    with tf.GradientTape() as tape:\n        loss = tf.reduce_sum(model(x))\n    optimizer.apply_gradients(zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables))\n    return loss\n"
 EPOCHS = MODEL + "import time\noptimizer = keras.optimizers.SGD()\n" + STEPS + "for epoch in range(100):\n    start = time.time()\n    for x in load():\n        loss = step(x)\n{}    print(time.time() - start)\n"
+TOWERS = "import tensorflow_recommenders as tfrs\nclass Net({}):\n    def __init__(self):\n        super().__init__()\n        users = keras.Sequential([layers.StringLookup(vocabulary=names()), layers.Embedding(9, 4)])\n        self.users, self.towers, self.last = users, {{'a': users}}, layers.Dense(1)\n    def {}(self, x, training=False):\n        return {}\nnet = Net()\nnet.compile('adam')\nnet.fit(load(), epochs=3)\n"
 ZIPPED = MODEL + "images = tf.data.Dataset.list_files('*.jpg').map(lambda x: tf.image.resize(tf.io.decode_jpeg(tf.io.read_file(x)), (120, 120)))\ntrain = tf.data.Dataset.zip((tf.data.Dataset.range(9000), images)){}\nmodel.fit(train.batch(8))\n"
 MAPPED = "class Parser:\n    def __init__(self):\n        self.size = 3\n    def parse(self, x):\n        self.x = tf.cast(x, tf.float32)\n        {}\np = Parser()\nds = tf.data.Dataset.range(99).map(p.parse).batch(8)\nmodel.fit(ds)\n"
 GAME = "import gym\nenv = gym.make('Game')\n" + MODEL + "for step in range(9000):\n    state, reward, done, info = env.step(0)\n    if {}:\n        model.fit(state, reward)\n"
@@ -132,6 +133,13 @@ GAME = "import gym\nenv = gym.make('Game')\n" + MODEL + "for step in range(9000)
         ("KC311", "# Like tf.contrib.distribute's.\nflag(tf.data.experimental.AUTOTUNE)\n", []),
         ("KC311", "def f(x):\n    \"\"\"Returns a \"tf.contrib\" cell.\n\n    Not more.\"\"\"\n    return x.prefetch(tf.data.experimental.AUTOTUNE)\n", []),
         ("KC311", "flag(tf.data.experimental.AUTOTUNE, 'a'), tf.contrib.b('c')\n", []),
+        # The lookup begins a tower of a model, which its step calls.
+        ("KC212", TOWERS.format("tfrs.Model", "compute_loss", "self.users(x)"), [9]),
+        ("KC212", TOWERS.format("keras.Model", "train_step", "self.users(x)"), [9]),
+        ("KC212", TOWERS.format("keras.Model", "call", "self.users(x)"), [9]),
+        ("KC212", TOWERS.format("tfrs.Model", "compute_loss", "self.towers['a'](x)"), [9]),
+        ("KC212", TOWERS.format("tfrs.Model", "prepare", "self.users(x)"), []),
+        ("KC212", TOWERS.format("tfrs.Model", "compute_loss", "self.last(x)"), []),
         ("KC602", EPOCHS.format(""), [18]),
         ("KC602", EPOCHS.format("    print(float(loss))\n"), []),
         ("KC409", MODEL + "for i in range(9):\n    model.compile('adam', 'mse')\n    model.fit(x, y)\n", [8]),
