@@ -17,6 +17,8 @@ LAMBDA = "def mixed(v):\n    return {}\ni = keras.Input((9,))\nh = layers.Lambda
 TINY = "net = Net()\nnet.compile('adam', 'mse')\nnet.fit(np.ones((64000, 9)), np.ones((64000, 1)), epochs=20, batch_size={})\n"
 STEPS = "def step(x):\n    with tf.GradientTape() as tape:\n        loss = tf.reduce_sum(model(x))\n    optimizer.apply_gradients(zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables))\n    return loss\n"
 EPOCHS = MODEL + "import time\noptimizer = keras.optimizers.SGD()\n" + STEPS + "for epoch in range(100):\n    start = time.time()\n    for x in load():\n        loss = step(x)\n{}    print(time.time() - start)\n"
+TOWERS = "import tensorflow_recommenders as tfrs\nclass Net({}):\n    def __init__(self):\n        super().__init__()\n        users = keras.Sequential([layers.StringLookup(vocabulary=names()), layers.Embedding(9, 4)])\n        self.users, self.towers, self.last = users, {{'a': users}}, layers.Dense(1)\n    def {}(self, x, training=False):\n        return {}\nnet = Net()\nnet.compile('adam')\nnet.fit(load(), epochs=3)\n"
+ZIPPED = MODEL + "images = tf.data.Dataset.list_files('*.jpg').map(lambda x: tf.image.resize(tf.io.decode_jpeg(tf.io.read_file(x)), (120, 120)))\ntrain = tf.data.Dataset.zip((tf.data.Dataset.range(9000), images)){}\nmodel.fit(train.batch(8))\n"
 MAPPED = "class Parser:\n    def __init__(self):\n        self.size = 3\n    def parse(self, x):\n        self.x = tf.cast(x, tf.float32)\n        {}\np = Parser()\nds = tf.data.Dataset.range(99).map(p.parse).batch(8)\nmodel.fit(ds)\n"
 CLOCKED = "import time\n" + MODEL + "@tf.function\ndef run(x): return model(x)\nfor x in load():\n    start = time.time()\n    run(x)\n    {}\n"
 GAME = "import gym\nenv = gym.make('Game')\n" + MODEL + "for step in range(9000):\n    state, reward, done, info = env.step(0)\n    if {}:\n        model.fit(state, reward)\n"
@@ -90,6 +92,13 @@ GAME = "import gym\nenv = gym.make('Game')\n" + MODEL + "for step in range(9000)
         # Steps that are computed are all of the data; a number may be a part of them.
         ("KC113", FILES.format("cv2.imread(path.decode())").replace("epochs=9", "epochs=9, steps_per_epoch=len(names()) // 8"), [13]),
         ("KC113", FILES.format("cv2.imread(path.decode())").replace("epochs=9", "epochs=9, steps_per_epoch=8"), []),
+        ("KC113", FILES.format("cv2.VideoCapture(path.decode()).read()[1]"), [13]),
+        ("KC113", FILES.format("np.float32(open(path.decode()).read().split())"), [13]),
+        ("KC113", FILES.format("np.float32(open(path.decode()).readlines())"), [13]),
+        ("KC113", FILES.format("np.float32(json.load(open(path.decode())))").replace("import cv2", "import json"), [13]),
+        ("KC113", FILES.format("np.float32(open(path.decode(), 'w').write('1'))"), []),
+        ("KC113", FILES.format("np.float32(open(path.decode(), mode).read())"), []),
+        ("KC113", FILES.format("np.float32(path.decode().split())"), []),
         ("KC113", FILES.format("cv2.imread(path.decode()) + unknown(path)"), []),
         ("KC115", MODEL + "ds = tf.data.Dataset.from_tensor_slices(a).batch(8).shuffle(9)\nmodel.fit(ds)\n", [7]),
         ("KC115", MODEL + "ds = tf.data.Dataset.from_tensor_slices(a).apply(tf.data.experimental.dense_to_ragged_batch(8)).shuffle(9)\nmodel.fit(ds)\n", [7]),
@@ -130,6 +139,23 @@ GAME = "import gym\nenv = gym.make('Game')\n" + MODEL + "for step in range(9000)
         ("KC402", EPOCHS.format("        print(float(loss))\n"), [18]),
         ("KC402", EPOCHS.format("        kept.append(np.sqrt(loss))\n"), [18]),
         ("KC402", EPOCHS.format("        kept.append(np.shape(loss))\n"), []),
+        # Images that are put together with their labels, as one of several datasets.
+        ("KC130", ZIPPED.format(".shuffle(5000)"), [8]),
+        ("KC130", ZIPPED.format(".map(lambda x, y: (x, y)).shuffle(5000)"), [8]),
+        ("KC130", ZIPPED.format(".shuffle(500)"), []),
+        ("KC130", ZIPPED.format(".cache().shuffle(5000)"), []),
+        # What a message says is not what the code is written for.
+        ("KC311", "flag(tf.data.experimental.AUTOTUNE, 'See \\'tf.contrib.distribute\\'.')\n", [5]),
+        ("KC311", "# Like tf.contrib.distribute's.\nflag(tf.data.experimental.AUTOTUNE)\n", []),
+        ("KC311", "def f(x):\n    \"\"\"Returns a \"tf.contrib\" cell.\n\n    Not more.\"\"\"\n    return x.prefetch(tf.data.experimental.AUTOTUNE)\n", []),
+        ("KC311", "flag(tf.data.experimental.AUTOTUNE, 'a'), tf.contrib.b('c')\n", []),
+        # The lookup begins a tower of a model, which its step calls.
+        ("KC212", TOWERS.format("tfrs.Model", "compute_loss", "self.users(x)"), [9]),
+        ("KC212", TOWERS.format("keras.Model", "train_step", "self.users(x)"), [9]),
+        ("KC212", TOWERS.format("keras.Model", "call", "self.users(x)"), [9]),
+        ("KC212", TOWERS.format("tfrs.Model", "compute_loss", "self.towers['a'](x)"), [9]),
+        ("KC212", TOWERS.format("tfrs.Model", "prepare", "self.users(x)"), []),
+        ("KC212", TOWERS.format("tfrs.Model", "compute_loss", "self.last(x)"), []),
         ("KC602", EPOCHS.format(""), [18]),
         ("KC602", EPOCHS.format("    print(float(loss))\n"), []),
         # A part of a second is a time like another, and tells of speed where it is one per example.

@@ -201,7 +201,8 @@ def _called(name: str, call: Call, depth: int) -> Shape:
     """The shape that a function or method returns."""
     owner, _, last = name.rpartition(".")
     if owner in _SCALERS and last in ("fit_transform", "transform"):
-        return shape_of(call.argument(0, "X"), depth)
+        # They take and give nothing but tables (check_array with ensure_2d, sklearn 1.5).
+        return shape_of(call.argument(0, "X"), depth) or (None, None)
     if last == "to_categorical" and name in library.ARRAY_MAKERS:
         classes = constant(call.argument(1, "num_classes"))
         shape = shape_of(call.argument(0, "x"), depth)

@@ -74,9 +74,10 @@ _READING = (
     "tensorflow.audio.decode_wav", "tensorflow.io.parse_example", "tensorflow.io.parse_single_example", "tensorflow.io.parse_sequence_example",
     "tensorflow.io.parse_single_sequence_example",
 )
-# Libraries whose functions give the same for the same file or array, and methods of texts, paths and arrays.
-_SAME_EACH_TIME = ("tensorflow.", "keras.", "builtins.", "numpy.", "math.", "os.path.", "cv2.", "PIL.Image.", "imageio.", "skimage.io.", "skimage.transform.", "scipy.io.", "librosa.")
-_OF_VALUES = frozenset("astype copy decode encode item lower numpy replace reshape split strip tolist transpose".split())
+_FILE_OPENERS = frozenset({"cv2.VideoCapture", "librosa.load", "scipy.io.loadmat", "scipy.io.wavfile.read"})
+# Libraries whose functions give the same for the same file or array, and methods of texts, files, paths and arrays.
+_SAME_EACH_TIME = ("tensorflow.", "keras.", "builtins.", "numpy.", "math.", "json.", "os.path.", "cv2.", "PIL.Image.", "imageio.", "skimage.io.", "skimage.transform.", "scipy.io.", "librosa.")
+_OF_VALUES = frozenset("astype copy decode encode item lower numpy read readline readlines replace reshape split splitlines strip tolist transpose".split())
 _IMAGE_DECODING = tuple(name for name in _READING if name.endswith(("_jpeg", "_png", "_image", "_gif", "_bmp")))
 # Where the height and width, or the whole shape, of the result stand among the arguments.
 _SIZING = {
@@ -114,7 +115,7 @@ class State:
 
 def display(name: str) -> str:
     """A canonical name as people write it."""
-    return "tf." + name[11:] if name.startswith("tensorflow.") else name
+    return "tf." + name[11:] if name.startswith("tensorflow.") else name.removeprefix("builtins.")
 
 
 def state_of(call: Call) -> str | None:
@@ -254,7 +255,7 @@ class Facts:
     @property
     def reading(self) -> Call | None:
         """The first call that reads a file, decodes it, or parses a record."""
-        return next((call for call in self.calls if call.name in _READING or reads_file(call)), None)
+        return next((call for call in self.calls if call.name in _READING or reads_file(call) or _opens_file(call)), None)
 
     @property
     def decodes_images(self) -> bool:
@@ -338,6 +339,12 @@ def _widening(run: FunctionFacts) -> Call | None:
             else:
                 return None
     return found
+
+
+def _opens_file(call: Call) -> bool:
+    """Whether a call of Python opens a file that is read, not written."""
+    mode = call.argument(1, "mode")
+    return call.name in _FILE_OPENERS or call.name == "builtins.open" and (mode is None or str(constant(mode)).startswith("r"))
 
 
 def _is_type(value: Value | None, name: str) -> bool:

@@ -56,6 +56,8 @@ _OF_COLUMNS = frozenset(
 )
 _CONTAINERS = frozenset({"keras.Sequential", "keras.Model"})
 _WIDTHS = frozenset({"keras.layers.Dense", *shapes.CONVOLUTIONS})
+# Where a model without call() calls the layers that it trains.
+_STEPS = ("train_step", "compute_loss")
 _WEIGHT_MAKERS = frozenset({"add_weight", "add_variable"})
 _VARIABLES = frozenset({"tensorflow.Variable", "keras.Variable", "tensorflow.get_variable"})
 # Functions that look at each number of a tensor a time or two, or at none.
@@ -106,7 +108,7 @@ class Model:
         repeated: a loop may add a layer more often than it is listed.
         outputs: the layers whose results are the results of the model; None where one of them is not known.
         inputs: the shape of each input, as far as it is known.
-        parameters: how many weights it has; None where that is not known.
+        parameters: how many weights it has, without those of frozen embeddings; None where that is not known.
         compiles, fits: the calls of its ``compile``, and of ``fit`` and ``fit_generator``.
     """
 
@@ -377,14 +379,15 @@ class _Builder:
     def _subclassed(self, model: Model) -> None:
         instance = model.value
         method = instance.cls.member("call")
+        methods = [method]
         if not isinstance(method, Function):
-            # It may be a functional model by way of super().__init__(inputs, outputs).
+            # It may be a functional model by way of super().__init__(inputs, outputs), and its steps may do more than call layers.
             model.closed = False
-            return
+            methods = [step for name in _STEPS if isinstance(step := instance.cls.member(name), Function)]
         # Another object of the class may be the one that is seen to be called; its layers are made in the same places.
         applied: dict[object, Call] = {}
         for call in self._applied:
-            if call.scope.runs_in(method):
+            if any(call.scope.runs_in(each) for each in methods):
                 for option in options_of(call.receiver):
                     applied.setdefault(self._origin(option), call)
         held: dict[object, dict[int, Value]] = {}
@@ -398,7 +401,7 @@ class _Builder:
             if layer.shape is None and layer.name in _OF_COLUMNS and self._origin(layer.value) in applied:
                 layer.shape = widths.into(applied[self._origin(layer.value)])
         model.closed = model.closed and applied.keys() >= held.keys() and self._is_only_layers(instance)
-        model.outputs = self._ends(model, self._module.run.returned.get(method.node))
+        model.outputs = self._ends(model, self._module.run.returned.get(method.node)) if isinstance(method, Function) else None
 
     def _origin(self, value: Value) -> object:
         """What two layers share that are made in the same place."""

@@ -48,6 +48,8 @@ _GRAPH_CODE = re.compile(
     r"trainable_variables|global_variables|global_variables_initializer)\b|"
     r"\b(?:(?:Singular)?Monitored(?:Training)?Session|SessionRunHook)\b"
 )
+# Strings of one line, and in the group what looks like them and is none: comments, and docstrings, which tell what code is written for.
+_STRING = re.compile(r"""(#[^\n]*|(?P<quotes>'{3}|"{3})(?:\\.|[^\\])*?(?P=quotes))|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'""", re.S)
 # tensorflow.contrib went with TensorFlow 2 (RELEASE.md of 2.0).
 _CONTRIB = re.compile(r"^[ \t]*(?:import|from)[ \t]+tensorflow\.contrib\b", re.M)
 _LAST_1 = (1, 15)
@@ -193,8 +195,10 @@ class Module:
 
     @cached_property
     def _builds_graph(self) -> bool:
-        """Whether placeholders, collections or the runs of a session stand in its own text."""
-        return "GradientTape" not in self.text and _GRAPH_CODE.search(self.text) is not None
+        """Whether placeholders, collections or the runs of a session stand in its own text, but for the messages in it."""
+        if "GradientTape" in self.text or _GRAPH_CODE.search(self.text) is None:
+            return False
+        return _GRAPH_CODE.search(_STRING.sub(lambda match: match[1] or "''", self.text)) is not None
 
     @cached_property
     def builds_graphs(self) -> bool:

@@ -54,6 +54,9 @@ _ALIASES = {
     "keras.engine.training.Model": "keras.Model",
     "keras.engine.sequential.Sequential": "keras.Sequential",
     "keras.training.Model": "keras.Model",
+    # Its train_step calls compute_loss, as that of Keras 3 does (tensorflow_recommenders/models/base.py, 0.7.3).
+    "tensorflow_recommenders.Model": "keras.Model",
+    "tensorflow_recommenders.models.Model": "keras.Model",
     "keras.layers.Layer": "keras.Layer",
     "keras.layers.Input": "keras.Input",
     # Names of the same layers (keras_export in keras/src/layers).

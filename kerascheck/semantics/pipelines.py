@@ -41,13 +41,14 @@ FOLDERS = frozenset(f"keras.utils.{kind}_dataset_from_directory" for kind in ("i
 INSPECTED_ELEMENTS = 32
 """``take(k)`` of at most so many elements is a look at the data."""
 
+COMBINING = frozenset({"zip", "concatenate", "sample_from_datasets", "choose_from_datasets"})
+"""Operations that only hand elements on, out of several datasets."""
+
 _MEASURING = re.compile(r"\bmetrics\.\w+$|\b(?:FactorizedTopK|index|index_from_dataset)$")
 _HELD_OUT = re.compile(r"(?:^|_)(?:val|valid|validation|test|eval|evaluation|dev|holdout)(?:_|\d|$)", re.I)
 _REMOTE = re.compile(library.NETWORK_STORAGE)
 # Nothing is computed here: a buffer before is as good as one after.
 _PASSING = ("repeat", "take", "skip", "with_options", "enumerate", "shard", "distribute")
-# Elements are only handed on, out of several datasets.
-_COMBINING = frozenset({"zip", "concatenate", "sample_from_datasets", "choose_from_datasets"})
 _PARALLEL = {"map": 1, "interleave": 3, "map_with_legacy_function": 1, "parallel_interleave": None, "batch": 2}
 
 
@@ -394,7 +395,7 @@ class Pipelines:
             if any(stage.name in ("apply", "parameter") for stage in upstream):
                 continue
             # A buffer further up than where datasets are put together belongs to one of them.
-            alone = takewhile(lambda stage: stage.name not in _COMBINING, upstream)
+            alone = takewhile(lambda stage: stage.name not in COMBINING, upstream)
             early = next((stage for stage in alone if stage.name == "prefetch"), None)
             if early is not None and self._ends_elsewhere(early, last):
                 continue
@@ -591,7 +592,7 @@ def runs_ahead(stage: Stage) -> bool | None:
         return True
     if name in ("apply", "parameter"):
         return None
-    if name in _COMBINING and stage.inputs:
+    if name in COMBINING and stage.inputs:
         each = [runs_ahead(_behind_passing(other)) for other in stage.inputs]
         return None if None in each else all(each)
     if name in ("map", "interleave", "batch") and (given := stage.argument(_PARALLEL[name], "num_parallel_calls")) is not None:

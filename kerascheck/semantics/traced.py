@@ -99,21 +99,27 @@ def _instances(value: Value | None) -> Iterator[Instance]:
 _MODE = re.compile(r"eager|symbolic|in_tf_function|\bbackend\b|torch|jax|numpy|ndarray|KerasTensor", re.I)
 
 
-# What is written for TensorFlow is traced like all the rest.
-_ON_TENSORFLOW = re.compile(r"backend\(\) *== *['\"]tensorflow['\"]")
+_BACKEND = re.compile(r"\b(?:\w+\.)*backend\(\) *== *['\"](\w+)['\"]")
 
 
 def asks_for_mode(scope: Scope) -> bool:
     """Whether a place of compiled code is behind a question of how it runs, as ``if tf.executing_eagerly()``: it may not be for tracing."""
     frame = tracing_frame(scope)
     for inner in scope.chain():
-        if inner.kind == "branch" and isinstance(inner.node, (cst.If, cst.IfExp)):
-            test = inner.module.tree.code_of(inner.node.test)
-            if _MODE.search(test) and not _ON_TENSORFLOW.search(test):
-                return True
+        if inner.kind == "branch" and isinstance(inner.node, (cst.If, cst.IfExp)) and _depends_on_mode(inner):
+            return True
         if inner is frame:
             return False
     return False
+
+
+def _depends_on_mode(branch: Scope) -> bool:
+    test = branch.module.tree.code_of(branch.node.test)
+    backend = _BACKEND.search(test)
+    if backend is None:
+        return _MODE.search(test) is not None
+    # What is written for TensorFlow, or left to it by a question for another backend, is traced like all the rest.
+    return (backend[1] == "tensorflow") != (branch.label == "if") or _MODE.search(_BACKEND.sub("", test)) is not None
 
 
 def tracing_frame(scope: Scope) -> Scope | None:

@@ -23,6 +23,8 @@ from kerascheck.semantics.values import constant
         ("if n: x = np.ones((3, 4))\nelse: x = np.zeros((3, 4))\nshow(x)", (3, 4)),
         ("if n: x = np.ones((3, 4))\nelse: x = np.zeros((4, 4))\nshow(x)", None),
         ("h = fetch_california_housing()\na, b, c, d = train_test_split(h.data, h.target)\nshow(StandardScaler().fit_transform(a))", (15480, 8)),
+        ("scaler = StandardScaler()\nscaler.fit(load())\nshow(scaler.transform(load()))", (None, None)),
+        ("show(keras.Input(shape=StandardScaler().fit_transform(pd.read_csv('t.csv')).shape[1:]))", (None, None)),
         ("h = load_iris()\na, b, c, d = train_test_split(h.data, h.target, test_size=0.1)\nshow(b)", (15, 4)),
         ("h = load_iris()\na, b, c, d = train_test_split(h.data, h.target, train_size=100)\nshow(d)", (50,)),
         ("h = load_iris()\na, b, c, d = train_test_split(h.data, h.target, test_size=n)\nshow(a)", (None, 4)),

@@ -35,6 +35,10 @@ def marks(module):
         ("@tf.function\ndef f():\n    with tf.init_scope(): mark()", []),
         ("@tf.function\ndef f():\n    if tf.executing_eagerly(): mark()", []),
         (f"{LAYER}        if keras.backend.backend() == 'torch': mark()", []),
+        (f"{LAYER}        if keras.backend.backend() == 'tensorflow': mark()", ["call"]),
+        (f"{LAYER}        if keras.backend.backend() == 'tensorflow': pass\n        else: mark()", []),
+        (f"{LAYER}        if keras.backend.backend() == 'theano': pass\n        elif keras.backend.backend() == 'tensorflow': mark()", ["call"]),
+        (f"{LAYER}        if keras.backend.backend() == 'jax' or tf.executing_eagerly(): pass\n        else: mark()", []),
         ("keras.Sequential([]).compile(run_eagerly=True)\n" + f"{LAYER}        mark()", []),
         ("os.environ['KERAS_BACKEND'] = 'torch'\n" + f"{LAYER}        mark()", []),
         # Only called by an eager loop.

@@ -39,7 +39,7 @@ class RemovedApi(Rule):
 
     ## When it stays silent
 
-    - Graphs and sessions of TensorFlow 1, also a session for the graph that another module builds, and `tf.compat.v1`.
+    - Graphs and sessions of TensorFlow 1, as code, comments and docstrings tell, also a session for the graph that another module builds, and `tf.compat.v1`.
     - What an import binds that is reported itself.
     - Code below a test of the version, of `executing_eagerly` or `hasattr`, or in a `try` with a handler for the failure.
     - Older targets, as written in the requirements or the settings, and files that use `tf.app`, `tf.flags`, `tf.gfile`, `tf.layers`, `tf.logging` or

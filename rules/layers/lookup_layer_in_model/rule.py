@@ -1,6 +1,6 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
-from kerascheck.semantics.values import Instance
+from kerascheck.semantics.values import Instance, Made, options_of
 
 
 class LookupLayerInModel(Rule):
@@ -10,7 +10,8 @@ class LookupLayerInModel(Rule):
 
     Reports `TextVectorization`, `StringLookup`, `IntegerLookup`, `Hashing` and `HashedCrossing` in a model
     that is trained with `fit`: in its list of layers, on the way from its inputs to its outputs, or held by a class
-    and called in `call`. As an info, one finding for each such layer.
+    and called in `call`, also within a Sequential; where a class has no `call`, in `train_step` and `compute_loss`, as the
+    towers of models of `tensorflow_recommenders` are. As an info, one finding for each such layer.
 
     ## Why it costs
 
@@ -87,8 +88,12 @@ class LookupLayerInModel(Rule):
 
 
 def _is_called(module, model, layer):
-    """Whether a model of a class of its own calls the layer in its ``call``; others hold what they call."""
+    """Whether a model of a class of its own calls the layer, or a model that holds it, in what Keras compiles; others hold what they call."""
+    holders = [layer.made.node]
+    holders += [other.node for other in module.models if not isinstance(other.value, Instance) and any(inner.made is layer.made for inner in other.layers)]
     return not isinstance(model.value, Instance) or any(
-        call.attribute == "__call__" and call.receiver is layer.value and any(function.name == "call" for function in call.scope.functions())
+        isinstance(option, Made) and option.call is not None and option.call.node in holders
         for call in module.run.calls
+        if call.attribute == "__call__" and call.scope.traced_by() in ("call", "train_step")
+        for option in options_of(call.receiver)
     )

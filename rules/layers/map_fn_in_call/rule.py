@@ -36,7 +36,7 @@ class MapFnInCall(Rule):
 
     - A `tf.scan` that carries something from turn to turn, `tf.foldl` and `tf.while_loop`.
     - Functions that read or decode a file, pick by a mask, or run Python: these take no batch.
-    - Metrics, input pipelines, and code that nothing compiles.
+    - Metrics, input pipelines, code that nothing compiles, and branches for other backends or eager execution.
 
     ## Use instead
 

@@ -2,6 +2,7 @@ from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.fixes import move_before
 from kerascheck.semantics.functions import Facts
+from kerascheck.semantics.pipelines import COMBINING
 from kerascheck.semantics.values import constant
 
 _ELEMENT_BY_ELEMENT = ("map", "filter", "prefetch", "with_options", "enumerate", "ignore_errors", "repeat")
@@ -9,20 +10,22 @@ _MANY_IMAGES = 1000
 _LARGE = 50_000_000
 
 
-def _decoding(shuffle):
-    """The last map before a shuffle that decodes images, and the pixels of each as a later literal says, None where none does."""
-    pixels = None
-    for stage in shuffle.upstream():
-        if stage is shuffle:
-            continue
+def _decoding(stage, pixels=None, joined=False):
+    """The last map up to a stage that decodes images, the pixels of each as a later literal says (None where none does), and whether other
+    datasets are put beside its images behind it; None where no map decodes."""
+    while stage is not None:
+        if stage.name in COMBINING:
+            each = (_decoding(part, pixels, True) for part in stage.inputs)
+            return next(filter(None, each), None)
         if stage.name not in _ELEMENT_BY_ELEMENT:
-            break
+            return None
         if stage.name == "map" and stage.facts is not None:
             facts = Facts([stage.facts], 1)
             pixels = pixels or facts.pixels
             if facts.decodes_images:
-                return stage, pixels
-    return None, None
+                return stage, pixels, joined
+        stage = stage.input
+    return None
 
 
 class ShuffleAfterDecode(Rule):
@@ -32,7 +35,8 @@ class ShuffleAfterDecode(Rule):
 
     Looks for a map that decodes images, followed by a `shuffle` with a large literal buffer, on
     the way to training. Large means 1,000 images, or, where a literal tells the size they are
-    resized, cropped or reshaped to, 50 MB with one byte for each channel (200 MB as float32). The finding stands at
+    resized, cropped or reshaped to, 50 MB with one byte for each channel (200 MB as float32). It is also looked for in
+    what `zip`, `concatenate`, `sample_from_datasets` and `choose_from_datasets` put together. The finding stands at
     the shuffle.
 
     A dataset that leaves the file counts as training data too, unless a function, class or
@@ -64,12 +68,14 @@ class ShuffleAfterDecode(Rule):
 
     ## Use instead
 
-    `.shuffle(n).map(decode).batch(n)`. File names are so small that the buffer can hold all of them.
+    `.shuffle(n).map(decode).batch(n)`. File names are so small that the buffer can hold all of them. Where images and labels come out of
+    two datasets of file names, `tf.data.Dataset.zip((images, labels)).shuffle(n)` before both are read.
 
     ## Fix safety
 
     Unsafe: the shuffle is moved in front of the map that decodes. The order stays as random as it
-    was, but it is another one, and random draws of the map meet other images.
+    was, but it is another one, and random draws of the map meet other images. Where the images come out of one of several datasets that
+    are put together behind it, there is no fix: shuffled by themselves they would lose their labels.
 
     ## Precision
 
@@ -97,15 +103,19 @@ class ShuffleAfterDecode(Rule):
             if not op.may_feed_training or not isinstance(buffer, int):
                 continue
             for stage in op.stages:
-                decoding, pixels = _decoding(stage)
-                if decoding is None or (buffer < _MANY_IMAGES if pixels is None else buffer * pixels * 3 < _LARGE):
+                found = _decoding(stage.input)
+                if found is None:
+                    continue
+                decoding, pixels, joined = found
+                if buffer < _MANY_IMAGES if pixels is None else buffer * pixels * 3 < _LARGE:
                     continue
                 size = f", at least {buffer * pixels * 3 / 1e6:,.0f} MB with one byte per channel" if pixels else ""
                 yield self.finding(
                     op,
-                    "This shuffle fills its buffer with decoded images; put it before the map that decodes them.",
+                    f"This shuffle fills its buffer with decoded images; {'put together and shuffle file names, and decode behind that' if joined else 'put it before the map that decodes them'}.",
                     because=f"It holds up to {buffer:,} images{size}; files are some ten times smaller, and file names take next to nothing.",
-                    fix=move_before(op.node, decoding, "Shuffle before decoding"),
+                    # Of one of several datasets alone the images would lose their labels.
+                    fix=None if joined else move_before(op.node, decoding, "Shuffle before decoding"),
                     related=((decoding, "decoded here"),),
                 )
                 break

@@ -33,8 +33,8 @@ class MissingStepsPerExecution(Rule):
     ## What it does
 
     Reports `compile(...)` without `steps_per_execution` of a model that consists of `Dense` layers and the like, or recurrent layers over ten time steps
-    or fewer, has at most 1.6 million weights, takes batches so small that weights times batch size stay below 130 million, and is trained by `fit` for
-    several epochs, or for 500 steps that can be counted. As an info.
+    or fewer, has at most 1.6 million weights (without those of frozen embeddings), takes batches so small that weights times batch size stay below 130
+    million, and is trained by `fit` for several epochs, or for 500 steps that can be counted. As an info.
 
     ## Why it costs
 

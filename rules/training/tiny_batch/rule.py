@@ -35,7 +35,7 @@ class TinyBatch(Rule):
     ## What it does
 
     Reports `batch_size=` in `fit`, or the `.batch(n)` of the dataset given to it, with a literal of 16 or less, where
-    the model has at most two million weights and small inputs; and arrays given to `fit` with no batch size where the model has only dense
+    the model has at most two million weights, without those of frozen embeddings, and small inputs; and arrays given to `fit` with no batch size where the model has only dense
     layers, or inputs of no more numbers than a picture of 32 x 32 pixels. As an info: the batch size also decides how a model learns.
 
     ## Why it costs
