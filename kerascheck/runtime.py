@@ -89,6 +89,9 @@ REMOVED_NAMESPACES: dict[str, str | None] = {
     "keras.backend.tensorflow_backend": None,
 }
 
+OLD_NAMESPACES: dict[str, tuple[int, int]] = {"keras.mixed_precision.experimental": (2, 4)}
+"""Namespaces of REMOVED_NAMESPACES that were old for a while before they went, with the release whose notes (RELEASE.md) name the new one."""
+
 ONLY_TENSORFLOW_1 = ("app", "flags", "gfile", "layers", "logging", "python_io")
 """Namespaces of TensorFlow 1 that a program of another version cannot use (tried like REMOVED); what REMOVED lists is no sign, but reported."""
 

@@ -21,6 +21,7 @@ TOWERS = "import tensorflow_recommenders as tfrs\nclass Net({}):\n    def __init
 ZIPPED = MODEL + "images = tf.data.Dataset.list_files('*.jpg').map(lambda x: tf.image.resize(tf.io.decode_jpeg(tf.io.read_file(x)), (120, 120)))\ntrain = tf.data.Dataset.zip((tf.data.Dataset.range(9000), images)){}\nmodel.fit(train.batch(8))\n"
 MAPPED = "class Parser:\n    def __init__(self):\n        self.size = 3\n    def parse(self, x):\n        self.x = tf.cast(x, tf.float32)\n        {}\np = Parser()\nds = tf.data.Dataset.range(99).map(p.parse).batch(8)\nmodel.fit(ds)\n"
 CLOCKED = "import time\n" + MODEL + "@tf.function\ndef run(x): return model(x)\nfor x in load():\n    start = time.time()\n    run(x)\n    {}\n"
+HALF = "keras.mixed_precision.set_global_policy('mixed_float16')\noptimizer = keras.mixed_precision.LossScaleOptimizer(keras.optimizers.Adam())\n"
 GAME = "import gym\nenv = gym.make('Game')\n" + MODEL + "for step in range(9000):\n    state, reward, done, info = env.step(0)\n    if {}:\n        model.fit(state, reward)\n"
 
 
@@ -145,6 +146,9 @@ GAME = "import gym\nenv = gym.make('Game')\n" + MODEL + "for step in range(9000)
         ("KC130", ZIPPED.format(".shuffle(500)"), []),
         ("KC130", ZIPPED.format(".cache().shuffle(5000)"), []),
         # What a message says is not what the code is written for.
+        # Where the gradients are taken out of sight, the loss may be scaled there.
+        ("KC304", HALF + "with tf.GradientTape() as tape:\n    loss = model(1)\noptimizer.apply_gradients(zip(tape.gradient(loss, []), []))\n", [9]),
+        ("KC304", HALF + "optimizer.apply_gradients(zip(load(), []))\n", []),
         ("KC311", "flag(tf.data.experimental.AUTOTUNE, 'See \\'tf.contrib.distribute\\'.')\n", [5]),
         ("KC311", "# Like tf.contrib.distribute's.\nflag(tf.data.experimental.AUTOTUNE)\n", []),
         ("KC311", "def f(x):\n    \"\"\"Returns a \"tf.contrib\" cell.\n\n    Not more.\"\"\"\n    return x.prefetch(tf.data.experimental.AUTOTUNE)\n", []),
@@ -195,6 +199,14 @@ def test_a_part_of_a_project_may_pin_what_it_needs(tmp_path, pins, said):
     (tmp_path / "lib" / "requirements.txt").write_text(pins)
     result = kerascheck("--select", "KC414", "--output-format", "json", "--exit-zero", str(tmp_path / "train.py"))
     assert len(json.loads(result.out)["findings"]) == said
+
+
+@pytest.mark.parametrize(("pins", "severities"), [("tensorflow==2.3\n", []), ("tensorflow==2.10\n", ["info"]), ("tensorflow==2.20\n", ["warning"])])
+def test_what_is_gone_was_old_before(tmp_path, pins, severities):
+    (tmp_path / "requirements.txt").write_text(pins)
+    (tmp_path / "train.py").write_text(HEAD + "from tensorflow.keras.mixed_precision import experimental as prec\nprec.set_policy('mixed_float16')\n")
+    result = kerascheck("--select", "KC311", "--output-format", "json", "--exit-zero", str(tmp_path / "train.py"))
+    assert [finding["severity"] for finding in json.loads(result.out)["findings"]] == severities
 
 
 @pytest.mark.parametrize(("picked", "severity", "fixed"), [("x", "warning", True), ("x['a']", "info", False)])

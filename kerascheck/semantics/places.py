@@ -68,8 +68,13 @@ _VERSION_NAME = re.compile(r"version|is_v[12]|(?:^|_)tf_?[12](?:_|$)|^hasattr$|^
 
 
 def handles_versions(scope: Scope) -> bool:
-    """Whether a place is written for one of several versions: under a test of a version, or in a try that expects the failure."""
-    return any(inner.kind in ("branch", "try") and _is_for_versions(inner.module.tree, inner.node) for inner in scope.chain())
+    """Whether a place is written for one of several versions: under a test of a version, or in a try of its own function that expects the failure."""
+    own = True
+    for inner in scope.chain():
+        if (inner.kind == "branch" or own and inner.kind == "try") and _is_for_versions(inner.module.tree, inner.node):
+            return True
+        own = own and inner.kind != "call"
+    return False
 
 
 def stands_for_versions(tree: Tree, node: cst.CSTNode) -> bool:

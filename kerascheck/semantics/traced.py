@@ -164,7 +164,25 @@ def under_condition(call: Call) -> bool:
 def _asks_settings(branch: Scope) -> bool:
     """Whether the condition of a branch compares and combines settings, and asks nothing that a first trace changes."""
     test = branch.node.test if isinstance(branch.node, (cst.If, cst.IfExp)) else None
-    return test is not None and _ONCE.search(branch.module.tree.code_of(test)) is None
+    if test is None:
+        return False
+    # What only the constructor sets is never changed by a trace.
+    asked = re.sub(r"\bnot self\.(\w+)\b(?!\.)", lambda asked: asked[1] if _is_set_once(branch, asked[1]) else asked[0], branch.module.tree.code_of(test))
+    return _ONCE.search(asked) is None
+
+
+def _is_set_once(branch: Scope, name: str) -> bool:
+    """Whether nothing but the constructors of the class around a place sets an attribute of its objects."""
+    tree = branch.module.tree
+    cls = next((outer for outer in tree.ancestors(branch.node) if isinstance(outer, cst.ClassDef)), None)
+    if cls is None:
+        return False
+    setters = [
+        next((outer.name.value for outer in tree.ancestors(node) if isinstance(outer, cst.FunctionDef)), None)
+        for node in tree.descendants(cls)
+        if isinstance(node, (cst.AssignTarget, cst.AnnAssign, cst.AugAssign)) and isinstance(node.target, cst.Attribute) and node.target.attr.value == name
+    ]
+    return bool(setters) and set(setters) == {"__init__"}
 
 
 def _asked_for_none(tree: Tree, node: cst.CSTNode, function: cst.FunctionDef) -> set[str]:

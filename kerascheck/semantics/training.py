@@ -524,7 +524,7 @@ def _initialises(call: Call) -> bool:
         return False
     if name in _INITIALISING or library.source_kind(name) is not None:
         return True
-    if name.startswith("tensorflow.random.") and not name.startswith(("tensorflow.random.set_seed", "tensorflow.random.Generator")):
+    if name.startswith("tensorflow.random.") and not name.startswith(("tensorflow.random.set_seed", "tensorflow.random.Generator", "tensorflow.random.__")):
         return True
     if name.startswith("tensorflow.distribute.") and name.endswith("Strategy"):
         return True

@@ -219,11 +219,16 @@ def _of_python(versions: object) -> Iterator[tuple[str, str]]:
 
 
 def _needed_or_extra(needed: Iterable[object], extras: Iterable[object]) -> Iterator[tuple[str, str]]:
-    """The requirements of lists of what a package needs; if TensorFlow is not among them, also those that an extra of it asks for."""
+    """The requirements of lists of what a package needs; if TensorFlow is not among them, also those that an extra of it asks for.
+
+    Extras are alternatives: what one of them leaves open is not bounded by another.
+    """
     stated = [pair for lines in needed for line in (lines if isinstance(lines, list) else ()) for pair in _requirement(line)]
     yield from stated
     if not any(_package(name) for name, _ in stated):
-        yield from (pair for lines in extras for line in (lines if isinstance(lines, list) else ()) for pair in _requirement(line))
+        either = [pair for lines in extras for line in (lines if isinstance(lines, list) else ()) for pair in _requirement(line)]
+        free = {_package(name) for name, specifier in either if not _UPPER.search(specifier)}
+        yield from ((name, specifier) for name, specifier in either if _package(name) not in free or not _UPPER.search(specifier))
 
 
 def _from_poetry(version: str) -> str:

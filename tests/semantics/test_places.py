@@ -3,7 +3,7 @@
 import pytest
 from snippets import load
 
-from kerascheck.semantics.places import happens_before, is_expected_to_raise, is_guarded
+from kerascheck.semantics.places import handles_versions, happens_before, is_expected_to_raise, is_guarded
 
 
 @pytest.mark.parametrize(
@@ -64,6 +64,20 @@ def test_what_has_certainly_run(tmp_path, text, before):
 def test_places_under_a_condition(tmp_path, text, guarded):
     (call,) = load(tmp_path, f"import tensorflow as tf\n{text}\n").program.calls("tensorflow.print")
     assert is_guarded(call.scope) is guarded
+
+
+@pytest.mark.parametrize(
+    ("code", "handles"),
+    [
+        ("try:\n    mark()\nexcept TypeError: pass", True),
+        ("def f(): mark()\nif tf.__version__ < '2': f()", True),
+        # What goes wrong in the whole of the training is written down.
+        ("def f(): mark()\ntry: f()\nexcept Exception as e: log(e)", False),
+    ],
+)
+def test_what_is_written_for_one_version(tmp_path, code, handles):
+    (call,) = load(tmp_path, "import tensorflow as tf\nfrom z import mark\n" + code).program.calls("z.mark")
+    assert handles_versions(call.scope) is handles
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from kerascheck.semantics.values import holds_tensor
 
 HEAD = "import os\nimport random\nimport time\nimport numpy as np\nimport tensorflow as tf\nfrom tensorflow import keras\nfrom z import mark, cond\n"
 METRIC = "class M(keras.metrics.Metric):\n    def update_state(self, y_true, y_pred, sample_weight=None): mark()\n"
+SETTING = "class L(keras.layers.Layer):\n    def __init__(self, causal):\n        self.causal = causal\n    def call(self, x):\n        if not self.causal: mark()\n        {}\n"
 LAYER = "class L(keras.layers.Layer):\n    def call(self, x):\n"
 
 
@@ -196,6 +197,9 @@ def test_compiled_code_of_a_training_step(tmp_path, code, trains):
         ("def g(v=None):\n    if v is None: mark()\n@tf.function\ndef f(x): g()\nf(1)", False),
         ("def g(v):\n    if v is None: mark()\n@tf.function\ndef f(x): g(None)\nf(1)", False),
         ("def g(v=2):\n    if v == 2: mark()\n@tf.function\ndef f(x, v=2): g(v)\nf(1)", False),
+        # A setting of the constructor is the same in every trace; what call sets as well is not.
+        (SETTING.format("1"), False),
+        (SETTING.format("self.causal = True"), True),
     ],
 )
 def test_what_the_caller_of_a_compiled_function_decides(tmp_path, code, conditional):

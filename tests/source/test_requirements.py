@@ -43,6 +43,7 @@ def forget():
         ("environment.yml", "dependencies:\n  - tensorflow-gpu=2.4.1=h8a7_0\n", {"tensorflow": "==2.4.1.*"}),
         ("setup.py", "from setuptools import setup\nNEEDS = ['numpy', 'tensorflow-gpu<2.5']\nsetup(name='a', install_requires=NEEDS)\n", {"tensorflow": "<2.5"}),
         ("setup.py", "import setuptools\nsetuptools.setup(install_requires=['keras==2.4'], extras_require={'x': ['tensorflow==1.15']})\n", {"keras": "==2.4"}),
+        ("setup.py", "extra = {'old': ['tensorflow>=1.15,<2'], 'new': ['tensorflow>=2.4']}\nsetup(install_requires=['numpy'], extras_require=extra)\n", {}),
         ("setup.py", "extra = {'gpu': ['tensorflow<2.16'], 'x': read()}\nsetup(install_requires=['numpy'], extras_require=extra)\n", {"tensorflow": "<2.16"}),
         ("setup.py", "needs = {'install': ['tensorflow==2.7'], 'test': ['keras==2.1']}\ninstall = needs['install']\nsetup(install_requires=install)\n", {"tensorflow": "==2.7"}),
         ("setup.py", "COMMON = ['numpy']\nTF = 'tensorflow<2.5'\nsetup(install_requires=COMMON + [TF, *('keras==2.4',)])\n", {"tensorflow": "<2.5", "keras": "==2.4"}),

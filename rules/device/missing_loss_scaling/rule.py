@@ -1,6 +1,7 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.precision import float16_models, scales_loss, train_step_of
+from kerascheck.semantics.steps import tape_of
 from kerascheck.semantics.values import Made, Method, options_of
 
 
@@ -39,7 +40,7 @@ class MissingLossScaling(Rule):
     - The policy is another one or not known when the model is made, set under a condition, or dropped by `clear_session()`;
       a model with a `dtype` of its own.
     - The model is not seen to be made and compiled in this program, or has a `compile` of its own.
-    - `optimizer.apply` of an optimizer that is not known, and the `stateless_apply` of steps written for JAX.
+    - Gradients that are taken out of sight: the loss may be scaled there. `optimizer.apply` of an optimizer that is not known, and the `stateless_apply` of steps written for JAX.
 
     ## Use instead
 
@@ -79,7 +80,8 @@ class MissingLossScaling(Rule):
         divides = module.runtime.keras >= 3
         seen = set()
         for call in module.program.updates:
-            if call.attribute not in ("apply_gradients", "apply") or call.node in seen or scales_loss(call):
+            # Where the gradients are taken out of sight, the loss may be scaled there.
+            if call.attribute not in ("apply_gradients", "apply") or call.node in seen or scales_loss(call) or tape_of(module, call) is None:
                 continue
             step = train_step_of(call.scope)
             if step is not None:

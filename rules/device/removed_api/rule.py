@@ -2,7 +2,7 @@ import libcst as cst
 
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
-from kerascheck.runtime import DEPRECATED, REMOVED, REMOVED_NAMESPACES
+from kerascheck.runtime import DEPRECATED, OLD_NAMESPACES, REMOVED, REMOVED_NAMESPACES
 from kerascheck.semantics.edits import imports_as_written, names_as_written
 from kerascheck.semantics.fixes import rename
 from kerascheck.semantics.places import Place, handles_versions, stands_for_versions
@@ -35,7 +35,7 @@ class RemovedApi(Rule):
     TensorFlow 2.21 with Keras 3.15 has none of the first list and all of the second (each was tried). The old names of constants
     and devices stand for the very objects of the new ones. `tf.compat.v1` keeps `Session`, `ConfigProto`
     and `GPUOptions`. In which release each name of the first list went was not tried: for targets below TensorFlow 2.16, and
-    for Keras 2, nothing is said of them. The new names of the second list are all there from TensorFlow 2.4 on.
+    for Keras 2, nothing is said of them; `mixed_precision.experimental` is an old name from TensorFlow 2.4 on. The new names of the second list are all there from TensorFlow 2.4 on.
 
     ## When it stays silent
 
@@ -87,13 +87,14 @@ class RemovedApi(Rule):
         uses, gone, told, namespaces = {}, set(), set(), set()
         for alias, bound, name in imports_as_written(module.tree):
             namespace = next((outer for outer in REMOVED_NAMESPACES if f"{name}.".startswith(outer + ".")), name)
-            if (name in REMOVED or namespace in REMOVED_NAMESPACES) and module.runtime.lacks(namespace) and not stands_for_versions(module.tree, alias):
+            old = namespace in OLD_NAMESPACES and module.runtime.tensorflow >= OLD_NAMESPACES[namespace]
+            if (name in REMOVED or namespace in REMOVED_NAMESPACES) and (old or module.runtime.lacks(namespace)) and not stands_for_versions(module.tree, alias):
                 gone.add(bound)
                 statement = module.tree.statement_range(alias)
                 if (statement, namespace) in told:
                     continue
                 told.add((statement, namespace))
-                yield self._report(name if name in REMOVED else namespace, Place(module, alias), fixable=False)
+                yield self._report(name if name in REMOVED and module.runtime.lacks(name) else namespace, Place(module, alias), fixable=False)
         for node, name in names_as_written(module.tree, _LAST):
             namespace = name.rpartition(".")[0]
             if name not in REMOVED and namespace in REMOVED_NAMESPACES:
@@ -119,6 +120,8 @@ class RemovedApi(Rule):
 
     def _report(self, name, place, fixable):
         new = {**REMOVED, **REMOVED_NAMESPACES, **DEPRECATED}[name]
+        if name in OLD_NAMESPACES and not place.module.runtime.lacks(name):
+            return self.finding(place, f"{_short(name)} is an old name; use {_short(new)}.", because="It went in later versions, where importing it raises.")
         if name in DEPRECATED:
             return self.finding(
                 place,
