@@ -146,6 +146,9 @@ GAME = "import gym\nenv = gym.make('Game')\n" + MODEL + "for step in range(9000)
         ("KC130", ZIPPED.format(".shuffle(500)"), []),
         ("KC130", ZIPPED.format(".cache().shuffle(5000)"), []),
         # What a message says is not what the code is written for.
+        ("KC412", "keras.callbacks.ModelCheckpoint('a.keras', save_freq=1, save_best_only=True)\n", [5]),
+        ("KC412", "keras.callbacks.ModelCheckpoint('a.keras', monitor='loss', save_freq=1, save_best_only=True)\n", []),
+        ("KC412", "os.environ['TF_USE_LEGACY_KERAS'] = '1'\nkeras.callbacks.ModelCheckpoint('a.keras', save_freq=1, save_best_only=True)\n", []),
         # Where the gradients are taken out of sight, the loss may be scaled there.
         ("KC304", HALF + "with tf.GradientTape() as tape:\n    loss = model(1)\noptimizer.apply_gradients(zip(tape.gradient(loss, []), []))\n", [9]),
         ("KC304", HALF + "optimizer.apply_gradients(zip(load(), []))\n", []),

@@ -14,7 +14,7 @@ IMAGE_READERS = frozenset(
 )
 """Functions that read and decode one image file. All of them leave Python's lock while they wait and decode."""
 
-_FILE_READERS = IMAGE_READERS | {"numpy.load", "numpy.fromfile", "tensorflow.io.read_file", "soundfile.read", "nibabel.load"}
+_FILE_READERS = IMAGE_READERS | {"numpy.load", "numpy.fromfile", "tensorflow.io.read_file", "soundfile.read", "scipy.io.wavfile.read", "nibabel.load"}
 _REMOTE = frozenset(
     {
         "urllib.request.urlopen", "requests.get", "requests.post", "requests.Session.get", "requests.Session.post", "httpx.get", "time.sleep",

@@ -20,9 +20,9 @@ def turns(scope: Scope) -> float:
     """How often a place runs at most, by the literal lengths of the loops around it; infinite where one is unknown."""
     total = 1.0
     for loop in scope.loops():
-        if loop.trips is None:
+        if loop.turns is None:
             return float("inf")
-        total *= max(loop.trips, 1)
+        total *= max(loop.turns, 1)
     return total
 
 

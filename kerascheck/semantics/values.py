@@ -71,20 +71,23 @@ class Tensor(Value):
 class Group(Value):
     """A tuple, list or set whose items are known; ``kind`` is "tuple", "list" or "set".
 
-    ``open`` where there may be fewer, more, or in another order, of the same kinds.
+    ``open`` where there may be fewer, more, or in another order, of the same kinds; then ``most`` is how many there are at most, where
+    that is known.
     """
 
     kind: str
     items: list[Value]
     open: bool = False
+    most: int | None = None
 
 
 @dataclass(eq=False, slots=True)
 class Mapping(Value):
-    """A dictionary with known string keys; ``open`` where there may be others."""
+    """A dictionary with known string keys; ``open`` where there may be others, and ``most`` as in :class:`Group`."""
 
     items: dict[Any, Value]
     open: bool = False
+    most: int | None = None
 
 
 @dataclass(eq=False, slots=True)
@@ -247,11 +250,18 @@ class Scope:
     """What a loop iterates over, or what a ``with`` statement enters."""
     trips: int | None = None
     """Turns of a loop where a literal tells."""
+    most: int | None = None
+    """Turns at most, where ``trips`` is not known."""
     stage: Stage | None = None
     """The dataset operation that runs this function."""
     trains: bool = False
     """A loop in which weights are updated."""
     label: str = ""
+
+    @property
+    def turns(self) -> int | None:
+        """How many turns a loop makes at most; None where nothing tells."""
+        return self.most if self.trips is None else self.trips
 
     def chain(self) -> Iterator[Scope]:
         """This scope and those around it, innermost first, through calls."""

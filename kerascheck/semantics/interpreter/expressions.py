@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import prod
+
 import libcst as cst
 
 from kerascheck.semantics import array_shapes, library
@@ -365,11 +367,13 @@ class Expressions:
     def _comprehension(self, node) -> Value:
         saved = self.env, self.scope
         self.env = Env(self.env)
+        loops: list[Scope] = []
         try:
             clause = node.for_in
             while clause is not None:
                 iterable = self.eval(clause.iter)
                 self.scope = self._loop(node, iterable, clause.iter)
+                loops.append(self.scope)
                 self._bind(clause.target, self._element(iterable, self.scope))
                 for condition in clause.ifs:
                     self.eval(condition.test)
@@ -383,14 +387,16 @@ class Expressions:
             self.env, self.scope = saved
         if holds_tensor(value):
             self._use("comprehension", node)
+        turns = [loop.turns for loop in loops]
+        most = None if None in turns else prod(turns)
         if isinstance(node, cst.DictComp):
-            return Mapping({node: value}, open=True)
+            return Mapping({node: value}, open=True, most=most)
         if isinstance(node, cst.GeneratorExp):
-            return Iteration("generator", [value])
-        trips = self.loops[-1].trips if node.for_in.inner_for_in is None and not node.for_in.ifs else None
+            return Iteration("generator", [Group("list", [value], open=True, most=most)])
+        trips = loops[0].trips if len(loops) == 1 and not node.for_in.ifs else None
         if trips is not None and trips <= MAX_OPTIONS:
             return Group("list", [value] * trips)
-        return Group("list", [value], open=True) if value is not UNKNOWN else UNKNOWN
+        return Group("list", [value], open=True, most=most) if value is not UNKNOWN else UNKNOWN
 
     def _await(self, node) -> Value:
         return self.eval(node.expression)

@@ -141,7 +141,7 @@ class Statements:
             elif base == External("os.environ"):
                 self._record(target, "os.environ.__setitem__", "__setitem__", base, Arguments([key, value]))
             elif isinstance(base, Mapping):
-                base.open = True
+                base.open, base.most = True, None
                 for known in list(base.items):
                     self._store(base.items, known, join(base.items[known], value))
                 self._store(base.items, target, value)
@@ -203,13 +203,18 @@ class Statements:
                 if isinstance(item, only):
                     self._store(held, name, join(item, UNKNOWN))
             if isinstance(option, Mapping) and only is Value:
-                option.open = True
+                option.open, option.most = True, None
 
     def _extend(self, group: Group, items: list[Value], *, certain: bool = True) -> None:
+        added: int | None = len(items) if certain else None
         for scope in self.scope.chain():
             if scope.kind in ("call", "root"):
                 break
             certain = certain and scope.kind in ("with", "try")
+            if scope.kind == "loop":
+                added = None if added is None or scope.turns is None else added * scope.turns
+        before = group.most if group.open else len(group.items)
+        group.most = None if before is None or added is None else before + added
         group.items.extend(item for item in items if certain or item not in group.items[-MAX_ALIKE:])
         group.open = group.open or not certain
 
@@ -596,7 +601,7 @@ class Statements:
         trips = self._trips(iterable)
         if trips is None and written is not None:
             trips = written_trips(written)
-        loop = Scope("loop", self.scope, self.module, node, value=iterable, trips=trips)
+        loop = Scope("loop", self.scope, self.module, node, value=iterable, trips=trips, most=_most(iterable))
         self.loops.append(loop)
         for dataset in self._iterated(iterable):
             self.sinks.append(Sink("loop", dataset.stage, self.module, node, loop, loop=loop))
@@ -772,6 +777,15 @@ class Statements:
             name = node.rest if isinstance(node, cst.MatchMapping) else node.name if isinstance(node, (cst.MatchAs, cst.MatchStar)) else None
             if name is not None:
                 self._bind_name(name.value, UNKNOWN)
+
+
+def _most(iterable: Value) -> int | None:
+    """How many items a loop over something goes through at most; None where nothing tells."""
+    if isinstance(iterable, (Group, Mapping)):
+        return iterable.most if iterable.open else len(iterable.items)
+    if isinstance(iterable, Iteration) and iterable.kind != "range":
+        return min((most for most in map(_most, iterable.over) if most is not None), default=None)
+    return None
 
 
 def _expects_error(manager: cst.BaseExpression) -> bool:

@@ -7,7 +7,7 @@ from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.fixes import drop_argument
 from kerascheck.semantics.places import Place
-from kerascheck.semantics.values import Call, Group, Value, constant
+from kerascheck.semantics.values import Call, Const, Group, Value, constant
 
 _OFTEN = 20
 _WIDE = 20
@@ -57,7 +57,8 @@ class HeavyCallback(Rule):
     ## When it stays silent
 
     - `save_freq="epoch"`, numbers of 20 and more, and numbers that are not literals, as `5 * steps_per_epoch`.
-    - `save_best_only`: how often it writes is not known.
+    - `save_best_only`: how often it writes is not known; but where the best `val_...` is asked for, which no batch has, Keras 3 saves
+      each time (tried with 3.15).
     - Under a condition, such as a flag for debugging, unless all training stands under it too; in tests.
     - What TensorBoard records where it is opened with `%tensorboard`, `tensorboard --logdir` is written in a command, a comment or the text of a notebook, or beside Weights & Biases with
       `sync_tensorboard=True`: somebody looks at it.
@@ -98,14 +99,18 @@ class HeavyCallback(Rule):
         for call in module.program.calls(*_SAVERS):
             batches = constant(call.argument(_SAVERS[call.name], "save_freq"))
             best = call.argument(None, "save_best_only")
+            only_best = best is not None and constant(best, True) is not False
             if type(batches) is not int or not 0 < batches < _OFTEN or module.program.is_optional(call.scope):
                 continue
-            if best is not None and constant(best, True) is not False:
+            monitor = constant(call.argument(1, "monitor") or Const("val_loss"))
+            if only_best and (call.module.runtime.keras < 3 or constant(best) is not True or not str(monitor).startswith("val_")):
                 continue
             yield self.finding(
                 Place(call.module, call.arguments.node(_SAVERS[call.name], "save_freq") or call.node),
                 f"save_freq={batches} saves the model every {f'{batches} batches' if batches > 1 else 'batch'}; leave it out to save once per epoch.",
-                because="The number counts batches, not epochs, and training waits until each file is written.",
+                because=f"After a batch there is no {monitor} to compare, and without it Keras 3 always saves; training waits until each file is written."
+                if only_best
+                else "The number counts batches, not epochs, and training waits until each file is written.",
                 # A file name with the number of the batch needs it.
                 fix=None if "{batch" in call.module.text else drop_argument(call, "save_freq", safe=False),
             )
