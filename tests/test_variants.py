@@ -36,6 +36,7 @@ GAME = "import gym\nenv = gym.make('Game')\n" + MODEL + "for step in range(9000)
         # A part of all examples is no single item; a text that grows is one.
         ("KC405", MODEL + "model.fit(x, y)\nfor i in range(99):\n    model.predict(x[:, i : i + 9])\n", []),
         ("KC405", MODEL + "model.fit(x, y)\nfor i in range(99):\n    model.predict(x[:, : i + 1, :])\n", [9]),
+        ("KC405", MODEL + "model.fit(x, y)\nfor i in range(99):\n    x[0, i] = model.predict(x[:, i - 9 : i])\n", [9]),
         # Beside several epochs of training one predict is short.
         ("KC405", MODEL + "for i in range(99):\n    x, y = load()\n    model.fit(x, y, epochs=1)\n    model.predict(x)\n", [10]),
         ("KC405", MODEL + "for i in range(99):\n    x, y = load()\n    model.fit(x, y, epochs=5)\n    model.predict(x)\n", []),

@@ -4,7 +4,7 @@ from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.compiled import counting_branch
 from kerascheck.semantics.fixes import rename_method
-from kerascheck.semantics.loops import turns, varies
+from kerascheck.semantics.loops import bound_in, turns, varies
 from kerascheck.semantics.places import in_session
 from kerascheck.semantics.steps import environment_loop
 from kerascheck.semantics.values import constant, datasets_in
@@ -102,7 +102,7 @@ class PredictInLoop(Rule):
             # A loop that plots or asks is for people, and waits for them.
             if loop is not None and any(_is_for_people(other, loop) for other in module.pipelines.calls_in(loop)):
                 continue
-            if loop is None or in_session(call.scope) or turns(call.scope) <= _A_FEW or _is_of_all(given.value):
+            if loop is None or in_session(call.scope) or turns(call.scope) <= _A_FEW or _is_of_all(given.value, loop):
                 continue
             if counting_branch(call.scope, loop) is not None or any(map(_trains_long, module.pipelines.calls_in(loop))):
                 continue
@@ -145,9 +145,11 @@ def _trains_long(call):
     )
 
 
-def _is_of_all(node):
-    """Whether an expression takes the same part of every example, as ``x[:, a:b]``; ``x[:, :n]`` is a text that grows."""
-    cuts = [element.slice for element in node.slice] if isinstance(node, cst.Subscript) else []
+def _is_of_all(node, loop):
+    """Whether an expression takes a part of every example, as ``x[:, a:b]``; ``x[:, :n]``, and an array that the turns fill, is a text that grows."""
+    if not isinstance(node, cst.Subscript) or {inner.value for inner in loop.module.tree.descendants(node.value) if isinstance(inner, cst.Name)} & bound_in(loop.module, loop.node):
+        return False
+    cuts = [element.slice for element in node.slice]
     cuts = [(cut.lower is not None, cut.upper is not None) if isinstance(cut, cst.Slice) else None for cut in cuts]
     return cuts[:1] == [(False, False)] and (True, True) in cuts
 
