@@ -22,6 +22,9 @@ ZIPPED = MODEL + "images = tf.data.Dataset.list_files('*.jpg').map(lambda x: tf.
 MAPPED = "class Parser:\n    def __init__(self):\n        self.size = 3\n    def parse(self, x):\n        self.x = tf.cast(x, tf.float32)\n        {}\np = Parser()\nds = tf.data.Dataset.range(99).map(p.parse).batch(8)\nmodel.fit(ds)\n"
 CLOCKED = "import time\n" + MODEL + "@tf.function\ndef run(x): return model(x)\nfor x in load():\n    start = time.time()\n    run(x)\n    {}\n"
 HALF = "keras.mixed_precision.set_global_policy('mixed_float16')\noptimizer = keras.mixed_precision.LossScaleOptimizer(keras.optimizers.Adam())\n"
+HELPED = "class Scaled(layers.Layer):\n    def total(self, x):\n        return tf.reduce_sum(x).numpy()\n    def call(self, x):\n        return {}\n"
+NET = "model = keras.Model(i, layers.Dense(1)(i))\nmodel.compile('adam', 'mse', jit_compile=False)\nmodel.fit(x, y, epochs=3)\n"
+MAP_FN = "class Each(layers.Layer):\n    def call(self, x):\n        return tf.map_fn(lambda v: {}, x{})\n"
 GAME = "import gym\nenv = gym.make('Game')\n" + MODEL + "for step in range(9000):\n    state, reward, done, info = env.step(0)\n    if {}:\n        model.fit(state, reward)\n"
 
 
@@ -150,6 +153,24 @@ GAME = "import gym\nenv = gym.make('Game')\n" + MODEL + "for step in range(9000)
         ("KC412", "keras.callbacks.ModelCheckpoint('a.keras', save_freq=1, save_best_only=True)\n", [5]),
         ("KC412", "keras.callbacks.ModelCheckpoint('a.keras', monitor='loss', save_freq=1, save_best_only=True)\n", []),
         ("KC412", "os.environ['TF_USE_LEGACY_KERAS'] = '1'\nkeras.callbacks.ModelCheckpoint('a.keras', save_freq=1, save_best_only=True)\n", []),
+        # A helper of a library may be for what runs eagerly; beside training, and in call itself, it is not.
+        ("KC202", HELPED.format("self.total(x)"), []),
+        ("KC202", HELPED.format("self.total(x)") + MODEL + "model.fit(x, y)\n", [7]),
+        ("KC202", HELPED.format("tf.reduce_sum(x).numpy()"), [9]),
+        ("KC202", HELPED.format("tf.reduce_sum(x).numpy() if not tf.is_tensor(x) else x"), []),
+        # No string is a number, and what nobody sees may not allow it.
+        ("KC310", "i = keras.Input((3,))\n" + NET, [7]),
+        ("KC310", "i = keras.Input((3,), dtype='string')\n" + NET, []),
+        ("KC310", "i = keras.Input((3,), dtype=tf.string)\n" + NET, []),
+        ("KC310", "model = build()\nmodel.compile('adam', 'mse', jit_compile=False)\nmodel.fit(x, y, epochs=3)\n", []),
+        ("KC206", MAP_FN.format("2 * v", "") + MODEL + "model.fit(x, y)\n", [7]),
+        ("KC206", MAP_FN.format("tf.where(v > 0)", "") + MODEL + "model.fit(x, y)\n", []),
+        ("KC206", MAP_FN.format("tf.where(v > 0, v, 0.0)", "") + MODEL + "model.fit(x, y)\n", [7]),
+        ("KC206", MAP_FN.format("v", ", fn_output_signature=tf.RaggedTensorSpec([None])") + MODEL + "model.fit(x, y)\n", []),
+        ("KC101", "def {}():\n    return tf.data.TextLineDataset('a').map(lambda x: x + tf.random.normal(())).batch(8)\n".format("load_pipeline"), [6]),
+        ("KC101", "def {}():\n    return tf.data.TextLineDataset('a').map(lambda x: x + tf.random.normal(())).batch(8)\n".format("inference_pipeline"), []),
+        ("KC311", "print(tf.data.experimental.AUTOTUNE)\n", [5]),
+        ("KC311", "print(tf.data.experimental.AUTOTUNE, y.eval(feed_dict={x: 1}))\n", []),
         # Where the gradients are taken out of sight, the loss may be scaled there.
         ("KC304", HALF + "with tf.GradientTape() as tape:\n    loss = model(1)\noptimizer.apply_gradients(zip(tape.gradient(loss, []), []))\n", [9]),
         ("KC304", HALF + "optimizer.apply_gradients(zip(load(), []))\n", []),
@@ -240,6 +261,23 @@ def test_a_map_costs_where_it_is_trained_on(tmp_path, use, severities):
     assert [finding["severity"] for finding in found] == severities
     # Stateful, it is serial wherever it is used.
     assert all("runs one call at a time" in finding["message"] for finding in found)
+
+
+@pytest.mark.parametrize(("imported", "severity"), [("keras.layers", "warning"), ("keras.layers.core", "info")])
+def test_the_predict_of_old_keras_builds_no_dataset(tmp_path, imported, severity):
+    (tmp_path / "train.py").write_text(HEAD + f"from {imported} import Dense\n" + MODEL + "model.fit(x, y)\nfor row in load():\n    model.predict(row[None])\n")
+    result = kerascheck("--isolated", "--select", "KC405", "--output-format", "json", "--exit-zero", str(tmp_path / "train.py"))
+    (finding,) = json.loads(result.out)["findings"]
+    assert (finding["severity"], "builds a dataset" in finding["because"]) == (severity, severity == "warning")
+
+
+@pytest.mark.parametrize(("between", "fixed"), [("", True), (".take(80)", False)])
+def test_a_shuffle_that_deals_out_stays_before_the_cache(tmp_path, between, fixed):
+    (tmp_path / "train.py").write_text(HEAD + MODEL + f"ds = tf.data.Dataset.from_tensor_slices(load()).shuffle(100){between}.cache().batch(8)\nmodel.fit(ds, epochs=3)\n")
+    result = kerascheck("--isolated", "--select", "KC114", "--output-format", "json", "--exit-zero", str(tmp_path / "train.py"))
+    (finding,) = json.loads(result.out)["findings"]
+    assert (finding["fix"] is not None) is fixed
+    assert ("put cache before it" in finding["message"]) is fixed
 
 
 @pytest.mark.parametrize(("inside", "fixed"), [("pass", True), ("print(float(loss))", False), ("other.predict(x)", False)])

@@ -46,7 +46,7 @@ _GRAPH_CODE = re.compile(
     r"\bsess(?:ion)?\.run\(|\b_make_predict_function\(|with tf\.(?:compat\.v1\.)?Session|tensorflow\.contrib\b|"
     r"\btf\.(?:compat\.v1\.)?(?:placeholder|estimator|contrib|truncated_normal|get_variable|get_collection|add_to_collection|"
     r"trainable_variables|global_variables|global_variables_initializer)\b|"
-    r"\b(?:(?:Singular)?Monitored(?:Training)?Session|SessionRunHook)\b"
+    r"\b(?:(?:Singular)?Monitored(?:Training)?Session|SessionRunHook|import_meta_graph|reset_default_graph|feed_dict\s*=)"
 )
 # Strings of one line, and in the group what looks like them and is none: comments, and docstrings, which tell what code is written for.
 _STRING = re.compile(r"""(#[^\n]*|(?P<quotes>'{3}|"{3})(?:\\.|[^\\])*?(?P=quotes))|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'""", re.S)

@@ -96,7 +96,7 @@ def _instances(value: Value | None) -> Iterator[Instance]:
                 yield from _instances(item)
 
 
-_MODE = re.compile(r"eager|symbolic|in_tf_function|\bbackend\b|torch|jax|numpy|ndarray|KerasTensor", re.I)
+_MODE = re.compile(r"eager|symbolic|is_(?:\w+_)?tensor\b|in_tf_function|\bbackend\b|torch|jax|numpy|ndarray|KerasTensor", re.I)
 
 
 _BACKEND = re.compile(r"\b(?:\w+\.)*backend\(\) *== *['\"](\w+)['\"]")
@@ -177,12 +177,17 @@ def _is_set_once(branch: Scope, name: str) -> bool:
     cls = next((outer for outer in tree.ancestors(branch.node) if isinstance(outer, cst.ClassDef)), None)
     if cls is None:
         return False
-    setters = [
-        next((outer.name.value for outer in tree.ancestors(node) if isinstance(outer, cst.FunctionDef)), None)
-        for node in tree.descendants(cls)
-        if isinstance(node, (cst.AssignTarget, cst.AnnAssign, cst.AugAssign)) and isinstance(node.target, cst.Attribute) and node.target.attr.value == name
-    ]
-    return bool(setters) and set(setters) == {"__init__"}
+    setters = set()
+    for node in tree.descendants(cls):
+        if not isinstance(node, cst.Attribute) or node.attr.value != name:
+            continue
+        holder = tree.parents.get(node)
+        if isinstance(holder, (cst.AssignTarget, cst.AnnAssign, cst.AugAssign)):
+            setters.add(next((outer.name.value for outer in tree.ancestors(node) if isinstance(outer, cst.FunctionDef)), None))
+        elif isinstance(holder, (cst.Attribute, cst.Subscript)):
+            # A list that is extended, or whatever else changes by its methods.
+            return False
+    return setters == {"__init__"}
 
 
 def _asked_for_none(tree: Tree, node: cst.CSTNode, function: cst.FunctionDef) -> set[str]:

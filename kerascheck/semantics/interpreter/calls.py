@@ -619,6 +619,8 @@ class Calls:
         if name in ("list", "tuple", "set"):
             if isinstance(first, Group):
                 return Group(name, list(first.items), first.open)
+            if isinstance(first, Iteration) and first.kind == "values" and isinstance(first.over[0], Mapping):
+                return Group(name, list(first.over[0].items.values()), open=True, most=first.over[0].most)
             for dataset in self._iterated(first):
                 self._sink("inspect", dataset, node)
             if not arguments.positional:

@@ -26,6 +26,7 @@ from kerascheck.semantics.values import (
     Mapping,
     Method,
     ModuleValue,
+    Scope,
     Tensor,
     Union,
     Value,

@@ -33,6 +33,7 @@ class XlaDisabled(Rule):
 
     - A comment on the line or above it says why; a title such as "3. Compile" and code that was commented out do not.
     - The model or its steps use what XLA does not compile or Keras leaves to TensorFlow: random layers, lookups, text, `tf.image`.
+    - The layers of the model are not all in sight, or an input holds strings.
     - The GPUs are hidden, or the training is distributed: it is off there.
     - A condition under which not all training stands, or a variable decides; `jit_compile="auto"`.
     - tf.keras 2, JAX and torch; nothing is trained.
@@ -71,7 +72,12 @@ class XlaDisabled(Rule):
             return
         settings = [call for call in program.model_calls("compile") if constant(call.argument(None, "jit_compile")) is False]
         settings += [call for call in program.calls("keras.Model.__setattr__") if call.attribute == "jit_compile" and constant(call.argument(1)) is False]
+        # No string is a number that XLA computes with.
+        if any("string" in (constant(dtype := each.argument(None, "dtype")), getattr(dtype, "name", "").rpartition(".")[2]) for each in program.calls("keras.Input")):
+            return
         for call in settings:
+            if call.attribute == "compile" and not _is_seen(module, call):
+                continue
             if not program.is_optional(call.scope) and not call.module.is_commented(call.arguments.node(None, "jit_compile") or call.node):
                 yield self.finding(
                     call,
@@ -79,3 +85,9 @@ class XlaDisabled(Rule):
                     because="Without it the step is compiled with XLA on a GPU, as every layer here seems to allow.",
                     fix=drop_argument(call, "jit_compile", safe=False) if call.attribute == "compile" else None,
                 )
+
+
+def _is_seen(module, call):
+    """Whether all layers of a model are known to be of Keras, or of the tree."""
+    models = [model for model in module.models if any(each.node is call.node for each in model.compiles)]
+    return bool(models) and all(model.closed or model.kind == "subclassed" and model.layers for model in models)

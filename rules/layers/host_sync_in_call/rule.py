@@ -1,6 +1,6 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
-from kerascheck.semantics.traced import WHY_NO_VALUES, converts_branches, traced_calls
+from kerascheck.semantics.traced import WHY_NO_VALUES, converts_branches, traced_calls, tracing_frame
 from kerascheck.semantics.values import Tensor, options_of
 
 _METHODS = frozenset({"numpy", "item", "tolist"})
@@ -56,6 +56,7 @@ class HostSyncInCall(Rule):
       hand-written eager loop calls, the PyTorch backend.
     - `tf.py_function`, `tf.init_scope`, and branches that ask how the code runs
       (`if tf.executing_eagerly():`).
+    - Helpers that compiled code calls, in a module that trains nothing: they may be meant for what runs eagerly.
     - Callbacks and plain functions, and metrics that no model is seen to be compiled with: some are for eager evaluation only.
 
     ## Use instead
@@ -91,7 +92,9 @@ class HostSyncInCall(Rule):
         asked = {}
         for call, how in traced_calls(module):
             what = _asking(call, how)
-            if what is not None:
+            # Who calls a helper of a library for what, eagerly or not, its own code does not tell.
+            helps = not module.program.trains and tracing_frame(call.scope) is not call.scope.frame
+            if what is not None and not helps:
                 # Who writes it once in a function, writes it for every number there: that is one mistake.
                 asked.setdefault((call.scope.frame.function and call.scope.frame.function.node, what), []).append((call, how))
         for (_, what), places in asked.items():

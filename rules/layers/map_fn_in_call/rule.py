@@ -4,12 +4,12 @@ from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.functions import display
 from kerascheck.semantics.traced import traced_calls
-from kerascheck.semantics.values import Function
+from kerascheck.semantics.values import Function, Made
 
 _ONE_BY_ONE = {"tensorflow.map_fn": "tf.vectorized_map", "keras.backend.map_fn": "tf.vectorized_map", "keras.ops.map": "keras.ops.vectorized_map", "tensorflow.scan": "tf.vectorized_map"}
 _NO_BATCH = (
     "tensorflow.io.decode_", "tensorflow.io.read_file", "tensorflow.boolean_mask", "tensorflow.image.non_max_suppression", "tensorflow.py_function",
-    "tensorflow.numpy_function", "tensorflow.io.parse_tensor",
+    "tensorflow.numpy_function", "tensorflow.io.parse_tensor", "tensorflow.random.shuffle", "tensorflow.strings.", "tensorflow.unique",
 )
 
 
@@ -35,7 +35,7 @@ class MapFnInCall(Rule):
     ## When it stays silent
 
     - A `tf.scan` that carries something from turn to turn, `tf.foldl` and `tf.while_loop`.
-    - Functions that read or decode a file, pick by a mask, or run Python: these take no batch.
+    - Functions that read or decode a file, pick by a mask or a condition, work on texts, give ragged results, or run Python: these take no batch.
     - Metrics, input pipelines, code that nothing compiles, and branches for other backends or eager execution.
 
     ## Use instead
@@ -83,7 +83,15 @@ def _needs_elements(module, call):
     # Without an initializer the first element comes out as it is.
     if call.name == "tensorflow.scan" and (call.argument(2, "initializer") is None or not isinstance(function, Function) or not _ignores_first(function)):
         return True
-    return isinstance(function, Function) and any((inner.name or "").startswith(_NO_BATCH) and inner.scope.runs_in(function) for inner in module.run.calls)
+    returned = call.argument(None, "fn_output_signature")
+    if isinstance(returned, Made) and returned.name == "tensorflow.RaggedTensorSpec":
+        return True
+    return isinstance(function, Function) and any(_takes_no_batch(inner) and inner.scope.runs_in(function) for inner in module.run.calls)
+
+
+def _takes_no_batch(call):
+    # With a condition alone, where gives the places of as many elements as there are.
+    return (call.name or "").startswith(_NO_BATCH) or call.name == "tensorflow.where" and call.argument(1, "x") is None
 
 
 def _ignores_first(function):

@@ -1,11 +1,13 @@
+from itertools import takewhile
+
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.fixes import move_before
 from kerascheck.semantics.functions import Facts
 from kerascheck.semantics.pipelines import FOLDERS, is_cut_short, is_reshuffled
 
-
 _SHUFFLES = FOLDERS | {"shuffle"}
+_DEALS = frozenset({"take", "skip", "shard"})
 
 
 def _is_random(stage):
@@ -63,7 +65,8 @@ class RandomBeforeCache(Rule):
     Unsafe: `cache()` is moved in front of the first random operation, and the training then
     has other numbers in every epoch, as intended. Later epochs do more work, and the cache may
     hold larger elements, for example images before they are cropped. There is no fix behind a folder that is
-    shuffled as it is read: how many batches to shuffle is for a person to say.
+    shuffled as it is read: how many batches to shuffle is for a person to say. Nor is there one where `take`, `skip` or `shard` deals out what was
+    shuffled: shuffled behind the cache only, each epoch would deal anew.
 
     ## Precision
 
@@ -102,11 +105,13 @@ class RandomBeforeCache(Rule):
                 if behind:
                     first = behind[-1]
                     what = "the order of this shuffle" if first.name == "shuffle" else "the random draws of this map"
+                    # What a shuffle deals out to several datasets must stay where it is, or each epoch deals anew.
+                    deals = first.name == "shuffle" and any(stage.name in _DEALS for stage in takewhile(lambda stage: stage is not first, cache.upstream()))
                     yield self.finding(
                         op,
-                        f"The cache keeps {what.replace('this', 'the')} of the first epoch for all others; put cache before it.",
+                        f"The cache keeps {what.replace('this', 'the')} of the first epoch for all others; {'shuffle again behind it' if deals else 'put cache before it'}.",
                         because="What stands before a cache runs in the first epoch only.",
-                        fix=move_before(op.node, first, "Move the cache before the random operations"),
+                        fix=None if deals else move_before(op.node, first, "Move the cache before the random operations"),
                         related=((first, f"{what} is kept"),),
                     )
                 elif op.feeds_training:

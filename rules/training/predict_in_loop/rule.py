@@ -110,7 +110,7 @@ class PredictInLoop(Rule):
             models = varies(call.node.func, call.scope)
             if models is not None and (models is loop or models not in loop.chain() or not _is_one_item(module, given.value)):
                 continue
-            old = module.runtime.multi_backend_keras
+            old = module.runtime.multi_backend_keras or module.program.imports_old_keras
             training = module.program.first_training is not None or any(outer.trains for outer in call.scope.loops())
             # With a batch size of its own each turn predicts a whole array, but for an application that waits for what comes next.
             waits = isinstance(loop.node, cst.While) and not training
