@@ -271,6 +271,20 @@ def test_the_predict_of_old_keras_builds_no_dataset(tmp_path, imported, severity
     assert (finding["severity"], "builds a dataset" in finding["because"]) == (severity, severity == "warning")
 
 
+@pytest.mark.parametrize(
+    ("code", "severity"),
+    [
+        (OWN.format("x = layers.Dense(8)(x)") + TINY.format(64), "error"),
+        (OWN.format("x = layers.Dense(8)(x)") + "net = Net()\nnet(tf.ones((1, 9)))\nnet.save('net.keras'), tf.function(net)\n", "info"),
+        ("@tf.function\ndef f(x): return tf.Variable(x)\nf(1.0)\n", "error"),
+    ],
+)
+def test_state_that_is_made_where_nothing_trains(tmp_path, code, severity):
+    (tmp_path / "train.py").write_text(HEAD + code)
+    result = kerascheck("--isolated", "--select", "KC204", "--output-format", "json", "--exit-zero", str(tmp_path / "train.py"))
+    assert {finding["severity"] for finding in json.loads(result.out)["findings"]} == {severity}
+
+
 @pytest.mark.parametrize(("between", "fixed"), [("", True), (".take(80)", False)])
 def test_a_shuffle_that_deals_out_stays_before_the_cache(tmp_path, between, fixed):
     (tmp_path / "train.py").write_text(HEAD + MODEL + f"ds = tf.data.Dataset.from_tensor_slices(load()).shuffle(100){between}.cache().batch(8)\nmodel.fit(ds, epochs=3)\n")

@@ -43,7 +43,7 @@ _NO_KERAS_MODELS = frozenset("tensorflow keras builtins sklearn numpy pandas sci
 _SCALERS = re.compile(r"^\s*(?:from|import)\s+sklearn\b", re.M)
 
 _OLD_KERAS = re.compile(
-    r"^\s*(?:from|import)\s+(?:tensorflow\.)?keras\.(?:engine|objectives|layers\.(?:core|convolutional|recurrent|pooling|embeddings|merge|"
+    r"^\s*(?:from|import)\s+(?:tensorflow\.)?keras\.(?:engine|objectives|layers\.(?:core|convolutional|recurrent|pooling|embeddings|merge|normalization|"
     r"advanced_activations|wrappers|noise|local|experimental)|utils\.(?:np_utils|generic_utils|training_utils))\b"
     r"|^\s*from\s+(?:tensorflow\.)?keras\s+import\s+.*\bobjectives\b|layers\.experimental\.preprocessing\b",
     re.M,

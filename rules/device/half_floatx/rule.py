@@ -59,6 +59,7 @@ class HalfFloatx(Rule):
     Read on real code: 12 findings in 14,000 public files, all "float64" and all in one collection of agents for games, of which three were labelled as faults before
     this rule knew them. No file asks for "float16"; slow.py has that.
     Of a sample in 6,930 further files: 6 arguable.
+    Of a sample in 6,420 further files: 1 arguable.
 
     ## References
 

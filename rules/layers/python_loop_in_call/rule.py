@@ -51,6 +51,7 @@ class PythonLoopInCall(Rule):
     Of a sample in 9,800 files more: 6 right, 4 arguable, 1 wrong, before what was wrong for a general reason was silenced.
     Of a sample in 6,900 files more: 3 right, 3 arguable, 2 wrong, before what was wrong for a general reason was silenced.
     Of a sample in 6,930 further files: 2 arguable.
+    Of a sample in 6,420 further files: 2 right, 2 arguable, 2 wrong, before what was wrong for a general reason was silenced.
 
     ## References
 

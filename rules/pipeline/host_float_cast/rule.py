@@ -43,6 +43,7 @@ class HostFloatCast(Rule):
     Read on real code: no finding in 221 public files that decode images. They resize after or before the cast, or use TPUs; slow.py and
     quiet.py hold variants.
     Of a sample in 6,900 files more: 2 right.
+    Of a sample in 6,420 further files: 1 right.
 
     ## References
 

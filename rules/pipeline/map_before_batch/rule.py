@@ -70,6 +70,7 @@ class MapBeforeBatch(Rule):
     Of a sample in 9,800 files more: 16 right, 7 arguable, 2 wrong, before what was wrong for a general reason was silenced.
     Of a sample in 6,900 files more: 9 right, 1 arguable, 4 wrong, before what was wrong for a general reason was silenced.
     Of a sample in 6,930 further files: 8 right, 3 arguable.
+    Of a sample in 6,420 further files: 9 right, 7 arguable.
 
     ## References
 

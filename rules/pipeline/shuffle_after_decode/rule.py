@@ -84,6 +84,7 @@ class ShuffleAfterDecode(Rule):
     file names, or pass a number that is not a literal.
     Of a sample in 9,800 files more: 4 right.
     Of a sample in 6,900 files more: 5 right.
+    Of a sample in 6,420 further files: 3 right.
 
     ## References
 

@@ -44,6 +44,7 @@ class ManualAccumulation(Rule):
     passed in. What it finds is tested with the forms in its slow.py.
     Of a sample in 9,800 files more: 1 right.
     Of a sample in 6,930 further files: 1 arguable.
+    Of a sample in 6,420 further files: 1 right.
 
     ## References
 

