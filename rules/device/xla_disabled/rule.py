@@ -1,7 +1,7 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.fixes import drop_argument
-from kerascheck.semantics.values import constant
+from kerascheck.semantics.values import External, constant
 
 # Named after what needs it: these switch XLA off for a model that holds them, or may not compile at all.
 _UNSUPPORTED = (
@@ -74,7 +74,7 @@ class XlaDisabled(Rule):
         settings = [call for call in program.model_calls("compile") if constant(call.argument(None, "jit_compile")) is False]
         settings += [call for call in program.calls("keras.Model.__setattr__") if call.attribute == "jit_compile" and constant(call.argument(1)) is False]
         # No string is a number that XLA computes with.
-        if any("string" in (constant(dtype := each.argument(None, "dtype")), getattr(dtype, "name", "").rpartition(".")[2]) for each in program.calls("keras.Input")):
+        if any(map(_takes_strings, program.calls("keras.Input"))):
             return
         for call in settings:
             if call.attribute == "compile" and not _is_seen(module, call):
@@ -86,6 +86,11 @@ class XlaDisabled(Rule):
                     because="Without it the step is compiled with XLA on a GPU, as every layer here seems to allow.",
                     fix=drop_argument(call, "jit_compile", safe=False) if call.attribute == "compile" else None,
                 )
+
+
+def _takes_strings(made):
+    dtype = made.argument(None, "dtype")
+    return constant(dtype) == "string" or isinstance(dtype, External) and dtype.name == "tensorflow.string"
 
 
 def _is_seen(module, call):

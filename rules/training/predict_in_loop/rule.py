@@ -21,7 +21,7 @@ class PredictInLoop(Rule):
     Reports `predict` of a Keras model inside a loop or a comprehension, or in a function that a loop
     calls, where the loop variable, or another name that each turn binds anew, reaches the argument and
     picks one item or one batch; and in a loop whose turns call `step` of a game or simulation. A warning in a script that trains, an info in one that only applies a
-    model.
+    model, and in one for Keras before 2.4, as pins or imports of what only that had tell.
 
     ## Why it costs
 
