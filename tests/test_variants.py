@@ -263,14 +263,6 @@ def test_a_map_costs_where_it_is_trained_on(tmp_path, use, severities):
     assert all("runs one call at a time" in finding["message"] for finding in found)
 
 
-@pytest.mark.parametrize(("imported", "severity"), [("keras.layers", "warning"), ("keras.layers.core", "info")])
-def test_the_predict_of_old_keras_builds_no_dataset(tmp_path, imported, severity):
-    (tmp_path / "train.py").write_text(HEAD + f"from {imported} import Dense\n" + MODEL + "model.fit(x, y)\nfor row in load():\n    model.predict(row[None])\n")
-    result = kerascheck("--isolated", "--select", "KC405", "--output-format", "json", "--exit-zero", str(tmp_path / "train.py"))
-    (finding,) = json.loads(result.out)["findings"]
-    assert (finding["severity"], "builds a dataset" in finding["because"]) == (severity, severity == "warning")
-
-
 @pytest.mark.parametrize(
     ("code", "severity"),
     [

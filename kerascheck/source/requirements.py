@@ -174,6 +174,8 @@ def _requirements(folder: Path) -> Iterator[tuple[str, str]]:
             for image in _base_images(text):
                 if tag := _TENSORFLOW_IMAGE.match(image):
                     yield "tensorflow", f"=={tag['version']}"
+                elif (tag := _NVIDIA_IMAGE.match(image)) and (tag["version"] or ("1" if int(tag["year"]) < 20 else "2")) == "1":
+                    yield "tensorflow", "<2"
             yield from (("python", f"=={python}.*") for python in _pythons(text))
 
 
@@ -341,6 +343,8 @@ _TOML_TABLES = ("project", "project.optional-dependencies", "dependency-groups")
 _INSTALL = re.compile(r"\b(?:pip3?|uv|conda|mamba|micromamba)\s+(?:pip\s+)?(?:install|add|create)\b(?P<words>(?:[^\r\n;&|#\\]|\\r?\n|\.)*)")
 _WORD = re.compile(r"[^\s\"'\\]+")
 _TENSORFLOW_IMAGE = re.compile(r"(?:[\w.-]+/)*tensorflow/tensorflow:(?P<version>\d+\.\d+(?:\.\d+)?)(?:$|-)")
+# Until 2019 they hold TensorFlow 1, later those that say so (release notes of the images).
+_NVIDIA_IMAGE = re.compile(r"nvcr\.io/nvidia/tensorflow:(?P<year>\d\d)\.\d\d(?:-tf(?P<version>\d))?")
 _PYTHON_IMAGE = re.compile(r"(?:docker\.io/)?(?:library/)?python:(?P<version>\d+\.\d+)(?![\d])")
 _FROM = re.compile(r"(?mi)^[ \t]*FROM[ \t]+(?:--\S+[ \t]+)*(?P<image>\S+)")
 _ARGUMENT = re.compile(r"(?mi)^[ \t]*ARG[ \t]+(?P<name>\w+)=[\"']?(?P<default>[^\s\"']*)")

@@ -58,6 +58,10 @@ def forget():
         ("Dockerfile", "ARG TAG\nARG V='2.4'\nFROM tensorflow/tensorflow:${V}.1-${TAG}\n", {"tensorflow": "==2.4.1"}),
         ("Dockerfile", "FROM tensorflow/tensorflow:${TAG:-2.4.1}\n", {"tensorflow": "==2.4.1"}),
         ("Dockerfile", "ARG TAG\nFROM tensorflow/tensorflow:${TAG}\n", {}),
+        ("Dockerfile", "FROM nvcr.io/nvidia/tensorflow:18.11-py3\n", {"tensorflow": "<2"}),
+        ("Dockerfile", "FROM nvcr.io/nvidia/tensorflow:19.12-tf2-py3\n", {}),
+        ("Dockerfile", "FROM nvcr.io/nvidia/tensorflow:22.03-tf1-py3\n", {"tensorflow": "<2"}),
+        ("Dockerfile", "FROM nvcr.io/nvidia/tensorflow:24.03-tf2-py3\n", {}),
         # The last release with wheels for a Python.
         ("setup.py", "setup(install_requires=[f'{tensorflow}>=2.1'], python_requires='>=3.6.0, <3.9.0')\n", {"tensorflow": "<2.14"}),
         ("setup.py", "PYTHON = '>=3.6,<3.8'\nsetup(install_requires=['tensorflow>=2.4'], python_requires=PYTHON)\n", {"tensorflow": "<2.12"}),
