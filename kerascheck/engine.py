@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from kerascheck import pool, registry
+from kerascheck import registry
 from kerascheck.check import TOO_DEEP, UNREADABLE, Analysis, Checked, check_files, placed, with_large_stack
 from kerascheck.config import Configuration, Settings
 from kerascheck.finding import FileError, Finding
@@ -189,8 +189,13 @@ def lint(
         crashed: list[File] = []
     else:
 
+        # Where few files are checked, multiprocessing would be a sixth of what is imported.
+        from kerascheck import pool
+
         crashed = pool.run([(chunk, noqa) for chunk in _chunks(candidates)], jobs, gather)
     if deep or crashed:
+
+        from kerascheck import pool
 
         for file in (*deep, *crashed):
             gather(pool.run_alone(file, noqa))
@@ -304,6 +309,8 @@ def _choose(files: Sequence[File], jobs: int = 1) -> tuple[list[tuple[File, int]
     """Files to parse, with their sizes, and files to parse in a process of their own."""
     paths = [file.path for file in files]
     if jobs > 1 and len(files) > _SPREAD_FROM:
+
+        from kerascheck import pool
 
         kinds = pool.spread(_classify, paths, jobs)
     else:

@@ -74,7 +74,7 @@ _READING = (
     "tensorflow.audio.decode_wav", "tensorflow.io.parse_example", "tensorflow.io.parse_single_example", "tensorflow.io.parse_sequence_example",
     "tensorflow.io.parse_single_sequence_example",
 )
-_FILE_OPENERS = frozenset({"cv2.VideoCapture", "librosa.load", "scipy.io.loadmat", "scipy.io.wavfile.read"})
+_FILE_OPENERS = frozenset({"cv2.VideoCapture", "librosa.load", "scipy.io.loadmat"})
 # Libraries whose functions give the same for the same file or array, and methods of texts, files, paths and arrays.
 _SAME_EACH_TIME = ("tensorflow.", "keras.", "builtins.", "numpy.", "math.", "json.", "os.path.", "cv2.", "PIL.Image.", "imageio.", "skimage.io.", "skimage.transform.", "scipy.io.", "librosa.")
 _OF_VALUES = frozenset("astype copy decode encode item lower numpy read readline readlines replace reshape split splitlines strip tolist transpose".split())

@@ -36,6 +36,7 @@ from kerascheck.semantics.values import (
     Value,
     constant,
     datasets_in,
+    flat,
     options_of,
 )
 
@@ -472,7 +473,7 @@ class _Builder:
     def _ends(self, model: Model, value: Value | None) -> list[Layer] | None:
         """The layers that a model's results come from."""
         found: list[Layer] = []
-        for item in _flat(value):
+        for item in flat(value):
             call = item.call if isinstance(item, (Made, Tensor)) else None
             layer = None
             if call is not None and call.attribute == "__call__":
@@ -591,19 +592,6 @@ def _holds_symbol(value: Value) -> bool:
     )
 
 
-def _flat(value: Value | None) -> Iterator[Value]:
-    """The single values that a structure of outputs, or one of several, consists of."""
-    for option in options_of(value):
-        if isinstance(option, Group):
-            for item in option.items:
-                yield from _flat(item)
-        elif isinstance(option, Mapping):
-            for item in option.items.values():
-                yield from _flat(item)
-        else:
-            yield option
-
-
 def _is_layer(value: Value) -> bool:
     if isinstance(value, Made):
         return (
@@ -625,7 +613,7 @@ def _parts(value: Value) -> Iterator[Value]:
 def _held_layers(instance: Instance) -> Iterator[Value]:
     """The layers in the attributes of an object, also those in lists and dictionaries."""
     for value in instance.attributes.values():
-        for inner in _flat(value):
+        for inner in flat(value):
             if _is_layer(inner) and inner is not instance and not (isinstance(inner, Made) and inner.name == "keras.KerasTensor"):
                 yield inner
 

@@ -15,7 +15,7 @@ import libcst as cst
 
 from kerascheck.semantics.loops import arguments_for, bound_in, local_names, remembered
 from kerascheck.semantics.places import Place
-from kerascheck.semantics.values import UNKNOWN, Call, Function, Group, Instance, Iteration, Made, Mapping, Scope, Value, constant, holds_tensor, options_of
+from kerascheck.semantics.values import UNKNOWN, Call, Function, Group, Instance, Iteration, Made, Scope, Value, constant, holds_tensor, options_of
 
 if TYPE_CHECKING:
     from kerascheck.semantics.module import Module
@@ -73,27 +73,16 @@ def traced_calls(module: Module) -> Iterator[tuple[Call, str]]:
     if module.builds_graphs or program.runs_eagerly:
         return
     seen = set()
-    compiled_metrics = {value.cls for call in program.model_calls("compile") for value in _instances(call.argument(2, "metrics"))}
     for call in module.run.calls:
         how = compiled_by(call.scope)
         if how is None or call.node in seen or (how not in ("tf.function", "train_step") and program.steps_eagerly) or asks_for_mode(call.scope):
             continue
         # Some are for eager evaluation only, and say so nowhere.
         metric = tracing_frame(call.scope).function if how == "metric" else None
-        if metric is not None and metric.owner is not None and metric.owner not in compiled_metrics:
+        if metric is not None and metric.owner is not None and metric.owner not in program.compiled_metrics:
             continue
         seen.add(call.node)
         yield call, how
-
-
-def _instances(value: Value | None) -> Iterator[Instance]:
-    """The objects of classes of the tree in a value, also those in lists and dictionaries."""
-    for option in options_of(value):
-        if isinstance(option, Instance):
-            yield option
-        elif isinstance(option, (Group, Mapping)):
-            for item in option.items if isinstance(option, Group) else option.items.values():
-                yield from _instances(item)
 
 
 _MODE = re.compile(r"eager|symbolic|is_(?:\w+_)?tensor\b|in_tf_function|\bbackend\b|torch|jax|numpy|ndarray|KerasTensor", re.I)

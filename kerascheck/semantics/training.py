@@ -14,7 +14,7 @@ from kerascheck.semantics.array_shapes import shape_of
 from kerascheck.semantics.places import Place, happens_before, is_guarded, receiver_text
 from kerascheck.semantics.shapes import Shape
 from kerascheck.semantics.steps import tape_of
-from kerascheck.semantics.values import UNKNOWN, Call, Class, External, Group, Instance, Iteration, Made, Method, Scope, Value, constant, datasets_in, options_of
+from kerascheck.semantics.values import UNKNOWN, Call, Class, External, Group, Instance, Iteration, Made, Method, Scope, Value, constant, datasets_in, flat, options_of
 from kerascheck.source.requirements import wants_cpu
 
 if TYPE_CHECKING:
@@ -247,6 +247,11 @@ class Program:
 
     def _mentions(self, pattern: re.Pattern[str]) -> bool:
         return any(module.mentions(pattern) for module in self._modules)
+
+    @cached_property
+    def compiled_metrics(self) -> set[Class]:
+        """The classes of the tree whose objects a model is compiled with as metrics."""
+        return {value.cls for call in self.model_calls("compile") for value in flat(call.argument(2, "metrics")) if isinstance(value, Instance)}
 
     @cached_property
     def imports_old_keras(self) -> bool:

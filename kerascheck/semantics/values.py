@@ -466,6 +466,19 @@ def options_of(value: Value | None) -> tuple[Value, ...]:
     return value.options if isinstance(value, Union) else (value,)
 
 
+def flat(value: Value | None) -> Iterator[Value]:
+    """The single values that a structure of them, or one of several, consists of."""
+    for option in options_of(value):
+        if isinstance(option, Group):
+            for item in option.items:
+                yield from flat(item)
+        elif isinstance(option, Mapping):
+            for item in option.items.values():
+                yield from flat(item)
+        else:
+            yield option
+
+
 def datasets_in(value: Value | None, depth: int = 3) -> Iterator[Dataset]:
     """Datasets that a value is, or holds in tuples, lists and dictionaries."""
     for option in options_of(value):
