@@ -37,21 +37,21 @@ _BETWEEN_EPOCHS: dict[str, tuple[int | None, str] | None] = {
 }
 
 
-def may_act_on_batches(fit: Call) -> bool:
-    """Whether a callback given to ``fit`` sees single batches, or may do so because it is not known."""
+def may_act_on_batches(fit: Call, *, unknown: bool = True) -> bool:
+    """Whether a callback given to ``fit`` sees single batches; one that is not known is taken for ``unknown``."""
     given = fit.argument(5, "callbacks")
     if given is None or isinstance(given, Const) and given.value is None:
         return False
     items = given.items if isinstance(given, Group) and not given.open else [given]
-    return any(_may_see_batches(option) for item in items for option in options_of(item))
+    return any(_may_see_batches(option, unknown) for item in items for option in options_of(item))
 
 
-def _may_see_batches(callback: Value) -> bool:
+def _may_see_batches(callback: Value, unknown: bool) -> bool:
     if isinstance(callback, Instance):
         foreign = callback.cls.external_bases() - {"keras.callbacks.Callback"}
-        return bool(foreign) or any(callback.cls.member(hook) is not None for hook in BATCH_HOOKS)
+        return bool(foreign) and unknown or any(callback.cls.member(hook) is not None for hook in BATCH_HOOKS)
     if not isinstance(callback, Made) or callback.call is None or not callback.name.startswith("keras.callbacks."):
-        return True
+        return unknown
     short = callback.name.rpartition(".")[2]
     if short == "LambdaCallback":
         return any(callback.call.argument(None, hook) is not None for hook in BATCH_HOOKS)

@@ -205,7 +205,7 @@ def _reshaped(module: Module, entry: Call, arg: cst.Arg) -> TurnArgument | None:
         return None
     for dataset in datasets_in(loop.value):
         stage = _padding(dataset.stage)
-        if stage is not None:
+        if stage is not None and not _is_padded_alike(stage, arg.value, loop.node):
             return TurnArgument(entry, arg, loop, stage)
     if _is_growing_slice(arg.value, entry.scope):
         return TurnArgument(entry, arg, loop)
@@ -227,6 +227,15 @@ def _padding(stage: Stage) -> Stage | None:
         if current.name not in _KEEP_SHAPES:
             return None
     return None
+
+
+def _is_padded_alike(stage: Stage, expression: cst.BaseExpression, loop: cst.CSTNode) -> bool:
+    """Whether an expression is one of the parts that a loop takes from each batch, and the shape given for it leaves nothing open."""
+    targets, shape = getattr(loop, "target", None), stage.argument(1, "padded_shapes")
+    for element in targets.elements if isinstance(targets, cst.Tuple) else ():
+        if element.value.deep_equals(expression) and isinstance(shape, Group) and not shape.open and len(shape.items) == len(targets.elements):
+            return not _holds_none(shape.items[targets.elements.index(element)])
+    return False
 
 
 def _holds_none(value: Value) -> bool:

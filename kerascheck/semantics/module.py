@@ -50,8 +50,8 @@ _GRAPH_CODE = re.compile(
 )
 # Strings of one line, and in the group what looks like them and is none: comments, and docstrings, which tell what code is written for.
 _STRING = re.compile(r"""(#[^\n]*|(?P<quotes>'{3}|"{3})(?:\\.|[^\\])*?(?P=quotes))|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'""", re.S)
-# tensorflow.contrib went with TensorFlow 2 (RELEASE.md of 2.0).
-_CONTRIB = re.compile(r"^[ \t]*(?:import|from)[ \t]+tensorflow\.contrib\b", re.M)
+# tensorflow.contrib went with TensorFlow 2 (RELEASE.md of 2.0); there its package has tensorflow/_api/v2 in the place of v1.
+_CONTRIB = re.compile(r"^[ \t]*(?:import|from)[ \t]+tensorflow\.(?:contrib|_api\.v1)\b", re.M)
 _LAST_1 = (1, 15)
 _NAMES_OF_1 = "|".join(ONLY_TENSORFLOW_1)
 _MAY_BE_OF_1 = re.compile(rf"\b(?:tf|tensorflow)\.(?:{_NAMES_OF_1})\b|^[ \t]*from[ \t]+tensorflow[ \t]+import\b[^\n]*\b(?:{_NAMES_OF_1})\b", re.M)

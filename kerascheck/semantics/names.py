@@ -12,6 +12,7 @@ from functools import lru_cache
 _PREFIXES = (
     ("tensorflow.python.keras.", "keras."),
     ("tensorflow._api.v2.", "tensorflow."),
+    ("tensorflow._api.v1.", "tensorflow."),
     ("tensorflow.compat.v2.", "tensorflow."),
     ("tensorflow.compat.v1.keras.", "keras."),
     ("tensorflow.compat.v1.data.", "tensorflow.data."),

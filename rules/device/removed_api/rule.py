@@ -8,6 +8,7 @@ from kerascheck.semantics.fixes import rename
 from kerascheck.semantics.places import Place, handles_versions, stands_for_versions
 
 _LAST = frozenset(name.rpartition(".")[2] for name in (*REMOVED, *REMOVED_NAMESPACES, *DEPRECATED))
+_SESSION_CONFIG = "tensorflow.compat.v1.ConfigProto"
 _METHODS = ("tensorflow.data.Dataset.", "tensorflow.distribute.Strategy.")
 
 
@@ -23,7 +24,7 @@ class RemovedApi(Rule):
       `multi_gpu_model`, `make_one_shot_iterator` of a dataset and `experimental_run_v2` of a strategy
     - old names that still work, as an info: `tf.data.experimental.AUTOTUNE`, `tf.config.experimental.list_physical_devices` and
       its like, `tf.config.experimental_run_functions_eagerly`, and `map_and_batch`, `parallel_interleave`, `shuffle_and_repeat`
-      and `unbatch` of `tf.data.experimental`
+      and `unbatch` of `tf.data.experimental`; `tf.compat.v1.ConfigProto` for `allow_growth`, where no graph is built
 
     ## Why it costs
 
@@ -39,7 +40,7 @@ class RemovedApi(Rule):
 
     ## When it stays silent
 
-    - Graphs and sessions of TensorFlow 1, as code, comments and docstrings tell, also a session for the graph that another module builds, and `tf.compat.v1`.
+    - Graphs and sessions of TensorFlow 1, as code, comments and docstrings tell, also a session for the graph that another module builds, and the rest of `tf.compat.v1`.
     - What an import binds that is reported itself.
     - Code below a test of the version, of `executing_eagerly` or `hasattr`, or in a `try` with a handler for the failure.
     - Older targets, as written in the requirements or the settings, and files that use `tf.app`, `tf.flags`, `tf.gfile`, `tf.layers`, `tf.logging` or
@@ -98,6 +99,12 @@ class RemovedApi(Rule):
                 yield self._report(name if name in REMOVED and module.runtime.lacks(name) else namespace, Place(module, alias), fixable=False)
         for node, name in names_as_written(module.tree, _LAST):
             namespace = name.rpartition(".")[0]
+            if name == _SESSION_CONFIG and "allow_growth" in module.text and module.runtime.tensorflow >= (2, 0):
+                yield self.finding(
+                    Place(module, node),
+                    "A session's ConfigProto is the old way to let the GPU memory grow; call tf.config.experimental.set_memory_growth for each GPU.",
+                    because="It works as long as a session is made of it before anything else touches the GPU.",
+                )
             if name not in REMOVED and namespace in REMOVED_NAMESPACES:
                 name = namespace
             if (name in REMOVED or name in REMOVED_NAMESPACES or name in DEPRECATED) and not stands_for_versions(module.tree, node):

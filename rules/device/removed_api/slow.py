@@ -25,6 +25,12 @@ def old_session():
     return keras.backend.get_session()  # KC311:warning
 
 
+def old_growth():
+    config = tf.compat.v1.ConfigProto()  # KC311:info
+    config.gpu_options.allow_growth = True
+    return tf.compat.v1.InteractiveSession(config=config)
+
+
 def old_precision():
     policy = precision.experimental.Policy("mixed_float16")  # KC311:warning
     tf.keras.mixed_precision.experimental.set_policy(policy)  # KC311:warning

@@ -57,6 +57,11 @@ for values in source.padded_batch(8, padded_shapes=[128]):
     # One length for all.
     step(values)
 
+pairs = tf.data.Dataset.zip((source, source))
+for values, labels in pairs.padded_batch(8, padded_shapes=([128], [None])):
+    # The part with a length of its own is not given.
+    step(values)
+
 for values in source.bucket_by_sequence_length(tf.size, [10, 20], [8, 8, 8], pad_to_bucket_boundary=True):
     # A length for each bucket.
     step(values)

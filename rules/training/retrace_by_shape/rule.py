@@ -27,7 +27,7 @@ class RetraceByShape(Rule):
     ## When it stays silent
 
     - `reduce_retracing=True`, `experimental_relax_shapes=True` or `input_signature` is given, or may be.
-    - The batch is padded to a fixed shape: literal `padded_shapes` without `None`, or
+    - The batch, or the part of it that is given, is padded to a fixed shape: literal `padded_shapes` without `None`, or
       `pad_to_bucket_boundary=True` (one trace for each bucket).
     - Python in a map before it, through `py_function` or `numpy_function`: it may have padded everything.
     - `map` or anything else that may fix the shape follows the padding.
@@ -38,6 +38,7 @@ class RetraceByShape(Rule):
     ## Precision
 
     In 380 public files with `tf.function` there was nothing to report; 3 of them pad batches. What it finds is tested with the forms in its slow.py.
+    Of a sample in 9,800 files more: 1 right, 2 wrong, before what was wrong for a general reason was silenced.
 
     ## Use instead
 
@@ -50,7 +51,6 @@ class RetraceByShape(Rule):
 
     There is no fix: whether an open dimension or padding to fixed lengths suits the function is for a person to
     say, and code in it that reads `x.shape` gets `None`.
-    Of a sample in 9,800 files more: 1 right, 2 wrong, before what was wrong for a general reason was silenced.
 
     ## References
 

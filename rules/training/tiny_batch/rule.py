@@ -81,7 +81,7 @@ class TinyBatch(Rule):
       data open, also in models of the project's own that do little but call layers; it counts as 784 columns then.
     - `gradient_accumulation_steps` in the optimizer; arrays that are seen to make fewer than four batches, or for the default size to hold fewer than
       a thousand examples, unless batches of 64 would take 500 steps fewer in all epochs.
-    - A callback that acts on batches, such as one that raises the learning rate with each, or one that is not known.
+    - A callback that acts on batches, such as one that raises the learning rate with each.
     - Validation and prediction; hand-written loops; lines with a comment on memory.
 
     ## Use instead
@@ -124,7 +124,7 @@ class TinyBatch(Rule):
                 continue
             for fit in model.fits:
                 batch = batching(fit)
-                if batch is None or batch.place.node in seen or may_act_on_batches(fit) or _is_explained(batch.place):
+                if batch is None or batch.place.node in seen or may_act_on_batches(fit, unknown=False) or _is_explained(batch.place):
                     continue
                 default, count = batch.place.node is fit.node, _examples(fit)
                 if count is not None and count < (_MANY if default else _STEPS * batch.size) and _steps_saved(fit, batch, count) < _WORTHWHILE:
