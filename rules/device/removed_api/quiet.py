@@ -7,7 +7,7 @@ import sessions
 from sessions import Session
 
 # What tf.compat.v1 keeps.
-config = v1.ConfigProto(gpu_options=v1.GPUOptions(allow_growth=True))
+config = v1.ConfigProto(gpu_options=v1.GPUOptions(per_process_gpu_memory_fraction=0.5))
 tf.compat.v1.keras.backend.set_session(tf.compat.v1.Session(config=config))
 
 # Both ways, chosen by the version.
