@@ -447,6 +447,8 @@ OF_1 = "model = tf.keras.Sequential([tf.keras.Input((None, 4))])\nmodel.add(tf.k
         ("tf.gfile.Open('a')\n", ""),
         ("from tensorflow import gfile\n", ""),
         ("tf.app.run()\n", ""),
+        ("from tensorflow._api.v1.keras.callbacks import TensorBoard\n", ""),
+        ("from tensorflow._api.v2.v2.keras.callbacks import TensorBoard\n", "KC208 KC209 KC306 KC311"),
         ("with tf.train.MonitoredTrainingSession(): pass\n", ""),
         ("class Log(tf.compat.v1.train.SessionRunHook): pass\n", ""),
         # What TensorFlow 2 keeps, under its name there, and what is chosen by the version.

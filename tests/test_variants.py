@@ -52,6 +52,9 @@ GAME = "import gym\nenv = gym.make('Game')\n" + MODEL + "for step in range(9000)
         ("KC405", MODEL + "model.fit(x, y)\nwhile more():\n    x = camera.read()\n    model.predict(x, batch_size=32)\n", []),
         ("KC405", "for x in tf.data.Dataset.from_tensor_slices([[6.0]]).batch(1):\n    make().fit(x)\n" + MODEL + "for x in tf.data.Dataset.from_tensor_slices([[6.0]]).batch(1):\n    model.predict(x)\n", []),
         ("KC405", MODEL + "for x in load():\n    model.predict(x, 32)\n    model.predict(x, shape)\n", []),
+        # A scope that nothing enters.
+        ("KC501", "strategy = tf.distribute.MirroredStrategy()\nstrategy.scope()\n" + MODEL + "model.fit(x, y)\n", [6]),
+        ("KC501", "strategy = tf.distribute.MirroredStrategy()\nstrategy.scope().__enter__()\n" + MODEL + "model.fit(x, y)\n", []),
         # What runs on the CPU and elsewhere is compared.
         ("KC308", MODEL + "with tf.device('/cpu:0'):\n    model.fit(x, y)\nwith tf.device('/gpu:0'):\n    model.fit(x, y)\n", []),
         ("KC309", MODEL + "model.run_eagerly = True\nmodel.fit(x, y)\n", [7]),
@@ -339,3 +342,12 @@ def test_a_large_buffer_of_examples_is_no_buffer_of_batches(tmp_path, buffer, ap
     result = kerascheck("--isolated", "--select", "KC125", "--output-format", "json", "--exit-zero", str(tmp_path / "train.py"))
     (finding,) = json.loads(result.out)["findings"]
     assert finding["fix"]["applicability"] == applicability
+
+
+@pytest.mark.parametrize(("layer", "severity"), [("LSTM(8, activation='relu')", "info"), ("LSTM(8, recurrent_dropout=0.1)", "warning")])
+@pytest.mark.parametrize("steps", [5, 50, None])
+def test_a_few_time_steps_are_a_few_turns(tmp_path, layer, severity, steps):
+    (tmp_path / "train.py").write_text(HEAD + f"model = keras.Sequential([layers.Input(({steps}, 4)), layers.{layer}, layers.Dense(1)])\nmodel.fit(x, y)\n")
+    result = kerascheck("--isolated", "--select", "KC208", "--output-format", "json", "--exit-zero", str(tmp_path / "train.py"))
+    (finding,) = json.loads(result.out)["findings"]
+    assert finding["severity"] == (severity if steps == 5 else "warning")

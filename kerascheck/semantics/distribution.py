@@ -105,6 +105,17 @@ def unplaced_models(module: Module) -> Iterator[Unplaced]:
     yield from found.values()
 
 
+def unentered_scopes(module: Module) -> Iterator[Call]:
+    """``strategy.scope()`` as a statement of its own, which enters nothing; each once."""
+    if module.is_graph_code or module.mentions(_OTHER_WAYS):
+        return
+    seen = set()
+    for call in module.run.calls:
+        if call.name == "tensorflow.distribute.Strategy.scope" and isinstance(call.module.tree.parents.get(call.node), cst.Expr) and call.node not in seen:
+            seen.add(call.node)
+            yield call
+
+
 def unplaced_optimizers(module: Module) -> Iterator[tuple[Call, Call]]:
     """Optimizers that Keras 3 makes outside of every scope and ``compile`` gets in that of a strategy: the calls of both.
 

@@ -1,6 +1,6 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
-from kerascheck.semantics.distribution import unplaced_models, unplaced_optimizers
+from kerascheck.semantics.distribution import unentered_scopes, unplaced_models, unplaced_optimizers
 
 
 class BuildOutsideScope(Rule):
@@ -10,7 +10,8 @@ class BuildOutsideScope(Rule):
 
     Reports a model that `fit` trains and that is built outside of `strategy.scope()`, after a strategy for several devices
     was made. A warning; an error where `compile` stands in the scope and the model does not, which raises, and for an optimizer of
-    Keras 3 that is made outside and given to `compile` in the scope, which raises, too.
+    Keras 3 that is made outside and given to `compile` in the scope, which raises, too. A `strategy.scope()` without `with` is
+    reported in the place of the models, as a warning.
 
     ## Why it costs
 
@@ -70,7 +71,14 @@ class BuildOutsideScope(Rule):
     loss_tolerance = 1e-4
 
     def check(self, module):
-        for model in unplaced_models(module):
+        unentered = list(unentered_scopes(module))
+        for scope in unentered:
+            yield self.finding(
+                scope,
+                "This scope is made and not entered, so nothing belongs to the strategy; write `with strategy.scope():` around what builds the model.",
+                because="scope() only gives a context manager back; without `with` the training ignores the strategy and uses one device.",
+            )
+        for model in () if unentered else unplaced_models(module):
             inside = model.compiled_inside
             yield self.finding(
                 model.made,

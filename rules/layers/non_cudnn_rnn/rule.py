@@ -14,6 +14,7 @@ _NEEDED = {
     "unroll": (False, (None, "unroll")),
     "reset_after": (True, (None, "reset_after")),
 }
+_FEW_STEPS = 10
 
 
 def _reasons(call):
@@ -40,7 +41,8 @@ class NonCudnnRnn(Rule):
     Reports an `LSTM` or `GRU` whose literal arguments break one of cuDNN's conditions: `activation`
     other than tanh, `recurrent_activation` other than sigmoid, `recurrent_dropout` other than 0,
     `unroll=True`, `use_bias=False`, `reset_after=False` (GRU), `use_cudnn=False`. Also reports
-    `RNN(LSTMCell(...))` and `RNN(GRUCell(...))`, which never use cuDNN.
+    `RNN(LSTMCell(...))` and `RNN(GRUCell(...))`, which never use cuDNN. An info where the sequences are seen to have ten steps or
+    fewer, which are as many turns of the loop, and there is no `recurrent_dropout`.
 
     ## Why it costs
 
@@ -108,11 +110,14 @@ class NonCudnnRnn(Rule):
             return
         for call in module.program.calls("keras.layers.LSTM", "keras.layers.GRU"):
             reasons = list(_reasons(call))
-            if reasons and steps_into(module, call) != {1}:
+            steps = steps_into(module, call) if reasons else {1}
+            if steps != {1}:
+                few = steps and all(each is not None and each <= _FEW_STEPS for each in steps) and call.argument(None, "recurrent_dropout") is None
                 yield self.finding(
                     call,
                     f"This {call.name.rpartition('.')[2]} cannot use the cuDNN kernel because of {' and '.join(reasons)}; leave that at its default.",
-                    because="On a GPU it falls back to a loop of small operations over the time steps.",
+                    because=f"On a GPU it falls back to a loop of small operations over the time steps{', which are few here' if few else ''}.",
+                    severity=Severity.INFO if few else Severity.WARNING,
                     fix=drop_argument(call, "recurrent_dropout", safe=False),
                 )
         for call in module.program.calls("keras.layers.RNN"):
