@@ -26,6 +26,8 @@ HELPED = "class Scaled(layers.Layer):\n    def total(self, x):\n        return t
 NET = "model = keras.Model(i, layers.Dense(1)(i))\nmodel.compile('adam', 'mse', jit_compile=False)\nmodel.fit(x, y, epochs=3)\n"
 MAP_FN = "class Each(layers.Layer):\n    def call(self, x):\n        return tf.map_fn(lambda v: {}, x{})\n"
 GAME = "import gym\nenv = gym.make('Game')\n" + MODEL + "for step in range(9000):\n    state, reward, done, info = env.step(0)\n    if {}:\n        model.fit(state, reward)\n"
+FOLDS = "from sklearn.model_selection import GroupKFold, KFold, StratifiedShuffleSplit, TimeSeriesSplit\nfor fold in {}:\n    model = keras.Sequential([layers.Dense(1)])\n    model.compile('adam', 'mse')\n    model.fit(x, y)\n"
+COUNTED = "class Steps({}):\n    def __init__(self):\n        self.steps = {}\n    @tf.function\n    def run(self, x):\n        self.total = tf.reduce_sum(x)\n        {}\nsteps = Steps()\nfor x in load():\n    steps.run(x)\n"
 
 
 @pytest.mark.parametrize(
@@ -55,6 +57,16 @@ GAME = "import gym\nenv = gym.make('Game')\n" + MODEL + "for step in range(9000)
         # A scope that nothing enters.
         ("KC501", "strategy = tf.distribute.MirroredStrategy()\nstrategy.scope()\n" + MODEL + "model.fit(x, y)\n", [6]),
         ("KC501", "strategy = tf.distribute.MirroredStrategy()\nstrategy.scope().__enter__()\n" + MODEL + "model.fit(x, y)\n", []),
+        # Splitters of scikit-learn tell how many folds there are.
+        ("KC408", FOLDS.format("KFold(10).split(x)"), [7]),
+        ("KC408", FOLDS.format("enumerate(StratifiedShuffleSplit(test_size=0.1).split(x, y))"), [7]),
+        ("KC408", FOLDS.format("TimeSeriesSplit().split(x)"), []),
+        ("KC408", FOLDS.format("GroupKFold(n).split(x)"), []),
+        # Counters of any object that compiled methods count up.
+        ("KC207", COUNTED.format("object", "0", "self.steps += 1"), [11]),
+        ("KC207", COUNTED.format("tf.Module", "0", "self.steps += 1"), [11]),
+        ("KC207", COUNTED.format("object", "tf.Variable(0)", "self.steps.assign_add(1)"), []),
+        ("KC207", COUNTED.format("object", "tf.Variable(0)", "self.steps = self.steps + 1"), []),
         # What runs on the CPU and elsewhere is compared.
         ("KC308", MODEL + "with tf.device('/cpu:0'):\n    model.fit(x, y)\nwith tf.device('/gpu:0'):\n    model.fit(x, y)\n", []),
         ("KC309", MODEL + "model.run_eagerly = True\nmodel.fit(x, y)\n", [7]),
@@ -351,3 +363,11 @@ def test_a_few_time_steps_are_a_few_turns(tmp_path, layer, severity, steps):
     result = kerascheck("--isolated", "--select", "KC208", "--output-format", "json", "--exit-zero", str(tmp_path / "train.py"))
     (finding,) = json.loads(result.out)["findings"]
     assert finding["severity"] == (severity if steps == 5 else "warning")
+
+
+@pytest.mark.parametrize(("turns", "severity"), [("100", "info"), ("101", "warning"), ("n", "warning")])
+def test_a_hundred_eager_steps_take_as_long_as_tracing(tmp_path, turns, severity):
+    (tmp_path / "train.py").write_text(HEAD + MODEL + "optimizer = keras.optimizers.SGD()\n" + STEPS + f"for i in range({turns}):\n    step(x)\n")
+    result = kerascheck("--isolated", "--select", "KC401", "--output-format", "json", "--exit-zero", str(tmp_path / "train.py"))
+    (finding,) = json.loads(result.out)["findings"]
+    assert finding["severity"] == severity

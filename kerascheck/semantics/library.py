@@ -320,3 +320,12 @@ def traced_hook(bases: set[str], method: str) -> str | None:
 
 NETWORK_STORAGE = r"(?:gs|s3|s3a|hdfs|viewfs|abfss?|wasbs?|az|oss|cos|https?)://"
 """A regular expression for how the names of files on network storage start, as tf.io.gfile knows them with its plugins."""
+
+SPLITTERS = {
+    f"sklearn.model_selection.{name}": folds
+    for name, folds in {
+        "KFold": 5, "StratifiedKFold": 5, "GroupKFold": 5, "StratifiedGroupKFold": 5, "TimeSeriesSplit": 5,
+        "ShuffleSplit": 10, "StratifiedShuffleSplit": 10, "GroupShuffleSplit": 5,
+    }.items()
+}  # fmt: skip
+"""What cuts data into folds, with the default of ``n_splits``: how many pairs ``split`` gives. Source: documentation of scikit-learn 1.5."""

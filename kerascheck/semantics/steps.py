@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from kerascheck.semantics import library
-from kerascheck.semantics.loops import SHORT_LOOP, turns
+from kerascheck.semantics.loops import turns
 from kerascheck.semantics.places import receiver_text
 from kerascheck.semantics.values import Call, Scope
 
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 
 _ENVIRONMENT = re.compile(r"(?:^|_)env(?:s|ironment|ironments)?\d*$", re.I)
+
+A_FEW_STEPS = 10
+"""So many steps take no time worth a word, compiled or not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +34,7 @@ class EagerStep:
         is_function: whether it is the former.
         update: the call that updates the weights.
         loop: the loop that runs the step.
+        turns: how often it runs at most; infinite where that is not known.
     """
 
     module: Module
@@ -38,6 +42,7 @@ class EagerStep:
     is_function: bool
     update: Call
     loop: Scope
+    turns: float
 
 
 def eager_steps(module: Module) -> Iterator[EagerStep]:
@@ -57,7 +62,7 @@ def eager_steps(module: Module) -> Iterator[EagerStep]:
     }  # fmt: skip
     seen = set()
     for call in updates:
-        if call.node in compiled or turns(call.scope) <= SHORT_LOOP or next(call.scope.loops(), None) is None:
+        if call.node in compiled or turns(call.scope) <= A_FEW_STEPS or next(call.scope.loops(), None) is None:
             continue
         if any(
             function.opaque or function.node in module.run.compiled or function.name in twins and function.owner is None and function.module is module
@@ -87,7 +92,7 @@ def eager_steps(module: Module) -> Iterator[EagerStep]:
             written, node = frame.function.module, frame.function.node
         if node not in seen:
             seen.add(node)
-            yield EagerStep(written, node, inner is None and frame.function is not None, call, loop)
+            yield EagerStep(written, node, inner is None and frame.function is not None, call, loop, turns(call.scope))
 
 
 @dataclass(frozen=True, slots=True)

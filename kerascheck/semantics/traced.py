@@ -272,7 +272,7 @@ def side_effects(module: Module) -> Iterator[SideEffect]:
             yield effect("This assignment", "runs once, while this is traced, and keeps a tensor without a value", "return the tensor, or keep it in a tf.Variable")
         elif name == "builtins.object.__iadd__" and _adds_number(call.node):
             yield effect("This counting", "runs once, while this is traced, and counts one per trace", "count in a tf.Variable or a metric")
-        elif call.attribute is not None and name in ("keras.Layer.__setattr__", "keras.Model.__setattr__") and _counts(call):
+        elif call.attribute is not None and name in ("keras.Layer.__setattr__", "keras.Model.__setattr__", "builtins.object.__setattr__") and _counts(call):
             yield effect(f"self.{call.attribute} += ...", "runs once, while this is traced, and counts one per trace", "count in a tf.Variable or a metric, or use self.optimizer.iterations")
 
 

@@ -54,6 +54,8 @@ from kerascheck.semantics.values import (
     options_of,
 )
 
+_MANY_FOLDS = 1000
+
 
 class Calls:
     """Follows calls into the linted tree, and knows what the libraries outside return."""
@@ -375,6 +377,11 @@ class Calls:
                 return self._next(receiver, node)
             if attribute == "initializer":
                 return UNKNOWN
+        if attribute == "split" and isinstance(receiver, Made) and receiver.name in library.SPLITTERS and receiver.call is not None:
+            self._record(node, f"{receiver.name}.split", attribute, receiver, arguments)
+            folds = constant(receiver.call.argument(0, "n_splits") or Const(library.SPLITTERS[receiver.name]))
+            pair = Group("tuple", [UNKNOWN, UNKNOWN])
+            return Group("list", [pair] * folds) if type(folds) is int and 0 < folds <= _MANY_FOLDS else UNKNOWN
         if isinstance(receiver, Method) and receiver.name == "__dict__" and attribute == "update":
             self._forget(receiver.receiver)
         if attribute == "format" and isinstance(constant(receiver), str):

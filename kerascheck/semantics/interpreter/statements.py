@@ -239,6 +239,8 @@ class Statements:
                 if not option.name.startswith(library.TENSOR_LIBRARIES):
                     self._store(self._set_outside, f"{option.name}.{name}", value)
                 self._record(node, f"{option.name}.__setattr__", name, option, Arguments([Const(name), value]))
+            elif isinstance(option, Instance):
+                self._record(node, "builtins.object.__setattr__", name, option, Arguments([Const(name), value]))
             elif option is UNKNOWN or isinstance(option, Method):
                 self._record(node, None, name, option, Arguments([Const(name), value]))
             if isinstance(option, ModuleValue):

@@ -1,6 +1,7 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.fixes import compile_step
+from kerascheck.semantics.loops import SHORT_LOOP
 from kerascheck.semantics.steps import eager_steps
 
 
@@ -41,7 +42,7 @@ class EagerTrainStep(Rule):
     - The loop or function of the step calls any method of an `env`, or the code under the tape goes on with what Python makes
       of numbers that it read from a tensor, as in `actions = space.decode(chosen.numpy())`.
     - The step is not reached from a loop, or stands in a test.
-    - The loops around it make at most 100 turns in total, as literals tell: tracing takes about as long.
+    - The loops around it make at most 10 turns in total, as literals tell. Up to 100 it is an info: tracing takes about as long.
     - It calls a model of `tf.saved_model.load` or `hub.load`, which is compiled already.
     - A function of the same name is compiled elsewhere in the file: the two are there to be compared.
     - It has a decorator that cannot be read, which may compile it.
@@ -88,7 +89,9 @@ class EagerTrainStep(Rule):
                 "This training step runs eagerly, operation by operation; decorate it with @tf.function."
                 if step.is_function
                 else "This loop trains eagerly, operation by operation; move the step into a function decorated with @tf.function.",
-                because="Nothing on the way from the loop to the weight update is compiled, so Python dispatches every operation of every step.",
+                because="Nothing on the way from the loop to the weight update is compiled, so Python dispatches every operation of every step."
+                + f" In {step.turns:.0f} steps that is about what tracing takes." * (step.turns <= SHORT_LOOP),
+                severity=Severity.INFO if step.turns <= SHORT_LOOP else Severity.WARNING,
                 fix=compile_step(step.module, step.node) if step.is_function else None,
                 related=((step.update, "the weights are updated here"), (step.loop, "in this loop")),
             )
