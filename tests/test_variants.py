@@ -26,6 +26,11 @@ HELPED = "class Scaled(layers.Layer):\n    def total(self, x):\n        return t
 NET = "model = keras.Model(i, layers.Dense(1)(i))\nmodel.compile('adam', 'mse', jit_compile=False)\nmodel.fit(x, y, epochs=3)\n"
 MAP_FN = "class Each(layers.Layer):\n    def call(self, x):\n        return tf.map_fn(lambda v: {}, x{})\n"
 GAME = "import gym\nenv = gym.make('Game')\n" + MODEL + "for step in range(9000):\n    state, reward, done, info = env.step(0)\n    if {}:\n        model.fit(state, reward)\n"
+GENERATED = MODEL + "model.fit(tf.data.Dataset.from_generator(names, tf.string){}.batch(8))\n"
+ASSIGNED = "import scipy.optimize\ndef assign(x):\n    return {}\nclass Net(layers.Layer):\n    def call(self, x):\n        return tf.numpy_function(assign, [x], tf.float32)\n"
+BIG = "model = keras.applications.ResNet50(weights=None)\nmodel.compile('adam', 'mse')\n"
+SWITCHED = "class Net(keras.Model):\n    def call(self, x):\n        y = x * 2\n        if {}:\n            print(y)\n        return y\nnet = Net()\nnet.compile('adam', 'mse')\nnet.fit(x, y)\n"
+SELF_COMPILED = "class Net(keras.Model):\n    {}\n    def call(self, x):\n        return x * 2\nmodel, optimizer = Net(), keras.optimizers.SGD()\nx = 1\ny = 2\nz = 3\n\n" + STEPS + "for x in load():\n    step(x)\n"
 FOLDS = "from sklearn.model_selection import GroupKFold, KFold, StratifiedShuffleSplit, TimeSeriesSplit\nfor fold in {}:\n    model = keras.Sequential([layers.Dense(1)])\n    model.compile('adam', 'mse')\n    model.fit(x, y)\n"
 COUNTED = "class Steps({}):\n    def __init__(self):\n        self.steps = {}\n    @tf.function\n    def run(self, x):\n        self.total = tf.reduce_sum(x)\n        {}\nsteps = Steps()\nfor x in load():\n    steps.run(x)\n"
 
@@ -62,6 +67,25 @@ COUNTED = "class Steps({}):\n    def __init__(self):\n        self.steps = {}\n 
         ("KC408", FOLDS.format("enumerate(StratifiedShuffleSplit(test_size=0.1).split(x, y))"), [7]),
         ("KC408", FOLDS.format("TimeSeriesSplit().split(x)"), []),
         ("KC408", FOLDS.format("GroupKFold(n).split(x)"), []),
+        # A setting that nothing calls, and one that a call makes too late.
+        ("KC307", MODEL + "def setup():\n    tf.config.experimental.set_memory_growth(gpu, True)\n", []),
+        ("KC307", MODEL + "def setup():\n    tf.config.experimental.set_memory_growth(gpu, True)\nsetup()\n", [8]),
+        # Classes for one version of Keras.
+        ("KC414", "if keras.__version__ < '2.2.5':\n    class Old(keras.Model):\n        def train(self, x):\n            self.fit_generator(x)\n", []),
+        ("KC414", "class Old(keras.Model):\n    def train(self, x):\n        self.fit_generator(x)\n", [7]),
+        # The CPU, as it may be spelled.
+        ("KC308", MODEL + "with tf.device('CPU: 0'):\n    model.fit(load(), load(), epochs=90)\n", [7]),
+        ("KC301", BIG + "model.fit(load(), load(), epochs=90)\n", [7]),
+        ("KC301", BIG + "with tf.device('CPU: 0'):\n    model.fit(load(), load(), epochs=90)\n", []),
+        ("KC402", MODEL + "optimizer = keras.optimizers.SGD()\n" + STEPS + "for x in load():\n    print(float(step(x)))\n", [14]),
+        ("KC402", MODEL + "optimizer = keras.optimizers.SGD()\n" + STEPS + "with tf.device('cpu'):\n    for x in load():\n        print(float(step(x)))\n", []),
+        # Switched off for debugging.
+        ("KC207", "DEBUG = False\n" + SWITCHED.format("DEBUG"), []),
+        ("KC207", "DEBUG = True\n" + SWITCHED.format("DEBUG"), [10]),
+        ("KC207", "SHOW = False\n" + SWITCHED.format("SHOW"), [10]),
+        # A model that compiles itself leaves little to Python.
+        ("KC401", SELF_COMPILED.format(""), [14]),
+        ("KC401", SELF_COMPILED.format("@tf.function"), []),
         # Counters of any object that compiled methods count up.
         ("KC207", COUNTED.format("object", "0", "self.steps += 1"), [11]),
         ("KC207", COUNTED.format("tf.Module", "0", "self.steps += 1"), [11]),
@@ -371,3 +395,33 @@ def test_a_hundred_eager_steps_take_as_long_as_tracing(tmp_path, turns, severity
     result = kerascheck("--isolated", "--select", "KC401", "--output-format", "json", "--exit-zero", str(tmp_path / "train.py"))
     (finding,) = json.loads(result.out)["findings"]
     assert finding["severity"] == severity
+
+
+@pytest.mark.parametrize(
+    ("rule", "code", "severity"),
+    [
+        # Names of files go through Python, their contents do not.
+        ("KC109", GENERATED.format(".map(lambda x: tf.io.decode_png(tf.io.read_file(x)))"), "info"),
+        ("KC109", GENERATED.format(".map(lambda x: x * 2)"), "warning"),
+        # TensorFlow has no such algorithm.
+        ("KC203", ASSIGNED.format("scipy.optimize.linear_sum_assignment(x)"), "info"),
+        ("KC203", ASSIGNED.format("np.median(x)"), "warning"),
+        ("KC209", "model = keras.Sequential([layers.Input((2, 4)), layers.TimeDistributed(layers.Dense(1))])\n", "info"),
+        ("KC209", "model = keras.Sequential([layers.Input((20, 4)), layers.TimeDistributed(layers.Dense(1))])\n", "warning"),
+    ],
+)
+def test_how_much_it_matters(tmp_path, rule, code, severity):
+    (tmp_path / "train.py").write_text(HEAD + code)
+    result = kerascheck("--isolated", "--select", rule, "--output-format", "json", "--exit-zero", str(tmp_path / "train.py"))
+    (finding,) = json.loads(result.out)["findings"]
+    assert finding["severity"] == severity
+
+
+@pytest.mark.parametrize(("draw", "told"), [("", "decorate it"), ("x = x[random.randrange(9)]", "move what its tape records")])
+def test_what_draws_is_not_told_to_be_decorated(tmp_path, draw, told):
+    step = STEPS.replace("    with", f"    {draw}\n    with", 1)
+    (tmp_path / "train.py").write_text(HEAD + "import random\n" + MODEL + "optimizer = keras.optimizers.SGD()\n" + step + "for x in load():\n    step(x)\n")
+    result = kerascheck("--isolated", "--select", "KC401", "--output-format", "json", "--exit-zero", str(tmp_path / "train.py"))
+    (finding,) = json.loads(result.out)["findings"]
+    assert told in finding["message"]
+    assert (finding["fix"] is None) is bool(draw)

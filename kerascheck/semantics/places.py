@@ -73,6 +73,8 @@ def handles_versions(scope: Scope) -> bool:
     for inner in scope.chain():
         if (inner.kind == "branch" or own and inner.kind == "try") and _is_for_versions(inner.module.tree, inner.node):
             return True
+        if inner.function is not None and any(isinstance(holder, cst.If) and _is_for_versions(inner.function.module.tree, holder) for holder in inner.function.module.tree.ancestors(inner.function.node)):
+            return True
         own = own and inner.kind != "call"
     return False
 

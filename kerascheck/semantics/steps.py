@@ -12,7 +12,7 @@ import libcst as cst
 from kerascheck.semantics import library
 from kerascheck.semantics.loops import turns
 from kerascheck.semantics.places import receiver_text
-from kerascheck.semantics.values import Call, Scope
+from kerascheck.semantics.values import Call, Function, Instance, Scope, Value, options_of
 
 if TYPE_CHECKING:
     from kerascheck.semantics.module import Module
@@ -35,6 +35,7 @@ class EagerStep:
         update: the call that updates the weights.
         loop: the loop that runs the step.
         turns: how often it runs at most; infinite where that is not known.
+        needs_python: whether its function also does what a graph cannot, such as drawing with NumPy.
     """
 
     module: Module
@@ -43,6 +44,7 @@ class EagerStep:
     update: Call
     loop: Scope
     turns: float
+    needs_python: bool
 
 
 def eager_steps(module: Module) -> Iterator[EagerStep]:
@@ -81,6 +83,8 @@ def eager_steps(module: Module) -> Iterator[EagerStep]:
         if _drives_environment(module, list(call.scope.frames())) and (inner is not None or _needs_python(module, frame)):
             continue
         region = inner if inner is not None else frame
+        if _calls_compiled_model(module, tape, call):
+            continue
         # A model that is copied in each turn cannot be copied in a graph.
         if any(other.name == "keras.models.clone_model" and region in other.scope.chain() for other in module.run.calls):
             continue
@@ -92,7 +96,7 @@ def eager_steps(module: Module) -> Iterator[EagerStep]:
             written, node = frame.function.module, frame.function.node
         if node not in seen:
             seen.add(node)
-            yield EagerStep(written, node, inner is None and frame.function is not None, call, loop, turns(call.scope))
+            yield EagerStep(written, node, inner is None and frame.function is not None, call, loop, turns(call.scope), _needs_python(module, frame) or _draws(module, frame))
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,12 +162,31 @@ def _calls_saved_model(module: Module, frame: Scope) -> bool:
     )
 
 
+def _calls_compiled_model(module: Module, tape: Tape, update: Call) -> bool:
+    """Whether the ``call`` of a model between tape and update is a tf.function: what it does is compiled, forwards and backwards."""
+    return any(
+        call.attribute == "__call__" and tape.call.order < call.order < update.order and _is_compiled(option)
+        for call in module.run.calls
+        for option in options_of(call.receiver)
+    )
+
+
+def _is_compiled(model: Value) -> bool:
+    own = (model.cls.member("call") or model.cls.member("__call__")) if isinstance(model, Instance) else None
+    return isinstance(own, Function) and own.traced == "tf.function"
+
+
 def _needs_python(module: Module, frame: Scope) -> bool:
     """Whether what a function calls by itself gives numbers of Python or NumPy, which a graph cannot."""
     return any(
         call.scope.frame is frame and (call.attribute in ("predict", "predict_on_batch", "numpy", "step", "sample") or (call.name or "").startswith(("numpy.", "random.")))
         for call in module.run.calls
     )
+
+
+def _draws(module: Module, frame: Scope) -> bool:
+    """Whether a function, or what it calls, draws with Python or NumPy: each trace would keep what it drew."""
+    return any((call.name or "").startswith(("random.", "numpy.random.")) and frame in call.scope.frames() for call in module.run.calls)
 
 
 def environment_loop(module: Module, scope: Scope) -> Scope | None:

@@ -60,7 +60,7 @@ _TRAINS_FOR_OTHERS = re.compile(r"\bKeras(?:Classifier|Regressor)$|^keras_?tuner
 _ADVERSARIES = (re.compile(r"(?:\b|_)generator(?:\b|_)", re.I), re.compile(r"(?:\b|_)discriminator(?:\b|_)", re.I))
 _GAN = re.compile(r"\bGAN\b", re.I)
 _DOUBLE = re.compile(r"""set_floatx\(\s*["']float64|dtype\s*=\s*(?:tf\.float64|["']float64)""")
-_CPU_DEVICE = re.compile(r"/?(?:device:)?cpu(?::\d+)?", re.I)
+_CPU_DEVICE = re.compile(r"/?(?:device:)?cpu(?:\s*:\s*\d+)?", re.I)
 _TOY_DATA = ("keras.datasets.mnist.", "keras.datasets.fashion_mnist.", "keras.datasets.boston_housing.", "keras.datasets.california_housing.", "sklearn.datasets.")
 _LARGE_DATA = (
     "sklearn.datasets.fetch_", "tensorflow_datasets.", "tensorflow.io.", "h5py.", *(f"keras.datasets.{name}." for name in ("mnist", "fashion_mnist", "cifar10", "cifar100", "imdb", "reuters", "california_housing")),
@@ -184,20 +184,30 @@ class Program:
     @cached_property
     def first_training(self) -> Place | None:
         """The first fit, or the innermost loop that trains, if the module trains when it is run; else None."""
+        found = self._first_training
+        return found[0] if found is not None else None
+
+    @cached_property
+    def first_trains_on_cpu(self) -> bool:
+        """The first training stands in a ``tf.device`` that places it on the CPU."""
+        return self._first_training is not None and self.cpu_device(self._first_training[1].scope) is not None
+
+    @cached_property
+    def _first_training(self) -> tuple[Place, Call] | None:
         if self._module.is_graph_code:
             return None
-        candidates: list[tuple[int, Place]] = []
+        candidates: list[tuple[int, Place, Call]] = []
         for call in self.model_calls("fit", "fit_generator"):
             if self.is_executed(call.scope):
-                candidates.append((call.order, Place(call.module, call.node)))
+                candidates.append((call.order, Place(call.module, call.node), call))
         for call in [*self.updates, *self.model_calls("train_on_batch"), *self._assigned_updates]:
             if self.is_executed(call.scope) and not _in_keras_step(call.scope):
                 # Around the tape, not around the variables that are updated one by one.
                 tape = tape_of(self._module, call)
                 loop = _training_loop(tape.scope if tape is not None else call.scope)
                 if loop is not None:
-                    candidates.append((call.order, Place(loop.module, loop.node)))
-        return min(candidates, key=lambda pair: pair[0])[1] if candidates else None
+                    candidates.append((call.order, Place(loop.module, loop.node), call))
+        return min(candidates, key=lambda found: found[0])[1:] if candidates else None
 
     @cached_property
     def trains(self) -> bool:

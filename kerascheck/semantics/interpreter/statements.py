@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import libcst as cst
 
 from kerascheck.semantics import library
@@ -37,6 +39,8 @@ from kerascheck.semantics.values import (
     holds_tensor,
     options_of,
 )
+
+_DEBUGGING = re.compile(r"debug", re.I)
 
 
 class Statements:
@@ -437,7 +441,8 @@ class Statements:
     def _decided(self, test: cst.BaseExpression) -> bool | None:
         """The outcome of a test of nothing but parameters, where this call gives them known values; else None.
 
-        Settings of the module decide nothing: people switch them, and mean both ways.
+        Settings of the module decide nothing: people switch them, and mean both ways. But what is
+        switched off for debugging stays off.
         """
         if isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not):
             inner = self._decided(test.expression)
@@ -448,6 +453,8 @@ class Statements:
             return deciding if deciding in sides else None if None in sides else not deciding
         if isinstance(test, cst.Name):
             value = self._parameter(test)
+            if value is None and _DEBUGGING.search(test.value) and constant(self.env.lookup(test.value), True) is False:
+                return False
             return bool(value.value) if isinstance(value, Const) else True if isinstance(value, (Function, Class)) else None
         if isinstance(test, cst.Comparison) and len(test.comparisons) == 1 and isinstance(test.left, cst.Name):
             operator, other = test.comparisons[0].operator, test.comparisons[0].comparator

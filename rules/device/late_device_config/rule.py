@@ -90,7 +90,8 @@ class LateDeviceConfig(Rule):
     def check(self, module):
         for call in module.program.calls(*_SETTINGS):
             started = module.program.initialising_call(call)
-            if started is not None:
+            # What nothing in the file calls may never run.
+            if started is not None and (module.program.is_executed(call.scope) or not module.program.is_executed(started.scope)):
                 yield self.finding(
                     call,
                     f"{display(call.name)} comes after TensorFlow has initialised its devices, where it raises or does nothing; move it before.",

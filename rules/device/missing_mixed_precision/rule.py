@@ -5,7 +5,7 @@ from kerascheck.rule import Rule
 
 # tf.keras.mixed_precision.experimental came with 2.1, and lost its last word with 2.4 (release notes).
 _POLICIES_SINCE, _STABLE_SINCE = (2, 1), (2, 4)
-_SMALL = 200_000
+_SMALL = 1_000_000
 # GPUs behind DirectX have no 16-bit policy that is known to help, and layers of TensorLayer follow none.
 _NOT_FOR_POLICIES = re.compile(r"""["']DML["']|directml|^\s*(?:import|from)\s+tensorlayer\b""", re.I | re.M)
 
@@ -42,12 +42,12 @@ class MissingMixedPrecision(Rule):
     ## When it stays silent
 
     - Any policy, in a helper, an argument or a layer.
-    - Scripts that hide the GPU, and scripts for a TPU or for DirectML; layers of TensorLayer.
+    - Scripts that hide the GPU or train under `tf.device("cpu")`, and scripts for a TPU or for DirectML; layers of TensorLayer.
     - Models whose layers are all narrower, as literals tell; models of TensorFlow Hub, whose layers
       are not in sight.
     - The classic small data sets: MNIST, Fashion-MNIST, the housing prices, and those of
       scikit-learn, but for networks of `keras.applications` and `from_pretrained`.
-    - Every model that is fitted is seen to have fewer than 200,000 weights and no convolutions; projects for TensorFlow before 2.1.
+    - Every model that is fitted is seen to have fewer than a million weights and no convolutions; projects for TensorFlow before 2.1.
     - GANs, reinforcement learning, and code that sets float64.
     - Modules that define functions only and run nothing.
     - Graph code of TensorFlow 1: sessions, placeholders, estimators, `disable_eager_execution`.
@@ -88,7 +88,7 @@ class MissingMixedPrecision(Rule):
     def check(self, module):
         program = module.program
         place = program.first_training
-        if place is None or program.mentions_precision or program.pins_cpu or program.uses_tpu or module.mentions(_NOT_FOR_POLICIES):
+        if place is None or program.mentions_precision or program.pins_cpu or program.first_trains_on_cpu or program.uses_tpu or module.mentions(_NOT_FOR_POLICIES):
             return
         if module.runtime.tensorflow < _POLICIES_SINCE or _are_small([model for model in module.models if model.is_trained]):
             return

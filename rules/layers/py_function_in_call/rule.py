@@ -5,6 +5,8 @@ from kerascheck.semantics.library import PY_FUNCTIONS
 from kerascheck.semantics.traced import traced_calls, trains_in
 from kerascheck.semantics.values import Group
 
+_ALGORITHMS = ("scipy.optimize.", "scipy.sparse.", "scipy.spatial.", "scipy.ndimage.")
+
 
 class PyFunctionInCall(Rule):
     """A training step leaves the graph for Python.
@@ -12,7 +14,8 @@ class PyFunctionInCall(Rule):
     ## What it does
 
     Reports `tf.py_function`, `tf.numpy_function` and `tf.compat.v1.py_func` in `call`, `train_step`, losses and `Lambda`
-    bodies, and in functions under `tf.function` that train with a tape.
+    bodies, and in functions under `tf.function` that train with a tape. As an info where the function calls an algorithm
+    of SciPy, such as an assignment of predictions to targets, of which TensorFlow has none.
 
     ## Why it costs
 
@@ -66,6 +69,15 @@ class PyFunctionInCall(Rule):
             if isinstance(returned, Group) and not returned.items and not returned.open:
                 continue
             if call.name in PY_FUNCTIONS and (how in ("call", "train_step", "loss", "Lambda") or how == "tf.function" and trains_in(module, call.scope)):
+                own = [other.name or "" for other in module.run.calls if any(frame.traced == "py_function" and frame.node is call.node for frame in other.scope.frames())]
+                if any(name.startswith(_ALGORITHMS) for name in own):
+                    yield self.finding(
+                        call,
+                        f"{display(call.name)} leaves the compiled step for SciPy in every step, for which TensorFlow has nothing of its own; keep what goes through it small.",
+                        because="Its tensors go to the host and back, Python's lock is held meanwhile, and XLA compiles no model that holds it.",
+                        severity=Severity.INFO,
+                    )
+                    continue
                 yield self.finding(
                     call,
                     f"{display(call.name)} leaves the compiled step for Python in every step; write it with tensor operations, or do it in the input pipeline.",

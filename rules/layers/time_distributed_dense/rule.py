@@ -17,7 +17,7 @@ class TimeDistributedDense(Rule):
     ## What it does
 
     Reports `TimeDistributed(Dense(...))`, and the same with `Activation`, `ReLU`, `LeakyReLU`, `ELU`,
-    `Dropout`, `Embedding`, `Rescaling` or `LayerNormalization`, as a warning, in projects for Keras 2 as an info; and as an info a convolution or a
+    `Dropout`, `Embedding`, `Rescaling` or `LayerNormalization`, as a warning, in projects for Keras 2 and over 10 steps or fewer as an info; and as an info a convolution or a
     whole model in `TimeDistributed` over 10 steps or more, where the shape of the input tells the number.
 
     ## Why it costs
@@ -94,8 +94,10 @@ class TimeDistributedDense(Rule):
             layer = call.argument(0, "layer")
             if not isinstance(layer, Made) or layer.name not in _ON_LAST_AXIS or {"axis", "noise_shape"} & set(layer.call.arguments.keywords):
                 continue
-            if steps_into(module, call) == {1}:
+            steps = steps_into(module, call)
+            if steps == {1}:
                 continue
+            few = steps and all(each is not None and each <= _MANY for each in steps)
             short = layer.name.rpartition(".")[2]
             yield self.finding(
                 call,
@@ -105,7 +107,7 @@ class TimeDistributedDense(Rule):
                 because="Keras 2 folds the steps into the batch and back for it, and Keras 3 would run them one after the other."
                 if older
                 else f"In Keras 3 TimeDistributed is a loop over the steps, and {short} takes sequences as they are.",
-                severity=Severity.INFO if older else Severity.WARNING,
+                severity=Severity.INFO if older or few else Severity.WARNING,
                 fix=unwrap(call, layer, safe=short != "Dropout"),
             )
         seen = set()

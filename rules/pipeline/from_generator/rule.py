@@ -1,5 +1,6 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
+from kerascheck.semantics.arrays import reads_file
 
 
 class FromGenerator(Rule):
@@ -8,7 +9,8 @@ class FromGenerator(Rule):
     ## What it does
 
     Looks for `tf.data.Dataset.from_generator` on the way to training where the generator gives
-    single examples: a `batch` or `padded_batch` follows.
+    single examples: a `batch` or `padded_batch` follows. An info where a map behind it reads files: the generator then gives
+    little more than their names.
     A dataset that leaves the file counts as training data too, unless a function, class or
     variable around it has a name that says validation or test.
 
@@ -78,8 +80,11 @@ class FromGenerator(Rule):
                 continue
             if op.inside is not None and op.inside.argument(3, "num_parallel_calls") is not None:
                 continue
+            names = any(stage.facts is not None and any(map(reads_file, stage.facts.calls)) for each in op.stages for stage in module.pipelines.downstream(each))
             yield self.finding(
                 op,
                 "This generator gives one example at a time to Python's lock; yield whole batches, or read with tf.data operations.",
-                because="Every example costs a call into Python, which nothing can make parallel.",
+                because="Every example costs a call into Python, which nothing can make parallel"
+                + ("; beside the files that are read behind it, that is little." if names else "."),
+                severity=Severity.INFO if names else Severity.WARNING,
             )

@@ -77,7 +77,7 @@ class HostSyncInLoop(Rule):
             return
         told = set()
         for call, loop, update in beside_training(module, least=_SHORT, eager=True):
-            if loop in told or not _reads_back(call):
+            if loop in told or not _reads_back(call) or module.program.cpu_device(update.scope) is not None:
                 continue
             told.add(loop)
             yield self.finding(
