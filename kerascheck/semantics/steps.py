@@ -36,6 +36,7 @@ class EagerStep:
         loop: the loop that runs the step.
         turns: how often it runs at most; infinite where that is not known.
         needs_python: whether its function also does what a graph cannot, such as drawing with NumPy.
+        model_is_compiled: whether a model that it calls is a tf.function by itself.
     """
 
     module: Module
@@ -45,6 +46,7 @@ class EagerStep:
     loop: Scope
     turns: float
     needs_python: bool
+    model_is_compiled: bool
 
 
 def eager_steps(module: Module) -> Iterator[EagerStep]:
@@ -83,8 +85,6 @@ def eager_steps(module: Module) -> Iterator[EagerStep]:
         if _drives_environment(module, list(call.scope.frames())) and (inner is not None or _needs_python(module, frame)):
             continue
         region = inner if inner is not None else frame
-        if _calls_compiled_model(module, tape, call):
-            continue
         # A model that is copied in each turn cannot be copied in a graph.
         if any(other.name == "keras.models.clone_model" and region in other.scope.chain() for other in module.run.calls):
             continue
@@ -96,7 +96,9 @@ def eager_steps(module: Module) -> Iterator[EagerStep]:
             written, node = frame.function.module, frame.function.node
         if node not in seen:
             seen.add(node)
-            yield EagerStep(written, node, inner is None and frame.function is not None, call, loop, turns(call.scope), _needs_python(module, frame) or _draws(module, frame))
+            needs_python = _needs_python(module, frame) or _draws(module, frame)
+            is_function = inner is None and frame.function is not None
+            yield EagerStep(written, node, is_function, call, loop, turns(call.scope), needs_python, _calls_compiled_model(module, tape, call))
 
 
 @dataclass(frozen=True, slots=True)

@@ -243,7 +243,7 @@ class Statements:
                 if not option.name.startswith(library.TENSOR_LIBRARIES):
                     self._store(self._set_outside, f"{option.name}.{name}", value)
                 self._record(node, f"{option.name}.__setattr__", name, option, Arguments([Const(name), value]))
-            elif isinstance(option, Instance):
+            elif isinstance(option, Instance) and isinstance(self.module.tree.parents.get(node), cst.AugAssign):
                 self._record(node, "builtins.object.__setattr__", name, option, Arguments([Const(name), value]))
             elif option is UNKNOWN or isinstance(option, Method):
                 self._record(node, None, name, option, Arguments([Const(name), value]))

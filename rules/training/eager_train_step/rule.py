@@ -43,7 +43,7 @@ class EagerTrainStep(Rule):
       of numbers that it read from a tensor, as in `actions = space.decode(chosen.numpy())`.
     - The step is not reached from a loop, or stands in a test.
     - The loops around it make at most 10 turns in total, as literals tell. Up to 100 it is an info: tracing takes about as long.
-    - It calls a model whose `call` is a `tf.function`, or one of `tf.saved_model.load` or `hub.load`, which is compiled already.
+    - It calls a model of `tf.saved_model.load` or `hub.load`, which is compiled already. Where the `call` of the model is a `tf.function`, it is an info.
     - A function of the same name is compiled elsewhere in the file: the two are there to be compared.
     - It has a decorator that cannot be read, which may compile it.
     - Graph code of TensorFlow 1: sessions, placeholders, estimators, `disable_eager_execution`.
@@ -91,9 +91,13 @@ class EagerTrainStep(Rule):
                 else "This training step runs eagerly, operation by operation; move what its tape records into a function decorated with @tf.function."
                 if step.is_function
                 else "This loop trains eagerly, operation by operation; move the step into a function decorated with @tf.function.",
-                because="Nothing on the way from the loop to the weight update is compiled, so Python dispatches every operation of every step."
-                + f" In {step.turns:.0f} steps that is about what tracing takes." * (step.turns <= SHORT_LOOP),
-                severity=Severity.INFO if step.turns <= SHORT_LOOP else Severity.WARNING,
+                because=(
+                    "The model that it calls is compiled, but Python dispatches the loss, the gradients and the weight update one by one."
+                    if step.model_is_compiled
+                    else "Nothing on the way from the loop to the weight update is compiled, so Python dispatches every operation of every step."
+                )
+                + (f" In {step.turns:.0f} steps that is about what tracing takes." if step.turns <= SHORT_LOOP else ""),
+                severity=Severity.INFO if step.turns <= SHORT_LOOP or step.model_is_compiled else Severity.WARNING,
                 fix=compile_step(step.module, step.node) if step.is_function and not step.needs_python else None,
                 related=((step.update, "the weights are updated here"), (step.loop, "in this loop")),
             )
