@@ -28,6 +28,11 @@ MAP_FN = "class Each(layers.Layer):\n    def call(self, x):\n        return tf.m
 GAME = "import gym\nenv = gym.make('Game')\n" + MODEL + "for step in range(9000):\n    state, reward, done, info = env.step(0)\n    if {}:\n        model.fit(state, reward)\n"
 GENERATED = MODEL + "model.fit(tf.data.Dataset.from_generator(names, tf.string){}.batch(8))\n"
 ASSIGNED = "import scipy.optimize\ndef assign(x):\n    return {}\nclass Net(layers.Layer):\n    def call(self, x):\n        return tf.numpy_function(assign, [x], tf.float32)\n"
+COUNTING = MODEL + "ds = tf.data.Dataset.from_tensor_slices(load()).batch(8)\nsteps = {}\nmodel.fit(ds)\n"
+OPTIMIZED = MODEL + "optimizer = keras.optimizers.SGD()\n"
+FLOWS = "x = np.ones((999, 8, 8, 3), 'float32')\ndef scaled(ds):\n    return ds.map(lambda x: x / 255.0)\ntrain = scaled(tf.data.Dataset.from_tensor_slices(x)){}.batch(8)\ntest = scaled(tf.data.Dataset.from_tensor_slices(x)).batch(8)\nmodel.fit(train)\nmodel.fit(test)\n"
+TESTED = "def data(which):\n    {}\n    return tf.data.Dataset.range(9).map(lambda x: tf.numpy_function(np.sin, [x], tf.float32)).batch(3)\n"
+SIZES = "@tf.function\ndef cut(x, size):\n    return x[:size]\nsize = 2\nfor x in load():\n    cut(x, size)\n    size {}\n"
 BIG = "model = keras.applications.ResNet50(weights=None)\nmodel.compile('adam', 'mse')\n"
 SWITCHED = "class Net(keras.Model):\n    def call(self, x):\n        y = x * 2\n        if {}:\n            print(y)\n        return y\nnet = Net()\nnet.compile('adam', 'mse')\nnet.fit(x, y)\n"
 SELF_COMPILED = "class Net(keras.Model):\n    {}\n    def call(self, x):\n        return x * 2\nmodel, optimizer = Net(), keras.optimizers.SGD()\n" + STEPS + "for x in load():\n    step(x)\n"
@@ -67,6 +72,28 @@ COUNTED = "class Steps({}):\n    def __init__(self):\n        self.steps = {}\n 
         ("KC408", FOLDS.format("enumerate(StratifiedShuffleSplit(test_size=0.1).split(x, y))"), [7]),
         ("KC408", FOLDS.format("TimeSeriesSplit().split(x)"), []),
         ("KC408", FOLDS.format("GroupKFold(n).split(x)"), []),
+        ("KC401", OPTIMIZED + "@tf.function\n" + STEPS + "step(x)\n" + STEPS + "for x in load():\n    step(x)\n", []),
+        ("KC122", COUNTING.format("len([x for x in ds if x is not None])"), []),
+        ("KC122", COUNTING.format("[x for x in ds]"), []),
+        # One of two flows needs single elements.
+        ("KC103", FLOWS.format(".map(lambda x: tf.image.random_flip_left_right(x))"), []),
+        ("KC103", FLOWS.format(""), [7]),
+        # What says that it is for testing, and what a script never reads.
+        ("KC107", TESTED.format("assert which == Kind.TEST"), []),
+        ("KC107", TESTED.format("assert which == Kind.TRAIN"), [7]),
+        ("KC107", "if __name__ == '__main__':\n    train = tf.data.Dataset.range(9).map(lambda x: tf.numpy_function(np.sin, [x], tf.float32)).batch(3)\n", []),
+        ("KC107", "train = tf.data.Dataset.range(9).map(lambda x: tf.numpy_function(np.sin, [x], tf.float32)).batch(3)\n", [5]),
+        # What may be batches, and is not seen to be made into batches.
+        ("KC107", "def add(ds):\n    return ds.map(lambda x: tf.numpy_function(np.sin, [x], tf.float32))\nmodel.fit(add(keras.utils.image_dataset_from_directory('a', batch_size=n)))\n", []),
+        # Doubled sizes are few.
+        ("KC404", SIZES.format("*= 2"), []),
+        ("KC404", SIZES.format("+= 2"), [10]),
+        # A number that a client gets back.
+        ("KC402", OPTIMIZED + STEPS + "for x in load():\n    action = step(x)\n    state = client.step(action.numpy().tolist())\n", []),
+        ("KC402", OPTIMIZED + STEPS + "for x in load():\n    action = step(x)\n    client.log(action.numpy().tolist())\n", [15]),
+        # A print of shapes is for the trace.
+        ("KC108", "ds = tf.data.Dataset.range(9).map(lambda x: print(x.shape))\nmodel.fit(ds)\n", []),
+        ("KC108", "ds = tf.data.Dataset.range(9).map(lambda x: print(x))\nmodel.fit(ds)\n", [5]),
         # A setting that nothing calls, and one that a call makes too late.
         ("KC307", MODEL + "def setup():\n    tf.config.experimental.set_memory_growth(gpu, True)\n", []),
         ("KC307", MODEL + "def setup():\n    tf.config.experimental.set_memory_growth(gpu, True)\nsetup()\n", [8]),
@@ -262,7 +289,7 @@ def test_a_part_of_a_project_may_pin_what_it_needs(tmp_path, pins, said):
     assert len(json.loads(result.out)["findings"]) == said
 
 
-@pytest.mark.parametrize(("pins", "severities"), [("tensorflow==2.3\n", []), ("tensorflow==2.10\n", ["info"]), ("tensorflow==2.20\n", ["warning"])])
+@pytest.mark.parametrize(("pins", "severities"), [("tensorflow==2.3\n", []), ("tensorflow==2.10\n", ["info"]), ("tensorflow==2.20\n", ["info"])])
 def test_what_is_gone_was_old_before(tmp_path, pins, severities):
     (tmp_path / "requirements.txt").write_text(pins)
     (tmp_path / "train.py").write_text(HEAD + "from tensorflow.keras.mixed_precision import experimental as prec\nprec.set_policy('mixed_float16')\n")
@@ -397,6 +424,11 @@ def test_a_hundred_eager_steps_take_as_long_as_tracing(tmp_path, turns, severity
 @pytest.mark.parametrize(
     ("rule", "code", "severity"),
     [
+        # What takes the place of a compiled step is not there to be compared with it.
+        ("KC401", OPTIMIZED + "@tf.function\n" + STEPS + STEPS + "for x in load():\n    step(x)\n", "warning"),
+        # What is counted by a comprehension, and what TensorFlow cannot count.
+        ("KC122", COUNTING.format("len([_ for _ in ds])"), "warning"),
+        ("KC122", COUNTING.format("len(list(ds.unbatch()))"), "info"),
         # A model that compiles itself leaves little to Python.
         ("KC401", SELF_COMPILED.format(""), "warning"),
         ("KC401", SELF_COMPILED.format("@tf.function"), "info"),
@@ -425,3 +457,25 @@ def test_what_draws_is_not_told_to_be_decorated(tmp_path, draw, told):
     (finding,) = json.loads(result.out)["findings"]
     assert told in finding["message"]
     assert (finding["fix"] is None) is bool(draw)
+
+
+@pytest.mark.parametrize(("command", "said"), [("python train.py", True), ("tensorboard --logdir logs", False)])
+def test_an_image_that_shows_curves_needs_no_gpu(tmp_path, command, said):
+    (tmp_path / "Dockerfile").write_text(f"FROM python:3.11\nRUN pip install tensorflow==2.15\nCMD {command}\n")
+    result = kerascheck("--isolated", "--select", "KC701", "--output-format", "json", "--exit-zero", str(tmp_path / "Dockerfile"))
+    assert bool(json.loads(result.out)["findings"]) is said
+
+
+@pytest.mark.parametrize(("pin", "said"), [("tf-nightly==1.14.1.dev20190312", False), ("keras-gpu==2.2.4", False), ("tf-nightly", True)])
+def test_other_packages_of_tensorflow_and_keras_pin(tmp_path, pin, said):
+    (tmp_path / "requirements.txt").write_text(pin + "\n")
+    (tmp_path / "train.py").write_text(HEAD + MODEL + "model.fit_generator(load())\n")
+    result = kerascheck("--isolated", "--select", "KC414", "--output-format", "json", "--exit-zero", str(tmp_path / "train.py"))
+    assert bool(json.loads(result.out)["findings"]) is said
+
+
+def test_what_a_module_only_uses_for_its_applications_is_no_training_script(tmp_path):
+    (tmp_path / "apply.py").write_text(HEAD + "model = keras.models.load_model('a.keras')\ndef run(files):\n    for x in files:\n        model.predict(x)\nif __name__ == '__main__':\n    run(load())\n")
+    (tmp_path / "train.py").write_text(HEAD + MODEL + "import apply\nmodel.fit(x, y)\napply.run(load())\n")
+    result = kerascheck("--isolated", "--select", "KC405", "--output-format", "json", "--exit-zero", str(tmp_path))
+    assert [(finding["line"], finding["severity"]) for finding in json.loads(result.out)["findings"]] == [(8, "info")]

@@ -192,7 +192,9 @@ def _counted(expression: cst.BaseExpression, value: Value, scope: Scope) -> Scop
         return None
     for loop in scope.loops(across_calls=False):
         for node in scope.module.tree.descendants(loop.node) if loop.module is scope.module else ():
-            if isinstance(node, cst.AugAssign) and isinstance(node.target, cst.Name) and node.target.value == expression.value:
+            # What is multiplied does not take many values.
+            counts = isinstance(node, cst.AugAssign) and isinstance(node.operator, (cst.AddAssign, cst.SubtractAssign))
+            if counts and isinstance(node.target, cst.Name) and node.target.value == expression.value:
                 return next(
                     (inner for inner in scope.loops(across_calls=False) if any(node is each for each in inner.module.tree.descendants(inner.node))), loop
                 )

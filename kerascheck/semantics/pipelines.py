@@ -152,7 +152,29 @@ def _named_held_out(stage: Stage) -> bool:
             return True
         if isinstance(ancestor, cst.Assign) and any(_held_out_target(target.target) for target in ancestor.targets):
             return True
+        if isinstance(ancestor, cst.FunctionDef) and any(isinstance(node, cst.Assert) and _asks_for_held_out(node.test) for node in tree.descendants(ancestor.body)):
+            return True
     return False
+
+
+def _is_for_scripts(stage: Stage) -> bool:
+    """Whether a stage stands under ``if __name__ == "__main__"``, from where nothing is imported."""
+    tree = stage.module.tree
+    return any(isinstance(outer, cst.If) and "__main__" in tree.code_of(outer.test) for outer in tree.ancestors(stage.node))
+
+
+def _asks_for_held_out(test: cst.BaseExpression) -> bool:
+    """``which == Set.TEST`` or ``split == "test"``."""
+    if not isinstance(test, cst.Comparison) or not isinstance(test.comparisons[0].operator, (cst.Equal, cst.Is)):
+        return False
+    other = test.comparisons[0].comparator
+    name = other.attr.value if isinstance(other, cst.Attribute) else other.raw_value if isinstance(other, cst.SimpleString) else ""
+    return _HELD_OUT.search(name) is not None
+
+
+def _only_arranges(stage: Stage) -> bool:
+    """Whether an operation only slices arrays in memory, or brings what it gets into order and into batches: that takes next to no time."""
+    return stage.name in ("batch", "shuffle", "repeat", "cache", "take", "skip", "with_options", "enumerate") or stage.name.endswith((".from_tensor_slices", ".from_tensors", ".range"))
 
 
 def is_cut_short(stage: Stage) -> bool:
@@ -240,7 +262,7 @@ class Pipelines:
         for stage in self._run.stages:
             # A dataset that a module leaves in a global may be imported and used anywhere; nobody imports a notebook.
             if stage.module.source.cells is None and stage.identity not in consumed and not self._children[stage.identity] and not self._roles[stage.identity]:
-                if stage.scope.frame.kind == "root" and stage.scope.frame.function is None and not self._is_overwritten(stage):
+                if stage.scope.frame.kind == "root" and stage.scope.frame.function is None and not _is_for_scripts(stage) and not self._is_overwritten(stage):
                     self._mark(stage, "unknown")
         for sink in nested:
             assert sink.outer is not None
@@ -405,7 +427,7 @@ class Pipelines:
             elif (rewritten := self._rewritten(last)) is not None:
                 because, costs = rewritten, False
             elif not runtime.injects_prefetch:
-                because, costs = f"TensorFlow {runtime.tensorflow_version} adds no prefetch by itself.", True
+                because, costs = f"TensorFlow {runtime.tensorflow_version} adds no prefetch by itself.", not all(map(_only_arranges, upstream))
             elif self.rewrites(last).no_prefetch:
                 because, costs = "The options of this dataset switch the automatic prefetch off.", True
             else:
@@ -478,17 +500,22 @@ def _may_follow_batch(stage: Stage) -> bool:
 def next_batch(module: Module, op: Operation) -> Stage | None:
     """The ``batch`` that follows an operation with nothing between that cares for it: shuffle, cache, repeat and
     maps that work on batches as on elements; None where there is none. Where the operation feeds training, the batch does."""
-    for stage in op.stages:
-        current = stage
-        while True:
-            children = [child for child in module.pipelines.children(current) if not op.feeds_training or module.pipelines.trains_on(child)]
-            batch = next((child for child in children if child.name == "batch"), None)
-            if batch is not None:
-                return batch
-            current = next((child for child in children if _may_follow_batch(child)), None)
-            if current is None:
-                break
-    return None
+    found = [batch for stage in op.stages for batch in _batches_behind(module, op, stage, set())]
+    return found[0] if found and None not in found else None
+
+
+def _batches_behind(module: Module, op: Operation, stage: Stage, seen: set[Stage]) -> Iterator[Stage | None]:
+    """The batches on all ways behind a stage; None for a way where a map that needs single elements stands before them."""
+    for child in module.pipelines.children(stage):
+        if child in seen or op.feeds_training and not module.pipelines.trains_on(child):
+            continue
+        seen.add(child)
+        if child.name == "batch":
+            yield child
+        elif _may_follow_batch(child):
+            yield from _batches_behind(module, op, child, seen)
+        elif child.name == "map":
+            yield None
 
 
 def nearest(stage: Stage, name: str, across: Collection[str]) -> Stage | None:

@@ -59,17 +59,25 @@ def eager_steps(module: Module) -> Iterator[EagerStep]:
         return
     updates = module.program.updates
     compiled = {call.node for call in updates if call.scope.traced_by()}
-    # A step that is written down twice, with tf.function and without, is there to be compared.
-    twins = {
-        node.name.value for node in module.run.compiled
+    twins = [
+        node for node in module.run.compiled
         if isinstance(node, cst.FunctionDef) and node in module.tree.parents and not any(isinstance(outer, cst.ClassDef) for outer in module.tree.ancestors(node))
-    }  # fmt: skip
+    ]  # fmt: skip
+    called = {entry.receiver.node for entry in module.run.entries if isinstance(entry.receiver, Function)} if twins else set()
+
+    def is_compared(function: Function) -> bool:
+        """Whether it is written down twice, with tf.function and without, and does not only take the place of the former."""
+        own = function.owner is None and function.module is module
+        return own and any(
+            twin.name.value == function.name and (twin in called or module.tree.range_of(twin)[0] > module.tree.range_of(function.node)[0]) for twin in twins
+        )
+
     seen = set()
     for call in updates:
         if call.node in compiled or turns(call.scope) <= A_FEW_STEPS or next(call.scope.loops(), None) is None:
             continue
         if any(
-            function.opaque or function.node in module.run.compiled or function.name in twins and function.owner is None and function.module is module
+            function.opaque or function.node in module.run.compiled or is_compared(function)
             for function in call.scope.functions()
         ):
             continue
@@ -226,12 +234,19 @@ def _acts_on_values(module: Module, tape: Call) -> bool:
     """Whether code under a tape goes on with what Python makes of a tensor's numbers: ``actions = space.decode(chosen.numpy())``."""
     tree = tape.module.tree
     statement = tree.statement(tape.node)
-    known = {call.node for call in module.run.calls if (call.name or "").startswith(("builtins.", "numpy.", *library.TENSOR_LIBRARIES))}
-    for node in tree.descendants(statement.body) if isinstance(statement, cst.With) else ():
-        if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and node.func.attr.value == "numpy":
-            given = tree.parents.get(node)
-            call = tree.parents.get(given) if isinstance(given, cst.Arg) else None
-            # What stands alone, such as a line for a log, gives nothing back.
-            if isinstance(call, cst.Call) and call not in known and not isinstance(tree.parents.get(call), cst.Expr):
-                return True
-    return False
+    return any(
+        isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and node.func.attr.value == "numpy" and is_acted_on(module, tree, node)
+        for node in (tree.descendants(statement.body) if isinstance(statement, cst.With) else ())
+    )
+
+
+def is_acted_on(module: Module, tree: Tree, value: cst.CSTNode) -> bool:
+    """Whether a value, or what a method of it gives, is handed to something of which Python uses the result, and that is no library: the next state of a game."""
+    while isinstance(tree.parents.get(value), cst.Attribute) and isinstance(tree.parents.get(tree.parents[value]), cst.Call):
+        value = tree.parents[tree.parents[value]]
+    given = tree.parents.get(value)
+    call = tree.parents.get(given) if isinstance(given, cst.Arg) else None
+    # What stands alone, such as a line for a log, gives nothing back.
+    if not isinstance(call, cst.Call) or isinstance(tree.parents.get(call), cst.Expr):
+        return False
+    return not any(other.node is call and (other.name or "").startswith(("builtins.", "numpy.", *library.TENSOR_LIBRARIES)) for other in module.run.calls)

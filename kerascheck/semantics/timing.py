@@ -161,7 +161,8 @@ def unread_work(module: Module, calls: list[Call]) -> Execution | None:
         inside = [next(frame for frame in work.call.scope.frames() if frame.node is work.node)]
     else:
         return None
-    waits = any(call.order > work.call.order and not any(frame in call.scope.chain() for frame in inside) and call.name not in _PASSIVE for call in calls)
+    behind = [call for call in calls if call.order > work.call.order and not any(frame in call.scope.chain() for frame in inside)]
+    waits = any(call.name not in _PASSIVE and not _HANDED_OVER.match(call.name or "") for call in behind)
     return None if waits else work
 
 

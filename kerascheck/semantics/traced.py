@@ -258,7 +258,7 @@ def side_effects(module: Module) -> Iterator[SideEffect]:
             return SideEffect(call.module, call.node, how, what, when, remedy, call)
 
         tensors = any(map(holds_tensor, call.arguments.values()))
-        if name == "builtins.print" and tensors and not _tells_of_tracing(call):
+        if name == "builtins.print" and tensors and not tells_of_tracing(call):
             yield effect("print", "runs once, while this is traced, and shows no numbers", "use tf.print")
         elif name.startswith(_RANDOM) and not name.endswith(_SETTING_UP) and not tensors and not _is_seed(call) and call.scope.frame.node not in seeding:
             yield effect(f"{short}()", "is drawn once, while this is traced, and every step gets the same number", "draw with tf.random or keras.random")
@@ -320,7 +320,7 @@ def _is_certainly_tensor(value: Value) -> bool:
     return any(any(map(_is_certainly_tensor, option.items)) if isinstance(option, Group) else holds_tensor(option) for option in options)
 
 
-def _tells_of_tracing(call: Call) -> bool:
+def tells_of_tracing(call: Call) -> bool:
     """Whether a print says itself that it is for the trace."""
     return re.search(r"trac|追踪|跟踪|\.shape|compil", call.module.tree.code_of(call.node), re.I) is not None
 

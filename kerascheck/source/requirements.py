@@ -19,7 +19,13 @@ _PACKAGES = {
     "tensorflow-cpu": "tensorflow",
     "tensorflow-macos": "tensorflow",
     "tensorflow-intel": "tensorflow",
+    "tensorflow-base": "tensorflow",
+    "tensorflow-mkl": "tensorflow",
+    "tf-nightly": "tensorflow",
+    "tf-nightly-gpu": "tensorflow",
     "keras": "keras",
+    "keras-gpu": "keras",
+    "keras-base": "keras",
     "tf-keras": "tf-keras",
 }
 _REQUIREMENT = re.compile(r"\s*([A-Za-z0-9][\w.-]*)\s*(?:\[[^\]]*\])?\s*\(?([^;#)@]*)")

@@ -94,7 +94,7 @@ class HalfFloatx(Rule):
             elif layer is not None and not module.mentions(_DIGITS) and not call.module.is_commented(call.node, _REASON):
                 yield self.finding(
                     call,
-                    "Everything is computed in float64, which takes two to three times as long; leave it at float32 unless digits count.",
+                    "Everything is computed in float64, which takes two to three times as long; leave it at float32, also in the arrays that it meets, unless digits count.",
                     because="floatx is the type of everything that is made from here on, and nothing here asks for so many digits.",
                     related=((layer, "made in float64"),),
                 )

@@ -19,17 +19,18 @@ class RemovedApi(Rule):
 
     Reports every use of the following, or the `from ... import` of what is gone:
 
-    - names that are gone, as a warning: `tf.Session`, `tf.ConfigProto`, `tf.GPUOptions`, `tf.contrib`, `set_session` and `get_session` of
+    - names that are gone: `tf.Session`, `tf.ConfigProto`, `tf.GPUOptions`, `tf.contrib`, `set_session` and `get_session` of
       `keras.backend`, `keras.mixed_precision.experimental`, `keras.layers.experimental.preprocessing`, `CuDNNLSTM`, `CuDNNGRU`,
       `multi_gpu_model`, `make_one_shot_iterator` of a dataset and `experimental_run_v2` of a strategy
-    - old names that still work, as an info: `tf.data.experimental.AUTOTUNE`, `tf.config.experimental.list_physical_devices` and
+    - old names that still work: `tf.data.experimental.AUTOTUNE`, `tf.config.experimental.list_physical_devices` and
       its like, `tf.config.experimental_run_functions_eagerly`, and `map_and_batch`, `parallel_interleave`, `shuffle_and_repeat`
       and `unbatch` of `tf.data.experimental`; `tf.compat.v1.ConfigProto` for `allow_growth`, where no graph is built
 
     ## Why it costs
 
     A name that is gone raises AttributeError or ImportError, often not before the line is reached. A name that still works costs nothing
-    today: replacing it is for the next release.
+    today: replacing it is for the next release. All of it is an info: whoever runs old code with the version that it was written for has no fault
+    to repair.
 
     ## What the runtime does by itself
 
@@ -140,7 +141,6 @@ class RemovedApi(Rule):
         return self.finding(
             place,
             f"{_short(name)} is gone; {f'use {_short(new)}' if new else 'nothing of its form stands in its place'}.",
-            severity=Severity.WARNING,
             because="Using or importing it raises in the versions that this code is checked for.",
         )
 

@@ -19,10 +19,10 @@ print(tf.config.experimental.list_logical_devices("CPU"))  # KC311:info
 
 
 def old_session():
-    options = tf.GPUOptions(allow_growth=True)  # KC311:warning
-    config = tf.ConfigProto(gpu_options=options)  # KC311:warning
-    keras.backend.set_session(tf.Session(config=config))  # KC311:warning KC311:warning
-    return keras.backend.get_session()  # KC311:warning
+    options = tf.GPUOptions(allow_growth=True)  # KC311:info
+    config = tf.ConfigProto(gpu_options=options)  # KC311:info
+    keras.backend.set_session(tf.Session(config=config))  # KC311:info KC311:info
+    return keras.backend.get_session()  # KC311:info
 
 
 def old_growth():
@@ -32,23 +32,23 @@ def old_growth():
 
 
 def old_precision():
-    policy = precision.experimental.Policy("mixed_float16")  # KC311:warning
-    tf.keras.mixed_precision.experimental.set_policy(policy)  # KC311:warning
-    return precision.experimental.LossScaleOptimizer(keras.optimizers.Adam())  # KC311:warning
+    policy = precision.experimental.Policy("mixed_float16")  # KC311:info
+    tf.keras.mixed_precision.experimental.set_policy(policy)  # KC311:info
+    return precision.experimental.LossScaleOptimizer(keras.optimizers.Adam())  # KC311:info
 
 
 def old_layers(images):
-    scaled = layers.experimental.preprocessing.Rescaling(1 / 255.0)(images)  # KC311:warning
-    scaled = layers.experimental.preprocessing.Resizing(8, 8)(scaled)  # KC311:warning
-    return layers.CuDNNLSTM(8)(scaled), layers.CuDNNGRU(8)(scaled)  # KC311:warning KC311:warning
+    scaled = layers.experimental.preprocessing.Rescaling(1 / 255.0)(images)  # KC311:info
+    scaled = layers.experimental.preprocessing.Resizing(8, 8)(scaled)  # KC311:info
+    return layers.CuDNNLSTM(8)(scaled), layers.CuDNNGRU(8)(scaled)  # KC311:info KC311:info
 
 
 def old_steps(model, step):
     numbers = tf.data.Dataset.range(4).apply(tf.data.experimental.map_and_batch(tf.identity, 2))  # KC311:info
-    first = numbers.make_one_shot_iterator().get_next()  # KC311:warning
+    first = numbers.make_one_shot_iterator().get_next()  # KC311:info
     strategy = tf.distribute.MirroredStrategy()
-    strategy.experimental_run_v2(step, args=(first,))  # KC311:warning
-    return keras.utils.multi_gpu_model(model, gpus=2)  # KC311:warning
+    strategy.experimental_run_v2(step, args=(first,))  # KC311:info
+    return keras.utils.multi_gpu_model(model, gpus=2)  # KC311:info
 
 
 keras.utils.set_random_seed(0)

@@ -19,6 +19,8 @@ _OTHERS_ON_GPU = frozenset({"jax", "jaxlib", "flax", "torch"})
 # Packages that bring a device of their own to a TensorFlow without CUDA.
 _PLUGIN = re.compile(r"tensorflow[-_]directml|tensorflow[-_]metal|intel[-_]extension[-_]for[-_]tensorflow", re.I)
 _ON_PURPOSE = re.compile(r"\bcpu\b|cpu[-_ ]only", re.I)
+# An image that only shows what another has recorded.
+_SHOWS = re.compile(r"^\s*(?:CMD|ENTRYPOINT)\b.*\btensorboard\b", re.M)
 _ASIDE = frozenset("doc docs readthedocs rtd test tests ci dev lint cpu".split())
 
 
@@ -63,6 +65,7 @@ class CpuOnlyRequirement(Rule):
     - Files, folders and groups for documentation, tests, continuous integration or the CPU by their name, and files with a comment that
       speaks of the CPU: there it is meant.
     - `# noqa: KC701` at the end of the line, or alone on the line above.
+    - Images that run TensorBoard and nothing else.
     - Files that do not mention TensorFlow.
 
     ## Use instead
@@ -97,6 +100,8 @@ class CpuOnlyRequirement(Rule):
     loss_tolerance = None
 
     def check(self, module):
+        if module.images and _SHOWS.search(module.source.text):
+            return
         *folders, name = re.split(r"[/\\]", module.source.path.lower())
         folder = re.sub(r"^ci[-_].*|.*[-_]ci$", "ci", folders[-1]) if folders else ""
         for requirement in module.requirements:

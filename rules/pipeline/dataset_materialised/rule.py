@@ -3,7 +3,11 @@ import libcst as cst
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.pipelines import INSPECTED_ELEMENTS
+from kerascheck.semantics.places import Place
 from kerascheck.semantics.values import Dataset, Iteration, constant, datasets_in, options_of
+
+# TensorFlow does not know how many elements come out of these (tensorflow/core/kernels/data: kUnknownCardinality).
+_UNCOUNTED = ("filter", "flat_map", "interleave", "unbatch", "from_generator", "TFRecordDataset", "TextLineDataset", "CsvDataset", "make_csv_dataset", "take_while")
 
 
 class DatasetMaterialised(Rule):
@@ -11,8 +15,8 @@ class DatasetMaterialised(Rule):
 
     ## What it does
 
-    Looks for `len(list(dataset))`, also with `as_numpy_iterator()`, which reads everything to count
-    it. A warning in a script that trains, an info in one that only looks at data.
+    Looks for `len(list(dataset))` and `len([... for x in dataset])`, also with `as_numpy_iterator()`, which read everything to count
+    it. A warning in a script that trains; an info in one that only looks at data, and where TensorFlow cannot know the number.
 
     ## Why it costs
 
@@ -68,27 +72,36 @@ class DatasetMaterialised(Rule):
             return
         severity = Severity.WARNING if module.program.first_training is not None else Severity.INFO
         seen = set()
-        for call in module.run.calls:
-            outer = _counting(call) if call.name == "builtins.list" else None
-            if outer is None or call.node in seen or any(_is_short(dataset.stage) for dataset in datasets_in(call.argument(0))):
+        listed = [(call, call.argument(0)) for call in module.run.calls if call.name == "builtins.list"]
+        listed += [(Place(loop.module, loop.node), loop.value) for loop in module.run.loops if _is_list_of_all(loop.node)]
+        for place, given in listed:
+            if place.node in seen or not _is_counted(place) or not any(map(_is_dataset, options_of(given))) or any(_is_short(dataset.stage) for dataset in datasets_in(given)):
                 continue
-            seen.add(call.node)
+            seen.add(place.node)
+            known = not any(stage.name.endswith(_UNCOUNTED) for dataset in datasets_in(given) for stage in dataset.stage.upstream())
             yield self.finding(
-                call,
-                "The whole dataset is read and kept in memory to be counted; len(dataset) or dataset.cardinality() tells without reading.",
+                place,
+                "The whole dataset is read and kept in memory to be counted; "
+                + ("len(dataset) or dataset.cardinality() tells without reading." if known else "count it once and note that with tf.data.experimental.assert_cardinality."),
                 because="Every element goes through the pipeline once more, as in an epoch of training.",
-                severity=severity,
+                severity=severity if known else Severity.INFO,
             )
 
 
-def _counting(call):
-    """The ``len`` around a list of a whole dataset; None where there is none."""
-    given = call.argument(0)
-    if not any(isinstance(option, Dataset) or isinstance(option, Iteration) and option.kind == "as_numpy_iterator" for option in options_of(given)):
-        return None
-    parents = call.module.tree.parents
-    outer = parents.get(parents.get(call.node))
-    return outer if isinstance(outer, cst.Call) and isinstance(outer.func, cst.Name) and outer.func.value == "len" else None
+def _is_list_of_all(node):
+    """Whether a loop is a list comprehension with an item for each turn."""
+    return isinstance(node, cst.ListComp) and not node.for_in.ifs and node.for_in.inner_for_in is None
+
+
+def _is_dataset(value):
+    return isinstance(value, Dataset) or isinstance(value, Iteration) and value.kind == "as_numpy_iterator"
+
+
+def _is_counted(place):
+    """Whether a list stands in a ``len``, and so nowhere else."""
+    parents = place.module.tree.parents
+    outer = parents.get(parents.get(place.node))
+    return isinstance(outer, cst.Call) and isinstance(outer.func, cst.Name) and outer.func.value == "len"
 
 
 def _is_short(stage):

@@ -13,7 +13,7 @@ class MissingPrefetch(Rule):
 
     - a warning where a `for` loop over the dataset stands inside a `tf.function`, where the
       script switches the automatic rewrites or the autotuner off, and for TensorFlow 2.10
-      and older;
+      and older, unless all of the pipeline slices arrays in memory and arranges what it gets;
     - an info in a Python loop and in `fit`, because TensorFlow 2.11 and later repair it there, and
       in every version where the chain ends in a `map` and a `batch`, or since 2.6 in a `map` without
       state. It names the rewrite that does.

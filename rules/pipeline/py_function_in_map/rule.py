@@ -81,7 +81,9 @@ class PyFunctionInMap(Rule):
     def check(self, module):
         for op in module.pipelines.operations("map"):
             call = op.facts.python_function
-            if call is None or not op.may_feed_training or any(is_batched(stage.input) for stage in op.stages):
+            batched = {is_batched(stage.input) for stage in op.stages}
+            # What is not known to be single elements is, if it is batched later.
+            if call is None or not op.may_feed_training or True in batched or None in batched and not op.followed_by(module.pipelines, "batch", "padded_batch", "ragged_batch"):
                 continue
             if op.followed_by(module.pipelines, "cache"):
                 continue

@@ -1,7 +1,7 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.fixes import tensorflow_print
-from kerascheck.semantics.traced import is_captured
+from kerascheck.semantics.traced import is_captured, tells_of_tracing
 from kerascheck.semantics.values import holds_tensor
 
 _PYTHON = ("numpy.random.", "random.", "time.", "cv2.", "PIL.", "secrets.")
@@ -97,7 +97,7 @@ class PythonInMap(Rule):
             if op.roles <= {"inspect"}:
                 continue
             for call in op.facts.calls:
-                if call.node in reported or not _runs_once(call):
+                if call.node in reported or not _runs_once(call) or call.name == "builtins.print" and tells_of_tracing(call) and not any(map(holds_tensor, call.arguments.values())):
                     continue
                 reported.add(call.node)
                 what = _WRITING.get(call.name) or call.name.removeprefix("builtins.").removeprefix("list.")
@@ -105,7 +105,7 @@ class PythonInMap(Rule):
                     call,
                     f"{what} runs once, while the function given to {op.name} is traced, and not for every element; use TensorFlow's own.",
                     because="The text appears once." if what == "print" else "What is there afterwards comes from the trace." if call.name in _WRITING else "Every element gets the result of that one call.",
-                    # A print of shapes, which are known while tracing, says what it is meant to.
+                    # A print of texts and settings says what it is meant to.
                     severity=Severity.INFO if what == "print" and not any(map(holds_tensor, call.arguments.values())) else None,
                     fix=tensorflow_print(call, safe=False) if what == "print" else None,
                     related=((op, "traced here"),),

@@ -44,7 +44,8 @@ class EagerTrainStep(Rule):
     - The step is not reached from a loop, or stands in a test.
     - The loops around it make at most 10 turns in total, as literals tell. Up to 100 it is an info: tracing takes about as long.
     - It calls a model of `tf.saved_model.load` or `hub.load`, which is compiled already. Where the `call` of the model is a `tf.function`, it is an info.
-    - A function of the same name is compiled elsewhere in the file: the two are there to be compared.
+    - A function of the same name is compiled elsewhere in the file: the two are there to be compared. Not where it only takes the place
+      of a compiled one that nothing has called.
     - It has a decorator that cannot be read, which may compile it.
     - Graph code of TensorFlow 1: sessions, placeholders, estimators, `disable_eager_execution`.
 

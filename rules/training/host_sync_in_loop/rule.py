@@ -2,6 +2,7 @@ from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.compiled import beside_training
 from kerascheck.semantics.library import class_of
+from kerascheck.semantics.steps import is_acted_on
 from kerascheck.semantics.values import Made, Method, Tensor, holds_tensor, options_of
 
 _READERS = frozenset({"builtins.print", "builtins.format", "builtins.float", "builtins.int"})
@@ -36,7 +37,9 @@ class HostSyncInLoop(Rule):
     - The number is read under a condition, as once in so many steps, or after the loop.
     - What is read is an element of the dataset, which is in the memory of the host anyway.
     - The loop trains nothing. One whose step runs many steps in a loop of its own reads once for all of them.
-    - An eager step that acts in a game or a simulation, which needs a number each time.
+    - An eager step that acts in a game or a simulation, which needs a number each time; numbers of which Python uses what a function makes of them,
+      as in `state = client.step(action.numpy())`.
+    - Training that stands under `tf.device("cpu")`.
     - The loops around it make at most 50 turns in total, as literals tell.
     - Graph code of TensorFlow 1; functions run eagerly by a switch; tests; scripts that hide the GPUs.
 
@@ -78,6 +81,8 @@ class HostSyncInLoop(Rule):
         told = set()
         for call, loop, update in beside_training(module, least=_SHORT, eager=True):
             if loop in told or not _reads_back(call) or module.program.cpu_device(update.scope) is not None:
+                continue
+            if is_acted_on(module, call.module.tree, call.node):
                 continue
             told.add(loop)
             yield self.finding(

@@ -21,7 +21,7 @@ class PredictInLoop(Rule):
     Reports `predict` of a Keras model inside a loop or a comprehension, or in a function that a loop
     calls, where the loop variable, or another name that each turn binds anew, reaches the argument and
     picks one item or one batch; and in a loop whose turns call `step` of a game or simulation. A warning in a script that trains, an info in one that only applies a
-    model.
+    model, also where another imports it.
 
     ## Why it costs
 
@@ -112,7 +112,9 @@ class PredictInLoop(Rule):
             if models is not None and (models is loop or models not in loop.chain() or not _is_one_item(module, given.value)):
                 continue
             old = module.runtime.multi_backend_keras
-            training = module.program.first_training is not None or any(outer.trains for outer in call.scope.loops())
+            first = module.program.first_training
+            # What a module beside it does with a trained model is an application of that.
+            training = first is not None and first.module is call.module or any(outer.trains for outer in call.scope.loops())
             # With a batch size of its own each turn predicts a whole array, but for an application that waits for what comes next.
             waits = isinstance(loop.node, cst.While) and not training
             if call.argument(None, "steps") is not None or constant(call.argument(1, "batch_size"), 1) != 1 and not waits:
