@@ -45,6 +45,7 @@ COMBINING = frozenset({"zip", "concatenate", "sample_from_datasets", "choose_fro
 """Operations that only hand elements on, out of several datasets."""
 
 _MEASURING = re.compile(r"\bmetrics\.\w+$|\b(?:FactorizedTopK|index|index_from_dataset)$")
+_TRAINING = re.compile(r"(?:^|_)train(?:ing)?(?:_|\d|$)", re.I)
 _HELD_OUT = re.compile(r"(?:^|_)(?:val|valid|validation|test|eval|evaluation|dev|holdout|infer|inference|predict|prediction|serving)(?:_|\d|$)", re.I)
 _REMOTE = re.compile(library.NETWORK_STORAGE)
 # Nothing is computed here: a buffer before is as good as one after.
@@ -109,6 +110,11 @@ class Operation:
         """It is, or where its dataset goes cannot be seen and nothing says that it is held-out data."""
         return self.feeds_training or ("unknown" in self.roles and not _named_held_out(self.stages[0]))
 
+    @property
+    def is_named_training(self) -> bool:
+        """Where its dataset goes cannot be seen, and a name around it says training data."""
+        return not self.feeds_training and "unknown" in self.roles and _named(self.stages[0], _TRAINING) and not _named_held_out(self.stages[0])
+
     def argument(self, position: int | None, keyword: str | None = None) -> Value | None:
         """See :meth:`kerascheck.semantics.values.Arguments.get`; UNKNOWN where callers differ or the call is not visible."""
         if self.call is None:
@@ -147,12 +153,20 @@ class Operation:
 def _named_held_out(stage: Stage) -> bool:
     """Whether the names around a stage say that it holds validation or test data."""
     tree = stage.module.tree
-    for ancestor in tree.ancestors(stage.node):
-        if isinstance(ancestor, (cst.FunctionDef, cst.ClassDef)) and _HELD_OUT.search(ancestor.name.value):
+    return _named(stage, _HELD_OUT) or any(
+        isinstance(node, cst.Assert) and _asks_for_held_out(node.test)
+        for ancestor in tree.ancestors(stage.node)
+        if isinstance(ancestor, cst.FunctionDef)
+        for node in tree.descendants(ancestor.body)
+    )
+
+
+def _named(stage: Stage, pattern: re.Pattern[str]) -> bool:
+    """Whether a function, class or variable around a stage has a name of this kind."""
+    for ancestor in stage.module.tree.ancestors(stage.node):
+        if isinstance(ancestor, (cst.FunctionDef, cst.ClassDef)) and pattern.search(ancestor.name.value):
             return True
-        if isinstance(ancestor, cst.Assign) and any(_held_out_target(target.target) for target in ancestor.targets):
-            return True
-        if isinstance(ancestor, cst.FunctionDef) and any(isinstance(node, cst.Assert) and _asks_for_held_out(node.test) for node in tree.descendants(ancestor.body)):
+        if isinstance(ancestor, cst.Assign) and any(pattern.search(_name_of(target.target)) for target in ancestor.targets):
             return True
     return False
 
@@ -201,10 +215,10 @@ def gives_few(stage: Stage) -> bool:
     return count is not None and count <= INSPECTED_ELEMENTS
 
 
-def _held_out_target(target: cst.BaseExpression) -> bool:
+def _name_of(target: cst.BaseExpression) -> str:
     if isinstance(target, cst.Name):
-        return _HELD_OUT.search(target.value) is not None
-    return isinstance(target, cst.Attribute) and _HELD_OUT.search(target.attr.value) is not None
+        return target.value
+    return target.attr.value if isinstance(target, cst.Attribute) else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -408,7 +422,8 @@ class Pipelines:
         runtime, seen = self._module.runtime, set()
         for sink, role in self.sinks:
             last = _behind_passing(sink.stage)
-            if role != "train" or last.node in seen or runs_ahead(last) is not False or is_cut_short(last):
+            leaves = role == "unknown" and _named(last, _TRAINING) and not _named_held_out(last)
+            if role != "train" and not leaves or last.node in seen or runs_ahead(last) is not False or is_cut_short(last):
                 continue
             # Slices of arrays take no time to prepare.
             if last.name.endswith((".from_tensor_slices", ".from_tensors", ".range")):
@@ -419,10 +434,12 @@ class Pipelines:
             # A buffer further up than where datasets are put together belongs to one of them.
             alone = takewhile(lambda stage: stage.name not in COMBINING, upstream)
             early = next((stage for stage in alone if stage.name == "prefetch"), None)
-            if early is not None and self._ends_elsewhere(early, last):
+            if early is not None and self._ends_elsewhere(early, last) or early is None and leaves:
                 continue
             seen.add(last.node)
-            if isinstance(sink.node, cst.For) and sink.scope.traced_by() is not None:
+            if leaves:
+                because, costs = "Where the dataset is used, TensorFlow 2.11 and later append one themselves; older versions do not.", False
+            elif isinstance(sink.node, cst.For) and sink.scope.traced_by() is not None:
                 because, costs = "The loop is compiled with its tf.function, and there the runtime puts no buffer before the step.", True
             elif (rewritten := self._rewritten(last)) is not None:
                 because, costs = rewritten, False

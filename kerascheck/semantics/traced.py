@@ -332,7 +332,19 @@ def _counts(call: Call) -> bool:
 
 
 def _adds_number(statement: cst.CSTNode | None) -> bool:
-    return isinstance(statement, cst.AugAssign) and isinstance(statement.operator, (cst.AddAssign, cst.SubtractAssign)) and isinstance(statement.value, (cst.Integer, cst.Float))
+    return isinstance(statement, cst.AugAssign) and isinstance(statement.operator, (cst.AddAssign, cst.SubtractAssign)) and _is_number(statement.value)
+
+
+def _is_number(node: cst.BaseExpression) -> bool:
+    """A literal number, or one that is computed of literals: ``1 / 1440``."""
+    return isinstance(node, (cst.Integer, cst.Float)) or isinstance(node, cst.BinaryOperation) and _is_number(node.left) and _is_number(node.right)
+
+
+def _makes_text(node: cst.CSTNode) -> bool:
+    """``str(x)``, ``"...".format(x)`` or ``"..." % x``."""
+    if isinstance(node, cst.Call):
+        return isinstance(node.func, cst.Name) and node.func.value == "str" or isinstance(node.func, cst.Attribute) and node.func.attr.value == "format"
+    return isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.Modulo) and isinstance(node.left, (cst.SimpleString, cst.ConcatenatedString))
 
 
 def _names_things(call: Call) -> bool:
@@ -344,7 +356,7 @@ def _names_things(call: Call) -> bool:
     for node in tree.descendants(function.node.body):
         if isinstance(node, cst.Attribute) and node.attr.value == call.attribute:
             for outer in tree.ancestors(node):
-                if isinstance(outer, (cst.FormattedString, cst.Call)):
+                if isinstance(outer, cst.FormattedString) or isinstance(outer, cst.Arg) and outer.keyword is not None or _makes_text(outer):
                     return True
                 if isinstance(outer, cst.BaseStatement):
                     break

@@ -675,6 +675,7 @@ class Calls:
 
     def _next(self, iterator: Value, node: cst.CSTNode) -> Value:
         self._record(node, "builtins.next", "__next__", iterator, Arguments())
+        element: Value = UNKNOWN
         for option in options_of(iterator):
             if not isinstance(option, Iteration):
                 continue
@@ -685,8 +686,8 @@ class Calls:
                     self.sinks.append(Sink("loop", dataset.stage, self.module, node, self.scope, loop=loop))
                 else:
                     self._sink("inspect", dataset, node)
-                return Tensor("element")
-        return UNKNOWN
+                element = Tensor("element")
+        return element
 
     def _run_callables(self, value: Value | None, traced: str | None, node: cst.CSTNode, *, tensors: bool = True) -> Value:
         """Run functions handed to a library, with tensors (or unknown values) as arguments."""

@@ -63,7 +63,7 @@ class SideEffectInFunction(Rule):
     code = "KC207"
     name = "side-effect-in-function"
     severity = Severity.WARNING
-    triggers = ("train_step", ".function(", "function(", ".fit(")
+    triggers = ("train_step", ".function(", "function(", ".fit(", ".compile(")
     loss_tolerance = None
 
     def check(self, module):

@@ -41,6 +41,7 @@ class PrefetchNotLast(Rule):
     - The prefetch ends a dataset of its own, which is trained on, looked at or branched from, and
       this one only goes on from there.
     - What follows is applied under a condition.
+    - The dataset leaves the file under a name that does not say training data.
     - The prefetch ends one of several datasets that are put together by `zip`, `concatenate`, `sample_from_datasets` or `choose_from_datasets`.
     - Only `repeat`, `take`, `skip`, `shard`, `enumerate` or `with_options` follow.
     - A second prefetch on purpose: one in the middle and one at the end.

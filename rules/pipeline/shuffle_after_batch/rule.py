@@ -56,7 +56,7 @@ class ShuffleAfterBatch(Rule):
     - The dataset feeds only validation, evaluation, prediction, `adapt` or inspection, or a `take`
       has cut it to at most 32 elements.
     - An operation that this file does not show stands between or behind, or the dataset leaves the
-      file: it may be batched once more there.
+      file: it may be batched once more there. What leaves under a name that says training data is an info.
     - Graph code of TensorFlow 1: sessions, placeholders, estimators, `disable_eager_execution`.
 
     ## Use instead
@@ -93,7 +93,7 @@ class ShuffleAfterBatch(Rule):
 
     def check(self, module):
         for op in module.pipelines.operations("shuffle"):
-            if not op.feeds_training or any(child.name in _BATCHES_AGAIN for stage in op.stages for child in module.pipelines.downstream(stage)):
+            if not (op.feeds_training or op.is_named_training) or any(child.name in _BATCHES_AGAIN for stage in op.stages for child in module.pipelines.downstream(stage)):
                 continue
             shuffle, batch = next(((stage, batch) for stage in op.stages if (batch := _batch_before(stage)) is not None), (None, None))
             if batch is None or any(map(_mixes_files, shuffle.upstream())):
@@ -102,6 +102,7 @@ class ShuffleAfterBatch(Rule):
                 op,
                 "This shuffle mixes whole batches, and each keeps its examples; shuffle before batch, with a buffer that counts examples.",
                 because="Nothing mixes the examples before they are batched, and this buffer holds whole batches.",
+                severity=Severity.WARNING if op.feeds_training else Severity.INFO,
                 fix=shuffle_elements(batch, shuffle) if batch.name == "batch" else None,
                 related=((batch, "batched here"),),
             )

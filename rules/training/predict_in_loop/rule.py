@@ -44,7 +44,7 @@ class PredictInLoop(Rule):
     - A whole array that does not depend on the loop, as once per epoch, and a part of all its examples: `images[:, top:bottom]`.
     - Loops of at most 10 turns in total, as `take(1)`, literal ranges and slices tell, or a `break` under no condition.
     - Loops that plot with Matplotlib, also on axes of which the origin is not seen, or wait for `input` in every turn: they are for people.
-    - Loops whose turns also train for several epochs, or with a generator: beside that a `predict` is short.
+    - Loops whose turns also train for several epochs, with a generator, or on the same data each time: beside that a `predict` is short.
     - Once in several turns, as under `if step % 100 == 0`.
     - `steps` or a `batch_size` of more than one is given: each call then predicts more than a batch. A `while` loop of a script that trains nothing is reported for all
       that: it takes what a camera or a user gives.
@@ -105,7 +105,7 @@ class PredictInLoop(Rule):
                 continue
             if loop is None or in_session(call.scope) or turns(call.scope) <= _A_FEW or _is_of_all(given.value, loop):
                 continue
-            if counting_branch(call.scope, loop) is not None or any(map(_trains_long, module.pipelines.calls_in(loop))):
+            if counting_branch(call.scope, loop) is not None or any(_trains_long(other, loop) for other in module.pipelines.calls_in(loop)):
                 continue
             # Around a loop over single items, one over models changes nothing.
             models = varies(call.node.func, call.scope)
@@ -140,12 +140,12 @@ def _is_for_people(call, loop):
     return shows and counting_branch(call.scope, loop) is None
 
 
-def _trains_long(call):
-    """Whether a call trains for more than an epoch over what may be a batch, beside which a predict is short."""
-    epochs = call.argument(None, "epochs")
-    return call.attribute == "fit_generator" or call.attribute == "fit" and (
-        epochs is not None and constant(epochs) != 1 or call.argument(None, "steps_per_epoch") is not None
-    )
+def _trains_long(call, loop):
+    """Whether a call trains for more than an epoch over what may be a batch, or on the same data in every turn, beside which a predict is short."""
+    epochs, given = call.argument(None, "epochs"), call.arguments.node(0, "x")
+    if call.attribute != "fit" or epochs is not None and constant(epochs) != 1 or call.argument(None, "steps_per_epoch") is not None:
+        return call.attribute in ("fit", "fit_generator")
+    return given is not None and isinstance(given.value, (cst.Name, cst.Attribute)) and varies(given.value, call.scope) is not loop
 
 
 def _is_of_all(node, loop):
