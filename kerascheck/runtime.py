@@ -92,8 +92,12 @@ REMOVED_NAMESPACES: dict[str, str | None] = {
 OLD_NAMESPACES: dict[str, tuple[int, int]] = {"keras.mixed_precision.experimental": (2, 4)}
 """Namespaces of REMOVED_NAMESPACES that were old for a while before they went, with the release whose notes (RELEASE.md) name the new one."""
 
-ONLY_TENSORFLOW_1 = ("app", "flags", "gfile", "layers", "logging", "python_io")
-"""Namespaces of TensorFlow 1 that a program of another version cannot use (tried like REMOVED); what REMOVED lists is no sign, but reported."""
+ONLY_TENSORFLOW_1 = (
+    "app", "flags", "gfile", "layers", "logging", "python_io",
+    "assign", "assign_add", "assign_sub", "div", "log", "Print", "random_normal", "random_uniform", "set_random_seed",
+    "sparse_tensor_to_dense", "to_double", "to_float", "to_int32", "to_int64",
+)  # fmt: skip
+"""Namespaces and functions of TensorFlow 1 that a program of another version cannot use (tried like REMOVED); what REMOVED lists is no sign, but reported."""
 
 DEPRECATED: dict[str, str | None] = {
     # Tried with TensorFlow 2.21: these are there, and those with a name beside them are the same object under it, but for

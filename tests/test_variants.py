@@ -94,6 +94,29 @@ COUNTED = "class Steps({}):\n    def __init__(self):\n        self.steps = {}\n 
         # A print of shapes is for the trace.
         ("KC108", "ds = tf.data.Dataset.range(9).map(lambda x: print(x.shape))\nmodel.fit(ds)\n", []),
         ("KC108", "ds = tf.data.Dataset.range(9).map(lambda x: print(x))\nmodel.fit(ds)\n", [5]),
+        # A fit beside it makes an eager step short; pictures that TensorFlow does not read.
+        ("KC401", OPTIMIZED + STEPS + "other = keras.models.load_model('a')\nfor x in load():\n    step(x)\n    other.fit(x, x)\n", []),
+        ("KC111", "flow = keras.preprocessing.image.ImageDataGenerator().flow_from_directory('a')\nmodel.fit(flow)\n", [5]),
+        ("KC111", "names = glob('*.tif')\nflow = keras.preprocessing.image.ImageDataGenerator().flow_from_directory('a')\nmodel.fit(flow)\n", []),
+        # Loops that count and leave.
+        ("KC405", MODEL + "for x in files:\n    seen.append(model.predict(x))\n    if len(seen) == 5:\n        break\n", []),
+        ("KC405", MODEL + "for x in files:\n    if x:\n        seen.append(model.predict(x))\n    if len(seen) == 5:\n        break\n", [9]),
+        ("KC405", MODEL + "n = 0\nfor x in files:\n    n += 1\n    if n >= 5: break\n    model.predict(x)\n", []),
+        # Arguments of a Lambda are no tensors, and neither is a shape.
+        ("KC202", "def up(x, factor):\n    return x * int(x._keras_shape[1] * factor)\nlayer = layers.Lambda(up, arguments={'factor': 2})\n", []),
+        ("KC202", "def up(x):\n    return x * int(tf.reduce_sum(x))\nlayer = layers.Lambda(up)\n", [6]),
+        # Batches of one; what only repacks; loops in each other; shared cells; wrappers of what has no weights.
+        ("KC109", "model.fit(tf.data.Dataset.from_generator(names, tf.float32).batch(1))\n", []),
+        ("KC101", "model.fit(tf.data.Dataset.from_tensor_slices(x).map(lambda a, b: (b, a)).batch(8))\n", []),
+        ("KC205", "class Net(layers.Layer):\n    def call(self, x):\n        for i in range(x.shape[1]):\n            for j in range(x.shape[2]):\n                self.add_loss(x[:, i, j])\n", [7]),
+        ("KC208", "cell = layers.LSTMCell(8)\nfor i in range(3):\n    stack.append(layers.RNN(cell))\n", []),
+        ("KC208", "for i in range(3):\n    stack.append(layers.RNN(layers.LSTMCell(8)))\n", [6]),
+        ("KC204", "class Net(keras.Model):\n    def call(self, x):\n        return layers.TimeDistributed(layers.MaxPooling2D())(x)\nnet = Net()\nnet.compile('adam', 'mse')\nnet.fit(x, y)\n", []),
+        # What only TensorFlow 1 has.
+        ("KC414", MODEL + "def loss(a, b): return tf.to_float(a) - tf.log(b)\nmodel.fit_generator(load())\n", []),
+        # Cells of a notebook that was exported.
+        ("KC128", "# In[3]:\n\ntf.data.Dataset.range(3).batch(2)\n", []),
+        ("KC128", "tf.data.Dataset.range(3).batch(2)\n", [5]),
         # A setting that nothing calls, and one that a call makes too late.
         ("KC307", MODEL + "def setup():\n    tf.config.experimental.set_memory_growth(gpu, True)\n", []),
         ("KC307", MODEL + "def setup():\n    tf.config.experimental.set_memory_growth(gpu, True)\nsetup()\n", [8]),
@@ -429,6 +452,14 @@ def test_a_hundred_eager_steps_take_as_long_as_tracing(tmp_path, turns, severity
         # What is counted by a comprehension, and what TensorFlow cannot count.
         ("KC122", COUNTING.format("len([_ for _ in ds])"), "warning"),
         ("KC122", COUNTING.format("len(list(ds.unbatch()))"), "info"),
+        # A switch that the program needs.
+        ("KC309", "tf.config.run_functions_eagerly(True)\n" + OPTIMIZED + "@tf.function\n" + STEPS + "for x in load():\n    step(x)\n", "warning"),
+        ("KC309", "tf.config.run_functions_eagerly(True)\n" + OPTIMIZED + "@tf.function\n" + STEPS.replace("return loss", "return loss.numpy()") + "for x in load():\n    step(x)\n", "info"),
+        # Small models are overhead in any type.
+        ("KC305", "keras.backend.set_floatx('float64')\n" + MODEL + "model.fit(load(), load())\n", "info"),
+        ("KC305", "keras.backend.set_floatx('float64')\n" + MODEL.replace("(8)", "(8000)") + "model.fit(load(), load())\n", "warning"),
+        ("KC108", "model.fit(tf.data.Dataset.range(9).map(lambda x: print(x)))\n", "warning"),
+        ("KC108", "model.fit(tf.data.Dataset.range(9).map(lambda x: x + np.random.rand()))\n", "error"),
         # A model that compiles itself leaves little to Python.
         ("KC401", SELF_COMPILED.format(""), "warning"),
         ("KC401", SELF_COMPILED.format("@tf.function"), "info"),

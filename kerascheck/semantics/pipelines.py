@@ -149,6 +149,11 @@ class Operation:
             for child in pipelines.downstream(stage)
         )
 
+    def is_batched_by_one(self, pipelines: Pipelines) -> bool:
+        """Whether what batches it later makes batches of a single element each."""
+        sizes = [constant(child.argument(0, "batch_size")) for stage in self.stages for child in pipelines.downstream(stage) if child.name == "batch"]
+        return bool(sizes) and all(size == 1 for size in sizes)
+
 
 def _named_held_out(stage: Stage) -> bool:
     """Whether the names around a stage say that it holds validation or test data."""

@@ -12,6 +12,7 @@ import libcst as cst
 from kerascheck.semantics import library
 from kerascheck.semantics.loops import turns
 from kerascheck.semantics.places import receiver_text
+from kerascheck.semantics.repetition import is_inside
 from kerascheck.semantics.values import Call, Function, Instance, Scope, Value, options_of
 
 if TYPE_CHECKING:
@@ -93,6 +94,9 @@ def eager_steps(module: Module) -> Iterator[EagerStep]:
         if _drives_environment(module, list(call.scope.frames())) and (inner is not None or _needs_python(module, frame)):
             continue
         region = inner if inner is not None else frame
+        # Beside a whole fit in the same turn one step takes no time.
+        if any(other.scope.traced_by() is None and is_inside(other.scope, loop) for other in module.program.model_calls("fit", "fit_generator")):
+            continue
         # A model that is copied in each turn cannot be copied in a graph.
         if any(other.name == "keras.models.clone_model" and region in other.scope.chain() for other in module.run.calls):
             continue

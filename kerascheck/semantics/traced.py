@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from kerascheck.semantics.functions import creates_state
 from kerascheck.semantics.loops import arguments_for, bound_in, local_names, remembered
 from kerascheck.semantics.places import Place
 from kerascheck.semantics.values import UNKNOWN, Call, Function, Group, Instance, Iteration, Made, Scope, Value, constant, holds_tensor, options_of
@@ -83,6 +84,15 @@ def traced_calls(module: Module) -> Iterator[tuple[Call, str]]:
             continue
         seen.add(call.node)
         yield call, how
+
+
+def cannot_be_compiled(module: Module) -> bool:
+    """Whether what tf.function or Keras would compile creates variables in each trace, or asks tensors for their values: without a switch to eager code that raises."""
+    return any(
+        compiled_by(call.scope) in ("tf.function", "train_step", "call")
+        and (creates_state(call) is not None and not under_condition(call) or call.name in ("tensorflow.Tensor.numpy", "tensorflow.Tensor.item", "tensorflow.Tensor.tolist"))
+        for call in module.run.calls
+    )
 
 
 _MODE = re.compile(r"eager|symbolic|is_(?:\w+_)?tensor\b|in_tf_function|\bbackend\b|torch|jax|numpy|ndarray|KerasTensor", re.I)
@@ -251,6 +261,8 @@ def side_effects(module: Module) -> Iterator[SideEffect]:
         # A number that is kept in a metric may be meant for eager evaluation; python-in-map tells of the functions of datasets.
         if how == "metric" or any(frame.traced == "map" for frame in call.scope.frames()):
             continue
+        if how == "call" and _is_only_called_eagerly(module, call.scope):
+            continue
         name = call.name or ""
         short = name.removeprefix("builtins.").replace("numpy.", "np.")
 
@@ -404,6 +416,9 @@ def unrolled_loops(module: Module) -> Iterator[UnrolledLoop]:
             continue
         if _takes_apart(module, loop) and not (how == "call" and _is_only_called_eagerly(module, loop)):
             seen.add(loop.node)
+            # Of loops in each other the outermost is told.
+            if any(outer.node in seen for outer in loop.loops() if outer is not loop):
+                continue
             yield UnrolledLoop(loop.module, loop.node, loop.trips)
 
 

@@ -79,8 +79,7 @@ _SIZES = {
     f"keras.layers.{name}": ((0, key), least)
     for names, key, least in (
         ("Conv2D Conv3D SeparableConv2D Conv2DTranspose Convolution2D ConvLSTM2D", "filters", 64),
-        ("Dense", "units", 512),
-        ("LSTM GRU", "units", 128),
+        ("Dense LSTM GRU", "units", 512),
         ("MultiHeadAttention", "num_heads", 4),
     )
     for name in names.split()

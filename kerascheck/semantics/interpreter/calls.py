@@ -571,7 +571,10 @@ class Calls:
         if name.startswith("multiprocessing."):
             self._run_in_process(arguments, node)
         elif name == "keras.layers.Lambda":
-            self._run_callables(arguments.get(0, "function"), "Lambda", node)
+            more = arguments.get(3, "arguments")
+            named = Arguments(keywords=dict(more.items)) if isinstance(more, Mapping) else None
+            for option in options_of(arguments.get(0, "function")):
+                self._run_callables(option if named is None else Partial(option, named), "Lambda", node)
         elif name == "keras.callbacks.LambdaCallback":
             self._run_hooks(arguments, node)
         elif name in library.TRACING_WRAPPERS or not name.startswith(("keras.", "tensorflow.data.")):
@@ -701,7 +704,7 @@ class Calls:
             if isinstance(option, Partial):
                 target, bound = option.target, option.arguments
             if isinstance(target, Function):
-                passed = spread(target, tensors and traced != "py_function")
+                passed = spread(target, tensors and traced != "py_function", bound.keywords if bound is not None else ())
                 if bound is not None:
                     passed = bound_arguments(bound, passed)
                 # Whether a library calls what it is handed at once is not known.

@@ -112,8 +112,8 @@ class Expressions:
         if isinstance(value, ModuleValue):
             return self._member_of(value.module, name)
         if isinstance(value, Tensor):
-            if name in ("shape", "dtype", "ndim", "name", "device", "graph"):
-                if name == "shape":
+            if name in ("shape", "_keras_shape", "dtype", "ndim", "name", "device", "graph"):
+                if name.endswith("shape"):
                     self._use("shape", node)
                 return UNKNOWN
             return Method(value, name)

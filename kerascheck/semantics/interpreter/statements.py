@@ -610,7 +610,10 @@ class Statements:
         trips = self._trips(iterable)
         if trips is None and written is not None:
             trips = written_trips(written)
-        loop = Scope("loop", self.scope, self.module, node, value=iterable, trips=trips, most=_most(iterable))
+        most, cut = _most(iterable), _broken_off_at(node.body) if isinstance(node, (cst.For, cst.While)) else None
+        if cut is not None and cut < (trips if trips is not None else most if most is not None else cut + 1):
+            trips, most = None, cut
+        loop = Scope("loop", self.scope, self.module, node, value=iterable, trips=trips, most=most)
         self.loops.append(loop)
         for dataset in self._iterated(iterable):
             self.sinks.append(Sink("loop", dataset.stage, self.module, node, loop, loop=loop))
@@ -801,6 +804,31 @@ def _expects_error(manager: cst.BaseExpression) -> bool:
     """Whether a ``with`` statement enters ``pytest.raises``, ``self.assertRaises`` or the like."""
     function = manager.func if isinstance(manager, cst.Call) else manager
     return "raises" in dotted_name(function).rpartition(".")[2].lower()
+
+
+def _broken_off_at(body: cst.BaseSuite) -> int | None:
+    """The turn at which a loop is left by ``if len(kept) == 100: break`` or ``if count > 100: break``, for a list or a number that grows in each; None elsewhere."""
+    statements = [each for line in body.body for each in (line.body if isinstance(line, cst.SimpleStatementLine) else [line])]
+    calls = [each.value for each in statements if isinstance(each, cst.Expr) and isinstance(each.value, cst.Call) and isinstance(each.value.func, cst.Attribute)]
+    lists = {call.func.value.value for call in calls if call.func.attr.value == "append" and isinstance(call.func.value, cst.Name)}
+    numbers = {
+        each.target.value for each in statements
+        if isinstance(each, cst.AugAssign) and isinstance(each.operator, cst.AddAssign) and isinstance(each.target, cst.Name) and isinstance(each.value, cst.Integer)
+    }  # fmt: skip
+    for each in statements:
+        test = each.test if isinstance(each, cst.If) else None
+        if not isinstance(test, cst.Comparison) or not isinstance(test.comparisons[0].operator, (cst.Equal, cst.GreaterThan, cst.GreaterThanEqual)):
+            continue
+        limit = test.comparisons[0].comparator
+        counted = isinstance(test.left, cst.Name) and test.left.value in numbers
+        if isinstance(test.left, cst.Call) and isinstance(test.left.func, cst.Name) and test.left.func.value == "len" and len(test.left.args) == 1:
+            given = test.left.args[0].value
+            counted = isinstance(given, cst.Name) and given.value in lists
+        last = each.body.body[-1] if each.body.body else None
+        leaves = isinstance(last, cst.Break) or isinstance(last, cst.SimpleStatementLine) and isinstance(last.body[-1], cst.Break)
+        if counted and leaves and isinstance(limit, cst.Integer):
+            return limit.evaluated_value + 1
+    return None
 
 
 def _ends_first_turn(body: cst.BaseSuite) -> bool:

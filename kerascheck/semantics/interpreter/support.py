@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import libcst as cst
 
 from kerascheck.semantics import library
@@ -196,12 +198,12 @@ def parameters_of(parameters: cst.Parameters):
     yield from (*parameters.posonly_params, *parameters.params, *parameters.kwonly_params)
 
 
-def spread(function: Function, tensors: bool) -> Arguments:
-    """One argument for every parameter that has no default, as a library would pass them."""
+def spread(function: Function, tensors: bool, bound: Collection[str] = ()) -> Arguments:
+    """One argument for every parameter that has no default and is not bound by its name, as a library would pass them."""
     parameters = [*function.node.params.posonly_params, *function.node.params.params]
     if function.receiver is not None:
         parameters = parameters[1:]
-    count = sum(parameter.default is None for parameter in parameters)
+    count = sum(parameter.default is None and parameter.name.value not in bound for parameter in parameters)
     return Arguments([Tensor("parameter") if tensors else UNKNOWN for _ in range(count)], unknown_positional=not tensors)
 
 

@@ -6,6 +6,7 @@ from kerascheck.semantics.places import is_guarded
 from kerascheck.semantics.training import makes_layer
 from kerascheck.semantics.values import constant
 
+_TINY = 20_000
 _KERAS = ("keras.optimizers.", "keras.losses.", "keras.Model.", "keras.Optimizer.")
 _REASON = re.compile(r"float|precis|digit|numer|stab|nan|overflow", re.I)
 _DIGITS = re.compile(r"\btfp\.(?:math|mcmc|optimizer|sts|experimental)|gpflow|deepxde|scipy\.(?:integrate|optimize)|odeint|physics|pinn\b|quantum|double precision", re.I)
@@ -39,6 +40,7 @@ class HalfFloatx(Rule):
     - `set_floatx` with another type, or with a variable.
     - "float64" in a program that speaks of physics, of integrators or optimizers of SciPy, of what TensorFlow Probability has beside distributions and their like, or
       has a comment on the line, or on precision above it: there digits count.
+    - An info in reinforcement learning and where every model that is trained has fewer than 20,000 weights: a step is overhead there.
     - It stands under a condition, or is set back to "float32" in the program.
     - No layer is made after it and, for "float16", Keras is not used at all; nothing is trained, as where a trained model is shrunk.
 
@@ -96,8 +98,14 @@ class HalfFloatx(Rule):
                     call,
                     "Everything is computed in float64, which takes two to three times as long; leave it at float32, also in the arrays that it meets, unless digits count.",
                     because="floatx is the type of everything that is made from here on, and nothing here asks for so many digits.",
+                    severity=Severity.INFO if module.program.reinforcement_learning or _are_tiny([model for model in module.models if model.is_trained]) else Severity.WARNING,
                     related=((layer, "made in float64"),),
                 )
+
+
+def _are_tiny(models):
+    """Whether all models that are trained have so few weights that a step is overhead, whatever it computes with."""
+    return bool(models) and all(model.most_parameters is not None and model.most_parameters < _TINY for model in models)
 
 
 def _given(call):

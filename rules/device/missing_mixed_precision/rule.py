@@ -17,7 +17,7 @@ class MissingMixedPrecision(Rule):
 
     Reports the first training call of a script in which nothing speaks of precision: no dtype
     policy, no `float16`, no `bfloat16`. A large layer has to be in sight: one of at least 64
-    filters, 512 dense units, 128 units of an LSTM or GRU, or 4 heads of attention, or of a width
+    filters, 512 units of a dense layer, an LSTM or a GRU, or 4 heads of attention, or of a width
     that the file does not tell; or a network of `keras.applications` or `from_pretrained`. In modules
     that the script imports any convolution of images or volumes and any attention counts.
     It is an info, a candidate to measure and not a fault.

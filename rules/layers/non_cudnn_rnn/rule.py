@@ -65,7 +65,7 @@ class NonCudnnRnn(Rule):
     - `RNN` with a cell under a condition that speaks of cuDNN: it is the other choice.
     - `dropout`, `go_backwards` and `Bidirectional`, which cuDNN allows.
     - `SimpleRNN`, `ConvLSTM2D`, own cells and stacked cells, which cuDNN does not know.
-    - A cell that is also called by itself, one step at a time, and shares its weights with the RNN.
+    - A cell that is also called by itself, one step at a time, or that another RNN has, and so shares its weights.
     - Projects that pin TensorFlow below 2 or Keras below 2.4, files that use what only TensorFlow 1 has, and its graphs and sessions: there
       the layers for cuDNN have names of their own.
     - Scripts that hide the GPU, and scripts that choose the JAX or PyTorch backend.
@@ -122,8 +122,12 @@ class NonCudnnRnn(Rule):
                 )
         for call in module.program.calls("keras.layers.RNN"):
             cell = call.argument(0, "cell")
-            # A cell that is also called by itself shares its weights with the RNN.
-            shared = any(other.attribute == "__call__" and other.receiver is cell for other in module.run.calls)
+            # A cell that is also called by itself, or that another RNN has too, shares its weights.
+            made = set(cell.call.scope.loops()) if isinstance(cell, Made) and cell.call is not None else set()
+            shared = not made.issuperset(call.scope.loops()) or any(
+                other.attribute == "__call__" and other.receiver is cell or other.name == "keras.layers.RNN" and other.node is not call.node and other.argument(0, "cell") is cell
+                for other in module.run.calls
+            )
             if not _chooses(call) and isinstance(cell, Made) and cell.name in ("keras.layers.LSTMCell", "keras.layers.GRUCell") and not shared:
                 layer = cell.name.rpartition(".")[2].removesuffix("Cell")
                 yield self.finding(

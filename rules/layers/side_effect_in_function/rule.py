@@ -33,7 +33,7 @@ class SideEffectInFunction(Rule):
     - A counter that only numbers what is traced, as in `name=f"copy_{self.made}"`.
     - Generators with a seed of their own (`np.random.default_rng`), which are set up once on purpose, and draws that are a `seed=`.
     - Functions of datasets, of which `python-in-map` tells.
-    - Metrics, which may be meant for eager evaluation; callbacks, `__init__` and `build`.
+    - Metrics, which may be meant for eager evaluation; callbacks, `__init__` and `build`; models that the program only calls on values.
     - `tf.py_function`, `tf.init_scope`, branches that ask how the code runs, and programs that run eagerly.
 
     ## Use instead

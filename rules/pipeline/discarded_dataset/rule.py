@@ -1,7 +1,12 @@
+import re
+
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.fixes import assign_back
 from kerascheck.semantics.places import Place, is_expected_to_raise
+
+# Comments that jupyter nbconvert puts before each cell.
+_EXPORTED = re.compile(r"^# In ?\[", re.M)
 
 
 class DiscardedDataset(Rule):
@@ -29,7 +34,7 @@ class DiscardedDataset(Rule):
     ## When it stays silent
 
     - The result is assigned, returned, passed on, yielded or iterated.
-    - The call is the last expression of a notebook cell, which shows it.
+    - The call is the last expression of a notebook cell, which shows it; scripts that were exported from notebooks.
     - Methods that are called for what they do: `save`, and the attributes of a dataset.
     - `shuffle` of `random`, NumPy, or any other object; a list's own methods.
     - The receiver is not known to be a dataset.
@@ -69,7 +74,7 @@ class DiscardedDataset(Rule):
 
     def check(self, module):
         for sink, role in module.pipelines.sinks:
-            if role != "discard" or is_expected_to_raise(sink.scope) or sink.module.is_cell_output(sink.node):
+            if role != "discard" or is_expected_to_raise(sink.scope) or sink.module.is_cell_output(sink.node) or sink.module.mentions(_EXPORTED):
                 continue
             yield self.finding(
                 Place(sink.module, sink.node),

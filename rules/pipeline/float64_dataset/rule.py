@@ -93,7 +93,7 @@ class Float64Dataset(Rule):
             calls = [call for loop in loops for call in module.pipelines.calls_in(loop)]
             if any(map(_casts, calls)):
                 continue
-            heavy = next((call for call in calls if call.name in _HEAVY), None)
+            heavy = next((call for call in calls if call.name in _HEAVY and not any(frame.traced == "call" for frame in call.scope.frames())), None)
             # For a Keras model it is only memory: one number for each sample is not worth a word.
             if heavy is None and maker is not None and maker.attribute != "astype" and (size_of(maker.result) or 0) <= _LARGE:
                 continue

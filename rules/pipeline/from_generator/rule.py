@@ -32,7 +32,7 @@ class FromGenerator(Rule):
 
     ## When it stays silent
 
-    - The generator gives whole batches: no `batch` follows, or only under a condition. In `fit`
+    - The generator gives whole batches: no `batch` follows, only one of a single element, or only under a condition. In `fit`
       that cost nothing measurable (ratio 1.06).
     - A generator of batches, or a `PyDataset`, given to `fit` directly: the same.
     - A `cache()` follows under no condition, so that the generator runs once.
@@ -77,6 +77,8 @@ class FromGenerator(Rule):
     def check(self, module):
         for op in module.pipelines.operations("tensorflow.data.Dataset.from_generator"):
             if not op.may_feed_training or not op.followed_by(module.pipelines, "batch", "padded_batch", "ragged_batch") or op.followed_by(module.pipelines, "cache"):
+                continue
+            if op.is_batched_by_one(module.pipelines):
                 continue
             if op.inside is not None and op.inside.argument(3, "num_parallel_calls") is not None:
                 continue

@@ -1,7 +1,10 @@
+import re
+
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 
 _REPLACED_SINCE = (2, 3)
+_TIFF = re.compile(r"\.tiff?\b", re.I)
 
 
 class ImageDataGenerator(Rule):
@@ -35,7 +38,7 @@ class ImageDataGenerator(Rule):
       features.
     - It is used to look at a few augmented images, or to fit its statistics; its batches are
       taken one by one with `next`.
-    - A class of that name from elsewhere.
+    - A class of that name from elsewhere; files that speak of `.tif`, which TensorFlow does not read.
     - Projects for TensorFlow before 2.3, which has neither `image_dataset_from_directory` nor the layers.
 
     ## Use instead
@@ -77,6 +80,9 @@ class ImageDataGenerator(Rule):
         if module.runtime.tensorflow < _REPLACED_SINCE:
             return
         arrays = {id(call.receiver) for call in module.run.calls if call.name == "keras.preprocessing.image.ImageDataGenerator.flow"}
+        # The readers of TensorFlow know JPEG, PNG, GIF and BMP (keras/src/utils/image_dataset_utils.py).
+        if not arrays and module.mentions(_TIFF):
+            return
         for call in module.program.image_generators:
             yield self.finding(
                 call,

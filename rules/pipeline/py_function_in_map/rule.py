@@ -37,7 +37,7 @@ class PyFunctionInMap(Rule):
 
     ## When it stays silent
 
-    - The map comes after `batch`: one call per batch.
+    - The map comes after `batch`: one call per batch; or before a `batch(1)`, which is the same.
     - A `cache()` follows under no condition: the calls are made once, not once per epoch.
     - The dataset feeds only validation, evaluation, prediction, `adapt` or inspection; a `take` of
       at most 32 elements before the operation is inspection.
@@ -85,7 +85,7 @@ class PyFunctionInMap(Rule):
             # What is not known to be single elements is, if it is batched later.
             if call is None or not op.may_feed_training or True in batched or None in batched and not op.followed_by(module.pipelines, "batch", "padded_batch", "ragged_batch"):
                 continue
-            if op.followed_by(module.pipelines, "cache"):
+            if op.followed_by(module.pipelines, "cache") or op.is_batched_by_one(module.pipelines):
                 continue
             without_equal = any((inner.name or "").partition(".")[0] in _WITHOUT_EQUAL for inner in op.facts.calls)
             yield self.finding(

@@ -26,8 +26,8 @@ class PythonInMap(Rule):
     functions they call, for Python that is meant to happen for every element: `np.random` and
     `random`, `print`, `time`, `open`, `input`, `cv2` and PIL; `append`, `extend` and `insert` of lists
     from outside; a tensor that is assigned to an attribute, to a global variable or to an item of
-    something from outside; and `+=` on any of these. A `print` of nothing but what is known while tracing, such as a text or a
-    shape, is an info.
+    something from outside; and `+=` on any of these. A `print` is a warning, and an info
+    where it shows nothing but texts and settings.
 
     ## Why it costs
 
@@ -106,7 +106,7 @@ class PythonInMap(Rule):
                     f"{what} runs once, while the function given to {op.name} is traced, and not for every element; use TensorFlow's own.",
                     because="The text appears once." if what == "print" else "What is there afterwards comes from the trace." if call.name in _WRITING else "Every element gets the result of that one call.",
                     # A print of texts and settings says what it is meant to.
-                    severity=Severity.INFO if what == "print" and not any(map(holds_tensor, call.arguments.values())) else None,
+                    severity=None if what != "print" else Severity.WARNING if any(map(holds_tensor, call.arguments.values())) else Severity.INFO,
                     fix=tensorflow_print(call, safe=False) if what == "print" else None,
                     related=((op, "traced here"),),
                 )

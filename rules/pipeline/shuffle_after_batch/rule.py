@@ -101,7 +101,7 @@ class ShuffleAfterBatch(Rule):
             yield self.finding(
                 op,
                 "This shuffle mixes whole batches, and each keeps its examples; shuffle before batch, with a buffer that counts examples.",
-                because="Nothing mixes the examples before they are batched, and this buffer holds whole batches.",
+                because="No operation before batch mixes the examples, so each batch holds the same ones in every epoch, and this buffer holds whole batches.",
                 severity=Severity.WARNING if op.feeds_training else Severity.INFO,
                 fix=shuffle_elements(batch, shuffle) if batch.name == "batch" else None,
                 related=((batch, "batched here"),),

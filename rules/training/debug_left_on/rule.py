@@ -5,6 +5,7 @@ from kerascheck.rule import Rule
 from kerascheck.semantics.fixes import delete_statement, drop_argument
 from kerascheck.semantics.functions import display
 from kerascheck.semantics.places import Place
+from kerascheck.semantics.traced import cannot_be_compiled
 from kerascheck.semantics.values import UNKNOWN, Instance, constant, options_of
 
 _SWITCHES = {
@@ -21,6 +22,7 @@ _ARGUMENT = {
     "tensorflow.debugging.set_log_device_placement": "enabled",
     "tensorflow.config.experimental.set_synchronous_execution": None,
 }
+_EAGER = frozenset({"tensorflow.config.run_functions_eagerly", "tensorflow.data.experimental.enable_debug_mode"})
 _COST = "It is meant for debugging and slows every step of this program down."
 
 
@@ -54,6 +56,7 @@ class DebugLeftOn(Rule):
     - Under an `if` on a flag, an argument or the environment, unless all training stands under it too, and where the value is a variable.
     - Switches that are turned off, and calls that the program takes back somewhere by `False`.
     - The calls in a program that trains nothing.
+    - An info without a fix, where compiled code makes variables or asks tensors for their values: the program needs the switch until that is repaired.
     - A model that is compiled to be run by `predict` or `predict_on_batch`, and that nothing in the program may fit: its layers can be read
       on the way.
     - Test functions and test classes.
@@ -108,7 +111,16 @@ class DebugLeftOn(Rule):
         for call in module.program.calls(*_SWITCHES) if module.program.trains else ():
             if call.name in switched_off or module.program.is_optional(call.scope) or call.name in _ARGUMENT and constant(call.argument(0, _ARGUMENT[call.name])) is not True:
                 continue
-            yield self.finding(call, f"{display(call.name)} {_SWITCHES[call.name]}; remove it when you are done debugging.", because=_COST, fix=delete_statement(call))
+            # Then the program needs the switch as it is.
+            needed = call.name in _EAGER and cannot_be_compiled(module)
+            yield self.finding(
+                call,
+                f"{display(call.name)} {_SWITCHES[call.name]}; "
+                + ("remove it when what it hides is repaired: variables that are made, or tensors that are asked for their values, in compiled code." if needed else "remove it when you are done debugging."),
+                because=_COST,
+                severity=Severity.INFO if needed else Severity.WARNING,
+                fix=None if needed else delete_statement(call),
+            )
         for call in module.program.model_calls("compile"):
             written = call.arguments.nodes.get("run_eagerly")
             # A name for it is a switch that somebody turns.

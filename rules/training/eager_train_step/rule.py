@@ -41,7 +41,7 @@ class EagerTrainStep(Rule):
       calls `predict`, NumPy or `random`. A step in a function of its own, of nothing but TensorFlow, is reported there too.
     - The loop or function of the step calls any method of an `env`, or the code under the tape goes on with what Python makes
       of numbers that it read from a tensor, as in `actions = space.decode(chosen.numpy())`.
-    - The step is not reached from a loop, or stands in a test.
+    - The step is not reached from a loop, or stands in a test; `fit` trains another model in the same turn.
     - The loops around it make at most 10 turns in total, as literals tell. Up to 100 it is an info: tracing takes about as long.
     - It calls a model of `tf.saved_model.load` or `hub.load`, which is compiled already. Where the `call` of the model is a `tf.function`, it is an info.
     - A function of the same name is compiled elsewhere in the file: the two are there to be compared. Not where it only takes the place
