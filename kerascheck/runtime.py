@@ -77,6 +77,7 @@ REMOVED: dict[str, str | None] = {
     "keras.backend.get_session": None,
     "keras.mixed_precision.experimental.set_policy": "keras.mixed_precision.set_global_policy",
     "tensorflow.data.Dataset.make_one_shot_iterator": "iter",
+    "tensorflow.data.make_one_shot_iterator": "iter",
     "tensorflow.distribute.Strategy.experimental_run_v2": "Strategy.run",
 }
 """Names that TensorFlow or Keras no longer have, with what took their place."""

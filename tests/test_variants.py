@@ -33,6 +33,7 @@ OPTIMIZED = MODEL + "optimizer = keras.optimizers.SGD()\n"
 FLOWS = "x = np.ones((999, 8, 8, 3), 'float32')\ndef scaled(ds):\n    return ds.map(lambda x: x / 255.0)\ntrain = scaled(tf.data.Dataset.from_tensor_slices(x)){}.batch(8)\ntest = scaled(tf.data.Dataset.from_tensor_slices(x)).batch(8)\nmodel.fit(train)\nmodel.fit(test)\n"
 TESTED = "def data(which):\n    {}\n    return tf.data.Dataset.range(9).map(lambda x: tf.numpy_function(np.sin, [x], tf.float32)).batch(3)\n"
 SIZES = "@tf.function\ndef cut(x, size):\n    return x[:size]\nsize = 2\nfor x in load():\n    cut(x, size)\n    size {}\n"
+SHUFFLED = "paths = glob()\nds = tf.data.Dataset.from_tensor_slices(paths).map(lambda x: tf.image.resize(tf.io.decode_jpeg(tf.io.read_file(x)), ({0}, {0}))).shuffle({1}).batch(8)\nmodel.fit(ds)\n"
 BIG = "model = keras.applications.ResNet50(weights=None)\nmodel.compile('adam', 'mse')\n"
 SWITCHED = "class Net(keras.Model):\n    def call(self, x):\n        y = x * 2\n        if {}:\n            print(y)\n        return y\nnet = Net()\nnet.compile('adam', 'mse')\nnet.fit(x, y)\n"
 SELF_COMPILED = "class Net(keras.Model):\n    {}\n    def call(self, x):\n        return x * 2\nmodel, optimizer = Net(), keras.optimizers.SGD()\n" + STEPS + "for x in load():\n    step(x)\n"
@@ -94,6 +95,11 @@ COUNTED = "class Steps({}):\n    def __init__(self):\n        self.steps = {}\n 
         # A print of shapes is for the trace.
         ("KC108", "ds = tf.data.Dataset.range(9).map(lambda x: print(x.shape))\nmodel.fit(ds)\n", []),
         ("KC108", "ds = tf.data.Dataset.range(9).map(lambda x: print(x))\nmodel.fit(ds)\n", [5]),
+        ("KC130", SHUFFLED.format(28, "len(paths)"), []),
+        ("KC130", SHUFFLED.format(224, "50"), []),
+        ("KC311", "it = tf.data.make_one_shot_iterator(load())\n", [5]),
+        ("KC405", MODEL + "for x in files:\n    model.predict(x, steps=1)\n", [8]),
+        ("KC405", MODEL + "for x in files:\n    model.predict(x, steps=9)\n", []),
         # A fit beside it makes an eager step short; pictures that TensorFlow does not read.
         ("KC401", OPTIMIZED + STEPS + "other = keras.models.load_model('a')\nfor x in load():\n    step(x)\n    other.fit(x, x)\n", []),
         ("KC111", "flow = keras.preprocessing.image.ImageDataGenerator().flow_from_directory('a')\nmodel.fit(flow)\n", [5]),
@@ -105,9 +111,8 @@ COUNTED = "class Steps({}):\n    def __init__(self):\n        self.steps = {}\n 
         # Arguments of a Lambda are no tensors, and neither is a shape.
         ("KC202", "def up(x, factor):\n    return x * int(x._keras_shape[1] * factor)\nlayer = layers.Lambda(up, arguments={'factor': 2})\n", []),
         ("KC202", "def up(x):\n    return x * int(tf.reduce_sum(x))\nlayer = layers.Lambda(up)\n", [6]),
-        # Batches of one; what only repacks; loops in each other; shared cells; wrappers of what has no weights.
+        # Batches of one; loops in each other; shared cells; wrappers of what has no weights.
         ("KC109", "model.fit(tf.data.Dataset.from_generator(names, tf.float32).batch(1))\n", []),
-        ("KC101", "model.fit(tf.data.Dataset.from_tensor_slices(x).map(lambda a, b: (b, a)).batch(8))\n", []),
         ("KC205", "class Net(layers.Layer):\n    def call(self, x):\n        for i in range(x.shape[1]):\n            for j in range(x.shape[2]):\n                self.add_loss(x[:, i, j])\n", [7]),
         ("KC208", "cell = layers.LSTMCell(8)\nfor i in range(3):\n    stack.append(layers.RNN(cell))\n", []),
         ("KC208", "for i in range(3):\n    stack.append(layers.RNN(layers.LSTMCell(8)))\n", [6]),
@@ -452,6 +457,9 @@ def test_a_hundred_eager_steps_take_as_long_as_tracing(tmp_path, turns, severity
         # What is counted by a comprehension, and what TensorFlow cannot count.
         ("KC122", COUNTING.format("len([_ for _ in ds])"), "warning"),
         ("KC122", COUNTING.format("len(list(ds.unbatch()))"), "info"),
+        # A buffer of pictures, and one of as many as there are.
+        ("KC130", SHUFFLED.format(224, "5000"), "warning"),
+        ("KC130", SHUFFLED.format(224, "len(paths)"), "info"),
         # A switch that the program needs.
         ("KC309", "tf.config.run_functions_eagerly(True)\n" + OPTIMIZED + "@tf.function\n" + STEPS + "for x in load():\n    step(x)\n", "warning"),
         ("KC309", "tf.config.run_functions_eagerly(True)\n" + OPTIMIZED + "@tf.function\n" + STEPS.replace("return loss", "return loss.numpy()") + "for x in load():\n    step(x)\n", "info"),

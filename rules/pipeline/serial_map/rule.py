@@ -116,7 +116,7 @@ class SerialMap(Rule):
                 severity, because = Severity.WARNING, "The options of this dataset switch the automatic rewrite off."
             elif op.facts.known:
                 # Then older versions do it as well.
-                if op.rewrites.maps_on or op.facts.only_picks:
+                if op.rewrites.maps_on:
                     continue
                 severity = Severity.INFO
                 because = "The function is stateless, so TensorFlow 2.6 and later make this map parallel themselves; older versions do not."

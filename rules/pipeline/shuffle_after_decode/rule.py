@@ -1,3 +1,5 @@
+import libcst as cst
+
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.fixes import move_before
@@ -8,6 +10,7 @@ from kerascheck.semantics.values import constant
 _ELEMENT_BY_ELEMENT = ("map", "filter", "prefetch", "with_options", "enumerate", "ignore_errors", "repeat")
 _MANY_IMAGES = 1000
 _LARGE = 50_000_000
+_SMALL_PICTURE = 64 * 64
 
 
 def _decoding(stage, pixels=None, joined=False):
@@ -58,7 +61,7 @@ class ShuffleAfterDecode(Rule):
 
     - `shuffle` stands before the map that decodes.
     - A `cache` stands between: what is in memory anyway is not copied by the buffer.
-    - The buffer is not a literal, or smaller; or a literal says that the images are small.
+    - The buffer is smaller, or a literal says that the images are small. A buffer whose size is computed in place, as by `len(paths)`, is an info.
     - A `batch`, `unbatch`, `flat_map` or `interleave` stands between: what is shuffled there
       is something else. For batches see `shuffle-after-batch`.
     - What the mapped function does is not in sight.
@@ -101,20 +104,30 @@ class ShuffleAfterDecode(Rule):
     def check(self, module):
         for op in module.pipelines.operations("shuffle"):
             buffer = constant(op.argument(0, "buffer_size"))
-            if not op.may_feed_training or not isinstance(buffer, int):
+            written = op.call.arguments.node(0, "buffer_size") if op.call is not None else None
+            # A name for it is a number that somebody chose elsewhere.
+            is_computed = buffer is None and written is not None and isinstance(written.value, (cst.Call, cst.BinaryOperation))
+            if not op.may_feed_training or not (isinstance(buffer, int) or is_computed):
                 continue
             for stage in op.stages:
                 found = _decoding(stage.input)
                 if found is None:
                     continue
                 decoding, pixels, joined = found
-                if buffer < _MANY_IMAGES if pixels is None else buffer * pixels * 3 < _LARGE:
+                if buffer is None:
+                    # How many are kept is not known; of small pictures it may be all.
+                    if pixels is not None and pixels < _SMALL_PICTURE:
+                        continue
+                    size = f", each {pixels * 3:,} bytes or more" if pixels else ""
+                elif buffer < _MANY_IMAGES if pixels is None else buffer * pixels * 3 < _LARGE:
                     continue
-                size = f", at least {buffer * pixels * 3 / 1e6:,.0f} MB with one byte per channel" if pixels else ""
+                else:
+                    size = f", at least {buffer * pixels * 3 / 1e6:,.0f} MB with one byte per channel" if pixels else ""
                 yield self.finding(
                     op,
                     f"This shuffle fills its buffer with decoded images; {'put together and shuffle file names, and decode behind that' if joined else 'put it before the map that decodes them'}.",
-                    because=f"It holds up to {buffer:,} images{size}; files are some ten times smaller, and file names take next to nothing.",
+                    because=f"It holds {f'up to {buffer:,} images' if buffer is not None else 'as many images as its computed size says'}{size}; files are some ten times smaller, and file names take next to nothing.",
+                    severity=Severity.WARNING if buffer is not None else Severity.INFO,
                     # Of one of several datasets alone the images would lose their labels.
                     fix=None if joined else move_before(op.node, decoding, "Shuffle before decoding"),
                     related=((decoding, "decoded here"),),

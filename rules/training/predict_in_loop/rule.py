@@ -7,7 +7,7 @@ from kerascheck.semantics.fixes import rename_method
 from kerascheck.semantics.loops import bound_in, turns, varies
 from kerascheck.semantics.places import in_session
 from kerascheck.semantics.steps import environment_loop
-from kerascheck.semantics.values import constant, datasets_in
+from kerascheck.semantics.values import Const, constant, datasets_in
 
 _A_FEW = 10
 _OF_AXES = frozenset({"imshow", "set_title", "set_xlabel", "set_xticks", "set_axis_off"})
@@ -46,7 +46,7 @@ class PredictInLoop(Rule):
     - Loops that plot with Matplotlib, also on axes of which the origin is not seen, or wait for `input` in every turn: they are for people.
     - Loops whose turns also train for several epochs, with a generator, or on the same data each time: beside that a `predict` is short.
     - Once in several turns, as under `if step % 100 == 0`.
-    - `steps` or a `batch_size` of more than one is given: each call then predicts more than a batch. A `while` loop of a script that trains nothing is reported for all
+    - `steps` of more than one, or such a `batch_size`, is given: each call then predicts more than a batch. A `while` loop of a script that trains nothing is reported for all
       that: it takes what a camera or a user gives.
     - The session of a TensorFlow 1 graph, and code with placeholders, estimators or
       `disable_eager_execution`.
@@ -117,7 +117,7 @@ class PredictInLoop(Rule):
             training = first is not None and first.module is call.module or any(outer.trains for outer in call.scope.loops())
             # With a batch size of its own each turn predicts a whole array, but for an application that waits for what comes next.
             waits = isinstance(loop.node, cst.While) and not training
-            if call.argument(None, "steps") is not None or constant(call.argument(1, "batch_size"), 1) != 1 and not waits:
+            if constant(call.argument(None, "steps") or Const(1)) != 1 or constant(call.argument(1, "batch_size"), 1) != 1 and not waits:
                 continue
             yield self.finding(
                 call,
