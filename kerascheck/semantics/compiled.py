@@ -234,10 +234,9 @@ def _padding(stage: Stage) -> Stage | None:
 def _is_padded_alike(stage: Stage, expression: cst.BaseExpression, loop: cst.CSTNode) -> bool:
     """Whether an expression is one of the parts that a loop takes from each batch, and the shape given for it leaves nothing open."""
     targets, shape = getattr(loop, "target", None), stage.argument(1, "padded_shapes")
-    for element in targets.elements if isinstance(targets, cst.Tuple) else ():
-        if element.value.deep_equals(expression) and isinstance(shape, Group) and not shape.open and len(shape.items) == len(targets.elements):
-            return not _holds_none(shape.items[targets.elements.index(element)])
-    return False
+    if not isinstance(targets, cst.Tuple) or not isinstance(shape, Group) or shape.open or len(shape.items) != len(targets.elements):
+        return False
+    return any(element.value.deep_equals(expression) and not _holds_none(part) for element, part in zip(targets.elements, shape.items))
 
 
 def _holds_none(value: Value) -> bool:

@@ -257,11 +257,21 @@ def side_effects(module: Module) -> Iterator[SideEffect]:
     """What compiled code does once per trace although it is meant for every step."""
     # Who sets the seed there wants the same numbers each time.
     seeding = {call.scope.frame.node for call in module.run.calls if call.name in ("numpy.random.seed", "random.seed")}
+    eager: dict[cst.CSTNode, bool] = {}
+
+    def is_for_values(scope: Scope) -> bool:
+        frame = tracing_frame(scope)
+        if frame is None or frame.function is None:
+            return False
+        if frame.function.node not in eager:
+            eager[frame.function.node] = _is_only_called_eagerly(module, scope)
+        return eager[frame.function.node]
+
     for call, how in traced_calls(module):
         # A number that is kept in a metric may be meant for eager evaluation; python-in-map tells of the functions of datasets.
         if how == "metric" or any(frame.traced == "map" for frame in call.scope.frames()):
             continue
-        if how == "call" and _is_only_called_eagerly(module, call.scope):
+        if how == "call" and is_for_values(call.scope):
             continue
         name = call.name or ""
         short = name.removeprefix("builtins.").replace("numpy.", "np.")

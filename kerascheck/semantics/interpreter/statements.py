@@ -826,9 +826,17 @@ def _broken_off_at(body: cst.BaseSuite) -> int | None:
             counted = isinstance(given, cst.Name) and given.value in lists
         last = each.body.body[-1] if each.body.body else None
         leaves = isinstance(last, cst.Break) or isinstance(last, cst.SimpleStatementLine) and isinstance(last.body[-1], cst.Break)
-        if counted and leaves and isinstance(limit, cst.Integer):
+        if counted and leaves and isinstance(limit, cst.Integer) and not _is_set_anew(test.left, body):
             return limit.evaluated_value + 1
     return None
+
+
+def _is_set_anew(counted: cst.BaseExpression, body: cst.CSTNode) -> bool:
+    """Whether a statement assigns to the number, or the list, of which a test speaks, as in ``if better: wait = 0``."""
+    if isinstance(body, cst.Assign):
+        names = [target.target.value for target in body.targets if isinstance(target.target, cst.Name)]
+        return (counted if isinstance(counted, cst.Name) else counted.args[0].value).value in names
+    return not isinstance(body, (cst.BaseExpression, cst.FunctionDef, cst.ClassDef)) and any(_is_set_anew(counted, child) for child in body.children)
 
 
 def _ends_first_turn(body: cst.BaseSuite) -> bool:
