@@ -108,7 +108,7 @@ COUNTED = "class Steps({}):\n    def __init__(self):\n        self.steps = {}\n 
         ("KC405", MODEL + "for x in files:\n    seen.append(model.predict(x))\n    if len(seen) == 5:\n        break\n", []),
         ("KC405", MODEL + "for x in files:\n    if x:\n        seen.append(model.predict(x))\n    if len(seen) == 5:\n        break\n", [9]),
         ("KC405", MODEL + "n = 0\nfor x in files:\n    n += 1\n    if n >= 5: break\n    model.predict(x)\n", []),
-        ("KC405", MODEL + "n = 0\nfor x in files:\n    n += 1\n    if x: n = 0\n    if n >= 5: break\n    model.predict(x)\n", [11]),
+        ("KC405", MODEL + "n = 0\nfor x in files:\n    n += 1\n    if x: n = 0\n    if n >= 5: break\n    model.predict(x)\n", [12]),
         # Arguments of a Lambda are no tensors, and neither is a shape.
         ("KC202", "def up(x, factor):\n    return x * int(x._keras_shape[1] * factor)\nlayer = layers.Lambda(up, arguments={'factor': 2})\n", []),
         ("KC202", "def up(x):\n    return x * int(tf.reduce_sum(x))\nlayer = layers.Lambda(up)\n", [6]),
