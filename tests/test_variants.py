@@ -122,6 +122,7 @@ COUNTED = "class Steps({}):\n    def __init__(self):\n        self.steps = {}\n 
         ("KC414", MODEL + "def loss(a, b): return tf.to_float(a) - tf.log(b)\nmodel.fit_generator(load())\n", []),
         # Cells of a notebook that was exported.
         ("KC128", "# In[3]:\n\ntf.data.Dataset.range(3).batch(2)\n", []),
+        ("KC128", "x\nx.shape\nx[0]\ntf.data.Dataset.range(3).batch(2)\n", []),
         ("KC128", "tf.data.Dataset.range(3).batch(2)\n", [5]),
         # A setting that nothing calls, and one that a call makes too late.
         ("KC307", MODEL + "def setup():\n    tf.config.experimental.set_memory_growth(gpu, True)\n", []),
@@ -458,6 +459,7 @@ def test_a_hundred_eager_steps_take_as_long_as_tracing(tmp_path, turns, severity
         # What is counted by a comprehension, and what TensorFlow cannot count.
         ("KC122", COUNTING.format("len([_ for _ in ds])"), "warning"),
         ("KC122", COUNTING.format("len(list(ds.unbatch()))"), "info"),
+        ("KC401", "@tf.function\ndef work(x): return tf.reduce_sum(model(x))\n" + OPTIMIZED + STEPS.replace("tf.reduce_sum(model(x))", "work(x)") + "for x in load():\n    step(x)\n", "info"),
         # A buffer of pictures, and one of as many as there are.
         ("KC130", SHUFFLED.format(224, "5000"), "warning"),
         ("KC130", SHUFFLED.format(224, "len(paths)"), "info"),
@@ -519,3 +521,12 @@ def test_what_a_module_only_uses_for_its_applications_is_no_training_script(tmp_
     (tmp_path / "train.py").write_text(HEAD + MODEL + "import apply\nmodel.fit(x, y)\napply.run(load())\n")
     result = kerascheck("--isolated", "--select", "KC405", "--output-format", "json", "--exit-zero", str(tmp_path))
     assert [(finding["line"], finding["severity"]) for finding in json.loads(result.out)["findings"]] == [(8, "info")]
+
+
+@pytest.mark.parametrize(("last", "said"), [("model.fit(x, y)", True), ("model(x)", False)])
+def test_what_a_notebook_never_fits_may_run_eagerly(tmp_path, last, said):
+    code = HEAD + MODEL.replace("'mse')", "'mse', run_eagerly=True)") + last
+    cell = {"cell_type": "code", "source": code, "metadata": {}, "outputs": [], "execution_count": None}
+    (tmp_path / "train.ipynb").write_text(json.dumps({"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}))
+    result = kerascheck("--isolated", "--select", "KC309", "--output-format", "json", "--exit-zero", str(tmp_path / "train.ipynb"))
+    assert bool(json.loads(result.out)["findings"]) is said

@@ -37,7 +37,7 @@ class EagerStep:
         loop: the loop that runs the step.
         turns: how often it runs at most; infinite where that is not known.
         needs_python: whether its function also does what a graph cannot, such as drawing with NumPy.
-        model_is_compiled: whether a model that it calls is a tf.function by itself.
+        is_compiled_in_part: whether it calls a tf.function under its tape, or a model whose ``call`` is one.
     """
 
     module: Module
@@ -47,7 +47,7 @@ class EagerStep:
     loop: Scope
     turns: float
     needs_python: bool
-    model_is_compiled: bool
+    is_compiled_in_part: bool
 
 
 def eager_steps(module: Module) -> Iterator[EagerStep]:
@@ -110,7 +110,7 @@ def eager_steps(module: Module) -> Iterator[EagerStep]:
             seen.add(node)
             needs_python = _needs_python(module, frame) or _draws(module, frame)
             is_function = inner is None and frame.function is not None
-            yield EagerStep(written, node, is_function, call, loop, turns(call.scope), needs_python, _calls_compiled_model(module, tape, call))
+            yield EagerStep(written, node, is_function, call, loop, turns(call.scope), needs_python, _calls_compiled(module, tape, call))
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,8 +176,10 @@ def _calls_saved_model(module: Module, frame: Scope) -> bool:
     )
 
 
-def _calls_compiled_model(module: Module, tape: Tape, update: Call) -> bool:
-    """Whether the ``call`` of a model between tape and update is a tf.function: what it does is compiled, forwards and backwards."""
+def _calls_compiled(module: Module, tape: Tape, update: Call) -> bool:
+    """Whether a function that is called between tape and update, or the ``call`` of a model there, is a tf.function: what it does is compiled, forwards and backwards."""
+    if any(tape.call.order <= entry.order < update.order and tape.frame in entry.scope.frames() for entry in module.run.entries):
+        return True
     return any(
         call.attribute == "__call__" and tape.call.order < call.order < update.order and _is_compiled(option)
         for call in module.run.calls
@@ -199,8 +201,8 @@ def _needs_python(module: Module, frame: Scope) -> bool:
 
 
 def _draws(module: Module, frame: Scope) -> bool:
-    """Whether a function, or what it calls, draws with Python or NumPy: each trace would keep what it drew."""
-    return any((call.name or "").startswith(("random.", "numpy.random.")) and frame in call.scope.frames() for call in module.run.calls)
+    """Whether a function, or what it calls, draws with Python or NumPy, or copies objects: each trace would keep what it drew or copied."""
+    return any((call.name or "").startswith(("random.", "numpy.random.", "copy.")) and frame in call.scope.frames() for call in module.run.calls)
 
 
 def environment_loop(module: Module, scope: Scope) -> Scope | None:

@@ -90,7 +90,11 @@ def cannot_be_compiled(module: Module) -> bool:
     """Whether what tf.function or Keras would compile creates variables in each trace, or asks tensors for their values: without a switch to eager code that raises."""
     return any(
         compiled_by(call.scope) in ("tf.function", "train_step", "call")
-        and (creates_state(call) is not None and not under_condition(call) or call.name in ("tensorflow.Tensor.numpy", "tensorflow.Tensor.item", "tensorflow.Tensor.tolist"))
+        and (
+            creates_state(call) is not None and not under_condition(call)
+            or call.name in ("tensorflow.Tensor.numpy", "tensorflow.Tensor.item", "tensorflow.Tensor.tolist")
+            or (call.name or "").startswith("numpy.") and any(map(holds_tensor, call.arguments.values()))
+        )
         for call in module.run.calls
     )
 
@@ -444,7 +448,9 @@ def _is_only_called_eagerly(module: Module, scope: Scope) -> bool:
         return isinstance(own, Function) and own.node is method.node
 
     for call in module.run.calls:
-        if any(is_kind(inner) for value in call.arguments.values() for inner in _held(value)):
+        # An object of the project may keep it; what that does with it is seen.
+        keeps = call.attribute == "__init__" and isinstance(call.receiver, Instance)
+        if not keeps and any(is_kind(inner) for value in call.arguments.values() for inner in _held(value)):
             return False
         if not any(map(is_kind, options_of(call.receiver))) or call.attribute == "__init__" or (call.name or "").endswith("__setattr__"):
             continue

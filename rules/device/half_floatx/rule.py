@@ -62,6 +62,7 @@ class HalfFloatx(Rule):
     this rule knew them. No file asks for "float16"; slow.py has that.
     Of a sample in 6,930 further files: 6 arguable.
     Of a sample in 6,420 further files: 1 arguable.
+    Of samples in 8,920 further files: 1 right, 1 arguable, 3 wrong, before what was wrong for a general reason was silenced.
 
     ## References
 

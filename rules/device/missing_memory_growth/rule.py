@@ -56,6 +56,7 @@ class MissingMemoryGrowth(Rule):
     Of a sample in 6,900 files more: 7 right, 1 arguable.
     Of a sample in 6,930 further files: 5 right, 1 arguable, 2 wrong, before what was wrong for a general reason was silenced.
     Of a sample in 6,420 further files: 8 right.
+    Of samples in 8,920 further files: 16 right, 8 arguable.
 
     ## References
 

@@ -71,6 +71,7 @@ class MissingMixedPrecision(Rule):
     Of a sample in 6,900 files more: 4 right, 2 arguable, 2 wrong, before what was wrong for a general reason was silenced.
     Of a sample in 6,930 further files: 3 right, 4 arguable, 1 wrong, before what was wrong for a general reason was silenced.
     Of a sample in 6,420 further files: 5 right, 3 arguable.
+    Of samples in 8,920 further files: 15 right, 5 arguable, 4 wrong, before what was wrong for a general reason was silenced.
 
     ## References
 

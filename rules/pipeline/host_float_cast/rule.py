@@ -44,6 +44,7 @@ class HostFloatCast(Rule):
     quiet.py hold variants.
     Of a sample in 6,900 files more: 2 right.
     Of a sample in 6,420 further files: 1 right.
+    Of samples in 8,920 further files: 1 wrong, before what was wrong for a general reason was silenced.
 
     ## References
 

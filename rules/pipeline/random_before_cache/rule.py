@@ -77,6 +77,7 @@ class RandomBeforeCache(Rule):
     Of a sample in 6,900 files more: 14 right, 1 arguable.
     Of a sample in 6,930 further files: 6 right.
     Of a sample in 6,420 further files: 12 right, 1 wrong, before what was wrong for a general reason was silenced.
+    Of samples in 8,920 further files: 9 right, 2 arguable.
 
     ## References
 

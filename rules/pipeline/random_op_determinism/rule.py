@@ -54,6 +54,7 @@ class RandomOpDeterminism(Rule):
     Read on real code: no finding in 8,900 public files. The one file that asks for determinism is a
     test.
     Of a sample in 6,930 further files: 3 arguable.
+    Of samples in 8,920 further files: 1 right.
 
     ## References
 

@@ -101,6 +101,7 @@ class TinyBatch(Rule):
     Of a sample in 6,900 files more: 9 right.
     Of a sample in 6,930 further files: 7 right, 1 wrong, before what was wrong for a general reason was silenced.
     Of a sample in 6,420 further files: 6 right, 2 arguable.
+    Of samples in 8,920 further files: 13 right, 6 arguable, 2 wrong, before what was wrong for a general reason was silenced.
 
     ## References
 
