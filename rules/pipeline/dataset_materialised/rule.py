@@ -6,7 +6,7 @@ from kerascheck.semantics.pipelines import INSPECTED_ELEMENTS
 from kerascheck.semantics.places import Place
 from kerascheck.semantics.values import Dataset, Iteration, constant, datasets_in, options_of
 
-# TensorFlow does not know how many elements come out of these (tensorflow/core/kernels/data: kUnknownCardinality).
+# The cardinality of what these give is -2, unknown (tried with TensorFlow 2.21).
 _UNCOUNTED = ("filter", "flat_map", "interleave", "unbatch", "from_generator", "TFRecordDataset", "TextLineDataset", "CsvDataset", "make_csv_dataset", "take_while")
 
 

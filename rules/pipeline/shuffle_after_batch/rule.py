@@ -56,7 +56,8 @@ class ShuffleAfterBatch(Rule):
     - The dataset feeds only validation, evaluation, prediction, `adapt` or inspection, or a `take`
       has cut it to at most 32 elements.
     - An operation that this file does not show stands between or behind, or the dataset leaves the
-      file: it may be batched once more there. What leaves under a name that says training data is an info.
+      file: it may be batched once more there. What leaves under a name that says training data is an
+      info, but for what comes from a generator, which may mix by itself.
     - Graph code of TensorFlow 1: sessions, placeholders, estimators, `disable_eager_execution`.
 
     ## Use instead
