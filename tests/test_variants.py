@@ -501,6 +501,24 @@ def test_what_draws_is_not_told_to_be_decorated(tmp_path, draw, told):
     assert (finding["fix"] is None) is bool(draw)
 
 
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("noise()", "make tf.Variable once"),
+        ("keras.layers.Dense(3)(x)", "make the layer Dense once"),
+        ("if keep is None: noise()", "decorate it"),
+        ("keras.layers.Flatten()(x)", "decorate it"),
+    ],
+)
+def test_what_a_step_makes_anew_cannot_be_compiled_with_it(tmp_path, line, told):
+    step = STEPS.replace("    with", f"    {line}\n    with", 1)
+    (tmp_path / "train.py").write_text(HEAD + "keep = read()\ndef noise(): return tf.Variable(0.0)\n" + MODEL + "optimizer = keras.optimizers.SGD()\n" + step + "for x in load():\n    step(x)\n")
+    result = kerascheck("--isolated", "--select", "KC401", "--output-format", "json", "--exit-zero", str(tmp_path / "train.py"))
+    (finding,) = json.loads(result.out)["findings"]
+    assert told in finding["message"]
+    assert (finding["fix"] is None) is told.startswith("make")
+
+
 @pytest.mark.parametrize(("command", "said"), [("python train.py", True), ("tensorboard --logdir logs", False)])
 def test_an_image_that_shows_curves_needs_no_gpu(tmp_path, command, said):
     (tmp_path / "Dockerfile").write_text(f"FROM python:3.11\nRUN pip install tensorflow==2.15\nCMD {command}\n")

@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 import libcst as cst
 
 from kerascheck.semantics import library
+from kerascheck.semantics.functions import creates_state
 from kerascheck.semantics.loops import turns
 from kerascheck.semantics.places import receiver_text
 from kerascheck.semantics.repetition import is_inside
@@ -38,6 +40,7 @@ class EagerStep:
         turns: how often it runs at most; infinite where that is not known.
         needs_python: whether its function also does what a graph cannot, such as drawing with NumPy.
         is_compiled_in_part: whether it calls a tf.function under its tape, or a model whose ``call`` is one.
+        makes: what its function makes anew each time although it has variables, which a tf.function may not: "tf.Variable", "The layer Dense", ...
     """
 
     module: Module
@@ -48,6 +51,7 @@ class EagerStep:
     turns: float
     needs_python: bool
     is_compiled_in_part: bool
+    makes: str | None
 
 
 def eager_steps(module: Module) -> Iterator[EagerStep]:
@@ -110,7 +114,8 @@ def eager_steps(module: Module) -> Iterator[EagerStep]:
             seen.add(node)
             needs_python = _needs_python(module, frame) or _draws(module, frame)
             is_function = inner is None and frame.function is not None
-            yield EagerStep(written, node, is_function, call, loop, turns(call.scope), needs_python, _calls_compiled(module, tape, call))
+            makes = _makes_state(module, frame) if is_function else None
+            yield EagerStep(written, node, is_function, call, loop, turns(call.scope), needs_python, _calls_compiled(module, tape, call), makes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,6 +208,19 @@ def _needs_python(module: Module, frame: Scope) -> bool:
 def _draws(module: Module, frame: Scope) -> bool:
     """Whether a function, or what it calls, draws with Python or NumPy, or copies objects: each trace would keep what it drew or copied."""
     return any((call.name or "").startswith(("random.", "numpy.random.", "copy.")) and frame in call.scope.frames() for call in module.run.calls)
+
+
+def _makes_state(module: Module, frame: Scope) -> str | None:
+    """What a function, or what it calls, makes under no condition, and has variables: a tf.function raises ValueError for it."""
+    return next(
+        (
+            made for call in module.run.calls
+            if (made := creates_state(call)) is not None
+            and frame in call.scope.chain()
+            and not any(inner.kind in ("branch", "handler") for inner in takewhile(lambda inner: inner is not frame, call.scope.chain()))
+        ),
+        None,
+    )  # fmt: skip
 
 
 def environment_loop(module: Module, scope: Scope) -> Scope | None:

@@ -58,7 +58,8 @@ class EagerTrainStep(Rule):
 
     Unsafe: Python statements in the body would run while tracing only, so `print`, list appends and
     `.numpy()` change their meaning or fail. Look for such things before the fix is applied. For a step
-    that is written into a loop there is a message but no fix. For a body of tensor operations the
+    that is written into a loop there is a message but no fix, and none for one that makes a `tf.Variable` or a layer with weights
+    each time: `tf.function` raises a ValueError for that. For a body of tensor operations the
     numbers stay the same up to rounding; random draws may come in another order.
 
     ## Precision
@@ -86,9 +87,12 @@ class EagerTrainStep(Rule):
 
     def check(self, module):
         for step in eager_steps(module):
+            makes = step.makes and step.makes[0].lower() + step.makes[1:]
             yield self.finding(
                 step,
-                "This training step runs eagerly, operation by operation; decorate it with @tf.function."
+                f"This training step runs eagerly, operation by operation; make {makes} once, outside of it, and decorate it with @tf.function."
+                if makes
+                else "This training step runs eagerly, operation by operation; decorate it with @tf.function."
                 if step.is_function and not step.needs_python
                 else "This training step runs eagerly, operation by operation; move what its tape records into a function decorated with @tf.function."
                 if step.is_function
@@ -100,6 +104,6 @@ class EagerTrainStep(Rule):
                 )
                 + (f" In {step.turns:.0f} steps that is about what tracing takes." if step.turns <= SHORT_LOOP else ""),
                 severity=Severity.INFO if step.turns <= SHORT_LOOP or step.is_compiled_in_part else Severity.WARNING,
-                fix=compile_step(step.module, step.node) if step.is_function and not step.needs_python else None,
+                fix=compile_step(step.module, step.node) if step.is_function and not step.needs_python and not makes else None,
                 related=((step.update, "the weights are updated here"), (step.loop, "in this loop")),
             )
