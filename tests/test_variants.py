@@ -491,32 +491,25 @@ def test_how_much_it_matters(tmp_path, rule, code, severity):
     assert finding["severity"] == severity
 
 
-@pytest.mark.parametrize(("draw", "told"), [("", "decorate it"), ("x = x[random.randrange(9)]", "move what its tape records")])
-def test_what_draws_is_not_told_to_be_decorated(tmp_path, draw, told):
-    step = STEPS.replace("    with", f"    {draw}\n    with", 1)
-    (tmp_path / "train.py").write_text(HEAD + "import random\n" + MODEL + "optimizer = keras.optimizers.SGD()\n" + step + "for x in load():\n    step(x)\n")
-    result = kerascheck("--isolated", "--select", "KC401", "--output-format", "json", "--exit-zero", str(tmp_path / "train.py"))
-    (finding,) = json.loads(result.out)["findings"]
-    assert told in finding["message"]
-    assert (finding["fix"] is None) is bool(draw)
-
-
 @pytest.mark.parametrize(
     ("line", "told"),
     [
+        ("", "decorate it"),
+        ("x = x[random.randrange(9)]", "move what its tape records"),
         ("noise()", "make tf.Variable once"),
         ("keras.layers.Dense(3)(x)", "make the layer Dense once"),
         ("if keep is None: noise()", "decorate it"),
         ("keras.layers.Flatten()(x)", "decorate it"),
     ],
 )
-def test_what_a_step_makes_anew_cannot_be_compiled_with_it(tmp_path, line, told):
+def test_what_cannot_be_compiled_is_not_told_to_be_decorated_as_it_is(tmp_path, line, told):
     step = STEPS.replace("    with", f"    {line}\n    with", 1)
-    (tmp_path / "train.py").write_text(HEAD + "keep = read()\ndef noise(): return tf.Variable(0.0)\n" + MODEL + "optimizer = keras.optimizers.SGD()\n" + step + "for x in load():\n    step(x)\n")
+    setup = "import random\nkeep = read()\ndef noise(): return tf.Variable(0.0)\n" + MODEL + "optimizer = keras.optimizers.SGD()\n"
+    (tmp_path / "train.py").write_text(HEAD + setup + step + "for x in load():\n    step(x)\n")
     result = kerascheck("--isolated", "--select", "KC401", "--output-format", "json", "--exit-zero", str(tmp_path / "train.py"))
     (finding,) = json.loads(result.out)["findings"]
     assert told in finding["message"]
-    assert (finding["fix"] is None) is told.startswith("make")
+    assert (finding["fix"] is None) is (told != "decorate it")
 
 
 @pytest.mark.parametrize(("command", "said"), [("python train.py", True), ("tensorboard --logdir logs", False)])

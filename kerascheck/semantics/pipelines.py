@@ -113,7 +113,7 @@ class Operation:
     @property
     def is_named_training(self) -> bool:
         """Where its dataset goes cannot be seen, and a name around it says training data."""
-        return not self.feeds_training and "unknown" in self.roles and _named(self.stages[0], _TRAINING) and not _named_held_out(self.stages[0])
+        return not self.feeds_training and "unknown" in self.roles and _named_training(self.stages[0])
 
     def argument(self, position: int | None, keyword: str | None = None) -> Value | None:
         """See :meth:`kerascheck.semantics.values.Arguments.get`; UNKNOWN where callers differ or the call is not visible."""
@@ -153,6 +153,11 @@ class Operation:
         """Whether what batches it later makes batches of a single element each."""
         sizes = [constant(child.argument(0, "batch_size")) for stage in self.stages for child in pipelines.downstream(stage) if child.name == "batch"]
         return bool(sizes) and all(size == 1 for size in sizes)
+
+
+def _named_training(stage: Stage) -> bool:
+    """Whether the names around a stage say that it holds training data."""
+    return _named(stage, _TRAINING) and not _named_held_out(stage)
 
 
 def _named_held_out(stage: Stage) -> bool:
@@ -427,7 +432,7 @@ class Pipelines:
         runtime, seen = self._module.runtime, set()
         for sink, role in self.sinks:
             last = _behind_passing(sink.stage)
-            leaves = role == "unknown" and _named(last, _TRAINING) and not _named_held_out(last)
+            leaves = role == "unknown" and _named_training(last)
             if role != "train" and not leaves or last.node in seen or runs_ahead(last) is not False or is_cut_short(last):
                 continue
             # Slices of arrays take no time to prepare.
