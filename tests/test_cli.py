@@ -78,7 +78,7 @@ def test_a_bad_file_exits_with_two_and_the_findings_are_there(project):
 
 
 def test_an_empty_folder_is_a_warning(project):
-    project(test_a__py=SLOW)
+    project(test_a__py=f"import unittest\n{SLOW}")
     ran = kerascheck(".")
     assert (ran.code, ran.out) == (0, "")
     assert ran.err == "warning: no Python files found under . (1 test file left out: see include-tests)\n"

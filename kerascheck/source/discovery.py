@@ -12,8 +12,9 @@ from kerascheck.config import Configuration, Pattern, Settings
 from kerascheck.source.requirements import is_about_tensorflow, kind_of
 from kerascheck.source.text import display_path
 
-_TEST_FILE = re.compile(r"test_.*\.(?:py|ipynb)|.*_test\.(?:py|ipynb)|conftest\.py")
+_TEST_FILE = re.compile(r"test_.*\.(?:py|ipynb)|.*_test\.(?:py|ipynb)")
 _TEST_FOLDERS = frozenset(("test", "tests"))
+_DEFINES_TESTS = re.compile(rb"\bdef test|\bclass \w*Test|\bTestCase\b|\bimport (?:pytest|unittest)\b")
 
 
 class MissingPath(Exception):
@@ -74,10 +75,24 @@ def discover(
     return result
 
 
-def is_test(path: str) -> bool:
-    """Whether a relative path is that of a test by the usual names of files and folders."""
+def is_test(path: str, base: str = "") -> bool:
+    """Whether the file at ``path``, relative to ``base``, is one of a test suite.
+
+    By the names of its folders, or by its own name and what it defines: scripts that
+    train and test a model are called ``train_and_test.py`` as well.
+    """
     *folders, name = path.replace(os.sep, "/").split("/")
-    return not _TEST_FOLDERS.isdisjoint(folders) or _TEST_FILE.fullmatch(name) is not None
+    if not _TEST_FOLDERS.isdisjoint(folders) or name == "conftest.py":
+        return True
+    return _TEST_FILE.fullmatch(name) is not None and _defines_tests(os.path.join(base, path))
+
+
+def _defines_tests(path: str) -> bool:
+    try:
+        with open(path, "rb") as file:
+            return _DEFINES_TESTS.search(file.read()) is not None
+    except OSError:
+        return False  # reading it to lint it says why
 
 
 def _is_other_text(path: str) -> bool:
@@ -90,7 +105,7 @@ def wanted(path: str, settings: Settings) -> bool:
     absolute, here = os.path.abspath(path), os.getcwd()
     base = here if absolute.startswith(os.path.join(here, "")) else os.path.dirname(absolute)
     parts = os.path.relpath(absolute, base).split(os.sep)
-    if not settings.include_tests and is_test("/".join(parts)):
+    if not settings.include_tests and is_test("/".join(parts), base):
         return False
     rules = _Ignored(base, settings.respect_gitignore)
     folder = base
@@ -129,7 +144,7 @@ def _walk(top: str, configuration: Configuration, result: Discovered) -> Iterato
                 continue
             if _excluded(path, settings, folder_itself=False) or ignored.match(path, is_folder=False):
                 continue
-            if not (settings.include_tests or tests_wanted) and is_test(os.path.relpath(path, top)):
+            if not (settings.include_tests or tests_wanted) and is_test(os.path.relpath(path, top), top):
                 result.tests_left_out += 1
                 continue
             if kind_of(path) and not _is_about_tensorflow(path):

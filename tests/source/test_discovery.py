@@ -16,7 +16,7 @@ def tree(tmp_path, monkeypatch):
     def make(*paths, **files):
         for path in paths:
             (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
-            (tmp_path / path).write_text("")
+            (tmp_path / path).write_text("def test_it(): ...\n" if "test_" in path or "_test" in path else "")
 
     def found(*arguments, force_exclude=False, isolated=False, **options):
         configuration = Configuration(overrides_from(options), isolated=isolated)
@@ -81,6 +81,15 @@ def test_tests_are_left_out_unless_asked_for(tree):
     assert tree.found() == ["a.py", "contest.py", "latest.py"]
     assert set(tree.found(include_tests=True)) == {"a.py", "contest.py", "latest.py", *TESTS}
     assert tree.found("tests") == ["tests/helper.py"]
+
+
+def test_scripts_that_are_only_called_tests_are_no_tests(tree):
+    for name in ("train_and_test.py", "test_gan.py", "mnist_test.ipynb"):
+        (tree.path / name).write_text("model.fit(x_train, y_train)\nmodel.evaluate(x_test, y_test)\n")
+    assert tree.found() == tree.found(".", force_exclude=True) == ["mnist_test.ipynb", "test_gan.py", "train_and_test.py"]
+    for name, text in {"test_gan.py": "class TestGan: ...", "train_and_test.py": "import unittest"}.items():
+        (tree.path / name).write_text(text)
+    assert tree.found() == ["mnist_test.ipynb"]
 
 
 def test_a_project_below_a_folder_called_tests_is_no_test(tree, monkeypatch):
