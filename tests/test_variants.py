@@ -466,6 +466,10 @@ def test_a_hundred_eager_steps_take_as_long_as_tracing(tmp_path, turns, severity
         # A switch that the program needs.
         ("KC309", "tf.config.run_functions_eagerly(True)\n" + OPTIMIZED + "@tf.function\n" + STEPS + "for x in load():\n    step(x)\n", "warning"),
         ("KC309", "tf.config.run_functions_eagerly(True)\n" + OPTIMIZED + "@tf.function\n" + STEPS.replace("return loss", "return loss.numpy()") + "for x in load():\n    step(x)\n", "info"),
+        *(
+            ("KC309", "tf.config.run_functions_eagerly(True)\n" + OPTIMIZED + f"@tf.function\ndef work(x, y):\n    if {asked}:\n        keras.layers.Dense(3)(x)\n" + "@tf.function\n" + STEPS + "for x in load():\n    work(x, x)\n    step(x)\n", severity)
+            for asked, severity in (("x.shape[-1] != y.shape[-1]", "info"), ("layer is None", "warning"))
+        ),
         # Small models are overhead in any type.
         ("KC305", "keras.backend.set_floatx('float64')\n" + MODEL + "model.fit(load(), load())\n", "info"),
         ("KC305", "keras.backend.set_floatx('float64')\n" + MODEL.replace("(8)", "(8000)") + "model.fit(load(), load())\n", "warning"),

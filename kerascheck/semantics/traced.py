@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -91,11 +92,23 @@ def cannot_be_compiled(module: Module) -> bool:
     return any(
         compiled_by(call.scope) in ("tf.function", "train_step", "call")
         and (
-            creates_state(call) is not None and not under_condition(call)
+            creates_state(call) is not None and not _is_made_once(call)
             or call.name in ("tensorflow.Tensor.numpy", "tensorflow.Tensor.item", "tensorflow.Tensor.tolist")
             or (call.name or "").startswith("numpy.") and any(map(holds_tensor, call.arguments.values()))
         )
         for call in module.run.calls
+    )
+
+
+_UNMADE = re.compile(r"\bNone\b|\bnot\b|\bin\b|hasattr|built|init|first|creat|exist|made|done|ready|setup", re.I)
+
+
+def _is_made_once(call: Call) -> bool:
+    """Whether a place of compiled code is behind a question whether something is made already."""
+    frame = tracing_frame(call.scope)
+    return any(
+        inner.kind == "handler" or inner.kind == "branch" and isinstance(inner.node, (cst.If, cst.IfExp)) and _UNMADE.search(inner.module.tree.code_of(inner.node.test))
+        for inner in takewhile(lambda inner: inner is not frame, call.scope.chain())
     )
 
 
