@@ -48,6 +48,9 @@ _GRAPH_CODE = re.compile(
     r"trainable_variables|global_variables|global_variables_initializer)\b|"
     r"\b(?:(?:Singular)?Monitored(?:Training)?Session|SessionRunHook|import_meta_graph|reset_default_graph|feed_dict\s*=)"
 )
+# A function that runs a saved graph, beside which others run Keras.
+_FUNCTION = re.compile(r"^def .*?(?=^[^\s)#]|\Z)", re.M | re.S)
+_RUNS_SAVED_GRAPH = re.compile(r"\bSession\(\s*graph\s*=\s*(\w+)")
 # Strings of one line, and in the group what looks like them and is none: comments, and docstrings, which tell what code is written for.
 _STRING = re.compile(r"""(#[^\n]*|(?P<quotes>'{3}|"{3})(?:\\.|[^\\])*?(?P=quotes))|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'""", re.S)
 # tensorflow.contrib went with TensorFlow 2 (RELEASE.md of 2.0); there its package has tensorflow/_api/v2 in the place of v1.
@@ -189,7 +192,7 @@ class Module:
 
         A session alone may be there for its options; it runs a graph where a module whose names are used builds one.
         """
-        if _GRAPH_SWITCH.search(self.text):
+        if _GRAPH_SWITCH.search(self._beside_saved_graphs):
             return True
         return self._builds_graph or "GradientTape" not in self.text and self.mentions(_SESSION) and any(module._builds_graph for module in self._used_modules())
 
@@ -198,7 +201,20 @@ class Module:
         """Whether placeholders, collections or the runs of a session stand in its own text, but for the messages in it."""
         if "GradientTape" in self.text or _GRAPH_CODE.search(self.text) is None:
             return False
-        return _GRAPH_CODE.search(_STRING.sub(lambda match: match[1] or "''", self.text)) is not None
+        return _GRAPH_CODE.search(_STRING.sub(lambda match: match[1] or "''", self._beside_saved_graphs)) is not None
+
+    @cached_property
+    def _beside_saved_graphs(self) -> str:
+        """Its text but for the functions that run a graph they are given, as those that try each format of a saved model do."""
+        if not self.mentions(_RUNS_SAVED_GRAPH):
+            return self.text
+
+        def kept(function: re.Match[str]) -> str:
+            graph = _RUNS_SAVED_GRAPH.search(function[0])
+            header = function[0].partition(":\n")[0]
+            return "" if graph is not None and re.search(rf"[(,]\s*{graph[1]}\s*[,)=:]", header) else function[0]
+
+        return _FUNCTION.sub(kept, self.text)
 
     @cached_property
     def builds_graphs(self) -> bool:

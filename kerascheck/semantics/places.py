@@ -21,6 +21,14 @@ class Place:
         self.module, self.node = module, node
 
 
+def seen_in(module: Module, call: Call) -> Place:
+    """Where a module makes a call or, for one that stands in another module, calls what leads there."""
+    node, scope = call.node, call.scope
+    while scope.module is not module:
+        node, scope = scope.frame.node, scope.frame.parent
+    return Place(module, node)
+
+
 def happens_before(first: Call, second: Call) -> bool:
     """Whether ``first`` has certainly run when ``second`` runs, both seen in program order."""
     if first.order >= second.order:

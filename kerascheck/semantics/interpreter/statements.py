@@ -123,7 +123,7 @@ class Statements:
         around = next((outer for outer in tree.ancestors(target) if isinstance(outer, cst.ClassDef)), None)
         written: dict[cst.CSTNode | None, set[bool]] = {}
         for node in tree.descendants(around) if around is not None else ():
-            if isinstance(node, cst.Attribute) and node.attr.value == target.attr.value:
+            if isinstance(node, cst.Attribute) and node.deep_equals(target):
                 home = next((outer for outer in tree.ancestors(node) if isinstance(outer, cst.FunctionDef)), None)
                 written.setdefault(home, set()).add(isinstance(tree.parents[node], (cst.AssignTarget, cst.Element, cst.AugAssign)))
         return not all(kinds == {True, False} for kinds in written.values()) or not written

@@ -5,7 +5,7 @@ from kerascheck.rule import Rule
 from kerascheck.semantics.compiled import counting_branch
 from kerascheck.semantics.fixes import rename_method
 from kerascheck.semantics.loops import bound_in, turns, varies
-from kerascheck.semantics.places import in_session
+from kerascheck.semantics.places import in_session, seen_in
 from kerascheck.semantics.steps import environment_loop
 from kerascheck.semantics.values import Const, constant, datasets_in
 
@@ -120,19 +120,27 @@ class PredictInLoop(Rule):
             waits = isinstance(loop.node, cst.While) and not training
             if constant(call.argument(None, "steps") or Const(1)) != 1 or constant(call.argument(1, "batch_size"), 1) != 1 and not waits:
                 continue
-            yield self.finding(
-                call,
-                "model.predict is called in every turn of a loop; predict the whole array once"
-                + (", unless each turn needs the last." if old else ", or call model(x, training=False) where each turn needs the last."),
-                because="Each predict starts a session's run for as few rows as it is given."
-                if old
-                else "Every predict builds a dataset and an iterator of its own, about 0.1 s before the first number is computed.",
-                severity=Severity.WARNING if training and not old else Severity.INFO,
-                fix=rename_method(call, "predict_on_batch", safe=False, without=("verbose",))
-                if len(call.arguments.positional) == 1 and set(call.arguments.keywords) <= {"verbose"} and not call.arguments.unknown_keywords
-                else None,
-                related=((loop, "in this loop"),),
-            )
+            plain = len(call.arguments.positional) == 1 and set(call.arguments.keywords) <= {"verbose"} and not call.arguments.unknown_keywords
+            for at in _places(call, loop):
+                yield self.finding(
+                    at,
+                    "model.predict is called in every turn of a loop; predict the whole array once"
+                    + (", unless each turn needs the last." if old else ", or call model(x, training=False) where each turn needs the last."),
+                    because="Each predict starts a session's run for as few rows as it is given."
+                    if old
+                    else "Every predict builds a dataset and an iterator of its own, about 0.1 s before the first number is computed.",
+                    severity=Severity.WARNING if training and not old else Severity.INFO,
+                    fix=rename_method(call, "predict_on_batch", safe=False, without=("verbose",)) if plain and at is call else None,
+                    related=((loop, "in this loop"),),
+                )
+
+
+def _places(call, loop):
+    """Where the predict stands, and where the loop of another file calls it by a method of the same name."""
+    yield call
+    seen = seen_in(loop.module, call)
+    if seen.node is not call.node and isinstance(seen.node, cst.Call) and isinstance(seen.node.func, cst.Attribute) and seen.node.func.attr.value == "predict":
+        yield seen
 
 
 def _is_for_people(call, loop):
