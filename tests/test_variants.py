@@ -38,6 +38,10 @@ BIG = "model = keras.applications.ResNet50(weights=None)\nmodel.compile('adam', 
 SWITCHED = "class Net(keras.Model):\n    def call(self, x):\n        y = x * 2\n        if {}:\n            print(y)\n        return y\nnet = Net()\nnet.compile('adam', 'mse')\nnet.fit(x, y)\n"
 SELF_COMPILED = "class Net(keras.Model):\n    {}\n    def call(self, x):\n        return x * 2\nmodel, optimizer = Net(), keras.optimizers.SGD()\n" + STEPS + "for x in load():\n    step(x)\n"
 FOLDS = "from sklearn.model_selection import GroupKFold, KFold, StratifiedShuffleSplit, TimeSeriesSplit\nfor fold in {}:\n    model = keras.Sequential([layers.Dense(1)])\n    model.compile('adam', 'mse')\n    model.fit(x, y)\n"
+SAMPLED = "class Noise(layers.Layer):\n    def call(self, x):\n        return x + tf.random.normal(tf.shape(x){})\n"
+OWN_FIT = "class Net(keras.Model):\n    def call(self, x):\n        return self.solver.predict(tf.reduce_sum(x).numpy())\n    def fit(self, x):\n        {}\n"
+PADDED = "@tf.function\ndef step(x): return x * 2\nds = tf.data.Dataset.list_files('*').map(lambda x: {}).padded_batch(8)\n\nfor x in ds: step(x)\n"
+SAVED_GRAPH = "def run_keras(model, x):\n    return model.predict(x)\ndef run_graph(graph, x):\n    with tf.compat.v1.Session(graph={}) as session:\n        return session.run('out:0', feed_dict={{'in:0': x}})\nmodel = keras.models.load_model('a.keras')\nfor x in load():\n    run_keras(model, x)\n"
 COUNTED = "class Steps({}):\n    def __init__(self):\n        self.steps = {}\n    @tf.function\n    def run(self, x):\n        self.total = tf.reduce_sum(x)\n        {}\nsteps = Steps()\nfor x in load():\n    steps.run(x)\n"
 
 
@@ -298,6 +302,32 @@ COUNTED = "class Steps({}):\n    def __init__(self):\n        self.steps = {}\n 
         ("KC202", "class A(layers.Layer):\n    def call(self, x):\n        if tf.reduce_sum(x) > 2: x = x * 2\n        return x\nmodel = keras.Sequential([A()])\nmodel.compile('adam', 'mse')\nmodel.fit(x, y)\n", [7]),
         ("KC308", MODEL + "import os\nos.environ['CUDA_VISIBLE_DEVICES'] = '-1'\nmodel.fit(x, y)\n", [8]),
         ("KC308", MODEL + "import os\nos.environ['CUDA_VISIBLE_DEVICES'] = '-1'\nos.environ['TF_CONFIG'] = text\nmodel.fit(x, y)\n", []),
+        # What is written to be off is off.
+        ("KC207", SWITCHED.format("False"), []),
+        ("KC207", SWITCHED.format("0"), []),
+        ("KC207", SWITCHED.format("True"), [9]),
+        # A callback under a name that nothing reads.
+        ("KC412", MODEL + "board = keras.callbacks.TensorBoard('logs', histogram_freq=1)\nmodel.fit(x, y)\n", []),
+        ("KC412", MODEL + "board = keras.callbacks.TensorBoard('logs', histogram_freq=1)\nmodel.fit(x, y, callbacks=[board])\n", [7]),
+        # Noise of float32 does not go with a policy of 16 bits.
+        ("KC301", BIG + SAMPLED.format("") + "model.fit(load(), load(), epochs=90)\n", []),
+        ("KC301", BIG + SAMPLED.format(", dtype=x.dtype") + "model.fit(load(), load(), epochs=90)\n", [10]),
+        # A model that fits itself leaves nothing to the fit of Keras.
+        ("KC202", OWN_FIT.format("self.net(x)"), []),
+        ("KC202", OWN_FIT.format("super().fit(x)"), [7]),
+        # Pictures of one size are padded to that.
+        ("KC417", PADDED.format("tf.image.resize(x, (8, 8))"), []),
+        ("KC417", PADDED.format("tf.cast(x, tf.float32)"), [9]),
+        # Somebody watches.
+        ("KC401", "import matplotlib.pyplot as plt\n" + OPTIMIZED + STEPS + "for x in load():\n    step(x)\n    plt.pause(0.1)\n", []),
+        ("KC401", "import matplotlib.pyplot as plt\n" + OPTIMIZED + STEPS + "for i, x in enumerate(load()):\n    step(x)\n    if i % 9 == 0:\n        plt.pause(0.1)\n", [9]),
+        # An attribute of the same name of something else.
+        ("KC108", MODEL + MAPPED.replace("self.size = 3", "self.size = options.x").format("return self.x"), []),
+        # The condition around a pipeline is not one within it.
+        ("KC109", GENERATED.format("").replace("model.fit", "if train:\n    model.fit"), [8]),
+        # Beside functions that run saved graphs others run Keras.
+        ("KC405", SAVED_GRAPH.format("graph"), [6]),
+        ("KC405", SAVED_GRAPH.format("saved"), []),
         ("KC111", "from tensorflow.keras.layers import *\nfrom tensorflow.keras.preprocessing.image import *\n" + MODEL + "model.fit(ImageDataGenerator().flow(x, y))\n", [9]),
     ],
 )
@@ -305,6 +335,22 @@ def test_what_a_rule_says(tmp_path, rule, code, lines):
     (tmp_path / "train.py").write_text(HEAD + code)
     result = kerascheck("--isolated", "--select", rule, "--output-format", "json", "--exit-zero", str(tmp_path / "train.py"))
     assert [finding["line"] for finding in json.loads(result.out)["findings"]] == lines
+
+
+def test_a_method_predict_is_seen_from_the_loop_of_another_file(tmp_path):
+    (tmp_path / "net.py").write_text(HEAD + "class Net:\n    def __init__(self):\n        self.model = keras.models.load_model('a.keras')\n    def predict(self, x):\n        return self.model.predict(x)\n")
+    (tmp_path / "run.py").write_text(HEAD + "from net import Net\nnet = Net()\nfor x in load():\n    net.predict(x)\n")
+    result = kerascheck("--isolated", "--select", "KC405", "--output-format", "json", "--exit-zero", str(tmp_path))
+    found = [(finding["path"][-6:], finding["line"], finding["fix"] is None) for finding in json.loads(result.out)["findings"]]
+    assert found == [("net.py", 9, False), ("run.py", 8, True)]
+
+
+def test_a_model_that_a_module_beside_makes_with_old_keras(tmp_path):
+    for old, lines in (("tensorflow.python.keras", []), ("tensorflow.keras", [3])):
+        (tmp_path / "net.py").write_text(f"from {old}.models import Sequential\ndef make(): return Sequential([])\n")
+        (tmp_path / "train.py").write_text("import net\nimport tensorflow as tf\nnet.make().fit_generator(load())\n")
+        result = kerascheck("--isolated", "--select", "KC414", "--output-format", "json", "--exit-zero", str(tmp_path / "train.py"))
+        assert [finding["line"] for finding in json.loads(result.out)["findings"]] == lines
 
 
 @pytest.mark.parametrize(("pins", "said"), [("", 1), ("tensorflow==2.10\n", 0)])
@@ -481,6 +527,10 @@ def test_a_hundred_eager_steps_take_as_long_as_tracing(tmp_path, turns, severity
         # Names of files go through Python, their contents do not.
         ("KC109", GENERATED.format(".map(lambda x: tf.io.decode_png(tf.io.read_file(x)))"), "info"),
         ("KC109", GENERATED.format(".map(lambda x: x * 2)"), "warning"),
+        ("KC109", "def load_data(): return tf.data.Dataset.from_generator(names, tf.string).batch(8)\n", "info"),
+        # What a cache keeps is done once.
+        ("KC101", MODEL + "model.fit(tf.data.Dataset.from_tensor_slices(x).map(tf.image.random_flip_left_right).batch(8))\n", "warning"),
+        ("KC101", MODEL + "model.fit(tf.data.Dataset.from_tensor_slices(x).map(tf.image.random_flip_left_right).cache().batch(8))\n", "info"),
         # TensorFlow has no such algorithm.
         ("KC203", ASSIGNED.format("scipy.optimize.linear_sum_assignment(x)"), "info"),
         ("KC203", ASSIGNED.format("np.median(x)"), "warning"),

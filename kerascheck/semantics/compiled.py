@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from kerascheck.semantics import library
+from kerascheck.semantics.functions import SIZING
 from kerascheck.semantics.repetition import is_conditional, is_inside
 from kerascheck.semantics.loops import SHORT_LOOP, turns, varies
 from kerascheck.semantics.steps import environment_loop
@@ -221,7 +222,9 @@ def _padding(stage: Stage) -> Stage | None:
         if current.name == "padded_batch":
             shapes = current.argument(1, "padded_shapes")
             # Python in a map before it may have given all of them one length.
-            hidden = any(call.name in library.PY_FUNCTIONS for stage in current.upstream() if stage.facts is not None for call in stage.facts.calls)
+            before = {call.name for stage in current.upstream() if stage.facts is not None for call in stage.facts.calls}
+            # Or TensorFlow has, where no shape says that a part is left open.
+            hidden = not before.isdisjoint(library.PY_FUNCTIONS) or shapes is None and not before.isdisjoint(SIZING)
             return current if not hidden and (shapes is None or _holds_none(shapes)) else None
         if current.name == "bucket_by_sequence_length":
             to_boundary = current.argument(6, "pad_to_bucket_boundary")

@@ -80,7 +80,7 @@ _SAME_EACH_TIME = ("tensorflow.", "keras.", "builtins.", "numpy.", "math.", "jso
 _OF_VALUES = frozenset("astype copy decode encode item lower numpy read readline readlines replace reshape split splitlines strip tolist transpose".split())
 _IMAGE_DECODING = tuple(name for name in _READING if name.endswith(("_jpeg", "_png", "_image", "_gif", "_bmp")))
 # Where the height and width, or the whole shape, of the result stand among the arguments.
-_SIZING = {
+SIZING = {
     "tensorflow.image.resize": ((1, "size"),),
     "tensorflow.image.resize_with_pad": ((1, "target_height"), (2, "target_width")),
     "tensorflow.image.resize_with_crop_or_pad": ((1, "target_height"), (2, "target_width")),
@@ -270,7 +270,7 @@ class Facts:
         """Height times width of the image that comes out, as the last literal size says; None where none does."""
         result = None
         for call in self.calls:
-            places = _SIZING.get(call.name or "")
+            places = SIZING.get(call.name or "")
             if places is None:
                 continue
             given = [call.argument(*place) for place in places]

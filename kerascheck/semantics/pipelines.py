@@ -142,10 +142,11 @@ class Operation:
         return None
 
     def followed_by(self, pipelines: Pipelines, *names: str) -> bool:
-        """Whether an operation of one of these names is applied downstream under no condition."""
+        """Whether an operation of one of these names is applied downstream under no condition that the operation itself is not under."""
         return any(
-            child.name in names and not any(scope.kind == "branch" for scope in child.scope.chain())
+            child.name in names and not any(scope.kind == "branch" and scope not in around for scope in child.scope.chain())
             for stage in self.stages
+            for around in [set(stage.scope.chain())]
             for child in pipelines.downstream(stage)
         )
 

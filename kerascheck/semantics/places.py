@@ -23,10 +23,19 @@ class Place:
 
 def seen_in(module: Module, call: Call) -> Place:
     """Where a module makes a call or, for one that stands in another module, calls what leads there."""
-    node, scope = call.node, call.scope
-    while scope.module is not module:
-        node, scope = scope.frame.node, scope.frame.parent
+    written, node, scope = call.module, call.node, call.scope
+    while written is not module:
+        frame = scope.frame
+        written, node, scope = frame.module, frame.node, frame.parent
     return Place(module, node)
+
+
+def is_left_unused(call: Call) -> bool:
+    """Whether nothing takes what a call makes: it stands alone, or under a name that is never read."""
+    holder = call.module.tree.parents.get(call.node)
+    if isinstance(holder, cst.Assign) and len(holder.targets) == 1 and isinstance(holder.targets[0].target, cst.Name):
+        return call.module.name_counts[holder.targets[0].target.value] == 1
+    return isinstance(holder, cst.Expr)
 
 
 def happens_before(first: Call, second: Call) -> bool:

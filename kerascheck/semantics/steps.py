@@ -14,8 +14,8 @@ from kerascheck.semantics import library
 from kerascheck.semantics.functions import creates_state
 from kerascheck.semantics.loops import turns
 from kerascheck.semantics.places import receiver_text
-from kerascheck.semantics.repetition import is_inside
-from kerascheck.semantics.values import Call, Function, Instance, Scope, Value, options_of
+from kerascheck.semantics.repetition import is_conditional, is_inside
+from kerascheck.semantics.values import Call, Function, Instance, Made, Scope, Value, options_of
 
 if TYPE_CHECKING:
     from kerascheck.semantics.module import Module
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 
 _ENVIRONMENT = re.compile(r"(?:^|_)env(?:s|ironment|ironments)?\d*$", re.I)
+# A window that is drawn anew takes longer than a step that a person watches.
+_SHOWING = frozenset({"matplotlib.pyplot.pause", "matplotlib.pyplot.show", "matplotlib.pyplot.draw"})
 
 A_FEW_STEPS = 10
 """So many steps take no time worth a word, compiled or not."""
@@ -40,6 +42,7 @@ class EagerStep:
         turns: how often it runs at most; infinite where that is not known.
         needs_python: whether its function also does what a graph cannot, such as drawing with NumPy.
         is_compiled_in_part: whether it calls a tf.function under its tape, or a model whose ``call`` is one.
+        takes_optimizers: whether its function is handed one optimizer, then another: each makes its variables in its first step, and a tf.function only in its first call.
         makes: what its function makes anew each time although it has variables, which a tf.function may not: "tf.Variable", "The layer Dense", ...
     """
 
@@ -51,6 +54,7 @@ class EagerStep:
     turns: float
     needs_python: bool
     is_compiled_in_part: bool
+    takes_optimizers: bool
     makes: str | None
 
 
@@ -104,6 +108,8 @@ def eager_steps(module: Module) -> Iterator[EagerStep]:
         # A model that is copied in each turn cannot be copied in a graph.
         if any(other.name == "keras.models.clone_model" and region in other.scope.chain() for other in module.run.calls):
             continue
+        if any(other.name in _SHOWING and not is_conditional(other.scope, loop) for other in module.pipelines.calls_in(loop)):
+            continue
         if _asks_environment(region.module.tree, inner.node if inner is not None else frame.function.node) or _acts_on_values(module, tape.call):
             continue
         if inner is not None or frame.function is None or isinstance(frame.function.node, cst.Lambda):
@@ -115,7 +121,7 @@ def eager_steps(module: Module) -> Iterator[EagerStep]:
             needs_python = _needs_python(module, frame) or _draws(module, frame)
             is_function = inner is None and frame.function is not None
             makes = _makes_state(module, frame) if is_function else None
-            yield EagerStep(written, node, is_function, call, loop, turns(call.scope), needs_python, _calls_compiled(module, tape, call), makes)
+            yield EagerStep(written, node, is_function, call, loop, turns(call.scope), needs_python, _calls_compiled(module, tape, call), is_function and _optimizers(updates, call) > 1, makes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,6 +227,16 @@ def _makes_state(module: Module, frame: Scope) -> str | None:
         ),
         None,
     )  # fmt: skip
+
+
+def _optimizers(updates: list[Call], update: Call) -> int:
+    """How many optimizers are seen to do the work of one line."""
+    used = {
+        option.call.node
+        for other in updates if other.node is update.node
+        for option in options_of(other.receiver) if isinstance(option, Made) and option.call is not None
+    }  # fmt: skip
+    return len(used)
 
 
 def environment_loop(module: Module, scope: Scope) -> Scope | None:

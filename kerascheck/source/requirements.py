@@ -39,8 +39,8 @@ _VERSION = re.compile(r"\d+(?:\.\d+)*")
 def pinned_versions(path: str | os.PathLike[str]) -> dict[str, str]:
     """Version specifiers with an exact or upper bound that apply to the script at ``path``.
 
-    The nearest folder upwards whose requirements*.txt, pyproject.toml, setup.cfg, setup.py,
-    environment.yml or Dockerfile names a bounded version decides; where its own files do not
+    The nearest folder upwards whose requirements files, pyproject.toml, setup.cfg, setup.py,
+    conda environments or Dockerfile name a bounded version decides; where its own files do not
     name TensorFlow, also those in a folder of it named requirements, docker or conda. Of two
     bounds in one folder the newer one counts, under which TensorFlow repairs more by itself. TensorFlow
     is not newer than its last release for the newest Python that such a file allows. What cannot be
@@ -163,7 +163,8 @@ def _requirements(folder: Path) -> Iterator[tuple[str, str]]:
     except OSError:
         return
     for entry in entries:
-        if re.fullmatch(r"requirements.*\.txt", entry) or folder.name == "requirements" and entry.endswith(".txt"):
+        kind = kind_of(folder / entry)
+        if kind == "pip":
             for line in _text(folder / entry).splitlines():
                 yield from _requirement(line)
         elif entry == "pyproject.toml":
@@ -172,9 +173,9 @@ def _requirements(folder: Path) -> Iterator[tuple[str, str]]:
             yield from _from_setup_cfg(_text(folder / entry))
         elif entry == "setup.py":
             yield from _from_setup_py(_text(folder / entry))
-        elif entry in ("environment.yml", "environment.yaml"):
+        elif kind == "conda":
             yield from _from_conda(_text(folder / entry))
-        elif kind_of(entry) == "docker":
+        elif kind == "docker":
             text = _text(folder / entry)
             yield from _installed(text)
             for image in _base_images(text):

@@ -131,7 +131,7 @@ class Interpreter(Statements, Expressions, Calls, Datasets):
             instance = self._instance_of(function.owner) if function.kind != "classmethod" else function.owner
             hook = library.traced_hook(function.owner.external_bases(), function.name)
             if hook:
-                traced, tensors = traced or hook, True
+                traced, tensors = traced or (None if hook == "call" and _trains_itself(function.owner) else hook), True
         if function.node in self.reached:
             return
         saved = self.module, self.env, self.scope
@@ -159,6 +159,12 @@ class Interpreter(Statements, Expressions, Calls, Datasets):
                     finally:
                         self.scope = scope
         return instance
+
+
+def _trains_itself(cls: Class) -> bool:
+    """Whether a model has a ``fit`` of its own that leaves nothing to that of Keras, which would compile its ``call``."""
+    fit = cls.member("fit")
+    return isinstance(fit, Function) and "super" not in fit.module.tree.code_of(fit.node)
 
 
 def _users_first(functions: list[cst.FunctionDef]) -> list[cst.FunctionDef]:

@@ -439,7 +439,7 @@ class Statements:
             self._record(test, "tensorflow.Tensor.__bool__", "__bool__", value, Arguments([value]))
 
     def _decided(self, test: cst.BaseExpression) -> bool | None:
-        """The outcome of a test of nothing but parameters, where this call gives them known values; else None.
+        """The outcome of a test of literals, and of parameters that this call gives known values; else None.
 
         Settings of the module decide nothing: people switch them, and mean both ways. But what is
         switched off for debugging stays off.
@@ -451,6 +451,8 @@ class Statements:
             sides = self._decided(test.left), self._decided(test.right)
             deciding = isinstance(test.operator, cst.Or)
             return deciding if deciding in sides else None if None in sides else not deciding
+        if isinstance(test, (cst.Name, cst.Integer)) and (literal := literal_of(test)) is not None:
+            return bool(literal.value)
         if isinstance(test, cst.Name):
             value = self._parameter(test)
             if value is None and _DEBUGGING.search(test.value) and constant(self.env.lookup(test.value), True) is False:

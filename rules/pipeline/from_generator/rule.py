@@ -32,10 +32,11 @@ class FromGenerator(Rule):
 
     ## When it stays silent
 
-    - The generator gives whole batches: no `batch` follows, only one of a single element, or only under a condition. In `fit`
+    - The generator gives whole batches: no `batch` follows, only one of a single element, or only under a condition that is not around the generator, too. In `fit`
       that cost nothing measurable (ratio 1.06).
     - A generator of batches, or a `PyDataset`, given to `fit` directly: the same.
     - A `cache()` follows under no condition, so that the generator runs once.
+    - As an info, not a warning, where no training with it is seen, and where files are read behind it.
     - It stands in the function of a parallel `interleave`.
     - The dataset feeds only validation, evaluation, prediction, `adapt` or inspection.
     - Graph code of TensorFlow 1: sessions, placeholders, estimators, `disable_eager_execution`.
@@ -89,5 +90,5 @@ class FromGenerator(Rule):
                 "This generator gives one example at a time to Python's lock; yield whole batches, or read with tf.data operations.",
                 because="Every example costs a call into Python, which nothing can make parallel"
                 + ("; beside the files that are read behind it, that is little." if names else "."),
-                severity=Severity.INFO if names else Severity.WARNING,
+                severity=Severity.WARNING if op.feeds_training and not names else Severity.INFO,
             )

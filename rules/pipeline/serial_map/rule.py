@@ -48,8 +48,8 @@ class SerialMap(Rule):
       did not help (ratio 1.0). See `py-function-in-map`.
     - `f` has no state, and the options of the dataset set `experimental_optimization.map_parallelization = True`, which older versions obey, too.
     - The map is in the function of an interleave that already runs in parallel.
-    - As an info, not a warning, where nothing but picking, repacking and reshaping is done, where `tf.print` is all that is stateful, and where no
-      training with the dataset is seen.
+    - As an info, not a warning, where nothing but picking, repacking and reshaping is done, where `tf.print` is all that is stateful, where
+      a `cache` keeps what comes out, and where no training with the dataset is seen.
     - Determinism is asked for, by `enable_op_determinism` or `TF_DETERMINISTIC_OPS`.
     - Graph code of TensorFlow 1: sessions, placeholders, estimators, `disable_eager_execution`.
 
@@ -127,7 +127,9 @@ class SerialMap(Rule):
             stays_serial = severity is Severity.WARNING
             unsure = not op.feeds_training and given is None and outer is None
             prints = state is not None and state.call.name == "tensorflow.print"
-            if stays_serial and (unsure or prints or state is None and op.facts.only_picks):
+            # What a cache keeps is done once.
+            once = state is not None and op.followed_by(module.pipelines, "cache")
+            if stays_serial and (unsure or prints or once or state is None and op.facts.only_picks):
                 severity = Severity.INFO
             yield self.finding(
                 op,

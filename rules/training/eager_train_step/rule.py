@@ -41,7 +41,8 @@ class EagerTrainStep(Rule):
       calls `predict`, NumPy or `random`. A step in a function of its own, of nothing but TensorFlow, is reported there too.
     - The loop or function of the step calls any method of an `env`, or the code under the tape goes on with what Python makes
       of numbers that it read from a tensor, as in `actions = space.decode(chosen.numpy())`.
-    - The step is not reached from a loop, or stands in a test; `fit` trains another model in the same turn.
+    - The step is not reached from a loop, or stands in a test; `fit` trains another model in the same turn, or every turn draws a picture
+      for somebody who watches (`plt.pause`, `plt.show`).
     - The loops around it make at most 10 turns in total, as literals tell. Up to 100 it is an info: tracing takes about as long.
     - It calls a model of `tf.saved_model.load` or `hub.load`, which is compiled already. Where it calls another `tf.function`, or the `call` of the model is one, it is an info.
     - A function of the same name is compiled elsewhere in the file: the two are there to be compared. Not where it only takes the place
@@ -59,7 +60,8 @@ class EagerTrainStep(Rule):
     Unsafe: Python statements in the body would run while tracing only, so `print`, list appends and
     `.numpy()` change their meaning or fail. Look for such things before the fix is applied. For a step
     that is written into a loop there is a message but no fix, and none for one that makes a `tf.Variable` or a layer with weights
-    each time: `tf.function` raises a ValueError for that. For a body of tensor operations the
+    each time: `tf.function` raises a ValueError for that, as it does where the step is handed a second optimizer, whose variables
+    are not there yet (tried with TensorFlow 2.21). For a body of tensor operations the
     numbers stay the same up to rounding; random draws may come in another order.
 
     ## Precision
@@ -92,6 +94,8 @@ class EagerTrainStep(Rule):
                 step,
                 f"This training step runs eagerly, operation by operation; make {makes} once, outside of it, and decorate it with @tf.function."
                 if makes
+                else "This training step runs eagerly, operation by operation; make a tf.function of it for each optimizer."
+                if step.takes_optimizers
                 else "This training step runs eagerly, operation by operation; decorate it with @tf.function."
                 if step.is_function and not step.needs_python
                 else "This training step runs eagerly, operation by operation; move what its tape records into a function decorated with @tf.function."
@@ -104,6 +108,6 @@ class EagerTrainStep(Rule):
                 )
                 + (f" In {step.turns:.0f} steps that is about what tracing takes." if step.turns <= SHORT_LOOP else ""),
                 severity=Severity.INFO if step.turns <= SHORT_LOOP or step.is_compiled_in_part else Severity.WARNING,
-                fix=compile_step(step.module, step.node) if step.is_function and not step.needs_python and not makes else None,
+                fix=compile_step(step.module, step.node) if step.is_function and not step.needs_python and not makes and not step.takes_optimizers else None,
                 related=((step.update, "the weights are updated here"), (step.loop, "in this loop")),
             )

@@ -1,12 +1,11 @@
 import re
 from collections.abc import Iterator
 
-import libcst as cst
 
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.fixes import drop_argument
-from kerascheck.semantics.places import Place
+from kerascheck.semantics.places import Place, is_left_unused
 from kerascheck.semantics.values import Call, Const, Group, Value, constant
 
 _OFTEN = 20
@@ -120,8 +119,7 @@ class HeavyCallback(Rule):
             # Who opens TensorBoard beside it looks at what is recorded.
             watched = _OPENED.search(call.module.source.commands + call.module.text) or call.module.mentions(_SYNCHRONISED)
             # A callback that no name is bound to, and no call is given, is never called back.
-            unused = isinstance(call.module.tree.parents.get(call.node), cst.Expr)
-            for argument, what, cost in () if watched or unused or module.program.is_optional(call.scope) else _recordings(call):
+            for argument, what, cost in () if watched or is_left_unused(call) or module.program.is_optional(call.scope) else _recordings(call):
                 yield self.finding(
                     Place(call.module, call.arguments.nodes.get(argument) or call.node),
                     f"{argument} makes TensorBoard {what}; leave it out unless somebody looks at that.",

@@ -4,6 +4,7 @@ from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.fixes import drop_argument, replace_generator_method
 from kerascheck.semantics.places import Place, handles_versions
+from kerascheck.semantics.values import Made, options_of
 
 
 class RemovedFitArgument(Rule):
@@ -87,6 +88,8 @@ class RemovedFitArgument(Rule):
         if module.runtime.keras < 3 or module.program.chooses_legacy_keras:
             return
         for call in module.program.model_calls("fit_generator", "evaluate_generator", "predict_generator"):
+            if _is_made_by_old_keras(call.receiver):
+                continue
             # A name that stands for one of two methods was chosen by a version.
             if not handles_versions(call.scope) and isinstance(call.node.func, cst.Attribute) and call.node.func.attr.value == call.attribute:
                 new = call.attribute.removesuffix("_generator")
@@ -97,7 +100,7 @@ class RemovedFitArgument(Rule):
                     fix=replace_generator_method(call, new),
                 )
         for call in module.program.model_calls("fit", "evaluate", "predict"):
-            if handles_versions(call.scope):
+            if handles_versions(call.scope) or _is_made_by_old_keras(call.receiver):
                 continue
             for name in ("workers", "use_multiprocessing", "max_queue_size"):
                 if (argument := call.arguments.nodes.get(name)) is not None:
@@ -107,3 +110,9 @@ class RemovedFitArgument(Rule):
                         because="Keras 3 raises a TypeError for it.",
                         fix=drop_argument(call, name, safe=False),
                     )
+
+
+def _is_made_by_old_keras(model):
+    """Whether another module makes a model, and imports what Keras 3 is not."""
+    made = [option.call for option in options_of(model) if isinstance(option, Made) and option.call is not None]
+    return any(call.module.runtime.keras < 3 for call in made)
