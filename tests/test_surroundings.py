@@ -257,7 +257,7 @@ def test_what_explains_a_setting_is_a_comment_about_it(tmp_path, comment, said):
         ("KC309", "model.compile('adam', 'mse', run_eagerly=True)"),
         ("KC309", "tf.debugging.enable_check_numerics()"),
         ("KC310", "model.compile('adam', 'mse', jit_compile=False)"),
-        ("KC412", "board = tf.keras.callbacks.TensorBoard('logs', histogram_freq=1)"),
+        ("KC412", "use(tf.keras.callbacks.TensorBoard('logs', histogram_freq=1))"),
         ("KC412", "tf.keras.callbacks.ModelCheckpoint('m', save_freq=5)"),
     ],
 )
