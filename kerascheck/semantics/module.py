@@ -48,7 +48,7 @@ _GRAPH_CODE = re.compile(
     r"trainable_variables|global_variables|global_variables_initializer)\b|"
     r"\b(?:(?:Singular)?Monitored(?:Training)?Session|SessionRunHook|import_meta_graph|reset_default_graph|feed_dict\s*=)"
 )
-# A function that runs a saved graph, beside which others run Keras.
+# A function that loads or runs a saved graph, beside which others run Keras.
 _FUNCTION = re.compile(r"^def .*?(?=^[^\s)#]|\Z)", re.M | re.S)
 _RUNS_SAVED_GRAPH = re.compile(r"\bSession\(\s*graph\s*=\s*(\w+)")
 # Strings of one line, and in the group what looks like them and is none: comments, and docstrings, which tell what code is written for.
@@ -205,11 +205,13 @@ class Module:
 
     @cached_property
     def _beside_saved_graphs(self) -> str:
-        """Its text but for the functions that run a graph they are given, as those that try each format of a saved model do."""
+        """Its text but for the functions that load a graph, or run one they are given, as programs that try each format of a saved model have them."""
         if not self.mentions(_RUNS_SAVED_GRAPH):
             return self.text
 
         def kept(function: re.Match[str]) -> str:
+            if "GraphDef" in function[0]:
+                return ""
             graph = _RUNS_SAVED_GRAPH.search(function[0])
             header = function[0].partition(":\n")[0]
             return "" if graph is not None and re.search(rf"[(,]\s*{graph[1]}\s*[,)=:]", header) else function[0]

@@ -6,11 +6,13 @@ between releases get the name they have today.
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 
 # Longest first: the first prefix that fits is replaced.
 _PREFIXES = (
     ("tensorflow.python.keras.", "keras."),
+    ("tensorflow._api.v2.v2.", "tensorflow."),
     ("tensorflow._api.v2.", "tensorflow."),
     ("tensorflow._api.v1.", "tensorflow."),
     ("tensorflow.compat.v2.", "tensorflow."),
@@ -24,12 +26,16 @@ _PREFIXES = (
     ("tensorflow.contrib.data.", "tensorflow.data.experimental."),
     ("tensorflow.keras.", "keras."),
     ("tf_keras.", "keras."),
+    # What editors import by themselves.
+    ("keras._tf_keras.keras.", "keras."),
+    ("keras.api._v2.keras.", "keras."),
     ("keras.src.", "keras."),
     ("keras.api.", "keras."),
     ("keras.legacy.", "keras."),
     ("keras.layers.experimental.preprocessing.", "keras.layers."),
     ("keras.layers.experimental.", "keras.layers."),
     ("keras.layers.preprocessing.", "keras.layers."),
+    ("keras.optimizer_v2.", "keras.optimizers."),
     ("keras.optimizers.legacy.", "keras.optimizers."),
     ("keras.optimizers.experimental.", "keras.optimizers."),
     ("keras.mixed_precision.experimental.", "keras.mixed_precision."),
@@ -39,6 +45,9 @@ _PREFIXES = (
     ("tensorflow_datasets.core.", "tensorflow_datasets."),
     ("jax.numpy.", "jax.numpy."),
 )
+
+# The modules that hold the classes of a public namespace, all of lower case.
+_WRITTEN_IN = re.compile(r"^keras\.(layers|callbacks|losses|metrics|models|optimizers(?:\.schedules)?)(?:\.(?!schedules\b)[a-z_0-9]+)+\.(?=[A-Z]\w*$)")
 
 _SHORT_LAYERS = {
     "MaxPool": "MaxPooling", "AvgPool": "AveragePooling", "GlobalMaxPool": "GlobalMaxPooling", "GlobalAvgPool": "GlobalAveragePooling",
@@ -55,6 +64,16 @@ _ALIASES = {
     "keras.engine.training.Model": "keras.Model",
     "keras.engine.sequential.Sequential": "keras.Sequential",
     "keras.training.Model": "keras.Model",
+    "keras.engine.functional.Functional": "keras.Model",
+    "keras.models.Functional": "keras.Model",
+    "keras.export.tfsm_layer.TFSMLayer": "keras.layers.TFSMLayer",
+    "keras.saving.saving_api.load_model": "keras.models.load_model",
+    "keras.engine.saving.load_model": "keras.models.load_model",
+    "keras.trainers.data_adapters.py_dataset_adapter.PyDataset": "keras.utils.PyDataset",
+    "keras.utils.image_dataset_utils.image_dataset_from_directory": "keras.utils.image_dataset_from_directory",
+    "tensorflow.python.data.Dataset": "tensorflow.data.Dataset",
+    "tensorflow.python.data.ops.dataset_ops.Dataset": "tensorflow.data.Dataset",
+    "tensorflow.python.data.ops.dataset_ops.DatasetV2": "tensorflow.data.Dataset",
     # Its train_step calls compute_loss, as that of Keras 3 does (tensorflow_recommenders/models/base.py, 0.7.3).
     "tensorflow_recommenders.Model": "keras.Model",
     "tensorflow_recommenders.models.Model": "keras.Model",
@@ -128,11 +147,7 @@ def canonical(dotted: str) -> str:
             if dotted.startswith(prefix) and prefix != replacement:
                 dotted = replacement + dotted[len(prefix) :]
                 break
+        # keras.layers.recurrent.LSTM and keras.layers.core.dense.Dense are keras.layers.LSTM and Dense.
+        dotted = _WRITTEN_IN.sub(r"keras.\1.", dotted)
         dotted = _ALIASES.get(dotted, dotted)
-    family, _, rest = dotted.partition("keras.layers.")
-    # keras.layers.recurrent.LSTM and keras.layers.core.dense.Dense are keras.layers.LSTM and Dense.
-    if not family and "." in rest:
-        owner, _, last = rest.rpartition(".")
-        if owner.islower() and last[:1].isupper():
-            return "keras.layers." + last
     return dotted

@@ -1,5 +1,7 @@
 """Names: every spelling of a symbol is one name, and whatever shadows it takes it away."""
 
+import operator
+
 import pytest
 from snippets import load, shown
 
@@ -35,6 +37,11 @@ from kerascheck.semantics.values import UNKNOWN, Const, External
         ("tensorflow.random_uniform", "tensorflow.random.uniform"),
         ("tensorflow.py_func", "tensorflow.py_function"),
         ("tensorflow.image.decode_jpeg", "tensorflow.io.decode_jpeg"),
+        ("keras._tf_keras.keras.models.load_model", "keras.models.load_model"),
+        ("keras.api._v2.keras.Sequential", "keras.Sequential"),
+        ("tensorflow._api.v2.v2.keras.layers.LSTM", "keras.layers.LSTM"),
+        ("keras.optimizers.optimizer_v2.adam.Adam", "keras.optimizers.Adam"),
+        ("tensorflow.python.data.ops.dataset_ops.DatasetV2", "tensorflow.data.Dataset"),
         # Not what they look like.
         ("keras_tuner.layers.Dense", "keras_tuner.layers.Dense"),
         ("mytensorflow.keras.Model", "mytensorflow.keras.Model"),
@@ -44,6 +51,16 @@ from kerascheck.semantics.values import UNKNOWN, Const, External
 def test_every_spelling_has_one_name(spelling, name):
     assert canonical(spelling) == name
     assert canonical(name) == name
+
+
+@pytest.mark.parametrize("namespace", "layers callbacks losses metrics models optimizers optimizers.schedules".split())
+def test_classes_have_their_name_in_the_module_that_keras_keeps_them_in(namespace):
+    keras = pytest.importorskip("keras")
+    exported = vars(operator.attrgetter(namespace)(keras))
+    classes = {name: value for name, value in exported.items() if isinstance(value, type) and value.__name__ == name}
+    assert classes
+    for name, value in classes.items():
+        assert canonical(f"{value.__module__}.{name}") == canonical(f"keras.{namespace}.{name}")
 
 
 @pytest.mark.parametrize(

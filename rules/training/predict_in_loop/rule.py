@@ -6,6 +6,7 @@ from kerascheck.semantics.compiled import counting_branch
 from kerascheck.semantics.fixes import rename_method
 from kerascheck.semantics.loops import bound_in, turns, varies
 from kerascheck.semantics.places import in_session, seen_in
+from kerascheck.semantics.repetition import is_conditional
 from kerascheck.semantics.steps import environment_loop
 from kerascheck.semantics.values import Const, constant, datasets_in
 
@@ -144,9 +145,9 @@ def _places(call, loop):
 
 
 def _is_for_people(call, loop):
-    """Whether every turn shows a picture or waits for an answer, not one in several."""
+    """Whether every turn shows a picture or waits for an answer, not one in several or some under a condition."""
     shows = (call.name or "").startswith(("matplotlib.", "builtins.input")) or call.name is None and call.attribute in _OF_AXES
-    return shows and counting_branch(call.scope, loop) is None
+    return shows and not is_conditional(call.scope, loop)
 
 
 def _trains_long(call, loop):
