@@ -19,6 +19,10 @@ LAST_FOR_PYTHON = {(2, 7): (2, 1), (3, 5): (2, 3), (3, 6): (2, 6), (3, 7): (2, 1
 """The last release of TensorFlow with wheels for a version of Python, which no newer one has (wheels of the package index, for Linux)."""
 _PYTHON_RELEASES = (*LAST_FOR_PYTHON, *((3, minor) for minor in range(10, 15)))
 
+LAST_FOR_NUMPY = {(1, 22): (2, 11), (1, 23): (2, 13), (1, 26): (2, 17)}
+"""The last release of TensorFlow that takes a NumPy older than this (``Requires-Dist`` of tensorflow-cpu 2.12 to 2.20)."""
+_NUMPY_RELEASES = (*((1, minor) for minor in range(7, 27)), *((2, minor) for minor in range(5)))
+
 KERAS_3_SINCE = (2, 16)
 """``tf.keras`` is Keras 3 from TensorFlow 2.16 on (release notes)."""
 
@@ -199,6 +203,15 @@ def newest_for_python(specifiers: Iterable[str]) -> tuple[int, int] | None:
     allowed = [newest_allowed(specifier, _PYTHON_RELEASES) for specifier in specifiers]
     pythons = [python for python in allowed if python is not None]
     return LAST_FOR_PYTHON.get(max(pythons)) if pythons and len(pythons) == len(allowed) else None
+
+
+def newest_for_numpy(specifiers: Iterable[str]) -> tuple[int, int] | None:
+    """The newest TensorFlow for the newest NumPy that any of some specifiers allows; None where that is not known, or is the newest of all."""
+    allowed = [newest_allowed(specifier, _NUMPY_RELEASES) for specifier in specifiers]
+    newest = max((numpy for numpy in allowed if numpy is not None), default=None)
+    if newest is None or None in allowed:
+        return None
+    return next((last for numpy, last in LAST_FOR_NUMPY.items() if newest < numpy), None)
 
 
 def parse_version(text: str) -> tuple[int, int]:

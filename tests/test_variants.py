@@ -42,6 +42,8 @@ SAMPLED = "class Noise(layers.Layer):\n    def call(self, x):\n        return x 
 OWN_FIT = "class Net(keras.Model):\n    def call(self, x):\n        return self.solver.predict(tf.reduce_sum(x).numpy())\n    def fit(self, x):\n        {}\n"
 PADDED = "@tf.function\ndef step(x): return x * 2\nds = tf.data.Dataset.list_files('*').map(lambda x: {}).padded_batch(8)\n\nfor x in ds: step(x)\n"
 SAVED_GRAPH = "def run_keras(model, x):\n    return model.predict(x)\ndef run_graph(graph, x):\n    with tf.compat.v1.Session(graph={}) as session:\n        return session.run('out:0', feed_dict={{'in:0': x}})\nmodel = keras.models.load_model('a.keras')\nfor x in load():\n    run_keras(model, x)\n"
+DEALT = "import tensorflow_datasets as tfds\n" + MODEL + "ds = tfds.load('mnist', split='train', shuffle_files={}).batch(8).shuffle(9)\nmodel.fit(ds)\n"
+READER = "import cv2\n" + MODEL + "def read():\n    images = []\n    for path in names():\n        images.append(cv2.imread(path))\n    {}\nmodel.fit(np.array(list(read())), y)\n"
 COUNTED = "class Steps({}):\n    def __init__(self):\n        self.steps = {}\n    @tf.function\n    def run(self, x):\n        self.total = tf.reduce_sum(x)\n        {}\nsteps = Steps()\nfor x in load():\n    steps.run(x)\n"
 
 
@@ -325,6 +327,18 @@ COUNTED = "class Steps({}):\n    def __init__(self):\n        self.steps = {}\n 
         ("KC108", MODEL + MAPPED.replace("self.size = 3", "self.size = options.x").format("return self.x"), []),
         # The condition around a pipeline is not one within it.
         ("KC109", GENERATED.format("").replace("model.fit", "if train:\n    model.fit"), [8]),
+        # What is written for Keras 1 does not meet Keras 3.
+        ("KC414", MODEL + "model.fit_generator(load(), epochs=3)\n", [7]),
+        ("KC414", MODEL + "model.fit_generator(load(), samples_per_epoch=len(x), nb_epoch=3)\n", []),
+        ("KC414", "nb_epoch = 3\n" + MODEL + "model.fit_generator(load(), epochs=nb_epoch)\n", [8]),
+        ("KC414", "keras_2 = int(keras.__version__[0]) > 1\n" + MODEL + "if keras_2:\n    model.fit_generator(load())\n", []),
+        # Python is where a decorator says so.
+        ("KC201", "@tf.py_function(Tout=tf.bool)\ndef flags(x):\n    return np.zeros_like(x)\n" + HELPED.format("flags(x)"), []),
+        # A generator reads what it is asked for; one row is one row.
+        ("KC112", READER.format("yield images"), []),
+        ("KC112", READER.format("return images"), [11]),
+        ("KC411", MODEL + "for i in range(9000):\n    model.fit(state(), reward(), batch_size=4)\n", [8]),
+        ("KC411", "import gym\nenv = gym.make('Game')\n" + MODEL + "for i in range(9000):\n    state, reward, done, info = env.step(0)\n    model.fit(state, reward, batch_size=4)\n", []),
         # Beside functions that run saved graphs others run Keras.
         ("KC405", SAVED_GRAPH.format("graph"), [6]),
         ("KC405", SAVED_GRAPH.format("saved"), []),
@@ -528,6 +542,15 @@ def test_a_hundred_eager_steps_take_as_long_as_tracing(tmp_path, turns, severity
         ("KC109", GENERATED.format(".map(lambda x: tf.io.decode_png(tf.io.read_file(x)))"), "info"),
         ("KC109", GENERATED.format(".map(lambda x: x * 2)"), "warning"),
         ("KC109", "def load_data(): return tf.data.Dataset.from_generator(names, tf.string).batch(8)\n", "info"),
+        # A hundred predicts take ten seconds.
+        ("KC405", MODEL + "model.fit(x, y)\nfor i in range(100):\n    model.predict(x[i])\n", "info"),
+        ("KC405", MODEL + "model.fit(x, y)\nfor i in range(101):\n    model.predict(x[i])\n", "warning"),
+        ("KC111", MODEL + "x = np.ones((99, 8, 8, 3))\nmodel.fit(keras.preprocessing.image.ImageDataGenerator().flow(x, y))\n", "info"),
+        ("KC111", MODEL + "x = np.ones((99, 8, 8, 3))\nmodel.fit(keras.preprocessing.image.ImageDataGenerator(rotation_range=9).flow(x, y))\n", "warning"),
+        ("KC115", DEALT.format("True"), "info"),
+        ("KC115", DEALT.format("False"), "warning"),
+        ("KC103", MODEL + "model.fit(tf.data.Dataset.from_tensor_slices(x).map(tf.io.decode_png).map(lambda x: x / 255).batch(8))\n", "info"),
+        ("KC103", MODEL + "model.fit(tf.data.Dataset.from_tensor_slices(x).map(lambda x: x / 255).batch(8))\n", "warning"),
         # What a cache keeps is done once.
         ("KC101", MODEL + "model.fit(tf.data.Dataset.from_tensor_slices(x).map(tf.image.random_flip_left_right).batch(8))\n", "warning"),
         ("KC101", MODEL + "model.fit(tf.data.Dataset.from_tensor_slices(x).map(tf.image.random_flip_left_right).cache().batch(8))\n", "info"),
@@ -550,6 +573,9 @@ def test_how_much_it_matters(tmp_path, rule, code, severity):
     [
         ("", "decorate it"),
         ("x = x[random.randrange(9)]", "move what its tape records"),
+        ("[].append(x)", "decorate it"),
+        ("keep['loss'].append(x)", "move what its tape records"),
+        ("model.log['loss'].append(x)", "move what its tape records"),
         ("noise()", "make tf.Variable once"),
         ("keras.layers.Dense(3)(x)", "make the layer Dense once"),
         ("if keep is None: noise()", "decorate it"),

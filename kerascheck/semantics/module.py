@@ -66,6 +66,13 @@ _DIRECTIVE = re.compile(r"#\s*(?:noqa|kerascheck|KC\d|type:|pylint|pragma|ruff)"
 # A title of what follows, by its number, its rule or because it only says what is called, and code that was commented out.
 _TITLE = re.compile(r"#+\s*(?:\d+(?:\.\d+)*\s*[.):]|[-=*~]{3,}|(?:step|part|section)\s*\d|(?:now |then |let'?s |we )?compil(?:e|es|ing)\b[^.]{0,12}\b(?:model|network|it)\b)", re.I)
 _CODE = re.compile(r"#\s*(?:[\w.\[\]\"']+\s*=\s*[^=\s]\S*\s*$|[\w.]*\w\(|[\w.]+\s*=\s*[\w.]+\()")
+# Arguments and modules that went with Keras 2: what uses them runs with Keras 1, or with a package of Keras 2 that still translates them.
+_MAY_BE_OF_KERAS_1 = re.compile(r"nb_epoch|samples_per_epoch|nb_val_samples|border_mode|visualize_util|inner_init")
+_OF_KERAS_1 = re.compile(
+    r"\.fit(?:_generator)?\((?:[^()]|\([^()]*\))*?[(,\s](?:nb_epoch|samples_per_epoch|nb_val_samples)\s*="
+    r"|\b(?:Convolution|Conv|MaxPooling|AveragePooling)\w*\((?:[^()]|\([^()]*\))*?[(,\s]border_mode\s*="
+    r"|\bkeras\.utils\.visualize_util\b|[(,\s]inner_init\s*=\s*[\"']"
+)
 _BACKEND = re.compile(r"""KERAS_BACKEND["']\]?\s*[=,:]\s*["'](tensorflow|jax|torch)["']""")
 # What makes models in tensorflow.python.keras is a copy of Keras 2 inside of TensorFlow, whatever version of Keras is beside it.
 _LEGACY = re.compile(
@@ -397,6 +404,8 @@ class Project:
         pinned = newest_allowed(pins["keras"], KERAS_RELEASES) if "keras" in pins else None
         # Keras 2.3 was made for TensorFlow 2.1 and older; beside a newer one it is tf.keras that counts.
         multi_backend = settings.keras is None and pinned is not None and pinned < (2, 4) and (target or (2, 1)) <= (2, 1)
+        if pinned is None and target is None and settings.keras is None and _MAY_BE_OF_KERAS_1.search(text) and _OF_KERAS_1.search(text):
+            multi_backend = True
         target = target or ((2, 1) if multi_backend else NEWEST_TENSORFLOW)
         backend = settings.backend
         if backend is None:
@@ -404,7 +413,7 @@ class Project:
             backend = written[1] if written else "tensorflow"
         if settings.keras is not None:
             keras = int(settings.keras)
-        elif _LEGACY.search(text) or _GRAPH_SWITCH.search(text):
+        elif multi_backend or _LEGACY.search(text) or _GRAPH_SWITCH.search(text):
             # Nothing of Keras 3 is trained without eager execution: fit raises a RuntimeError (tried with Keras 3.15).
             keras = 2
         else:

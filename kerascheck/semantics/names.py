@@ -66,7 +66,6 @@ _ALIASES = {
     "keras.training.Model": "keras.Model",
     "keras.engine.functional.Functional": "keras.Model",
     "keras.models.Functional": "keras.Model",
-    "keras.export.tfsm_layer.TFSMLayer": "keras.layers.TFSMLayer",
     "keras.saving.saving_api.load_model": "keras.models.load_model",
     "keras.engine.saving.load_model": "keras.models.load_model",
     "keras.trainers.data_adapters.py_dataset_adapter.PyDataset": "keras.utils.PyDataset",

@@ -81,7 +81,7 @@ def is_expected_to_raise(scope: Scope) -> bool:
     return False
 
 
-_VERSION_NAME = re.compile(r"version|is_v[12]|(?:^|_)tf_?[12](?:_|$)|^hasattr$|^executing_eagerly$|^(?:is_)?keras_3$", re.I)
+_VERSION_NAME = re.compile(r"version|is_v[12]|(?:^|_)tf_?[12](?:_|$)|^hasattr$|^executing_eagerly$|^(?:is_)?keras_?[123]$", re.I)
 
 
 def handles_versions(scope: Scope) -> bool:

@@ -15,6 +15,7 @@ from kerascheck.semantics.functions import creates_state
 from kerascheck.semantics.loops import turns
 from kerascheck.semantics.places import receiver_text
 from kerascheck.semantics.repetition import is_conditional, is_inside
+from kerascheck.semantics.traced import is_captured
 from kerascheck.semantics.values import Call, Function, Instance, Made, Scope, Value, options_of
 
 if TYPE_CHECKING:
@@ -212,8 +213,14 @@ def _needs_python(module: Module, frame: Scope) -> bool:
 
 
 def _draws(module: Module, frame: Scope) -> bool:
-    """Whether a function, or what it calls, draws with Python or NumPy, or copies objects: each trace would keep what it drew or copied."""
-    return any((call.name or "").startswith(("random.", "numpy.random.", "copy.")) and frame in call.scope.frames() for call in module.run.calls)
+    """Whether a function, or what it calls, draws with Python or NumPy, or copies objects: each trace would keep what it drew or copied.
+
+    Or it keeps something in a list from outside, where a trace leaves a tensor without a value.
+    """
+    return any(
+        (call.name or "").startswith(("random.", "numpy.random.", "copy.")) and frame in call.scope.frames() or call.attribute == "append" and call.scope.frame is frame and is_captured(call)
+        for call in module.run.calls
+    )
 
 
 def _makes_state(module: Module, frame: Scope) -> str | None:

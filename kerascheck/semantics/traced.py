@@ -322,7 +322,7 @@ def _is_seed(call: Call) -> bool:
 
 
 def is_captured(call: Call) -> bool:
-    """Whether the receiver of a method call is a variable from outside of the function that calls it.
+    """Whether the receiver of a method call is a variable from outside of the function that calls it, or an item of one.
 
     In compiled code, from outside of what is compiled: a list of the function around may be made anew in every trace.
     """
@@ -330,6 +330,8 @@ def is_captured(call: Call) -> bool:
     receiver = call.node.func.value if isinstance(call.node, cst.Call) and isinstance(call.node.func, cst.Attribute) else None
     if function is None or receiver is None:
         return False
+    while isinstance(receiver, cst.Subscript):
+        receiver = receiver.value
     if isinstance(receiver, cst.Attribute):
         return True
     if not isinstance(receiver, cst.Name):

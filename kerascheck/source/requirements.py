@@ -43,8 +43,8 @@ def pinned_versions(path: str | os.PathLike[str]) -> dict[str, str]:
     conda environments or Dockerfile name a bounded version decides; where its own files do not
     name TensorFlow, also those in a folder of it named requirements, docker or conda. Of two
     bounds in one folder the newer one counts, under which TensorFlow repairs more by itself. TensorFlow
-    is not newer than its last release for the newest Python that such a file allows. What cannot be
-    read is left out.
+    is not newer than its last release for the newest Python, and for the newest NumPy, that such a file
+    allows. What cannot be read is left out.
 
     Returns:
         ``tensorflow``, ``keras`` and ``tf-keras`` to specifiers such as ``==2.15.0``,
@@ -54,7 +54,7 @@ def pinned_versions(path: str | os.PathLike[str]) -> dict[str, str]:
 
 
 def wants_cpu(path: str | os.PathLike[str]) -> bool:
-    """Whether the nearest requirements that name TensorFlow ask for its build without GPUs, tensorflow-cpu."""
+    """Whether the nearest requirements that name TensorFlow ask for a build without GPUs, tensorflow-cpu or tensorflow-intel."""
     return _wants_cpu(os.path.dirname(os.path.abspath(path)))
 
 
@@ -127,10 +127,12 @@ def _pins(folder: str) -> tuple[tuple[str, str], ...]:
 
 
 def _for_python(pins: dict[str, str], stated: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Pins with a TensorFlow that is there for the Python that requirements ask for, where there is one."""
-    from kerascheck.runtime import TENSORFLOW_RELEASES, newest_allowed, newest_for_python
+    """Pins with a TensorFlow that is there for the Python, and works with the NumPy, that requirements ask for, where there is one."""
+    from kerascheck.runtime import TENSORFLOW_RELEASES, newest_allowed, newest_for_numpy, newest_for_python
 
-    last = newest_for_python({re.sub(r"\s+", "", specifier) for name, specifier in stated if _normalized(name) == "python"})
+    asked = {package: {re.sub(r"\s+", "", specifier) for name, specifier in stated if _normalized(name) == package} for package in ("python", "numpy")}
+    found = [last for last in (newest_for_python(asked["python"]), newest_for_numpy(asked["numpy"])) if last is not None]
+    last = min(found, default=None)
     own = pins.get("tensorflow", "")
     if last is None or (newest_allowed(own, TENSORFLOW_RELEASES) or last) <= last:
         return pins
@@ -143,7 +145,8 @@ def _wants_cpu(folder: str) -> bool:
     builds = {_normalized(name) for name, _ in _stated(folder) if _package(name) == "tensorflow"}
     parent = os.path.dirname(folder)
     if builds or parent == folder or os.path.exists(os.path.join(folder, ".git")):
-        return "tensorflow-cpu" in builds and len(builds) == 1
+        # That for native Windows, which a freeze lists beside the package itself, knows no GPU since 2.11, its first release.
+        return "tensorflow-intel" in builds or "tensorflow-cpu" in builds and len(builds) == 1
     return _wants_cpu(parent)
 
 
@@ -152,8 +155,15 @@ def _stated(folder: str) -> tuple[tuple[str, str], ...]:
     """The requirements of a folder's own files, or where these do not name TensorFlow, of its folders that projects keep them in."""
     stated = list(_requirements(Path(folder)))
     if not any(_package(name) for name, _ in stated):
-        stated += (pair for kept in sorted(_FOLDERS) for pair in _requirements(Path(folder, kept)))
+        stated += (pair for kept in _kept_in(folder) for pair in _requirements(kept))
     return tuple(stated)
+
+
+def _kept_in(folder: str) -> list[Path]:
+    try:
+        return [Path(folder, name) for name in sorted(os.listdir(folder)) if name.lower() in _FOLDERS]
+    except OSError:
+        return []
 
 
 def _requirements(folder: Path) -> Iterator[tuple[str, str]]:

@@ -43,6 +43,8 @@ def forget():
         ("environment.yml", "dependencies:\n  - tensorflow-gpu=2.4.1=h8a7_0\n", {"tensorflow": "==2.4.1.*"}),
         ("environment-gpu.yaml", "dependencies:\n  - tensorflow-gpu=1.13\n", {"tensorflow": "==1.13.*"}),
         ("gpu_requirements.txt", "tensorflow==2.4\n", {"tensorflow": "==2.4"}),
+        ("requirements.txt", "tensorflow\nnumpy==1.22.4\n", {"tensorflow": "<2.14"}),
+        ("requirements.txt", "tensorflow>=2.10\nnumpy<2\n", {}),
         ("setup.py", "from setuptools import setup\nNEEDS = ['numpy', 'tensorflow-gpu<2.5']\nsetup(name='a', install_requires=NEEDS)\n", {"tensorflow": "<2.5"}),
         ("setup.py", "import setuptools\nsetuptools.setup(install_requires=['keras==2.4'], extras_require={'x': ['tensorflow==1.15']})\n", {"keras": "==2.4"}),
         ("setup.py", "extra = {'old': ['tensorflow>=1.15,<2'], 'new': ['tensorflow>=2.4']}\nsetup(install_requires=['numpy'], extras_require=extra)\n", {}),

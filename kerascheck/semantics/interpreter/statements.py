@@ -707,6 +707,10 @@ class Statements:
         if isinstance(decorator, cst.Attribute) and decorator.attr.value in ("setter", "deleter", "getter", "register"):
             self.eval(decorator)
             return value
+        maker = self.eval(decorator.func) if isinstance(decorator, cst.Call) else None
+        if isinstance(maker, External) and maker.name in library.PY_FUNCTIONS:
+            # TensorFlow calls it with arrays, wherever that is.
+            return UNKNOWN
         wrapper = self.eval(decorator)
         name = wrapper.name if isinstance(wrapper, (External, Made)) else None
         if name in library.METHOD_KINDS:

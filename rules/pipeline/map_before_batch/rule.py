@@ -98,13 +98,15 @@ class MapBeforeBatch(Rule):
             between = takewhile(lambda stage: stage.node is not op.node, batch.upstream())
             behind = (stage for each in op.stages for stage in module.pipelines.downstream(each))
             cached = any(stage.name == "cache" and not stage.maybe for stage in (*between, *behind))
+            decoded = any(stage.facts is not None and any((call.name or "").startswith("tensorflow.io.decode_") for call in stage.facts.calls) for each in op.stages for stage in each.input.upstream())
             yield self.finding(
                 op,
                 "This map calls its function once per element; put it after batch, where one call serves a whole batch.",
                 because="Every operation in the function works number by number, so it gives the same on batches."
+                + " To decode the file before it takes longer, though." * decoded
                 + " The cache behind it keeps what comes out, so that this costs in the first epoch only." * cached
                 + " Entries that it leaves out must have one shape for that." * leaves,
-                severity=Severity.INFO if cached or leaves else None,
+                severity=Severity.INFO if cached or leaves or decoded else None,
                 fix=None if leaves else swap_with_batch(op, batch),
                 related=((batch, "the batch that it can follow"),),
             )

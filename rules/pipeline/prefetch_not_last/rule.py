@@ -91,7 +91,8 @@ class PrefetchNotLast(Rule):
                     end.early,
                     f"This prefetch stands before {end.last.name}, and nothing is prefetched at the end; move it there.",
                     because=end.because,
-                    severity=Severity.WARNING if end.costs else Severity.INFO,
+                    # What a cache in memory gives takes no time.
+                    severity=Severity.WARNING if end.costs and end.last.name != "cache" else Severity.INFO,
                     fix=move_behind(end.early.node, end.last, "Move the prefetch to the end", safe=_holds_few(end.early)),
                     related=((end.last, "the last operation"),),
                 )

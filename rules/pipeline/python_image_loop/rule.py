@@ -88,6 +88,9 @@ class PythonImageLoop(Rule):
                 # Outside of every loop, a place has one turn.
                 if read is None or read.node in seen or turns(read.scope) <= _A_FEW:
                     continue
+                # A generator reads what is asked for.
+                if any(function.node in function.module.generators for function in read.scope.functions()):
+                    continue
                 # A loop that trains in each turn reads no more than it needs.
                 if any(around.trains for around in read.scope.loops()):
                     continue

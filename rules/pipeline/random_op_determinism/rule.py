@@ -75,7 +75,7 @@ class RandomOpDeterminism(Rule):
         switches = [call for call in module.run.calls if _asks(call) and not is_guarded(call.scope) and module.program.is_executed(call.scope)]
         if not switches:
             return
-        random = next((op for op in module.pipelines.operations("map") if op.feeds_training and op.facts.randomness is not None), None)
+        random = next((op for op in module.pipelines.operations("map") if op.feeds_training and op.facts.randomness is not None and not op.followed_by(module.pipelines, "cache")), None)
         if random is not None:
             because = "The random operations of this map must then draw in one order, so its calls run one after the other."
         else:

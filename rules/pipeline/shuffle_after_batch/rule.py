@@ -103,11 +103,14 @@ class ShuffleAfterBatch(Rule):
             # What a generator mixes by itself is for its caller to say.
             if not op.feeds_training and any(stage.name.endswith("from_generator") for stage in shuffle.upstream()):
                 continue
+            by_file = any(map(_mixes_examples_by_file, shuffle.upstream()))
             yield self.finding(
                 op,
                 "This shuffle mixes whole batches, and each keeps its examples; shuffle before batch, with a buffer that counts examples.",
-                because="No operation before batch mixes the examples, so each batch holds the same ones in every epoch, and this buffer holds whole batches.",
-                severity=Severity.WARNING if op.feeds_training else Severity.INFO,
+                because="Only whole files are mixed before batch, and this buffer holds whole batches."
+                if by_file
+                else "No operation before batch mixes the examples, so each batch holds the same ones in every epoch, and this buffer holds whole batches.",
+                severity=Severity.WARNING if op.feeds_training and not by_file else Severity.INFO,
                 fix=shuffle_elements(batch, shuffle) if batch.name == "batch" else None,
                 related=((batch, "batched here"),),
             )
@@ -116,3 +119,8 @@ class ShuffleAfterBatch(Rule):
 def _mixes_files(stage):
     """Whether it lists files in another order in each epoch."""
     return stage.name.endswith(".list_files") and constant(stage.argument(1, "shuffle"), True) is not False
+
+
+def _mixes_examples_by_file(stage):
+    """Whether TensorFlow Datasets reads its files in another order in each epoch."""
+    return stage.name.startswith("tensorflow_datasets.") and constant(stage.argument(None, "shuffle_files")) is True

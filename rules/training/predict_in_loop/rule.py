@@ -4,7 +4,7 @@ from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.compiled import counting_branch
 from kerascheck.semantics.fixes import rename_method
-from kerascheck.semantics.loops import bound_in, turns, varies
+from kerascheck.semantics.loops import SHORT_LOOP, bound_in, turns, varies
 from kerascheck.semantics.places import in_session, seen_in
 from kerascheck.semantics.repetition import is_conditional
 from kerascheck.semantics.steps import environment_loop
@@ -130,7 +130,7 @@ class PredictInLoop(Rule):
                     because="Each predict starts a session's run for as few rows as it is given."
                     if old
                     else "Every predict builds a dataset and an iterator of its own, about 0.1 s before the first number is computed.",
-                    severity=Severity.WARNING if training and not old else Severity.INFO,
+                    severity=Severity.WARNING if training and not old and turns(call.scope) > SHORT_LOOP else Severity.INFO,
                     fix=rename_method(call, "predict_on_batch", safe=False, without=("verbose",)) if plain and at is call else None,
                     related=((loop, "in this loop"),),
                 )

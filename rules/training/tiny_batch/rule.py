@@ -4,6 +4,7 @@ from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.callbacks import may_act_on_batches
 from kerascheck.semantics.models import batching
+from kerascheck.semantics.steps import environment_loop
 from kerascheck.semantics.training import least_examples
 from kerascheck.semantics.values import Made, constant
 
@@ -126,6 +127,9 @@ class TinyBatch(Rule):
             for fit in model.fits:
                 batch = batching(fit)
                 if batch is None or batch.place.node in seen or may_act_on_batches(fit, unknown=False) or _is_explained(batch.place):
+                    continue
+                # What a game gives in each turn may be one row, which no larger batch changes.
+                if least_examples(fit) is None and environment_loop(module, fit.scope) is not None:
                     continue
                 default, count = batch.place.node is fit.node, _examples(fit)
                 if count is not None and count < (_MANY if default else _STEPS * batch.size) and _steps_saved(fit, batch, count) < _WORTHWHILE:
