@@ -128,12 +128,15 @@ def _pins(folder: str) -> tuple[tuple[str, str], ...]:
 
 def _for_python(pins: dict[str, str], stated: Iterable[tuple[str, str]]) -> dict[str, str]:
     """Pins with a TensorFlow that is there for the Python, and works with the NumPy, that requirements ask for, where there is one."""
-    from kerascheck.runtime import TENSORFLOW_RELEASES, newest_allowed, newest_for_numpy, newest_for_python
+    from kerascheck.runtime import KERAS_RELEASES, TENSORFLOW_RELEASES, newest_allowed, newest_for_numpy, newest_for_python
 
     asked = {package: {re.sub(r"\s+", "", specifier) for name, specifier in stated if _normalized(name) == package} for package in ("python", "numpy")}
     found = [last for last in (newest_for_python(asked["python"]), newest_for_numpy(asked["numpy"])) if last is not None]
     last = min(found, default=None)
     own = pins.get("tensorflow", "")
+    # A Keras that is a package of its own says more of its TensorFlow: it is an older one.
+    if not own and "keras" in pins and (newest_allowed(pins["keras"], KERAS_RELEASES) or (2, 4)) < (2, 4):
+        return pins
     if last is None or (newest_allowed(own, TENSORFLOW_RELEASES) or last) <= last:
         return pins
     bound = f"{own},<{last[0]}.{last[1] + 1}".lstrip(",")

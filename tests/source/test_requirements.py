@@ -45,6 +45,8 @@ def forget():
         ("gpu_requirements.txt", "tensorflow==2.4\n", {"tensorflow": "==2.4"}),
         ("requirements.txt", "tensorflow\nnumpy==1.22.4\n", {"tensorflow": "<2.14"}),
         ("requirements.txt", "tensorflow>=2.10\nnumpy<2\n", {}),
+        ("requirements.txt", "keras==2.2.4\nnumpy==1.16\n", {"keras": "==2.2.4"}),
+        ("requirements.txt", "keras==2.4.3\nnumpy==1.16\n", {"keras": "==2.4.3", "tensorflow": "<2.12"}),
         ("setup.py", "from setuptools import setup\nNEEDS = ['numpy', 'tensorflow-gpu<2.5']\nsetup(name='a', install_requires=NEEDS)\n", {"tensorflow": "<2.5"}),
         ("setup.py", "import setuptools\nsetuptools.setup(install_requires=['keras==2.4'], extras_require={'x': ['tensorflow==1.15']})\n", {"keras": "==2.4"}),
         ("setup.py", "extra = {'old': ['tensorflow>=1.15,<2'], 'new': ['tensorflow>=2.4']}\nsetup(install_requires=['numpy'], extras_require=extra)\n", {}),
