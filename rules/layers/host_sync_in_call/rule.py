@@ -53,7 +53,7 @@ class HostSyncInCall(Rule):
     - `if`, `while`, `float` and `int` in a function under `tf.function`, in a `call` decorated with it, and for Keras 2: AutoGraph
       converts them. `if` and `while` in a `Lambda`, which is often called eagerly.
     - Programs that run eagerly: `run_eagerly=True`, `run_functions_eagerly(True)`, a model that only a
-      hand-written eager loop calls, the PyTorch backend.
+      hand-written eager loop calls, one with a `fit` of its own that leaves nothing to that of Keras, the PyTorch backend.
     - `tf.py_function`, `tf.init_scope`, and branches that ask how the code runs
       (`if tf.executing_eagerly():`).
     - Helpers that compiled code calls, in a module that trains nothing: they may be meant for what runs eagerly.

@@ -47,7 +47,8 @@ class NumpyInCall(Rule):
       dtypes (`np.pi`, `np.float32`), and arrays made of those.
     - Parameters of `call` behind the first that nothing calls tensors: neither their names, as `query` or `states`, nor what is done with
       them there, as `tf.reduce_sum(side)`. They may be sizes, like `height` and `width`.
-    - Functions run by `tf.py_function` or `tf.numpy_function`, which do receive real values.
+    - Functions run by `tf.py_function` or `tf.numpy_function`, also as a decorator, which do receive real values.
+    - Models with a `fit` of their own that leaves nothing to that of Keras: their `call` is not compiled by it.
     - Programs that run eagerly by `run_eagerly=True` or `run_functions_eagerly(True)` under no condition:
       nothing raises there, and `debug-left-on` speaks of the switch.
     - Callbacks and data loaders, which work on arrays.

@@ -38,6 +38,7 @@ class ImageDataGenerator(Rule):
       features.
     - It is used to look at a few augmented images, or to fit its statistics; its batches are
       taken one by one with `next`.
+    - As an info, not a warning, for arrays given to a generator without arguments, which changes nothing.
     - A class of that name from elsewhere; files that speak of `.tif`, which TensorFlow does not read.
     - Projects for TensorFlow before 2.3, which has neither `image_dataset_from_directory` nor the layers.
 

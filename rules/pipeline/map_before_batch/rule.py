@@ -45,6 +45,7 @@ class MapBeforeBatch(Rule):
     - The batch is a `padded_batch` or `ragged_batch`, or `f` calls Python code.
     - `f` is unknown, or another operation stands between the two.
     - The elements are batches already, or the batches hold one.
+    - As an info, not a warning, where a `cache` follows, or an image is decoded before it, which takes longer.
     - The dataset feeds only validation, evaluation, prediction, `adapt` or inspection; a `take` of
       at most 32 elements before the operation is inspection.
     - Graph code of TensorFlow 1: sessions, placeholders, estimators, `disable_eager_execution`.

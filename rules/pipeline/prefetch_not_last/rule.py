@@ -44,6 +44,7 @@ class PrefetchNotLast(Rule):
     - The dataset leaves the file under a name that does not say training data.
     - The prefetch ends one of several datasets that are put together by `zip`, `concatenate`, `sample_from_datasets` or `choose_from_datasets`.
     - Only `repeat`, `take`, `skip`, `shard`, `enumerate` or `with_options` follow.
+    - As an info, not a warning, where a `cache` is the last operation: what it gives takes no time.
     - A second prefetch on purpose: one in the middle and one at the end.
     - The prefetch is inside a Keras utility, such as `timeseries_dataset_from_array`.
     - The dataset feeds only validation, evaluation, prediction, `adapt` or inspection, or a `take`

@@ -35,6 +35,7 @@ class RandomOpDeterminism(Rule):
     ## When it stays silent
 
     - The switch stands under a condition, such as a flag of the program.
+    - As an info, not a warning, where no random map is trained on, or a `cache` keeps what the map draws.
     - The script does not train.
     - Tests.
     - The variable is set to 0 or to something that is no literal.

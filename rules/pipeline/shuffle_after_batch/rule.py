@@ -50,6 +50,7 @@ class ShuffleAfterBatch(Rule):
     - Another `batch`, `padded_batch` or `unbatch` follows: the first one made sequences, chunks or
       windows, which are the examples here. The same holds for whatever else regroups elements.
     - `padded_batch` and buckets by length, where examples of one length belong together.
+    - As an info, not a warning, where `tfds.load(shuffle_files=True)` mixes whole files.
     - `batch(1)`; files of `list_files`, which lists them in another order in each epoch.
     - A batch that comes from a Keras utility, such as `image_dataset_from_directory`: it shuffles
       files by itself.

@@ -57,6 +57,7 @@ class DebugLeftOn(Rule):
     - Switches that are turned off, and calls that the program takes back somewhere by `False`.
     - The calls in a program that trains nothing.
     - An info without a fix, where compiled code makes variables or asks tensors for their values: the program needs the switch until that is repaired.
+      Not for what is behind a question whether it is made already.
     - A model that is compiled to be run by `predict` or `predict_on_batch`, and that nothing in the program may fit: its layers can be read
       on the way. One in a notebook that never fits, evaluates or predicts with it.
     - Test functions and test classes.

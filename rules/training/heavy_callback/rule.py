@@ -61,6 +61,7 @@ class HeavyCallback(Rule):
     - Under a condition, such as a flag for debugging, unless all training stands under it too; in tests.
     - What TensorBoard records where it is opened with `%tensorboard`, `tensorboard --logdir` is written in a command, a comment or the text of a notebook, or beside Weights & Biases with
       `sync_tensorboard=True`: somebody looks at it.
+    - A callback that no call is given: it stands alone, or under a name that is never read.
     - The defaults of TensorBoard, histograms every few epochs, a profile of some batches.
 
     ## Use instead

@@ -44,13 +44,14 @@ class PredictInLoop(Rule):
       reported where each call is written to get one item, as `row[None]`.
     - A whole array that does not depend on the loop, as once per epoch, and a part of all its examples: `images[:, top:bottom]`.
     - Loops of at most 10 turns in total, as `take(1)`, literal ranges and slices tell, or a `break` under no condition.
-    - Loops that plot with Matplotlib, also on axes of which the origin is not seen, or wait for `input` in every turn: they are for people.
+    - Loops that plot with Matplotlib, also on axes of which the origin is not seen, or wait for `input` in every turn and under no condition: they are for people.
     - Loops whose turns also train for several epochs, with a generator, or on the same data each time: beside that a `predict` is short.
+    - As an info, not a warning, for at most 100 turns in total, which take ten seconds, and in scripts that train nothing.
     - Once in several turns, as under `if step % 100 == 0`.
     - `steps` of more than one, or such a `batch_size`, is given: each call then predicts more than a batch. A `while` loop of a script that trains nothing is reported for all
       that: it takes what a camera or a user gives.
     - The session of a TensorFlow 1 graph, and code with placeholders, estimators or
-      `disable_eager_execution`.
+      `disable_eager_execution`; not for the functions beside it that load or run a saved graph they are given.
     - `predict` of scikit-learn and other classes that are not Keras models; tests.
     - Per-item functions that no loop calls.
 

@@ -35,7 +35,8 @@ class RemovedFitArgument(Rule):
 
     - The arguments in the constructor of a `PyDataset`.
     - Keras 2: `tf_keras`, models or layers of `tensorflow.python.keras`, or a project that pins Keras below 3 or TensorFlow below 2.16;
-      programs that switch eager execution off, which Keras 3 needs.
+      programs that switch eager execution off, which Keras 3 needs; models that another module makes so.
+    - Arguments of Keras 1 in the file, such as `nb_epoch` or `border_mode`: it does not meet Keras 3 as it is.
     - Methods of other classes, and models that override `fit` with such a parameter.
     - A name that stands for one of two methods, as `fit = model.fit_generator if old else model.fit`.
     - Branches on the version of Keras, and calls under an `except` of `TypeError`, `AttributeError`,

@@ -29,7 +29,8 @@ class RetraceByShape(Rule):
     - `reduce_retracing=True`, `experimental_relax_shapes=True` or `input_signature` is given, or may be.
     - The batch, or the part of it that is given, is padded to a fixed shape: literal `padded_shapes` without `None`, or
       `pad_to_bucket_boundary=True` (one trace for each bucket).
-    - Python in a map before it, through `py_function` or `numpy_function`: it may have padded everything.
+    - Python in a map before it, through `py_function` or `numpy_function`: it may have padded everything. Where no `padded_shapes` are given, also
+      `tf.image.resize` and its like, which give pictures one size.
     - `map` or anything else that may fix the shape follows the padding.
     - Only the last batch is smaller: that is one more trace.
     - A window that moves (`x[i : i + n]`), or one that drops as much as it gains.

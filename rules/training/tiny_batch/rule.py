@@ -83,6 +83,7 @@ class TinyBatch(Rule):
     - `gradient_accumulation_steps` in the optimizer; arrays that are seen to make fewer than four batches, or for the default size to hold fewer than
       a thousand examples, unless batches of 64 would take 500 steps fewer in all epochs.
     - A callback that acts on batches, such as one that raises the learning rate with each.
+    - Data of unknown length in a loop that plays a game: it may be one row.
     - Validation and prediction; hand-written loops; lines with a comment on memory.
 
     ## Use instead
