@@ -44,6 +44,9 @@ PADDED = "@tf.function\ndef step(x): return x * 2\nds = tf.data.Dataset.list_fil
 SAVED_GRAPH = "def run_keras(model, x):\n    return model.predict(x)\ndef run_graph(graph, x):\n    with tf.compat.v1.Session(graph={}) as session:\n        return session.run('out:0', feed_dict={{'in:0': x}})\nmodel = keras.models.load_model('a.keras')\nfor x in load():\n    run_keras(model, x)\n"
 DEALT = "import tensorflow_datasets as tfds\n" + MODEL + "ds = tfds.load('mnist', split='train', shuffle_files={}).batch(8).shuffle(9)\nmodel.fit(ds)\n"
 READER = "import cv2\n" + MODEL + "def read():\n    images = []\n    for path in names():\n        images.append(cv2.imread(path))\n    {}\nmodel.fit(np.array(list(read())), y)\n"
+PLAYED = "import gym\nenv = gym.make('Game')\n" + OPTIMIZED + "def train():\n    for i in range(10):\n        {}\n        with tf.GradientTape() as tape:\n            loss = tf.reduce_sum(model(x))\n        optimizer.apply_gradients(zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables))\nfor episode in range(9000):\n    env.step(0)\n    train()\n"
+PICTURES = "(x, y), _ = keras.datasets.fashion_mnist.load_data()\n"
+LAID_FLAT = "class Net(keras.Model):\n    def __init__(self):\n        super().__init__()\n        self.flat, self.one, self.two = layers.Flatten(), layers.Dense(64), layers.Dense(1)\n    def call(self, x):\n        return self.two(self.one(self.flat(x)))\nnet = Net()\nnet.compile('adam', 'mse')\n"
 COUNTED = "class Steps({}):\n    def __init__(self):\n        self.steps = {}\n    @tf.function\n    def run(self, x):\n        self.total = tf.reduce_sum(x)\n        {}\nsteps = Steps()\nfor x in load():\n    steps.run(x)\n"
 
 
@@ -339,6 +342,16 @@ COUNTED = "class Steps({}):\n    def __init__(self):\n        self.steps = {}\n 
         ("KC112", READER.format("return images"), [11]),
         ("KC411", MODEL + "for i in range(9000):\n    model.fit(state(), reward(), batch_size=4)\n", [8]),
         ("KC411", "import gym\nenv = gym.make('Game')\n" + MODEL + "for i in range(9000):\n    state, reward, done, info = env.step(0)\n    model.fit(state, reward, batch_size=4)\n", []),
+        # Who asks an object of his own for something asks for no version.
+        ("KC414", MODEL + "class Trainer:\n    def train(self):\n        if hasattr(self, 'validation'):\n            model.fit_generator(load())\n", [10]),
+        ("KC414", MODEL + "if hasattr(model, 'fit_generator'):\n    model.fit_generator(load())\n", []),
+        # A loop that does not play in a program that does.
+        ("KC401", PLAYED.format("x = sample()"), [13]),
+        ("KC401", PLAYED.format("x = env.step(0)"), []),
+        # What a model of its own is fitted on has a shape.
+        ("KC407", PICTURES + LAID_FLAT + "net.fit(x, y, epochs=9)\n", [13]),
+        ("KC407", LAID_FLAT + "net.fit(x, y, epochs=9)\n", []),
+        ("KC411", "model = keras.Sequential([layers.Input((3, 1)), layers.Bidirectional(layers.LSTM(10)), layers.Dense(1)])\nmodel.compile('adam', 'mse')\nmodel.fit(x, y, epochs=9, batch_size=4)\n", [7]),
         # Beside functions that run saved graphs others run Keras.
         ("KC405", SAVED_GRAPH.format("graph"), [6]),
         ("KC405", SAVED_GRAPH.format("saved"), []),

@@ -397,7 +397,8 @@ class _Builder:
         for origin in applied:
             for value in held.get(origin, {}).values():
                 model.layers += self._placed(model, value, None)[1]
-        widths = _Widths((None, None), self._module.run.returned)
+        fit = self._fitted.get(id(model.value))
+        widths = _Widths(fit is not None and example_shape(fit) or (None, None), self._module.run.returned)
         for layer in model.layers:
             if layer.shape is None and layer.name in _OF_COLUMNS and self._origin(layer.value) in applied:
                 layer.shape = widths.into(applied[self._origin(layer.value)])

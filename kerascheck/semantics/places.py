@@ -103,7 +103,7 @@ def stands_for_versions(tree: Tree, node: cst.CSTNode) -> bool:
 
 def _is_for_versions(tree: Tree, node: cst.CSTNode) -> bool:
     if isinstance(node, (cst.If, cst.IfExp)):
-        names = {inner.value for inner in tree.descendants(node.test) if isinstance(inner, cst.Name)}
+        names = {inner.value for inner in tree.descendants(node.test) if isinstance(inner, cst.Name) and not _asks_self(tree.parents.get(inner))}
         return any(_VERSION_NAME.search(name) for name in names)
     return isinstance(node, cst.Try) and any(
         inner.value in ("TypeError", "AttributeError", "Exception", "ValueError", "ImportError", "ModuleNotFoundError")
@@ -112,6 +112,11 @@ def _is_for_versions(tree: Tree, node: cst.CSTNode) -> bool:
         for inner in tree.descendants(handler.type)
         if isinstance(inner, cst.Name)
     )
+
+
+def _asks_self(call: cst.CSTNode | None) -> bool:
+    """``hasattr(self, "validation")``, which asks for no version of anything."""
+    return isinstance(call, cst.Call) and bool(call.args) and isinstance(call.args[0].value, cst.Name) and call.args[0].value.value == "self"
 
 
 def names_parameter(tree: Tree, node: cst.BaseExpression | None) -> bool:

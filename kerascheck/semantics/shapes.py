@@ -100,6 +100,10 @@ def output_shape(layer: Value, shape: Shape) -> Shape:
     if name == "keras.layers.TimeDistributed":
         inner = output_shape(call.argument(0, "layer") or Const(None), (shape[0], *shape[2:])) if len(shape) > 2 else None
         return inner and (inner[0], shape[1], *inner[1:])
+    if name == "keras.layers.Bidirectional":
+        inner = output_shape(call.argument(0, "layer") or Const(None), shape)
+        joined = constant(call.argument(1, "merge_mode") or Const("concat")) == "concat"
+        return inner and (*inner[:-1], _product(inner[-1], 2) if joined else inner[-1])
     if name in _GATES:
         units = _number(call, 0, "units")
         return (*shape[:2], units) if constant(call.argument(None, "return_sequences")) is True else (shape[0], units)
@@ -153,6 +157,8 @@ def weights(layer: Value, shape: Shape) -> int | None:
         return 0 if constant(trainable) is False else _product(_number(call, 0, "input_dim"), _number(call, 1, "output_dim"))
     if name == "keras.layers.TimeDistributed" and shape is not None and len(shape) > 2:
         return weights(call.argument(0, "layer") or Const(None), (shape[0], *shape[2:]))
+    if name == "keras.layers.Bidirectional":
+        return _product(2, weights(call.argument(0, "layer") or Const(None), shape))
     width = shape[-1] if shape else None
     if width is None:
         return None

@@ -99,8 +99,8 @@ def eager_steps(module: Module) -> Iterator[EagerStep]:
         loop = inner or next((loop for loop in frame.loops() if isinstance(loop.node, (cst.For, cst.While))), None)
         if loop is None:
             continue
-        # Where a program plays a game, a step can only be compiled if it is a function of its own, and nothing but TensorFlow.
-        if _drives_environment(module, list(call.scope.frames())) and (inner is not None or _needs_python(module, frame)):
+        # Where a program plays a game, a step can only be compiled if it is a function of its own, and nothing but TensorFlow, or has a loop that does not play.
+        if _drives_environment(module, list(call.scope.frames())) and (any(map(_steps_environment, module.pipelines.calls_in(inner))) if inner is not None else _needs_python(module, frame)):
             continue
         region = inner if inner is not None else frame
         # Beside a whole fit in the same turn one step takes no time.

@@ -117,6 +117,9 @@ def test_classes(tmp_path, body, expected, ends):
         ("e = layers.Embedding(10, 4, input_length=7)\ne.trainable = False\nSequential([e, layers.GlobalAveragePooling1D(), layers.Dense(1)])", (None, 7), 5),
         ("e = layers.Embedding(10, 4, input_length=7, trainable=False)\ne.trainable = True\nSequential([e, layers.GlobalAveragePooling1D(), layers.Dense(1)])", (None, 7), 45),
         ("Sequential([Input((7, 2)), layers.LSTM(3, return_sequences=True), layers.Dense(1)])", (None, 7, 2), 76),
+        # Counted by Keras.
+        ("Sequential([Input((3, 1)), layers.LSTM(10, return_sequences=True), layers.Bidirectional(layers.LSTM(10)), layers.Dense(20)])", (None, 3, 1), 2580),
+        ("Sequential([Input((3, 1)), layers.Bidirectional(layers.LSTM(10), merge_mode='sum'), layers.Dense(20)])", (None, 3, 1), 1180),
         ("i = Input(shape=(4,))\nModel(i, layers.Dense(2)(layers.Dense(3)(i)))", (None, 4), 23),
         ("i = Input((4,))\nx = layers.concatenate([layers.Dense(3)(i), i])\nModel(i, layers.Dense(1)(x))", (None, 4), 23),
         ("i = Input((4,))\nx = layers.Concatenate()([layers.Dense(3)(i), i])\nModel(i, layers.Dense(1)(x))", (None, 4), 23),

@@ -27,7 +27,7 @@ _CHEAP = {
         "Cropping1D Cropping2D DepthwiseConv2D Permute RepeatVector SeparableConv2D UpSampling1D UpSampling2D ZeroPadding1D ZeroPadding2D"
     ).split()
 } | {"keras.Sequential", "keras.Model"}  # fmt: skip
-_RECURRENT = frozenset({"keras.layers.LSTM", "keras.layers.GRU", "keras.layers.SimpleRNN"})
+_RECURRENT = frozenset({"keras.layers.LSTM", "keras.layers.GRU", "keras.layers.SimpleRNN", "keras.layers.Bidirectional"})
 
 
 class TinyBatch(Rule):
@@ -160,7 +160,9 @@ def _steps_saved(fit, batch, count):
 
 
 def _is_quick(model):
-    """Whether a step on a few dozen examples takes hardly longer than what surrounds it: dense layers, or others over small inputs."""
+    """Whether a step on a few dozen examples takes hardly longer than what surrounds it: dense layers, or others over small inputs, which go one way."""
+    if any(layer.name == "keras.layers.Bidirectional" for layer in model.layers):
+        return False
     only_dense = not any("Conv" in (layer.name or "") or layer.name in _RECURRENT for layer in model.layers)
     return only_dense or bool(model.inputs) and all(shape is not None and _size(shape) <= _SMALL_INPUT for shape in model.inputs)
 
