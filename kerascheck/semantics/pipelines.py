@@ -285,9 +285,10 @@ class Pipelines:
                     self._consumers[stage.identity].append((sink, role))
         consumed = {sink.stage.identity for sink in self._run.sinks}
         for stage in self._run.stages:
-            # A dataset that a module leaves in a global may be imported and used anywhere; nobody imports a notebook.
+            # A dataset that a module leaves in a global, or an object in an attribute, may be used anywhere; nobody imports a notebook.
             if stage.module.source.cells is None and stage.identity not in consumed and not self._children[stage.identity] and not self._roles[stage.identity]:
-                if stage.scope.frame.kind == "root" and stage.scope.frame.function is None and not _is_for_scripts(stage) and not self._is_overwritten(stage):
+                left = stage.scope.frame.kind == "root" and stage.scope.frame.function is None and not _is_for_scripts(stage) and not self._is_overwritten(stage)
+                if left or _is_left_in_attribute(stage):
                     self._mark(stage, "unknown")
         for sink in nested:
             assert sink.outer is not None
@@ -506,6 +507,12 @@ class Pipelines:
                 roles |= {"inspect"} if is_cut_short(stage) else self._roles[stage.identity]
                 rewrites |= self._rewrites[stage.identity]
             yield Operation(stages, frozenset(roles), rewrites)
+
+
+def _is_left_in_attribute(stage: Stage) -> bool:
+    """``self.dataset = ds.batch(32)``"""
+    line = stage.module.tree.parents.get(stage.node)
+    return isinstance(line, cst.Assign) and any(isinstance(target.target, cst.Attribute) for target in line.targets)
 
 
 def _builds_vocabulary(node: cst.CSTNode) -> bool:
