@@ -57,6 +57,7 @@ class MissingMemoryGrowth(Rule):
     Of a sample in 6,930 further files: 5 right, 1 arguable, 2 wrong, before what was wrong for a general reason was silenced.
     Of a sample in 6,420 further files: 8 right.
     Of samples in 8,920 further files: 16 right, 8 arguable.
+    Of samples in 6,392 files more: 13 right, 2 arguable, 3 wrong, before what was wrong for a general reason was silenced.
 
     ## References
 

@@ -48,6 +48,7 @@ class DatasetInFunction(Rule):
 
     No finding in 1,442 public files with compiled code.
     Of a sample in 9,800 files more: 2 right.
+    Of samples in 6,392 files more: 1 right.
 
     ## References
 

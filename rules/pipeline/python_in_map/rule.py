@@ -77,6 +77,7 @@ class PythonInMap(Rule):
     Of a sample in 6,930 further files: 3 right.
     Of a sample in 6,420 further files: 1 wrong, before what was wrong for a general reason was silenced.
     Of samples in 8,920 further files: 6 right, 4 arguable, 3 wrong, before what was wrong for a general reason was silenced.
+    Of samples in 6,392 files more: 5 right.
 
     ## References
 

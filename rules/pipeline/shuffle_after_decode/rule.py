@@ -89,6 +89,7 @@ class ShuffleAfterDecode(Rule):
     Of a sample in 6,900 files more: 5 right.
     Of a sample in 6,420 further files: 3 right.
     Of samples in 8,920 further files: 6 right, 1 arguable, 1 wrong, before what was wrong for a general reason was silenced.
+    Of samples in 6,392 files more: 5 right, 1 arguable.
 
     ## References
 

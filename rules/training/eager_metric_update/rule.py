@@ -39,6 +39,7 @@ class EagerMetricUpdate(Rule):
     Read on real code: all 10 findings in 90 public files that compile a training step of their own. 9 of them are infos beside
     large networks; the only warning is right where its network has 64 units, and arguable where it has 4096.
     Of samples in 8,920 further files: 3 right.
+    Of samples in 6,392 files more: 3 right.
 
     ## Use instead
 

@@ -42,6 +42,7 @@ class RetraceByPythonArg(Rule):
     Read on real code: 1 of 1 finding (an info) in 380 public files with `tf.function`, right. A step that looked alike gets its
     number from `dataset.enumerate()`, which counts in tensors. What else it finds is tested with the forms in its slow.py.
     Of samples in 8,920 further files: 1 wrong, before what was wrong for a general reason was silenced.
+    Of samples in 6,392 files more: 1 right, 1 wrong, before what was wrong for a general reason was silenced.
 
     ## Use instead
 
