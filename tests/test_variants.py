@@ -320,6 +320,7 @@ COUNTED = "class Steps({}):\n    def __init__(self):\n        self.steps = {}\n 
         # A model that fits itself leaves nothing to the fit of Keras.
         ("KC202", OWN_FIT.format("self.net(x)"), []),
         ("KC202", OWN_FIT.format("super().fit(x)"), [7]),
+        ("KC202", OWN_FIT.format("keras.Model.fit(self, x)"), [7]),
         # Pictures of one size are padded to that.
         ("KC417", PADDED.format("tf.image.resize(x, (8, 8))"), []),
         ("KC417", PADDED.format("tf.cast(x, tf.float32)"), [9]),

@@ -8,6 +8,8 @@ consumers, each with the way that led there.
 
 from __future__ import annotations
 
+import re
+
 import libcst as cst
 
 from kerascheck.semantics import library
@@ -164,7 +166,7 @@ class Interpreter(Statements, Expressions, Calls, Datasets):
 def _trains_itself(cls: Class) -> bool:
     """Whether a model has a ``fit`` of its own that leaves nothing to that of Keras, which would compile its ``call``."""
     fit = cls.member("fit")
-    return isinstance(fit, Function) and "super" not in fit.module.tree.code_of(fit.node)
+    return isinstance(fit, Function) and re.search(r"\bsuper\(|\bModel\.fit\(", fit.module.tree.code_of(fit.node)) is None
 
 
 def _users_first(functions: list[cst.FunctionDef]) -> list[cst.FunctionDef]:

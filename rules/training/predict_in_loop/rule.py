@@ -134,7 +134,7 @@ class PredictInLoop(Rule):
                     else "Every predict builds a dataset and an iterator of its own, about 0.1 s before the first number is computed.",
                     severity=Severity.WARNING if training and not old and turns(call.scope) > SHORT_LOOP else Severity.INFO,
                     fix=rename_method(call, "predict_on_batch", safe=False, without=("verbose",)) if plain and at is call else None,
-                    related=((loop, "in this loop"),),
+                    related=((loop, "in this loop"), *(() if at is call else ((call, "the predict is here"),))),
                 )
 
 
