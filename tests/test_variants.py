@@ -606,6 +606,16 @@ def test_what_cannot_be_compiled_is_not_told_to_be_decorated_as_it_is(tmp_path, 
     assert (finding["fix"] is None) is (told != "decorate it")
 
 
+@pytest.mark.parametrize(("second", "told"), [("keras.optimizers.Adam()", "for each optimizer"), ("one", "decorate it")])
+def test_a_step_that_is_handed_several_optimizers(tmp_path, second, told):
+    setup = f"one = keras.optimizers.SGD()\nother = {second}\n" + STEPS.replace("(x):", "(x, optimizer):", 1)
+    (tmp_path / "train.py").write_text(HEAD + MODEL + setup + "for x in load():\n    step(x, one)\nfor x in load():\n    step(x, other)\n")
+    result = kerascheck("--isolated", "--select", "KC401", "--output-format", "json", "--exit-zero", str(tmp_path / "train.py"))
+    (finding,) = json.loads(result.out)["findings"]
+    assert told in finding["message"]
+    assert (finding["fix"] is None) is (told != "decorate it")
+
+
 @pytest.mark.parametrize(("command", "said"), [("python train.py", True), ("tensorboard --logdir logs", False)])
 def test_an_image_that_shows_curves_needs_no_gpu(tmp_path, command, said):
     (tmp_path / "Dockerfile").write_text(f"FROM python:3.11\nRUN pip install tensorflow==2.15\nCMD {command}\n")
