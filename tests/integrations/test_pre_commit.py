@@ -56,7 +56,7 @@ def try_repo(repository, hook, *arguments):
 
 def test_findings_fail_the_hook(repository):
     notebook = json.dumps({"nbformat": 4, "cells": [{"cell_type": "code", "source": STATEFUL}]})
-    ran = try_repo(repository(train__py=STATEFUL, n__ipynb=notebook, test_a__py=STATEFUL, plain__py="x = 1\n"), "kerascheck")
+    ran = try_repo(repository(train__py=STATEFUL, n__ipynb=notebook, test_a__py=f"import unittest\n{STATEFUL}", plain__py="x = 1\n"), "kerascheck")
     assert ran.returncode == 1, ran.stderr
     assert "exit code: 1" in ran.stdout
     assert "train.py:3:6: warning KC101" in ran.stdout and "n.ipynb:cell 0:3:6: warning KC101" in ran.stdout
@@ -64,7 +64,7 @@ def test_findings_fail_the_hook(repository):
 
 
 def test_nothing_to_do_is_success(repository):
-    ran = try_repo(repository(test_a__py=STATEFUL, plain__py="x = 1\n"), "kerascheck")
+    ran = try_repo(repository(test_a__py=f"import unittest\n{STATEFUL}", plain__py="x = 1\n"), "kerascheck")
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert "Passed" in ran.stdout
 
