@@ -172,8 +172,10 @@ class Runtime:
         """Whether it certainly lacks what REMOVED lists under a name, or has the new name that DEPRECATED gives for it.
 
         When each name went is not known, so none is missed before Keras 3, and none of Keras's own in Keras 2. The new names are
-        all there from :data:`NEW_NAMES_SINCE` on, those of the devices from 2.1.
+        all there from :data:`NEW_NAMES_SINCE` on, those of the devices from 2.1, and the methods of datasets from 2.0.
         """
+        if name in DEPRECATED and DEPRECATED[name] is None:
+            return self.tensorflow >= (2, 0)
         if name in DEPRECATED:
             return self.tensorflow >= (_DEVICES_NAMED_SINCE if name.startswith("tensorflow.config.experimental.") else NEW_NAMES_SINCE)
         return self.tensorflow >= KERAS_3_SINCE and (self.keras >= 3 or not name.startswith("keras."))

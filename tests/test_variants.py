@@ -47,6 +47,8 @@ READER = "import cv2\n" + MODEL + "def read():\n    images = []\n    for path in
 PLAYED = "import gym\nenv = gym.make('Game')\n" + OPTIMIZED + "def train():\n    for i in range(10):\n        {}\n        with tf.GradientTape() as tape:\n            loss = tf.reduce_sum(model(x))\n        optimizer.apply_gradients(zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables))\nfor episode in range(9000):\n    env.step(0)\n    train()\n"
 PICTURES = "(x, y), _ = keras.datasets.fashion_mnist.load_data()\n"
 LAID_FLAT = "class Net(keras.Model):\n    def __init__(self):\n        super().__init__()\n        self.flat, self.one, self.two = layers.Flatten(), layers.Dense(64), layers.Dense(1)\n    def call(self, x):\n        return self.two(self.one(self.flat(x)))\nnet = Net()\nnet.compile('adam', 'mse')\n"
+STACKED = "model = keras.Sequential([layers.Flatten(input_shape=(28, 28))])\nfor _ in range({}):\n    model.add(layers.Dense(100))\n\nmodel.add(layers.Dense(10))\nmodel.compile('adam', 'mse')\nmodel.fit(x, y, epochs=9)\n"
+MENU = "while True:\n    if input() == 'y':\n        model = keras.Sequential([layers.Dense(1)])\n        model.compile('adam', 'mse')\n        model.fit(x, y, epochs=9)\n        {}\n"
 COUNTED = "class Steps({}):\n    def __init__(self):\n        self.steps = {}\n    @tf.function\n    def run(self, x):\n        self.total = tf.reduce_sum(x)\n        {}\nsteps = Steps()\nfor x in load():\n    steps.run(x)\n"
 
 
@@ -238,8 +240,10 @@ COUNTED = "class Steps({}):\n    def __init__(self):\n        self.steps = {}\n 
         ("KC411", MODEL.replace("(4,)", "(99, 99, 1)").replace("layers.Dense(8)", "layers.Convolution2D(8, 3), layers.MaxPool2D(), layers.Flatten()") + "model.fit(load(), load())\n", []),
         ("KC411", MODEL.replace("(4,)", "(20, 9)").replace("layers.Dense(8)", "layers.LSTM(8)") + "model.fit(load(), load())\n", [7]),
         # Few rows cost many steps in many epochs.
-        ("KC411", MODEL + "model.fit(np.ones((12, 4)), np.ones((12, 1)), batch_size=6, epochs=5000)\n", [7]),
-        ("KC411", MODEL + "model.fit(np.ones((12, 4)), np.ones((12, 1)), batch_size=6, epochs=50)\n", []),
+        ("KC411", MODEL + "model.fit(np.ones((12, 4)), np.ones((12, 1)), batch_size=6, epochs=5000)\n", []),
+        ("KC411", MODEL + "model.fit(np.ones((200, 4)), np.ones((200, 1)), batch_size=6, epochs=5000)\n", [7]),
+        ("KC411", MODEL + "model.fit(np.ones((900, 4)), np.ones((900, 1)), epochs=40)\n", [7]),
+        ("KC411", MODEL + "model.fit(np.ones((900, 4)), np.ones((900, 1)), epochs=20)\n", []),
         ("KC411", MODEL + "model.fit(load(), load(), batch_size=6, callbacks=[keras.callbacks.LambdaCallback(on_epoch_end=show)])\n", [7]),
         ("KC411", MODEL + "model.fit(load(), load(), batch_size=6, callbacks=[keras.callbacks.LambdaCallback(on_train_batch_end=show)])\n", []),
         ("KC411", MODEL + "model.fit(keras.utils.timeseries_dataset_from_array(x, y, 4, batch_size=4))\n", [7]),
@@ -356,6 +360,28 @@ COUNTED = "class Steps({}):\n    def __init__(self):\n        self.steps = {}\n 
         # Beside functions that run saved graphs others run Keras.
         ("KC405", SAVED_GRAPH.format("graph"), [6]),
         ("KC405", SAVED_GRAPH.format("saved"), []),
+        # Only models and layers are called with training=.
+        ("KC405", "def detect(net, video):\n    for image in video:\n        if new:\n            net(image[None], training=False)\n        else:\n            net.predict(image[None])\n", [10]),
+        ("KC405", "def detect(net, video):\n    for image in video:\n        if new:\n            net(image[None])\n        else:\n            net.predict(image[None])\n", []),
+        ("KC130", SHUFFLED.format(224, "count").replace("ds =", "count = len(paths)\nds ="), [7]),
+        ("KC130", SHUFFLED.format(224, "count").replace("ds =", "count = chosen()\nds ="), []),
+        # Layers that a loop of a known length adds to a model of a known input.
+        ("KC407", PICTURES + STACKED.format("9"), [11]),
+        ("KC407", PICTURES + STACKED.format("9999"), []),
+        ("KC407", PICTURES + STACKED.format("n"), []),
+        ("KC407", PICTURES + MODEL + "model.fit(np.ones((1000, 4)), y, epochs=10)\n", [7]),
+        ("KC407", PICTURES + MODEL + "model.fit(np.ones((1000, 4)), y, epochs=9)\n", []),
+        ("KC411", OWN.format("pass").replace("    def call", "    def compute_output_shape(self, shape): return tf.TensorShape(shape)\n    def call") + TINY.format(8), [15]),
+        # The arrays of scikit-learn's data have names and keys.
+        ("KC411", "from sklearn.datasets import load_digits, load_iris\n" + MODEL + "model.fit(load_digits()['data'], y, batch_size=16)\n", [8]),
+        ("KC411", "from sklearn.datasets import load_digits, load_iris\n" + MODEL + "model.fit(load_iris()['data'], y, batch_size=16)\n", []),
+        # A menu builds one model and is left.
+        ("KC408", MENU.format("break"), []),
+        ("KC408", MENU.format("show(model)"), [7]),
+        ("KC309", "tf.config.run_functions_eagerly(True)\n" + OPTIMIZED + STEPS + "for x in load():\n    step(x)\n", []),
+        ("KC412", MODEL + "callbacks = [keras.callbacks.TensorBoard('logs', histogram_freq=1)]\nmodel.fit(x, y)\n", []),
+        ("KC301", BIG + "class Grid(layers.Layer):\n    def call(self, x):\n        return x * tf.linspace(0.0, 1.0, 9)\nGrid()(x)\nmodel.fit(x, y)\n", []),
+        ("KC301", BIG + "class Grid(layers.Layer):\n    def call(self, x):\n        return x * tf.sin(x)\nGrid()(x)\nmodel.fit(x, y)\n", [11]),
         ("KC111", "from tensorflow.keras.layers import *\nfrom tensorflow.keras.preprocessing.image import *\n" + MODEL + "model.fit(ImageDataGenerator().flow(x, y))\n", [9]),
     ],
 )
@@ -371,6 +397,15 @@ def test_a_method_predict_is_seen_from_the_loop_of_another_file(tmp_path):
     result = kerascheck("--isolated", "--select", "KC405", "--output-format", "json", "--exit-zero", str(tmp_path))
     found = [(finding["path"][-6:], finding["line"], finding["fix"] is None) for finding in json.loads(result.out)["findings"]]
     assert found == [("net.py", 9, False), ("run.py", 8, True)]
+
+
+def test_devices_that_another_program_sets_too_late(tmp_path):
+    growth = "for gpu in tf.config.list_physical_devices('GPU'):\n        tf.config.experimental.set_memory_growth(gpu, True)\n"
+    (tmp_path / "train.py").write_text(HEAD + f"def main():\n    {growth}if __name__ == '__main__':\n    main()\n")
+    (tmp_path / "all.py").write_text(HEAD + "from train import main\nx = tf.constant(1)\nmain()\n")
+    result = kerascheck("--isolated", "--select", "KC307", "--output-format", "json", "--exit-zero", str(tmp_path))
+    (finding,) = json.loads(result.out)["findings"]
+    assert (finding["path"][-6:], finding["line"], finding["related"][1]["path"][-8:], finding["fix"]) == ("all.py", 7, "train.py", None)
 
 
 def test_a_model_that_a_module_beside_makes_with_old_keras(tmp_path):
@@ -399,6 +434,14 @@ def test_what_is_gone_was_old_before(tmp_path, pins, severities):
     (tmp_path / "train.py").write_text(HEAD + "from tensorflow.keras.mixed_precision import experimental as prec\nprec.set_policy('mixed_float16')\n")
     result = kerascheck("--select", "KC311", "--output-format", "json", "--exit-zero", str(tmp_path / "train.py"))
     assert [finding["severity"] for finding in json.loads(result.out)["findings"]] == severities
+
+
+@pytest.mark.parametrize(("pin", "said"), [("tensorflow==2.1\n", 1), ("tensorflow==1.14\n", 0)])
+def test_methods_of_datasets_are_older_than_other_new_names(tmp_path, pin, said):
+    (tmp_path / "requirements.txt").write_text(pin)
+    (tmp_path / "train.py").write_text(HEAD + "ds = tf.data.Dataset.range(9).batch(3).apply(tf.data.experimental.unbatch())\n")
+    result = kerascheck("--select", "KC311", "--output-format", "json", "--exit-zero", str(tmp_path / "train.py"))
+    assert len(json.loads(result.out)["findings"]) == said
 
 
 @pytest.mark.parametrize(("picked", "severity", "fixed"), [("x", "warning", True), ("x['a']", "info", False)])

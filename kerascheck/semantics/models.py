@@ -66,7 +66,7 @@ _LIGHT = frozenset(
     "abs add add_n argmax cast clip_by_value concat concatenate constant convert_to_tensor cos divide elu equal exp expand_dims gather greater identity int_shape less log "
     "maximum minimum mean multiply name_scope ndim negative normal normalize not_equal ones ones_like pow random_normal range reduce_max reduce_mean reduce_min "
     "reduce_prod reduce_std reduce_sum relu reshape selu shape sigmoid sign sin softmax softplus split sqrt square squeeze stack stop_gradient subtract "
-    "sum tanh tile transpose truncated_normal uniform unstack where zeros zeros_like".split()
+    "sum tanh TensorShape tile transpose truncated_normal uniform unstack where zeros zeros_like".split()
 )
 _FUNCTIONS_OF = ("tensorflow.", "keras.backend.", "keras.ops.", "numpy.", "tensorflow_addons.", "tensorflow_probability.")
 _LONG = 200
@@ -159,8 +159,9 @@ class Model:
         layers = {id(layer.value): layer for layer in self.layers if not isinstance(layer.value, Instance) and layer.name not in _CONTAINERS}.values()
         if any(layer.name in shapes.CONVOLUTIONS for layer in layers):
             return self._most_of_convolutions(layers)
-        # What a picture or a sequence holds when it is laid flat is not known; a table has its columns.
-        if any(shape is None or len(shape) != 2 for shape in self.inputs):
+        # A table has its columns, and what a picture or a sequence holds is known where its size is; what lays it flat comes first.
+        first = next(layer for layer in layers if layer.name in _WIDTHS)
+        if any(shape is None or len(shape) != 2 and (None in shape[1:] or not first.shape or len(first.shape) != 2) for shape in self.inputs):
             return None
         total, before = 0, None
         # What comes out of one turn of a loop goes into the next.
@@ -172,7 +173,8 @@ class Model:
             width = max(shape[-1] or UNKNOWN_WIDTH, 0 if layer.times == 1 else looped)
             if layer.name == "keras.layers.Dense":
                 units = shapes.most_units(layer.value)
-                total += layer.times * (width + 1) * (units or UNKNOWN_WIDTH)
+                again = looped if self.kind == "sequential" else width
+                total += layer.times and (width + 1 + (layer.times - 1) * (again + 1)) * (units or UNKNOWN_WIDTH)
                 before = units if self.kind == "sequential" and layer.times == 1 else None
             elif layer.name not in shapes.WEIGHTLESS:
                 total += layer.times * 4 * width
@@ -211,7 +213,8 @@ class Model:
         """How large it is, for messages."""
         if self.parameters is not None:
             return f"of {self.parameters:,} weights"
-        return f"of at most {self.most_parameters:,} weights" if any(layer.name in shapes.CONVOLUTIONS for layer in self.layers) else "of a few small dense layers"
+        counted = any(layer.name in shapes.CONVOLUTIONS or layer.times != 1 for layer in self.layers)
+        return f"of at most {self.most_parameters:,} weights" if counted else "of a few small dense layers"
 
 
 def models_of(module: Module) -> list[Model]:

@@ -31,11 +31,20 @@ def seen_in(module: Module, call: Call) -> Place:
 
 
 def is_left_unused(call: Call) -> bool:
-    """Whether nothing takes what a call makes: it stands alone, or under a name that is never read."""
-    holder = call.module.tree.parents.get(call.node)
+    """Whether nothing takes what a call makes: it, or a list of it, stands alone, or under a name that is never read."""
+    parents = call.module.tree.parents
+    holder = parents.get(call.node)
+    while isinstance(holder, (cst.Element, cst.List, cst.Tuple)):
+        holder = parents.get(holder)
     if isinstance(holder, cst.Assign) and len(holder.targets) == 1 and isinstance(holder.targets[0].target, cst.Name):
-        return call.module.name_counts[holder.targets[0].target.value] == 1
+        name = holder.targets[0].target
+        return not any(type(node) is cst.Name and node.value == name.value and node is not name and not _names_a_part(parents[node], node) for node in parents)
     return isinstance(holder, cst.Expr)
+
+
+def _names_a_part(holder: cst.CSTNode | None, name: cst.Name) -> bool:
+    """Whether a name stands for an attribute or an argument, not for a variable."""
+    return isinstance(holder, cst.Attribute) and holder.attr is name or isinstance(holder, cst.Arg) and holder.keyword is name
 
 
 def happens_before(first: Call, second: Call) -> bool:

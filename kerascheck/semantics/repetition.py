@@ -40,12 +40,28 @@ def repetitions(module: Module, *methods: str) -> Iterator[Repetition]:
 
 
 def made_in_loop(module: Module, *methods: str) -> Iterator[tuple[Call, Scope, Call]]:
-    """Models that are made and called inside of one and the same turn of a loop: constructor, innermost loop around it, and the call."""
+    """Models that are made and called inside of one and the same turn of a loop, which is not its last: constructor, innermost loop around it, and the call."""
     for call in module.program.model_calls(*methods):
         for made in {constructor(module, option) for option in options_of(call.receiver)} - {None}:
             loop = next((loop for loop in made.scope.loops() if isinstance(loop.node, (cst.For, cst.While))), None)
-            if loop is not None and is_inside(call.scope, loop):
+            if loop is not None and is_inside(call.scope, loop) and not _is_last_turn(place_in(made, loop), loop):
                 yield made, loop, call
+
+
+def place_in(call: Call, loop: Scope) -> cst.CSTNode:
+    """What stands in a loop itself: a call, or the outermost one that leads there."""
+    return next((each.node for each in reversed(list(call.scope.chain())) if each.kind == "call" and is_inside(each, loop)), call.node)
+
+
+def _is_last_turn(node: cst.CSTNode, loop: Scope) -> bool:
+    """Whether the statements around a place in a loop end with leaving that."""
+    for outer in loop.module.tree.ancestors(node):
+        if isinstance(outer, (cst.For, cst.While, cst.FunctionDef)):
+            return False
+        last = outer.body[-1] if isinstance(outer, cst.IndentedBlock) else None
+        if isinstance(last, cst.SimpleStatementLine) and isinstance(last.body[-1], (cst.Break, cst.Return, cst.Raise)):
+            return True
+    return False
 
 
 def constructor(module: Module, value: Value) -> Call | None:

@@ -11,6 +11,7 @@ import libcst as cst
 
 from kerascheck.semantics import library
 from kerascheck.semantics.array_shapes import shape_of
+from kerascheck.semantics.loops import remembered
 from kerascheck.semantics.places import Place, happens_before, is_guarded, receiver_text
 from kerascheck.semantics.shapes import Shape
 from kerascheck.semantics.steps import tape_of
@@ -145,7 +146,7 @@ class Program:
             return False
         if call.attribute in ("fit", "compile"):
             return bool(_KERAS_KEYWORDS & set(call.arguments.keywords)) or (call.attribute == "fit" and not module.mentions(_SCALERS) and "model" in receiver_text(call))
-        return "model" in receiver_text(call) or bool({"steps", "verbose"} & set(call.arguments.keywords))
+        return "model" in receiver_text(call) or bool({"steps", "verbose"} & set(call.arguments.keywords)) or _is_called_in_training_mode(call)
 
     # --------------------------------------------------------------- training
 
@@ -582,6 +583,17 @@ def _may_be_model(cls: Class) -> bool:
         elif any(not isinstance(base, (Class, External)) for base in each.bases):
             return True
     return False
+
+
+def _is_called_in_training_mode(call: Call) -> bool:
+    """Whether the module calls the receiver of a method itself with ``training=``, as nothing but layers and models are called."""
+    receiver = call.node.func.value if isinstance(call.node, cst.Call) and isinstance(call.node.func, cst.Attribute) else None
+    return receiver is not None and call.module.tree.code_of(receiver) in remembered(call.module, call.module.tree.root, _called_in_training_mode)
+
+
+def _called_in_training_mode(module: Module, root: cst.CSTNode) -> set[str]:
+    calls = (node for node in module.tree.descendants(root) if isinstance(node, cst.Call))
+    return {module.tree.code_of(call.func) for call in calls if any(argument.keyword is not None and argument.keyword.value == "training" for argument in call.args)}
 
 
 def _overridden(call: Call) -> bool:

@@ -674,7 +674,7 @@ class Calls:
         for dataset in datasets_in(first):
             self._sink("inspect", dataset, node)
         self._run_arguments(arguments, node, tensors=False)
-        return UNKNOWN
+        return Made(call.name, call) if name == "len" else UNKNOWN
 
     def _next(self, iterator: Value, node: cst.CSTNode) -> Value:
         self._record(node, "builtins.next", "__next__", iterator, Arguments())

@@ -311,6 +311,9 @@ class Expressions:
             return value
         if isinstance(value, Made) and value.name == "tensorflow.config.list_physical_devices":
             return Made("tensorflow.config.PhysicalDevice", value.call, {"index": key})
+        if isinstance(value, Made) and value.name.startswith("sklearn.datasets.") and isinstance(constant(key), str):
+            # A Bunch has its arrays under names and keys alike.
+            return Method(value, constant(key))
         return array_shapes.columns_of(key) or UNKNOWN
 
     def _index(self, node: cst.Subscript) -> Value:

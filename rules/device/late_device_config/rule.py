@@ -2,6 +2,7 @@ from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.fixes import move_device_config
 from kerascheck.semantics.functions import display
+from kerascheck.semantics.places import seen_in
 
 _SETTINGS = (
     "tensorflow.config.experimental.set_memory_growth",
@@ -20,7 +21,8 @@ class LateDeviceConfig(Rule):
     Follows the script in the order in which it runs, through the functions it calls, and reports
     `set_memory_growth`, `set_visible_devices`, `set_logical_device_configuration` and the numbers of
     threads of `tf.config.threading` that come after something which starts the runtime. An
-    `except RuntimeError` around the call does not help: it turns the failure into a printed line.
+    `except RuntimeError` around the call does not help: it turns the failure into a printed line. Where another file holds the call,
+    the finding stands where the script calls or imports what leads there.
 
     ## Why it costs
 
@@ -94,10 +96,12 @@ class LateDeviceConfig(Rule):
             started = module.program.initialising_call(call)
             # What nothing in the file calls may never run.
             if started is not None and (module.program.is_executed(call.scope) or not module.program.is_executed(started.scope)):
+                # In a program of its own the file of the call may do it in time.
+                own = call.module is module
                 yield self.finding(
-                    call,
+                    seen_in(module, call),
                     f"{display(call.name)} comes after TensorFlow has initialised its devices, where it raises or does nothing; move it before.",
                     because=f"{display(started.name)} has initialised them already.",
-                    fix=move_device_config(call, started),
-                    related=((started, "initialises the devices"),),
+                    fix=move_device_config(call, started) if own else None,
+                    related=((started, "initialises the devices"), *(() if own else ((call, "sets them"),))),
                 )

@@ -6,7 +6,10 @@ from kerascheck.rule import Rule
 # tf.keras.mixed_precision.experimental came with 2.1, and lost its last word with 2.4 (release notes).
 _POLICIES_SINCE, _STABLE_SINCE = (2, 1), (2, 4)
 _SMALL = 1_000_000
-_DRAWS = frozenset({"tensorflow.random.normal", "tensorflow.random.uniform", "keras.backend.random_normal", "keras.backend.random_uniform", "keras.random.normal", "keras.random.uniform"})
+_OF_FLOAT32 = frozenset(
+    {"tensorflow.random.normal", "tensorflow.random.uniform", "keras.backend.random_normal", "keras.backend.random_uniform", "keras.random.normal", "keras.random.uniform"}
+    | {f"tensorflow.{name}" for name in ("eye", "linspace", "ones", "zeros")}
+)
 # GPUs behind DirectX have no 16-bit policy that is known to help, and layers of TensorLayer follow none.
 _NOT_FOR_POLICIES = re.compile(r"""["']DML["']|directml|^\s*(?:import|from)\s+tensorlayer\b""", re.I | re.M)
 
@@ -50,8 +53,8 @@ class MissingMixedPrecision(Rule):
       scikit-learn, but for networks of `keras.applications` and `from_pretrained`.
     - Every model that is fitted is seen to have fewer than a million weights and no convolutions; projects for TensorFlow before 2.1.
     - GANs, reinforcement learning, and code that sets float64.
-    - A layer draws numbers in its `call` without a `dtype`, as those of variational autoencoders do: they are of float32, and TensorFlow
-      raises where they meet half precision. Keras before 2.4, a package of its own, has no policies.
+    - A layer draws numbers in its `call` without a `dtype`, as those of variational autoencoders do, or makes them by `tf.linspace`, `tf.zeros` and
+      their like: they are of float32, and TensorFlow raises where they meet half precision. Keras before 2.4, a package of its own, has no policies.
     - Modules that define functions only and run nothing.
     - Graph code of TensorFlow 1: sessions, placeholders, estimators, `disable_eager_execution`.
 
@@ -95,7 +98,7 @@ class MissingMixedPrecision(Rule):
         place = program.first_training
         if place is None or program.mentions_precision or program.pins_cpu or program.first_trains_on_cpu or program.uses_tpu or module.mentions(_NOT_FOR_POLICIES):
             return
-        if module.runtime.tensorflow < _POLICIES_SINCE or module.runtime.multi_backend_keras or any(map(_draws_float32, module.run.calls)) or _are_small([model for model in module.models if model.is_trained]):
+        if module.runtime.tensorflow < _POLICIES_SINCE or module.runtime.multi_backend_keras or any(map(_makes_float32, module.run.calls)) or _are_small([model for model in module.models if model.is_trained]):
             return
         if program.reinforcement_learning or program.adversarial or program.uses_float64 or not program.has_large_layers:
             return
@@ -114,8 +117,8 @@ def _are_small(models):
     )
 
 
-def _draws_float32(call):
-    """Whether a layer draws numbers of the default type, which TensorFlow does not add to those of half precision."""
-    return call.name in _DRAWS and call.argument(None, "dtype") is None and any(
+def _makes_float32(call):
+    """Whether a layer draws or makes numbers of the default type, which TensorFlow does not add to those of half precision."""
+    return call.name in _OF_FLOAT32 and call.argument(None, "dtype") is None and any(
         function.name == "call" and function.owner is not None for function in call.scope.functions()
     )

@@ -5,7 +5,7 @@ from kerascheck.rule import Rule
 from kerascheck.semantics.fixes import move_before
 from kerascheck.semantics.functions import Facts
 from kerascheck.semantics.pipelines import COMBINING
-from kerascheck.semantics.values import constant
+from kerascheck.semantics.values import Made, constant
 
 _ELEMENT_BY_ELEMENT = ("map", "filter", "prefetch", "with_options", "enumerate", "ignore_errors", "repeat")
 _MANY_IMAGES = 1000
@@ -107,8 +107,10 @@ class ShuffleAfterDecode(Rule):
         for op in module.pipelines.operations("shuffle"):
             buffer = constant(op.argument(0, "buffer_size"))
             written = op.call.arguments.node(0, "buffer_size") if op.call is not None else None
-            # A name for it is a number that somebody chose elsewhere.
-            is_computed = buffer is None and written is not None and isinstance(written.value, (cst.Call, cst.BinaryOperation))
+            given = op.argument(0, "buffer_size")
+            # Any other name for it is a number that somebody chose elsewhere.
+            is_counted = isinstance(given, Made) and (given.name == "builtins.len" or given.name.rpartition(".cardinality")[1])
+            is_computed = buffer is None and (is_counted or written is not None and isinstance(written.value, (cst.Call, cst.BinaryOperation)))
             if not op.may_feed_training or not (isinstance(buffer, int) or is_computed):
                 continue
             for stage in op.stages:

@@ -55,7 +55,7 @@ class DebugLeftOn(Rule):
 
     - Under an `if` on a flag, an argument or the environment, unless all training stands under it too, and where the value is a variable.
     - Switches that are turned off, and calls that the program takes back somewhere by `False`.
-    - The calls in a program that trains nothing.
+    - The calls in a program that trains nothing, and `run_functions_eagerly` where no function is seen to be compiled.
     - An info without a fix, where compiled code makes variables or asks tensors for their values: the program needs the switch until that is repaired.
       Not for what is behind a question whether it is made already.
     - A model that is compiled to be run by `predict` or `predict_on_batch`, and that nothing in the program may fit: its layers can be read
@@ -114,6 +114,8 @@ class DebugLeftOn(Rule):
         for call in module.program.calls(*_SWITCHES) if module.program.trains else ():
             if call.name in switched_off or module.program.is_optional(call.scope) or call.name in _ARGUMENT and constant(call.argument(0, _ARGUMENT[call.name])) is not True:
                 continue
+            if call.name == "tensorflow.config.run_functions_eagerly" and _calls_nothing_compiled(module):
+                continue
             # Then the program needs the switch as it is.
             needed = call.name in _EAGER and cannot_be_compiled(module)
             yield self.finding(
@@ -139,6 +141,11 @@ class DebugLeftOn(Rule):
             if any(other.receiver is call.receiver and other.order > call.order for other in trained):
                 fix = delete_statement(call)
                 yield self.finding(call, "run_eagerly = True makes every step run operation by operation in Python; remove it.", because=_COST, fix=fix)
+
+
+def _calls_nothing_compiled(module):
+    """Whether nothing runs that the switch could make eager: neither a function of ``tf.function`` nor a fit."""
+    return module.program.steps_eagerly and not any(call.scope.traced_by() == "tf.function" for call in module.run.calls)
 
 
 def _needs_python(module, model):

@@ -19,7 +19,7 @@ _RECURRENT = {"keras.layers." + name for name in ("GRU", "LSTM", "SimpleRNN")}
 _FEW_TIME_STEPS = 10
 _SMALL = 1_600_000
 _WORK = 130_000_000
-_LONG = 500
+_LONG = 300
 _FEW = 10
 _LARGE_BATCH = 512
 # Nobody goes a thousand times over data of which an epoch has many steps.

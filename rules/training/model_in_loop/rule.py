@@ -3,7 +3,7 @@ import libcst as cst
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics import Module
-from kerascheck.semantics.repetition import is_inside, made_in_loop
+from kerascheck.semantics.repetition import is_inside, made_in_loop, place_in
 from kerascheck.semantics.loops import varies
 from kerascheck.semantics.places import Place, in_session
 from kerascheck.semantics.values import Call, Group, Scope, options_of
@@ -35,7 +35,7 @@ class ModelInLoop(Rule):
 
     ## When it stays silent
 
-    - Loops of at most 5 turns, among them those that end in a `break`, and loops over what cannot be counted, such as the
+    - Loops of at most 5 turns, among them those that end in a `break`, also in the branch that makes the model, and loops over what cannot be counted, such as the
       folds of a splitter or a list of settings from elsewhere.
     - Models that are kept, in a list or a dictionary: an ensemble.
     - A process for each turn, by `multiprocessing`.
@@ -84,7 +84,7 @@ class ModelInLoop(Rule):
             clears = any(other.name in _CLEARS for other in module.pipelines.calls_in(loop))
             if clears and module.runtime.keras < 3 or _is_kept(module, training, loop):
                 continue
-            node = next((each.node for each in reversed(list(made.scope.chain())) if each.kind == "call" and is_inside(each, loop)), made.node)
+            node = place_in(made, loop)
             place = Place(loop.module, node)
             differs = isinstance(node, cst.Call) and any(varies(arg.value, loop) is loop for arg in node.args)
             yield self.finding(
