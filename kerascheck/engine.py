@@ -99,7 +99,7 @@ def _triggers_in_code(code: str | bytes) -> bool:
         elif isinstance(node, ast.keyword):
             words.add(node.arg or "")
         elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            words.add(node.name)
+            words.add(f"{node.name}(")
         elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.isidentifier():
             # Names of environment variables.
             words.add(node.value)

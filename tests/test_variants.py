@@ -49,6 +49,8 @@ PICTURES = "(x, y), _ = keras.datasets.fashion_mnist.load_data()\n"
 LAID_FLAT = "class Net(keras.Model):\n    def __init__(self):\n        super().__init__()\n        self.flat, self.one, self.two = layers.Flatten(), layers.Dense(64), layers.Dense(1)\n    def call(self, x):\n        return self.two(self.one(self.flat(x)))\nnet = Net()\nnet.compile('adam', 'mse')\n"
 STACKED = "model = keras.Sequential([layers.Flatten(input_shape=(28, 28))])\nfor _ in range({}):\n    model.add(layers.Dense(100))\n\nmodel.add(layers.Dense(10))\nmodel.compile('adam', 'mse')\nmodel.fit(x, y, epochs=9)\n"
 MENU = "while True:\n    if input() == 'y':\n        model = keras.Sequential([layers.Dense(1)])\n        model.compile('adam', 'mse')\n        model.fit(x, y, epochs=9)\n        {}\n"
+PAIRED = "models = {{'a': keras.models.load_model('a.keras'), 'b': keras.models.load_model('b.keras')}}\nfor images in load():\n    for name in pairs():\n        fake = models[name].predict(images[name])\n    {}\n"
+RECORDS = "def parse(record):\n    return tf.io.parse_single_example(record, {{'x': tf.io.FixedLenFeature([], tf.float32)}})\nmodel.fit(tf.data.TFRecordDataset('a').map(parse).batch({}))\n"
 COUNTED = "class Steps({}):\n    def __init__(self):\n        self.steps = {}\n    @tf.function\n    def run(self, x):\n        self.total = tf.reduce_sum(x)\n        {}\nsteps = Steps()\nfor x in load():\n    steps.run(x)\n"
 
 
@@ -227,7 +229,8 @@ COUNTED = "class Steps({}):\n    def __init__(self):\n        self.steps = {}\n 
         ("KC411", OWN.format("pass") + TINY.format(64), []),
         ("KC411", OWN.format("x = tf.linalg.inv(x)") + TINY.format(8), []),
         ("KC407", OWN.format("pass") + TINY.format(64), [13]),
-        ("KC407", MODEL + "model.fit(np.ones((400, 4)), np.ones((400, 1)), epochs=1000)\n", [6]),
+        ("KC407", MODEL + "model.fit(np.ones((500, 4)), np.ones((500, 1)), epochs=1000)\n", [6]),
+        ("KC407", MODEL + "model.fit(np.ones((400, 4)), np.ones((400, 1)), epochs=1000)\n", []),
         ("KC407", MODEL + "model.fit(np.ones((400, 4)), np.ones((400, 1)), epochs=20)\n", []),
         ("KC407", MODEL + "model.fit(load(), load(), steps_per_epoch=load(), epochs=load())\n", [6]),
         # A million weights, in batches that take a while and in smaller ones.
@@ -363,6 +366,19 @@ COUNTED = "class Steps({}):\n    def __init__(self):\n        self.steps = {}\n 
         # Only models and layers are called with training=.
         ("KC405", "def detect(net, video):\n    for image in video:\n        if new:\n            net(image[None], training=False)\n        else:\n            net.predict(image[None])\n", [10]),
         ("KC405", "def detect(net, video):\n    for image in video:\n        if new:\n            net(image[None])\n        else:\n            net.predict(image[None])\n", []),
+        # Nor has anything but a Keras model train_on_batch beside its predict.
+        ("KC405", "def train(one, two):\n    for image in images():\n        two.train_on_batch(image, one.predict(image))\n", [7]),
+        ("KC405", "def train(one, two):\n    for image in images():\n        two.update(image, one.predict(image))\n", []),
+        # Which model it is does not depend on the item.
+        ("KC405", "class Agent:\n    def __init__(self):\n        self.model = keras.models.load_model('a.keras')\n    def value(self, state, model=None):\n        net = model or self.model\n        return net.predict(state[None])\nagent = Agent()\nfor state in states():\n    agent.value(state, other)\n", [10]),
+        # A dictionary of models inside of a loop over batches.
+        ("KC405", PAIRED.format("models['b'].train_on_batch(images['a'], y)"), [8]),
+        ("KC405", PAIRED.format("show(models)"), []),
+        ("KC407", "model = keras.Sequential([layers.BatchNormalization(), layers.Dense(8), layers.Dense(1)])\nmodel.compile('adam', 'mse')\nmodel.fit(load(), load(), epochs=9)\n", [6]),
+        # A module of layers needs no other word to be worth reading.
+        ("KC204", "class Squeeze(layers.Layer):\n    def call(self, x):\n        return layers.Dense(8)(x)\n", [7]),
+        ("KC104", MODEL + RECORDS.format(8), [9]),
+        ("KC104", MODEL + RECORDS.format(1), []),
         ("KC130", SHUFFLED.format(224, "count").replace("ds =", "count = len(paths)\nds ="), [7]),
         ("KC130", SHUFFLED.format(224, "count").replace("ds =", "count = chosen()\nds ="), []),
         # Layers that a loop of a known length adds to a model of a known input.

@@ -26,26 +26,44 @@ def turns(scope: Scope) -> float:
     return total
 
 
-def varies(expression: cst.CSTNode, scope: Scope) -> Scope | None:
+def varies(expression: cst.CSTNode, scope: Scope, *, exactly: bool = False, beside: Scope | None = None) -> Scope | None:
     """The innermost loop of which an expression depends on the turn; None where none is seen.
 
-    Follows the parameters of a function to the arguments of the call that a loop makes.
+    Follows the parameters of a function to the arguments of the call that a loop makes. Other names of the function may depend on all of its
+    arguments, also by way of objects; ``exactly`` on those only that stand in what is assigned to them. The loop ``beside`` does not count.
     """
     module = scope.module
     names = {node.value for node in module.tree.descendants(expression) if isinstance(node, cst.Name)}
     for current in scope.chain():
         if current.kind == "loop":
-            if names & remembered(current.module, current.node, bound_in):
+            if current is not beside and names & remembered(current.module, current.node, bound_in):
                 return current
         elif current.kind == "call" and current.function is not None:
             function = current.function.node
             local = remembered(current.function.module, function, local_names)
+            if exactly:
+                names = _sources(current.function.module, function, names)
             if not names & local or current.parent is None or not isinstance(current.node, cst.Call):
                 return None
             tree = current.module.tree
             given = arguments_for(names & local, current.function, current.node)
             names = {node.value for value in given for node in tree.descendants(value) if isinstance(node, cst.Name)}
     return None
+
+
+def _sources(module: Module, function: cst.CSTNode, names: set[str]) -> set[str]:
+    """What names of a function come from: its parameters, names from outside, and those that are bound by more than plain assignments."""
+    tree, assigned = module.tree, {}
+    for node in tree.descendants(function.body):
+        if isinstance(node, cst.Assign):
+            for name in set().union(*(_target_names(tree, target.target) for target in node.targets)):
+                assigned.setdefault(name, set()).update(inner.value for inner in tree.descendants(node.value) if isinstance(inner, cst.Name))
+    found, pending = set(), set(names)
+    while pending:
+        found |= pending
+        pending = set().union(*(assigned.get(name, set()) for name in pending)) - found
+    parameters = (*function.params.posonly_params, *function.params.params, *function.params.kwonly_params)
+    return found - (assigned.keys() - {parameter.name.value for parameter in parameters})
 
 
 def arguments_for(names: set[str], function: Function, call: cst.Call) -> list[cst.BaseExpression]:

@@ -351,10 +351,10 @@ class _Builder:
         model.outputs = last if (ordered or adds) and id(model.value) not in self._popped else None
 
     def _shape_of_data(self, model: Model, first: Layer) -> Shape:
-        """The shape that a Sequential gets from what it is fitted on; where that is not known, a dense layer comes first for a table."""
+        """The shape that a Sequential gets from what it is fitted on; where that is not known, layers for columns come first for a table."""
         fit = self._fitted.get(id(model.value))
         shape = example_shape(fit) if fit is not None else None
-        return (None, None) if shape is None and fit is not None and first.name == "keras.layers.Dense" else shape
+        return (None, None) if shape is None and fit is not None and first.name in _OF_COLUMNS and first.name != "keras.layers.Flatten" else shape
 
     def _functional(self, model: Model) -> None:
         outputs = model.call.argument(1, "outputs")

@@ -87,6 +87,11 @@ def traced_calls(module: Module) -> Iterator[tuple[Call, str]]:
         yield call, how
 
 
+def is_seen_compiled(module: Module, how: str) -> bool:
+    """Whether code is seen to be compiled by ``how``, and not only written for that: who uses the layers of a module that trains nothing may call them eagerly."""
+    return how in ("tf.function", "train_step") or module.program.trains
+
+
 def cannot_be_compiled(module: Module) -> bool:
     """Whether what tf.function or Keras would compile creates variables in each trace, or asks tensors for their values: without a switch to eager code that raises."""
     return any(
@@ -411,12 +416,13 @@ def _names_things(call: Call) -> bool:
 class UnrolledLoop:
     """A Python loop over the positions of a tensor in compiled code.
 
-    ``turns`` is None where it is as long as an axis whose length is not a literal.
+    ``turns`` is None where it is as long as an axis whose length is not a literal; ``how`` is what compiles it, a key of :data:`WHY_NO_VALUES`.
     """
 
     module: Module
     node: cst.For
     turns: int | None
+    how: str
 
 
 _AXIS = re.compile(r"\.shape\b|int_shape\(|time_?steps|seq(?:uence)?_?len|num_steps|max_?len|batch_size|\bseq\b", re.I)
@@ -448,7 +454,7 @@ def unrolled_loops(module: Module) -> Iterator[UnrolledLoop]:
             # Of loops in each other the outermost is told.
             if any(outer.node in seen for outer in loop.loops() if outer is not loop):
                 continue
-            yield UnrolledLoop(loop.module, loop.node, loop.trips)
+            yield UnrolledLoop(loop.module, loop.node, loop.trips, how)
 
 
 def _is_only_called_eagerly(module: Module, scope: Scope) -> bool:

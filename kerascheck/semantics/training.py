@@ -30,6 +30,7 @@ _KERAS_KEYWORDS = frozenset(
 _KERAS_METHODS = frozenset(
     "fit_generator predict_generator evaluate_generator train_on_batch predict_on_batch test_on_batch apply_gradients".split()
 )
+_KERAS_ONLY = re.compile(r"\.(?:fit_generator|predict_generator|train_on_batch|predict_on_batch)\(")
 _RIVALS = re.compile(
     r"^\s*(?:from|import)\s+(?:sklearn\.(?!metrics|model_selection|preprocessing|utils|datasets|feature_extraction)|xgboost|lightgbm|catboost|"
     r"statsmodels|torch\b|pytorch_lightning|lightning|prophet|hmmlearn|mxnet|fastai|autogluon|stable_baselines3?)",
@@ -146,7 +147,7 @@ class Program:
             return False
         if call.attribute in ("fit", "compile"):
             return bool(_KERAS_KEYWORDS & set(call.arguments.keywords)) or (call.attribute == "fit" and not module.mentions(_SCALERS) and "model" in receiver_text(call))
-        return "model" in receiver_text(call) or bool({"steps", "verbose"} & set(call.arguments.keywords)) or _is_called_in_training_mode(call)
+        return "model" in receiver_text(call) or bool({"steps", "verbose"} & set(call.arguments.keywords)) or _is_unknown(call.receiver) and module.mentions(_KERAS_ONLY) or _is_called_in_training_mode(call)
 
     # --------------------------------------------------------------- training
 

@@ -49,7 +49,7 @@ class GlobalInFunction(Rule):
     code = "KC215"
     name = "global-in-function"
     severity = Severity.WARNING
-    triggers = (".function(", "function(")
+    triggers = (".function", "function(")
     loss_tolerance = None
 
     def check(self, module):

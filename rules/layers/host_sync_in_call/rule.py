@@ -1,6 +1,6 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
-from kerascheck.semantics.traced import WHY_NO_VALUES, converts_branches, traced_calls, tracing_frame
+from kerascheck.semantics.traced import WHY_NO_VALUES, converts_branches, is_seen_compiled, traced_calls, tracing_frame
 from kerascheck.semantics.values import Tensor, options_of
 
 _METHODS = frozenset({"numpy", "item", "tolist"})
@@ -58,6 +58,7 @@ class HostSyncInCall(Rule):
       (`if tf.executing_eagerly():`).
     - Helpers that compiled code calls, in a module that trains nothing: they may be meant for what runs eagerly.
     - Callbacks and plain functions, and metrics that no model is seen to be compiled with: some are for eager evaluation only.
+    - As an info, not an error, in a module that trains nothing, unless `tf.function` or a `train_step` is around it: who uses its layers may call them eagerly.
 
     ## Use instead
 
@@ -89,7 +90,7 @@ class HostSyncInCall(Rule):
     code = "KC202"
     name = "host-sync-in-call"
     severity = Severity.ERROR
-    triggers = (".numpy(", ".item(", ".tolist(", "train_step", ".function(")
+    triggers = (".numpy(", ".item(", ".tolist(", "train_step", ".function")
 
     def check(self, module):
         asked = {}
@@ -106,6 +107,7 @@ class HostSyncInCall(Rule):
                 first,
                 f"{what} asks a tensor for its value in compiled code, which raises; keep to tensor operations.",
                 because=WHY_NO_VALUES[how],
+                severity=None if is_seen_compiled(module, how) else Severity.INFO,
                 related=[(other, "and here") for other, _ in others],
             )
 

@@ -1,7 +1,7 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.fixes import replace_numpy
-from kerascheck.semantics.traced import WHY_NO_VALUES
+from kerascheck.semantics.traced import WHY_NO_VALUES, is_seen_compiled, traced_calls
 from kerascheck.semantics.values import holds_tensor
 
 # These only read the static shape.
@@ -50,8 +50,9 @@ class NumpyInCall(Rule):
     - Functions run by `tf.py_function` or `tf.numpy_function`, also as a decorator, which do receive real values.
     - Models with a `fit` of their own that leaves nothing to that of Keras: their `call` is not compiled by it.
     - Programs that run eagerly by `run_eagerly=True` or `run_functions_eagerly(True)` under no condition:
-      nothing raises there, and `debug-left-on` speaks of the switch.
+      nothing raises there, and `debug-left-on` speaks of the switch. Layers and models that a hand-written eager loop calls; the PyTorch backend.
     - Callbacks and data loaders, which work on arrays.
+    - As an info, not an error, in a module that trains nothing, unless `tf.function` or a `train_step` is around it: who uses its layers may call them eagerly.
 
     ## Use instead
 
@@ -86,18 +87,14 @@ class NumpyInCall(Rule):
     triggers = ("numpy",)
 
     def check(self, module):
-        reported = set()
-        for call in module.run.calls:
+        for call, how in traced_calls(module):
             name = call.name or ""
-            traced = call.scope.traced_by()
-            if not name.startswith("numpy.") or traced not in WHY_NO_VALUES or call.node in reported or name in _HARMLESS:
+            if not name.startswith("numpy.") or name in _HARMLESS or not any(map(holds_tensor, call.arguments.values())):
                 continue
-            if not any(holds_tensor(value) for value in call.arguments.values()) or module.program.runs_eagerly:
-                continue
-            reported.add(call.node)
             yield self.finding(
                 call,
                 f"np.{name[6:]} gets a tensor in compiled code, which raises under fit; use {'TensorFlow' if _prefers_tensorflow(call.module) else 'keras.ops'} instead.",
-                because=WHY_NO_VALUES[traced],
+                because=WHY_NO_VALUES[how],
+                severity=None if is_seen_compiled(module, how) else Severity.INFO,
                 fix=replace_numpy(call, name[6:], tensorflow=_prefers_tensorflow(call.module)),
             )

@@ -46,7 +46,7 @@ class RecursiveFunction(Rule):
     code = "KC214"
     name = "recursive-function"
     severity = Severity.WARNING
-    triggers = (".function(", "function(")
+    triggers = (".function", "function(")
     loss_tolerance = 1e-4
 
     def check(self, module):

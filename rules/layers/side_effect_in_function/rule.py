@@ -1,7 +1,7 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.fixes import tensorflow_print
-from kerascheck.semantics.traced import RUNS_ONCE, side_effects
+from kerascheck.semantics.traced import RUNS_ONCE, is_seen_compiled, side_effects
 
 
 class SideEffectInFunction(Rule):
@@ -35,6 +35,7 @@ class SideEffectInFunction(Rule):
     - Functions of datasets, of which `python-in-map` tells.
     - Metrics, which may be meant for eager evaluation; callbacks, `__init__` and `build`; models that the program only calls on values.
     - `tf.py_function`, `tf.init_scope`, branches that ask how the code runs, and programs that run eagerly.
+    - As an info, not a warning, in a module that trains nothing, unless `tf.function` or a `train_step` is around it: who uses its layers may call them eagerly.
 
     ## Use instead
 
@@ -65,7 +66,7 @@ class SideEffectInFunction(Rule):
     code = "KC207"
     name = "side-effect-in-function"
     severity = Severity.WARNING
-    triggers = ("train_step", ".function(", "function(", ".fit(", ".compile(")
+    triggers = ("train_step", "call(", ".function", "function(", ".fit(", ".compile(")
     loss_tolerance = None
 
     def check(self, module):
@@ -74,5 +75,6 @@ class SideEffectInFunction(Rule):
                 effect,
                 f"{effect.what} {effect.when}; {effect.remedy}.",
                 because=f"{RUNS_ONCE[effect.how]}.",
+                severity=None if is_seen_compiled(module, effect.how) else Severity.INFO,
                 fix=tensorflow_print(effect.call) if effect.call is not None and effect.call.name == "builtins.print" else None,
             )

@@ -1,7 +1,7 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.functions import creates_state
-from kerascheck.semantics.traced import RUNS_ONCE, traced_calls, under_condition
+from kerascheck.semantics.traced import RUNS_ONCE, is_seen_compiled, traced_calls, under_condition
 
 
 class StateCreatedInCall(Rule):
@@ -62,7 +62,7 @@ class StateCreatedInCall(Rule):
     code = "KC204"
     name = "state-created-in-call"
     severity = Severity.ERROR
-    triggers = ("Variable(", "train_step", ".function(", ".fit(")
+    triggers = ("Variable(", "train_step", "call(", ".function", ".fit(")
     loss_tolerance = 1e-4
 
     def check(self, module):
@@ -76,5 +76,5 @@ class StateCreatedInCall(Rule):
                 f"{what} is created in compiled code, anew in every trace; create it once, in __init__, and use it here.",
                 because=f"{RUNS_ONCE[how]}; TensorFlow raises for variables that a later trace creates.",
                 # What is only built, or converted, may be called once.
-                severity=Severity.INFO if how != "tf.function" and not module.program.trains else None,
+                severity=None if is_seen_compiled(module, how) else Severity.INFO,
             )

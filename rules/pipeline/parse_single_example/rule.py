@@ -51,7 +51,7 @@ class ParseSingleExample(Rule):
       comes out sparse or padded.
     - `parse` calls Python code, or `padded_batch` or `ragged_batch` follows.
     - A `filter` or another operation on single elements stands between map and batch.
-    - The records are never batched, or what `parse` does is not in sight.
+    - The records are never batched, or by one, or what `parse` does is not in sight.
     - The dataset feeds only validation, evaluation, prediction, `adapt` or inspection; a `take` of
       at most 32 elements before the operation is inspection.
     - Graph code of TensorFlow 1: sessions, placeholders, estimators, `disable_eager_execution`.
@@ -104,7 +104,7 @@ class ParseSingleExample(Rule):
             if not op.facts.known or op.facts.python_function is not None or any(map(_reduces_everything, op.facts.calls)):
                 continue
             batch = next_batch(module, op)
-            if batch is None:
+            if batch is None or op.is_batched_by_one(module.pipelines):
                 continue
             single = parse.name.rpartition(".")[2]
             yield self.finding(

@@ -64,7 +64,7 @@ class EagerMetricUpdate(Rule):
     code = "KC416"
     name = "eager-metric-update"
     severity = Severity.WARNING
-    triggers = (".function(", "function(")
+    triggers = (".function", "function(")
     loss_tolerance = 1e-5
 
     def check(self, module):

@@ -59,7 +59,7 @@ class FunctionInLoop(Rule):
     code = "KC403"
     name = "function-in-loop"
     severity = Severity.WARNING
-    triggers = (".function(", "function(")
+    triggers = (".function", "function(")
     loss_tolerance = 1e-5
 
     def check(self, module):

@@ -20,7 +20,7 @@ _FEW_TIME_STEPS = 10
 _SMALL = 1_600_000
 _WORK = 130_000_000
 _LONG = 300
-_FEW = 10
+_FEW = 15
 _LARGE_BATCH = 512
 # Nobody goes a thousand times over data of which an epoch has many steps.
 _OF_A_HANDFUL = 1000
@@ -34,7 +34,7 @@ class MissingStepsPerExecution(Rule):
 
     Reports `compile(...)` without `steps_per_execution` of a model that consists of `Dense` layers and the like, or recurrent layers over ten time steps
     or fewer, has at most 1.6 million weights (without those of frozen embeddings), takes batches so small that weights times batch size stay below 130
-    million, and is trained by `fit` for several epochs, or for 500 steps that can be counted. As an info.
+    million, and is trained by `fit` for several epochs, or for 300 steps that can be counted. As an info.
 
     ## Why it costs
 
@@ -60,6 +60,9 @@ class MissingStepsPerExecution(Rule):
     The ratio alone, seven pairs in turn on the same machine: 1.35 (0.6 to 2.1) with 818,000 weights and batches of 128, 1.4 (1.0 to 2.1) with 1,004,000
     and 128, 1.0 (0.7 to 1.7) with 1,864,000 and 64.
 
+    Short epochs gain less, for what surrounds them takes some 30 ms: 1.7 with 32 steps, 1.5 with 22, 1.3 with 15, 1.1 with 10 and 0.9 with 6 (the
+    median of seven in turns, 1,400 weights).
+
     In Keras 2 (tf-keras 2.21) the ratios were 2.3 with 300 weights, 2.1 with 5,100 and 1.5 with 118,000.
     For a small CNN it was 0.9: whatever takes milliseconds by itself gains nothing. On a GPU, where steps are
     shorter, more models may gain; unmeasured here.
@@ -76,7 +79,7 @@ class MissingStepsPerExecution(Rule):
     - Convolutions, attention, a `Lambda` that does more than look at each number a few times, recurrent layers over more than ten time steps or an unknown number of them; models and layers of the project's own that make weights themselves, or do more than call layers and
       compute number by number; any whose size is not known. Only dense layers may leave the width of their data open; it counts as 784 columns then.
     - A callback that acts on batches (`TerminateOnNaN`, `on_train_batch_end`, `save_freq=100`, `update_freq="batch"`), or one that is not known.
-    - Fewer than ten steps in an epoch, or fewer than 500 in all, as far as arrays, batches and `steps_per_epoch` tell; a batch size that is not known.
+    - Fewer than 15 steps in an epoch, or fewer than 300 in all, as far as arrays, batches and `steps_per_epoch` tell; a batch size that is not known.
     - A single epoch of data of unknown size, a thousand and more, which are for a handful of rows, and such data in batches of more than 512.
 
     ## Use instead
@@ -155,7 +158,7 @@ def _steps(fit, batch):
 
 
 def _is_long(fit, batch):
-    """Whether an epoch has steps enough to run several at once, and all take so many that half a second is saved, as far as is known."""
+    """Whether an epoch has steps enough to run several at once, and all take so many that a quarter of a second is saved, as far as is known."""
     steps, given = _steps(fit, batch), fit.argument(3, "epochs")
     epochs = 1 if given is None else constant(given)
     if type(epochs) is not int:

@@ -41,7 +41,7 @@ class PredictInLoop(Rule):
     ## When it stays silent
 
     - Loops over models, folds, files or datasets, where each call gets a whole array or dataset. A loop inside of one over models is
-      reported where each call is written to get one item, as `row[None]`.
+      reported where each call is written to get one item, as `row[None]`, and one over batches around it where it calls `train_on_batch` too.
     - A whole array that does not depend on the loop, as once per epoch, and a part of all its examples: `images[:, top:bottom]`.
     - Loops of at most 10 turns in total, as `take(1)`, literal ranges and slices tell, or a `break` under no condition.
     - Loops that plot with Matplotlib, also on axes of which the origin is not seen, or wait for `input` in every turn and under no condition: they are for people.
@@ -111,8 +111,11 @@ class PredictInLoop(Rule):
                 continue
             if counting_branch(call.scope, loop) is not None or any(_trains_long(other, loop) for other in module.pipelines.calls_in(loop)):
                 continue
-            # Around a loop over single items, one over models changes nothing.
-            models = varies(call.node.func, call.scope)
+            # Around a loop over single items, one over models changes nothing, nor does one inside of a loop over batches.
+            models = varies(call.node.func, call.scope, exactly=True)
+            batches = varies(given.value, call.scope, beside=models) if models is loop else None
+            if batches is not None and any(other.attribute == "train_on_batch" for other in module.pipelines.calls_in(batches)):
+                models, loop = None, batches
             if models is not None and (models is loop or models not in loop.chain() or not _is_one_item(module, given.value)):
                 continue
             old = module.runtime.multi_backend_keras

@@ -65,7 +65,7 @@ class RetraceByPythonArg(Rule):
     code = "KC404"
     name = "retrace-by-python-arg"
     severity = Severity.WARNING
-    triggers = (".function(", "function(")
+    triggers = (".function", "function(")
     loss_tolerance = 1e-5
 
     def check(self, module):

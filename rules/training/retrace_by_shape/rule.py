@@ -63,7 +63,7 @@ class RetraceByShape(Rule):
     code = "KC417"
     name = "retrace-by-shape"
     severity = Severity.WARNING
-    triggers = (".function(", "function(")
+    triggers = (".function", "function(")
     loss_tolerance = 1e-4
 
     def check(self, module):

@@ -11,7 +11,7 @@ from kerascheck.semantics.values import Made, constant
 _TINY = 16
 _DEFAULT = 32
 _MANY = 1000
-_FEW = 10
+_FEW = 8
 _ENOUGH = 64
 _WORTHWHILE = 500
 _SMALL = 2_000_000
@@ -83,7 +83,7 @@ class TinyBatch(Rule):
     - Large inputs (more numbers than a picture of 128 x 128 pixels), stateful recurrent layers, attention, large models, and models of which the
       size is not known: memory may allow no more, or a step has enough to do. Only dense layers may leave the width of their
       data open, also in models of the project's own that do little but call layers; it counts as 784 columns then.
-    - `gradient_accumulation_steps` in the optimizer; arrays of which batches of 64 are seen to make less than ten steps fewer in an epoch, or for the
+    - `gradient_accumulation_steps` in the optimizer; arrays of which batches of 64 are seen to make less than eight steps fewer in an epoch, or for the
       default size of fewer than a thousand examples, unless they make 500 steps fewer in all epochs.
     - A callback that acts on batches, such as one that raises the learning rate with each.
     - Data of unknown length in a loop that plays a game: it may be one row.
@@ -137,7 +137,7 @@ class TinyBatch(Rule):
                 if least_examples(fit) is None and environment_loop(module, fit.scope) is not None:
                     continue
                 default, count = batch.place.node is fit.node, _examples(fit)
-                # What surrounds an epoch takes longer than ten of its steps.
+                # What surrounds an epoch takes longer than that.
                 saved = None if count is None else ceil(count / batch.size) - ceil(count / _ENOUGH)
                 if saved is not None and (saved < _FEW or default and count < _MANY and saved * _epochs(fit) < _WORTHWHILE):
                     continue
