@@ -49,6 +49,8 @@ PICTURES = "(x, y), _ = keras.datasets.fashion_mnist.load_data()\n"
 LAID_FLAT = "class Net(keras.Model):\n    def __init__(self):\n        super().__init__()\n        self.flat, self.one, self.two = layers.Flatten(), layers.Dense(64), layers.Dense(1)\n    def call(self, x):\n        return self.two(self.one(self.flat(x)))\nnet = Net()\nnet.compile('adam', 'mse')\n"
 STACKED = "model = keras.Sequential([layers.Flatten(input_shape=(28, 28))])\nfor _ in range({}):\n    model.add(layers.Dense(100))\n\nmodel.add(layers.Dense(10))\nmodel.compile('adam', 'mse')\nmodel.fit(x, y, epochs=9)\n"
 MENU = "while True:\n    if input() == 'y':\n        model = keras.Sequential([layers.Dense(1)])\n        model.compile('adam', 'mse')\n        model.fit(x, y, epochs=9)\n        {}\n"
+CUT = "class Cutter:\n    def __init__(self):\n        self.size = options.x\n    def parse(self, x):\n        self.left = tf.cast(x, tf.int32)\n        return {}\n    def cut(self, x):\n        return tf.cast(x, tf.int32) - self.left\np = Cutter()\nds = tf.data.Dataset.range(99).map(p.parse).batch(9)\nmodel.fit(ds)\n"
+FLAGGED = "class Slow:\n    def __init__(self):\n        self.adds = True\n    @tf.function\n    def step(self, x):\n        if self.adds:\n            {}\n            self.slow = tf.Variable(x)\n        return x\nSlow().step(1)\n"
 PAIRED = "models = {{'a': keras.models.load_model('a.keras'), 'b': keras.models.load_model('b.keras')}}\nfor images in load():\n    for name in pairs():\n        fake = models[name].predict(images[name])\n    {}\n"
 RECORDS = "def parse(record):\n    return tf.io.parse_single_example(record, {{'x': tf.io.FixedLenFeature([], tf.float32)}})\nmodel.fit(tf.data.TFRecordDataset('a').map(parse).batch({}))\n"
 COUNTED = "class Steps({}):\n    def __init__(self):\n        self.steps = {}\n    @tf.function\n    def run(self, x):\n        self.total = tf.reduce_sum(x)\n        {}\nsteps = Steps()\nfor x in load():\n    steps.run(x)\n"
@@ -377,6 +379,23 @@ COUNTED = "class Steps({}):\n    def __init__(self):\n        self.steps = {}\n 
         ("KC407", "model = keras.Sequential([layers.BatchNormalization(), layers.Dense(8), layers.Dense(1)])\nmodel.compile('adam', 'mse')\nmodel.fit(load(), load(), epochs=9)\n", [6]),
         # A module of layers needs no other word to be worth reading.
         ("KC204", "class Squeeze(layers.Layer):\n    def call(self, x):\n        return layers.Dense(8)(x)\n", [7]),
+        # Attributes that other functions of the same trace read.
+        ("KC108", MODEL + CUT.format("self.cut(x)"), []),
+        ("KC108", MODEL + CUT.format("x") + "print(p.cut(0))\n", [11]),
+        # A flag that the branch takes back, and one that stays.
+        ("KC204", FLAGGED.format("self.adds = False"), []),
+        ("KC204", FLAGGED.format("pass"), [12]),
+        # Tensors from outside have their numbers.
+        ("KC207", "total = tf.constant(1)\n@tf.function\ndef f(x):\n    print({})\n    return x\nf(total)\n".format("total"), []),
+        ("KC207", "total = tf.constant(1)\n@tf.function\ndef f(x):\n    print({})\n    return x\nf(total)\n".format("x"), [8]),
+        # Written to be off.
+        ("KC405", "model = keras.models.load_model('a.keras')\nfor i in range(0):\n    for x in load():\n        model.predict(x)\n", []),
+        ("KC405", "model = keras.models.load_model('a.keras')\nfor x in load():\n    y = model.predict(x)\n    axes[0].plot(y)\n", []),
+        ("KC405", "model = keras.models.load_model('a.keras')\nfor x in load():\n    y = model.predict(x)\n    net.plot(y)\n", [7]),
+        # The order is mixed again, what the map draws is not.
+        ("KC114", MODEL + "ds = tf.data.Dataset.range(99).shuffle(99).cache().shuffle(9).batch(3)\nmodel.fit(ds, epochs=9)\n", []),
+        ("KC114", MODEL + "ds = tf.data.Dataset.range(99).map(lambda x: tf.random.uniform([])).shuffle(99).cache().shuffle(9).batch(3)\nmodel.fit(ds, epochs=9)\n", [7]),
+        ("KC401", "import tensorflow.contrib.eager as tfe\n" + OPTIMIZED + STEPS + "for x in load():\n    step(x)\n", []),
         ("KC104", MODEL + RECORDS.format(8), [9]),
         ("KC104", MODEL + RECORDS.format(1), []),
         ("KC130", SHUFFLED.format(224, "count").replace("ds =", "count = len(paths)\nds ="), [7]),

@@ -63,9 +63,9 @@ def eager_steps(module: Module) -> Iterator[EagerStep]:
     """Hand-written steps that a loop runs and nothing on the way compiles, each once.
 
     A step that is compiled somewhere, one behind a decorator that cannot be read, a
-    loop of a few turns and a step that drives a Python environment are left out.
+    loop of a few turns and a step that drives a Python environment are left out, and so are those of TensorFlow 1.
     """
-    if module.is_graph_code:
+    if module.is_graph_code or module.runtime.tensorflow < (2, 0):
         return
     updates = module.program.updates
     compiled = {call.node for call in updates if call.scope.traced_by()}

@@ -112,9 +112,18 @@ def _is_made_once(call: Call) -> bool:
     """Whether a place of compiled code is behind a question whether something is made already."""
     frame = tracing_frame(call.scope)
     return any(
-        inner.kind == "handler" or inner.kind == "branch" and isinstance(inner.node, (cst.If, cst.IfExp)) and _UNMADE.search(inner.module.tree.code_of(inner.node.test))
+        inner.kind == "handler" or inner.kind == "branch" and isinstance(inner.node, (cst.If, cst.IfExp)) and (_UNMADE.search(inner.module.tree.code_of(inner.node.test)) or _is_left_by_itself(inner))
         for inner in takewhile(lambda inner: inner is not frame, call.scope.chain())
     )
+
+
+def _is_left_by_itself(branch: Scope) -> bool:
+    """Whether a branch sets what its condition asks for, as ``if self.first: ...; self.first = False``, so that it runs once."""
+    if not isinstance(branch.node, cst.If):
+        return False
+    tree = branch.module.tree
+    asked = {tree.code_of(node) for node in (branch.node.test, *tree.descendants(branch.node.test)) if isinstance(node, (cst.Name, cst.Attribute))}
+    return any(isinstance(node, cst.AssignTarget) and tree.code_of(node.target) in asked for node in tree.descendants(branch.node.body))
 
 
 _MODE = re.compile(r"eager|symbolic|is_(?:\w+_)?tensor\b|in_tf_function|\bbackend\b|torch|jax|numpy|ndarray|KerasTensor", re.I)
@@ -186,6 +195,8 @@ def _asks_settings(branch: Scope) -> bool:
     """Whether the condition of a branch compares and combines settings, and asks nothing that a first trace changes."""
     test = branch.node.test if isinstance(branch.node, (cst.If, cst.IfExp)) else None
     if test is None:
+        return False
+    if _is_left_by_itself(branch):
         return False
     # What only the constructor sets is never changed by a trace.
     asked = re.sub(r"\bnot self\.(\w+)\b(?!\.)", lambda asked: asked[1] if _is_set_once(branch, asked[1]) else asked[0], branch.module.tree.code_of(test))
@@ -302,7 +313,7 @@ def side_effects(module: Module) -> Iterator[SideEffect]:
             return SideEffect(call.module, call.node, how, what, when, remedy, call)
 
         tensors = any(map(holds_tensor, call.arguments.values()))
-        if name == "builtins.print" and tensors and not tells_of_tracing(call):
+        if name == "builtins.print" and tensors and not tells_of_tracing(call) and not _prints_what_is_there(call):
             yield effect("print", "runs once, while this is traced, and shows no numbers", "use tf.print")
         elif name.startswith(_RANDOM) and not name.endswith(_SETTING_UP) and not tensors and not _is_seed(call) and call.scope.frame.node not in seeding:
             yield effect(f"{short}()", "is drawn once, while this is traced, and every step gets the same number", "draw with tf.random or keras.random")
@@ -369,6 +380,39 @@ def _is_certainly_tensor(value: Value) -> bool:
 def tells_of_tracing(call: Call) -> bool:
     """Whether a print says itself that it is for the trace."""
     return re.search(r"trac|追踪|跟踪|\.shape|compil", call.module.tree.code_of(call.node), re.I) is not None
+
+
+def _prints_what_is_there(call: Call) -> bool:
+    """Whether all tensors that a print is given are variables from outside of the compiled function, where they have got their values."""
+    given = [call.arguments.node(place, None) for place, value in enumerate(call.arguments.positional) if holds_tensor(value)]
+    return all(node is not None and isinstance(node.value, cst.Name) and not _is_local(node.value.value, call.scope) for node in given)
+
+
+def _is_local(name: str, scope: Scope) -> bool:
+    """Whether a name belongs to the function at a place, or to one between that and what is compiled."""
+    for frame in scope.frames():
+        if frame.function is not None and name in remembered(frame.function.module, frame.function.node, local_names):
+            return True
+        if frame.traced:
+            break
+    return False
+
+
+def keeps_in_trace(module: Module, call: Call) -> bool:
+    """Whether an attribute that compiled code sets is read in compiled code only, as far as functions of its class that read it are seen to run."""
+    target = call.node
+    tree = call.module.tree
+    around = next((outer for outer in tree.ancestors(target) if isinstance(outer, cst.ClassDef)), None)
+    if not isinstance(target, cst.Attribute) or around is None:
+        return False
+    reading = (node for node in tree.descendants(around) if isinstance(node, cst.Attribute) and node.deep_equals(target) and not isinstance(tree.parents[node], cst.AssignTarget))
+    readers = {next((outer for outer in tree.ancestors(node) if isinstance(outer, cst.FunctionDef)), None) for node in reading}
+    runs: dict[cst.CSTNode, set[str | None]] = {}
+    for other in module.run.calls:
+        function = other.scope.frame.function
+        if function is not None and function.node in readers:
+            runs.setdefault(function.node, set()).add(other.scope.traced_by())
+    return bool(runs) and all(None not in how for how in runs.values())
 
 
 def _counts(call: Call) -> bool:

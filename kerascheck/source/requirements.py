@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import codecs
 import functools
 import os
 import re
@@ -30,6 +31,8 @@ _PACKAGES = {
 }
 _REQUIREMENT = re.compile(r"\s*([A-Za-z0-9][\w.-]*)\s*(?:\[[^\]]*\])?\s*\(?([^;#)@]*)")
 _CONDA = re.compile(r"\s*(?:[\w-]+::)?([A-Za-z][\w.-]*)\s*([^#]*)")
+# What "conda list --export" writes, often into a requirements.txt: name=version=build.
+_EXPORTED = re.compile(r"[A-Za-z][\w.-]*=\d[^=\s]*=[^=\s]+")
 _UPPER = re.compile(r"(?:===?|~=|<=?)\s*\d")
 _SCRIPT = re.compile(r"(?m)^# /// script[ \t]*\r?\n((?:#(?: .*)?\r?\n)+?)# ///[ \t\r]*$")
 _FOLDERS = frozenset({"requirements", "docker", ".docker", "conda"})
@@ -179,7 +182,7 @@ def _requirements(folder: Path) -> Iterator[tuple[str, str]]:
         kind = kind_of(folder / entry)
         if kind == "pip":
             for line in _text(folder / entry).splitlines():
-                yield from _requirement(line)
+                yield from _from_conda(f"- {line}") if _EXPORTED.fullmatch(line.strip()) else _requirement(line)
         elif entry == "pyproject.toml":
             yield from _from_pyproject(_text(folder / entry))
         elif entry == "setup.cfg":
@@ -201,7 +204,9 @@ def _requirements(folder: Path) -> Iterator[tuple[str, str]]:
 
 def _text(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8-sig")
+        data = path.read_bytes()
+        # PowerShell's ">" writes UTF-16, which pip reads by its mark, too (pip/_internal/utils/encoding.py).
+        return data.decode("utf-16" if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) else "utf-8-sig")
     except (OSError, ValueError):
         return ""
 

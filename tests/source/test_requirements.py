@@ -41,6 +41,8 @@ def forget():
         ("environment.yml", "dependencies:\n  - conda-forge::tensorflow=2.9\n  - pip:\n    - keras==2.9.0\n",
          {"tensorflow": "==2.9.*", "keras": "==2.9.0"}),
         ("environment.yml", "dependencies:\n  - tensorflow-gpu=2.4.1=h8a7_0\n", {"tensorflow": "==2.4.1.*"}),
+        # conda list --export > requirements.txt
+        ("requirements.txt", "# platform: win-64\nkeras=2.2.4=0\ntensorflow=1.12.0=gpu_py36\n", {"keras": "==2.2.4.*", "tensorflow": "==1.12.0.*"}),
         ("environment-gpu.yaml", "dependencies:\n  - tensorflow-gpu=1.13\n", {"tensorflow": "==1.13.*"}),
         ("gpu_requirements.txt", "tensorflow==2.4\n", {"tensorflow": "==2.4"}),
         ("requirements.txt", "tensorflow\nnumpy==1.22.4\n", {"tensorflow": "<2.14"}),
@@ -92,6 +94,12 @@ def test_bounded_versions(tmp_path, name, content, pins):
     (tmp_path / name).write_text(content)
     (tmp_path / "pkg").mkdir()
     assert pinned_versions(tmp_path / "pkg" / "train.py") == pins
+
+
+@pytest.mark.parametrize(("encoding", "pins"), [("utf-16", {"keras": "==2.3.1"}), ("utf-8-sig", {"keras": "==2.3.1"}), ("utf-16-be", {})])
+def test_requirements_tell_by_a_mark_how_they_are_encoded(tmp_path, encoding, pins):
+    (tmp_path / "requirements.txt").write_text("Keras==2.3.1\r\n", encoding=encoding)
+    assert pinned_versions(tmp_path / "train.py") == pins
 
 
 @pytest.mark.parametrize(

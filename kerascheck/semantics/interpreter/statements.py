@@ -586,7 +586,11 @@ class Statements:
         )
         for item in iterable.items if apart else [self._element(iterable, loop)]:
             self._bind(node.target, item)
-            self._inside(loop, self._suite, node.body)
+            if loop.trips == 0 and isinstance(iterable, Iteration) and iterable.kind == "range":
+                # Written to be off, as by range(0); its names may be used for all that.
+                self._unrecorded(lambda body: self._inside(loop, self._suite, body), node.body)
+            else:
+                self._inside(loop, self._suite, node.body)
         if not turns:
             self._meet({}, self._taken_back(mark))
         if not apart:

@@ -137,7 +137,7 @@ def _problems(file: RequirementsFile, requirement: Requirement) -> Iterator[tupl
     elif requirement.name == "tensorflow-gpu" and requirement.by != "conda":
         if newest and newest >= _GPU_PACKAGE_GONE:
             yield "tensorflow-gpu cannot be installed from 2.12 on; ask for tensorflow[and-cuda].", "The package was given up: installing it raises an error.", fix
-    elif requirement.name == "tensorflow" and requirement.by == "conda" and _CPU_BUILD.search(requirement.specifier):
+    elif requirement.name == "tensorflow" and requirement.by == "conda" and _CPU_BUILD.search(requirement.specifier) and not any(other.name == "tensorflow-gpu" for other in file.requirements):
         yield "This build of TensorFlow uses no GPU; choose one with cuda in its name.", "Builds with mkl, eigen or cpu in their name are made without CUDA.", None
     elif requirement.name == "tensorflow" and requirement.by == "pip" and not requirement.extras and file.images and newest and newest >= _ONE_PACKAGE_SINCE:
         named = any(_NVIDIA.search(other.name) for other in file.requirements)

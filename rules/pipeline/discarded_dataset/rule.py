@@ -82,7 +82,7 @@ class DiscardedDataset(Rule):
                 continue
             yield self.finding(
                 Place(sink.module, sink.node),
-                f"The dataset that {sink.stage.name} returns is thrown away; assign it.",
+                f"The dataset that {sink.stage.name} returns is thrown away; assign it, or leave the line out.",
                 because="Dataset methods return a new dataset and leave the old one as it was.",
                 fix=assign_back(sink.module, sink.node),
             )

@@ -1,7 +1,7 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.fixes import tensorflow_print
-from kerascheck.semantics.traced import is_captured, tells_of_tracing
+from kerascheck.semantics.traced import is_captured, keeps_in_trace, tells_of_tracing
 from kerascheck.semantics.values import holds_tensor
 
 _PYTHON = ("numpy.random.", "random.", "time.", "cv2.", "PIL.", "secrets.")
@@ -49,7 +49,8 @@ class PythonInMap(Rule):
     - NumPy on constants and static shapes: `np.pi`, `np.prod(image.shape)`, dtypes.
     - Inside a `py_function` or `numpy_function`, where Python does run for every element.
     - `tf.print`, `tf.random`, and lists and dictionaries that the function itself makes or is given.
-    - Attributes that each function of the class that has them sets and reads, as if they were variables of its own.
+    - Attributes that each function of the class that has them sets and reads, as if they were variables of its own, or that only functions
+      read that run in the same trace.
     - What is known while tracing, such as a shape, kept in an attribute or a dictionary.
     - Random numbers drawn outside of the function, on purpose once; `np.random.seed`.
     - A script that calls `tf.data.experimental.enable_debug_mode()`.
@@ -100,6 +101,8 @@ class PythonInMap(Rule):
                 continue
             for call in op.facts.calls:
                 if call.node in reported or not _runs_once(call) or call.name == "builtins.print" and tells_of_tracing(call) and not any(map(holds_tensor, call.arguments.values())):
+                    continue
+                if call.name == "builtins.object.__set__" and keeps_in_trace(module, call):
                     continue
                 reported.add(call.node)
                 what = _WRITING.get(call.name) or call.name.removeprefix("builtins.").removeprefix("list.")

@@ -97,12 +97,11 @@ class RandomBeforeCache(Rule):
             if not op.may_feed_training or module.pipelines.passes(op) == 1:
                 continue
             for cache in op.stages:
-                random = [stage for stage in cache.upstream() if stage is not cache and _is_random(stage)]
-                # A handful of elements, cut off and kept, is a look at the data or a benchmark.
-                if is_cut_short(cache):
-                    continue
                 # Shuffled again behind the cache, the first order does not matter.
-                if not random or (all(stage.name in _SHUFFLES for stage in random) and any(after.name == "shuffle" for after in module.pipelines.downstream(cache))):
+                again = any(after.name == "shuffle" for after in module.pipelines.downstream(cache))
+                random = [stage for stage in cache.upstream() if stage is not cache and _is_random(stage) and not (again and stage.name in _SHUFFLES)]
+                # A handful of elements, cut off and kept, is a look at the data or a benchmark.
+                if is_cut_short(cache) or not random:
                     continue
                 behind = [stage for stage in random if stage.name not in FOLDERS]
                 if behind:

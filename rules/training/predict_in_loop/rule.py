@@ -1,3 +1,5 @@
+import re
+
 import libcst as cst
 
 from kerascheck.finding import Severity
@@ -11,6 +13,8 @@ from kerascheck.semantics.steps import environment_loop
 from kerascheck.semantics.values import Const, constant, datasets_in
 
 _A_FEW = 10
+_AXES = re.compile(r"ax(?:s|es|is)?\d*\b")
+_DRAWING = frozenset({"bar", "hist", "plot", "scatter"})
 _OF_AXES = frozenset({"imshow", "set_title", "set_xlabel", "set_xticks", "set_axis_off"})
 
 
@@ -152,7 +156,8 @@ def _places(call, loop):
 def _is_for_people(call, loop):
     """Whether every turn shows a picture or waits for an answer, not one in several or some under a condition."""
     shows = (call.name or "").startswith(("matplotlib.", "builtins.input")) or call.name is None and call.attribute in _OF_AXES
-    return shows and not is_conditional(call.scope, loop)
+    drawn = call.name is None and call.attribute in _DRAWING and _AXES.match(call.module.tree.code_of(call.node)) is not None
+    return (shows or drawn) and not is_conditional(call.scope, loop)
 
 
 def _trains_long(call, loop):
