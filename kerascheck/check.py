@@ -105,7 +105,7 @@ class Analysis:
             self._remember_directives(checked, source)
             return checked
         try:
-            module = self._load(source, file.settings, checked)
+            module = self.load(source, file.settings, checked)
         except BaseException as problem:  # noqa: BLE001 - a panic of libcst's native parser is no Exception
             self._fault(checked, source, "the analysis", problem)
             return checked
@@ -126,8 +126,8 @@ class Analysis:
             checked.directives = self._suppressions_of(source).directives
             checked.sources[source.path] = source
 
-    def _load(self, source: Source, settings: Settings, checked: Checked):
-        """The module of ``source``; None, and an error in ``checked``, where it cannot be parsed."""
+    def load(self, source: Source, settings: Settings, checked: Checked):
+        """The module of ``source``, without the cells of a notebook that cannot be parsed, of which ``checked`` gets an error; None where nothing can be."""
         from kerascheck.semantics import SyntaxProblem
 
         project = self._project(settings)

@@ -162,7 +162,6 @@ def _check_files(paths: Sequence[str], configuration: Configuration, options: di
 def _explain_silence(paths: Sequence[str], configuration: Configuration, place: str) -> int:
     from kerascheck import registry, silence
     from kerascheck.check import with_large_stack
-    from kerascheck.semantics import SyntaxProblem
     from kerascheck.source import Unreadable, read
     from kerascheck.source.discovery import File
 
@@ -175,7 +174,7 @@ def _explain_silence(paths: Sequence[str], configuration: Configuration, place: 
         source = read(paths[0])
         for text in with_large_stack(lambda: list(silence.explain(source, file, int(line), int(cell) if cell else None))):
             click.echo(text)
-    except (Unreadable, SyntaxProblem, ValueError) as problem:
+    except (Unreadable, ValueError) as problem:
         raise click.ClickException(f"{paths[0]}: {problem}") from None
     return 0
 

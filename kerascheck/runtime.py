@@ -101,6 +101,8 @@ ONLY_TENSORFLOW_1 = (
     "app", "flags", "gfile", "layers", "logging", "python_io",
     "assign", "assign_add", "assign_sub", "div", "log", "Print", "random_normal", "random_uniform", "set_random_seed",
     "sparse_tensor_to_dense", "to_double", "to_float", "to_int32", "to_int64",
+    "AUTO_REUSE", "FixedLenFeature", "VarLenFeature", "ceil", "count_nonzero", "decode_csv", "decode_raw", "get_variable", "is_nan", "lin_space", "parse_example",
+    "parse_single_example", "random_crop", "random_shuffle", "read_file", "string_split", "string_to_number", "truncated_normal", "variable_scope",
 )  # fmt: skip
 """Namespaces and functions of TensorFlow 1 that a program of another version cannot use (tried like REMOVED); what REMOVED lists is no sign, but reported."""
 

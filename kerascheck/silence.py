@@ -19,10 +19,9 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from kerascheck import registry
-from kerascheck.check import Analysis
+from kerascheck.check import Analysis, Checked
 from kerascheck.report.common import count
 from kerascheck.semantics.models import Model
-from kerascheck.source import read
 
 if TYPE_CHECKING:
     from kerascheck.registry import Room
@@ -45,15 +44,15 @@ def explain(source: Source, file: File, line: int, cell: int | None = None) -> I
         cell: the notebook's cell, counted from 0; None in scripts.
 
     Raises:
-        SyntaxProblem: the file does not parse.
-        ValueError: there is no such line.
+        ValueError: the file does not parse, or there is no such line.
     """
-    from kerascheck.semantics import Project
-
     first, last = _line_range(source, line, cell)
     findings = Analysis([source]).check(file).findings
     unsilenced = Analysis([source], noqa=False).check(file).findings
-    module = Project(file.settings, read).load(source)
+    checked = Checked(file.path)
+    module = Analysis([source]).load(source, file.settings, checked)
+    if module is None:
+        raise ValueError(checked.errors[0].message)
     runtime = module.runtime
     yield f"{source.path}:{line}: {source.line_text(first).strip()}"
     yield f"  judged for TensorFlow {runtime.tensorflow_version}, Keras {runtime.keras} on {runtime.backend}" + (

@@ -80,6 +80,8 @@ def test_a_notebook_takes_cell_and_line(explained):
     notebook = json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
     assert "KC405 predict-in-loop: reported" in explained("2:2", notebook, "train.ipynb").out
     assert "has no code cell 0" in explained("0:1", notebook, "train.ipynb").err
+    broken = notebook.replace("# text", "def f(:").replace("markdown", "code")
+    assert "KC405 predict-in-loop: reported" in explained("2:2", broken, "train.ipynb").out
 
 
 @pytest.mark.parametrize("place", ["x", "0", "99", "1:2:3", "-1"])

@@ -51,6 +51,8 @@ STACKED = "model = keras.Sequential([layers.Flatten(input_shape=(28, 28))])\nfor
 MENU = "while True:\n    if input() == 'y':\n        model = keras.Sequential([layers.Dense(1)])\n        model.compile('adam', 'mse')\n        model.fit(x, y, epochs=9)\n        {}\n"
 CUT = "class Cutter:\n    def __init__(self):\n        self.size = options.x\n    def parse(self, x):\n        self.left = tf.cast(x, tf.int32)\n        return {}\n    def cut(self, x):\n        return tf.cast(x, tf.int32) - self.left\np = Cutter()\nds = tf.data.Dataset.range(99).map(p.parse).batch(9)\nmodel.fit(ds)\n"
 FLAGGED = "class Slow:\n    def __init__(self):\n        self.adds = True\n    @tf.function\n    def step(self, x):\n        if self.adds:\n            {}\n            self.slow = tf.Variable(x)\n        return x\nSlow().step(1)\n"
+MAKING = "class Net(keras.Model):\n    def call(self, x):\n        return {}\nnet = Net()\nnet.compile('adam', 'mse')\nnet.run_eagerly = True\nnet.fit(load(), load())\n"
+UNROLLED = "class Net(keras.Model):\n    def call(self, x):\n        return [tf.sin(y) for y in self.parts(x)]\n    def parts(self, x):\n        found = []\n        for i in range({}):\n            found.append(tf.sin(x[i]))\n        return found\nnet = Net()\nnet.compile('adam', 'mse')\nnet.fit(load(), load())\n"
 PAIRED = "models = {{'a': keras.models.load_model('a.keras'), 'b': keras.models.load_model('b.keras')}}\nfor images in load():\n    for name in pairs():\n        fake = models[name].predict(images[name])\n    {}\n"
 RECORDS = "def parse(record):\n    return tf.io.parse_single_example(record, {{'x': tf.io.FixedLenFeature([], tf.float32)}})\nmodel.fit(tf.data.TFRecordDataset('a').map(parse).batch({}))\n"
 COUNTED = "class Steps({}):\n    def __init__(self):\n        self.steps = {}\n    @tf.function\n    def run(self, x):\n        self.total = tf.reduce_sum(x)\n        {}\nsteps = Steps()\nfor x in load():\n    steps.run(x)\n"
@@ -379,6 +381,13 @@ COUNTED = "class Steps({}):\n    def __init__(self):\n        self.steps = {}\n 
         ("KC407", "model = keras.Sequential([layers.BatchNormalization(), layers.Dense(8), layers.Dense(1)])\nmodel.compile('adam', 'mse')\nmodel.fit(load(), load(), epochs=9)\n", [6]),
         # A module of layers needs no other word to be worth reading.
         ("KC204", "class Squeeze(layers.Layer):\n    def call(self, x):\n        return layers.Dense(8)(x)\n", [7]),
+        # A program that has a mode for it; and whoever hides nothing by it may drop the switch.
+        ("KC307", "x = tf.constant(1)\ntf.config.set_visible_devices(tf.config.list_physical_devices('CPU'), 'CPU')\n", []),
+        ("KC307", "x = tf.constant(1)\ntf.config.set_visible_devices(tf.config.list_physical_devices('GPU'), 'GPU')\n", [6]),
+        ("KC405", "from sklearn.decomposition import PCA\ndef run(net):\n    for x in load():\n        net.predict(x)\n        show(net.get_layer('a'))\n", [8]),
+        ("KC405", "from sklearn.decomposition import PCA\ndef run(net):\n    for x in load():\n        net.predict(x)\n        show(net)\n", []),
+        ("KC130", SHUFFLED.format(224, "512").replace("(224, 224)", "size()"), [6]),
+        ("KC130", SHUFFLED.format(224, "400").replace("(224, 224)", "size()"), []),
         # Attributes that other functions of the same trace read.
         ("KC108", MODEL + CUT.format("self.cut(x)"), []),
         ("KC108", MODEL + CUT.format("x") + "print(p.cut(0))\n", [11]),
@@ -434,6 +443,14 @@ def test_a_method_predict_is_seen_from_the_loop_of_another_file(tmp_path):
     assert found == [("net.py", 9, False), ("run.py", 8, True)]
 
 
+@pytest.mark.parametrize(("cell", "severities"), [("ds.shuffle(9)\nprint(1)", ["error"]), ("ds.shuffle(9)", ["info"]), ("ds.map(f)", []), ("a\nb\nc\nds.batch(3)\nd", ["error"])])
+def test_what_a_cell_throws_away_and_what_it_shows(tmp_path, cell, severities):
+    cells = [{"cell_type": "code", "source": source} for source in (HEAD + "ds = tf.data.Dataset.range(9)", cell)]
+    (tmp_path / "train.ipynb").write_text(json.dumps({"cells": cells, "metadata": {}, "nbformat": 4}))
+    result = kerascheck("--isolated", "--select", "KC128", "--output-format", "json", "--exit-zero", str(tmp_path / "train.ipynb"))
+    assert [finding["severity"] for finding in json.loads(result.out)["findings"]] == severities
+
+
 def test_devices_that_another_program_sets_too_late(tmp_path):
     growth = "for gpu in tf.config.list_physical_devices('GPU'):\n        tf.config.experimental.set_memory_growth(gpu, True)\n"
     (tmp_path / "train.py").write_text(HEAD + f"def main():\n    {growth}if __name__ == '__main__':\n    main()\n")
@@ -469,6 +486,13 @@ def test_what_is_gone_was_old_before(tmp_path, pins, severities):
     (tmp_path / "train.py").write_text(HEAD + "from tensorflow.keras.mixed_precision import experimental as prec\nprec.set_policy('mixed_float16')\n")
     result = kerascheck("--select", "KC311", "--output-format", "json", "--exit-zero", str(tmp_path / "train.py"))
     assert [finding["severity"] for finding in json.loads(result.out)["findings"]] == severities
+
+
+@pytest.mark.parametrize(("name", "said"), [("read_file", False), ("io.read_file", True)])
+def test_functions_that_only_tensorflow_1_has(tmp_path, name, said):
+    (tmp_path / "train.py").write_text(HEAD + f"def read(path): return tf.{name}(path)\n" + MODEL + "model.fit_generator(load())\n")
+    result = kerascheck("--isolated", "--select", "KC414", "--output-format", "json", "--exit-zero", str(tmp_path / "train.py"))
+    assert bool(json.loads(result.out)["findings"]) is said
 
 
 @pytest.mark.parametrize(("pin", "said"), [("tensorflow==2.1\n", 1), ("tensorflow==1.14\n", 0)])
@@ -617,6 +641,12 @@ def test_a_hundred_eager_steps_take_as_long_as_tracing(tmp_path, turns, severity
         ("KC130", SHUFFLED.format(224, "len(paths)"), "info"),
         # A switch that the program needs.
         ("KC309", "tf.config.run_functions_eagerly(True)\n" + OPTIMIZED + "@tf.function\n" + STEPS + "for x in load():\n    step(x)\n", "warning"),
+        ("KC309", MAKING.format("layers.Dense(3)(x)"), "info"),
+        ("KC309", MAKING.format("2 * x"), "warning"),
+        ("KC401", OPTIMIZED + STEPS + "if options.mode == 'eager_tf':\n    for x in load():\n        step(x)\n", "info"),
+        ("KC401", OPTIMIZED + STEPS + "if options.mode == 'plain':\n    for x in load():\n        step(x)\n", "warning"),
+        ("KC205", UNROLLED.format("self.batch_size"), "info"),
+        ("KC205", UNROLLED.format("self.time_steps"), "warning"),
         ("KC309", "tf.config.run_functions_eagerly(True)\n" + OPTIMIZED + "@tf.function\n" + STEPS.replace("return loss", "return loss.numpy()") + "for x in load():\n    step(x)\n", "info"),
         *(
             ("KC309", "tf.config.run_functions_eagerly(True)\n" + OPTIMIZED + f"@tf.function\ndef work(x, y):\n    if {asked}:\n        keras.layers.Dense(3)(x)\n" + "@tf.function\n" + STEPS + "for x in load():\n    work(x, x)\n    step(x)\n", severity)

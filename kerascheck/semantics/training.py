@@ -30,6 +30,7 @@ _KERAS_KEYWORDS = frozenset(
 _KERAS_METHODS = frozenset(
     "fit_generator predict_generator evaluate_generator train_on_batch predict_on_batch test_on_batch apply_gradients".split()
 )
+_OF_MODELS = frozenset("get_layer get_weights load_weights save_weights set_weights trainable_variables trainable_weights".split())
 _KERAS_ONLY = re.compile(r"\.(?:fit_generator|predict_generator|train_on_batch|predict_on_batch)\(")
 _RIVALS = re.compile(
     r"^\s*(?:from|import)\s+(?:sklearn\.(?!metrics|model_selection|preprocessing|utils|datasets|feature_extraction)|xgboost|lightgbm|catboost|"
@@ -143,11 +144,15 @@ class Program:
         if call.name is None and not _is_unknown(call.receiver):
             return False
         module = call.module
-        if not module.mentions(_KERAS_IMPORT) or module.mentions(_RIVALS):
+        if not module.mentions(_KERAS_IMPORT):
+            return False
+        if _is_used_as_model(call):
+            return True
+        if module.mentions(_RIVALS):
             return False
         if call.attribute in ("fit", "compile"):
             return bool(_KERAS_KEYWORDS & set(call.arguments.keywords)) or (call.attribute == "fit" and not module.mentions(_SCALERS) and "model" in receiver_text(call))
-        return "model" in receiver_text(call) or bool({"steps", "verbose"} & set(call.arguments.keywords)) or _is_unknown(call.receiver) and module.mentions(_KERAS_ONLY) or _is_called_in_training_mode(call)
+        return "model" in receiver_text(call) or bool({"steps", "verbose"} & set(call.arguments.keywords)) or _is_unknown(call.receiver) and module.mentions(_KERAS_ONLY)
 
     # --------------------------------------------------------------- training
 
@@ -586,15 +591,20 @@ def _may_be_model(cls: Class) -> bool:
     return False
 
 
-def _is_called_in_training_mode(call: Call) -> bool:
-    """Whether the module calls the receiver of a method itself with ``training=``, as nothing but layers and models are called."""
+def _is_used_as_model(call: Call) -> bool:
+    """Whether the module does with the receiver of a method what nothing but layers and models allow: a call with ``training=``, ``get_layer`` and the like."""
     receiver = call.node.func.value if isinstance(call.node, cst.Call) and isinstance(call.node.func, cst.Attribute) else None
-    return receiver is not None and call.module.tree.code_of(receiver) in remembered(call.module, call.module.tree.root, _called_in_training_mode)
+    return receiver is not None and call.module.tree.code_of(receiver) in remembered(call.module, call.module.tree.root, _used_as_models)
 
 
-def _called_in_training_mode(module: Module, root: cst.CSTNode) -> set[str]:
-    calls = (node for node in module.tree.descendants(root) if isinstance(node, cst.Call))
-    return {module.tree.code_of(call.func) for call in calls if any(argument.keyword is not None and argument.keyword.value == "training" for argument in call.args)}
+def _used_as_models(module: Module, root: cst.CSTNode) -> set[str]:
+    found = set()
+    for node in module.tree.descendants(root):
+        if isinstance(node, cst.Call) and any(argument.keyword is not None and argument.keyword.value == "training" for argument in node.args):
+            found.add(module.tree.code_of(node.func))
+        elif isinstance(node, cst.Attribute) and node.attr.value in _OF_MODELS:
+            found.add(module.tree.code_of(node.value))
+    return found
 
 
 def _overridden(call: Call) -> bool:

@@ -3,6 +3,7 @@ from kerascheck.rule import Rule
 from kerascheck.semantics.fixes import move_device_config
 from kerascheck.semantics.functions import display
 from kerascheck.semantics.places import seen_in
+from kerascheck.semantics.values import Made, constant
 
 _SETTINGS = (
     "tensorflow.config.experimental.set_memory_growth",
@@ -49,7 +50,7 @@ class LateDeviceConfig(Rule):
     - What starts it stands under a condition or in a handler of its own.
     - What starts it is not among the calls above, or a dataset not made by `from_*`, `range` or `TFRecordDataset`.
     - Environment variables after `import tensorflow`: they count when the GPU is first touched.
-    - The call runs in a process of its own.
+    - The call runs in a process of its own, or makes all CPUs visible, which they are.
     - Settings are only read.
 
     ## Use instead
@@ -93,6 +94,9 @@ class LateDeviceConfig(Rule):
 
     def check(self, module):
         for call in module.program.calls(*_SETTINGS):
+            # All CPUs are visible as it is, and what stays as it was may be set again.
+            if call.name == "tensorflow.config.set_visible_devices" and _are_all_cpus(call.argument(0, "devices")):
+                continue
             started = module.program.initialising_call(call)
             # What nothing in the file calls may never run.
             if started is not None and (module.program.is_executed(call.scope) or not module.program.is_executed(started.scope)):
@@ -105,3 +109,8 @@ class LateDeviceConfig(Rule):
                     fix=move_device_config(call, started) if own else None,
                     related=((started, "initialises the devices"), *(() if own else ((call, "sets them"),))),
                 )
+
+
+def _are_all_cpus(devices):
+    """Whether devices are what ``list_physical_devices("CPU")`` gives."""
+    return isinstance(devices, Made) and devices.name == "tensorflow.config.list_physical_devices" and constant(devices.call.argument(0, "device_type")) == "CPU"

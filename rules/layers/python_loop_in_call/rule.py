@@ -32,6 +32,7 @@ class PythonLoopInCall(Rule):
     - Loops over the examples of a batch, `range(x.shape[0])`.
     - Loops over `tf.range`, programs that run eagerly, and code that nothing compiles, such as the `call` of a layer whose objects
       the program calls on values and uses nowhere else.
+    - As an info, not a warning, for as many turns as a `batch_size` says, of which not much is known.
     - As an info, not a warning, in a module that trains nothing, unless `tf.function` or a `train_step` is around it: who uses its layers may call them eagerly.
 
     ## Use instead
@@ -76,5 +77,6 @@ class PythonLoopInCall(Rule):
                 loop,
                 "This Python loop over the steps of a tensor is unrolled into the graph; work on the whole axis at once, or use keras.layers.RNN, keras.ops.scan or a loop over tf.range.",
                 because=f"Each of its {loop.turns or 'turns, as many as the axis is long,'}{' turns' if loop.turns else ''} adds its operations to the graph, which takes that much longer to trace.",
-                severity=None if is_seen_compiled(module, loop.how) else Severity.INFO,
+                # A batch may hold an example or two.
+                severity=None if is_seen_compiled(module, loop.how) and not (loop.turns is None and "batch" in loop.module.tree.code_of(loop.node.iter)) else Severity.INFO,
             )

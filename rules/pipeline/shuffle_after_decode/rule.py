@@ -8,7 +8,7 @@ from kerascheck.semantics.pipelines import COMBINING
 from kerascheck.semantics.values import Made, constant
 
 _ELEMENT_BY_ELEMENT = ("map", "filter", "prefetch", "with_options", "enumerate", "ignore_errors", "repeat")
-_MANY_IMAGES = 1000
+_MANY_IMAGES = 500
 _LARGE = 50_000_000
 _SMALL_PICTURE = 64 * 64
 
@@ -37,7 +37,7 @@ class ShuffleAfterDecode(Rule):
     ## What it does
 
     Looks for a map that decodes images, followed by a `shuffle` with a large literal buffer, on
-    the way to training. Large means 1,000 images, or, where a literal tells the size they are
+    the way to training. Large means 500 images, or, where a literal tells the size they are
     resized, cropped or reshaped to, 50 MB with one byte for each channel (200 MB as float32). It is also looked for in
     what `zip`, `concatenate`, `sample_from_datasets` and `choose_from_datasets` put together. The finding stands at
     the shuffle.

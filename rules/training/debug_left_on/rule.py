@@ -23,6 +23,7 @@ _ARGUMENT = {
     "tensorflow.config.experimental.set_synchronous_execution": None,
 }
 _EAGER = frozenset({"tensorflow.config.run_functions_eagerly", "tensorflow.data.experimental.enable_debug_mode"})
+_WHEN_REPAIRED = "remove it when what it hides is repaired: variables that are made, or tensors that are asked for their values, in compiled code."
 _COST = "It is meant for debugging and slows every step of this program down."
 
 
@@ -121,7 +122,7 @@ class DebugLeftOn(Rule):
             yield self.finding(
                 call,
                 f"{display(call.name)} {_SWITCHES[call.name]}; "
-                + ("remove it when what it hides is repaired: variables that are made, or tensors that are asked for their values, in compiled code." if needed else "remove it when you are done debugging."),
+                + (_WHEN_REPAIRED if needed else "remove it when you are done debugging."),
                 because=_COST,
                 severity=Severity.INFO if needed else Severity.WARNING,
                 fix=None if needed else delete_statement(call),
@@ -132,15 +133,23 @@ class DebugLeftOn(Rule):
             is_literal = written is not None and isinstance(written.value, cst.Name) and written.value.value == "True"
             if is_literal and not module.program.is_optional(call.scope) and not _needs_python(module, call.receiver) and not _is_run_for_values(module, call):
                 at = Place(call.module, call.arguments.node(None, "run_eagerly") or call.node)
-                fix = drop_argument(call, "run_eagerly", safe=True)
-                yield self.finding(at, "run_eagerly=True makes every step run operation by operation in Python; remove it.", because=_COST, fix=fix)
+                yield self._attribute(module, at, "run_eagerly=True", drop_argument(call, "run_eagerly", safe=True))
         trained = list(module.program.model_calls("fit", "train_on_batch"))
         for call in module.program.calls("keras.Model.__setattr__"):
             if call.attribute != "run_eagerly" or constant(call.argument(1)) is not True or module.program.is_optional(call.scope):
                 continue
             if any(other.receiver is call.receiver and other.order > call.order for other in trained):
-                fix = delete_statement(call)
-                yield self.finding(call, "run_eagerly = True makes every step run operation by operation in Python; remove it.", because=_COST, fix=fix)
+                yield self._attribute(module, call, "run_eagerly = True", delete_statement(call))
+
+    def _attribute(self, module, place, written, fix):
+        needed = cannot_be_compiled(module)
+        return self.finding(
+            place,
+            f"{written} makes every step run operation by operation in Python; {_WHEN_REPAIRED if needed else 'remove it.'}",
+            because=_COST,
+            severity=Severity.INFO if needed else Severity.WARNING,
+            fix=None if needed else fix,
+        )
 
 
 def _calls_nothing_compiled(module):

@@ -3,6 +3,7 @@ from kerascheck.rule import Rule
 from kerascheck.semantics.fixes import compile_step
 from kerascheck.semantics.loops import SHORT_LOOP
 from kerascheck.semantics.steps import eager_steps
+from kerascheck.semantics.traced import asks_for_mode
 
 
 class EagerTrainStep(Rule):
@@ -47,8 +48,9 @@ class EagerTrainStep(Rule):
     - It calls a model of `tf.saved_model.load` or `hub.load`, which is compiled already. Where it calls another `tf.function`, or the `call` of the model is one, it is an info.
     - A function of the same name is compiled elsewhere in the file: the two are there to be compared. Not where it only takes the place
       of a compiled one that nothing has called.
+    - As an info, not a warning, under a condition that asks how the code runs, as `if mode == "eager_tf"`.
     - It has a decorator that cannot be read, which may compile it.
-    - Graph code of TensorFlow 1: sessions, placeholders, estimators, `disable_eager_execution`.
+    - TensorFlow 1: sessions, placeholders, estimators, `disable_eager_execution`, and its eager mode.
 
     ## Use instead
 
@@ -108,7 +110,8 @@ class EagerTrainStep(Rule):
                     else "Nothing on the way from the loop to the weight update is compiled, so Python dispatches every operation of every step."
                 )
                 + (f" In {step.turns:.0f} steps that is about what tracing takes." if step.turns <= SHORT_LOOP else ""),
-                severity=Severity.INFO if step.turns <= SHORT_LOOP or step.is_compiled_in_part else Severity.WARNING,
+                # Whoever has a mode for it knows that it is slow.
+                severity=Severity.INFO if step.turns <= SHORT_LOOP or step.is_compiled_in_part or asks_for_mode(step.update.scope) else Severity.WARNING,
                 fix=compile_step(step.module, step.node) if step.is_function and not step.needs_python and not makes and not step.takes_optimizers else None,
                 related=((step.update, "the weights are updated here"), (step.loop, "in this loop")),
             )
