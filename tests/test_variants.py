@@ -53,6 +53,7 @@ CUT = "class Cutter:\n    def __init__(self):\n        self.size = options.x\n  
 FLAGGED = "class Slow:\n    def __init__(self):\n        self.adds = True\n    @tf.function\n    def step(self, x):\n        if self.adds:\n            {}\n            self.slow = tf.Variable(x)\n        return x\nSlow().step(1)\n"
 MAKING = "class Net(keras.Model):\n    def call(self, x):\n        return {}\nnet = Net()\nnet.compile('adam', 'mse')\nnet.run_eagerly = True\nnet.fit(load(), load())\n"
 UNROLLED = "class Net(keras.Model):\n    def call(self, x):\n        return [tf.sin(y) for y in self.parts(x)]\n    def parts(self, x):\n        found = []\n        for i in range({}):\n            found.append(tf.sin(x[i]))\n        return found\nnet = Net()\nnet.compile('adam', 'mse')\nnet.fit(load(), load())\n"
+DECORATED = "class Net(keras.Model):\n    {}def call(self, x):\n        x, y = tf.one_hot(x, 9), 0\n        for t in range(self.time_steps):\n            y += tf.sin(x[:, t])\n        return y\nmodel = Net()\n"
 PAIRED = "models = {{'a': keras.models.load_model('a.keras'), 'b': keras.models.load_model('b.keras')}}\nfor images in load():\n    for name in pairs():\n        fake = models[name].predict(images[name])\n    {}\n"
 RECORDS = "def parse(record):\n    return tf.io.parse_single_example(record, {{'x': tf.io.FixedLenFeature([], tf.float32)}})\nmodel.fit(tf.data.TFRecordDataset('a').map(parse).batch({}))\n"
 COUNTED = "class Steps({}):\n    def __init__(self):\n        self.steps = {}\n    @tf.function\n    def run(self, x):\n        self.total = tf.reduce_sum(x)\n        {}\nsteps = Steps()\nfor x in load():\n    steps.run(x)\n"
@@ -388,6 +389,16 @@ COUNTED = "class Steps({}):\n    def __init__(self):\n        self.steps = {}\n 
         ("KC405", "from sklearn.decomposition import PCA\ndef run(net):\n    for x in load():\n        net.predict(x)\n        show(net)\n", []),
         ("KC130", SHUFFLED.format(224, "512").replace("(224, 224)", "size()"), [6]),
         ("KC130", SHUFFLED.format(224, "400").replace("(224, 224)", "size()"), []),
+        ("KC130", SHUFFLED.format(224, "5000").replace(".shuffle", ".take(n).shuffle"), [6]),
+        ("KC130", SHUFFLED.format(224, "5000").replace(".shuffle", ".take(99).shuffle"), []),
+        # Who sets the devices before an uncalled function is run is not seen; a table has no time steps; no training is left to slow down.
+        ("KC309", MODEL + "model.fit(x, y)\ntf.debugging.set_log_device_placement(True)\ny = x @ x\n", []),
+        ("KC309", MODEL + "tf.debugging.set_log_device_placement(True)\nmodel.fit(x, y)\n", [7]),
+        ("KC208", "model = keras.Sequential([layers.Input((9, 4)), layers.Flatten(), layers.LSTM(8, recurrent_dropout=0.1)])\nmodel.fit(x, y)\n", []),
+        ("KC208", "model = keras.Sequential([layers.Input((9, 4)), layers.Dropout(0.1), layers.LSTM(8, recurrent_dropout=0.1)])\nmodel.fit(x, y)\n", [5]),
+        # The decorator of call compiles it, whoever calls it.
+        ("KC205", OPTIMIZED.replace("model =", "first =").replace("model.", "first.") + DECORATED.format("@tf.function\n    ") + STEPS + "for x in load():\n    step(x)\n", [12]),
+        ("KC205", OPTIMIZED.replace("model =", "first =").replace("model.", "first.") + DECORATED.format("") + STEPS + "for x in load():\n    step(x)\n", []),
         # Attributes that other functions of the same trace read.
         ("KC108", MODEL + CUT.format("self.cut(x)"), []),
         ("KC108", MODEL + CUT.format("x") + "print(p.cut(0))\n", [11]),
@@ -441,6 +452,14 @@ def test_a_method_predict_is_seen_from_the_loop_of_another_file(tmp_path):
     result = kerascheck("--isolated", "--select", "KC405", "--output-format", "json", "--exit-zero", str(tmp_path))
     found = [(finding["path"][-6:], finding["line"], finding["fix"] is None) for finding in json.loads(result.out)["findings"]]
     assert found == [("net.py", 9, False), ("run.py", 8, True)]
+
+
+@pytest.mark.parametrize(("called", "said"), [("", 0), ("train()\n", 1)])
+def test_devices_of_a_program_that_is_not_seen(tmp_path, called, said):
+    (tmp_path / "gpus.py").write_text(HEAD + "def setup():\n    for gpu in tf.config.list_physical_devices('GPU'):\n        tf.config.experimental.set_memory_growth(gpu, True)\n")
+    (tmp_path / "train.py").write_text(HEAD + "from gpus import setup\ndef train():\n    x = tf.constant(1)\n    setup()\n" + called)
+    result = kerascheck("--isolated", "--select", "KC307", "--output-format", "json", "--exit-zero", str(tmp_path / "train.py"))
+    assert len(json.loads(result.out)["findings"]) == said
 
 
 @pytest.mark.parametrize(("cell", "severities"), [("ds.shuffle(9)\nprint(1)", ["error"]), ("ds.shuffle(9)", ["info"]), ("ds.map(f)", []), ("a\nb\nc\nds.batch(3)\nd", ["error"])])

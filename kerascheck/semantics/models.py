@@ -224,8 +224,16 @@ def models_of(module: Module) -> list[Model]:
 
 def steps_into(module: Module, made: Call) -> set[int | None]:
     """How many time steps go into the layer that a call makes, in each place of a model; None among them where that is not known."""
-    placed = [layer for model in module.models for layer in model.layers if layer.made is not None and layer.made.node is made.node]
-    return {layer.shape[1] if layer.shape and len(layer.shape) > 1 else None for layer in placed}
+    return {layer.shape[1] if layer.shape and len(layer.shape) > 1 else None for layer in _placed(module, made)}
+
+
+def takes_tables(module: Module, made: Call) -> bool:
+    """Whether no axis of time steps goes into the layer that a call makes in some place: there a recurrent one raises a ValueError."""
+    return any(layer.shape is not None and len(layer.shape) == 2 for layer in _placed(module, made))
+
+
+def _placed(module: Module, made: Call) -> list[Layer]:
+    return [layer for model in module.models for layer in model.layers if layer.made is not None and layer.made.node is made.node]
 
 
 @dataclass(frozen=True, slots=True)

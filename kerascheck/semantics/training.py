@@ -220,6 +220,11 @@ class Program:
         """Something in the program updates weights, whether it is seen to be executed or not."""
         return bool(self.updates or list(self.model_calls("fit", "fit_generator", "train_on_batch"))) or any(_TRAINS_FOR_OTHERS.search(call.name or "") for call in self._run.calls)
 
+    def trains_behind(self, call: Call) -> bool:
+        """Whether weights are updated behind a call, or somewhere of which the place in the program is not seen."""
+        fits = [*self.updates, *self._assigned_updates, *self.model_calls("fit", "fit_generator", "train_on_batch")]
+        return not fits or any(fit.order > call.order or not self.is_executed(fit.scope) for fit in fits)
+
     @cached_property
     def _training_branches(self) -> set[Scope]:
         """The conditions that all training of the program stands under."""

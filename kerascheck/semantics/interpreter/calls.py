@@ -306,7 +306,7 @@ class Calls:
         method = instance.cls.member("__call__") or (instance.cls.member("call") if keras else None)
         if isinstance(method, Function):
             # Keras traces call() sooner or later, whoever calls the layer here.
-            how = "call" if keras and self.scope.traced_by() is None else None
+            how = method.traced or "call" if keras and self.scope.traced_by() is None else None
             given = traced_arguments(arguments) if how else arguments
             if keras and not how and given.positional and given.positional[0] is UNKNOWN:
                 # Wherever it comes from, in compiled code a layer is called on a tensor.

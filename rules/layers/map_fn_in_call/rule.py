@@ -57,6 +57,7 @@ class MapFnInCall(Rule):
     Of a sample in 6,420 further files: 1 right, 1 arguable, 3 wrong, before what was wrong for a general reason was silenced.
     Of samples in 8,920 further files: 6 right, 2 arguable.
     Of samples in 6,392 files more: 5 right, 1 wrong, before what was wrong for a general reason was silenced.
+    Of samples in 5,836 files more: 3 right, 2 arguable.
 
     ## References
 

@@ -56,6 +56,7 @@ class PythonLoopInCall(Rule):
     Of a sample in 6,420 further files: 2 right, 2 arguable, 2 wrong, before what was wrong for a general reason was silenced.
     Of samples in 8,920 further files: 7 right, 6 arguable.
     Of samples in 6,392 files more: 1 right, 2 arguable.
+    Of samples in 5,836 files more: 6 right, 5 arguable, 3 wrong, before what was wrong for a general reason was silenced.
 
     ## References
 

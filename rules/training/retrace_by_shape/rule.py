@@ -41,6 +41,7 @@ class RetraceByShape(Rule):
     In 380 public files with `tf.function` there was nothing to report; 3 of them pad batches. What it finds is tested with the forms in its slow.py.
     Of a sample in 9,800 files more: 1 right, 2 wrong, before what was wrong for a general reason was silenced.
     Of samples in 6,392 files more: 1 wrong, before what was wrong for a general reason was silenced.
+    Of samples in 5,836 files more: 1 right.
 
     ## Use instead
 
