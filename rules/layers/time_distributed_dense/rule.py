@@ -51,6 +51,7 @@ class TimeDistributedDense(Rule):
     - `BatchNormalization` and `PReLU`, which have other weights or statistics without the wrapper, and `Softmax`, which reads the mask.
     - `LayerNormalization(axis=...)` and `Dropout(noise_shape=...)`, which count axes.
     - Layers of the project itself.
+    - As an info, not a warning, for few steps, for Keras 2, and for an open number of steps in a model that the file only builds.
 
     ## Use instead
 
@@ -101,6 +102,9 @@ class TimeDistributedDense(Rule):
             if steps == {1}:
                 continue
             few = steps and all(each is not None and each <= _MANY for each in steps)
+            # A model that is compiled and not fitted is only built, for any number of steps at once where that is left open.
+            models = [model for model in module.models if any(each.made is not None and each.made.node is call.node and each.shape and None in each.shape[1:2] for each in model.layers)]
+            is_built_only = bool(models) and all(model.compiles and not model.is_trained for model in models)
             short = layer.name.rpartition(".")[2]
             yield self.finding(
                 call,
@@ -110,7 +114,7 @@ class TimeDistributedDense(Rule):
                 because="Keras 2 folds the steps into the batch and back for it, and Keras 3 would run them one after the other."
                 if older
                 else f"In Keras 3 TimeDistributed is a loop over the steps, and {short} takes sequences as they are.",
-                severity=Severity.INFO if older or few else Severity.WARNING,
+                severity=Severity.INFO if older or few or is_built_only else Severity.WARNING,
                 fix=unwrap(call, layer, safe=short != "Dropout"),
             )
         seen = set()

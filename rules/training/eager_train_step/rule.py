@@ -1,9 +1,16 @@
+import re
+
+import libcst as cst
+
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.fixes import compile_step
 from kerascheck.semantics.loops import SHORT_LOOP
 from kerascheck.semantics.steps import eager_steps
 from kerascheck.semantics.traced import asks_for_mode
+
+_DECORATOR = re.compile(r"#\s*@\s*(?:tf\.)?function\b")
+_FAILS = re.compile(r"\b(?:bugs?|crash\w*|errors?|except\w*|fail\w*|issues?|not work\w*|problems?|rais\w+)\b|n't work", re.I)
 
 
 class EagerTrainStep(Rule):
@@ -48,7 +55,8 @@ class EagerTrainStep(Rule):
     - It calls a model of `tf.saved_model.load` or `hub.load`, which is compiled already. Where it calls another `tf.function`, or the `call` of the model is one, it is an info.
     - A function of the same name is compiled elsewhere in the file: the two are there to be compared. Not where it only takes the place
       of a compiled one that nothing has called.
-    - As an info, not a warning, under a condition that asks how the code runs, as `if mode == "eager_tf"`.
+    - As an info, not a warning, under a condition that asks how the code runs, as `if mode == "eager_tf"`, and for a function above which the
+      decorator stands in a comment that speaks of an error. A decorator that was only commented out may have been forgotten.
     - It has a decorator that cannot be read, which may compile it.
     - TensorFlow 1: sessions, placeholders, estimators, `disable_eager_execution`, and its eager mode.
 
@@ -111,8 +119,15 @@ class EagerTrainStep(Rule):
                     else "Nothing on the way from the loop to the weight update is compiled, so Python dispatches every operation of every step."
                 )
                 + (f" In {step.turns:.0f} steps that is about what tracing takes." if step.turns <= SHORT_LOOP else ""),
-                # Whoever has a mode for it knows that it is slow.
-                severity=Severity.INFO if step.turns <= SHORT_LOOP or step.is_compiled_in_part or asks_for_mode(step.update.scope) else Severity.WARNING,
+                # Whoever has a mode for it, or says why it is not compiled, knows that it is slow.
+                severity=Severity.INFO if step.turns <= SHORT_LOOP or step.is_compiled_in_part or asks_for_mode(step.update.scope) or _cannot_be_compiled(step) else Severity.WARNING,
                 fix=compile_step(step.module, step.node) if step.is_function and not step.needs_python and not makes and not step.takes_optimizers else None,
                 related=((step.update, "the weights are updated here"), (step.loop, "in this loop")),
             )
+
+
+def _cannot_be_compiled(step):
+    """Whether the decorator of a step is there as a comment, with what is wrong with it."""
+    lines = [*step.node.leading_lines, *step.node.lines_after_decorators] if isinstance(step.node, cst.FunctionDef) else []
+    said = "\n".join(line.comment.value for line in lines if line.comment is not None)
+    return _DECORATOR.search(said) is not None and _FAILS.search(said) is not None
