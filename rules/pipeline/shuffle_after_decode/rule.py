@@ -65,7 +65,7 @@ class ShuffleAfterDecode(Rule):
 
     - `shuffle` stands before the map that decodes.
     - A `cache` stands between: what is in memory anyway is not copied by the buffer.
-    - The buffer is smaller, or a literal says that the images are small. A buffer whose size is computed in place, as by `len(paths)`, is an info.
+    - The buffer is smaller, or a literal says that the images are small. A buffer whose size is computed, as by `len(paths)`, is an info.
     - A `batch`, `unbatch`, `flat_map` or `interleave` stands between: what is shuffled there
       is something else. For batches see `shuffle-after-batch`.
     - What the mapped function does is not in sight.
