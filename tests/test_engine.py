@@ -114,22 +114,6 @@ def test_a_trigger_may_stand_in_a_string_that_is_a_name():
     assert engine._triggers_in_code('x["x_mark"]') and not engine._triggers_in_code('x["the x_mark"]')
 
 
-@pytest.mark.parametrize(
-    ("method", "body", "read"),
-    [
-        ("call", "return layers.Dense(3)(x)", True),
-        ("call", "return [x[i] for i in range(9)]", True),
-        ("helper", "return Dense(3)(x)", True),
-        ("call", "return self.dense(x)", False),
-        ("call", "raise ValueError(x)", False),
-        ("build", "self.dense = layers.Dense(3)", False),
-    ],
-)
-def test_of_layers_those_are_read_that_hold_what_rules_ask_about(method, body, read):
-    other = "" if method == "call" else "    def call(self, x):\n        return x\n"
-    assert engine._triggers_in_code(f"class Net(layers.Layer):\n    def {method}(self, x):\n        {body}\n{other}") is read
-
-
 def test_the_name_of_a_function_is_a_trigger(lint):
     assert places(lint({"a.py": KERAS + "def x_mark(): pass\n"})) == [("a.py", 2, 5, "KC101")]
 

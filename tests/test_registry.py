@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from kerascheck import registry
+from kerascheck import engine, registry
 from kerascheck.config import ConfigError, Selection, Settings
 
 RULE = '''
@@ -115,3 +115,19 @@ def test_what_is_read_of_a_rule_is_what_it_says_when_run(room):
 def test_reading_the_rules_does_not_load_libcst():
     code = "import sys; from kerascheck import registry; assert registry.rooms(); assert 'libcst' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize(
+    ("method", "body", "read"),
+    [
+        ("call", "return layers.Dense(3)(x)", True),
+        ("call", "return [x[i] for i in range(9)]", True),
+        ("helper", "return Dense(3)(x)", True),
+        ("call", "return self.dense(x)", False),
+        ("call", "raise ValueError(x)", False),
+        ("build", "self.dense = layers.Dense(3)", False),
+    ],
+)
+def test_of_layers_those_are_read_that_hold_what_rules_ask_about(method, body, read):
+    other = "" if method == "call" else "    def call(self, x):\n        return x\n"
+    assert engine._triggers_in_code(f"class Net(layers.Layer):\n    def {method}(self, x):\n        {body}\n{other}") is read
