@@ -13,7 +13,7 @@ import os
 import re
 import symtable
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -99,7 +99,8 @@ def _triggers_in_code(code: str | bytes) -> bool:
         elif isinstance(node, ast.keyword):
             words.add(node.arg or "")
         elif isinstance(node, ast.ClassDef):
-            words.update("call(" for _ in _calls_for_rules(node))
+            if _methods_interest_rules(node):
+                words.add("call(")
         elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             words.add(node.name)
         elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.isidentifier():
@@ -112,18 +113,22 @@ _NO_STATE = ("Error", "KerasTensor", "TensorShape", "Warning")
 _PLAIN_METHODS = frozenset("__init__ build compute_mask compute_output_shape compute_output_spec from_config get_config".split())
 
 
-def _calls_for_rules(cls: ast.ClassDef) -> Iterator[ast.AST]:
-    """What rules ask about in a layer's ``call`` and in the methods that it may use: what makes objects, loops over a range, prints.
+def _methods_interest_rules(cls: ast.ClassDef) -> bool:
+    """Whether a layer's ``call``, or a method that it may use, holds what rules ask about: what makes objects, loops over a range, prints.
 
     Most layers hold none of it, and those of a library are many.
     """
     methods = [node for node in cls.body if isinstance(node, ast.FunctionDef)]
-    for method in methods if any(node.name == "call" for node in methods) else ():
-        for node in ast.walk(method) if method.name not in _PLAIN_METHODS else ():
-            if isinstance(node, ast.Call):
-                name = node.func.attr if isinstance(node.func, ast.Attribute) else node.func.id if isinstance(node.func, ast.Name) else ""
-                if name[:1].isupper() and not name.endswith(_NO_STATE) or name in ("print", "range"):
-                    yield node
+    if not any(method.name == "call" for method in methods):
+        return False
+    return any(_interests_rules(node) for method in methods if method.name not in _PLAIN_METHODS for node in ast.walk(method))
+
+
+def _interests_rules(node: ast.AST) -> bool:
+    if not isinstance(node, ast.Call):
+        return False
+    name = node.func.attr if isinstance(node.func, ast.Attribute) else node.func.id if isinstance(node.func, ast.Name) else ""
+    return name[:1].isupper() and not name.endswith(_NO_STATE) or name in ("print", "range")
 
 
 def _may_trigger(code: str | bytes, verdict: _Verdict) -> bool:

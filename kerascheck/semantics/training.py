@@ -222,14 +222,17 @@ class Program:
 
     def trains_behind(self, call: Call) -> bool:
         """Whether weights are updated behind a call, or somewhere of which the place in the program is not seen."""
-        fits = [*self.updates, *self._assigned_updates, *self.model_calls("fit", "fit_generator", "train_on_batch")]
-        return not fits or any(fit.order > call.order or not self.is_executed(fit.scope) for fit in fits)
+        return not self._trainings or any(training.order > call.order or not self.is_executed(training.scope) for training in self._trainings)
+
+    @cached_property
+    def _trainings(self) -> list[Call]:
+        """The calls that update weights, in steps written by hand or through a model's own methods."""
+        return [*self.updates, *self._assigned_updates, *self.model_calls("fit", "fit_generator", "train_on_batch")]
 
     @cached_property
     def _training_branches(self) -> set[Scope]:
         """The conditions that all training of the program stands under."""
-        places = [call.scope for call in (*self.updates, *self._assigned_updates, *self.model_calls("fit", "fit_generator", "train_on_batch"))]
-        around = [{inner for inner in scope.chain() if inner.kind == "branch"} for scope in places]
+        around = [{inner for inner in training.scope.chain() if inner.kind == "branch"} for training in self._trainings]
         return set.intersection(*around) if around else set()
 
     def is_optional(self, scope: Scope) -> bool:
