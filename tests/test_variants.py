@@ -48,7 +48,7 @@ PLAYED = "import gym\nenv = gym.make('Game')\n" + OPTIMIZED + "def train():\n   
 PICTURES = "(x, y), _ = keras.datasets.fashion_mnist.load_data()\n"
 LAID_FLAT = "class Net(keras.Model):\n    def __init__(self):\n        super().__init__()\n        self.flat, self.one, self.two = layers.Flatten(), layers.Dense(64), layers.Dense(1)\n    def call(self, x):\n        return self.two(self.one(self.flat(x)))\nnet = Net()\nnet.compile('adam', 'mse')\n"
 STACKED = "model = keras.Sequential([layers.Flatten(input_shape=(28, 28))])\nfor _ in range({}):\n    model.add(layers.Dense(100))\n\nmodel.add(layers.Dense(10))\nmodel.compile('adam', 'mse')\nmodel.fit(x, y, epochs=9)\n"
-MENU = "while True:\n    if input() == 'y':\n        model = keras.Sequential([layers.Dense(1)])\n        model.compile('adam', 'mse')\n        model.fit(x, y, epochs=9)\n        {}\n"
+MENU = "while True:\n    if ask() == 'y':\n        model = keras.Sequential([layers.Dense(1)])\n        model.compile('adam', 'mse')\n        model.fit(x, y, epochs=9)\n        {}\n"
 CUT = "class Cutter:\n    def __init__(self):\n        self.size = options.x\n    def parse(self, x):\n        self.left = tf.cast(x, tf.int32)\n        return {}\n    def cut(self, x):\n        return tf.cast(x, tf.int32) - self.left\np = Cutter()\nds = tf.data.Dataset.range(99).map(p.parse).batch(9)\nmodel.fit(ds)\n"
 FLAGGED = "class Slow:\n    def __init__(self):\n        self.adds = True\n    @tf.function\n    def step(self, x):\n        if self.adds:\n            {}\n            self.slow = tf.Variable(x)\n        return x\nSlow().step(1)\n"
 MAKING = "class Net(keras.Model):\n    def call(self, x):\n        return {}\nnet = Net()\nnet.compile('adam', 'mse')\nnet.run_eagerly = True\nnet.fit(load(), load())\n"
@@ -433,6 +433,51 @@ COUNTED = "class Steps({}):\n    def __init__(self):\n        self.steps = {}\n 
         # A menu builds one model and is left.
         ("KC408", MENU.format("break"), []),
         ("KC408", MENU.format("show(model)"), [7]),
+        ("KC408", MENU.format("show(model)").replace("ask()", "input()"), []),
+        # A number that the graph computes is no length for Python.
+        ("KC205", "@tf.function\ndef f(x):\n    time_steps = x.shape[1]\n    for i in range(time_steps): x += g(x[:, i])\n    return x\nf(tf.ones(load()))\n", [8]),
+        ("KC205", "@tf.function\ndef f(x):\n    time_steps = tf.shape(x)[1]\n    for i in range(time_steps): x += g(x[:, i])\n    return x\nf(tf.ones(load()))\n", []),
+        ("KC206", MAP_FN.format("tf.sin(v)", "") + MODEL + "model.fit(x, y)\n", [7]),
+        ("KC206", MAP_FN.format("self.last.assign(v)", "") + MODEL + "model.fit(x, y)\n", []),
+        # What each trace counts from its start is for the trace.
+        ("KC207", COUNTED.format("object", "0", "self.steps = 3\n        self.steps += 1"), []),
+        ("KC207", COUNTED.format("object", "0", "self.other = 3\n        self.steps += 1"), [12]),
+        # What stands in a handler is for when the other way fails.
+        ("KC311", "try:\n    grow()\nexcept{}:\n    session = tf.compat.v1.ConfigProto()\n    session.gpu_options.allow_growth = True\n".format(""), []),
+        ("KC311", "try:\n    grow()\nexcept{}:\n    session = tf.compat.v1.ConfigProto()\n    session.gpu_options.allow_growth = True\n".format(" KeyError"), [8]),
+        # Dropout that stays on gives other numbers each time.
+        ("KC405", MODEL + "model.fit(x, y)\npasses = [model.predict(x[:1]) for _ in range(99)]\n", [8]),
+        ("KC405", MODEL + "model.fit(x, y)\npasses = [model.predict(np.expand_dims(x, 0)) for _ in range(99)]\n", [8]),
+        ("KC405", MODEL + "model.fit(x, y)\npasses = [model.predict(x[:1]) for _ in names()]\n", []),
+        ("KC405", MODEL + "model.fit(x, y)\npasses = [model.predict(x[:9999]) for _ in range(99)]\n", []),
+        ("KC405", MODEL + "model.fit(x, y)\nfor _ in range(99):\n    model.predict(x[:1])\n", []),
+        # A fit on one example is as short as a predict.
+        ("KC405", MODEL + "for state in states():\n    model.fit(np.array([state]), model.predict(np.array([state])), epochs=3)\n", [8]),
+        ("KC405", MODEL + "for state in states():\n    model.fit(state, model.predict(state), epochs=3)\n", []),
+        ("KC415", MODEL + "for state in states():\n    model.fit(np.array([state]), y, epochs=3)\n", [8]),
+        ("KC415", MODEL + "for state in states():\n    model.fit(state[None], y)\n", [8]),
+        ("KC415", MODEL + "for state in states():\n    model.fit(np.array([state]), y, epochs=99)\n", []),
+        ("KC415", MODEL + "for state in states():\n    model.fit(np.array([[a, b] for a, b in state]), y)\n", []),
+        # A turn that trains on a batch predicts no more than that.
+        ("KC405", MODEL + "for x in load():\n    model.train_on_batch(x, model.predict(x, batch_size=32))\n", [8]),
+        ("KC405", MODEL + "for x in load():\n    model.evaluate(x, model.predict(x, batch_size=32))\n", []),
+        # Loops over a few rows of a table.
+        ("KC405", MODEL + "model.fit(x, y)\nfor row in table.head(min(5, len(table))).tolist():\n    model.predict(row)\n", []),
+        ("KC405", MODEL + "model.fit(x, y)\nfor row in table.head(min(50, len(table))).tolist():\n    model.predict(row)\n", [9]),
+        ("KC405", MODEL + "model.fit(x, y)\nfor row in x[: min(5, n)]:\n    model.predict(row)\n", []),
+        ("KC405", MODEL + "model.fit(x, y)\nfor row in x[: max(5, n)]:\n    model.predict(row)\n", [9]),
+        # Noise on each number is as light as dropout.
+        ("KC407", MODEL.replace("layers.Dense(8)", "layers.Dense(8), layers.AlphaDropout(0.1)") + "model.fit(load(), load(), epochs=20)\n", [6]),
+        ("KC411", MODEL.replace("layers.Dense(8)", "layers.Dense(8), layers.GaussianDropout(0.1)") + "model.fit(load(), load(), epochs=20, batch_size=4)\n", [7]),
+        ("KC130", SHUFFLED.format(200, 2000).replace(".shuffle(2000)", ".apply(tf.data.experimental.shuffle_and_repeat(2000))"), [6]),
+        # Who augments trains, wherever that is.
+        ("KC111", "def data(x, y):\n    flow = keras.preprocessing.image.ImageDataGenerator(zoom_range=0.2).flow(x, y)\n    return flow, y\n", [6]),
+        ("KC111", "def data(x, y):\n    flow = keras.preprocessing.image.ImageDataGenerator(rescale=0.2).flow(x, y)\n    return flow, y\n", []),
+        ("KC111", "def data(x, y):\n    flow = keras.preprocessing.image.ImageDataGenerator(zoom_range=0.2).flow(x, y)\n    return y\n", []),
+        ("KC111", "def data(x, y):\n    return {'augmented': keras.preprocessing.image.ImageDataGenerator(zoom_range=0.2)}\n", [6]),
+        ("KC111", "def data(x, y):\n    return keras.preprocessing.image.ImageDataGenerator(zoom_range=0.2)\nshow(data(x, y))\n", []),
+        ("KC111", "names = glob('*.' + 'ppm')\nflow = keras.preprocessing.image.ImageDataGenerator().flow_from_directory('a')\nmodel.fit(flow)\n", []),
+        ("KC601", "from timeit import default_timer as timer\n" + MODEL + "start = timer()\nmodel.predict(x)\nprint('time per image', timer() - start)\n", [10]),
         ("KC309", "tf.config.run_functions_eagerly(True)\n" + OPTIMIZED + STEPS + "for x in load():\n    step(x)\n", []),
         ("KC412", MODEL + "callbacks = [keras.callbacks.TensorBoard('logs', histogram_freq=1)]\nmodel.fit(x, y)\n", []),
         ("KC301", BIG + "class Grid(layers.Layer):\n    def call(self, x):\n        return x * tf.linspace(0.0, 1.0, 9)\nGrid()(x)\nmodel.fit(x, y)\n", []),
@@ -702,6 +747,8 @@ def test_a_hundred_eager_steps_take_as_long_as_tracing(tmp_path, turns, severity
         # TensorFlow has no such algorithm.
         ("KC203", ASSIGNED.format("scipy.optimize.linear_sum_assignment(x)"), "info"),
         ("KC203", ASSIGNED.format("np.median(x)"), "warning"),
+        ("KC209", "model = keras.Sequential([layers.GRU(4, batch_input_shape=(8, 20, 4), return_sequences=True), layers.TimeDistributed(layers.Dense(1))])\n", "info"),
+        ("KC209", "model = keras.Sequential([layers.GRU(4, input_shape=(20, 4), return_sequences=True), layers.TimeDistributed(layers.Dense(1))])\n", "warning"),
         ("KC209", "model = keras.Sequential([layers.Input((2, 4)), layers.TimeDistributed(layers.Dense(1))])\n", "info"),
         ("KC209", "model = keras.Sequential([layers.Input((20, 4)), layers.TimeDistributed(layers.Dense(1))])\n", "warning"),
     ],

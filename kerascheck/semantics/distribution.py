@@ -122,7 +122,7 @@ def unplaced_optimizers(module: Module) -> Iterator[tuple[Call, Call]]:
     Its optimizers have variables from the start, and ``fit`` raises "Mixing different tf.distribute.Strategy objects", also
     with a single device; those of Keras 2 make theirs in ``fit``, and a program that says ``lr`` is for it. Source: tried with MirroredStrategy on Keras 3.15 and tf-keras 2.21.
     """
-    if module.is_graph_code or module.runtime.keras < 3 or module.program.imports_old_keras or module.mentions(_OTHER_WAYS):
+    if module.is_graph_code or module.runtime.keras < 3 or module.program.needs_old_keras or module.mentions(_OTHER_WAYS):
         return
     seen = set()
     compiles = list(module.program.model_calls("compile"))

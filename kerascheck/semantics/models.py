@@ -51,7 +51,7 @@ UNKNOWN_WIDTH = 784
 _OF_COLUMNS = frozenset(
     "keras.layers." + name
     for name in (
-        "Activation Add Average BatchNormalization Concatenate Dense Dropout ELU Flatten GaussianNoise InputLayer LayerNormalization LeakyReLU Maximum Multiply "
+        "Activation Add AlphaDropout Average BatchNormalization Concatenate Dense Dropout ELU Flatten GaussianDropout GaussianNoise InputLayer LayerNormalization LeakyReLU Maximum Multiply "
         "Normalization ReLU Softmax Subtract"
     ).split()
 )

@@ -115,11 +115,12 @@ def _is_for_versions(tree: Tree, node: cst.CSTNode) -> bool:
         names = {inner.value for inner in tree.descendants(node.test) if isinstance(inner, cst.Name) and not _asks_self(tree.parents.get(inner))}
         return any(_VERSION_NAME.search(name) for name in names)
     return isinstance(node, cst.Try) and any(
-        inner.value in ("TypeError", "AttributeError", "Exception", "ValueError", "ImportError", "ModuleNotFoundError")
+        handler.type is None
+        or any(
+            isinstance(inner, cst.Name) and inner.value in ("TypeError", "AttributeError", "Exception", "ValueError", "ImportError", "ModuleNotFoundError")
+            for inner in tree.descendants(handler.type)
+        )
         for handler in node.handlers
-        if handler.type is not None
-        for inner in tree.descendants(handler.type)
-        if isinstance(inner, cst.Name)
     )
 
 

@@ -14,6 +14,7 @@ from kerascheck.semantics.values import Call, Instance, Made, Scope, Value, opti
 
 if TYPE_CHECKING:
     from kerascheck.semantics.module import Module
+    from kerascheck.semantics.tree import Tree
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +93,21 @@ def is_slice_of_turn(data: cst.BaseExpression, loop: Scope) -> bool:
         data = values[0] if len(values) == 1 else data
     cut = data.slice[0].slice if isinstance(data, cst.Subscript) else None
     return isinstance(cut, cst.Slice) and cut.lower is not None and cut.upper is not None and cut.lower.deep_equals(loop.node.target)
+
+
+def is_one_item(tree: Tree, node: cst.BaseExpression) -> bool:
+    """Whether an expression is written to make a batch of one: ``x[None]``, ``np.expand_dims(x, 0)``, ``x.reshape(1, ...)``, ``np.array([x])``."""
+    if isinstance(node, cst.Subscript):
+        return any(isinstance(inner, cst.Name) and inner.value in ("None", "newaxis") for element in node.slice for inner in tree.descendants(element))
+    if not isinstance(node, cst.Call) or not isinstance(node.func, cst.Attribute):
+        return False
+    first = node.args[0].value if node.args else None
+    if node.func.attr.value == "reshape" and first is not None:
+        first = first.elements[0].value if isinstance(first, (cst.Tuple, cst.List)) and first.elements else first
+        return isinstance(first, cst.Integer) and first.value == "1"
+    if node.func.attr.value in ("array", "asarray"):
+        return isinstance(first, cst.List) and len(first.elements) == 1 and not isinstance(first.elements[0].value, (cst.List, cst.Tuple, cst.ListComp))
+    return node.func.attr.value == "expand_dims"
 
 
 def _assigned(loop: Scope) -> Iterator[tuple[cst.CSTNode, cst.CSTNode]]:

@@ -17,7 +17,7 @@ import libcst as cst
 from kerascheck.semantics.functions import creates_state
 from kerascheck.semantics.loops import arguments_for, bound_in, local_names, remembered
 from kerascheck.semantics.places import Place
-from kerascheck.semantics.values import UNKNOWN, Call, Function, Group, Instance, Iteration, Made, Scope, Value, constant, holds_tensor, options_of
+from kerascheck.semantics.values import UNKNOWN, Call, Function, Group, Instance, Iteration, Made, Scope, Tensor, Value, constant, holds_tensor, options_of
 
 if TYPE_CHECKING:
     from kerascheck.semantics.module import Module
@@ -284,6 +284,7 @@ _SETTING_UP = (
     "seed", "default_rng", "RandomState", "Generator", "SeedSequence", "Random", "SystemRandom", "getstate", "get_state", "set_state", "setstate",
 )  # fmt: skip
 _APPENDING = frozenset({"builtins.list.append", "builtins.list.extend"})
+_SETTING_ATTRIBUTES = frozenset({"keras.Layer.__setattr__", "keras.Model.__setattr__", "builtins.object.__setattr__"})
 
 
 def side_effects(module: Module) -> Iterator[SideEffect]:
@@ -327,7 +328,7 @@ def side_effects(module: Module) -> Iterator[SideEffect]:
             yield effect("This assignment", "runs once, while this is traced, and keeps a tensor without a value", "return the tensor, or keep it in a tf.Variable")
         elif name == "builtins.object.__iadd__" and _adds_number(call.node):
             yield effect("This counting", "runs once, while this is traced, and counts one per trace", "count in a tf.Variable or a metric")
-        elif call.attribute is not None and name in ("keras.Layer.__setattr__", "keras.Model.__setattr__", "builtins.object.__setattr__") and _counts(call):
+        elif call.attribute is not None and name in _SETTING_ATTRIBUTES and _counts(call) and not _starts_over(call):
             yield effect(f"self.{call.attribute} += ...", "runs once, while this is traced, and counts one per trace", "count in a tf.Variable or a metric, or use self.optimizer.iterations")
 
 
@@ -421,6 +422,19 @@ def _counts(call: Call) -> bool:
     return _adds_number(statement) and call.argument(1) is UNKNOWN and not _names_things(call)
 
 
+def _starts_over(call: Call) -> bool:
+    """Whether a function on the way into the trace gives the attribute its first number: it then counts what is traced."""
+    for frame in call.scope.frames():
+        if frame.function is not None:
+            tree = frame.function.module.tree
+            for node in tree.descendants(frame.function.node.body):
+                if isinstance(node, cst.Assign) and any(target.target.deep_equals(call.node) for target in node.targets):
+                    return True
+        if frame.traced:
+            break
+    return False
+
+
 def _adds_number(statement: cst.CSTNode | None) -> bool:
     return isinstance(statement, cst.AugAssign) and isinstance(statement.operator, (cst.AddAssign, cst.SubtractAssign)) and _is_number(statement.value)
 
@@ -487,6 +501,9 @@ def unrolled_loops(module: Module) -> Iterator[UnrolledLoop]:
         if how is None or how == "metric" or not isinstance(loop.node, cst.For) or loop.node in seen or (how not in ("tf.function", "train_step") and program.steps_eagerly):
             continue
         if not isinstance(loop.value, Iteration) or loop.value.kind != "range" or not isinstance(loop.node.target, cst.Name):
+            continue
+        # Over a number that is computed in the graph, such as tf.shape(x)[0], AutoGraph makes a loop of the graph, and Python raises a TypeError.
+        if any(isinstance(option, Tensor) for value in loop.value.over for option in options_of(value)):
             continue
         tree = loop.module.tree
         along = tree.code_of(loop.node.iter)

@@ -48,8 +48,14 @@ _SCALERS = re.compile(r"^\s*(?:from|import)\s+sklearn\b", re.M)
 _OLD_KERAS = re.compile(
     r"^\s*(?:from|import)\s+(?:tensorflow\.)?keras\.(?:engine|objectives|layers\.(?:core|convolutional|recurrent|pooling|embeddings|merge|normalization|"
     r"advanced_activations|wrappers|noise|local|experimental)|utils\.(?:np_utils|generic_utils|training_utils))\b"
-    r"|^\s*from\s+(?:tensorflow\.)?keras\s+import\s+.*\bobjectives\b|layers\.experimental\.preprocessing\b",
+    r"|^\s*from\s+(?:tensorflow\.)?keras\s+import\s+.*\bobjectives\b|layers\.experimental\.preprocessing\b"
+    # Any layer raises a ValueError for it (keras/src/layers/layer.py, 3.15).
+    r"|\bbatch_input_shape\s*=",
     re.M,
+)
+_IMAGE_GENERATOR = "keras.preprocessing.image.ImageDataGenerator"
+_AUGMENTING = frozenset(
+    "rotation_range width_shift_range height_shift_range brightness_range shear_range zoom_range channel_shift_range horizontal_flip vertical_flip".split()
 )
 _LEGACY_KERAS = re.compile("TF_USE_LEGACY_KERAS")
 _GROWTH = re.compile(r"memory_growth|TF_FORCE_GPU_ALLOW_GROWTH|allow_growth|logical_device_conf|virtual_device_conf|gpu_memory_fraction|memory_limit|cap_memory")
@@ -250,6 +256,21 @@ class Program:
         return list(dict.fromkeys(made))
 
     @cached_property
+    def handed_image_generators(self) -> list[Call]:
+        """The constructors of ImageDataGenerators that augment, and that a function which nobody is seen to call returns, or their images: only who trains augments."""
+        handed = []
+        for call in () if self._module.is_graph_code else self._run.calls:
+            outer = call.scope.root.function
+            if call.name != _IMAGE_GENERATOR or outer is None or _AUGMENTING.isdisjoint(call.arguments.keywords):
+                continue
+            for value in flat(self._run.returned.get(outer.node)):
+                is_flow = isinstance(value, Made) and value.name.startswith(_IMAGE_GENERATOR + ".flow") and value.call is not None
+                if any(option is call.result for option in options_of(value.call.receiver if is_flow else value)):
+                    handed.append(call)
+                    break
+        return handed
+
+    @cached_property
     def image_flows(self) -> list[Call]:
         """The calls of ``flow`` and ``flow_from_...`` of ImageDataGenerators whose images are trained on."""
         if self._module.is_graph_code:
@@ -278,8 +299,8 @@ class Program:
         return {value.cls for call in self.model_calls("compile") for value in flat(call.argument(2, "metrics")) if isinstance(value, Instance)}
 
     @cached_property
-    def imports_old_keras(self) -> bool:
-        """It imports modules that Keras 3 does not have: what is said of Keras 3 alone is not about it."""
+    def needs_old_keras(self) -> bool:
+        """It imports modules, or gives its layers an argument, that Keras 3 does not have: what is said of Keras 3 alone is not about it."""
         return self._module.mentions(_OLD_KERAS)
 
     @cached_property
@@ -543,7 +564,7 @@ def _image_flows(value: Value) -> Iterator[Call]:
         if isinstance(option, Iteration):
             for inner in option.over:
                 yield from _image_flows(inner)
-        elif isinstance(option, Made) and option.name.startswith("keras.preprocessing.image.ImageDataGenerator.flow") and option.call is not None:
+        elif isinstance(option, Made) and option.name.startswith(_IMAGE_GENERATOR + ".flow") and option.call is not None:
             yield option.call
 
 

@@ -236,12 +236,14 @@ def test_another_keras_may_be_chosen_by_an_imported_module(tmp_path):
         ("from tensorflow.keras.layers.experimental import preprocessing", True),
         ("x = tf.keras.layers.experimental.preprocessing.Rescaling(1)", True),
         ("from keras import losses, objectives", True),
+        ("layer = tf.keras.layers.GRU(3, batch_input_shape=(8, None, 2))", True),
+        ("layer = tf.keras.layers.GRU(3, input_shape=(None, 2))", False),
         ("from keras.layers import Dense, core", False),
         ("# from keras.layers.core import Dense", False),
     ],
 )
-def test_imports_that_only_old_keras_has(tmp_path, line, old):
-    assert load(tmp_path, f"import tensorflow as tf\n{line}\n").program.imports_old_keras is old
+def test_what_only_old_keras_has(tmp_path, line, old):
+    assert load(tmp_path, f"import tensorflow as tf\n{line}\n").program.needs_old_keras is old
 
 
 @pytest.mark.parametrize(

@@ -103,7 +103,7 @@ class RemovedApi(Rule):
                 yield self._report(name if name in REMOVED and module.runtime.lacks(name) else namespace, Place(module, alias), fixable=False)
         for node, name in names_as_written(module.tree, _LAST):
             namespace = name.rpartition(".")[0]
-            if name == _SESSION_CONFIG and "allow_growth" in module.text and module.runtime.tensorflow >= (2, 0):
+            if name == _SESSION_CONFIG and "allow_growth" in module.text and module.runtime.tensorflow >= (2, 0) and not stands_for_versions(module.tree, node):
                 yield self.finding(
                     Place(module, node),
                     "A session's ConfigProto is the old way to let the GPU memory grow; call tf.config.experimental.set_memory_growth for each GPU.",

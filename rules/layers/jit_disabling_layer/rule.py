@@ -75,7 +75,7 @@ class JitDisablingLayer(Rule):
 
     def check(self, module):
         program, runtime = module.program, module.runtime
-        if runtime.keras < 3 or program.imports_old_keras or runtime.backend != "tensorflow" or program.pins_cpu or program.distributes or program.is_deterministic:
+        if runtime.keras < 3 or program.needs_old_keras or runtime.backend != "tensorflow" or program.pins_cpu or program.distributes or program.is_deterministic:
             return
         seen = set()
         for model in module.models:

@@ -94,6 +94,9 @@ def _needs_elements(module, call):
 
 
 def _takes_no_batch(call):
+    # What one turn stores the next one reads.
+    if call.attribute in ("assign", "assign_add", "assign_sub") or (call.name or "").endswith(".__setattr__"):
+        return True
     # With a condition alone, where gives the places of as many elements as there are.
     return (call.name or "").startswith(_NO_BATCH) or call.name == "tensorflow.where" and call.argument(1, "x") is None
 

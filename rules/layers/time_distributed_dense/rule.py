@@ -91,7 +91,7 @@ class TimeDistributedDense(Rule):
     loss_tolerance = 1e-5
 
     def check(self, module):
-        older = module.runtime.keras < 3 or module.program.imports_old_keras
+        older = module.runtime.keras < 3 or module.program.needs_old_keras
         if module.is_graph_code or module.runtime.builds_graphs:
             return
         for call in module.program.calls("keras.layers.TimeDistributed"):

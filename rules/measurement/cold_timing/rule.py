@@ -63,7 +63,7 @@ class ColdTiming(Rule):
     code = "KC601"
     name = "cold-timing"
     severity = Severity.INFO
-    triggers = (".time(", "time(", "default_timer(", "perf_counter(", "monotonic(", "process_time(", "_ns(", ".now(")
+    triggers = (".time(", "time(", "default_timer", "perf_counter", "monotonic", "process_time", "_ns(", ".now(")
     loss_tolerance = 1e-5
 
     def check(self, module):

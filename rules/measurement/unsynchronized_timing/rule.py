@@ -61,7 +61,7 @@ class UnsynchronizedTiming(Rule):
     code = "KC602"
     name = "unsynchronized-timing"
     severity = Severity.INFO
-    triggers = (".time(", "time(", "default_timer(", "perf_counter(", "monotonic(", "process_time(", "_ns(", ".now(")
+    triggers = (".time(", "time(", "default_timer", "perf_counter", "monotonic", "process_time", "_ns(", ".now(")
     loss_tolerance = 1e-5
 
     def check(self, module):

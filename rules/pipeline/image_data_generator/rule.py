@@ -4,7 +4,7 @@ from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 
 _REPLACED_SINCE = (2, 3)
-_TIFF = re.compile(r"\.tiff?\b", re.I)
+_UNREADABLE = re.compile(r"""[.'"](?:tiff?|p[bgnp]m|dcm|nii)\b""", re.I)
 
 
 class ImageDataGenerator(Rule):
@@ -14,7 +14,8 @@ class ImageDataGenerator(Rule):
 
     Looks for `ImageDataGenerator(...)` whose `flow`, `flow_from_directory` or
     `flow_from_dataframe` is given to `fit`, `fit_generator` or `train_on_batch`, or is what a
-    loop that trains runs over. The finding stands at the constructor.
+    loop that trains runs over; and one that augments and leaves the file, itself or its images, by the `return`
+    of a function that nothing there calls. The finding stands at the constructor.
 
     ## Why it costs
 
@@ -39,12 +40,13 @@ class ImageDataGenerator(Rule):
     - It is used to look at a few augmented images, or to fit its statistics; its batches are
       taken one by one with `next`.
     - As an info, not a warning, for arrays given to a generator without arguments, which changes nothing.
-    - A class of that name from elsewhere; files that speak of `.tif`, which TensorFlow does not read.
+    - A class of that name from elsewhere; files that speak of `.tif`, `.ppm`, `.dcm` and the like, which TensorFlow does not read.
     - Projects for TensorFlow before 2.3, which has neither `image_dataset_from_directory` nor the layers.
 
     ## Use instead
 
-    `keras.utils.image_dataset_from_directory` for folders, `fit` on the arrays for arrays, a
+    `keras.utils.image_dataset_from_directory` for folders, `fit` on the arrays for arrays, a map that reads and decodes
+    over `tf.data.Dataset.from_tensor_slices((paths, labels))` for a table of files, a
     `Rescaling` layer for `rescale`, and `RandomFlip`, `RandomRotation`, `RandomZoom` for the
     augmentations.
 
@@ -83,17 +85,21 @@ class ImageDataGenerator(Rule):
     def check(self, module):
         if module.runtime.tensorflow < _REPLACED_SINCE:
             return
-        arrays = {id(call.receiver) for call in module.program.image_flows if call.attribute == "flow"}
+        program = module.program
+        arrays = {id(call.receiver) for call in program.image_flows if call.attribute == "flow"}
+        tables = {id(call.receiver) for call in program.image_flows if call.attribute == "flow_from_dataframe"}
         # The readers of TensorFlow know JPEG, PNG, GIF and BMP (keras/src/utils/image_dataset_utils.py).
-        if not arrays and module.mentions(_TIFF):
+        if not arrays and module.mentions(_UNREADABLE):
             return
-        for call in module.program.image_generators:
+        for call in dict.fromkeys((*program.image_generators, *program.handed_image_generators)):
             yield self.finding(
                 call,
                 "ImageDataGenerator augments in Python, one image at a time; fit on the arrays, and augment with the Random layers of Keras."
                 if id(call.result) in arrays
+                else "ImageDataGenerator decodes and augments in Python, one image at a time; decode in a map over a tf.data.Dataset of the table's paths, and augment with the Random layers of Keras."
+                if id(call.result) in tables
                 else "ImageDataGenerator decodes and augments in Python, one image at a time; use image_dataset_from_directory and preprocessing layers.",
-                because="Its images are trained on here, and Python's lock keeps its threads from working side by side.",
+                because=f"{'Its images are trained on here' if call in program.image_generators else 'It augments, and is handed out for training'}, and Python's lock keeps its threads from working side by side.",
                 # One that changes nothing only copies arrays.
                 severity=Severity.INFO if id(call.result) in arrays and not call.node.args else None,
             )

@@ -106,11 +106,11 @@ class ShuffleAfterDecode(Rule):
     code = "KC130"
     name = "shuffle-after-decode"
     severity = Severity.WARNING
-    triggers = (".shuffle(",)
+    triggers = (".shuffle(", "shuffle_and_repeat(")
     loss_tolerance = None
 
     def check(self, module):
-        for op in module.pipelines.operations("shuffle"):
+        for op in module.pipelines.operations("shuffle", "shuffle_and_repeat"):
             buffer = constant(op.argument(0, "buffer_size"))
             written = op.call.arguments.node(0, "buffer_size") if op.call is not None else None
             given = op.argument(0, "buffer_size")
@@ -141,7 +141,7 @@ class ShuffleAfterDecode(Rule):
                     because=f"It holds {f'up to {buffer:,} images' if buffer is not None else 'as many images as its computed size says'}{size}; files are some ten times smaller, and file names take next to nothing.",
                     severity=Severity.WARNING if buffer is not None else Severity.INFO,
                     # Of one of several datasets alone the images would lose their labels.
-                    fix=None if joined or cut else move_before(op.node, decoding, "Shuffle before decoding"),
+                    fix=None if joined or cut or op.name != "shuffle" else move_before(op.node, decoding, "Shuffle before decoding"),
                     related=((decoding, "decoded here"),),
                 )
                 break

@@ -5,7 +5,7 @@ import libcst as cst
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.fixes import one_step
-from kerascheck.semantics.repetition import is_conditional, is_inside, is_slice_of_turn, repetitions
+from kerascheck.semantics.repetition import is_conditional, is_inside, is_one_item, is_slice_of_turn, repetitions
 from kerascheck.semantics.loops import turns, varies
 from kerascheck.semantics.steps import environment_loop
 from kerascheck.semantics.values import Call, Iteration, Scope, constant, datasets_in
@@ -29,6 +29,7 @@ class FitInLoop(Rule):
 
     - `batch_size=len(batch)`, or `steps_per_epoch` of 16 at most;
     - the data of the turn is an element of a `tf.data` dataset, or a slice of at most 512 rows, as the step of `range` tells;
+    - the data is written as a batch of one, as `np.array([state])` or `x[None]`, here with up to 16 epochs;
     - the program learns in an environment of gym and the like, a batch of experience at a time.
 
     It is an info where each turn fits the whole data for one epoch, as in `for epoch in range(50)`.
@@ -51,7 +52,7 @@ class FitInLoop(Rule):
     - A new model in each turn, as for folds and for settings that are compared.
     - Windows over a series that grow or slide: each turn has more than what is new in it.
     - An agent that learns at the end of a game from all of it, as under `if done`.
-    - More than one epoch per turn, or a number that is not a literal; loops of at most 10 turns.
+    - More than one epoch per turn but on single examples, or a number that is not a literal; loops of at most 10 turns.
     - Chunks whose size cannot be seen, such as files that do not fit into memory together, and whole datasets.
     - As to whole epochs: where the loop also compiles the model, sets its weights or another attribute of it, or trains
       another model, where `fit` stands under a condition, and where its data is made in the loop.
@@ -101,16 +102,18 @@ class FitInLoop(Rule):
             epochs = call.argument(3 if call.attribute == "fit" else 2, "epochs")
             if environment_loop(module, call.scope) is loop and _is_at_the_end(call.scope, loop):
                 continue
-            if not each.is_same or epochs is not None and constant(epochs) != 1 or turns(call.scope) <= _A_FEW:
+            single, steps = _is_single(call, loop), 1 if epochs is None else constant(epochs)
+            # On a single example an epoch is a step.
+            if not each.is_same or steps != 1 and not (single and type(steps) is int and steps <= _SHORT_FIT) or turns(call.scope) <= _A_FEW:
                 continue
-            batch, few = _is_batch(module, call, loop), _is_short(call, loop)
+            batch, few = single or _is_batch(module, call, loop), _is_short(call, loop)
             if batch or few:
                 yield self.finding(
                     call,
-                    f"fit is called for {'a batch' if batch else 'a few steps'} in every turn of a loop; "
+                    f"fit is called for {'a single example' if single else 'a batch' if batch else 'a few steps'} in every turn of a loop; "
                     + ("call train_on_batch." if batch else "call it once for all of them."),
                     because=_COST,
-                    fix=one_step(call) if batch else None,
+                    fix=one_step(call) if batch and steps == 1 else None,
                     related=((loop, "in this loop"),),
                 )
             elif _is_epoch(module, call, loop):
@@ -139,6 +142,12 @@ def _is_batch(module, call: Call, loop: Scope) -> bool:
     if data is None or next(datasets_in(call.argument(0, "x")), None) is not None:
         return False
     return next(datasets_in(loop.value), None) is not None and varies(data.value, call.scope) is loop
+
+
+def _is_single(call: Call, loop: Scope) -> bool:
+    """Whether each turn fits an example of its own, written as a batch of one."""
+    data = call.arguments.node(0, "x")
+    return data is not None and is_one_item(call.module.tree, data.value) and varies(data.value, call.scope) is loop
 
 
 def _is_short(call: Call, loop: Scope) -> bool:

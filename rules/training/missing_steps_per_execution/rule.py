@@ -11,7 +11,7 @@ from kerascheck.semantics.values import constant
 _CHEAP = {
     "keras.layers." + name
     for name in (
-        "Activation Add Average BatchNormalization Concatenate Dense Dot Dropout ELU Embedding Flatten GaussianNoise GlobalAveragePooling1D GlobalMaxPooling1D "
+        "Activation Add AlphaDropout Average BatchNormalization Concatenate Dense Dot Dropout ELU Embedding Flatten GaussianDropout GaussianNoise GlobalAveragePooling1D GlobalMaxPooling1D "
         "InputLayer Lambda LayerNormalization LeakyReLU Maximum Minimum Multiply Normalization Permute PReLU ReLU RepeatVector Rescaling Reshape Softmax Subtract"
     ).split()
 } | {"keras.Sequential", "keras.Model"}  # fmt: skip

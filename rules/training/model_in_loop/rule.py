@@ -39,6 +39,7 @@ class ModelInLoop(Rule):
       folds of a splitter or a list of settings from elsewhere.
     - Models that are kept, in a list or a dictionary: an ensemble.
     - A process for each turn, by `multiprocessing`.
+    - A loop that asks with `input` what to do.
     - Keras 2 with `clear_session` or `gc.collect` in the loop.
     - A model that the loop only loads; tests; the graphs of TensorFlow 1, also where each turn has a session and a graph of its own.
 
@@ -82,6 +83,9 @@ class ModelInLoop(Rule):
             if loop.node in seen or made.name == "keras.models.load_model" or in_session(made.scope) or _least_turns(made.scope) <= _A_FEW:
                 continue
             seen.add(loop.node)
+            # What somebody asks for in each turn is no series of trainings.
+            if any(other.name == "builtins.input" for other in module.pipelines.calls_in(loop)):
+                continue
             clears = any(other.name in _CLEARS for other in module.pipelines.calls_in(loop))
             if clears and module.runtime.keras < 3 or _is_kept(module, training, loop):
                 continue

@@ -8,11 +8,12 @@ from kerascheck.semantics.compiled import counting_branch
 from kerascheck.semantics.fixes import rename_method
 from kerascheck.semantics.loops import SHORT_LOOP, bound_in, turns, varies
 from kerascheck.semantics.places import in_session, seen_in
-from kerascheck.semantics.repetition import is_conditional
+from kerascheck.semantics.repetition import is_conditional, is_one_item
 from kerascheck.semantics.steps import environment_loop
-from kerascheck.semantics.values import Const, constant, datasets_in
+from kerascheck.semantics.values import Const, Iteration, constant, datasets_in
 
 _A_FEW = 10
+_FEW_ROWS = 32
 _AXES = re.compile(r"ax(?:s|es|is)?\d*\b")
 _DRAWING = frozenset({"bar", "hist", "plot", "scatter"})
 _OF_AXES = frozenset({"imshow", "set_title", "set_xlabel", "set_xticks", "set_axis_off"})
@@ -25,7 +26,8 @@ class PredictInLoop(Rule):
 
     Reports `predict` of a Keras model inside a loop or a comprehension, or in a function that a loop
     calls, where the loop variable, or another name that each turn binds anew, reaches the argument and
-    picks one item or one batch; and in a loop whose turns call `step` of a game or simulation. A warning in a script that trains, an info in one that only applies a
+    picks one item or one batch; in a loop whose turns call `step` of a game or simulation; and in a
+    comprehension over a `range` that predicts the same few rows again and again, as for dropout that stays on. A warning in a script that trains, an info in one that only applies a
     model, also where another imports it.
 
     ## Why it costs
@@ -49,11 +51,12 @@ class PredictInLoop(Rule):
     - A whole array that does not depend on the loop, as once per epoch, and a part of all its examples: `images[:, top:bottom]`.
     - Loops of at most 10 turns in total, as `take(1)`, literal ranges and slices tell, or a `break` under no condition.
     - Loops that plot with Matplotlib, also on axes of which the origin is not seen, or wait for `input` in every turn and under no condition: they are for people.
-    - Loops whose turns also train for several epochs, with a generator, or on the same data each time: beside that a `predict` is short.
+    - Loops whose turns also train for several epochs, with a generator, or on the same data each time: beside that a `predict` is short. Not
+      where they train on a single example.
     - As an info, not a warning, for at most 100 turns in total, which take ten seconds, and in scripts that train nothing.
     - Once in several turns, as under `if step % 100 == 0`.
     - `steps` of more than one, or such a `batch_size`, is given: each call then predicts more than a batch. A `while` loop of a script that trains nothing is reported for all
-      that: it takes what a camera or a user gives.
+      that: it takes what a camera or a user gives; and a loop that calls `train_on_batch` too, whose turns handle a batch.
     - The session of a TensorFlow 1 graph, and code with placeholders, estimators or
       `disable_eager_execution`; not for the functions beside it that load or run a saved graph they are given.
     - `predict` of scikit-learn and other classes that are not Keras models; tests.
@@ -109,6 +112,8 @@ class PredictInLoop(Rule):
                 continue
             given = call.arguments.node(0, "x")
             loop = (varies(given.value, call.scope) or environment_loop(module, call.scope)) if given is not None else None
+            again = _few_rows_again(call, given.value) if loop is None and given is not None else None
+            loop = loop or again
             # A loop that plots or asks is for people, and waits for them.
             if loop is not None and any(_is_for_people(other, loop) for other in module.pipelines.calls_in(loop)):
                 continue
@@ -121,22 +126,26 @@ class PredictInLoop(Rule):
             batches = varies(given.value, call.scope, beside=models) if models is loop else None
             if batches is not None and any(other.attribute == "train_on_batch" for other in module.pipelines.calls_in(batches)):
                 models, loop = None, batches
-            if models is not None and (models is loop or models not in loop.chain() or not _is_one_item(module, given.value)):
+            if models is not None and (models is loop or models not in loop.chain() or not is_one_item(module.tree, given.value)):
                 continue
             old = module.runtime.multi_backend_keras
             first = module.program.first_training
             # What a module beside it does with a trained model is an application of that.
             training = first is not None and first.module is call.module or any(outer.trains for outer in call.scope.loops())
-            # With a batch size of its own each turn predicts a whole array, but for an application that waits for what comes next.
-            waits = isinstance(loop.node, cst.While) and not training
+            # With a batch size of its own each turn predicts a whole array, but for an application that waits for what comes next, and beside training on a batch.
+            waits = isinstance(loop.node, cst.While) and not training or any(other.attribute == "train_on_batch" for other in module.pipelines.calls_in(loop))
             if constant(call.argument(None, "steps") or Const(1)) != 1 or constant(call.argument(1, "batch_size"), 1) != 1 and not waits:
                 continue
             plain = len(call.arguments.positional) == 1 and set(call.arguments.keywords) <= {"verbose"} and not call.arguments.unknown_keywords
             for at in _places(call, loop):
                 yield self.finding(
                     at,
-                    "model.predict is called in every turn of a loop; predict the whole array once"
-                    + (", unless each turn needs the last." if old else ", or call model(x, training=False) where each turn needs the last."),
+                    "model.predict is called in every turn of a loop; "
+                    + (
+                        "repeat the rows, as with np.repeat, and predict them once."
+                        if again is not None
+                        else "predict the whole array once" + (", unless each turn needs the last." if old else ", or call model(x, training=False) where each turn needs the last.")
+                    ),
                     because="Each predict starts a session's run for as few rows as it is given."
                     if old
                     else "Every predict builds a dataset and an iterator of its own, about 0.1 s before the first number is computed.",
@@ -144,6 +153,16 @@ class PredictInLoop(Rule):
                     fix=rename_method(call, "predict_on_batch", safe=False, without=("verbose",)) if plain and at is call else None,
                     related=((loop, "in this loop"), *(() if at is call else ((call, "the predict is here"),))),
                 )
+
+
+def _few_rows_again(call, given):
+    """The comprehension over a range that predicts the same few rows in each turn, such as with dropout that stays on."""
+    loop = next(call.scope.loops(), None)
+    if loop is None or not isinstance(loop.node, (cst.ListComp, cst.GeneratorExp)) or not isinstance(loop.value, Iteration) or loop.value.kind != "range":
+        return None
+    cut = given.slice[0].slice if isinstance(given, cst.Subscript) else None
+    upper = cut.upper if isinstance(cut, cst.Slice) and cut.lower is None else None
+    return loop if isinstance(upper, cst.Integer) and int(upper.value) <= _FEW_ROWS or is_one_item(call.module.tree, given) else None
 
 
 def _places(call, loop):
@@ -164,6 +183,8 @@ def _is_for_people(call, loop):
 def _trains_long(call, loop):
     """Whether a call trains for more than an epoch over what may be a batch, or on the same data in every turn, beside which a predict is short."""
     epochs, given = call.argument(None, "epochs"), call.arguments.node(0, "x")
+    if given is not None and is_one_item(call.module.tree, given.value):
+        return False
     if call.attribute != "fit" or epochs is not None and constant(epochs) != 1 or call.argument(None, "steps_per_epoch") is not None:
         return call.attribute in ("fit", "fit_generator")
     return given is not None and isinstance(given.value, (cst.Name, cst.Attribute)) and varies(given.value, call.scope) is not loop
@@ -176,16 +197,3 @@ def _is_of_all(node, loop):
     cuts = [element.slice for element in node.slice]
     cuts = [(cut.lower is not None, cut.upper is not None) if isinstance(cut, cst.Slice) else None for cut in cuts]
     return cuts[:1] == [(False, False)] and (True, True) in cuts
-
-
-def _is_one_item(module, node):
-    """Whether an expression makes a batch of one: ``x[None]``, ``np.expand_dims(x, 0)``, ``x.reshape(1, ...)``."""
-    if isinstance(node, cst.Subscript):
-        return any(isinstance(inner, cst.Name) and inner.value in ("None", "newaxis") for element in node.slice for inner in module.tree.descendants(element))
-    if not isinstance(node, cst.Call) or not isinstance(node.func, cst.Attribute):
-        return False
-    if node.func.attr.value == "reshape" and node.args:
-        first = node.args[0].value
-        first = first.elements[0].value if isinstance(first, (cst.Tuple, cst.List)) and first.elements else first
-        return isinstance(first, cst.Integer) and first.value == "1"
-    return node.func.attr.value == "expand_dims"

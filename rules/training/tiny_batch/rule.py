@@ -20,8 +20,8 @@ _SMALL_INPUT = 32 * 32 * 3
 _CHEAP = {
     "keras.layers." + name
     for name in (
-        "Activation Add Average AveragePooling1D AveragePooling2D BatchNormalization CategoryEncoding CenterCrop Concatenate Conv1D Conv2D Dense Dot Dropout ELU "
-        "Embedding Flatten GaussianNoise GlobalAveragePooling1D GlobalAveragePooling2D GlobalMaxPooling1D GlobalMaxPooling2D InputLayer Lambda "
+        "Activation Add AlphaDropout Average AveragePooling1D AveragePooling2D BatchNormalization CategoryEncoding CenterCrop Concatenate Conv1D Conv2D Dense Dot Dropout ELU "
+        "Embedding Flatten GaussianDropout GaussianNoise GlobalAveragePooling1D GlobalAveragePooling2D GlobalMaxPooling1D GlobalMaxPooling2D InputLayer Lambda "
         "LayerNormalization LeakyReLU Maximum MaxPooling1D MaxPooling2D Minimum Multiply Normalization PReLU ReLU Rescaling Reshape Softmax SpatialDropout1D "
         "SpatialDropout2D Subtract "
         "Cropping1D Cropping2D DepthwiseConv2D Permute RepeatVector SeparableConv2D UpSampling1D UpSampling2D ZeroPadding1D ZeroPadding2D"
