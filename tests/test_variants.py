@@ -48,6 +48,7 @@ PLAYED = "import gym\nenv = gym.make('Game')\n" + OPTIMIZED + "def train():\n   
 PICTURES = "(x, y), _ = keras.datasets.fashion_mnist.load_data()\n"
 LAID_FLAT = "class Net(keras.Model):\n    def __init__(self):\n        super().__init__()\n        self.flat, self.one, self.two = layers.Flatten(), layers.Dense(64), layers.Dense(1)\n    def call(self, x):\n        return self.two(self.one(self.flat(x)))\nnet = Net()\nnet.compile('adam', 'mse')\n"
 STACKED = "model = keras.Sequential([layers.Flatten(input_shape=(28, 28))])\nfor _ in range({}):\n    model.add(layers.Dense(100))\n\nmodel.add(layers.Dense(10))\nmodel.compile('adam', 'mse')\nmodel.fit(x, y, epochs=9)\n"
+KEPT = "def make(cache={}):\n    ds = tf.data.Dataset.from_tensor_slices(load()).map(tf.image.random_flip_left_right)\n    if cache:\n        ds = ds.cache()\n    return ds.batch(8)\n"
 MENU = "while True:\n    if ask() == 'y':\n        model = keras.Sequential([layers.Dense(1)])\n        model.compile('adam', 'mse')\n        model.fit(x, y, epochs=9)\n        {}\n"
 CUT = "class Cutter:\n    def __init__(self):\n        self.size = options.x\n    def parse(self, x):\n        self.left = tf.cast(x, tf.int32)\n        return {}\n    def cut(self, x):\n        return tf.cast(x, tf.int32) - self.left\np = Cutter()\nds = tf.data.Dataset.range(99).map(p.parse).batch(9)\nmodel.fit(ds)\n"
 FLAGGED = "class Slow:\n    def __init__(self):\n        self.adds = True\n    @tf.function\n    def step(self, x):\n        if self.adds:\n            {}\n            self.slow = tf.Variable(x)\n        return x\nSlow().step(1)\n"
@@ -478,6 +479,20 @@ COUNTED = "class Steps({}):\n    def __init__(self):\n        self.steps = {}\n 
         ("KC111", "def data(x, y):\n    return keras.preprocessing.image.ImageDataGenerator(zoom_range=0.2)\nshow(data(x, y))\n", []),
         ("KC111", "names = glob('*.' + 'ppm')\nflow = keras.preprocessing.image.ImageDataGenerator().flow_from_directory('a')\nmodel.fit(flow)\n", []),
         ("KC601", "from timeit import default_timer as timer\n" + MODEL + "start = timer()\nmodel.predict(x)\nprint('time per image', timer() - start)\n", [10]),
+        ("KC405", MODEL + "for x, y in load():\n    model.train_on_batch(x, y)\n    model.evaluate(x, y)\n", [9]),
+        ("KC405", MODEL + "for x, y in load():\n    model.train_on_batch(x, y)\n    if late(): model.evaluate(x, y)\n", []),
+        ("KC405", MODEL + "for x, y in load():\n    for a, b in x:\n        model.train_on_batch(a, b)\n    model.evaluate(x, y)\n", []),
+        ("KC405", MODEL + "for x, y in load():\n    model.train_on_batch(x, y)\n    model.evaluate(held, out)\n", []),
+        # A batch of one may go by a name.
+        ("KC405", "model = keras.models.load_model('a.keras')\nfor path in names():\n    x = read(path)\n    x = np.expand_dims(x, axis=0)\n    model.predict(np.vstack([x]), batch_size=20)\n", [9]),
+        ("KC405", "model = keras.models.load_model('a.keras')\nfor path in names():\n    x = np.expand_dims(path, axis=0)\n    x = read(x)\n    model.predict(np.vstack([x]), batch_size=20)\n", []),
+        ("KC411", MODEL + "for state in states():\n    model.fit(state, y)\n", [8]),
+        ("KC411", MODEL + "for state in states():\n    model.fit(np.array([state]), y)\n", []),
+        ("KC206", "class Each(layers.Layer):\n    def call(self, x):\n        def late(lag): return tf.reduce_sum(x[lag:])\n        return tf.map_fn(late, tf.range(9))\n" + MODEL + "model.fit(x, y)\n", []),
+        ("KC206", "class Each(layers.Layer):\n    def call(self, x):\n        def late(lag): return tf.reduce_sum(x[3:]) + lag\n        return tf.map_fn(late, tf.range(9))\n" + MODEL + "model.fit(x, y)\n", [8]),
+        # What goes in is handed over in each step.
+        ("KC407", MODEL.replace("(4,)", "(8000,)") + "model.fit(load(), load(), epochs=20, batch_size=374)\n", [6]),
+        ("KC407", MODEL.replace("(4,)", "(8000,)") + "model.fit(load(), load(), epochs=20, batch_size=376)\n", []),
         ("KC309", "tf.config.run_functions_eagerly(True)\n" + OPTIMIZED + STEPS + "for x in load():\n    step(x)\n", []),
         ("KC412", MODEL + "callbacks = [keras.callbacks.TensorBoard('logs', histogram_freq=1)]\nmodel.fit(x, y)\n", []),
         ("KC301", BIG + "class Grid(layers.Layer):\n    def call(self, x):\n        return x * tf.linspace(0.0, 1.0, 9)\nGrid()(x)\nmodel.fit(x, y)\n", []),
@@ -747,6 +762,8 @@ def test_a_hundred_eager_steps_take_as_long_as_tracing(tmp_path, turns, severity
         # TensorFlow has no such algorithm.
         ("KC203", ASSIGNED.format("scipy.optimize.linear_sum_assignment(x)"), "info"),
         ("KC203", ASSIGNED.format("np.median(x)"), "warning"),
+        ("KC114", KEPT.format("False"), "info"),
+        ("KC114", KEPT.format("True"), "warning"),
         ("KC209", "model = keras.Sequential([layers.GRU(4, batch_input_shape=(8, 20, 4), return_sequences=True), layers.TimeDistributed(layers.Dense(1))])\n", "info"),
         ("KC209", "model = keras.Sequential([layers.GRU(4, input_shape=(20, 4), return_sequences=True), layers.TimeDistributed(layers.Dense(1))])\n", "warning"),
         ("KC209", "model = keras.Sequential([layers.Input((2, 4)), layers.TimeDistributed(layers.Dense(1))])\n", "info"),

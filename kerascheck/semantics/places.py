@@ -12,6 +12,7 @@ from kerascheck.semantics.values import Call, Made, Scope
 if TYPE_CHECKING:
     from kerascheck.semantics.module import Module
     from kerascheck.semantics.tree import Tree
+    from kerascheck.semantics.values import Stage
 
 
 class Place:
@@ -136,6 +137,19 @@ def names_parameter(tree: Tree, node: cst.BaseExpression | None) -> bool:
     names = {inner.value for inner in tree.descendants(node) if isinstance(inner, cst.Name)}
     functions = [outer for outer in tree.ancestors(node) if isinstance(outer, (cst.FunctionDef, cst.Lambda))]
     return any(parameter.name.value in names for outer in functions for parameter in tree.descendants(outer.params) if isinstance(parameter, cst.Param))
+
+
+def is_off_by_default(place: Call | Stage) -> bool:
+    """Whether a place stands under ``if x`` in a function whose parameter ``x`` is false where nothing is given for it."""
+    for branch in place.scope.chain():
+        test = branch.node.test if branch.kind == "branch" and isinstance(branch.node, cst.If) and branch.label == "if" else None
+        if isinstance(test, cst.Name):
+            function = next((outer for outer in branch.module.tree.ancestors(branch.node) if isinstance(outer, cst.FunctionDef)), None)
+            parameters = (*function.params.params, *function.params.kwonly_params) if function is not None else ()
+            for parameter in parameters:
+                if parameter.name.value == test.value and isinstance(parameter.default, cst.Name) and parameter.default.value in ("False", "None"):
+                    return True
+    return False
 
 
 def receiver_text(call: Call) -> str:

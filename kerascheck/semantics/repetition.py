@@ -95,19 +95,28 @@ def is_slice_of_turn(data: cst.BaseExpression, loop: Scope) -> bool:
     return isinstance(cut, cst.Slice) and cut.lower is not None and cut.upper is not None and cut.lower.deep_equals(loop.node.target)
 
 
-def is_one_item(tree: Tree, node: cst.BaseExpression) -> bool:
-    """Whether an expression is written to make a batch of one: ``x[None]``, ``np.expand_dims(x, 0)``, ``x.reshape(1, ...)``, ``np.array([x])``."""
+def is_one_item(tree: Tree, node: cst.BaseExpression, loop: Scope | None = None) -> bool:
+    """Whether an expression is written to make a batch of one: ``x[None]``, ``np.expand_dims(x, 0)``, ``x.reshape(1, ...)``, ``np.array([x])``.
+
+    Or is a name that a loop last gives such a one.
+    """
+    if isinstance(node, cst.Name) and loop is not None:
+        values = [value for target, value in _assigned(loop) if target.deep_equals(node) and not value.deep_equals(node)]
+        return bool(values) and is_one_item(tree, values[-1], None if isinstance(values[-1], cst.Name) else loop)
     if isinstance(node, cst.Subscript):
         return any(isinstance(inner, cst.Name) and inner.value in ("None", "newaxis") for element in node.slice for inner in tree.descendants(element))
     if not isinstance(node, cst.Call) or not isinstance(node.func, cst.Attribute):
         return False
-    first = node.args[0].value if node.args else None
-    if node.func.attr.value == "reshape" and first is not None:
+    method, first = node.func.attr.value, node.args[0].value if node.args else None
+    if method == "reshape" and first is not None:
         first = first.elements[0].value if isinstance(first, (cst.Tuple, cst.List)) and first.elements else first
         return isinstance(first, cst.Integer) and first.value == "1"
-    if node.func.attr.value in ("array", "asarray"):
-        return isinstance(first, cst.List) and len(first.elements) == 1 and not isinstance(first.elements[0].value, (cst.List, cst.Tuple, cst.ListComp))
-    return node.func.attr.value == "expand_dims"
+    single = first.elements[0].value if isinstance(first, cst.List) and len(first.elements) == 1 else None
+    if method in ("array", "asarray"):
+        return single is not None and not isinstance(single, (cst.List, cst.Tuple, cst.ListComp))
+    if method in ("vstack", "concatenate"):
+        return single is not None and is_one_item(tree, single, loop)
+    return method == "expand_dims"
 
 
 def _assigned(loop: Scope) -> Iterator[tuple[cst.CSTNode, cst.CSTNode]]:

@@ -13,6 +13,7 @@ from kerascheck.semantics import library
 from kerascheck.semantics.array_shapes import shape_of
 from kerascheck.semantics.loops import remembered
 from kerascheck.semantics.places import Place, happens_before, is_guarded, receiver_text
+from kerascheck.semantics.repetition import is_one_item
 from kerascheck.semantics.shapes import Shape
 from kerascheck.semantics.steps import tape_of
 from kerascheck.semantics.values import UNKNOWN, Call, Class, External, Group, Instance, Iteration, Made, Method, Scope, Value, constant, datasets_in, flat, options_of
@@ -509,6 +510,9 @@ _SAME_EXAMPLES = frozenset("shuffle batch prefetch cache repeat take skip with_o
 
 def least_examples(fit: Call) -> int | None:
     """How many examples the arrays hold that a model is fitted on, the fewest of several; None where that is not known."""
+    given = fit.arguments.node(0, "x")
+    if given is not None and is_one_item(fit.module.tree, given.value):
+        return 1
     written = [len(option.items) for option in options_of(fit.argument(0, "x")) if isinstance(option, Group) and _is_written_out(option)]
     return min((*written, *(shape[0] for shape in map(shape_of, _fitted_arrays(fit)) if shape and shape[0] is not None)), default=None)
 

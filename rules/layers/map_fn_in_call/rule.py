@@ -90,7 +90,21 @@ def _needs_elements(module, call):
     returned = call.argument(None, "fn_output_signature")
     if isinstance(returned, Made) and returned.name == "tensorflow.RaggedTensorSpec":
         return True
-    return isinstance(function, Function) and any(_takes_no_batch(inner) and inner.scope.runs_in(function) for inner in module.run.calls)
+    if not isinstance(function, Function):
+        return False
+    return _cuts_with_parameter(function) or any(_takes_no_batch(inner) and inner.scope.runs_in(function) for inner in module.run.calls)
+
+
+def _cuts_with_parameter(function):
+    """Whether each element says how long a slice is: ``x[lag:]``, which has another shape for each."""
+    tree = function.module.tree
+    names = {parameter.name.value for parameter in function.node.params.params}
+    return any(
+        isinstance(end, cst.Name) and end.value in names
+        for node in tree.descendants(function.node.body) if isinstance(node, cst.Slice)
+        for bound in (node.lower, node.upper) if bound is not None
+        for end in tree.descendants(bound)
+    )  # fmt: skip
 
 
 def _takes_no_batch(call):

@@ -5,6 +5,7 @@ from kerascheck.rule import Rule
 from kerascheck.semantics.fixes import move_before
 from kerascheck.semantics.functions import Facts
 from kerascheck.semantics.pipelines import FOLDERS, is_cut_short, is_reshuffled
+from kerascheck.semantics.places import is_off_by_default
 
 _SHUFFLES = FOLDERS | {"shuffle"}
 _DEALS = frozenset({"take", "skip", "shard"})
@@ -114,6 +115,7 @@ class RandomBeforeCache(Rule):
                         op,
                         f"The cache keeps {what.replace('this', 'the')} of the first epoch for all others; {'shuffle again behind it' if deals else 'put cache before it'}.",
                         because="What stands before a cache runs in the first epoch only.",
+                        severity=Severity.INFO if is_off_by_default(cache) else Severity.WARNING,
                         fix=None if deals else move_before(op.node, first, "Move the cache before the random operations"),
                         related=((first, f"{what} is kept"),),
                     )

@@ -1,4 +1,4 @@
-from math import inf
+from math import inf, prod
 
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
@@ -19,6 +19,8 @@ _RECURRENT = {"keras.layers." + name for name in ("GRU", "LSTM", "SimpleRNN")}
 _FEW_TIME_STEPS = 10
 _SMALL = 1_600_000
 _WORK = 130_000_000
+# Each step copies what goes in, which takes ever longer than what surrounds it.
+_HANDED_OVER = 3_000_000
 _LONG = 300
 _FEW = 15
 _LARGE_BATCH = 512
@@ -63,6 +65,9 @@ class MissingStepsPerExecution(Rule):
     Short epochs gain less, for what surrounds them takes some 30 ms: 1.7 with 32 steps, 1.5 with 22, 1.3 with 15, 1.1 with 10 and 0.9 with 6 (the
     median of seven in turns, 1,400 weights).
 
+    Large batches gain less, for each step copies them: 1.8 with 401,000 numbers in a batch (0.6 to 3.3), 1.9 with 1,024,000 (0.8 to 2.7), 1.6 with
+    2,048,000 (1.0 to 2.0) and 0.9 with 5,120,000 (0.6 to 1.8), the median of five in turns, 160,000 weights and fewer.
+
     In Keras 2 (tf-keras 2.21) the ratios were 2.3 with 300 weights, 2.1 with 5,100 and 1.5 with 118,000.
     For a small CNN it was 0.9: whatever takes milliseconds by itself gains nothing. On a GPU, where steps are
     shorter, more models may gain; unmeasured here.
@@ -80,6 +85,7 @@ class MissingStepsPerExecution(Rule):
       compute number by number; any whose size is not known. Only dense layers may leave the width of their data open; it counts as 784 columns then.
     - A callback that acts on batches (`TerminateOnNaN`, `on_train_batch_end`, `save_freq=100`, `update_freq="batch"`), or one that is not known.
     - Fewer than 15 steps in an epoch, or fewer than 300 in all, as far as arrays, batches and `steps_per_epoch` tell; a batch size that is not known.
+    - Batches of more than three million numbers.
     - A single epoch of data of unknown size, a thousand and more, which are for a handful of rows, and such data in batches of more than 512.
 
     ## Use instead
@@ -124,7 +130,7 @@ class MissingStepsPerExecution(Rule):
             if not model.most_parameters or model.most_parameters > _SMALL or not model.consists_of(_CHEAP | _RECURRENT) or not _is_quick(model):
                 continue
             batches = [batching(fit) for fit in model.fits]
-            if any(batch is None or model.most_parameters * batch.size > _WORK for batch in batches) or any(map(may_act_on_batches, model.fits)):
+            if any(batch is None or model.most_parameters * batch.size > _WORK or batch.size * _numbers(model) > _HANDED_OVER for batch in batches) or any(map(may_act_on_batches, model.fits)):
                 continue
             if not any(_is_long(fit, batch) for fit, batch in zip(model.fits, batches)):
                 continue
@@ -142,6 +148,11 @@ class MissingStepsPerExecution(Rule):
                         fix=add_keyword(call, "steps_per_execution", str(at_once), safe=False),
                         related=((model, "the model"),),
                     )
+
+
+def _numbers(model):
+    """How many numbers an example has, as far as the shapes of the inputs tell."""
+    return sum(prod(size or 1 for size in shape[1:]) for shape in model.inputs if shape)
 
 
 def _is_quick(model):

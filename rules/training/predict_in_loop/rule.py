@@ -27,7 +27,8 @@ class PredictInLoop(Rule):
     Reports `predict` of a Keras model inside a loop or a comprehension, or in a function that a loop
     calls, where the loop variable, or another name that each turn binds anew, reaches the argument and
     picks one item or one batch; in a loop whose turns call `step` of a game or simulation; and in a
-    comprehension over a `range` that predicts the same few rows again and again, as for dropout that stays on. A warning in a script that trains, an info in one that only applies a
+    comprehension over a `range` that predicts the same few rows again and again, as for dropout that stays on. And `evaluate` of the
+    batch that the same turn gives to `train_on_batch`. A warning in a script that trains, an info in one that only applies a
     model, also where another imports it.
 
     ## Why it costs
@@ -98,10 +99,11 @@ class PredictInLoop(Rule):
     code = "KC405"
     name = "predict-in-loop"
     severity = Severity.WARNING
-    triggers = (".predict(",)
+    triggers = (".predict(", ".evaluate(")
     loss_tolerance = 1e-5
 
     def check(self, module):
+        yield from self._evaluated(module)
         for call in () if module.is_graph_code else module.run.calls:
             if call.attribute != "predict" or not module.program.is_model_call(call):
                 continue
@@ -134,7 +136,8 @@ class PredictInLoop(Rule):
             training = first is not None and first.module is call.module or any(outer.trains for outer in call.scope.loops())
             # With a batch size of its own each turn predicts a whole array, but for an application that waits for what comes next, and beside training on a batch.
             waits = isinstance(loop.node, cst.While) and not training or any(other.attribute == "train_on_batch" for other in module.pipelines.calls_in(loop))
-            if constant(call.argument(None, "steps") or Const(1)) != 1 or constant(call.argument(1, "batch_size"), 1) != 1 and not waits:
+            sized = constant(call.argument(1, "batch_size"), 1) != 1 and not waits and not is_one_item(module.tree, given.value, loop)
+            if constant(call.argument(None, "steps") or Const(1)) != 1 or sized:
                 continue
             plain = len(call.arguments.positional) == 1 and set(call.arguments.keywords) <= {"verbose"} and not call.arguments.unknown_keywords
             for at in _places(call, loop):
@@ -152,6 +155,23 @@ class PredictInLoop(Rule):
                     severity=Severity.WARNING if training and not old and turns(call.scope) > SHORT_LOOP else Severity.INFO,
                     fix=rename_method(call, "predict_on_batch", safe=False, without=("verbose",)) if plain and at is call else None,
                     related=((loop, "in this loop"), *(() if at is call else ((call, "the predict is here"),))),
+                )
+
+
+    def _evaluated(self, module):
+        """The batch that a turn trains on, evaluated in the same turn."""
+        for call in () if module.is_graph_code or module.runtime.multi_backend_keras else module.program.model_calls("evaluate"):
+            given, loop = call.arguments.node(0, "x"), next(call.scope.loops(), None)
+            if given is None or loop is None or varies(given.value, call.scope) is not loop or turns(call.scope) <= _A_FEW:
+                continue
+            trained = any(other.attribute == "train_on_batch" and next(other.scope.loops()) is loop for other in module.pipelines.calls_in(loop))
+            if trained and not is_conditional(call.scope, loop):
+                yield self.finding(
+                    call,
+                    "model.evaluate is called for every batch; call test_on_batch, or use what train_on_batch returns.",
+                    because="Every evaluate builds a dataset and an iterator of its own, about 0.1 s before the first number is computed.",
+                    severity=Severity.WARNING if turns(call.scope) > SHORT_LOOP else Severity.INFO,
+                    related=((loop, "in this loop"),),
                 )
 
 
