@@ -104,7 +104,7 @@ def is_one_item(tree: Tree, node: cst.BaseExpression, loop: Scope | None = None)
         values = [value for target, value in _assigned(loop) if target.deep_equals(node) and not value.deep_equals(node)]
         return bool(values) and is_one_item(tree, values[-1], None if isinstance(values[-1], cst.Name) else loop)
     if isinstance(node, cst.Subscript):
-        return any(isinstance(inner, cst.Name) and inner.value in ("None", "newaxis") for element in node.slice for inner in tree.descendants(element))
+        return any(isinstance(inner, cst.Name) and inner.value in ("None", "newaxis") for inner in tree.descendants(node.slice[0]))
     if not isinstance(node, cst.Call) or not isinstance(node.func, cst.Attribute):
         return False
     method, first = node.func.attr.value, node.args[0].value if node.args else None
@@ -116,7 +116,10 @@ def is_one_item(tree: Tree, node: cst.BaseExpression, loop: Scope | None = None)
         return single is not None and not isinstance(single, (cst.List, cst.Tuple, cst.ListComp))
     if method in ("vstack", "concatenate"):
         return single is not None and is_one_item(tree, single, loop)
-    return method == "expand_dims"
+    if method != "expand_dims" or len(node.args) < 2:
+        return False
+    axis = node.args[1]
+    return (axis.keyword is None or axis.keyword.value in ("axis", "dim")) and isinstance(axis.value, cst.Integer) and axis.value.value == "0"
 
 
 def _assigned(loop: Scope) -> Iterator[tuple[cst.CSTNode, cst.CSTNode]]:

@@ -1,9 +1,10 @@
 """Methods of models in loops: with one model, or with a new one in each turn."""
 
+import libcst as cst
 import pytest
 from snippets import IMPORTS, MODEL, load
 
-from kerascheck.semantics.repetition import is_conditional, is_slice_of_turn, made_in_loop, repetitions
+from kerascheck.semantics.repetition import is_conditional, is_one_item, is_slice_of_turn, made_in_loop, repetitions
 
 BUILD = IMPORTS + "def build():\n    m = keras.Sequential([keras.layers.Dense(1)])\n    m.compile('adam', 'mse')\n    return m\n"
 AGENT = BUILD + "class Agent:\n    def __init__(self): self.model = build()\n    def learn(self, x, y): self.model.fit(x, y, epochs=1)\n"
@@ -87,3 +88,32 @@ def test_models_that_are_made_and_trained_in_one_turn(tmp_path, text, count):
 def test_slices_that_start_at_the_turn(tmp_path, body, slice_of_turn):
     (each,) = repetitions(load(tmp_path, f"for i in range(0, n, 32):\n    {body}", MODEL), "fit")
     assert is_slice_of_turn(each.call.arguments.node(0, "x").value, each.loop) is slice_of_turn
+
+
+@pytest.mark.parametrize(
+    ("written", "single"),
+    [
+        ("x[None]", True),
+        ("x[np.newaxis, :, :]", True),
+        ("x[..., np.newaxis]", False),
+        ("x[:, None]", False),
+        ("np.expand_dims(x, 0)", True),
+        ("tf.expand_dims(x, axis=0)", True),
+        ("np.expand_dims(x, axis=-1)", False),
+        ("np.expand_dims(x, 3)", False),
+        ("x.reshape(1, -1)", True),
+        ("x.reshape((1, 4))", True),
+        ("x.reshape(-1, 1)", False),
+        ("np.array([x])", True),
+        ("np.array([[a, b]])", False),
+        ("np.array(x)", False),
+        ("np.vstack([x[None]])", True),
+        ("np.vstack([x])", False),
+        ("np.vstack([x[None], y[None]])", False),
+        ("x", False),
+    ],
+)
+def test_a_batch_of_one(tmp_path, written, single):
+    module = load(tmp_path, f"import numpy as np\nimport tensorflow as tf\nbatch = {written}\n")
+    assign = next(node for node in module.tree.descendants(module.tree.root) if isinstance(node, cst.Assign))
+    assert is_one_item(module.tree, assign.value) is single
