@@ -493,6 +493,18 @@ COUNTED = "class Steps({}):\n    def __init__(self):\n        self.steps = {}\n 
         # What goes in is handed over in each step.
         ("KC407", MODEL.replace("(4,)", "(8000,)") + "model.fit(load(), load(), epochs=20, batch_size=374)\n", [6]),
         ("KC407", MODEL.replace("(4,)", "(8000,)") + "model.fit(load(), load(), epochs=20, batch_size=376)\n", []),
+        ("KC101", MODEL + "model.fit(tf.data.Dataset.from_tensor_slices((x, y)).map(lambda a, b: (a, tf.cast(b, tf.float32)), num_parallel_calls=1).batch(8))\n", []),
+        ("KC101", MODEL + "model.fit(tf.data.Dataset.from_tensor_slices((x, y)).map(lambda a, b: (a / 255, tf.cast(b, tf.float32)), num_parallel_calls=1).batch(8))\n", [7]),
+        # Who presses a key waits for the answer.
+        ("KC405", "import cv2\nmodel = keras.models.load_model('a.keras')\nwhile True:\n    x, key = read(), cv2.waitKey(1)\n    if key == ord('s'):\n        model.predict(x)\n", []),
+        ("KC405", "import cv2\nmodel = keras.models.load_model('a.keras')\nwhile True:\n    x, key = read(), cv2.waitKey(1)\n    if key == ord('q'):\n        break\n    model.predict(x)\n", [11]),
+        ("KC411", MODEL + "model.fit(x[start : start + 10], y)\n", []),
+        ("KC411", MODEL + "model.fit(x[start : start + 10000], y)\n", [7]),
+        ("KC411", MODEL + "model.fit(x[:100], y)\n", []),
+        # Gradient descent written out is as eager as any.
+        ("KC401", MODEL + "w = tf.Variable(1.0)\nfor x in load():\n    with tf.GradientTape() as tape:\n        loss = w * x\n    w.assign_sub(0.1 * tape.gradient(loss, w))\n", [9]),
+        ("KC401", MODEL + "w = tf.Variable(1.0)\nfor x in range(9):\n    with tf.GradientTape() as tape:\n        loss = w * x\n    w.assign_sub(0.1 * tape.gradient(loss, w))\n", []),
+        ("KC401", MODEL + "w = tf.Variable(1.0)\nfor x in load():\n    w.assign_sub(x)\n", []),
         ("KC309", "tf.config.run_functions_eagerly(True)\n" + OPTIMIZED + STEPS + "for x in load():\n    step(x)\n", []),
         ("KC412", MODEL + "callbacks = [keras.callbacks.TensorBoard('logs', histogram_freq=1)]\nmodel.fit(x, y)\n", []),
         ("KC301", BIG + "class Grid(layers.Layer):\n    def call(self, x):\n        return x * tf.linspace(0.0, 1.0, 9)\nGrid()(x)\nmodel.fit(x, y)\n", []),
@@ -762,6 +774,7 @@ def test_a_hundred_eager_steps_take_as_long_as_tracing(tmp_path, turns, severity
         # TensorFlow has no such algorithm.
         ("KC203", ASSIGNED.format("scipy.optimize.linear_sum_assignment(x)"), "info"),
         ("KC203", ASSIGNED.format("np.median(x)"), "warning"),
+        ("KC401", MODEL + "w = tf.Variable(1.0)\nfor x in load():\n    with tf.GradientTape() as tape:\n        loss = w * x\n    w.assign_sub(0.1 * tape.gradient(loss, w))\n", "info"),
         ("KC114", KEPT.format("False"), "info"),
         ("KC114", KEPT.format("True"), "warning"),
         ("KC209", "model = keras.Sequential([layers.GRU(4, batch_input_shape=(8, 20, 4), return_sequences=True), layers.TimeDistributed(layers.Dense(1))])\n", "info"),
@@ -840,3 +853,29 @@ def test_what_a_notebook_never_fits_may_run_eagerly(tmp_path, last, said):
     (tmp_path / "train.ipynb").write_text(json.dumps({"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}))
     result = kerascheck("--isolated", "--select", "KC309", "--output-format", "json", "--exit-zero", str(tmp_path / "train.ipynb"))
     assert bool(json.loads(result.out)["findings"]) is said
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("Dockerfile", "FROM tensorflow/tensorflow:latest-gpu\nENV TF_FORCE_GPU_ALLOW_GROWTH=true\n", []),
+        (".env", "TF_FORCE_GPU_ALLOW_GROWTH=true\n", []),
+        ("docker-compose.yml", "services:\n  train:\n    environment:\n      TF_FORCE_GPU_ALLOW_GROWTH: 'true'\n", []),
+        ("Dockerfile", "FROM tensorflow/tensorflow:latest-gpu\n", [7]),
+        ("notes.txt", "TF_FORCE_GPU_ALLOW_GROWTH=true\n", [7]),
+    ],
+)
+def test_the_image_that_a_program_runs_in_may_let_memory_grow(tmp_path, name, text, said):
+    (tmp_path / "src").mkdir()
+    (tmp_path / name).write_text(text)
+    (tmp_path / "src" / "train.py").write_text(HEAD + MODEL + "model.fit(x, y)\n")
+    result = kerascheck("--isolated", "--select", "KC306", "--output-format", "json", "--exit-zero", str(tmp_path))
+    assert [finding["line"] for finding in json.loads(result.out)["findings"]] == said
+
+
+@pytest.mark.parametrize(("pin", "said"), [("keras==2.3.1", []), ("keras==2.4.3", [5])])
+def test_what_stands_in_for_the_image_generator_came_with_keras_2_4(tmp_path, pin, said):
+    (tmp_path / "requirements.txt").write_text(pin + "\n")
+    (tmp_path / "train.py").write_text(HEAD + "flow = keras.preprocessing.image.ImageDataGenerator().flow_from_directory('a')\nmodel.fit(flow)\n")
+    result = kerascheck("--isolated", "--select", "KC111", "--output-format", "json", "--exit-zero", str(tmp_path / "train.py"))
+    assert [finding["line"] for finding in json.loads(result.out)["findings"]] == said

@@ -42,6 +42,7 @@ _WITHOUT_VARIABLES = frozenset(
 )
 
 _RESHAPING = frozenset("tensorflow." + name for name in "reshape stack expand_dims squeeze identity ensure_shape stop_gradient".split())
+_TYPES = frozenset({"tensorflow.cast", "tensorflow.one_hot", "keras.utils.to_categorical"})
 # Element-wise on any rank, so the same on a batch as on its elements.
 _ELEMENTWISE = frozenset(
     "tensorflow." + name
@@ -294,9 +295,9 @@ class Facts:
         return self.call_of(*library.PY_FUNCTIONS)
 
     @property
-    def only_picks(self) -> bool:
-        """It only picks, repacks and reshapes what it gets: there is nothing to do in parallel, or for whole batches."""
-        return self.known and all((call.name or "") in _RESHAPING for call in self.calls) and not any(kind == "arithmetic" for run in self._runs for kind, _, _ in run.uses)
+    def is_trivial(self) -> bool:
+        """It only picks, repacks, reshapes and changes types: there is nothing to do in parallel."""
+        return self.known and all((call.name or "") in _RESHAPING | _TYPES for call in self.calls) and not any(kind == "arithmetic" for run in self._runs for kind, _, _ in run.uses)
 
     @property
     def picks_entries(self) -> bool:

@@ -44,6 +44,7 @@ class EagerStep:
         needs_python: whether its function also does what a graph cannot, such as drawing with NumPy.
         is_compiled_in_part: whether it calls a tf.function under its tape, or a model whose ``call`` is one.
         takes_optimizers: whether its function is handed one optimizer, then another: each makes its variables in its first step, and a tf.function only in its first call.
+        is_by_hand: whether no optimizer updates the weights, but ``variable.assign_sub(rate * gradient)``.
         makes: what its function makes anew each time although it has variables, which a tf.function may not: "tf.Variable", "The layer Dense", ...
     """
 
@@ -56,6 +57,7 @@ class EagerStep:
     needs_python: bool
     is_compiled_in_part: bool
     takes_optimizers: bool
+    is_by_hand: bool
     makes: str | None
 
 
@@ -67,7 +69,7 @@ def eager_steps(module: Module) -> Iterator[EagerStep]:
     """
     if module.is_graph_code or module.runtime.tensorflow < (2, 0):
         return
-    updates = module.program.updates
+    updates = [*module.program.updates, *module.program.assigned_updates]
     compiled = {call.node for call in updates if call.scope.traced_by()}
     twins = [
         node for node in module.run.compiled
@@ -122,7 +124,7 @@ def eager_steps(module: Module) -> Iterator[EagerStep]:
             needs_python = _needs_python(module, frame) or _draws(module, frame)
             is_function = inner is None and frame.function is not None
             makes = _makes_state(module, frame) if is_function else None
-            yield EagerStep(written, node, is_function, call, loop, turns(call.scope), needs_python, _calls_compiled(module, tape, call), is_function and _optimizers(updates, call) > 1, makes)
+            yield EagerStep(written, node, is_function, call, loop, turns(call.scope), needs_python, _calls_compiled(module, tape, call), is_function and _optimizers(updates, call) > 1, call.attribute == "assign_sub", makes)
 
 
 @dataclass(frozen=True, slots=True)

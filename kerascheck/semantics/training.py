@@ -17,7 +17,7 @@ from kerascheck.semantics.repetition import is_one_item
 from kerascheck.semantics.shapes import Shape
 from kerascheck.semantics.steps import tape_of
 from kerascheck.semantics.values import UNKNOWN, Call, Class, External, Group, Instance, Iteration, Made, Method, Scope, Value, constant, datasets_in, flat, options_of
-from kerascheck.source.requirements import wants_cpu
+from kerascheck.source.requirements import lets_memory_grow, wants_cpu
 
 if TYPE_CHECKING:
     from kerascheck.semantics.module import Module
@@ -175,7 +175,7 @@ class Program:
         return found
 
     @cached_property
-    def _assigned_updates(self) -> list[Call]:
+    def assigned_updates(self) -> list[Call]:
         """Gradient descent written out: variable.assign_sub(rate * gradient)."""
         taped = any(call.name == "tensorflow.GradientTape" for call in self._run.calls)
         return [call for call in self._run.calls if taped and call.attribute == "assign_sub"]
@@ -213,7 +213,7 @@ class Program:
         for call in self.model_calls("fit", "fit_generator"):
             if self.is_executed(call.scope):
                 candidates.append((call.order, Place(call.module, call.node), call))
-        for call in [*self.updates, *self.model_calls("train_on_batch"), *self._assigned_updates]:
+        for call in [*self.updates, *self.model_calls("train_on_batch"), *self.assigned_updates]:
             if self.is_executed(call.scope) and not _in_keras_step(call.scope):
                 # Around the tape, not around the variables that are updated one by one.
                 tape = tape_of(self._module, call)
@@ -234,7 +234,7 @@ class Program:
     @cached_property
     def _trainings(self) -> list[Call]:
         """The calls that update weights, in steps written by hand or through a model's own methods."""
-        return [*self.updates, *self._assigned_updates, *self.model_calls("fit", "fit_generator", "train_on_batch")]
+        return [*self.updates, *self.assigned_updates, *self.model_calls("fit", "fit_generator", "train_on_batch")]
 
     @cached_property
     def _training_branches(self) -> set[Scope]:
@@ -311,8 +311,8 @@ class Program:
 
     @cached_property
     def limits_memory(self) -> bool:
-        """Memory growth, a limit, or something that may be one is mentioned in the program."""
-        return self._mentions(_GROWTH)
+        """Memory growth, a limit, or something that may be one is mentioned in the program, or in the image or environment that it is run in."""
+        return self._mentions(_GROWTH) or lets_memory_grow(self._module.source.path)
 
     @cached_property
     def mentions_precision(self) -> bool:
@@ -403,7 +403,7 @@ class Program:
         """
         if self._module.source.cells is not None and not self._module.mentions(_COMPILES):
             return True
-        updates = [*self.updates, *self._assigned_updates]
+        updates = [*self.updates, *self.assigned_updates]
         compiled = any(call.scope.traced_by() for call in updates)
         return bool(updates) and not compiled and next(self.model_calls("fit", "fit_generator", "train_on_batch", "evaluate"), None) is None
 
@@ -513,8 +513,24 @@ def least_examples(fit: Call) -> int | None:
     given = fit.arguments.node(0, "x")
     if given is not None and is_one_item(fit.module.tree, given.value):
         return 1
+    cut = _rows_of_slice(given.value) if given is not None else None
+    if cut is not None:
+        return cut
     written = [len(option.items) for option in options_of(fit.argument(0, "x")) if isinstance(option, Group) and _is_written_out(option)]
     return min((*written, *(shape[0] for shape in map(shape_of, _fitted_arrays(fit)) if shape and shape[0] is not None)), default=None)
+
+
+def _rows_of_slice(node: cst.BaseExpression) -> int | None:
+    """How many rows ``x[:10]`` and ``x[start : start + 10]`` have at most, for any x; None for all else."""
+    cut = node.slice[0].slice if isinstance(node, cst.Subscript) else None
+    if not isinstance(cut, cst.Slice) or cut.upper is None or cut.step is not None:
+        return None
+    if cut.lower is None:
+        return cut.upper.evaluated_value if isinstance(cut.upper, cst.Integer) else None
+    upper = cut.upper
+    if not isinstance(upper, cst.BinaryOperation) or not isinstance(upper.operator, cst.Add) or not upper.left.deep_equals(cut.lower):
+        return None
+    return upper.right.evaluated_value if isinstance(upper.right, cst.Integer) else None
 
 
 def _is_written_out(value: Value) -> bool:

@@ -61,6 +61,11 @@ def wants_cpu(path: str | os.PathLike[str]) -> bool:
     return _wants_cpu(os.path.dirname(os.path.abspath(path)))
 
 
+def lets_memory_grow(path: str | os.PathLike[str]) -> bool:
+    """Whether the image or environment that a project is run in says ``TF_FORCE_GPU_ALLOW_GROWTH``."""
+    return _lets_memory_grow(os.path.dirname(os.path.abspath(path)))
+
+
 def script_versions(text: str) -> dict[str, str]:
     """The same for what a script says of itself, in the comment of PEP 723 that starts with ``# /// script``."""
     block = _SCRIPT.search(text)
@@ -154,6 +159,24 @@ def _wants_cpu(folder: str) -> bool:
         # That for native Windows, which a freeze lists beside the package itself, knows no GPU since 2.11, its first release.
         return "tensorflow-intel" in builds or "tensorflow-cpu" in builds and len(builds) == 1
     return _wants_cpu(parent)
+
+
+@functools.lru_cache(maxsize=None)
+def _lets_memory_grow(folder: str) -> bool:
+    try:
+        names = os.listdir(folder)
+    except OSError:
+        names = []
+    for name in names:
+        if _DOCKER_NAME.fullmatch(name) or _ENVIRONMENT_NAME.fullmatch(name):
+            try:
+                said = Path(folder, name).read_text(encoding="utf-8", errors="replace")
+            except OSError:
+                continue
+            if "TF_FORCE_GPU_ALLOW_GROWTH" in said:
+                return True
+    parent = os.path.dirname(folder)
+    return parent != folder and ".git" not in names and _lets_memory_grow(parent)
 
 
 @functools.lru_cache(maxsize=None)
@@ -360,6 +383,7 @@ def _from_conda(text: str) -> Iterator[tuple[str, str]]:
 
 _REQUIREMENTS_NAME = re.compile(r"[\w.-]*requirements[\w.-]*\.(?:txt|in)", re.I)
 _CONDA_NAME = re.compile(r"(?:env|[\w.-]*environment[\w.-]*|[\w.-]*conda[\w.-]*)\.ya?ml", re.I)
+_ENVIRONMENT_NAME = re.compile(r"(?:docker-)?compose[\w.-]*\.ya?ml|\.env(?:rc|\.[\w.-]+)?", re.I)
 _DOCKER_NAME = re.compile(r"(?:Dockerfile|Containerfile)(?:[.-][\w.-]+)?|[\w.-]+\.(?:docker|container)file", re.I)
 _LINE = re.compile(r"(?m)^[^\r\n]*")
 _NAMED = re.compile(r"(?P<name>[A-Za-z0-9][\w.-]*)[ \t]*(?:\[(?P<extras>[^\]\r\n]*)\])?[ \t]*(?P<specifier>[^;#\r\n\"']*)(?:;[ \t]*(?P<marker>[^#\r\n]*))?")

@@ -41,7 +41,7 @@ class ImageDataGenerator(Rule):
       taken one by one with `next`.
     - As an info, not a warning, for arrays given to a generator without arguments, which changes nothing.
     - A class of that name from elsewhere; files that speak of `.tif`, `.ppm`, `.dcm` and the like, which TensorFlow does not read.
-    - Projects for TensorFlow before 2.3, which has neither `image_dataset_from_directory` nor the layers.
+    - Projects for TensorFlow before 2.3 or Keras before 2.4, which have neither `image_dataset_from_directory` nor the layers.
 
     ## Use instead
 
@@ -83,7 +83,7 @@ class ImageDataGenerator(Rule):
     loss_tolerance = None
 
     def check(self, module):
-        if module.runtime.tensorflow < _REPLACED_SINCE:
+        if module.runtime.tensorflow < _REPLACED_SINCE or module.runtime.multi_backend_keras:
             return
         program = module.program
         arrays = {id(call.receiver) for call in program.image_flows if call.attribute == "flow"}

@@ -48,7 +48,7 @@ class SerialMap(Rule):
       did not help (ratio 1.0). See `py-function-in-map`.
     - `f` has no state, and the options of the dataset set `experimental_optimization.map_parallelization = True`, which older versions obey, too.
     - The map is in the function of an interleave that already runs in parallel.
-    - As an info, not a warning, where nothing but picking, repacking and reshaping is done, where `tf.print` is all that is stateful, where
+    - As an info, not a warning, where nothing but picking, repacking, reshaping and changing types is done, where `tf.print` is all that is stateful, where
       a `cache` keeps what comes out, and where no training with the dataset is seen.
     - Determinism is asked for, by `enable_op_determinism` or `TF_DETERMINISTIC_OPS`.
     - Graph code of TensorFlow 1: sessions, placeholders, estimators, `disable_eager_execution`.
@@ -106,7 +106,7 @@ class SerialMap(Rule):
                     continue
                 severity, because = Severity.WARNING, f"TensorFlow does not rewrite maps inside the function given to {outer.name}."
             elif given is not None:
-                if op.facts.only_picks:
+                if op.facts.is_trivial:
                     continue
                 severity, because = Severity.WARNING, "The literal 1 keeps TensorFlow from making the map parallel by itself."
             elif state is not None:
@@ -131,7 +131,7 @@ class SerialMap(Rule):
             prints = state is not None and state.call.name == "tensorflow.print"
             # What a cache keeps is done once.
             once = state is not None and op.followed_by(module.pipelines, "cache")
-            if stays_serial and (unsure or prints or once or state is None and op.facts.only_picks):
+            if stays_serial and (unsure or prints or once or state is None and op.facts.is_trivial):
                 severity = Severity.INFO
             yield self.finding(
                 op,

@@ -19,7 +19,7 @@ class EagerTrainStep(Rule):
     ## What it does
 
     Finds a function, method or loop body that records a `tf.GradientTape` and updates weights
-    (`apply_gradients`, `apply` or `minimize`), is reached from a loop, and is compiled by nobody. The
+    (`apply_gradients`, `apply`, `minimize`, or as an info `assign_sub`), is reached from a loop, and is compiled by nobody. The
     finding stands at the `def` of the step, or at the `with tf.GradientTape()` of a step written
     directly into the loop. Where a function of its own takes the gradients and the loop applies
     them, it stands at the call of that function.
@@ -120,7 +120,7 @@ class EagerTrainStep(Rule):
                 )
                 + (f" In {step.turns:.0f} steps that is about what tracing takes." if step.turns <= SHORT_LOOP else ""),
                 # Whoever has a mode for it, or says why it is not compiled, knows that it is slow.
-                severity=Severity.INFO if step.turns <= SHORT_LOOP or step.is_compiled_in_part or asks_for_mode(step.update.scope) or _cannot_be_compiled(step) else Severity.WARNING,
+                severity=Severity.INFO if step.turns <= SHORT_LOOP or step.is_by_hand or step.is_compiled_in_part or asks_for_mode(step.update.scope) or _cannot_be_compiled(step) else Severity.WARNING,
                 fix=compile_step(step.module, step.node) if step.is_function and not step.needs_python and not makes and not step.takes_optimizers else None,
                 related=((step.update, "the weights are updated here"), (step.loop, "in this loop")),
             )

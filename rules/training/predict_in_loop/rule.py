@@ -8,13 +8,14 @@ from kerascheck.semantics.compiled import counting_branch
 from kerascheck.semantics.fixes import rename_method
 from kerascheck.semantics.loops import SHORT_LOOP, bound_in, turns, varies
 from kerascheck.semantics.places import in_session, seen_in
-from kerascheck.semantics.repetition import is_conditional, is_one_item
+from kerascheck.semantics.repetition import is_conditional, is_inside, is_one_item
 from kerascheck.semantics.steps import environment_loop
 from kerascheck.semantics.values import Const, Iteration, constant, datasets_in
 
 _A_FEW = 10
 _FEW_ROWS = 32
 _AXES = re.compile(r"ax(?:s|es|is)?\d*\b")
+_KEY = re.compile(r"\bord\(|waitKey\(|\bK_\w+\b|key_?pressed", re.I)
 _DRAWING = frozenset({"bar", "hist", "plot", "scatter"})
 _OF_AXES = frozenset({"imshow", "set_title", "set_xlabel", "set_xticks", "set_axis_off"})
 
@@ -51,7 +52,7 @@ class PredictInLoop(Rule):
       reported where each call is written to get one item, as `row[None]`, and one over batches around it where it calls `train_on_batch` too.
     - A whole array that does not depend on the loop, as once per epoch, and a part of all its examples: `images[:, top:bottom]`.
     - Loops of at most 10 turns in total, as `take(1)`, literal ranges and slices tell, or a `break` under no condition.
-    - Loops that plot with Matplotlib, also on axes of which the origin is not seen, or wait for `input` in every turn and under no condition: they are for people.
+    - Loops that plot with Matplotlib, also on axes of which the origin is not seen, or wait for `input` in every turn and under no condition: they are for people. Under a condition on a key that is pressed.
     - Loops whose turns also train for several epochs, with a generator, or on the same data each time: beside that a `predict` is short. Not
       where they train on a single example.
     - As an info, not a warning, for at most 100 turns in total, which take ten seconds, and in scripts that train nothing.
@@ -121,7 +122,7 @@ class PredictInLoop(Rule):
                 continue
             if loop is None or in_session(call.scope) or turns(call.scope) <= _A_FEW or _is_of_all(given.value, loop):
                 continue
-            if counting_branch(call.scope, loop) is not None or any(_trains_long(other, loop) for other in module.pipelines.calls_in(loop)):
+            if counting_branch(call.scope, loop) is not None or _is_asked_for(call, loop) or any(_trains_long(other, loop) for other in module.pipelines.calls_in(loop)):
                 continue
             # Around a loop over single items, one over models changes nothing, nor does one inside of a loop over batches.
             models = varies(call.node.func, call.scope, exactly=True)
@@ -198,6 +199,12 @@ def _is_for_people(call, loop):
     shows = (call.name or "").startswith(("matplotlib.", "builtins.input")) or call.name is None and call.attribute in _OF_AXES
     drawn = call.name is None and call.attribute in _DRAWING and _AXES.match(call.module.tree.code_of(call.node)) is not None
     return (shows or drawn) and not is_conditional(call.scope, loop)
+
+
+def _is_asked_for(call, loop):
+    """Whether a key that somebody presses decides, as under ``if key == ord("s")``."""
+    branches = (each for each in call.scope.chain() if each.kind == "branch" and isinstance(each.node, cst.If) and is_inside(each, loop))
+    return any(_KEY.search(each.module.tree.code_of(each.node.test)) for each in branches)
 
 
 def _trains_long(call, loop):
