@@ -1,11 +1,16 @@
+from math import ceil
+
 import libcst as cst
 
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.fixes import delete_statement, drop_argument
 from kerascheck.semantics.functions import display
+from kerascheck.semantics.loops import SHORT_LOOP
+from kerascheck.semantics.models import batching
 from kerascheck.semantics.places import Place
 from kerascheck.semantics.traced import cannot_be_compiled
+from kerascheck.semantics.training import least_examples
 from kerascheck.semantics.values import UNKNOWN, Instance, constant, options_of
 
 _SWITCHES = {
@@ -61,6 +66,7 @@ class DebugLeftOn(Rule):
       Not for what is behind a question whether it is made already.
     - A model that is compiled to be run by `predict` or `predict_on_batch`, and that nothing in the program may fit: its layers can be read
       on the way. One in a notebook that never fits, evaluates or predicts with it.
+    - A model that is fitted for at most 100 steps, as a slice and the epochs tell: it is only tried out.
     - Test functions and test classes.
     - `disable_eager_execution`: it is no help in finding faults but marks code for TensorFlow 1. Under Keras 3 `fit` fails with it at once
       (`RuntimeError: tf.data.Dataset only supports Python-style iteration`, TensorFlow 2.21), and needs no linter to be noticed.
@@ -132,7 +138,7 @@ class DebugLeftOn(Rule):
             written = call.arguments.nodes.get("run_eagerly")
             # A name for it is a switch that somebody turns.
             is_literal = written is not None and isinstance(written.value, cst.Name) and written.value.value == "True"
-            if is_literal and not module.program.is_optional(call.scope) and not _needs_python(module, call.receiver) and not _is_run_for_values(module, call):
+            if is_literal and not module.program.is_optional(call.scope) and not _needs_python(module, call.receiver) and not _is_run_for_values(module, call) and not _is_tried_out(module, call):
                 at = Place(call.module, call.arguments.node(None, "run_eagerly") or call.node)
                 yield self._attribute(module, at, "run_eagerly=True", drop_argument(call, "run_eagerly", safe=True))
         trained = list(module.program.model_calls("fit", "train_on_batch"))
@@ -165,6 +171,19 @@ def _needs_python(module, model):
         and any(function.owner is model.cls and function.name in ("call", "train_step") for function in call.scope.functions())
         for call in module.run.calls
     )
+
+
+def _is_tried_out(module, compiled):
+    """Whether each fit of the model takes so few steps, of so few examples, that tracing would take about as long."""
+    own = options_of(compiled.receiver)
+    fits = [fit for fit in module.program.model_calls("fit") if fit.order > compiled.order and any(option in own for option in options_of(fit.receiver))]
+    return bool(fits) and all(map(_is_short, fits))
+
+
+def _is_short(fit):
+    rows, batch, epochs = least_examples(fit), batching(fit), fit.argument(3, "epochs")
+    turns = 1 if epochs is None else constant(epochs)
+    return rows is not None and batch is not None and type(turns) is int and ceil(rows / batch.size) * turns <= SHORT_LOOP
 
 
 def _is_run_for_values(module, compiled):
