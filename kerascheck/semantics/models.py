@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 
 from kerascheck.runtime import BATCHING_SOURCES
 from kerascheck.semantics import library, shapes
+from kerascheck.semantics.examples import example_shape
 from kerascheck.semantics.shapes import Shape
 from kerascheck.semantics.places import Place
-from kerascheck.semantics.training import example_shape
 from kerascheck.semantics.values import (
     UNKNOWN,
     Call,

@@ -10,13 +10,10 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from kerascheck.semantics import library
-from kerascheck.semantics.array_shapes import shape_of
 from kerascheck.semantics.loops import remembered
 from kerascheck.semantics.places import Place, happens_before, is_guarded, receiver_text
-from kerascheck.semantics.repetition import is_one_item
-from kerascheck.semantics.shapes import Shape
 from kerascheck.semantics.steps import tape_of
-from kerascheck.semantics.values import UNKNOWN, Call, Class, External, Group, Instance, Iteration, Made, Method, Scope, Value, constant, datasets_in, flat, options_of
+from kerascheck.semantics.values import UNKNOWN, Call, Class, External, Group, Instance, Made, Method, Scope, Value, constant, flat, options_of
 from kerascheck.source.requirements import lets_memory_grow, wants_cpu
 
 if TYPE_CHECKING:
@@ -53,10 +50,6 @@ _OLD_KERAS = re.compile(
     # Any layer raises a ValueError for it (keras/src/layers/layer.py, 3.15).
     r"|\bbatch_input_shape\s*=",
     re.M,
-)
-_IMAGE_GENERATOR = "keras.preprocessing.image.ImageDataGenerator"
-_AUGMENTING = frozenset(
-    "rotation_range width_shift_range height_shift_range brightness_range shear_range zoom_range channel_shift_range horizontal_flip vertical_flip".split()
 )
 _LEGACY_KERAS = re.compile("TF_USE_LEGACY_KERAS")
 _GROWTH = re.compile(r"memory_growth|TF_FORCE_GPU_ALLOW_GROWTH|allow_growth|logical_device_conf|virtual_device_conf|gpu_memory_fraction|memory_limit|cap_memory")
@@ -249,40 +242,6 @@ class Program:
     def is_executed(self, scope: Scope) -> bool:
         """Whether a place runs when the module is run as a script (or notebook)."""
         return scope.root.function is None and scope.root.module is self._module
-
-    @cached_property
-    def image_generators(self) -> list[Call]:
-        """The constructors of ImageDataGenerators whose images are trained on."""
-        made = [receiver.call for flow in self.image_flows for receiver in options_of(flow.receiver) if isinstance(receiver, Made) and receiver.call is not None]
-        return list(dict.fromkeys(made))
-
-    @cached_property
-    def handed_image_generators(self) -> list[Call]:
-        """The constructors of ImageDataGenerators that augment, and that a function which nobody is seen to call returns, or their images: only who trains augments."""
-        handed = []
-        for call in () if self._module.is_graph_code else self._run.calls:
-            outer = call.scope.root.function
-            if call.name != _IMAGE_GENERATOR or outer is None or _AUGMENTING.isdisjoint(call.arguments.keywords):
-                continue
-            for value in flat(self._run.returned.get(outer.node)):
-                is_flow = isinstance(value, Made) and value.name.startswith(_IMAGE_GENERATOR + ".flow") and value.call is not None
-                if any(option is call.result for option in options_of(value.call.receiver if is_flow else value)):
-                    handed.append(call)
-                    break
-        return handed
-
-    @cached_property
-    def image_flows(self) -> list[Call]:
-        """The calls of ``flow`` and ``flow_from_...`` of ImageDataGenerators whose images are trained on."""
-        if self._module.is_graph_code:
-            return []
-        given: list[Value] = [call.argument(0, "x") or UNKNOWN for call in self.model_calls("fit", "fit_generator", "train_on_batch")]
-        given += [call.argument(None, "generator") or UNKNOWN for call in self.model_calls("fit_generator")]
-        given += [loop.value for loop in self._run.loops if loop.trains]
-        # Validation may take its images in the outer loop, once an epoch.
-        innermost = {next(call.scope.loops(), None) for call in (*self.updates, *self.model_calls("fit", "train_on_batch"))} - {None}
-        given += [call.receiver for call in self._run.calls if call.attribute in ("next", "__next__") and next(call.scope.loops(), None) in innermost]
-        return list(dict.fromkeys(flow for value in given for flow in _image_flows(value)))
 
     # ----------------------------------------------------------------- set-up
 
@@ -505,56 +464,6 @@ class Program:
         return None
 
 
-_SAME_EXAMPLES = frozenset("shuffle batch prefetch cache repeat take skip with_options apply".split())
-
-
-def least_examples(fit: Call) -> int | None:
-    """How many examples the arrays hold that a model is fitted on, the fewest of several; None where that is not known."""
-    given = fit.arguments.node(0, "x")
-    if given is not None and is_one_item(fit.module.tree, given.value):
-        return 1
-    cut = _rows_of_slice(given.value) if given is not None else None
-    if cut is not None:
-        return cut
-    written = [len(option.items) for option in options_of(fit.argument(0, "x")) if isinstance(option, Group) and _is_written_out(option)]
-    return min((*written, *(shape[0] for shape in map(shape_of, _fitted_arrays(fit)) if shape and shape[0] is not None)), default=None)
-
-
-def _rows_of_slice(node: cst.BaseExpression) -> int | None:
-    """How many rows ``x[:10]`` and ``x[start : start + 10]`` have at most, for any x; None for all else."""
-    cut = node.slice[0].slice if isinstance(node, cst.Subscript) else None
-    if not isinstance(cut, cst.Slice) or cut.upper is None or cut.step is not None:
-        return None
-    if cut.lower is None:
-        return cut.upper.evaluated_value if isinstance(cut.upper, cst.Integer) else None
-    upper = cut.upper
-    if not isinstance(upper, cst.BinaryOperation) or not isinstance(upper.operator, cst.Add) or not upper.left.deep_equals(cut.lower):
-        return None
-    return upper.right.evaluated_value if isinstance(upper.right, cst.Integer) else None
-
-
-def _is_written_out(value: Value) -> bool:
-    """Whether a value is a list of numbers, or of such lists: the examples themselves."""
-    if not isinstance(value, Group) or value.open or not value.items:
-        return False
-    return all(isinstance(constant(item), (int, float)) or _is_written_out(item) for item in value.items)
-
-
-def example_shape(fit: Call) -> Shape:
-    """The shape of the batches that a model is fitted on, the first size None; None where it is not known."""
-    stages = [stage for dataset in datasets_in(fit.argument(0, "x")) for stage in dataset.stage.upstream() if not stage.is_source]
-    shapes = {(None, *shape[1:]) if shape else None for shape in map(shape_of, _fitted_arrays(fit))}
-    return shapes.pop() if len(shapes) == 1 and all(stage.name in _SAME_EXAMPLES for stage in stages) else None
-
-
-def _fitted_arrays(fit: Call) -> list[Value]:
-    """The arrays of examples that a model is fitted on, or that its datasets are made of; of several inputs the first."""
-    data = fit.argument(0, "x")
-    sources = [stage.argument(0, "tensors") for dataset in datasets_in(data) for stage in dataset.stage.upstream() if stage.is_source] or [data]
-    # A tuple is inputs and labels; a list of arrays is several inputs.
-    return [option.items[0] if isinstance(option, Group) and option.items else option for source in sources for option in options_of(source)]
-
-
 def policy_set_by(call: Call) -> str | None:
     """The name of the dtype policy that ``set_global_policy`` is given; None where it is not a literal."""
     given = call.argument(0, "policy") or call.argument(None, "name")
@@ -576,16 +485,6 @@ def _may_run_earlier(root: Scope, call: Call) -> bool:
         return False
     tree = call.module.tree
     return root.module is not call.module or tree.range_of(root.node)[0] < tree.range_of(call.node)[0]
-
-
-def _image_flows(value: Value) -> Iterator[Call]:
-    """The calls of ImageDataGenerators that an iterator of images comes from."""
-    for option in options_of(value):
-        if isinstance(option, Iteration):
-            for inner in option.over:
-                yield from _image_flows(inner)
-        elif isinstance(option, Made) and option.name.startswith(_IMAGE_GENERATOR + ".flow") and option.call is not None:
-            yield option.call
 
 
 def _initialises(call: Call) -> bool:

@@ -2,6 +2,7 @@ import re
 
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
+from kerascheck.semantics.image_flows import generators_of, handed_generators, image_flows
 
 _REPLACED_SINCE = (2, 3)
 _UNREADABLE = re.compile(r"""[.'"](?:tiff?|p[bgnp]m|dcm|nii)\b""", re.I)
@@ -85,13 +86,14 @@ class ImageDataGenerator(Rule):
     def check(self, module):
         if module.runtime.tensorflow < _REPLACED_SINCE or module.runtime.multi_backend_keras:
             return
-        program = module.program
-        arrays = {id(call.receiver) for call in program.image_flows if call.attribute == "flow"}
-        tables = {id(call.receiver) for call in program.image_flows if call.attribute == "flow_from_dataframe"}
+        flows = image_flows(module)
+        trained = generators_of(flows)
+        arrays = {id(call.receiver) for call in flows if call.attribute == "flow"}
+        tables = {id(call.receiver) for call in flows if call.attribute == "flow_from_dataframe"}
         # The readers of TensorFlow know JPEG, PNG, GIF and BMP (keras/src/utils/image_dataset_utils.py).
         if not arrays and module.mentions(_UNREADABLE):
             return
-        for call in dict.fromkeys((*program.image_generators, *program.handed_image_generators)):
+        for call in dict.fromkeys((*trained, *handed_generators(module))):
             yield self.finding(
                 call,
                 "ImageDataGenerator augments in Python, one image at a time; fit on the arrays, and augment with the Random layers of Keras."
@@ -99,7 +101,7 @@ class ImageDataGenerator(Rule):
                 else "ImageDataGenerator decodes and augments in Python, one image at a time; decode in a map over a tf.data.Dataset of the table's paths, and augment with the Random layers of Keras."
                 if id(call.result) in tables
                 else "ImageDataGenerator decodes and augments in Python, one image at a time; use image_dataset_from_directory and preprocessing layers.",
-                because=f"{'Its images are trained on here' if call in program.image_generators else 'It augments, and is handed out for training'}, and Python's lock keeps its threads from working side by side.",
+                because=f"{'Its images are trained on here' if call in trained else 'It augments, and is handed out for training'}, and Python's lock keeps its threads from working side by side.",
                 # One that changes nothing only copies arrays.
                 severity=Severity.INFO if id(call.result) in arrays and not call.node.args else None,
             )

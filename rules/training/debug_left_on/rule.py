@@ -4,13 +4,13 @@ import libcst as cst
 
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
+from kerascheck.semantics.examples import least_examples
 from kerascheck.semantics.fixes import delete_statement, drop_argument
 from kerascheck.semantics.functions import display
 from kerascheck.semantics.loops import SHORT_LOOP
 from kerascheck.semantics.models import batching
 from kerascheck.semantics.places import Place
 from kerascheck.semantics.traced import cannot_be_compiled
-from kerascheck.semantics.training import least_examples
 from kerascheck.semantics.values import UNKNOWN, Instance, constant, options_of
 
 _SWITCHES = {

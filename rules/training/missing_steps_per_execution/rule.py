@@ -3,9 +3,9 @@ from math import inf, prod
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.callbacks import may_act_on_batches
+from kerascheck.semantics.examples import least_examples
 from kerascheck.semantics.fixes import add_keyword
 from kerascheck.semantics.models import batching
-from kerascheck.semantics.training import least_examples
 from kerascheck.semantics.values import constant
 
 _CHEAP = {

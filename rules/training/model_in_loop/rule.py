@@ -3,7 +3,7 @@ import libcst as cst
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics import Module
-from kerascheck.semantics.repetition import is_inside, made_in_loop, place_in
+from kerascheck.semantics.repetition import made_in_loop, place_in
 from kerascheck.semantics.loops import varies
 from kerascheck.semantics.places import Place, in_session
 from kerascheck.semantics.values import Call, Group, Scope, options_of

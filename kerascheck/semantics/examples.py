@@ -1,0 +1,59 @@
+"""What a model is fitted on: how many examples, and of which shape."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from kerascheck.semantics.array_shapes import shape_of
+from kerascheck.semantics.repetition import is_one_item
+from kerascheck.semantics.shapes import Shape
+from kerascheck.semantics.values import Call, Group, Value, constant, datasets_in, options_of
+
+_SAME_EXAMPLES = frozenset("shuffle batch prefetch cache repeat take skip with_options apply".split())
+
+
+def least_examples(fit: Call) -> int | None:
+    """How many examples the arrays hold that a model is fitted on, the fewest of several; None where that is not known."""
+    given = fit.arguments.node(0, "x")
+    if given is not None and is_one_item(fit.module.tree, given.value):
+        return 1
+    cut = _rows_of_slice(given.value) if given is not None else None
+    if cut is not None:
+        return cut
+    written = [len(option.items) for option in options_of(fit.argument(0, "x")) if isinstance(option, Group) and _is_written_out(option)]
+    return min((*written, *(shape[0] for shape in map(shape_of, _fitted_arrays(fit)) if shape and shape[0] is not None)), default=None)
+
+
+def _rows_of_slice(node: cst.BaseExpression) -> int | None:
+    """How many rows ``x[:10]`` and ``x[start : start + 10]`` have at most, for any x; None for all else."""
+    cut = node.slice[0].slice if isinstance(node, cst.Subscript) else None
+    if not isinstance(cut, cst.Slice) or cut.upper is None or cut.step is not None:
+        return None
+    if cut.lower is None:
+        return cut.upper.evaluated_value if isinstance(cut.upper, cst.Integer) else None
+    upper = cut.upper
+    if not isinstance(upper, cst.BinaryOperation) or not isinstance(upper.operator, cst.Add) or not upper.left.deep_equals(cut.lower):
+        return None
+    return upper.right.evaluated_value if isinstance(upper.right, cst.Integer) else None
+
+
+def _is_written_out(value: Value) -> bool:
+    """Whether a value is a list of numbers, or of such lists: the examples themselves."""
+    if not isinstance(value, Group) or value.open or not value.items:
+        return False
+    return all(isinstance(constant(item), (int, float)) or _is_written_out(item) for item in value.items)
+
+
+def example_shape(fit: Call) -> Shape:
+    """The shape of the batches that a model is fitted on, the first size None; None where it is not known."""
+    stages = [stage for dataset in datasets_in(fit.argument(0, "x")) for stage in dataset.stage.upstream() if not stage.is_source]
+    shapes = {(None, *shape[1:]) if shape else None for shape in map(shape_of, _fitted_arrays(fit))}
+    return shapes.pop() if len(shapes) == 1 and all(stage.name in _SAME_EXAMPLES for stage in stages) else None
+
+
+def _fitted_arrays(fit: Call) -> list[Value]:
+    """The arrays of examples that a model is fitted on, or that its datasets are made of; of several inputs the first."""
+    data = fit.argument(0, "x")
+    sources = [stage.argument(0, "tensors") for dataset in datasets_in(data) for stage in dataset.stage.upstream() if stage.is_source] or [data]
+    # A tuple is inputs and labels; a list of arrays is several inputs.
+    return [option.items[0] if isinstance(option, Group) and option.items else option for source in sources for option in options_of(source)]

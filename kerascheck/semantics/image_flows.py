@@ -1,0 +1,65 @@
+"""ImageDataGenerators, and the iterators of images that their ``flow`` methods return."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from kerascheck.semantics.values import UNKNOWN, Call, Iteration, Made, Value, flat, options_of
+
+if TYPE_CHECKING:
+    from kerascheck.semantics.module import Module
+
+_IMAGE_GENERATOR = "keras.preprocessing.image.ImageDataGenerator"
+_AUGMENTING = frozenset(
+    "rotation_range width_shift_range height_shift_range brightness_range shear_range zoom_range channel_shift_range horizontal_flip vertical_flip".split()
+)
+
+
+def image_flows(module: Module) -> list[Call]:
+    """The calls of ``flow`` and ``flow_from_...`` of ImageDataGenerators whose images are trained on."""
+    if module.is_graph_code:
+        return []
+    program = module.program
+    given: list[Value] = [call.argument(0, "x") or UNKNOWN for call in program.model_calls("fit", "fit_generator", "train_on_batch")]
+    given += [call.argument(None, "generator") or UNKNOWN for call in program.model_calls("fit_generator")]
+    given += [loop.value for loop in module.run.loops if loop.trains]
+    # Validation may take its images in the outer loop, once an epoch.
+    innermost = {next(call.scope.loops(), None) for call in (*program.updates, *program.model_calls("fit", "train_on_batch"))} - {None}
+    given += [call.receiver for call in module.run.calls if call.attribute in ("next", "__next__") and next(call.scope.loops(), None) in innermost]
+    return list(dict.fromkeys(flow for value in given for flow in _flows_in(value)))
+
+
+def generators_of(flows: list[Call]) -> list[Call]:
+    """The constructors of the ImageDataGenerators that some flows come from, each once."""
+    made = [receiver.call for flow in flows for receiver in options_of(flow.receiver) if isinstance(receiver, Made) and receiver.call is not None]
+    return list(dict.fromkeys(made))
+
+
+def handed_generators(module: Module) -> list[Call]:
+    """The constructors of ImageDataGenerators that augment, and that a function which nobody is seen to call returns, or their images: only who trains augments."""
+    handed = []
+    for call in () if module.is_graph_code else module.run.calls:
+        outer = call.scope.root.function
+        if call.name != _IMAGE_GENERATOR or outer is None or _AUGMENTING.isdisjoint(call.arguments.keywords):
+            continue
+        for value in flat(module.run.returned.get(outer.node)):
+            receiver = value.call.receiver if _is_flow(value) else value
+            if any(option is call.result for option in options_of(receiver)):
+                handed.append(call)
+                break
+    return handed
+
+
+def _flows_in(value: Value) -> Iterator[Call]:
+    """The calls of ImageDataGenerators that an iterator of images comes from."""
+    for option in options_of(value):
+        if isinstance(option, Iteration):
+            for inner in option.over:
+                yield from _flows_in(inner)
+        elif _is_flow(option):
+            yield option.call
+
+
+def _is_flow(value: Value) -> bool:
+    return isinstance(value, Made) and value.name.startswith(_IMAGE_GENERATOR + ".flow") and value.call is not None
