@@ -713,12 +713,14 @@ def test_a_few_time_steps_are_a_few_turns(tmp_path, layer, severity, steps):
     assert finding["severity"] == (severity if steps == 5 else "warning")
 
 
-@pytest.mark.parametrize(("turns", "severity"), [("100", "info"), ("101", "warning"), ("n", "warning")])
-def test_a_hundred_eager_steps_take_as_long_as_tracing(tmp_path, turns, severity):
+@pytest.mark.parametrize(
+    ("turns", "severity", "as_tracing"), [("100", "info", True), ("101", "info", False), ("1000", "info", False), ("1001", "warning", False), ("n", "warning", False)]
+)
+def test_a_thousand_eager_steps_take_seconds_and_a_hundred_as_long_as_tracing(tmp_path, turns, severity, as_tracing):
     (tmp_path / "train.py").write_text(HEAD + MODEL + "optimizer = keras.optimizers.SGD()\n" + STEPS + f"for i in range({turns}):\n    step(x)\n")
     result = kerascheck("--isolated", "--select", "KC401", "--output-format", "json", "--exit-zero", str(tmp_path / "train.py"))
     (finding,) = json.loads(result.out)["findings"]
-    assert finding["severity"] == severity
+    assert (finding["severity"], "tracing" in finding["because"]) == (severity, as_tracing)
 
 
 @pytest.mark.parametrize(
