@@ -1,6 +1,7 @@
 """Small scripts, each with the lines where one rule speaks: variants met in public code that the rooms do not hold."""
 
 import json
+from pathlib import Path
 
 import pytest
 from command import kerascheck
@@ -508,6 +509,13 @@ COUNTED = "class Steps({}):\n    def __init__(self):\n        self.steps = {}\n 
         ("KC309", MODEL.replace("'mse'", "'mse', run_eagerly=True") + "model.fit(x[:64], y[:64], epochs=1)\n", []),
         ("KC309", MODEL.replace("'mse'", "'mse', run_eagerly=True") + "model.fit(x[:64], y[:64], epochs=90)\n", [6]),
         ("KC309", MODEL.replace("'mse'", "'mse', run_eagerly=True") + "model.fit(x, y, epochs=1)\n", [6]),
+        # A few turns that are named are not every turn.
+        ("KC405", GAN.replace("    fake = model.predict(noise)\n", "    fake = noise\n    if epoch == 1 or epoch == 5:\n        model.predict(noise)\n"), []),
+        ("KC405", GAN.replace("    fake = model.predict(noise)\n", "    fake = noise\n    if epoch in (1, 5, 50):\n        model.predict(noise)\n"), []),
+        ("KC405", GAN.replace("    fake = model.predict(noise)\n", "    fake = noise\n    if epoch == 1 or epoch > 5:\n        model.predict(noise)\n"), [11]),
+        ("KC405", GAN.replace("    fake = model.predict(noise)\n", "    fake = noise\n    if state == 1:\n        model.predict(noise)\n"), [11]),
+        ("KC124", "tf.config.experimental.enable_op_determinism()\n" + "def train():\n    model = keras.models.load_model('a')\n    model.fit(x, y)\n", [5]),
+        ("KC124", "tf.config.experimental.enable_op_determinism()\n" + "def train():\n    model = keras.models.load_model('a')\n    model.predict(x)\n", []),
         ("KC309", "tf.config.run_functions_eagerly(True)\n" + OPTIMIZED + STEPS + "for x in load():\n    step(x)\n", []),
         ("KC412", MODEL + "callbacks = [keras.callbacks.TensorBoard('logs', histogram_freq=1)]\nmodel.fit(x, y)\n", []),
         ("KC301", BIG + "class Grid(layers.Layer):\n    def call(self, x):\n        return x * tf.linspace(0.0, 1.0, 9)\nGrid()(x)\nmodel.fit(x, y)\n", []),
@@ -884,3 +892,11 @@ def test_what_stands_in_for_the_image_generator_came_with_keras_2_4(tmp_path, pi
     (tmp_path / "train.py").write_text(HEAD + "flow = keras.preprocessing.image.ImageDataGenerator().flow_from_directory('a')\nmodel.fit(flow)\n")
     result = kerascheck("--isolated", "--select", "KC111", "--output-format", "json", "--exit-zero", str(tmp_path / "train.py"))
     assert [finding["line"] for finding in json.loads(result.out)["findings"]] == said
+
+
+@pytest.mark.parametrize(("imported", "said"), [("from network import rate", [("network.py", 2)]), ("rate = 1", [])])
+def test_a_module_that_is_imported_hides_the_gpus(tmp_path, imported, said):
+    (tmp_path / "network.py").write_text("import os\nos.environ['CUDA_VISIBLE_DEVICES'] = '-1'\nrate = 1\n")
+    (tmp_path / "train.py").write_text(f"{imported}\n{HEAD}{MODEL}model.fit(x, y)\n")
+    result = kerascheck("--isolated", "--select", "KC308", "--output-format", "json", "--exit-zero", str(tmp_path))
+    assert [(Path(finding["path"]).name, finding["line"]) for finding in json.loads(result.out)["findings"]] == said

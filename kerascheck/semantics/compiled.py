@@ -351,9 +351,29 @@ def counting_branch(scope: Scope, loop: Scope) -> Scope | None:
         if each.kind == "branch" and is_inside(each, loop) and isinstance(each.node, cst.If):
             if any(isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.Modulo) for node in each.module.tree.descendants(each.node.test)):
                 return each
-            if each.label == "if" and _sets_back(each, loop):
+            if each.label == "if" and (_sets_back(each, loop) or _picks_turns(each, loop)):
                 return each
     return None
+
+
+def _picks_turns(branch: Scope, loop: Scope) -> bool:
+    """``if epoch == 100 or epoch == 200:`` and ``if epoch in (1, 5, 50):`` for what the loop counts."""
+    names = {node.value for node in loop.module.tree.descendants(loop.node.target) if isinstance(node, cst.Name)} if isinstance(loop.node, cst.For) else set()
+    pending, found = [branch.node.test], False
+    while pending:
+        test = pending.pop()
+        if isinstance(test, cst.BooleanOperation) and isinstance(test.operator, cst.Or):
+            pending += [test.left, test.right]
+            continue
+        if not isinstance(test, cst.Comparison) or not isinstance(test.left, cst.Name) or test.left.value not in names:
+            return False
+        operator, other = test.comparisons[0].operator, test.comparisons[0].comparator
+        listed = isinstance(operator, cst.In) and isinstance(other, (cst.List, cst.Tuple, cst.Set))
+        picked = [element.value for element in other.elements] if listed else [other] if isinstance(operator, cst.Equal) else []
+        if not picked or not all(isinstance(each, cst.Integer) for each in picked):
+            return False
+        found = True
+    return found
 
 
 def _sets_back(branch: Scope, loop: Scope) -> bool:

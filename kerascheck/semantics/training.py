@@ -406,7 +406,8 @@ class Program:
                 continue
             if not hides:
                 return None
-            if self.is_executed(call.scope) and not is_guarded(call.scope):
+            # A module that it imports does so as well.
+            if call.scope.root.function is None and not is_guarded(call.scope):
                 found = found or call
         return found
 

@@ -73,7 +73,7 @@ class RandomOpDeterminism(Rule):
     loss_tolerance = None
 
     def check(self, module):
-        if module.program.first_training is None:
+        if not module.program.trains:
             return
         switches = [call for call in module.run.calls if _asks(call) and not is_guarded(call.scope) and module.program.is_executed(call.scope)]
         if not switches:
