@@ -423,15 +423,18 @@ def _counts(call: Call) -> bool:
 
 
 def _starts_over(call: Call) -> bool:
-    """Whether a function on the way into the trace gives the attribute its first number: it then counts what is traced."""
+    """Whether a function on the way into the trace first gives the attribute a number, under no condition: it then counts what is traced."""
+    tree, node = call.module.tree, call.node
     for frame in call.scope.frames():
-        if frame.function is not None:
-            tree = frame.function.module.tree
-            for node in tree.descendants(frame.function.node.body):
-                if isinstance(node, cst.Assign) and any(target.target.deep_equals(call.node) for target in node.targets):
+        if frame.function is not None and isinstance(frame.function.node, cst.FunctionDef):
+            around = {node, *tree.ancestors(node)}
+            for statement in takewhile(lambda statement: statement not in around, frame.function.node.body.body):
+                small = statement.body[0] if isinstance(statement, cst.SimpleStatementLine) else None
+                if isinstance(small, cst.Assign) and any(target.target.deep_equals(call.node) for target in small.targets):
                     return True
         if frame.traced:
             break
+        tree, node = frame.parent.module.tree if frame.parent is not None else tree, frame.node
     return False
 
 

@@ -15,6 +15,7 @@ from kerascheck.semantics.values import Const, Iteration, constant, datasets_in
 _A_FEW = 10
 _FEW_ROWS = 32
 _AXES = re.compile(r"ax(?:s|es|is)?\d*\b")
+_UPLOADED = re.compile(r"\bupload", re.I)
 _KEY = re.compile(r"\bord\(|waitKey\(|\bK_\w+\b|key_?pressed", re.I)
 _DRAWING = frozenset({"bar", "hist", "plot", "scatter"})
 _OF_AXES = frozenset({"imshow", "set_title", "set_xlabel", "set_xticks", "set_axis_off"})
@@ -52,7 +53,7 @@ class PredictInLoop(Rule):
       reported where each call is written to get one item, as `row[None]`, and one over batches around it where it calls `train_on_batch` too.
     - A whole array that does not depend on the loop, as once per epoch, and a part of all its examples: `images[:, top:bottom]`.
     - Loops of at most 10 turns in total, as `take(1)`, literal ranges and slices tell, or a `break` under no condition.
-    - Loops that plot with Matplotlib, also on axes of which the origin is not seen, or wait for `input` in every turn and under no condition: they are for people. Under a condition on a key that is pressed.
+    - Loops that plot with Matplotlib, also on axes of which the origin is not seen, or wait for `input` in every turn and under no condition: they are for people; and loops over what is `uploaded`. Under a condition on a key that is pressed.
     - Loops whose turns also train for several epochs, with a generator, or on the same data each time: beside that a `predict` is short. Not
       where they train on a single example.
     - As an info, not a warning, for at most 100 turns in total, which take ten seconds, and in scripts that train nothing.
@@ -117,8 +118,8 @@ class PredictInLoop(Rule):
             loop = (varies(given.value, call.scope) or environment_loop(module, call.scope)) if given is not None else None
             again = _few_rows_again(call, given.value) if loop is None and given is not None else None
             loop = loop or again
-            # A loop that plots or asks is for people, and waits for them.
-            if loop is not None and any(_is_for_people(other, loop) for other in module.pipelines.calls_in(loop)):
+            # A loop that plots or asks is for people, and waits for them, and so is one over what they upload.
+            if loop is not None and (_is_over_uploads(loop) or any(_is_for_people(other, loop) for other in module.pipelines.calls_in(loop))):
                 continue
             if loop is None or in_session(call.scope) or turns(call.scope) <= _A_FEW or _is_of_all(given.value, loop):
                 continue
@@ -199,6 +200,11 @@ def _is_for_people(call, loop):
     shows = (call.name or "").startswith(("matplotlib.", "builtins.input")) or call.name is None and call.attribute in _OF_AXES
     drawn = call.name is None and call.attribute in _DRAWING and _AXES.match(call.module.tree.code_of(call.node)) is not None
     return (shows or drawn) and not is_conditional(call.scope, loop)
+
+
+def _is_over_uploads(loop):
+    """``for name in uploaded.keys()``."""
+    return isinstance(loop.node, cst.For) and _UPLOADED.search(loop.module.tree.code_of(loop.node.iter)) is not None
 
 
 def _is_asked_for(call, loop):
