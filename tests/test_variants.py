@@ -520,6 +520,11 @@ COUNTED = "class Steps({}):\n    def __init__(self):\n        self.steps = {}\n 
         ("KC405", MODEL + "model.fit(x, y)\nfor name in names:\n    x = np.expand_dims(read(name), axis=0)\n    model.predict(np.vstack([x]), batch_size=10)\n", [10]),
         ("KC207", COUNTED.format("object", "0", "if self.steps > 9:\n            self.steps = 9\n        self.steps += 1"), [13]),
         ("KC207", COUNTED.format("object", "0", "self.steps += 1\n        self.steps = 9"), [11]),
+        # The larger the pictures, the fewer make a step.
+        ("KC411", "model = keras.Sequential([layers.Input((64, 64, 3)), layers.Conv2D(8, 3), layers.Flatten(), layers.Dense(1)])\nmodel.compile('adam', 'mse')\nmodel.fit(load(), y, batch_size=16)\n", [7]),
+        ("KC411", "model = keras.Sequential([layers.Input((96, 96, 3)), layers.Conv2D(8, 3), layers.Flatten(), layers.Dense(1)])\nmodel.compile('adam', 'mse')\nmodel.fit(load(), y, batch_size=16)\n", []),
+        ("KC411", "model = keras.Sequential([layers.Input((96, 96, 3)), layers.Conv2D(8, 3), layers.Flatten(), layers.Dense(1)])\nmodel.compile('adam', 'mse')\nmodel.fit(load(), y, batch_size=4)\n", [7]),
+        ("KC411", "model = keras.Sequential([layers.Input((x.shape[1],)), layers.Dense(8), layers.Dense(1)])\nmodel.compile('adam', 'mse')\nmodel.fit(x, y, batch_size=16)\n", [7]),
         ("KC309", "tf.config.run_functions_eagerly(True)\n" + OPTIMIZED + STEPS + "for x in load():\n    step(x)\n", []),
         ("KC412", MODEL + "callbacks = [keras.callbacks.TensorBoard('logs', histogram_freq=1)]\nmodel.fit(x, y)\n", []),
         ("KC301", BIG + "class Grid(layers.Layer):\n    def call(self, x):\n        return x * tf.linspace(0.0, 1.0, 9)\nGrid()(x)\nmodel.fit(x, y)\n", []),
