@@ -525,6 +525,18 @@ COUNTED = "class Steps({}):\n    def __init__(self):\n        self.steps = {}\n 
         ("KC411", "model = keras.Sequential([layers.Input((96, 96, 3)), layers.Conv2D(8, 3), layers.Flatten(), layers.Dense(1)])\nmodel.compile('adam', 'mse')\nmodel.fit(load(), y, batch_size=16)\n", []),
         ("KC411", "model = keras.Sequential([layers.Input((96, 96, 3)), layers.Conv2D(8, 3), layers.Flatten(), layers.Dense(1)])\nmodel.compile('adam', 'mse')\nmodel.fit(load(), y, batch_size=4)\n", [7]),
         ("KC411", "model = keras.Sequential([layers.Input((x.shape[1],)), layers.Dense(8), layers.Dense(1)])\nmodel.compile('adam', 'mse')\nmodel.fit(x, y, batch_size=16)\n", [7]),
+        ("KC405", MODEL + "for epoch in range(99):\n    for x, y in val_loader:\n        model.evaluate(x, y)\n", [9]),
+        ("KC405", MODEL + "for name, (x, y) in sets.items():\n    model.evaluate(x, y)\n", []),
+        ("KC405", MODEL + "for name, (x, y) in dataset.items():\n    model.evaluate(x, y)\n", []),
+        # The environment is read when the runtime starts.
+        ("KC307", "import os\n" + MODEL + "os.environ['CUDA_VISIBLE_DEVICES'] = '1'\nmodel.fit(x, y)\n", [8]),
+        ("KC307", "import os\nos.environ['CUDA_VISIBLE_DEVICES'] = '1'\n" + MODEL + "model.fit(x, y)\n", []),
+        ("KC307", "import os\nos.environ['CUDA_VISIBLE_DEVICES'] = '1'\n" + MODEL + "os.environ['CUDA_VISIBLE_DEVICES'] = '1'\n", []),
+        ("KC307", "import os, subprocess\n" + MODEL + "os.environ['CUDA_VISIBLE_DEVICES'] = '1'\nmodel.fit(x, y)\n", []),
+        ("KC307", "import os\n" + MODEL + "os.environ['TF_CPP_MIN_LOG_LEVEL'] = '1'\nmodel.fit(x, y)\n", []),
+        # What a step hands back when it is done is no hindrance.
+        ("KC401", "import gym\nenv = gym.make('Game')\n" + OPTIMIZED + STEPS.replace("return loss", "return loss.numpy()") + "def play():\n    env.step(0)\n    for x in load():\n        step(x)\nplay()\n", [10]),
+        ("KC401", "import gym\nenv = gym.make('Game')\n" + OPTIMIZED + STEPS.replace("loss = tf.reduce_sum(model(x))", "loss = tf.reduce_sum(model(x.numpy()))") + "def play():\n    env.step(0)\n    for x in load():\n        step(x)\nplay()\n", []),
         ("KC309", "tf.config.run_functions_eagerly(True)\n" + OPTIMIZED + STEPS + "for x in load():\n    step(x)\n", []),
         ("KC412", MODEL + "callbacks = [keras.callbacks.TensorBoard('logs', histogram_freq=1)]\nmodel.fit(x, y)\n", []),
         ("KC301", BIG + "class Grid(layers.Layer):\n    def call(self, x):\n        return x * tf.linspace(0.0, 1.0, 9)\nGrid()(x)\nmodel.fit(x, y)\n", []),

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import takewhile
+from math import inf
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -102,7 +103,7 @@ def eager_steps(module: Module) -> Iterator[EagerStep]:
         if loop is None:
             continue
         # Where a program plays a game, a step can only be compiled if it is a function of its own, and nothing but TensorFlow, or has a loop that does not play.
-        if _drives_environment(module, list(call.scope.frames())) and (any(map(_steps_environment, module.pipelines.calls_in(inner))) if inner is not None else _needs_python(module, frame)):
+        if _drives_environment(module, list(call.scope.frames())) and (any(map(_steps_environment, module.pipelines.calls_in(inner))) if inner is not None else _needs_python(module, frame, before=call.order)):
             continue
         region = inner if inner is not None else frame
         # Beside a whole fit in the same turn one step takes no time.
@@ -206,10 +207,10 @@ def _is_compiled(model: Value) -> bool:
     return isinstance(own, Function) and own.traced == "tf.function"
 
 
-def _needs_python(module: Module, frame: Scope) -> bool:
-    """Whether what a function calls by itself gives numbers of Python or NumPy, which a graph cannot."""
+def _needs_python(module: Module, frame: Scope, before: float = inf) -> bool:
+    """Whether what a function calls by itself, up to a place in the program's order, gives numbers of Python or NumPy, which a graph cannot."""
     return any(
-        call.scope.frame is frame and (call.attribute in ("predict", "predict_on_batch", "numpy", "step", "sample") or (call.name or "").startswith(("numpy.", "random.")))
+        call.scope.frame is frame and call.order < before and (call.attribute in ("predict", "predict_on_batch", "numpy", "step", "sample") or (call.name or "").startswith(("numpy.", "random.")))
         for call in module.run.calls
     )
 

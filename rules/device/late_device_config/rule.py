@@ -1,3 +1,5 @@
+import re
+
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.fixes import move_device_config
@@ -13,6 +15,11 @@ _SETTINGS = (
     "tensorflow.config.threading.set_inter_op_parallelism_threads",
 )
 
+_SETTERS = frozenset({"os.environ.__setitem__", "os.environ.setdefault", "os.putenv"})
+_VARIABLES = frozenset({"CUDA_VISIBLE_DEVICES", "TF_FORCE_GPU_ALLOW_GROWTH"})
+# What a process that is started later finds in its environment is meant for that.
+_CHILDREN = re.compile(r"\b(?:subprocess|multiprocessing|os\.system|Popen|Pool)\b")
+
 
 class LateDeviceConfig(Rule):
     """A device is configured after TensorFlow has started its runtime.
@@ -23,7 +30,8 @@ class LateDeviceConfig(Rule):
     `set_memory_growth`, `set_visible_devices`, `set_logical_device_configuration` and the numbers of
     threads of `tf.config.threading` that come after something which starts the runtime. An
     `except RuntimeError` around the call does not help: it turns the failure into a printed line. Where another file holds the call,
-    the finding stands where the script calls or imports what leads there.
+    the finding stands where the script calls or imports what leads there. As a warning it reports `CUDA_VISIBLE_DEVICES` and
+    `TF_FORCE_GPU_ALLOW_GROWTH` that are set in `os.environ` after that.
 
     ## Why it costs
 
@@ -32,7 +40,8 @@ class LateDeviceConfig(Rule):
     many examples show it, the script runs on without the setting, and takes all memory or all
     devices after all. On a machine without GPUs nothing is to be seen: the loop over the devices
     has nothing to do, so the fault waits for the first run with a GPU. The numbers of threads raise everywhere:
-    `RuntimeError: Intra op parallelism cannot be modified after initialization` (tried on TensorFlow 2.21).
+    `RuntimeError: Intra op parallelism cannot be modified after initialization` (tried on TensorFlow 2.21). The environment is read once, when
+    CUDA and the runtime start; a variable that is set later raises nothing and does nothing (unmeasured here, where there is no GPU).
 
     ## What the runtime does by itself
 
@@ -49,7 +58,8 @@ class LateDeviceConfig(Rule):
     - The same setting was made before the runtime started: it may be made again.
     - What starts it stands under a condition or in a handler of its own.
     - What starts it is not among the calls above, or a dataset not made by `from_*`, `range` or `TFRecordDataset`.
-    - Environment variables after `import tensorflow`: they count when the GPU is first touched.
+    - Environment variables before the runtime starts, also after `import tensorflow`: they count when the GPU is first touched. And those that
+    say again what was said before, or in a file that starts processes, which read them anew.
     - The call runs in a process of its own, or makes all CPUs visible, which they are.
     - Settings are only read.
 
@@ -91,9 +101,12 @@ class LateDeviceConfig(Rule):
         "set_virtual_device_configuration",
         "set_intra_op_parallelism_threads",
         "set_inter_op_parallelism_threads",
+        "CUDA_VISIBLE_DEVICES",
+        "TF_FORCE_GPU_ALLOW_GROWTH",
     )
 
     def check(self, module):
+        yield from self._variables(module)
         for call in module.program.calls(*_SETTINGS):
             # All CPUs are visible as it is, and what stays as it was may be set again.
             if call.name == "tensorflow.config.set_visible_devices" and _are_all_cpus(call.argument(0, "devices")):
@@ -112,6 +125,30 @@ class LateDeviceConfig(Rule):
                     fix=move_device_config(call, started) if own else None,
                     related=((started, "initialises the devices"), *(() if own else ((call, "sets them"),))),
                 )
+
+
+    def _variables(self, module):
+        """Environment variables that are read once, when the runtime starts."""
+        if module.mentions(_CHILDREN):
+            return
+        for call in module.run.calls:
+            if call.name not in _SETTERS or (name := constant(call.argument(0))) not in _VARIABLES or not module.program.is_executed(call.scope):
+                continue
+            if any(other.name in _SETTERS and other.order < call.order and _says(other) == _says(call) for other in module.run.calls):
+                continue
+            started = module.program.initialising_call(call)
+            if started is not None:
+                yield self.finding(
+                    call,
+                    f"{name} is set after TensorFlow has initialised its devices, where nothing reads it; set it before.",
+                    because=f"{display(started.name)} has initialised them already.",
+                    severity=Severity.WARNING,
+                    related=((started, "initialises the devices"),),
+                )
+
+
+def _says(call):
+    return constant(call.argument(0)), constant(call.argument(1))
 
 
 def _are_all_cpus(devices):

@@ -15,6 +15,7 @@ from kerascheck.semantics.values import Const, Iteration, constant, datasets_in
 _A_FEW = 10
 _FEW_ROWS = 32
 _AXES = re.compile(r"ax(?:s|es|is)?\d*\b")
+_BATCHES = re.compile(r"(?:loader|batches|dataset|_ds)\b(?!\.(?:items|values)\()", re.I)
 _UPLOADED = re.compile(r"\bupload", re.I)
 _KEY = re.compile(r"\bord\(|waitKey\(|\bK_\w+\b|key_?pressed", re.I)
 _DRAWING = frozenset({"bar", "hist", "plot", "scatter"})
@@ -30,7 +31,7 @@ class PredictInLoop(Rule):
     calls, where the loop variable, or another name that each turn binds anew, reaches the argument and
     picks one item or one batch; in a loop whose turns call `step` of a game or simulation; and in a
     comprehension over a `range` that predicts the same few rows again and again, as for dropout that stays on. And `evaluate` of the
-    batch that the same turn gives to `train_on_batch`. A warning in a script that trains, an info in one that only applies a
+    batch that the same turn gives to `train_on_batch`, or that a loop takes from a dataset or loader. A warning in a script that trains, an info in one that only applies a
     model, also where another imports it.
 
     ## Why it costs
@@ -161,16 +162,17 @@ class PredictInLoop(Rule):
 
 
     def _evaluated(self, module):
-        """The batch that a turn trains on, evaluated in the same turn."""
+        """The batch that a turn trains on, or takes from a loader, evaluated by itself."""
         for call in () if module.is_graph_code or module.runtime.multi_backend_keras else module.program.model_calls("evaluate"):
             given, loop = call.arguments.node(0, "x"), next(call.scope.loops(), None)
             if given is None or loop is None or varies(given.value, call.scope) is not loop or turns(call.scope) <= _A_FEW:
                 continue
-            trained = any(other.attribute == "train_on_batch" and next(other.scope.loops()) is loop for other in module.pipelines.calls_in(loop))
-            if trained and not is_conditional(call.scope, loop):
+            by_batch = any(other.attribute == "train_on_batch" and next(other.scope.loops()) is loop for other in module.pipelines.calls_in(loop))
+            by_batch = by_batch or any(datasets_in(loop.value)) or isinstance(loop.node, cst.For) and _BATCHES.search(loop.module.tree.code_of(loop.node.iter)) is not None
+            if by_batch and not is_conditional(call.scope, loop):
                 yield self.finding(
                     call,
-                    "model.evaluate is called for every batch; call test_on_batch, or use what train_on_batch returns.",
+                    "model.evaluate is called for every batch; evaluate the whole data once, call test_on_batch, or use what train_on_batch returns.",
                     because="Every evaluate builds a dataset and an iterator of its own, about 0.1 s before the first number is computed.",
                     severity=Severity.WARNING if turns(call.scope) > SHORT_LOOP else Severity.INFO,
                     related=((loop, "in this loop"),),
