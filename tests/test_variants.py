@@ -537,6 +537,8 @@ COUNTED = "class Steps({}):\n    def __init__(self):\n        self.steps = {}\n 
         # What a step hands back when it is done is no hindrance.
         ("KC401", "import gym\nenv = gym.make('Game')\n" + OPTIMIZED + STEPS.replace("return loss", "return loss.numpy()") + "def play():\n    env.step(0)\n    for x in load():\n        step(x)\nplay()\n", [10]),
         ("KC401", "import gym\nenv = gym.make('Game')\n" + OPTIMIZED + STEPS.replace("loss = tf.reduce_sum(model(x))", "loss = tf.reduce_sum(model(x.numpy()))") + "def play():\n    env.step(0)\n    for x in load():\n        step(x)\nplay()\n", []),
+        ("KC128", "ds = tf.data.Dataset.range(9)\nds.repeat(2)\nmodel.fit(ds)\n", [6]),
+        ("KC128", "ds = tf.data.Dataset.range(9)\nds.repeat(1)\nmodel.fit(ds)\n", []),
         ("KC309", "tf.config.run_functions_eagerly(True)\n" + OPTIMIZED + STEPS + "for x in load():\n    step(x)\n", []),
         ("KC412", MODEL + "callbacks = [keras.callbacks.TensorBoard('logs', histogram_freq=1)]\nmodel.fit(x, y)\n", []),
         ("KC301", BIG + "class Grid(layers.Layer):\n    def call(self, x):\n        return x * tf.linspace(0.0, 1.0, 9)\nGrid()(x)\nmodel.fit(x, y)\n", []),
@@ -921,3 +923,28 @@ def test_a_module_that_is_imported_hides_the_gpus(tmp_path, imported, said):
     (tmp_path / "train.py").write_text(f"{imported}\n{HEAD}{MODEL}model.fit(x, y)\n")
     result = kerascheck("--isolated", "--select", "KC308", "--output-format", "json", "--exit-zero", str(tmp_path))
     assert [(Path(finding["path"]).name, finding["line"]) for finding in json.loads(result.out)["findings"]] == said
+
+
+@pytest.mark.parametrize(
+    ("flows", "told"),
+    [
+        ("keras.preprocessing.image.ImageDataGenerator(zoom_range=0.2).flow_from_directory('a')", "image_dataset_from_directory"),
+        ("keras.preprocessing.image.ImageDataGenerator(zoom_range=0.2).flow_from_dataframe(table)", "the table's paths"),
+        ("keras.preprocessing.image.ImageDataGenerator(zoom_range=0.2).flow(x, y)", "fit on the arrays"),
+        ("zip(keras.preprocessing.image.ImageDataGenerator(zoom_range=0.2).flow_from_directory('a'), masks)", "with its pair"),
+    ],
+)
+def test_what_to_use_in_place_of_an_image_generator(tmp_path, flows, told):
+    (tmp_path / "train.py").write_text(HEAD + MODEL + f"model.fit({flows})\n")
+    result = kerascheck("--isolated", "--select", "KC111", "--output-format", "json", "--exit-zero", str(tmp_path / "train.py"))
+    (finding,) = json.loads(result.out)["findings"]
+    assert told in finding["message"]
+
+
+def test_a_layer_beside_that_only_old_keras_runs(tmp_path):
+    (tmp_path / "pooling.py").write_text("from keras.engine.topology import Layer\nclass Pool(Layer):\n    def call(self, x):\n        return x\n")
+    code = "from pooling import Pool\nfrom keras import Sequential, layers\nmodel = Sequential([layers.Input((20, 4)), layers.TimeDistributed(layers.Dense(1)), Pool()])\n"
+    (tmp_path / "train.py").write_text(code)
+    result = kerascheck("--isolated", "--select", "KC209", "--output-format", "json", "--exit-zero", str(tmp_path / "train.py"))
+    (finding,) = json.loads(result.out)["findings"]
+    assert finding["severity"] == "info"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from kerascheck.semantics.values import UNKNOWN, Call, Iteration, Made, Value, flat, options_of
@@ -16,10 +16,10 @@ _AUGMENTING = frozenset(
 )
 
 
-def image_flows(module: Module) -> list[Call]:
-    """The calls of ``flow`` and ``flow_from_...`` of ImageDataGenerators whose images are trained on."""
+def image_flows(module: Module) -> dict[Call, bool]:
+    """The calls of ``flow`` and ``flow_from_...`` of ImageDataGenerators whose images are trained on, and whether ``zip`` pairs them with another's, as pictures with their masks."""
     if module.is_graph_code:
-        return []
+        return {}
     program = module.program
     given: list[Value] = [call.argument(0, "x") or UNKNOWN for call in program.model_calls("fit", "fit_generator", "train_on_batch")]
     given += [call.argument(None, "generator") or UNKNOWN for call in program.model_calls("fit_generator")]
@@ -27,10 +27,14 @@ def image_flows(module: Module) -> list[Call]:
     # Validation may take its images in the outer loop, once an epoch.
     innermost = {next(call.scope.loops(), None) for call in (*program.updates, *program.model_calls("fit", "train_on_batch"))} - {None}
     given += [call.receiver for call in module.run.calls if call.attribute in ("next", "__next__") and next(call.scope.loops(), None) in innermost]
-    return list(dict.fromkeys(flow for value in given for flow in _flows_in(value)))
+    found: dict[Call, bool] = {}
+    for value in given:
+        for flow, paired in _flows_in(value):
+            found[flow] = found.get(flow, False) or paired
+    return found
 
 
-def generators_of(flows: list[Call]) -> list[Call]:
+def generators_of(flows: Iterable[Call]) -> list[Call]:
     """The constructors of the ImageDataGenerators that some flows come from, each once."""
     made = [receiver.call for flow in flows for receiver in options_of(flow.receiver) if isinstance(receiver, Made) and receiver.call is not None]
     return list(dict.fromkeys(made))
@@ -51,14 +55,14 @@ def handed_generators(module: Module) -> list[Call]:
     return handed
 
 
-def _flows_in(value: Value) -> Iterator[Call]:
+def _flows_in(value: Value, paired: bool = False) -> Iterator[tuple[Call, bool]]:
     """The calls of ImageDataGenerators that an iterator of images comes from."""
     for option in options_of(value):
         if isinstance(option, Iteration):
             for inner in option.over:
-                yield from _flows_in(inner)
+                yield from _flows_in(inner, paired or option.kind == "zip")
         elif _is_flow(option):
-            yield option.call
+            yield option.call, paired
 
 
 def _is_flow(value: Value) -> bool:

@@ -261,7 +261,7 @@ class Program:
     @cached_property
     def needs_old_keras(self) -> bool:
         """It imports modules, or gives its layers an argument, that Keras 3 does not have: what is said of Keras 3 alone is not about it."""
-        return self._module.mentions(_OLD_KERAS)
+        return self._mentions(_OLD_KERAS)
 
     @cached_property
     def chooses_legacy_keras(self) -> bool:

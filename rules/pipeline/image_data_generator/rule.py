@@ -47,7 +47,8 @@ class ImageDataGenerator(Rule):
     ## Use instead
 
     `keras.utils.image_dataset_from_directory` for folders, `fit` on the arrays for arrays, a map that reads and decodes
-    over `tf.data.Dataset.from_tensor_slices((paths, labels))` for a table of files, a
+    over `tf.data.Dataset.from_tensor_slices((paths, labels))` for a table of files, and over the paths of both for images and their masks, where
+    `tf.image.stateless_random_flip_left_right` and its like draw the same for both from one seed, a
     `Rescaling` layer for `rescale`, and `RandomFlip`, `RandomRotation`, `RandomZoom` for the
     augmentations.
 
@@ -89,6 +90,7 @@ class ImageDataGenerator(Rule):
         flows = image_flows(module)
         trained = generators_of(flows)
         arrays = {id(call.receiver) for call in flows if call.attribute == "flow"}
+        pairs = {id(call.receiver) for call, paired in flows.items() if paired}
         tables = {id(call.receiver) for call in flows if call.attribute == "flow_from_dataframe"}
         # The readers of TensorFlow know JPEG, PNG, GIF and BMP (keras/src/utils/image_dataset_utils.py).
         if not arrays and module.mentions(_UNREADABLE):
@@ -98,6 +100,8 @@ class ImageDataGenerator(Rule):
                 call,
                 "ImageDataGenerator augments in Python, one image at a time; fit on the arrays, and augment with the Random layers of Keras."
                 if id(call.result) in arrays
+                else "ImageDataGenerator decodes and augments in Python, one image at a time; read each image with its pair in a map over a tf.data.Dataset of both paths, and augment both with one seed."
+                if id(call.result) in pairs
                 else "ImageDataGenerator decodes and augments in Python, one image at a time; decode in a map over a tf.data.Dataset of the table's paths, and augment with the Random layers of Keras."
                 if id(call.result) in tables
                 else "ImageDataGenerator decodes and augments in Python, one image at a time; use image_dataset_from_directory and preprocessing layers.",
