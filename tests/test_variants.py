@@ -539,6 +539,14 @@ COUNTED = "class Steps({}):\n    def __init__(self):\n        self.steps = {}\n 
         ("KC401", "import gym\nenv = gym.make('Game')\n" + OPTIMIZED + STEPS.replace("loss = tf.reduce_sum(model(x))", "loss = tf.reduce_sum(model(x.numpy()))") + "def play():\n    env.step(0)\n    for x in load():\n        step(x)\nplay()\n", []),
         ("KC128", "ds = tf.data.Dataset.range(9)\nds.repeat(2)\nmodel.fit(ds)\n", [6]),
         ("KC128", "ds = tf.data.Dataset.range(9)\nds.repeat(1)\nmodel.fit(ds)\n", []),
+        # No tensor equals None, and Python is told so at once.
+        ("KC202", "class Net(layers.Layer):\n    def call(self, x):\n        if tf.reduce_sum(x) == None:\n            return x\n        return 2 * x\nmodel = keras.Sequential([Net()])\nmodel.compile('adam', 'mse')\nmodel.fit(x, y)\n", []),
+        ("KC202", "class Net(layers.Layer):\n    def call(self, x):\n        if tf.reduce_sum(x) == 1:\n            return x\n        return 2 * x\nmodel = keras.Sequential([Net()])\nmodel.compile('adam', 'mse')\nmodel.fit(x, y)\n", [7]),
+        # What comes too late sets nothing.
+        ("KC312", "gpus = tf.config.list_physical_devices('GPU')\ntf.config.experimental.set_memory_growth(gpus[0], True)\nmodel.fit(x, y)\n", [6]),
+        ("KC312", MODEL + "gpus = tf.config.list_physical_devices('GPU')\ntf.config.experimental.set_memory_growth(gpus[0], True)\nmodel.fit(x, y)\n", []),
+        ("KC124", "def seed(flag):\n    if flag:\n        tf.config.experimental.enable_op_determinism()\nseed(True)\n" + MODEL + "model.fit(x, y)\n", []),
+        ("KC124", "def seed():\n    tf.config.experimental.enable_op_determinism()\nseed()\n" + MODEL + "model.fit(x, y)\n", [6]),
         ("KC309", "tf.config.run_functions_eagerly(True)\n" + OPTIMIZED + STEPS + "for x in load():\n    step(x)\n", []),
         ("KC412", MODEL + "callbacks = [keras.callbacks.TensorBoard('logs', histogram_freq=1)]\nmodel.fit(x, y)\n", []),
         ("KC301", BIG + "class Grid(layers.Layer):\n    def call(self, x):\n        return x * tf.linspace(0.0, 1.0, 9)\nGrid()(x)\nmodel.fit(x, y)\n", []),
@@ -948,3 +956,13 @@ def test_a_layer_beside_that_only_old_keras_runs(tmp_path):
     result = kerascheck("--isolated", "--select", "KC209", "--output-format", "json", "--exit-zero", str(tmp_path / "train.py"))
     (finding,) = json.loads(result.out)["findings"]
     assert finding["severity"] == "info"
+
+
+@pytest.mark.parametrize(("made", "severity"), [("layers.Dense(8)(x)", "info"), ("x * 2", "warning")])
+def test_a_long_module_of_layers_may_need_the_switch(tmp_path, made, severity):
+    padding = "# A line of a long module.\n" * 200
+    (tmp_path / "network.py").write_text(f"from tensorflow.keras import layers\n{padding}class Block(layers.Layer):\n    def call(self, x):\n        return {made}\n")
+    (tmp_path / "train.py").write_text(HEAD + "from network import Block\ni = keras.Input((4,))\nmodel = keras.Model(i, Block()(i))\nmodel.compile('adam', 'mse')\nmodel.run_eagerly = True\nmodel.fit(x, y)\n")
+    result = kerascheck("--isolated", "--select", "KC309", "--output-format", "json", "--exit-zero", str(tmp_path / "train.py"))
+    (finding,) = json.loads(result.out)["findings"]
+    assert finding["severity"] == severity

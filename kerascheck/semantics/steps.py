@@ -196,9 +196,10 @@ def _calls_compiled(module: Module, tape: Tape, update: Call) -> bool:
     if any(tape.call.order <= entry.order < update.order and tape.frame in entry.scope.frames() for entry in module.run.entries):
         return True
     return any(
-        call.attribute == "__call__" and tape.call.order < call.order < update.order and _is_compiled(option)
+        tape.call.order < call.order < update.order and _is_compiled(option)
         for call in module.run.calls
-        for option in options_of(call.receiver)
+        for value in ((call.receiver,) if call.attribute == "__call__" else call.arguments.values() if call.name is None or call.receiver is None else ())
+        for option in options_of(value)
     )
 
 

@@ -47,6 +47,8 @@ _OLD_KERAS = re.compile(
     r"^\s*(?:from|import)\s+(?:tensorflow\.)?keras\.(?:engine|objectives|layers\.(?:core|convolutional|recurrent|pooling|embeddings|merge|normalization|"
     r"advanced_activations|wrappers|noise|local|experimental)|utils\.(?:np_utils|generic_utils|training_utils))\b"
     r"|^\s*from\s+(?:tensorflow\.)?keras\s+import\s+.*\bobjectives\b|layers\.experimental\.preprocessing\b"
+    # TensorFlow Addons cannot be imported beside Keras 3 (0.23, its last release).
+    r"|^\s*(?:from|import)\s+tensorflow_addons\b"
     # Any layer raises a ValueError for it (keras/src/layers/layer.py, 3.15).
     r"|\bbatch_input_shape\s*=",
     re.M,

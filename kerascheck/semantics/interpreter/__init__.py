@@ -21,6 +21,8 @@ from kerascheck.semantics.interpreter.support import MAX_IMPORT_DEPTH, MAX_MODUL
 from kerascheck.semantics.tree import SyntaxProblem
 from kerascheck.semantics.values import Call, Class, Compilation, Const, Env, Function, Instance, Scope, Sink, Stage, Value, constant, datasets_in
 
+_EAGER_SWITCH = re.compile(r"\brun_(?:functions_)?eagerly\b")
+
 
 class Interpreter(Statements, Expressions, Calls, Datasets):
     """Interprets one entry module and whatever it calls.
@@ -113,7 +115,9 @@ class Interpreter(Statements, Expressions, Calls, Datasets):
             self._depths[module] = 0
             return True
         depth = self._depths.get(self.module, MAX_IMPORT_DEPTH) + 1
-        if depth > MAX_IMPORT_DEPTH or len(self._depths) > MAX_MODULES or not module.worth_following:
+        # Whether a switch to eager code is needed shows in the layers.
+        worth = module.worth_following or self.entry.mentions(_EAGER_SWITCH)
+        if depth > MAX_IMPORT_DEPTH or len(self._depths) > MAX_MODULES or not worth:
             return False
         try:
             module.tree

@@ -257,6 +257,8 @@ class Expressions:
     def _comparison(self, node: cst.Comparison) -> Value:
         values = [self.eval(node.left), *(self.eval(target.comparator) for target in node.comparisons)]
         identity = any(isinstance(target.operator, (cst.Is, cst.IsNot, cst.In, cst.NotIn)) for target in node.comparisons)
+        # No tensor equals None, which Python is told at once (tensor_equals in python/ops/math_ops.py).
+        identity = identity or any(isinstance(value, Const) and value.value is None for value in values)
         if any(holds_tensor(value) for value in values) and not identity:
             scalar = any(isinstance(value, Const) for value in values)
             self._use("arithmetic" if scalar else "tensors", node)

@@ -102,6 +102,9 @@ class PartialMemoryGrowth(Rule):
         if any(index is None for index in indices) or len(set(indices)) != 1:
             return
         for call in calls:
+            # What comes too late sets nothing: late-device-config tells of that.
+            if program.initialising_call(call) is not None:
+                continue
             if expects_one(call.scope) or constant(call.argument(1, "enable")) is False:
                 continue
             yield self.finding(

@@ -1,3 +1,7 @@
+from itertools import takewhile
+
+import libcst as cst
+
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.places import is_guarded
@@ -75,7 +79,7 @@ class RandomOpDeterminism(Rule):
     def check(self, module):
         if not module.program.trains:
             return
-        switches = [call for call in module.run.calls if _asks(call) and not is_guarded(call.scope) and module.program.is_executed(call.scope)]
+        switches = [call for call in module.run.calls if _asks(call) and not is_guarded(call.scope) and not _is_behind_flag(call) and module.program.is_executed(call.scope)]
         if not switches:
             return
         random = next((op for op in module.pipelines.operations("map") if op.feeds_training and op.facts.randomness is not None and not op.followed_by(module.pipelines, "cache")), None)
@@ -90,6 +94,11 @@ class RandomOpDeterminism(Rule):
             severity=Severity.WARNING if random is not None else Severity.INFO,
             related=((random, "the random map"),) if random is not None else (),
         )
+
+
+def _is_behind_flag(call):
+    """Whether a condition is written around it, whatever a caller answers."""
+    return any(isinstance(outer, cst.If) for outer in takewhile(lambda outer: not isinstance(outer, cst.Module), call.module.tree.ancestors(call.node)))
 
 
 def _asks(call):
