@@ -17,14 +17,14 @@ def least_examples(fit: Call) -> int | None:
     given = fit.arguments.node(0, "x")
     if given is not None and is_one_item(fit.module.tree, given.value):
         return 1
-    cut = _rows_of_slice(given.value) if given is not None else None
+    cut = rows_of_slice(given.value) if given is not None else None
     if cut is not None:
         return cut
     written = [len(option.items) for option in options_of(fit.argument(0, "x")) if isinstance(option, Group) and _is_written_out(option)]
     return min((*written, *(shape[0] for shape in map(shape_of, _fitted_arrays(fit)) if shape and shape[0] is not None)), default=None)
 
 
-def _rows_of_slice(node: cst.BaseExpression) -> int | None:
+def rows_of_slice(node: cst.BaseExpression) -> int | None:
     """How many rows ``x[:10]`` and ``x[start : start + 10]`` have at most, for any x; None for all else."""
     cut = node.slice[0].slice if isinstance(node, cst.Subscript) else None
     if not isinstance(cut, cst.Slice) or cut.upper is None or cut.step is not None:

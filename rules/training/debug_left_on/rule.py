@@ -4,7 +4,7 @@ import libcst as cst
 
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
-from kerascheck.semantics.examples import least_examples
+from kerascheck.semantics.examples import rows_of_slice
 from kerascheck.semantics.fixes import delete_statement, drop_argument
 from kerascheck.semantics.functions import display
 from kerascheck.semantics.loops import SHORT_LOOP
@@ -66,7 +66,7 @@ class DebugLeftOn(Rule):
       Not for what is behind a question whether it is made already.
     - A model that is compiled to be run by `predict` or `predict_on_batch`, and that nothing in the program may fit: its layers can be read
       on the way. One in a notebook that never fits, evaluates or predicts with it.
-    - A model that is fitted for at most 100 steps, as a slice and the epochs tell: it is only tried out.
+    - A model that is fitted for at most 100 steps on a slice of the data, as in `fit(x[:64], y[:64])`: it is only tried out.
     - Test functions and test classes.
     - `disable_eager_execution`: it is no help in finding faults but marks code for TensorFlow 1. Under Keras 3 `fit` fails with it at once
       (`RuntimeError: tf.data.Dataset only supports Python-style iteration`, TensorFlow 2.21), and needs no linter to be noticed.
@@ -174,14 +174,15 @@ def _needs_python(module, model):
 
 
 def _is_tried_out(module, compiled):
-    """Whether each fit of the model takes so few steps, of so few examples, that tracing would take about as long."""
+    """Whether each fit of the model takes so few steps, of a part of the data, that tracing would take about as long."""
     own = options_of(compiled.receiver)
     fits = [fit for fit in module.program.model_calls("fit") if fit.order > compiled.order and any(option in own for option in options_of(fit.receiver))]
     return bool(fits) and all(map(_is_short, fits))
 
 
 def _is_short(fit):
-    rows, batch, epochs = least_examples(fit), batching(fit), fit.argument(3, "epochs")
+    given, batch, epochs = fit.arguments.node(0, "x"), batching(fit), fit.argument(3, "epochs")
+    rows = rows_of_slice(given.value) if given is not None else None
     turns = 1 if epochs is None else constant(epochs)
     return rows is not None and batch is not None and type(turns) is int and ceil(rows / batch.size) * turns <= SHORT_LOOP
 
