@@ -83,6 +83,7 @@ class LateDeviceConfig(Rule):
     Of samples in 8,920 further files: 1 wrong, before what was wrong for a general reason was silenced.
     Of samples in 6,392 files more: 2 right, 1 arguable, 2 wrong, before what was wrong for a general reason was silenced.
     Of samples in 5,836 files more: 1 right, 2 wrong, before what was wrong for a general reason was silenced.
+    Of samples in 4,075 files more: 2 right.
 
     ## References
 

@@ -59,6 +59,7 @@ class DriveMountedData(Rule):
     drive, right, though it has only twenty of them. The others read single images or one file from a
     drive. Folders read by `flow_from_directory` were not looked for then.
     Of samples in 8,920 further files: 3 right.
+    Of samples in 4,075 files more: 1 right.
 
     ## References
 
