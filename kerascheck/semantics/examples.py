@@ -18,10 +18,9 @@ def least_examples(fit: Call) -> int | None:
     if given is not None and is_one_item(fit.module.tree, given.value):
         return 1
     cut = rows_of_slice(given.value) if given is not None else None
-    if cut is not None:
-        return cut
     written = [len(option.items) for option in options_of(fit.argument(0, "x")) if isinstance(option, Group) and _is_written_out(option)]
-    return min((*written, *(shape[0] for shape in map(shape_of, _fitted_arrays(fit)) if shape and shape[0] is not None)), default=None)
+    known = [shape[0] for shape in map(shape_of, _fitted_arrays(fit)) if shape and shape[0] is not None]
+    return min((*written, *known, *(() if cut is None else (cut,))), default=None)
 
 
 def rows_of_slice(node: cst.BaseExpression) -> int | None:
