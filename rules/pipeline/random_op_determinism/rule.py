@@ -98,8 +98,10 @@ class RandomOpDeterminism(Rule):
 
 
 def _is_behind_flag(call):
-    """Whether a condition is written around it, whatever a caller answers."""
-    return any(isinstance(outer, cst.If) for outer in takewhile(lambda outer: not isinstance(outer, cst.Module), call.module.tree.ancestors(call.node)))
+    """Whether a condition is written around it in its function, whatever a caller answers."""
+    function = call.scope.frame.function
+    inside = takewhile(lambda outer: function is not None and outer is not function.node, call.module.tree.ancestors(call.node))
+    return any(isinstance(outer, cst.If) for outer in inside)
 
 
 def _asks(call):
