@@ -548,6 +548,7 @@ COUNTED = "class Steps({}):\n    def __init__(self):\n        self.steps = {}\n 
         ("KC124", "def seed(flag):\n    if flag:\n        tf.config.experimental.enable_op_determinism()\nseed(True)\n" + MODEL + "model.fit(x, y)\n", []),
         ("KC124", "def seed():\n    tf.config.experimental.enable_op_determinism()\nseed()\n" + MODEL + "model.fit(x, y)\n", [6]),
         ("KC124", MODEL + "if __name__ == '__main__':\n    tf.config.experimental.enable_op_determinism()\n    model.fit(x, y)\n", [8]),
+        ("KC405", MODEL + "for epoch in range(99):\n    for x, y in val_loader:\n        model.evaluate(x, y, length)\n", []),
         ("KC309", "tf.config.run_functions_eagerly(True)\n" + OPTIMIZED + STEPS + "for x in load():\n    step(x)\n", []),
         ("KC412", MODEL + "callbacks = [keras.callbacks.TensorBoard('logs', histogram_freq=1)]\nmodel.fit(x, y)\n", []),
         ("KC301", BIG + "class Grid(layers.Layer):\n    def call(self, x):\n        return x * tf.linspace(0.0, 1.0, 9)\nGrid()(x)\nmodel.fit(x, y)\n", []),

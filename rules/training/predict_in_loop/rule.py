@@ -168,6 +168,9 @@ class PredictInLoop(Rule):
             given, loop = call.arguments.node(0, "x"), next(call.scope.loops(), None)
             if given is None or loop is None or varies(given.value, call.scope) is not loop or turns(call.scope) <= _A_FEW:
                 continue
+            # A method of that name that somebody wrote takes other things.
+            if len(call.arguments.positional) > 2:
+                continue
             by_batch = any(other.attribute == "train_on_batch" and next(other.scope.loops()) is loop for other in module.pipelines.calls_in(loop))
             by_batch = by_batch or any(datasets_in(loop.value)) or isinstance(loop.node, cst.For) and _BATCHES.search(loop.module.tree.code_of(loop.node.iter)) is not None
             if by_batch and not is_conditional(call.scope, loop):
