@@ -33,6 +33,11 @@ COUNTING = MODEL + "ds = tf.data.Dataset.from_tensor_slices(load()).batch(8)\nst
 OPTIMIZED = MODEL + "optimizer = keras.optimizers.SGD()\n"
 FLOWS = "x = np.ones((999, 8, 8, 3), 'float32')\ndef scaled(ds):\n    return ds.map(lambda x: x / 255.0)\ntrain = scaled(tf.data.Dataset.from_tensor_slices(x)){}.batch(8)\ntest = scaled(tf.data.Dataset.from_tensor_slices(x)).batch(8)\nmodel.fit(train)\nmodel.fit(test)\n"
 TESTED = "def data(which):\n    {}\n    return tf.data.Dataset.range(9).map(lambda x: tf.numpy_function(np.sin, [x], tf.float32)).batch(3)\n"
+WAYS = (
+    "source = tf.data.Dataset.from_tensor_slices(names if few else (names, y))\nif kind == 0:\n    train = source.map(lambda x: tf.numpy_function(np.sin, [x], tf.float32))\n"
+    "elif kind == 1:\n    train = source.map(lambda x: tf.numpy_function(np.cos, [x], tf.float32))\nelse:\n    train = source.skip(2) if few else source.skip(3)\n"
+    "if mixed:\n    train = train.shuffle(1000)\nif many:\n    train = train.repeat(2)\n"
+)
 SIZES = "@tf.function\ndef cut(x, size):\n    return x[:size]\nsize = 2\nfor x in load():\n    cut(x, size)\n    size {}\n"
 SHUFFLED = "paths = glob()\nds = tf.data.Dataset.from_tensor_slices(paths).map(lambda x: tf.image.resize(tf.io.decode_jpeg(tf.io.read_file(x)), ({0}, {0}))).shuffle({1}).batch(8)\nmodel.fit(ds)\n"
 BIG = "model = keras.applications.ResNet50(weights=None)\nmodel.compile('adam', 'mse')\n"
@@ -104,6 +109,10 @@ COUNTED = "class Steps({}):\n    def __init__(self):\n        self.steps = {}\n 
         ("KC107", TESTED.format("assert which == Kind.TRAIN"), [7]),
         ("KC107", "if __name__ == '__main__':\n    train = tf.data.Dataset.range(9).map(lambda x: tf.numpy_function(np.sin, [x], tf.float32)).batch(3)\n", []),
         ("KC107", "train = tf.data.Dataset.range(9).map(lambda x: tf.numpy_function(np.sin, [x], tf.float32)).batch(3)\n", [5]),
+        ("KC107", "train = tf.data.Dataset.range(9).map(lambda x: tf.numpy_function(np.sin, [x], tf.float32)) if cut else None\nif train is not None:\n    train = train.batch(3).cache()\nmodel.fit(train)\n", []),
+        ("KC107", WAYS + "model.fit(train.batch(3))\n", [7, 9]),
+        ("KC107", WAYS + "model.fit(train.batch(3).cache())\n", []),
+        ("KC107", "train = tf.data.Dataset.range(9).map(lambda x: tf.numpy_function(np.sin, [x], tf.float32)) if cut else None\nif small is not None:\n    train = train.batch(3).cache()\nmodel.fit(train)\n", [5]),
         # What may be batches, and is not seen to be made into batches.
         ("KC107", "def add(ds):\n    return ds.map(lambda x: tf.numpy_function(np.sin, [x], tf.float32))\nmodel.fit(add(keras.utils.image_dataset_from_directory('a', batch_size=n)))\n", []),
         # Doubled sizes are few.

@@ -142,9 +142,12 @@ class Operation:
         return None
 
     def followed_by(self, pipelines: Pipelines, *names: str) -> bool:
-        """Whether an operation of one of these names is applied downstream under no condition that the operation itself is not under."""
+        """Whether an operation of one of these names is applied downstream under no condition that the operation itself is not under.
+
+        Whether the dataset is there at all, as ``if test_set is not None`` asks, is no condition.
+        """
         return any(
-            child.name in names and not any(scope.kind == "branch" and scope not in around for scope in child.scope.chain())
+            child.name in names and not any(scope.kind == "branch" and scope not in around and not _asks_for(scope, child) for scope in child.scope.chain())
             for stage in self.stages
             for around in [set(stage.scope.chain())]
             for child in pipelines.downstream(stage)
@@ -154,6 +157,14 @@ class Operation:
         """Whether what batches it later makes batches of a single element each."""
         sizes = [constant(child.argument(0, "batch_size")) for stage in self.stages for child in pipelines.downstream(stage) if child.name == "batch"]
         return bool(sizes) and all(size == 1 for size in sizes)
+
+
+def _asks_for(branch: Scope, stage: Stage) -> bool:
+    """Whether a branch is taken where the dataset that a stage begins with is not None."""
+    if branch.label != "if" or not isinstance(branch.node, cst.If):
+        return False
+    asked = branch.module.tree.code_of(branch.node.test).removesuffix(" is not None")
+    return stage.module.tree.code_of(stage.node).startswith(f"{asked}.")
 
 
 def _named_training(stage: Stage) -> bool:

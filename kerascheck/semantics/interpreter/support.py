@@ -63,13 +63,17 @@ def join(first: Value, second: Value) -> Value:
     """What a variable may be after two ways of the program meet."""
     if first is second or first == second:
         return first
-    if isinstance(first, Dataset) and isinstance(second, Dataset):
-        longer = _extension(first.stage, second.stage) or _extension(second.stage, first.stage)
-        if longer is not None:
-            return Dataset(longer)
     options: list[Value] = []
     for option in options_of(first) + options_of(second):
-        if option not in options:
+        for place, other in enumerate(options):
+            if option == other:
+                break
+            if isinstance(option, Dataset) and isinstance(other, Dataset):
+                longer = _extension(option.stage, other.stage) or _extension(other.stage, option.stage)
+                if longer is not None:
+                    options[place] = Dataset(longer)
+                    break
+        else:
             options.append(option)
     if len(options) == 1:
         return options[0]
