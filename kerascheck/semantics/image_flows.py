@@ -16,7 +16,7 @@ _AUGMENTING = frozenset(
 )
 
 
-def image_flows(module: Module) -> dict[Call, bool]:
+def flows_of(module: Module) -> dict[Call, bool]:
     """The calls of ``flow`` and ``flow_from_...`` of ImageDataGenerators whose images are trained on, and whether ``zip`` pairs them with another's, as pictures with their masks."""
     if module.is_graph_code:
         return {}

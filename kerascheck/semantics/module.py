@@ -12,12 +12,14 @@ import libcst as cst
 
 from kerascheck.runtime import KERAS_3_SINCE, KERAS_RELEASES, NEWEST_TENSORFLOW, ONLY_TENSORFLOW_1, TENSORFLOW_RELEASES, Runtime, newest_allowed, parse_version
 from kerascheck.semantics.edits import imports_as_written, names_as_written
+from kerascheck.semantics.image_flows import flows_of
 from kerascheck.semantics.interpreter import Interpreter
 from kerascheck.semantics.models import Model, models_of
 from kerascheck.semantics.pipelines import Pipelines
 from kerascheck.semantics.places import stands_for_versions
 from kerascheck.semantics.training import Program
 from kerascheck.semantics.tree import Tree
+from kerascheck.semantics.values import Call
 from kerascheck.source.requirements import command_versions, pinned_versions, script_versions
 
 # Names that a file of the tree may not take from the libraries they belong to.
@@ -306,6 +308,11 @@ class Module:
     def models(self) -> list[Model]:
         """The Keras models that it builds, in program order."""
         return models_of(self)
+
+    @cached_property
+    def image_flows(self) -> dict[Call, bool]:
+        """The iterators of images that it trains on, each with whether it is paired with another."""
+        return flows_of(self)
 
     @cached_property
     def runtime(self) -> Runtime:

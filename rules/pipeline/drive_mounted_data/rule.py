@@ -3,7 +3,6 @@ import re
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.arrays import ingredients
-from kerascheck.semantics.image_flows import image_flows
 from kerascheck.semantics.values import Const
 
 _REMOTE = re.compile(r"(?:\.?/?(?:content/)?g?drive/(?:My ?Drive|Shareddrives)\b|/content/g?drive/|/gdrive/|gs://|s3://)")
@@ -74,7 +73,7 @@ class DriveMountedData(Rule):
     loss_tolerance = 1e-4
 
     def check(self, module):
-        for flow in image_flows(module):
+        for flow in module.image_flows:
             if flow.attribute == "flow_from_directory" and (path := _remote(flow.argument(0, "directory"))) is not None:
                 yield self._told(flow, path)
         for op in module.pipelines.operations(*_DIRECTORIES):

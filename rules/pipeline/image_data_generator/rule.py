@@ -2,7 +2,7 @@ import re
 
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
-from kerascheck.semantics.image_flows import generators_of, handed_generators, image_flows
+from kerascheck.semantics.image_flows import generators_of, handed_generators
 
 _REPLACED_SINCE = (2, 3)
 _UNREADABLE = re.compile(r"""[.'"](?:tiff?|p[bgnp]m|dcm|nii)\b""", re.I)
@@ -88,7 +88,7 @@ class ImageDataGenerator(Rule):
     def check(self, module):
         if module.runtime.tensorflow < _REPLACED_SINCE or module.runtime.multi_backend_keras:
             return
-        flows = image_flows(module)
+        flows = module.image_flows
         trained = generators_of(flows)
         arrays = {id(call.receiver) for call in flows if call.attribute == "flow"}
         pairs = {id(call.receiver) for call, paired in flows.items() if paired}

@@ -2,7 +2,6 @@ from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.arrays import IMAGE_READERS, ingredients
 from kerascheck.semantics.functions import display
-from kerascheck.semantics.image_flows import image_flows
 from kerascheck.semantics.loops import turns
 from kerascheck.semantics.values import Made
 
@@ -81,7 +80,7 @@ class PythonImageLoop(Rule):
     def check(self, module):
         if module.is_graph_code:
             return
-        trained = [(call, call.argument(0, "x")) for call in (*module.program.model_calls("fit", "train_on_batch"), *image_flows(module))]
+        trained = [(call, call.argument(0, "x")) for call in (*module.program.model_calls("fit", "train_on_batch"), *module.image_flows)]
         for op in module.pipelines.operations("tensorflow.data.Dataset.from_tensor_slices", "tensorflow.data.Dataset.from_tensors"):
             if op.feeds_training and op.call is not None:
                 trained.append((op, op.argument(0, "tensors")))

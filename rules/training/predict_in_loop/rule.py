@@ -5,6 +5,7 @@ import libcst as cst
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.compiled import counting_branch
+from kerascheck.semantics.examples import rows_of_slice
 from kerascheck.semantics.fixes import rename_method
 from kerascheck.semantics.loops import SHORT_LOOP, bound_in, turns, varies
 from kerascheck.semantics.places import in_session, seen_in
@@ -188,9 +189,8 @@ def _few_rows_again(call, given):
     loop = next(call.scope.loops(), None)
     if loop is None or not isinstance(loop.node, (cst.ListComp, cst.GeneratorExp)) or not isinstance(loop.value, Iteration) or loop.value.kind != "range":
         return None
-    cut = given.slice[0].slice if isinstance(given, cst.Subscript) else None
-    upper = cut.upper if isinstance(cut, cst.Slice) and cut.lower is None else None
-    return loop if isinstance(upper, cst.Integer) and int(upper.value) <= _FEW_ROWS or is_one_item(call.module.tree, given) else None
+    rows = rows_of_slice(given)
+    return loop if rows is not None and rows <= _FEW_ROWS or is_one_item(call.module.tree, given) else None
 
 
 def _places(call, loop):
