@@ -15,6 +15,8 @@ READ = "def read(path):\n    image = {}\n    return image / 255\ndef parse(path)
 FILES = "import cv2\n" + READ + MODEL + "ds = tf.data.Dataset.from_tensor_slices(names()).map(parse).batch(8)\nmodel.fit(ds, epochs=9)\n"
 OWN = "class Net(keras.Model):\n    def __init__(self):\n        super().__init__()\n        self.one, self.two = layers.Dense(64), layers.Dense(1)\n    def call(self, x):\n        {}\n        return self.two(self.one(x))\n"
 LAMBDA = "def mixed(v):\n    return {}\ni = keras.Input((9,))\nh = layers.Lambda(mixed, output_shape=(2,))(layers.Dense(2)(i))\nnet = keras.Model(i, layers.Dense(9)(h))\nnet.compile('adam', 'mse')\nw = 1\nnet.fit(load(), load(), epochs=50)\n"
+OWN_COMPILE = "class Net(keras.Model):\n    def compile(self, loss, run_eagerly: bool = {}, **kwargs):\n        super().compile(loss=loss, run_eagerly=run_eagerly, **kwargs)\n    def call(self, x):\n        return x * 2\nnet = Net()\nnet.compile('mse', run_eagerly=True)\nnet.fit(x, y)\n"
+MOVED = "x, optimizer = tf.Variable(load()), keras.optimizers.SGD()\nfor _ in range(n):\n    with tf.GradientTape() as tape:\n        loss = tf.reduce_sum(model(x))\n    optimizer.apply_gradients(zip(tape.gradient(loss, [{0}]), [{0}]))\n"
 TINY = "net = Net()\nnet.compile('adam', 'mse')\nnet.fit(np.ones((64000, 9)), np.ones((64000, 1)), epochs=20, batch_size={})\n"
 STEPS = "def step(x):\n    with tf.GradientTape() as tape:\n        loss = tf.reduce_sum(model(x))\n    optimizer.apply_gradients(zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables))\n    return loss\n"
 EPOCHS = MODEL + "import time\noptimizer = keras.optimizers.SGD()\n" + STEPS + "for epoch in range(100):\n    start = time.time()\n    for x in load():\n        loss = step(x)\n{}    print(time.time() - start)\n"
@@ -105,6 +107,12 @@ COUNTED = "class Steps({}):\n    def __init__(self):\n        self.steps = {}\n 
         ("KC103", FLOWS.format(".map(lambda x: tf.image.random_flip_left_right(x))"), []),
         ("KC103", FLOWS.format(""), [7]),
         # What says that it is for testing, and what a script never reads.
+        # A model whose own compile() has it on, or off.
+        ("KC309", OWN_COMPILE.format("True"), []),
+        ("KC309", OWN_COMPILE.format("False"), [11]),
+        ("KC309", OWN_COMPILE.format("False").replace("net.compile('mse', run_eagerly=True)", "net.compile('mse', options.eager)"), []),
+        ("KC309", "model = make()\nmodel.compile(optimizer='adam', run_eagerly=True)\nmodel.fit(x, y)\n", [6]),
+        ("KC309", "model = make()\nmodel.compile(optimizer='adam', losses={}, run_eagerly=True)\nmodel.fit(x, y)\n", []),
         ("KC107", TESTED.format("assert which == Kind.TEST"), []),
         ("KC107", TESTED.format("assert which == Kind.TRAIN"), [7]),
         ("KC107", "if __name__ == '__main__':\n    train = tf.data.Dataset.range(9).map(lambda x: tf.numpy_function(np.sin, [x], tf.float32)).batch(3)\n", []),
@@ -787,6 +795,15 @@ def test_a_thousand_eager_steps_take_seconds_and_a_hundred_as_long_as_tracing(tm
         ("KC130", SHUFFLED.format(224, "len(paths)"), "info"),
         # A switch that the program needs.
         ("KC309", "tf.config.run_functions_eagerly(True)\n" + OPTIMIZED + "@tf.function\n" + STEPS + "for x in load():\n    step(x)\n", "warning"),
+        # What OpenCV reads TensorFlow reads too, but it does not draw.
+        ("KC107", FILES.format("cv2.resize(cv2.imread(path), (64, 64))"), "warning"),
+        ("KC107", FILES.format("cv2.line(cv2.imread(path), (0, 0), (9, 9), 255)"), "info"),
+        # What excites a model, and what it learns.
+        ("KC401", MODEL + MOVED.format("x"), "info"),
+        ("KC401", MODEL + "w = tf.Variable(1.0)\n" + MOVED.format("x, w"), "info"),
+        ("KC401", MODEL + "w = tf.Variable(1.0)\n" + MOVED.format("*model.trainable_variables, w"), "warning"),
+        ("KC401", "model = len\n" + MOVED.format("x"), "warning"),
+        ("KC401", MODEL + MOVED.format("z").replace("loss =", "z = x + 0\n        tape.watch([z])\n        loss ="), "info"),
         ("KC309", MAKING.format("layers.Dense(3)(x)"), "info"),
         ("KC309", MAKING.format("2 * x"), "warning"),
         ("KC401", OPTIMIZED + STEPS + "if options.mode == 'eager_tf':\n    for x in load():\n        step(x)\n", "info"),
@@ -852,6 +869,9 @@ def test_how_much_it_matters(tmp_path, rule, code, severity):
         ("x = x[random.randrange(9)]", "move what its tape records"),
         ("[].append(x)", "decorate it"),
         ("keep['loss'].append(x)", "move what its tape records"),
+        ("keep.last = x", "move what its tape records"),
+        ("x.pop('label')", "move what its tape records"),
+        ("[1].pop()", "decorate it"),
         ("model.log['loss'].append(x)", "move what its tape records"),
         ("noise()", "make tf.Variable once"),
         ("keras.layers.Dense(3)(x)", "make the layer Dense once"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import takewhile
 from math import inf
 from typing import TYPE_CHECKING
@@ -17,7 +18,7 @@ from kerascheck.semantics.loops import turns
 from kerascheck.semantics.places import receiver_text
 from kerascheck.semantics.repetition import is_conditional, is_inside
 from kerascheck.semantics.traced import is_captured
-from kerascheck.semantics.values import Call, Function, Instance, Made, Scope, Value, options_of
+from kerascheck.semantics.values import Call, Function, Instance, Made, Scope, Value, flat, options_of
 
 if TYPE_CHECKING:
     from kerascheck.semantics.module import Module
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 _ENVIRONMENT = re.compile(r"(?:^|_)env(?:s|ironment|ironments)?\d*$", re.I)
 # A window that is drawn anew takes longer than a step that a person watches.
 _SHOWING = frozenset({"matplotlib.pyplot.pause", "matplotlib.pyplot.show", "matplotlib.pyplot.draw"})
+# What Keras calls the variables of a layer or model.
+_WEIGHTS = re.compile(r"\.(?:trainable_)?(?:variables|weights)\b")
 
 A_FEW_STEPS = 10
 """So many steps take no time worth a word, compiled or not."""
@@ -46,6 +49,7 @@ class EagerStep:
         is_compiled_in_part: whether it calls a tf.function under its tape, or a model whose ``call`` is one.
         takes_optimizers: whether its function is handed one optimizer, then another: each makes its variables in its first step, and a tf.function only in its first call.
         is_by_hand: whether no optimizer updates the weights, but ``variable.assign_sub(rate * gradient)``.
+        moves_inputs: whether it changes what goes into a model, as for a picture that excites a neuron, and not the weights.
         makes: what its function makes anew each time although it has variables, which a tf.function may not: "tf.Variable", "The layer Dense", ...
     """
 
@@ -59,6 +63,7 @@ class EagerStep:
     is_compiled_in_part: bool
     takes_optimizers: bool
     is_by_hand: bool
+    moves_inputs: bool
     makes: str | None
 
 
@@ -125,7 +130,7 @@ def eager_steps(module: Module) -> Iterator[EagerStep]:
             needs_python = _needs_python(module, frame) or _draws(module, frame)
             is_function = inner is None and frame.function is not None
             makes = _makes_state(module, frame) if is_function else None
-            yield EagerStep(written, node, is_function, call, loop, turns(call.scope), needs_python, _calls_compiled(module, tape, call), is_function and _optimizers(updates, call) > 1, call.attribute == "assign_sub", makes)
+            yield EagerStep(written, node, is_function, call, loop, turns(call.scope), needs_python, _calls_compiled(module, tape, call), is_function and _optimizers(updates, call) > 1, call.attribute == "assign_sub", _moves_inputs(module, tape, call), makes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,6 +208,24 @@ def _calls_compiled(module: Module, tape: Tape, update: Call) -> bool:
     )
 
 
+def _moves_inputs(module: Module, tape: Tape, update: Call) -> bool:
+    """Whether the gradients are those of watched tensors, or of plain variables beside a model of Keras, whose own weights stay."""
+    inside = [call for call in module.run.calls if tape.call.order < call.order <= update.order]
+    gradients = [call for call in inside if call.name == "tensorflow.GradientTape.gradient"]
+    watched = {_written(call, 0, "tensor") for call in inside if call.name == "tensorflow.GradientTape.watch"}
+    if not gradients:
+        return False
+    if all(_written(call, 1, "sources") in watched and not _WEIGHTS.search(_written(call, 1, "sources")) for call in gradients):
+        return True
+    sources = [source for call in gradients for source in flat(call.argument(1, "sources"))]
+    return any(call.name == "keras.Model.__call__" for call in inside) and all(isinstance(source, Made) and source.name == "tensorflow.Variable" for source in sources)
+
+
+def _written(call: Call, position: int, name: str) -> str:
+    given = call.arguments.node(position, name)
+    return call.module.tree.code_of(given.value) if given is not None else ""
+
+
 def _is_compiled(model: Value) -> bool:
     own = (model.cls.member("call") or model.cls.member("__call__")) if isinstance(model, Instance) else None
     return isinstance(own, Function) and own.traced == "tf.function"
@@ -219,12 +242,23 @@ def _needs_python(module: Module, frame: Scope, before: float = inf) -> bool:
 def _draws(module: Module, frame: Scope) -> bool:
     """Whether a function, or what it calls, draws with Python or NumPy, or copies objects: each trace would keep what it drew or copied.
 
-    Or it keeps something in a list from outside, where a trace leaves a tensor without a value.
+    Or it keeps something in a list or an object from outside, where a trace leaves a tensor without a value, or takes something out of what it is given.
     """
+    if frame.function is not None and any(map(partial(_changes_outside, frame.function), frame.function.module.tree.descendants(frame.function.node.body))):
+        return True
     return any(
         (call.name or "").startswith(("random.", "numpy.random.", "copy.")) and frame in call.scope.frames() or call.attribute == "append" and call.scope.frame is frame and is_captured(call)
         for call in module.run.calls
     )
+
+
+def _changes_outside(function: Function, node: cst.CSTNode) -> bool:
+    """``self.loss = loss``, and ``x.pop("label")`` for a parameter, which tf.function forbids."""
+    if isinstance(node, (cst.AssignTarget, cst.AugAssign)):
+        return isinstance(node.target, cst.Attribute)
+    method = node.func if isinstance(node, cst.Call) else None
+    names = {each.name.value for each in (*function.node.params.posonly_params, *function.node.params.params)}
+    return isinstance(method, cst.Attribute) and method.attr.value == "pop" and isinstance(method.value, cst.Name) and method.value.value in names
 
 
 def _makes_state(module: Module, frame: Scope) -> str | None:

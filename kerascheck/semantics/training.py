@@ -13,7 +13,7 @@ from kerascheck.semantics import library
 from kerascheck.semantics.loops import remembered
 from kerascheck.semantics.places import Place, happens_before, is_guarded, receiver_text
 from kerascheck.semantics.steps import tape_of
-from kerascheck.semantics.values import UNKNOWN, Call, Class, External, Group, Instance, Made, Method, Scope, Value, constant, flat, options_of
+from kerascheck.semantics.values import UNKNOWN, Call, Class, External, Function, Group, Instance, Made, Method, Scope, Value, constant, flat, options_of
 from kerascheck.source.requirements import lets_memory_grow, wants_cpu
 
 if TYPE_CHECKING:
@@ -49,6 +49,10 @@ _OLD_KERAS = re.compile(
     r"|^\s*from\s+(?:tensorflow\.)?keras\s+import\s+.*\bobjectives\b|layers\.experimental\.preprocessing\b"
     # TensorFlow Addons cannot be imported beside Keras 3 (0.23, its last release).
     r"|^\s*(?:from|import)\s+tensorflow_addons\b"
+    # Its layers import keras.engine and what else Keras 2 kept elsewhere.
+    r"|^\s*(?:from|import)\s+keras_contrib\b"
+    # It has no base class of this name (keras/src/layers/rnn).
+    r"|\bAbstractRNNCell\b"
     # Any layer raises a ValueError for it (keras/src/layers/layer.py, 3.15).
     r"|\bbatch_input_shape\s*=",
     re.M,
@@ -559,8 +563,9 @@ def _used_as_models(module: Module, root: cst.CSTNode) -> set[str]:
 
 
 def _overridden(call: Call) -> bool:
-    """The class of the receiver replaces the method by its own."""
-    return isinstance(call.receiver, Instance) and call.receiver.cls.member(call.attribute or "") is not None
+    """The class of the receiver replaces the method by its own, and the call does not stand in that one."""
+    own = call.receiver.cls.member(call.attribute or "") if isinstance(call.receiver, Instance) else None
+    return own is not None and not (isinstance(own, Function) and any(function.node is own.node for function in call.scope.functions()))
 
 
 def _in_keras_step(scope: Scope) -> bool:

@@ -237,6 +237,8 @@ def test_another_keras_may_be_chosen_by_an_imported_module(tmp_path):
         ("x = tf.keras.layers.experimental.preprocessing.Rescaling(1)", True),
         ("from keras import losses, objectives", True),
         ("import tensorflow_addons as tfa", True),
+        ("from keras_contrib.layers import CRF", True),
+        ("class Cell(tf.keras.layers.AbstractRNNCell): pass", True),
         ("layer = tf.keras.layers.GRU(3, batch_input_shape=(8, None, 2))", True),
         ("layer = tf.keras.layers.GRU(3, input_shape=(None, 2))", False),
         ("from keras.layers import Dense, core", False),

@@ -33,7 +33,8 @@ class TimeDistributedDense(Rule):
     | 80 | 5.5 times | 6.8 times |
     | 200 | 16 times | 25 times |
 
-    With `Input((None, 32))` it was the same, since the batches themselves have a known length. For a small CNN
+    With `Input((None, 32))` it was the same, since the batches themselves have a known length. Where a graph leaves the
+    length open, as in `padded_batch` behind a `tf.function` with a signature, Keras takes `vectorized_map` in place of the loop. For a small CNN
     over 32 frames, against the frames folded into the batch, the first call took 2.6 times as long and a step
     1.2 to 1.9 times. On a GPU, many small operations in place of a large one; unmeasured here.
 
@@ -114,7 +115,7 @@ class TimeDistributedDense(Rule):
                 else f"TimeDistributed({short}(...)) runs {short} once for every time step; {short} alone does the same in one go.",
                 because="Keras 2 folds the steps into the batch and back for it, and Keras 3 would run them one after the other."
                 if older
-                else f"In Keras 3 TimeDistributed is a loop over the steps, and {short} takes sequences as they are.",
+                else f"In Keras 3 TimeDistributed is a loop over the steps wherever their number is known, and {short} takes sequences as they are.",
                 severity=Severity.INFO if older or few or is_built_only else Severity.WARNING,
                 fix=unwrap(call, layer, safe=short != "Dropout"),
             )

@@ -29,6 +29,10 @@ _ARGUMENT = {
 }
 _EAGER = frozenset({"tensorflow.config.run_functions_eagerly", "tensorflow.data.experimental.enable_debug_mode"})
 _WHEN_REPAIRED = "remove it when what it hides is repaired: variables that are made, or tensors that are asked for their values, in compiled code."
+# What compile takes in Keras 2 or 3.
+_OF_KERAS = frozenset(
+    "optimizer loss loss_weights metrics weighted_metrics run_eagerly steps_per_execution jit_compile auto_scale_loss sample_weight_mode target_tensors distribute pss_evaluation_shards".split()
+)
 _COST = "It is meant for debugging and slows every step of this program down."
 
 
@@ -67,6 +71,8 @@ class DebugLeftOn(Rule):
     - A model that is compiled to be run by `predict` or `predict_on_batch`, and that nothing in the program may fit: its layers can be read
       on the way. One in a notebook that never fits, evaluates or predicts with it.
     - A model that is fitted for at most 100 steps on a slice of the data, as in `fit(x[:64], y[:64])`: it is only tried out.
+    - A model whose own `compile` has `run_eagerly=True` for its default: without the argument it is on as well. And one that cannot
+      be seen and takes arguments that the `compile` of Keras does not have.
     - Test functions and test classes.
     - `disable_eager_execution`: it is no help in finding faults but marks code for TensorFlow 1. Under Keras 3 `fit` fails with it at once
       (`RuntimeError: tf.data.Dataset only supports Python-style iteration`, TensorFlow 2.21), and needs no linter to be noticed.
@@ -136,12 +142,9 @@ class DebugLeftOn(Rule):
                 fix=None if needed else delete_statement(call),
             )
         for call in module.program.model_calls("compile"):
-            written = call.arguments.nodes.get("run_eagerly")
-            # A name for it is a switch that somebody turns.
-            is_literal = written is not None and isinstance(written.value, cst.Name) and written.value.value == "True"
-            if is_literal and not module.program.is_optional(call.scope) and not _needs_python(module, call.receiver) and not _is_run_for_values(module, call) and not _is_tried_out(module, call):
-                at = Place(call.module, call.arguments.node(None, "run_eagerly") or call.node)
-                yield self._attribute(module, at, "run_eagerly=True", drop_argument(call, "run_eagerly", safe=True))
+            at = _literal(call)
+            if at is not None and not module.program.is_optional(call.scope) and not _needs_python(module, call.receiver) and not _is_run_for_values(module, call) and not _is_tried_out(module, call):
+                yield self._attribute(module, at, "run_eagerly=True", drop_argument(call, "run_eagerly", safe=True) if at.node in call.node.args else None)
         trained = list(module.program.model_calls("fit", "train_on_batch"))
         for call in module.program.calls("keras.Model.__setattr__"):
             if call.attribute != "run_eagerly" or constant(call.argument(1)) is not True or module.program.is_optional(call.scope):
@@ -163,6 +166,22 @@ class DebugLeftOn(Rule):
 def _calls_nothing_compiled(module):
     """Whether nothing runs that the switch could make eager: neither a function of ``tf.function`` nor a fit."""
     return module.program.steps_eagerly and not any(call.scope.traced_by() == "tf.function" for call in module.run.calls)
+
+
+def _literal(compiled):
+    """Where ``run_eagerly=True`` is written for a compile: in its call, or in that of the model's own ``compile`` that hands it on; None where it is a name, a switch that somebody turns."""
+    written, call, module = compiled.arguments.node(None, "run_eagerly"), compiled.node, compiled.module
+    own = compiled.scope.frame
+    if own.function is not None and own.function.name == "compile" and isinstance(own.node, cst.Call) and constant(compiled.argument(None, "run_eagerly")) is True:
+        written, call, module = next((arg for arg in own.node.args if arg.keyword is not None and arg.keyword.value == "run_eagerly"), None), own.node, own.parent.module
+        parameters = (*own.function.node.params.params, *own.function.node.params.kwonly_params)
+        if any(each.name.value == "run_eagerly" and isinstance(each.default, cst.Name) and each.default.value == "True" for each in parameters):
+            return None
+    elif written is not None and compiled.receiver is UNKNOWN and not _OF_KERAS.issuperset(compiled.arguments.keywords):
+        # A method of its own, of which nobody can see what it does with it.
+        return None
+    is_literal = written is not None and written in call.args and isinstance(written.value, cst.Name) and written.value.value == "True"
+    return Place(module, written) if is_literal else None
 
 
 def _needs_python(module, model):
