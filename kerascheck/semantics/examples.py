@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import libcst as cst
-
 from kerascheck.semantics.array_shapes import shape_of
+from kerascheck.semantics.loops import rows_of_slice
 from kerascheck.semantics.repetition import is_one_item
 from kerascheck.semantics.shapes import Shape
 from kerascheck.semantics.values import Call, Group, Value, constant, datasets_in, options_of
@@ -21,19 +20,6 @@ def least_examples(fit: Call) -> int | None:
     written = [len(option.items) for option in options_of(fit.argument(0, "x")) if isinstance(option, Group) and _is_written_out(option)]
     known = [shape[0] for shape in map(shape_of, _fitted_arrays(fit)) if shape and shape[0] is not None]
     return min((*written, *known, *(() if cut is None else (cut,))), default=None)
-
-
-def rows_of_slice(node: cst.BaseExpression) -> int | None:
-    """How many rows ``x[:10]`` and ``x[start : start + 10]`` have at most, for any x; None for all else."""
-    cut = node.slice[0].slice if isinstance(node, cst.Subscript) else None
-    if not isinstance(cut, cst.Slice) or cut.upper is None or cut.step is not None:
-        return None
-    if cut.lower is None:
-        return cut.upper.evaluated_value if isinstance(cut.upper, cst.Integer) else None
-    upper = cut.upper
-    if not isinstance(upper, cst.BinaryOperation) or not isinstance(upper.operator, cst.Add) or not upper.left.deep_equals(cut.lower):
-        return None
-    return upper.right.evaluated_value if isinstance(upper.right, cst.Integer) else None
 
 
 def _is_written_out(value: Value) -> bool:

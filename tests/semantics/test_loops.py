@@ -1,9 +1,10 @@
 """How often a place runs, and what changes with the turn."""
 
+import libcst as cst
 import pytest
 from snippets import IMPORTS, MODEL, load
 
-from kerascheck.semantics.loops import turns, varies
+from kerascheck.semantics.loops import rows_of_slice, turns, varies
 
 
 @pytest.mark.parametrize(
@@ -86,3 +87,24 @@ def test_a_parameter_varies_with_its_own_argument_only(tmp_path, called, given):
     (call,) = (call for call in module.run.calls if call.attribute == "predict")
     assert varies(call.arguments.node(0, "x").value, call.scope) is not None
     assert (varies(call.node.func, call.scope) is None) is (given == "model")
+
+
+@pytest.mark.parametrize(
+    ("written", "rows"),
+    [
+        ("x[:5]", 5),
+        ("x[:5, 1]", 5),
+        ("x[2:6]", 4),
+        ("x[6:2]", 0),
+        ("x[i : i + 4]", 4),
+        ("x[: min(5, n)]", 5),
+        ("x[i : j + 4]", None),
+        ("x[i:6]", None),
+        ("x[2:]", None),
+        ("x[:9:2]", None),
+        ("x[5]", None),
+        ("x", None),
+    ],
+)
+def test_how_many_rows_a_slice_has_at_most(written, rows):
+    assert rows_of_slice(cst.parse_expression(written)) == rows

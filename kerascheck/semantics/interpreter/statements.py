@@ -8,7 +8,8 @@ import libcst as cst
 
 from kerascheck.semantics import library
 from kerascheck.semantics.array_shapes import length_of, parts_of, shape_of, split_of
-from kerascheck.semantics.interpreter.support import Imported, MAX_ALIKE, MAX_OPTIONS, MISSING, any_of, derived, dotted_name, is_array, join, literal_of, parameters_of, written_trips
+from kerascheck.semantics.interpreter.support import Imported, MAX_ALIKE, MAX_OPTIONS, MISSING, any_of, derived, dotted_name, is_array, join, literal_of, parameters_of
+from kerascheck.semantics.loops import written_trips
 from kerascheck.semantics.names import canonical
 from kerascheck.semantics.values import (
     UNKNOWN,

@@ -106,34 +106,6 @@ def dotted_name(node) -> str:
     return ".".join(reversed(parts))
 
 
-def written_trips(node: cst.BaseExpression) -> int | None:
-    """The length of ``x[:5]``, ``x[2:6]``, ``ds.take(3)`` and ``df.head(min(5, n)).iterrows()`` for any x, also inside enumerate, zip and tqdm."""
-    if isinstance(node, cst.Subscript) and len(node.slice) == 1 and isinstance(node.slice[0].slice, cst.Slice):
-        cut = node.slice[0].slice
-        lower = 0 if cut.lower is None else cut.lower.evaluated_value if isinstance(cut.lower, cst.Integer) else None
-        upper = None if cut.upper is None else _at_most(cut.upper)
-        if lower is not None and upper is not None and cut.step is None:
-            return max(0, upper - lower)
-    if isinstance(node, cst.Call):
-        if isinstance(node.func, cst.Attribute) and node.func.attr.value in ("take", "head", "tail", "sample") and node.args and node.args[0].keyword is None:
-            return _at_most(node.args[0].value)
-        if isinstance(node.func, cst.Attribute) and node.func.attr.value in ("iterrows", "itertuples", "tolist", "to_list", "items") and not node.args:
-            return written_trips(node.func.value)
-        if isinstance(node.func, cst.Name) and node.func.value in ("enumerate", "zip", "tqdm", "list", "iter"):
-            known = [trips for trips in (written_trips(arg.value) for arg in node.args) if trips is not None]
-            return min(known) if known else None
-    return None
-
-
-def _at_most(number: cst.BaseExpression) -> int | None:
-    """A literal number, or the literal in ``min(5, n)``; None for all else."""
-    if isinstance(number, cst.Integer):
-        return number.evaluated_value
-    if isinstance(number, cst.Call) and isinstance(number.func, cst.Name) and number.func.value == "min":
-        return min((arg.value.evaluated_value for arg in number.args if isinstance(arg.value, cst.Integer)), default=None)
-    return None
-
-
 def is_test(function: Function) -> bool:
     """A unit test: nothing in it trains for its results."""
     if function.name.startswith("test_") or function.name in ("setUp", "setUpClass"):

@@ -4,10 +4,9 @@ import libcst as cst
 
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
-from kerascheck.semantics.examples import rows_of_slice
 from kerascheck.semantics.fixes import delete_statement, drop_argument
 from kerascheck.semantics.functions import display
-from kerascheck.semantics.loops import SHORT_LOOP
+from kerascheck.semantics.loops import SHORT_LOOP, rows_of_slice
 from kerascheck.semantics.models import batching
 from kerascheck.semantics.places import Place
 from kerascheck.semantics.traced import cannot_be_compiled

@@ -5,9 +5,8 @@ import libcst as cst
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.compiled import counting_branch
-from kerascheck.semantics.examples import rows_of_slice
 from kerascheck.semantics.fixes import rename_method
-from kerascheck.semantics.loops import SHORT_LOOP, bound_in, turns, varies
+from kerascheck.semantics.loops import SHORT_LOOP, bound_in, rows_of_slice, turns, varies
 from kerascheck.semantics.places import in_session, seen_in
 from kerascheck.semantics.repetition import is_conditional, is_inside, is_one_item
 from kerascheck.semantics.steps import environment_loop
