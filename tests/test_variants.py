@@ -113,6 +113,9 @@ COUNTED = "class Steps({}):\n    def __init__(self):\n        self.steps = {}\n 
         ("KC309", OWN_COMPILE.format("False").replace("net.compile('mse', run_eagerly=True)", "net.compile('mse', options.eager)"), []),
         ("KC309", "model = make()\nmodel.compile(optimizer='adam', run_eagerly=True)\nmodel.fit(x, y)\n", [6]),
         ("KC309", "model = make()\nmodel.compile(optimizer='adam', losses={}, run_eagerly=True)\nmodel.fit(x, y)\n", []),
+        # What augments the data is not what the policy is for.
+        ("KC302", "flip = layers.RandomFlip()\nkeras.mixed_precision.set_global_policy('mixed_float16')\nmodel = keras.models.load_model('a.keras')\nmodel.compile('adam', 'mse')\n", []),
+        ("KC302", "dense = layers.Dense(3)\nkeras.mixed_precision.set_global_policy('mixed_float16')\nmodel = keras.models.load_model('a.keras')\nmodel.compile('adam', 'mse')\n", [6]),
         ("KC107", TESTED.format("assert which == Kind.TEST"), []),
         ("KC107", TESTED.format("assert which == Kind.TRAIN"), [7]),
         ("KC107", "if __name__ == '__main__':\n    train = tf.data.Dataset.range(9).map(lambda x: tf.numpy_function(np.sin, [x], tf.float32)).batch(3)\n", []),
@@ -798,11 +801,17 @@ def test_a_thousand_eager_steps_take_seconds_and_a_hundred_as_long_as_tracing(tm
         # What OpenCV reads TensorFlow reads too, but it does not draw.
         ("KC107", FILES.format("cv2.resize(cv2.imread(path), (64, 64))"), "warning"),
         ("KC107", FILES.format("cv2.line(cv2.imread(path), (0, 0), (9, 9), 255)"), "info"),
+        # The backend that is there anyway.
+        ("KC702", "import os\nos.environ['KERAS_BACKEND'] = 'tensorflow'\n", "info"),
+        ("KC702", "import os\nos.environ['KERAS_BACKEND'] = 'jax'\n", "error"),
         # What excites a model, and what it learns.
         ("KC401", MODEL + MOVED.format("x"), "info"),
         ("KC401", MODEL + "w = tf.Variable(1.0)\n" + MOVED.format("x, w"), "info"),
         ("KC401", MODEL + "w = tf.Variable(1.0)\n" + MOVED.format("*model.trainable_variables, w"), "warning"),
         ("KC401", "model = len\n" + MOVED.format("x"), "warning"),
+        # A solver may need tensors with values.
+        ("KC401", "from solvers import solve\ndef flow(t, x): return x\n" + OPTIMIZED + STEPS.replace("tf.reduce_sum(model(x))", "solve(flow, model(x))") + "for x in load():\n    step(x)\n", "info"),
+        ("KC401", "from solvers import total\n" + OPTIMIZED + STEPS.replace("tf.reduce_sum(model(x))", "total(model(x))") + "for x in load():\n    step(x)\n", "warning"),
         ("KC401", MODEL + MOVED.format("z").replace("loss =", "z = x + 0\n        tape.watch([z])\n        loss ="), "info"),
         ("KC309", MAKING.format("layers.Dense(3)(x)"), "info"),
         ("KC309", MAKING.format("2 * x"), "warning"),

@@ -16,17 +16,24 @@ _RANDOM_LAYERS = frozenset(
         "RandomBrightness RandomColorDegeneration RandomColorJitter RandomContrast RandomCrop RandomElasticTransform RandomErasing "
         "RandomFlip RandomGaussianBlur RandomGrayscale RandomHeight RandomHue RandomInvert RandomPerspective RandomPosterization "
         "RandomRotation RandomSaturation RandomSharpness RandomShear RandomTranslation RandomWidth RandomZoom RandAugment AugMix "
-        "CutMix MixUp AutoContrast Equalization Solarization Pipeline GaussianNoise Dropout"
+        "CutMix MixUp GaussianNoise Dropout"
     ).split()
-) - {"keras.layers.AutoContrast", "keras.layers.Equalization", "keras.layers.Solarization", "keras.layers.Pipeline"}
+)
 _LOOKUP_LAYERS = frozenset({"keras.layers.StringLookup", "keras.layers.IntegerLookup", "keras.layers.TextVectorization"})
-_STATELESS_LAYERS = frozenset(
+_CONVERTING_LAYERS = frozenset(
     "keras.layers." + name
     for name in (
-        "Rescaling Resizing CenterCrop Normalization Discretization CategoryEncoding Hashing HashedCrossing Flatten Reshape Permute "
-        "Concatenate Add Multiply Average Maximum Minimum Subtract Dot ReLU Softmax Lambda Activation ZeroPadding2D Cropping2D "
-        "GlobalAveragePooling2D MaxPooling2D AveragePooling2D UpSampling2D AutoContrast Equalization Solarization MelSpectrogram "
-        "STFTSpectrogram RepeatVector Masking InputLayer Identity"
+        "Rescaling Resizing CenterCrop Normalization Discretization CategoryEncoding Hashing HashedCrossing AutoContrast Equalization Solarization "
+        "MelSpectrogram STFTSpectrogram"
+    ).split()
+)
+PREPROCESSING_LAYERS = _RANDOM_LAYERS - {"keras.layers.GaussianNoise", "keras.layers.Dropout"} | _LOOKUP_LAYERS | _CONVERTING_LAYERS
+"""Layers that prepare or augment data, in a dataset as well as in a model."""
+_STATELESS_LAYERS = _CONVERTING_LAYERS | frozenset(
+    "keras.layers." + name
+    for name in (
+        "Flatten Reshape Permute Concatenate Add Multiply Average Maximum Minimum Subtract Dot ReLU Softmax Lambda Activation ZeroPadding2D Cropping2D "
+        "GlobalAveragePooling2D MaxPooling2D AveragePooling2D UpSampling2D RepeatVector Masking InputLayer Identity"
     ).split()
 )
 

@@ -18,7 +18,7 @@ from kerascheck.semantics.loops import turns
 from kerascheck.semantics.places import receiver_text
 from kerascheck.semantics.repetition import is_conditional, is_inside
 from kerascheck.semantics.traced import is_captured
-from kerascheck.semantics.values import Call, Function, Instance, Made, Scope, Value, flat, options_of
+from kerascheck.semantics.values import Call, Function, Instance, Made, Method, Scope, Value, flat, options_of
 
 if TYPE_CHECKING:
     from kerascheck.semantics.module import Module
@@ -50,6 +50,7 @@ class EagerStep:
         takes_optimizers: whether its function is handed one optimizer, then another: each makes its variables in its first step, and a tf.function only in its first call.
         is_by_hand: whether no optimizer updates the weights, but ``variable.assign_sub(rate * gradient)``.
         moves_inputs: whether it changes what goes into a model, as for a picture that excites a neuron, and not the weights.
+        is_run_by_others: whether a library that cannot be seen calls the model or a function under the tape, as a solver of equations does.
         makes: what its function makes anew each time although it has variables, which a tf.function may not: "tf.Variable", "The layer Dense", ...
     """
 
@@ -64,6 +65,7 @@ class EagerStep:
     takes_optimizers: bool
     is_by_hand: bool
     moves_inputs: bool
+    is_run_by_others: bool
     makes: str | None
 
 
@@ -130,7 +132,7 @@ def eager_steps(module: Module) -> Iterator[EagerStep]:
             needs_python = _needs_python(module, frame) or _draws(module, frame)
             is_function = inner is None and frame.function is not None
             makes = _makes_state(module, frame) if is_function else None
-            yield EagerStep(written, node, is_function, call, loop, turns(call.scope), needs_python, _calls_compiled(module, tape, call), is_function and _optimizers(updates, call) > 1, call.attribute == "assign_sub", _moves_inputs(module, tape, call), makes)
+            yield EagerStep(written, node, is_function, call, loop, turns(call.scope), needs_python, _calls_compiled(module, tape, call), is_function and _optimizers(updates, call) > 1, call.attribute == "assign_sub", _moves_inputs(module, tape, call), _is_run_by_others(module, tape, call), makes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,6 +221,17 @@ def _moves_inputs(module: Module, tape: Tape, update: Call) -> bool:
         return True
     sources = [source for call in gradients for source in flat(call.argument(1, "sources"))]
     return any(call.name == "keras.Model.__call__" for call in inside) and all(isinstance(source, Made) and source.name == "tensorflow.Variable" for source in sources)
+
+
+def _is_run_by_others(module: Module, tape: Tape, update: Call) -> bool:
+    """Whether a function of a library other than TensorFlow and Keras is handed something of the program to call, between tape and update: whether it could be traced is not known."""
+    return any(
+        tape.call.order < call.order < update.order
+        and call.name is not None
+        and not call.name.startswith((*library.TENSOR_LIBRARIES, "builtins.", "functools."))
+        and any(isinstance(option, (Function, Method, Instance)) for value in call.arguments.values() for option in options_of(value))
+        for call in module.run.calls
+    )
 
 
 def _written(call: Call, position: int, name: str) -> str:

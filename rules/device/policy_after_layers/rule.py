@@ -1,6 +1,7 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.fixes import move_before_layers
+from kerascheck.semantics.functions import PREPROCESSING_LAYERS
 from kerascheck.semantics.precision import HALF_POLICIES
 from kerascheck.semantics.places import happens_before
 from kerascheck.semantics.training import makes_layer, policy_set_by
@@ -39,6 +40,7 @@ class PolicyAfterLayers(Rule):
     - Another model is built after the policy, before anything is compiled or trained: the policy is
       then meant for that one.
     - Nothing is compiled or trained after it, as in a script that only predicts.
+    - Layers that prepare or augment data, such as `Rescaling` and `RandomFlip`, which may stay in float32.
     - Policies given to single layers by `dtype=`; models that were loaded.
     - Layer and policy in different branches.
 
@@ -77,7 +79,8 @@ class PolicyAfterLayers(Rule):
             if policy_set_by(call) not in HALF_POLICIES:
                 continue
             layers = [other for other in run.calls if makes_layer(other)]
-            before = [other for other in layers if happens_before(other, call)]
+            # What prepares the data may well stay in float32.
+            before = [other for other in layers if other.name not in PREPROCESSING_LAYERS and happens_before(other, call)]
             later = [other.order for other in layers if other.order > call.order and other.scope.root is call.scope.root]
             used = [other.order for other in (*module.program.model_calls("compile", "fit"), *module.program.updates) if happens_before(call, other)]
             # Only layers that are still used are late. Those made next get the policy: the earlier ones may be another model.

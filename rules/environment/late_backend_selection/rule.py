@@ -6,6 +6,7 @@ from kerascheck.semantics.values import constant
 
 _SETTINGS = ("os.environ.__setitem__", "os.environ.setdefault", "os.putenv")
 _IMPORTING_KERAS = frozenset({"keras", "tensorflow", "tf_keras", "keras_hub", "keras_nlp", "keras_cv", "keras_tuner", "autokeras"})
+_DEFAULT = "tensorflow"
 # Here the variable is meant for others, or keras is imported anew.
 _ELSEWHERE = frozenset({"importlib.reload", "os.system", "os.execv", "os.execve", "os.execvp"})
 _STARTING_PROCESSES = frozenset({"subprocess", "multiprocessing"})
@@ -35,11 +36,11 @@ class LateBackendSelection(Rule):
     ## When it stays silent
 
     - Nothing that imports Keras stands before it, or only under a condition or in a `try`.
-    - The value is "tensorflow", which is what Keras takes without it.
+    - An info where the value is "tensorflow", which is what Keras takes without it; silent for that in `setdefault`.
     - The same value has been set above the import already.
     - The program starts processes, which inherit the variable, or reloads Keras.
     - It stands in a function that is not seen to be called, which may be called before the import of another module.
-    - tf.keras 2, which knows no other backend.
+    - tf.keras 2, and Keras 2.4 to 2.15, which know no other backend. Keras before that read the variable like Keras 3.
 
     ## Use instead
 
@@ -78,14 +79,15 @@ class LateBackendSelection(Rule):
 
     def check(self, module):
         program = module.program
-        if module.runtime.keras < 3 or any(call.name in _ELSEWHERE or _imports(call, _STARTING_PROCESSES) for call in module.run.calls):
+        several = module.runtime.multi_backend_keras
+        if module.runtime.keras < 3 and not several or any(call.name in _ELSEWHERE or _imports(call, _STARTING_PROCESSES) for call in module.run.calls):
             return
-        imports = [call for call in module.run.calls if _imports(call, _IMPORTING_KERAS) and not is_expected_to_raise(call.scope)]
+        imports = [call for call in module.run.calls if _imports(call, {"keras"} if several else _IMPORTING_KERAS) and not is_expected_to_raise(call.scope)]
         settings = [call for call in program.calls(*_SETTINGS) if constant(call.argument(0)) == "KERAS_BACKEND" and program.is_executed(call.scope)]
         for call in settings:
             value = constant(call.argument(1))
             first = next((other for other in imports if happens_before(other, call)), None)
-            if first is None or value == "tensorflow":
+            if first is None or value == _DEFAULT and call.name == "os.environ.setdefault":
                 continue
             if any(other.order < first.order and constant(other.argument(1)) == value for other in settings):
                 continue
@@ -93,7 +95,9 @@ class LateBackendSelection(Rule):
             yield self.finding(
                 call,
                 "KERAS_BACKEND is set after Keras was imported, which ignores it; set it before the first import.",
-                because="Keras chose its backend when it was imported." if package == "keras" else f"import {package} has imported Keras, which chose its backend then.",
+                because=("Keras chose its backend when it was imported" if package == "keras" else f"import {package} has imported Keras, which chose its backend then")
+                + (": TensorFlow, unless its configuration file names another." if value == _DEFAULT else "."),
+                severity=Severity.INFO if value == _DEFAULT else Severity.ERROR,
                 fix=move_above_import(call, first),
                 related=((first, "imports Keras"),),
             )
