@@ -17,6 +17,12 @@ OWN = "class Net(keras.Model):\n    def __init__(self):\n        super().__init_
 LAMBDA = "def mixed(v):\n    return {}\ni = keras.Input((9,))\nh = layers.Lambda(mixed, output_shape=(2,))(layers.Dense(2)(i))\nnet = keras.Model(i, layers.Dense(9)(h))\nnet.compile('adam', 'mse')\nw = 1\nnet.fit(load(), load(), epochs=50)\n"
 OWN_COMPILE = "class Net(keras.Model):\n    def compile(self, loss, run_eagerly: bool = {}, **kwargs):\n        super().compile(loss=loss, run_eagerly=run_eagerly, **kwargs)\n    def call(self, x):\n        return x * 2\nnet = Net()\nnet.compile('mse', run_eagerly=True)\nnet.fit(x, y)\n"
 MOVED = "x, optimizer = tf.Variable(load()), keras.optimizers.SGD()\nfor _ in range(n):\n    with tf.GradientTape() as tape:\n        loss = tf.reduce_sum(model(x))\n    optimizer.apply_gradients(zip(tape.gradient(loss, [{0}]), [{0}]))\n"
+OWN_STEPS = "class Steps(layers.Layer):\n    def call(self, x): return tf.stack([x, x], 1)\nmodel = keras.Sequential([layers.Input((n, 4)), {}, layers.TimeDistributed(layers.Dense(3))])\nmodel.compile('adam', 'mse')\nmodel.fit(x, y)\n"
+MAPPED_BY = "ds = tf.data.Dataset.from_tensor_slices(load()){1}\nds = ds.map(lambda x: {0})\nmodel = keras.Sequential([layers.Dense(1)])\nmodel.compile('adam', 'mse')\nmodel.fit(ds)\n"
+FLOWED = "from tensorflow.keras.preprocessing.image import ImageDataGenerator\nflow = ImageDataGenerator(rescale=0.1).flow_from_directory('a')\ndef stream():\n    for x, y in flow:\n        yield x, y\ndef other():\n    yield 1\nmodel = keras.Sequential([layers.Conv2D(8, 3)])\nmodel.compile('adam', 'mse')\nmodel.fit(tf.data.Dataset.from_generator({}, (tf.float32, tf.float32)))\n"
+IMAGES = "import cv2\nmodel = keras.Sequential([layers.Conv2D(8, 3)])\nmodel.compile('adam', 'mse')\nimages = []\nfor path in names():\n    images.append(cv2.resize(cv2.imread(path), {}))\nmodel.fit(np.array(images), y)\n"
+SHAPELESS = "def read(x):\n    y = tf.py_function(np.sin, [x], tf.float32)\n    {}\n    return y, x\nmodel = keras.Sequential([layers.Dense(1)])\nmodel.compile('adam', 'mse', run_eagerly=True)\nmodel.fit(tf.data.Dataset.range(99).map(read).batch(9))\n"
+SAVED = "model = keras.Sequential([layers.Dense(30, input_shape=[8]), layers.Dense(1)])\nmodel.compile('sgd', 'mse')\n"
 TINY = "net = Net()\nnet.compile('adam', 'mse')\nnet.fit(np.ones((64000, 9)), np.ones((64000, 1)), epochs=20, batch_size={})\n"
 STEPS = "def step(x):\n    with tf.GradientTape() as tape:\n        loss = tf.reduce_sum(model(x))\n    optimizer.apply_gradients(zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables))\n    return loss\n"
 EPOCHS = MODEL + "import time\noptimizer = keras.optimizers.SGD()\n" + STEPS + "for epoch in range(100):\n    start = time.time()\n    for x in load():\n        loss = step(x)\n{}    print(time.time() - start)\n"
@@ -116,6 +122,35 @@ COUNTED = "class Steps({}):\n    def __init__(self):\n        self.steps = {}\n 
         # What augments the data is not what the policy is for.
         ("KC302", "flip = layers.RandomFlip()\nkeras.mixed_precision.set_global_policy('mixed_float16')\nmodel = keras.models.load_model('a.keras')\nmodel.compile('adam', 'mse')\n", []),
         ("KC302", "dense = layers.Dense(3)\nkeras.mixed_precision.set_global_policy('mixed_float16')\nmodel = keras.models.load_model('a.keras')\nmodel.compile('adam', 'mse')\n", [6]),
+        # Keras 2 by what only runs beside it.
+        ("KC414", "import tensorflow_addons as tfa\nmodel = keras.Sequential([layers.Dense(1)])\nmodel.fit(x, y, workers=2)\n", []),
+        ("KC414", "import tensorflow_probability as tfp\nmodel = keras.Sequential([layers.Dense(1)])\nmodel.fit(x, y, workers=2)\n", [7]),
+        ("KC414", "from tensorflow.python.keras.callbacks import ModelCheckpoint\ndef train(model, g):\n    model.fit_generator(g)\n", []),
+        ("KC414", "from tensorflow.keras.callbacks import ModelCheckpoint\ndef train(model, g):\n    model.fit_generator(g)\n", [7]),
+        # Draws that keep an image and its mask alike, a few calls, and what may have variables or not.
+        ("KC101", MAPPED_BY.format("(layers.RandomFlip(seed=7)(x), layers.RandomFlip(seed=7)(x))", ""), []),
+        ("KC101", MAPPED_BY.format("(layers.RandomFlip(seed=7)(x), layers.RandomFlip(seed=8)(x))", ""), [6]),
+        ("KC101", MAPPED_BY.format("x + tf.random.uniform([])", ".batch(32).take(5).repeat(2)"), []),
+        ("KC101", MAPPED_BY.format("x + tf.random.uniform([])", ".batch(32).take(50).repeat(2)"), [6]),
+        ("KC101", MAPPED_BY.format("(x, x)", ""), []),
+        ("KC114", "import keras_cv\naug = keras_cv.layers.RandAugment(value_range=(0, 255))\nds = tf.data.Dataset.from_tensor_slices(load()).map(lambda x, y: (aug(x), y)).cache().batch(8)\nmodel = keras.Sequential([layers.Dense(1)])\nmodel.compile('adam', 'mse')\nmodel.fit(ds, epochs=3)\n", [7]),
+        # A generator of images behind a dataset.
+        ("KC111", FLOWED.format("lambda: flow"), [6]),
+        ("KC111", FLOWED.format("stream"), [6]),
+        ("KC111", FLOWED.format("other"), []),
+        # What shows that something went wrong, and what somebody asks for.
+        ("KC108", "def read(x):\n    try:\n        return x + 1\n    except ValueError:\n        print(x)\n        raise\n" + MODEL + "model.fit(tf.data.Dataset.range(99).map(read).batch(9))\n", []),
+        ("KC207", SWITCHED.replace("call(self, x)", "call(self, x, shows=False)").format("shows"), []),
+        # Pictures as small as they are kept.
+        ("KC112", IMAGES.format("(32, 32)"), []),
+        ("KC112", IMAGES.format("(128, 128)"), [10]),
+        ("KC306", "import google.colab\n" + MODEL + "model.fit(x, y)\n", []),
+        ("KC306", MODEL + "model.fit(x, y)\n", [7]),
+        # A model that is read again, once and twice, and one of which nobody knows what it is.
+        ("KC411", SAVED + "model.save('a.keras')\nmodel = keras.models.load_model('a.keras')\nmodel.fit(x, y, epochs=9)\n", [9]),
+        ("KC411", SAVED + "model.save('a.keras')\nmodel = keras.models.load_model('a.keras')\nmodel.save('b.keras')\nmodel = keras.models.load_model('b.keras')\nmodel.fit(x, y, epochs=9)\n", [11]),
+        ("KC411", SAVED + "model.save('a.keras')\nmodel = keras.models.load_model('c.keras')\nmodel.fit(x, y, epochs=9)\n", []),
+        ("KC411", SAVED + "model.fit(x, y, batch_size=64, callbacks=[keras.callbacks.ModelCheckpoint('a.keras')])\nmodel = keras.models.load_model('a.keras')\nmodel.fit(x, y, epochs=9)\n", [9]),
         ("KC107", TESTED.format("assert which == Kind.TEST"), []),
         ("KC107", TESTED.format("assert which == Kind.TRAIN"), [7]),
         ("KC107", "if __name__ == '__main__':\n    train = tf.data.Dataset.range(9).map(lambda x: tf.numpy_function(np.sin, [x], tf.float32)).batch(3)\n", []),
@@ -804,6 +839,14 @@ def test_a_thousand_eager_steps_take_seconds_and_a_hundred_as_long_as_tracing(tm
         # The backend that is there anyway.
         ("KC702", "import os\nos.environ['KERAS_BACKEND'] = 'tensorflow'\n", "info"),
         ("KC702", "import os\nos.environ['KERAS_BACKEND'] = 'jax'\n", "error"),
+        # The steps that a layer of the project makes may be open in the graph.
+        ("KC209", OWN_STEPS.format("Steps()"), "info"),
+        ("KC209", OWN_STEPS.format("layers.LSTM(4, return_sequences=True)"), "warning"),
+        # Where nothing is compiled anyway.
+        ("KC401", "tf.config.run_functions_eagerly(True)\n" + OPTIMIZED + STEPS + "for x in load():\n    step(x)\n", "info"),
+        # Without shapes fit raises where it is compiled.
+        ("KC309", SHAPELESS.format(""), "info"),
+        ("KC309", SHAPELESS.format("y.set_shape([4])"), "warning"),
         # What excites a model, and what it learns.
         ("KC401", MODEL + MOVED.format("x"), "info"),
         ("KC401", MODEL + "w = tf.Variable(1.0)\n" + MOVED.format("x, w"), "info"),

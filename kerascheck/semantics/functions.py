@@ -37,6 +37,8 @@ _STATELESS_LAYERS = _CONVERTING_LAYERS | frozenset(
     ).split()
 )
 
+# What a SavedModel holds, and whether a column of features is embedded, is not known.
+_MAYBE_WITH_VARIABLES = frozenset({"keras.layers.TFSMLayer", "keras.layers.DenseFeatures"})
 # Layers without variables that are not given to maps, wrappers of others, and what is only a name.
 _WITHOUT_VARIABLES = frozenset(
     "keras.layers." + name
@@ -168,7 +170,7 @@ def _state_of_object(value: Value) -> str | None:
     if isinstance(value, Made):
         name = value.name
         short = name.rpartition(".")[2]
-        if name in _RANDOM_LAYERS:
+        if name.replace("keras_cv.", "keras.") in _RANDOM_LAYERS:
             return f"the layer {short} keeps a random seed in a variable"
         if name in _LOOKUP_LAYERS:
             return f"the layer {short} looks up a table"
@@ -181,7 +183,7 @@ def _state_of_object(value: Value) -> str | None:
             return None
         if library.class_of(name) == "keras.Model":
             return "it calls a model, which holds variables or tables"
-        if name.startswith("keras.layers.") and name not in _STATELESS_LAYERS and name != "keras.layers.TFSMLayer":
+        if name.startswith("keras.layers.") and name not in _STATELESS_LAYERS | _MAYBE_WITH_VARIABLES:
             return f"the layer {short} has variables"
     if isinstance(value, Instance) and _makes_weights(value.cls):
         return f"{value.cls.name} has variables"
@@ -257,6 +259,19 @@ class Facts:
             if reason is not None and ("draws" in reason or "random seed" in reason):
                 return State(call, reason)
         return None
+
+    @property
+    def draws_alike(self) -> bool:
+        """Two draws have one seed: they turn an image and its mask alike as long as one call runs at a time (tried with RandomFlip, TensorFlow 2.21)."""
+        seeds: dict[object, set[int]] = {}
+        for call in self.calls:
+            if state_of(call) is None:
+                continue
+            made = call.receiver.call if isinstance(call.receiver, Made) else call
+            seed = made.argument(None, "seed") if made is not None else None
+            if isinstance(seed, Const) and seed.value is not None:
+                seeds.setdefault(seed.value, set()).add(id(made.node))
+        return any(len(places) > 1 for places in seeds.values())
 
     @property
     def deterministic(self) -> bool:

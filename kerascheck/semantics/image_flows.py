@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from kerascheck.semantics.values import UNKNOWN, Call, Iteration, Made, Value, flat, options_of
+from kerascheck.semantics.values import UNKNOWN, Call, Dataset, Function, Iteration, Made, Value, flat, options_of
 
 if TYPE_CHECKING:
     from kerascheck.semantics.module import Module
@@ -29,7 +29,7 @@ def flows_of(module: Module) -> dict[Call, bool]:
     given += [call.receiver for call in module.run.calls if call.attribute in ("next", "__next__") and next(call.scope.loops(), None) in innermost]
     found: dict[Call, bool] = {}
     for value in given:
-        for flow, paired in _flows_in(value):
+        for flow, paired in _flows_in(module, value):
             found[flow] = found.get(flow, False) or paired
     return found
 
@@ -55,12 +55,16 @@ def handed_generators(module: Module) -> list[Call]:
     return handed
 
 
-def _flows_in(value: Value, paired: bool = False) -> Iterator[tuple[Call, bool]]:
-    """The calls of ImageDataGenerators that an iterator of images comes from."""
+def _flows_in(module: Module, value: Value, paired: bool = False) -> Iterator[tuple[Call, bool]]:
+    """The calls of ImageDataGenerators that an iterator of images, or a dataset ``from_generator`` of one, comes from."""
     for option in options_of(value):
         if isinstance(option, Iteration):
             for inner in option.over:
-                yield from _flows_in(inner, paired or option.kind == "zip")
+                yield from _flows_in(module, inner, paired or option.kind == "zip")
+        elif isinstance(option, Dataset):
+            for made in (stage.argument(0, "generator") for stage in option.stage.upstream() if stage.name == "tensorflow.data.Dataset.from_generator"):
+                for function in options_of(made):
+                    yield from _flows_in(module, module.run.returned.get(function.node) if isinstance(function, Function) else None, paired)
         elif _is_flow(option):
             yield option.call, paired
 

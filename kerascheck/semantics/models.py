@@ -303,11 +303,23 @@ class _Builder:
             if call.name in ("keras.Sequential", "keras.Model") and isinstance(value, Made) or call.name == "keras.Model.__init__" and isinstance(value, Instance):
                 self._model(value, call)
         self.models = list(self._known.values())
+        saved = [(call.order, call.argument(0, "filepath"), call.receiver) for call in calls if call.name == "keras.Model.save"]
+        for call in trained:
+            checkpoints = (value.call for value in flat(call.argument(5, "callbacks")) if isinstance(value, Made) and value.name == "keras.callbacks.ModelCheckpoint")
+            saved += [(call.order, made.argument(0, "filepath"), call.receiver) for made in checkpoints if made is not None]
         for call in trained:
             for option in options_of(call.receiver):
-                model = self._known.get(id(option))
+                model = self._found(option, saved)
                 if model is not None:
                     (model.compiles if call.attribute == "compile" else model.fits).append(call)
+
+    def _found(self, value: Value, saved: list[tuple[int, Value | None, Value]]) -> Model | None:
+        """The model that a value is, or that ``load_model`` reads again: the last one that the program saved under the same literal name before."""
+        model = self._known.get(id(value))
+        call = value.call if model is None and isinstance(value, Made) and value.name == "keras.models.load_model" else None
+        name = constant(call.argument(0, "filepath")) if call is not None else None
+        before = [(order, other) for order, path, other in saved if name is not None and order < call.order and constant(path) == name]
+        return self._found(max(before, key=lambda each: each[0])[1], saved) if before else model
 
     def _model(self, value: Value, call: Call) -> Model:
         if id(value) in self._known:

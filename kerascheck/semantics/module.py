@@ -57,6 +57,9 @@ _RUNS_SAVED_GRAPH = re.compile(r"\bSession\(\s*graph\s*=\s*(\w+)")
 _STRING = re.compile(r"""(#[^\n]*|(?P<quotes>'{3}|"{3})(?:\\.|[^\\])*?(?P=quotes))|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'""", re.S)
 # tensorflow.contrib went with TensorFlow 2 (RELEASE.md of 2.0); there its package has tensorflow/_api/v2 in the place of v1.
 _CONTRIB = re.compile(r"^[ \t]*(?:import|from)[ \t]+tensorflow\.(?:contrib|_api\.v1)\b", re.M)
+_NEEDS_CONTRIB = re.compile(r"^(?:(?:import|from)[ \t]+tensorflow\.contrib\b|[^\s#@].*\btf\.contrib\.)", re.M)
+# The last TensorFlow Addons, 0.23, and keras_contrib fail to import beside Keras 3; bert4keras asks for this one in its setup.py.
+_BOUND_BY = {"tensorflow_addons": ("tensorflow", "<2.16"), "keras_contrib": ("keras", "<3"), "bert4keras": ("keras", "<=2.3.1")}
 _LAST_1 = (1, 15)
 _NAMES_OF_1 = "|".join(ONLY_TENSORFLOW_1)
 _MAY_BE_OF_1 = re.compile(rf"\b(?:tf|tensorflow)\.(?:{_NAMES_OF_1})\b|^[ \t]*from[ \t]+tensorflow[ \t]+import\b[^\n]*\b(?:{_NAMES_OF_1})\b", re.M)
@@ -404,10 +407,13 @@ class Project:
             # A part of the project may have requirements of its own.
             parts = {other.folder: other for other in self.imported(module)}
             pins = next((found for other in parts.values() if (found := pinned_versions(other.source.path))), {})
+        # What cannot be installed beside another version says as much as a requirement.
+        pins = {**{package: bound for name, (package, bound) in _BOUND_BY.items() if re.search(rf"^(?:from|import)[ \t]+{name}\b", text, re.M)}, **pins}
         if settings.target_tensorflow is not None:
             target = parse_version(settings.target_tensorflow)
         else:
-            target = newest_allowed(pins["tensorflow"], TENSORFLOW_RELEASES) if "tensorflow" in pins else _LAST_1 if module.is_of_tensorflow_1 else None
+            old = module.is_of_tensorflow_1 or "tensorflow" not in pins and self._imports_contrib(module)
+            target = newest_allowed(pins["tensorflow"], TENSORFLOW_RELEASES) if "tensorflow" in pins else _LAST_1 if old else None
         pinned = newest_allowed(pins["keras"], KERAS_RELEASES) if "keras" in pins else None
         # Keras 2.3 was made for TensorFlow 2.1 and older; beside a newer one it is tf.keras that counts.
         multi_backend = settings.keras is None and pinned is not None and pinned < (2, 4) and (target or (2, 1)) <= (2, 1)
@@ -426,6 +432,10 @@ class Project:
         else:
             keras = max(pinned[0], 2) if pinned else 3 if target >= KERAS_3_SINCE else 2
         return Runtime(target, keras, backend, multi_backend)
+
+    def _imports_contrib(self, module: Module) -> bool:
+        """Whether what it imports needs ``tf.contrib`` while it is imported, which TensorFlow 1 alone has."""
+        return not module.mentions(_OF_TENSORFLOW_2) and any(_NEEDS_CONTRIB.search(other.text) for other in self.imported(module))
 
     def _search(self, origin: Path, dotted: str, level: int) -> Path | None:
         parts = dotted.split(".") if dotted else []

@@ -218,8 +218,8 @@ def is_cut_short(stage: Stage) -> bool:
     return stage.input is not None and gives_few(stage.input)
 
 
-def gives_few(stage: Stage) -> bool:
-    """Only a handful of elements comes out, as a literal or a literal list says: a batch counts as many as are in it."""
+def gives_few(stage: Stage, *, batches: bool = False) -> bool:
+    """Only a handful of elements comes out, as a literal or a literal list says: a batch counts as many as are in it, or for ``batches`` as one."""
     count, repeated = None, False
     for current in stage.upstream():
         repeated = repeated or current.name == "repeat"
@@ -229,7 +229,7 @@ def gives_few(stage: Stage) -> bool:
                 return False
         elif current.name in ("batch", "padded_batch", "ragged_batch") and count is not None:
             size = constant(current.argument(0, "batch_size"))
-            count *= size if isinstance(size, int) else 1
+            count *= size if isinstance(size, int) and not batches else 1
         elif current.is_source and current.name.endswith(".from_tensor_slices") and not repeated:
             written = current.argument(0, "tensors")
             if isinstance(written, Group) and written.kind == "list" and not written.open and all(isinstance(item, Const) for item in written.items):
@@ -467,6 +467,9 @@ class Pipelines:
             elif (rewritten := self._rewritten(last)) is not None:
                 because, costs = rewritten, False
             elif not runtime.injects_prefetch:
+                # tf.distribute appends one to each dataset, and buffers for each device (input_lib.py).
+                if self._module.program.distributes:
+                    continue
                 because, costs = f"TensorFlow {runtime.tensorflow_version} adds no prefetch by itself.", not all(map(_only_arranges, upstream))
             elif self.rewrites(last).no_prefetch:
                 because, costs = "The options of this dataset switch the automatic prefetch off.", True

@@ -27,7 +27,7 @@ _FIRST = re.compile(r"\bfirst|cold|warm|trac(?:e|ing)|compil(?:e|ation)_?(?:time
 # What a device works on for a while.
 _HEAVY = re.compile(r"keras\.Model\.__call__$|(?:tensorflow\.(?:linalg\.)?|keras\.ops\.)(?:matmul|einsum|tensordot|matvec)$|tensorflow\.nn\.conv")
 # Python does not wait in these, or there is nothing to wait for.
-_HANDED_OVER = re.compile(r"builtins\.next$|keras\.ops\.|tensorflow\.(?!Tensor\.numpy$|test\.|print$|data\.|io\.|config\.|saved_model\.|summary\.|train\.|py_function|numpy_function)")
+_HANDED_OVER = re.compile(r"builtins\.next$|keras\.ops\.|tensorflow\.(?!Tensor\.numpy$|test\.|print$|data\.|io\.|strings\.|config\.|saved_model\.|summary\.|train\.|py_function|numpy_function)")
 _PASSIVE = library.CLOCKS | {"builtins.list.append", "time.elapsed"}
 _KNOWN = ("keras.", "tensorflow.", "builtins.", "numpy.", "time.")
 

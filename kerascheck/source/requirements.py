@@ -42,7 +42,7 @@ _VERSION = re.compile(r"\d+(?:\.\d+)*")
 def pinned_versions(path: str | os.PathLike[str]) -> dict[str, str]:
     """Version specifiers with an exact or upper bound that apply to the script at ``path``.
 
-    The nearest folder upwards whose requirements files, pyproject.toml, setup.cfg, setup.py,
+    The nearest folder upwards whose requirements files, pyproject.toml, Pipfile, setup.cfg, setup.py,
     conda environments or Dockerfile name a bounded version decides; where its own files do not
     name TensorFlow, also those in a folder of it named requirements, docker or conda. Of two
     bounds in one folder the newer one counts, under which TensorFlow repairs more by itself. TensorFlow
@@ -208,6 +208,8 @@ def _requirements(folder: Path) -> Iterator[tuple[str, str]]:
                 yield from _from_conda(f"- {line}") if _EXPORTED.fullmatch(line.strip()) else _requirement(line)
         elif entry == "pyproject.toml":
             yield from _from_pyproject(_text(folder / entry))
+        elif entry == "Pipfile":
+            yield from _from_pipfile(_text(folder / entry))
         elif entry == "setup.cfg":
             yield from _from_setup_cfg(_text(folder / entry))
         elif entry == "setup.py":
@@ -261,6 +263,23 @@ def _from_pyproject(text: str) -> Iterator[tuple[str, str]]:
             version = version.get("version")
         if isinstance(version, str):
             yield name, _from_poetry(version)
+
+
+def _from_pipfile(text: str) -> Iterator[tuple[str, str]]:
+    from kerascheck.config import parse_toml
+
+    try:
+        table = parse_toml(text)
+    except ValueError:
+        return
+    packages, requires = table.get("packages"), table.get("requires")
+    for name, version in packages.items() if isinstance(packages, dict) else ():
+        if isinstance(version, dict) and not {"markers", "sys_platform", "platform_machine"} & version.keys():
+            version = version.get("version")
+        if isinstance(version, str):
+            yield name, version
+    python = requires.get("python_version") if isinstance(requires, dict) else None
+    yield from _of_python(f"=={python}.*" if isinstance(python, str) and python else None)
 
 
 def _of_python(versions: object) -> Iterator[tuple[str, str]]:

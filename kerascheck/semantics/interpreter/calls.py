@@ -151,7 +151,7 @@ class Calls:
         try:
             self._bind_parameters(function, receiver, arguments, tensors)
             if isinstance(node, cst.Lambda):
-                return self.eval(node.body)
+                return self._returned(node, self.eval(node.body))
             loops = len(self.loops)
             self._returns.append([])
             self._suite(node.body)
@@ -159,17 +159,20 @@ class Calls:
             if node in function.module.generators:
                 # What comes out of a generator comes from what it loops over.
                 sources = [loop.value for loop in self.loops[loops:] if loop.frame.function is function]
-                return Iteration("generator", [*returned, *sources] or [UNKNOWN])
+                return self._returned(node, Iteration("generator", [*returned, *sources] or [UNKNOWN]))
             if not returned:
                 return Const(None)
             merged = returned[0]
             for other in returned[1:]:
                 merged = join(merged, other)
-            self.returned.setdefault(node, merged)
-            return merged
+            return self._returned(node, merged)
         finally:
             self._active.pop()
             self.env, self.module = saved_env, saved_module
+
+    def _returned(self, node: cst.CSTNode, value: Value) -> Value:
+        self.returned.setdefault(node, value)
+        return value
 
     def _bind_parameters(self, function: Function, receiver: Value | None, arguments: Arguments | None, tensors: bool) -> None:
         parameters = function.node.params

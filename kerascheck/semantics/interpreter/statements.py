@@ -356,6 +356,9 @@ class Statements:
                 for name, value in list(variables.items()):
                     if name in public if public is not None else not name.startswith("_"):
                         self._bind_name(name, value)
+                if public is None:
+                    # What the stars of that module brought there is handed on.
+                    self._stars.setdefault(self.module, []).extend(self._stars.get(local, ()))
             elif not level:
                 self._stars.setdefault(self.module, []).append(canonical(base))
             return

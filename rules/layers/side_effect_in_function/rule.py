@@ -1,6 +1,7 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.fixes import tensorflow_print
+from kerascheck.semantics.places import is_off_by_default
 from kerascheck.semantics.traced import RUNS_ONCE, is_seen_compiled, side_effects
 
 
@@ -29,6 +30,7 @@ class SideEffectInFunction(Rule):
     ## When it stays silent
 
     - A `print` of shapes, settings and texts, or one that says itself that it is about tracing.
+    - A `print` under a parameter of the function that is false unless somebody asks for it.
     - Lists that live and die within the trace, and lists of `tf.Variable`s that are made in the first one.
     - A counter that only numbers what is traced, as in `name=f"copy_{self.made}"`.
     - Generators with a seed of their own (`np.random.default_rng`), which are set up once on purpose, and draws that are a `seed=`.
@@ -73,6 +75,9 @@ class SideEffectInFunction(Rule):
 
     def check(self, module):
         for effect in side_effects(module):
+            # Whoever asks for the prints calls it eagerly.
+            if effect.call is not None and effect.call.name == "builtins.print" and is_off_by_default(effect.call):
+                continue
             yield self.finding(
                 effect,
                 f"{effect.what} {effect.when}; {effect.remedy}.",

@@ -2,7 +2,7 @@ from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.fixes import unwrap
 from kerascheck.semantics.models import steps_into
-from kerascheck.semantics.values import Made
+from kerascheck.semantics.values import Instance, Made
 
 # Layers that act on the last axis only, or on each number alone, so that they need no wrapper.
 _ON_LAST_AXIS = {
@@ -52,7 +52,8 @@ class TimeDistributedDense(Rule):
     - `BatchNormalization` and `PReLU`, which have other weights or statistics without the wrapper, and `Softmax`, which reads the mask.
     - `LayerNormalization(axis=...)` and `Dropout(noise_shape=...)`, which count axes.
     - Layers of the project itself.
-    - As an info, not a warning, for few steps, for Keras 2, and for an open number of steps in a model that the file only builds.
+    - As an info, not a warning, for few steps, for Keras 2, and for an open number of steps in a model that the file only builds, or
+      behind a layer of the project itself: where the graph leaves it open there is no loop.
 
     ## Use instead
 
@@ -106,7 +107,9 @@ class TimeDistributedDense(Rule):
             few = steps and all(each is not None and each <= _MANY for each in steps)
             # A model that is compiled and not fitted is only built, for any number of steps at once where that is left open.
             models = [model for model in module.models if any(each.made is not None and each.made.node is call.node and each.shape and None in each.shape[1:2] for each in model.layers)]
-            is_built_only = bool(models) and all(model.compiles and not model.is_trained for model in models)
+            # How many steps there are may then be open in the graph, too.
+            is_left_open = bool(models) and all(model.compiles and not model.is_trained for model in models)
+            is_left_open = is_left_open or _comes_from_own_layer(module, call)
             short = layer.name.rpartition(".")[2]
             yield self.finding(
                 call,
@@ -116,7 +119,7 @@ class TimeDistributedDense(Rule):
                 because="Keras 2 folds the steps into the batch and back for it, and Keras 3 would run them one after the other."
                 if older
                 else f"In Keras 3 TimeDistributed is a loop over the steps wherever their number is known, and {short} takes sequences as they are.",
-                severity=Severity.INFO if older or few or is_built_only else Severity.WARNING,
+                severity=Severity.INFO if older or few or is_left_open else Severity.WARNING,
                 fix=unwrap(call, layer, safe=short != "Dropout"),
             )
         seen = set()
@@ -132,6 +135,16 @@ class TimeDistributedDense(Rule):
                         because="In Keras 3 each of the steps becomes operations of its own in the graph, which is traced and started piece by piece.",
                         severity=Severity.INFO,
                     )
+
+
+def _comes_from_own_layer(module, call):
+    """Whether steps of unknown number come to a wrapper from a layer of the tree, which may leave it open in the graph."""
+    for model in module.models:
+        for place, layer in enumerate(model.layers):
+            if layer.made is not None and layer.made.node is call.node and (not layer.shape or layer.shape[1] is None):
+                if any(isinstance(before.value, Instance) for before in model.layers[:place]):
+                    return True
+    return False
 
 
 def _is_convolutional(value):

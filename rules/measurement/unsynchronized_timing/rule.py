@@ -27,6 +27,7 @@ class UnsynchronizedTiming(Rule):
     ## When it stays silent
 
     - Something is called between the work and the second reading: it may read the result.
+    - What ends in strings, as by `tf.strings.join`, which are made on the CPU from the results.
     - `fit`, `evaluate`, `predict` and the other methods that wait by themselves.
     - How long the program took, as in "training took 30 s".
     - The script hides the GPUs from itself, as by `CUDA_VISIBLE_DEVICES`, or places the work on the CPU.

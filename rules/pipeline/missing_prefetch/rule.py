@@ -50,6 +50,7 @@ class MissingPrefetch(Rule):
       `image_dataset_from_directory`, `make_csv_dataset` or `tfds.load`.
     - It only feeds validation, evaluation, prediction, `adapt` or inspection, or a `take` has cut
       it to at most 32 elements; of batches the elements in them count.
+    - A strategy of `tf.distribute` is made in the program: it prefetches by itself, in the versions too that append nothing else.
     - It goes through a function that this file does not show, or is returned to one.
     - Graph code of TensorFlow 1: sessions, placeholders, estimators, `disable_eager_execution`.
 

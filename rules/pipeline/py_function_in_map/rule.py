@@ -4,7 +4,7 @@ from kerascheck.semantics.functions import display
 from kerascheck.semantics.pipelines import is_batched
 
 # What these libraries do has no TensorFlow operation to replace it.
-_WITHOUT_EQUAL = frozenset({"librosa", "soundfile", "albumentations", "imgaug", "nibabel", "pydicom", "SimpleITK", "rasterio", "h5py"})
+_WITHOUT_EQUAL = frozenset({"librosa", "soundfile", "albumentations", "imgaug", "nibabel", "pydicom", "SimpleITK", "rasterio", "h5py", "scipy", "skimage", "tifffile", "pandas"})
 # Of OpenCV, what TensorFlow does too.
 _OPENCV = "cv2."
 _WITH_EQUAL = frozenset({"cv2.imread", "cv2.imdecode", "cv2.resize", "cv2.cvtColor", "cv2.flip", "cv2.convertScaleAbs"})

@@ -97,7 +97,7 @@ class PyDatasetWorkers(Rule):
                 read = remote or next(filter(reads_file, reading), None)
                 if read is None:
                     continue
-                older = module.runtime.keras < 3
+                older = module.runtime.keras < 3 or module.program.needs_old_keras
                 yield self.finding(
                     call,
                     f"{data.cls.name} reads its batches with one worker; "

@@ -52,6 +52,7 @@ class PythonInMap(Rule):
     - Attributes that each function of the class that has them sets and reads, as if they were variables of its own, or that only functions
       read that run in the same trace.
     - What is known while tracing, such as a shape, kept in an attribute or a dictionary.
+    - A `print` under an `except`, which tells of what went wrong while tracing.
     - Random numbers drawn outside of the function, on purpose once; `np.random.seed`.
     - A script that calls `tf.data.experimental.enable_debug_mode()`.
     - The dataset is only looked at, or a `take` has cut it to at most 32 elements before.
@@ -103,6 +104,9 @@ class PythonInMap(Rule):
                 continue
             for call in op.facts.calls:
                 if call.node in reported or not _runs_once(call) or call.name == "builtins.print" and tells_of_tracing(call) and not any(map(holds_tensor, call.arguments.values())):
+                    continue
+                # What tells of an error while tracing is right to do so once.
+                if call.name == "builtins.print" and any(scope.kind == "handler" for scope in call.scope.chain()):
                     continue
                 if call.name == "builtins.object.__set__" and keeps_in_trace(module, call):
                     continue

@@ -1,6 +1,7 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.fixes import parallel_calls
+from kerascheck.semantics.pipelines import gives_few
 from kerascheck.semantics.values import UNKNOWN, constant
 
 
@@ -47,6 +48,8 @@ class SerialMap(Rule):
     - `f` is a `py_function` or `numpy_function`: it holds Python's lock, and parallel calls
       did not help (ratio 1.0). See `py-function-in-map`.
     - `f` has no state, and the options of the dataset set `experimental_optimization.map_parallelization = True`, which older versions obey, too.
+    - Two draws of `f` have one seed, as for an image and its mask: parallel calls would mix their numbers.
+    - `f` is called at most 32 times, as a `take` says, or does nothing but pick, repack and reshape where TensorFlow makes that parallel itself.
     - The map is in the function of an interleave that already runs in parallel.
     - As an info, not a warning, where nothing but picking, repacking, reshaping and changing types is done, where `tf.print` is all that is stateful, where
       a `cache` keeps what comes out, and where no training with the dataset is seen.
@@ -97,6 +100,9 @@ class SerialMap(Rule):
             given = op.parallelism
             if given is not None and constant(given) != 1 or given is UNKNOWN or op.argument(None, "synchronous") is not None:
                 continue
+            # A few calls are over before more than one runs.
+            if all(stage.input is not None and gives_few(stage.input, batches=True) for stage in op.stages):
+                continue
             # Parallel calls wait for Python's lock: py-function-in-map speaks of those.
             if not op.may_feed_training or op.facts.python_function is not None:
                 continue
@@ -111,6 +117,8 @@ class SerialMap(Rule):
                     continue
                 severity, because = Severity.WARNING, "The literal 1 keeps TensorFlow from making the map parallel by itself."
             elif state is not None:
+                if op.facts.draws_alike:
+                    continue
                 severity, because = Severity.WARNING, f"TensorFlow leaves stateful functions serial, and here {state.what}."
                 related = ((state.call, "this makes the function stateful"),)
             elif not (module.runtime.parallelizes_stateless_maps or op.rewrites.maps_on):
@@ -119,8 +127,8 @@ class SerialMap(Rule):
             elif op.rewrites.maps_stay_serial:
                 severity, because = Severity.WARNING, "The options of this dataset switch the automatic rewrite off."
             elif op.facts.known:
-                # Then older versions do it as well.
-                if op.rewrites.maps_on:
+                # Then older versions do it as well, or have nothing to do in parallel.
+                if op.rewrites.maps_on or op.facts.is_trivial:
                     continue
                 severity = Severity.INFO
                 because = "The function is stateless, so TensorFlow 2.6 and later make this map parallel themselves; older versions do not."

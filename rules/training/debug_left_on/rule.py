@@ -27,7 +27,9 @@ _ARGUMENT = {
     "tensorflow.config.experimental.set_synchronous_execution": None,
 }
 _EAGER = frozenset({"tensorflow.config.run_functions_eagerly", "tensorflow.data.experimental.enable_debug_mode"})
+_SHAPING = frozenset({"set_shape", "ensure_shape", "reshape"})
 _WHEN_REPAIRED = "remove it when what it hides is repaired: variables that are made, or tensors that are asked for their values, in compiled code."
+_WHEN_SHAPED = "remove it when the tensors of the py_function have their shapes, by tf.ensure_shape."
 # What compile takes in Keras 2 or 3.
 _OF_KERAS = frozenset(
     "optimizer loss loss_weights metrics weighted_metrics run_eagerly steps_per_execution jit_compile auto_scale_loss sample_weight_mode target_tensors distribute pss_evaluation_shards".split()
@@ -65,7 +67,8 @@ class DebugLeftOn(Rule):
     - Under an `if` on a flag, an argument or the environment, unless all training stands under it too, and where the value is a variable.
     - Switches that are turned off, and calls that the program takes back somewhere by `False`.
     - The calls in a program that trains nothing, or nothing behind them, and `run_functions_eagerly` where no function is seen to be compiled.
-    - An info without a fix, where compiled code makes variables or asks tensors for their values: the program needs the switch until that is repaired.
+    - An info without a fix, where the data comes from a `py_function` or `numpy_function` without `set_shape` or `ensure_shape`, for which `fit`
+      raises in a graph; and where compiled code makes variables or asks tensors for their values: the program needs the switch until that is repaired.
       Not for what is behind a question whether it is made already.
     - A model that is compiled to be run by `predict` or `predict_on_batch`, and that nothing in the program may fit: its layers can be read
       on the way. One in a notebook that never fits, evaluates or predicts with it.
@@ -152,10 +155,11 @@ class DebugLeftOn(Rule):
                 yield self._attribute(module, call, "run_eagerly = True", delete_statement(call))
 
     def _attribute(self, module, place, written, fix):
-        needed = cannot_be_compiled(module)
+        shapeless = _takes_any_shape(module)
+        needed = shapeless or cannot_be_compiled(module)
         return self.finding(
             place,
-            f"{written} makes every step run operation by operation in Python; {_WHEN_REPAIRED if needed else 'remove it.'}",
+            f"{written} makes every step run operation by operation in Python; {_WHEN_SHAPED if shapeless else _WHEN_REPAIRED if needed else 'remove it.'}",
             because=_COST,
             severity=Severity.INFO if needed else Severity.WARNING,
             fix=None if needed else fix,
@@ -165,6 +169,14 @@ class DebugLeftOn(Rule):
 def _calls_nothing_compiled(module):
     """Whether nothing runs that the switch could make eager: neither a function of ``tf.function`` nor a fit."""
     return module.program.steps_eagerly and not any(call.scope.traced_by() == "tf.function" for call in module.run.calls)
+
+
+def _takes_any_shape(module):
+    """Whether data comes from a Python function without a shape: fit raises for it in a graph (as_list() of an unknown TensorShape, tried with Keras 3.15)."""
+    return any(
+        op.feeds_training and op.facts.python_function is not None and not any((call.name or call.attribute or "").rpartition(".")[2] in _SHAPING for call in op.facts.calls)
+        for op in module.pipelines.operations("map")
+    )
 
 
 def _literal(compiled):

@@ -55,6 +55,7 @@ class EagerTrainStep(Rule):
       for somebody who watches (`plt.pause`, `plt.show`).
     - The loops around it make at most 10 turns in total, as literals tell. Up to 1,000 it is an info, which takes seconds; up to 100 tracing takes about as long.
     - It calls a model of `tf.saved_model.load` or `hub.load`, which is compiled already. Where it calls another `tf.function`, or the `call` of the model is one, it is an info.
+    - The program switches compiled code off, as by `tf.config.run_functions_eagerly(True)`: an info.
     - It changes what goes into a model, as a picture that excites a neuron, and leaves the weights: an info, for most such loops are short.
     - A library that cannot be seen is handed the model or a function under the tape, as solvers of differential equations are: an info.
     - A function of the same name is compiled elsewhere in the file: the two are there to be compared. Not where it only takes the place
@@ -125,7 +126,7 @@ class EagerTrainStep(Rule):
                 )
                 + (f" In {step.turns:.0f} steps that is about what tracing takes." if step.turns <= SHORT_LOOP else ""),
                 # Whoever has a mode for it, or says why it is not compiled, knows that it is slow.
-                severity=Severity.INFO if step.turns <= _A_FEW_SECONDS or step.is_by_hand or step.moves_inputs or step.is_run_by_others or step.is_compiled_in_part or asks_for_mode(step.update.scope) or _cannot_be_compiled(step) else Severity.WARNING,
+                severity=Severity.INFO if step.turns <= _A_FEW_SECONDS or module.program.runs_eagerly or step.is_by_hand or step.moves_inputs or step.is_run_by_others or step.is_compiled_in_part or asks_for_mode(step.update.scope) or _cannot_be_compiled(step) else Severity.WARNING,
                 fix=compile_step(step.module, step.node) if step.is_function and not step.needs_python and not makes and not step.takes_optimizers else None,
                 related=((step.update, "the weights are updated here"), (step.loop, "in this loop")),
             )

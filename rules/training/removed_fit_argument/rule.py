@@ -1,3 +1,5 @@
+import re
+
 import libcst as cst
 
 from kerascheck.finding import Severity
@@ -5,6 +7,9 @@ from kerascheck.rule import Rule
 from kerascheck.semantics.fixes import drop_argument, replace_generator_method
 from kerascheck.semantics.places import Place, handles_versions
 from kerascheck.semantics.values import Made, options_of
+
+# A copy of Keras 2 in every TensorFlow.
+_FROZEN = re.compile(r"^\s*(?:import|from)\s+tensorflow\.python\.keras\b", re.M)
 
 
 class RemovedFitArgument(Rule):
@@ -34,7 +39,7 @@ class RemovedFitArgument(Rule):
     ## When it stays silent
 
     - The arguments in the constructor of a `PyDataset`.
-    - Keras 2: `tf_keras`, models or layers of `tensorflow.python.keras`, or a project that pins Keras below 3 or TensorFlow below 2.16;
+    - Keras 2: `tf_keras`, models or layers of `tensorflow.python.keras`, or anything of it beside a model that comes from elsewhere, or a project that pins Keras below 3 or TensorFlow below 2.16;
       programs that switch eager execution off, which Keras 3 needs; models that another module makes so.
     - Arguments of Keras 1 in the file, such as `nb_epoch` or `border_mode`: it does not meet Keras 3 as it is.
     - Methods of other classes, and models that override `fit` with such a parameter.
@@ -92,7 +97,7 @@ class RemovedFitArgument(Rule):
         if module.runtime.keras < 3 or module.program.chooses_legacy_keras:
             return
         for call in module.program.model_calls("fit_generator", "evaluate_generator", "predict_generator"):
-            if _is_made_by_old_keras(call.receiver):
+            if _is_made_by_old_keras(call):
                 continue
             # A name that stands for one of two methods was chosen by a version.
             if not handles_versions(call.scope) and isinstance(call.node.func, cst.Attribute) and call.node.func.attr.value == call.attribute:
@@ -104,7 +109,7 @@ class RemovedFitArgument(Rule):
                     fix=replace_generator_method(call, new),
                 )
         for call in module.program.model_calls("fit", "evaluate", "predict"):
-            if handles_versions(call.scope) or _is_made_by_old_keras(call.receiver):
+            if handles_versions(call.scope) or _is_made_by_old_keras(call):
                 continue
             for name in ("workers", "use_multiprocessing", "max_queue_size"):
                 if (argument := call.arguments.nodes.get(name)) is not None:
@@ -116,7 +121,7 @@ class RemovedFitArgument(Rule):
                     )
 
 
-def _is_made_by_old_keras(model):
-    """Whether another module makes a model, and imports what Keras 3 is not."""
-    made = [option.call for option in options_of(model) if isinstance(option, Made) and option.call is not None]
-    return any(call.module.runtime.keras < 3 for call in made)
+def _is_made_by_old_keras(call):
+    """Whether another module makes the model of a call, and imports what Keras 3 is not; of a model that comes from elsewhere, whether this one does."""
+    made = [option.call for option in options_of(call.receiver) if isinstance(option, Made) and option.call is not None]
+    return any(each.module.runtime.keras < 3 for each in made) or not made and call.module.mentions(_FROZEN)
