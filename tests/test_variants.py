@@ -151,6 +151,10 @@ COUNTED = "class Steps({}):\n    def __init__(self):\n        self.steps = {}\n 
         ("KC411", SAVED + "model.save('a.keras')\nmodel = keras.models.load_model('a.keras')\nmodel.save('b.keras')\nmodel = keras.models.load_model('b.keras')\nmodel.fit(x, y, epochs=9)\n", [11]),
         ("KC411", SAVED + "model.save('a.keras')\nmodel = keras.models.load_model('c.keras')\nmodel.fit(x, y, epochs=9)\n", []),
         ("KC411", SAVED + "model.fit(x, y, batch_size=64, callbacks=[keras.callbacks.ModelCheckpoint('a.keras')])\nmodel = keras.models.load_model('a.keras')\nmodel.fit(x, y, epochs=9)\n", [9]),
+        # A strategy that nothing enters, one that a tuner does, and a scope.
+        ("KC505", "strategy = tf.distribute.MirroredStrategy()\n" + MODEL + "model.fit(x, y)\n", []),
+        ("KC505", "import keras_tuner\ntuner = keras_tuner.RandomSearch(build, distribution_strategy=tf.distribute.MirroredStrategy())\n" + MODEL + "model.fit(x, y)\n", [6]),
+        ("KC505", "strategy = tf.distribute.MirroredStrategy()\nwith strategy.scope():\n    pass\n" + MODEL + "model.fit(x, y)\n", [5]),
         ("KC107", TESTED.format("assert which == Kind.TEST"), []),
         ("KC107", TESTED.format("assert which == Kind.TRAIN"), [7]),
         ("KC107", "if __name__ == '__main__':\n    train = tf.data.Dataset.range(9).map(lambda x: tf.numpy_function(np.sin, [x], tf.float32)).batch(3)\n", []),

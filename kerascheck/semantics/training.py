@@ -349,16 +349,18 @@ class Program:
         return "keras.layers.Dense" in layers and layers <= _LIGHT_LAYERS and not self.has_large_layers
 
     @cached_property
+    def runs_functions_eagerly(self) -> bool:
+        """``tf.config.run_functions_eagerly(True)`` is called under no condition."""
+        return any(constant(call.argument(0, "run_eagerly")) is True and not is_guarded(call.scope) for call in self._run.calls if call.name == "tensorflow.config.run_functions_eagerly")
+
+    @cached_property
     def runs_eagerly(self) -> bool:
-        """A switch that makes compiled code run eagerly is on under no condition."""
+        """A switch that makes compiled code run eagerly is on under no condition: that, or one of a model."""
         for call in self._run.calls:
-            if is_guarded(call.scope):
-                continue
-            switch = {"run_functions_eagerly": call.argument(0, "run_eagerly"), "compile": call.argument(None, "run_eagerly"), "run_eagerly": call.argument(1)}
-            name = "run_functions_eagerly" if call.name == "tensorflow.config.run_functions_eagerly" else call.attribute
-            if constant(switch.get(name or "")) is True:
+            switch = {"compile": call.argument(None, "run_eagerly"), "run_eagerly": call.argument(1)}
+            if constant(switch.get(call.attribute or "")) is True and not is_guarded(call.scope):
                 return True
-        return False
+        return self.runs_functions_eagerly
 
     @cached_property
     def steps_eagerly(self) -> bool:

@@ -32,7 +32,7 @@ class SingleDeviceStrategy(Rule):
     - It is made under a condition, or with a list of devices.
     - The program mentions `num_replicas_in_sync`, several or numbers of GPUs, several workers, logical devices or cross-device
       operations: it is written for several.
-    - Its scope is not entered.
+    - Its scope is not entered, and it is not given as `distribution_strategy`, as to a tuner.
     - No model is fitted, Keras 2, or another backend than TensorFlow.
 
     ## Use instead
@@ -72,8 +72,9 @@ class SingleDeviceStrategy(Rule):
     def check(self, module):
         if module.runtime.keras < 3 or module.runtime.backend != "tensorflow" or not any(module.program.model_calls("fit")):
             return
-        # Without a scope nothing belongs to it.
-        if module.mentions(_SEVERAL) or not any(call.name == "tensorflow.distribute.Strategy.scope" for call in module.run.calls):
+        # Without a scope nothing belongs to it, unless somebody else enters it.
+        used = any(call.name == "tensorflow.distribute.Strategy.scope" or "distribution_strategy" in call.arguments.keywords for call in module.run.calls)
+        if module.mentions(_SEVERAL) or not used:
             return
         for call in unconditional_mirrors(module):
             yield self.finding(
