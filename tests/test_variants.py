@@ -23,6 +23,7 @@ FLOWED = "from tensorflow.keras.preprocessing.image import ImageDataGenerator\nf
 IMAGES = "import cv2\nmodel = keras.Sequential([layers.Conv2D(8, 3)])\nmodel.compile('adam', 'mse')\nimages = []\nfor path in names():\n    images.append(cv2.resize(cv2.imread(path), {}))\nmodel.fit(np.array(images), y)\n"
 SHAPELESS = "def read(x):\n    y = tf.py_function(np.sin, [x], tf.float32)\n    {}\n    return y, x\nmodel = keras.Sequential([layers.Dense(1)])\nmodel.compile('adam', 'mse', run_eagerly=True)\nmodel.fit(tf.data.Dataset.range(99).map(read).batch(9))\n"
 SAVED = "model = keras.Sequential([layers.Dense(30, input_shape=[8]), layers.Dense(1)])\nmodel.compile('sgd', 'mse')\n"
+TABLE = "import pandas as pd\nfrom tensorflow.keras.preprocessing.image import ImageDataGenerator\ndf, gen = pd.read_csv('/content/drive/MyDrive/a.csv'), ImageDataGenerator()\nmodel = keras.Sequential([layers.Conv2D(8, 3)])\nmodel.compile('adam', 'mse')\nmodel.fit(gen.flow_from_dataframe({}))\n"
 TINY = "net = Net()\nnet.compile('adam', 'mse')\nnet.fit(np.ones((64000, 9)), np.ones((64000, 1)), epochs=20, batch_size={})\n"
 STEPS = "def step(x):\n    with tf.GradientTape() as tape:\n        loss = tf.reduce_sum(model(x))\n    optimizer.apply_gradients(zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables))\n    return loss\n"
 EPOCHS = MODEL + "import time\noptimizer = keras.optimizers.SGD()\n" + STEPS + "for epoch in range(100):\n    start = time.time()\n    for x in load():\n        loss = step(x)\n{}    print(time.time() - start)\n"
@@ -132,7 +133,6 @@ COUNTED = "class Steps({}):\n    def __init__(self):\n        self.steps = {}\n 
         ("KC101", MAPPED_BY.format("(layers.RandomFlip(seed=7)(x), layers.RandomFlip(seed=8)(x))", ""), [6]),
         ("KC101", MAPPED_BY.format("x + tf.random.uniform([])", ".batch(32).take(5).repeat(2)"), []),
         ("KC101", MAPPED_BY.format("x + tf.random.uniform([])", ".batch(32).take(50).repeat(2)"), [6]),
-        ("KC101", MAPPED_BY.format("(x, x)", ""), []),
         ("KC114", "import keras_cv\naug = keras_cv.layers.RandAugment(value_range=(0, 255))\nds = tf.data.Dataset.from_tensor_slices(load()).map(lambda x, y: (aug(x), y)).cache().batch(8)\nmodel = keras.Sequential([layers.Dense(1)])\nmodel.compile('adam', 'mse')\nmodel.fit(ds, epochs=3)\n", [7]),
         # A generator of images behind a dataset.
         ("KC111", FLOWED.format("lambda: flow"), [6]),
@@ -155,6 +155,10 @@ COUNTED = "class Steps({}):\n    def __init__(self):\n        self.steps = {}\n 
         ("KC505", "strategy = tf.distribute.MirroredStrategy()\n" + MODEL + "model.fit(x, y)\n", []),
         ("KC505", "import keras_tuner\ntuner = keras_tuner.RandomSearch(build, distribution_strategy=tf.distribute.MirroredStrategy())\n" + MODEL + "model.fit(x, y)\n", [6]),
         ("KC505", "strategy = tf.distribute.MirroredStrategy()\nwith strategy.scope():\n    pass\n" + MODEL + "model.fit(x, y)\n", [5]),
+        # A table of files on a drive, and a table that lies there itself.
+        ("KC123", TABLE.format("df, directory='/content/drive/MyDrive/images'"), [10]),
+        ("KC123", TABLE.format("pd.DataFrame({'file': np.array(['/content/drive/MyDrive/a.jpg'])})"), [10]),
+        ("KC123", TABLE.format("df"), []),
         ("KC107", TESTED.format("assert which == Kind.TEST"), []),
         ("KC107", TESTED.format("assert which == Kind.TRAIN"), [7]),
         ("KC107", "if __name__ == '__main__':\n    train = tf.data.Dataset.range(9).map(lambda x: tf.numpy_function(np.sin, [x], tf.float32)).batch(3)\n", []),

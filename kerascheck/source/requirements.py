@@ -35,6 +35,9 @@ _CONDA = re.compile(r"\s*(?:[\w-]+::)?([A-Za-z][\w.-]*)\s*([^#]*)")
 _EXPORTED = re.compile(r"[A-Za-z][\w.-]*=\d[^=\s]*=[^=\s]+")
 _UPPER = re.compile(r"(?:===?|~=|<=?)\s*\d")
 _SCRIPT = re.compile(r"(?m)^# /// script[ \t]*\r?\n((?:#(?: .*)?\r?\n)+?)# ///[ \t\r]*$")
+# The magic by which notebooks on Colab chose TensorFlow 1, as long as it was there.
+_COLAB_1 = re.compile(r"(?m)^[ \t]*%tensorflow_version[ \t]+1\b")
+_ASIDE = re.compile(r"\..*|docs?|tests?|examples?|benchmarks?|tools?|scripts?", re.I)
 _FOLDERS = frozenset({"requirements", "docker", ".docker", "conda"})
 _VERSION = re.compile(r"\d+(?:\.\d+)*")
 
@@ -44,7 +47,8 @@ def pinned_versions(path: str | os.PathLike[str]) -> dict[str, str]:
 
     The nearest folder upwards whose requirements files, pyproject.toml, Pipfile, setup.cfg, setup.py,
     conda environments or Dockerfile name a bounded version decides; where its own files do not
-    name TensorFlow, also those in a folder of it named requirements, docker or conda. Of two
+    name TensorFlow, also those in a folder of it named requirements, docker or conda, and for a
+    repository those in the only other folder of it that has some. Of two
     bounds in one folder the newer one counts, under which TensorFlow repairs more by itself. TensorFlow
     is not newer than its last release for the newest Python, and for the newest NumPy, that such a file
     allows. What cannot be read is left out.
@@ -82,7 +86,8 @@ def script_versions(text: str) -> dict[str, str]:
 
 def command_versions(commands: str) -> dict[str, str]:
     """The same for what the commands of a notebook or a Dockerfile install."""
-    return _pinned(_installed(commands))
+    chosen = [("tensorflow", "<2")] if _COLAB_1.search(commands) else []
+    return _pinned([*chosen, *_installed(commands)])
 
 
 def _installed(commands: str) -> Iterator[tuple[str, str]]:
@@ -185,12 +190,24 @@ def _stated(folder: str) -> tuple[tuple[str, str], ...]:
     stated = list(_requirements(Path(folder)))
     if not any(_package(name) for name, _ in stated):
         stated += (pair for kept in _kept_in(folder) for pair in _requirements(kept))
+    # What a project's only part needs is what its notebooks beside it are for.
+    if not any(_package(name) for name, _ in stated) and os.path.exists(os.path.join(folder, ".git")):
+        parts = [list(_requirements(part)) for part in _folders_in(folder)]
+        named = [part for part in parts if any(_package(name) for name, _ in part)]
+        stated += named[0] if len(named) == 1 else []
     return tuple(stated)
 
 
 def _kept_in(folder: str) -> list[Path]:
     try:
         return [Path(folder, name) for name in sorted(os.listdir(folder)) if name.lower() in _FOLDERS]
+    except OSError:
+        return []
+
+
+def _folders_in(folder: str) -> list[Path]:
+    try:
+        return [Path(entry.path) for entry in sorted(os.scandir(folder), key=lambda entry: entry.name) if entry.is_dir() and not _ASIDE.fullmatch(entry.name)]
     except OSError:
         return []
 

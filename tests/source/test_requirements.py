@@ -113,6 +113,8 @@ def test_requirements_tell_by_a_mark_how_they_are_encoded(tmp_path, encoding, pi
         (["# !pip install tensorflow==2.5\nx = 1"], {}),
         (["print('pip install tensorflow==2.5')"], {}),
         (["!pip install -U tensorflow"], {}),
+        (["%tensorflow_version 1.x\nimport tensorflow"], {"tensorflow": "<2"}),
+        (["%tensorflow_version 2.x\nimport tensorflow"], {}),
     ],
 )
 def test_versions_that_a_notebook_installs(cells, pins):
@@ -128,6 +130,26 @@ def test_the_newest_python_counts_and_a_nearer_one_bounds_what_is_above(tmp_path
     (tmp_path / "part" / "setup.py").write_text("setup(python_requires='<3.8')")
     assert pinned_versions(tmp_path / "train.py") == {}
     assert pinned_versions(tmp_path / "part" / "train.py") == {"tensorflow": "<2.12"}
+
+
+def test_a_notebook_beside_the_only_part_of_a_project_is_for_what_that_needs(tmp_path):
+    for part in (".git", "src", "docs"):
+        (tmp_path / part).mkdir()
+    (tmp_path / "src" / "requirements.txt").write_text("tensorflow==2.7.0\n")
+    assert pinned_versions(tmp_path / "train.ipynb") == {"tensorflow": "==2.7.0"}
+
+
+def test_several_parts_say_nothing_of_what_stands_beside_them(tmp_path):
+    for part, version in (("one", "2.7"), ("two", "2.15")):
+        (tmp_path / part).mkdir()
+        (tmp_path / part / "requirements.txt").write_text(f"tensorflow=={version}\n")
+    (tmp_path / ".git").mkdir()
+    assert pinned_versions(tmp_path / "train.ipynb") == {}
+
+
+def test_pipfiles_pin_too(tmp_path):
+    (tmp_path / "Pipfile").write_text('[packages]\ntensorflow = "==2.7.0"\nkeras = {version = "==2.7.*"}\n[dev-packages]\ntf-keras = "==2.15"\n[requires]\npython_version = "3.8"\n')
+    assert pinned_versions(tmp_path / "train.py") == {"tensorflow": "==2.7.0", "keras": "==2.7.*"}
 
 
 def test_the_newer_of_two_bounds_counts(tmp_path):

@@ -620,7 +620,7 @@ class Statements:
         trips = self._trips(iterable)
         if trips is None and written is not None:
             trips = written_trips(written)
-        most, cut = _most(iterable), _broken_off_at(node.body) if isinstance(node, (cst.For, cst.While)) else None
+        most, cut = _most(iterable), _broken_off_at(node) if isinstance(node, (cst.For, cst.While)) else None
         if cut is not None and cut < (trips if trips is not None else most if most is not None else cut + 1):
             trips, most = None, cut
         loop = Scope("loop", self.scope, self.module, node, value=iterable, trips=trips, most=most)
@@ -820,8 +820,9 @@ def _expects_error(manager: cst.BaseExpression) -> bool:
     return "raises" in dotted_name(function).rpartition(".")[2].lower()
 
 
-def _broken_off_at(body: cst.BaseSuite) -> int | None:
+def _broken_off_at(loop: cst.For | cst.While) -> int | None:
     """The turn at which a loop is left by ``if len(kept) == 100: break`` or ``if count > 100: break``, for a list or a number that grows in each; None elsewhere."""
+    body = loop.body
     statements = [each for line in body.body for each in (line.body if isinstance(line, cst.SimpleStatementLine) else [line])]
     calls = [each.value for each in statements if isinstance(each, cst.Expr) and isinstance(each.value, cst.Call) and isinstance(each.value.func, cst.Attribute)]
     lists = {call.func.value.value for call in calls if call.func.attr.value == "append" and isinstance(call.func.value, cst.Name)}
@@ -829,6 +830,10 @@ def _broken_off_at(body: cst.BaseSuite) -> int | None:
         each.target.value for each in statements
         if isinstance(each, cst.AugAssign) and isinstance(each.operator, cst.AddAssign) and isinstance(each.target, cst.Name) and isinstance(each.value, cst.Integer)
     }  # fmt: skip
+    if isinstance(loop, cst.For) and isinstance(loop.iter, cst.Call) and len(loop.iter.args) == 1 and isinstance(loop.target, cst.Tuple):
+        first = loop.target.elements[0].value
+        if dotted_name(loop.iter.func) == "enumerate" and isinstance(first, cst.Name):
+            numbers.add(first.value)
     for each in statements:
         test = each.test if isinstance(each, cst.If) else None
         if not isinstance(test, cst.Comparison) or not isinstance(test.comparisons[0].operator, (cst.Equal, cst.GreaterThan, cst.GreaterThanEqual)):

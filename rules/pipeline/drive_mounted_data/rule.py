@@ -5,6 +5,7 @@ from kerascheck.rule import Rule
 from kerascheck.semantics.arrays import ingredients
 from kerascheck.semantics.values import Const
 
+_TABLE = re.compile(r"\.(?:csv|tsv|txt|json|xlsx?|pkl|pickle|parquet|feather|h5|np[yz])$", re.I)
 _REMOTE = re.compile(r"(?:\.?/?(?:content/)?g?drive/(?:My ?Drive|Shareddrives)\b|/content/g?drive/|/gdrive/|gs://|s3://)")
 _DIRECTORIES = (
     "keras.utils.image_dataset_from_directory", "keras.utils.audio_dataset_from_directory", "keras.utils.text_dataset_from_directory",
@@ -69,12 +70,18 @@ class DriveMountedData(Rule):
     code = "KC123"
     name = "drive-mounted-data"
     severity = Severity.INFO
-    triggers = ("_dataset_from_directory", "flow_from_directory", "list_files", "from_tensor_slices")
+    triggers = ("_dataset_from_directory", "flow_from_directory", "flow_from_dataframe", "list_files", "from_tensor_slices")
     loss_tolerance = 1e-4
 
     def check(self, module):
         for flow in module.image_flows:
-            if flow.attribute == "flow_from_directory" and (path := _remote(flow.argument(0, "directory"))) is not None:
+            place = {"flow_from_directory": 0, "flow_from_dataframe": 1}.get(flow.attribute)
+            path = _remote(flow.argument(place, "directory")) if place is not None else None
+            if path is None and place == 1:
+                # The table may hold the whole paths. That it lies there itself says nothing.
+                path = _remote(flow.argument(0, "dataframe"))
+                path = None if path is not None and _TABLE.search(path) else path
+            if path is not None:
                 yield self._told(flow, path)
         for op in module.pipelines.operations(*_DIRECTORIES):
             if not op.feeds_training or op.followed_by(module.pipelines, "cache", "snapshot"):

@@ -49,7 +49,7 @@ class SerialMap(Rule):
       did not help (ratio 1.0). See `py-function-in-map`.
     - `f` has no state, and the options of the dataset set `experimental_optimization.map_parallelization = True`, which older versions obey, too.
     - Two draws of `f` have one seed, as for an image and its mask: parallel calls would mix their numbers.
-    - `f` is called at most 32 times, as a `take` says, or does nothing but pick, repack and reshape where TensorFlow makes that parallel itself.
+    - `f` is called at most 32 times, as a `take` says.
     - The map is in the function of an interleave that already runs in parallel.
     - As an info, not a warning, where nothing but picking, repacking, reshaping and changing types is done, where `tf.print` is all that is stateful, where
       a `cache` keeps what comes out, and where no training with the dataset is seen.
@@ -127,8 +127,8 @@ class SerialMap(Rule):
             elif op.rewrites.maps_stay_serial:
                 severity, because = Severity.WARNING, "The options of this dataset switch the automatic rewrite off."
             elif op.facts.known:
-                # Then older versions do it as well, or have nothing to do in parallel.
-                if op.rewrites.maps_on or op.facts.is_trivial:
+                # Then older versions do it as well.
+                if op.rewrites.maps_on:
                     continue
                 severity = Severity.INFO
                 because = "The function is stateless, so TensorFlow 2.6 and later make this map parallel themselves; older versions do not."
