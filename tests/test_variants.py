@@ -24,6 +24,9 @@ IMAGES = "import cv2\nmodel = keras.Sequential([layers.Conv2D(8, 3)])\nmodel.com
 SHAPELESS = "def read(x):\n    y = tf.py_function(np.sin, [x], tf.float32)\n    {}\n    return y, x\nmodel = keras.Sequential([layers.Dense(1)])\nmodel.compile('adam', 'mse', run_eagerly=True)\nmodel.fit(tf.data.Dataset.range(99).map(read).batch(9))\n"
 SAVED = "model = keras.Sequential([layers.Dense(30, input_shape=[8]), layers.Dense(1)])\nmodel.compile('sgd', 'mse')\n"
 TABLE = "import pandas as pd\nfrom tensorflow.keras.preprocessing.image import ImageDataGenerator\ndf, gen = pd.read_csv('/content/drive/MyDrive/a.csv'), ImageDataGenerator()\nmodel = keras.Sequential([layers.Conv2D(8, 3)])\nmodel.compile('adam', 'mse')\nmodel.fit(gen.flow_from_dataframe({}))\n"
+SAMPLES = "model = keras.Sequential([layers.Dense(1)])\nmodel.compile('adam', 'mse')\nmodel.fit(x, y)\nfor i, each in enumerate(load()):\n    if {}\n    show(model.predict(each))\n"
+FED_BACK = "class Net(keras.Model):\n    def __init__(self):\n        self.cell = layers.LSTMCell(8)\n        self.warm = layers.RNN(self.cell, return_state=True)\n    def call(self, x):\n        x, *state = self.warm(x)\n        {}\n        return x\nnet = Net()\n"
+SPLIT = "ds = tf.data.Dataset.from_tensor_slices(load()){}.cache()\nmodel = keras.Sequential([layers.Dense(1)])\nmodel.compile('adam', 'mse')\nmodel.fit({}.batch(8), epochs=9)\n"
 TINY = "net = Net()\nnet.compile('adam', 'mse')\nnet.fit(np.ones((64000, 9)), np.ones((64000, 1)), epochs=20, batch_size={})\n"
 STEPS = "def step(x):\n    with tf.GradientTape() as tape:\n        loss = tf.reduce_sum(model(x))\n    optimizer.apply_gradients(zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables))\n    return loss\n"
 EPOCHS = MODEL + "import time\noptimizer = keras.optimizers.SGD()\n" + STEPS + "for epoch in range(100):\n    start = time.time()\n    for x in load():\n        loss = step(x)\n{}    print(time.time() - start)\n"
@@ -159,6 +162,18 @@ COUNTED = "class Steps({}):\n    def __init__(self):\n        self.steps = {}\n 
         ("KC123", TABLE.format("df, directory='/content/drive/MyDrive/images'"), [10]),
         ("KC123", TABLE.format("pd.DataFrame({'file': np.array(['/content/drive/MyDrive/a.jpg'])})"), [10]),
         ("KC123", TABLE.format("df"), []),
+        # Samples of the first examples.
+        ("KC405", SAMPLES.format("i > 8: break"), []),
+        ("KC405", SAMPLES.format("i > 8: continue"), []),
+        ("KC405", SAMPLES.format("i == 8: continue"), [10]),
+        ("KC405", SAMPLES.format("k > 8: break"), [10]),
+        # A cell that is called by itself, and a layer beside the cell.
+        ("KC208", FED_BACK.format("x, state = self.cell(x, state)"), []),
+        ("KC208", FED_BACK.format("x = self.rest(x)"), [8]),
+        ("KC208", "layer = layers.RNN(layers.LSTMCell(8)) if plain else layers.LSTM(8)\n", []),
+        # The order decides what is held out.
+        ("KC114", SPLIT.format(".shuffle(9)", "ds.skip(10)"), []),
+        ("KC114", SPLIT.format(".shuffle(9)", "ds"), [5]),
         ("KC107", TESTED.format("assert which == Kind.TEST"), []),
         ("KC107", TESTED.format("assert which == Kind.TRAIN"), [7]),
         ("KC107", "if __name__ == '__main__':\n    train = tf.data.Dataset.range(9).map(lambda x: tf.numpy_function(np.sin, [x], tf.float32)).batch(3)\n", []),

@@ -208,6 +208,11 @@ def _asks_for_held_out(test: cst.BaseExpression) -> bool:
     return _HELD_OUT.search(name) is not None
 
 
+def _is_kept_in_memory(stage: Stage) -> bool:
+    """Whether a cache without a file gives what an earlier epoch has made."""
+    return stage.name == "cache" and stage.argument(0, "filename") is None
+
+
 def _only_arranges(stage: Stage) -> bool:
     """Whether an operation only slices arrays in memory, or brings what it gets into order and into batches: that takes next to no time."""
     return stage.name in ("batch", "shuffle", "repeat", "cache", "take", "skip", "with_options", "enumerate") or stage.name.endswith((".from_tensor_slices", ".from_tensors", ".range"))
@@ -470,7 +475,7 @@ class Pipelines:
                 # tf.distribute appends one to each dataset, and buffers for each device (input_lib.py).
                 if self._module.program.distributes:
                     continue
-                because, costs = f"TensorFlow {runtime.tensorflow_version} adds no prefetch by itself.", not all(map(_only_arranges, upstream))
+                because, costs = f"TensorFlow {runtime.tensorflow_version} adds no prefetch by itself.", not all(map(_only_arranges, upstream)) and not _is_kept_in_memory(last)
             elif self.rewrites(last).no_prefetch:
                 because, costs = "The options of this dataset switch the automatic prefetch off.", True
             else:

@@ -821,7 +821,7 @@ def _expects_error(manager: cst.BaseExpression) -> bool:
 
 
 def _broken_off_at(loop: cst.For | cst.While) -> int | None:
-    """The turn at which a loop is left by ``if len(kept) == 100: break`` or ``if count > 100: break``, for a list or a number that grows in each; None elsewhere."""
+    """The turn at which a loop is left by ``if len(kept) == 100: break`` or ``if count > 100: break``, or passed over by ``continue``, for a list or a number that grows in each; None elsewhere."""
     body = loop.body
     statements = [each for line in body.body for each in (line.body if isinstance(line, cst.SimpleStatementLine) else [line])]
     calls = [each.value for each in statements if isinstance(each, cst.Expr) and isinstance(each.value, cst.Call) and isinstance(each.value.func, cst.Attribute)]
@@ -844,7 +844,9 @@ def _broken_off_at(loop: cst.For | cst.While) -> int | None:
             given = test.left.args[0].value
             counted = isinstance(given, cst.Name) and given.value in lists
         last = each.body.body[-1] if each.body.body else None
-        leaves = isinstance(last, cst.Break) or isinstance(last, cst.SimpleStatementLine) and isinstance(last.body[-1], cst.Break)
+        last = last.body[-1] if isinstance(last, cst.SimpleStatementLine) else last
+        # What follows is passed over from then on, too.
+        leaves = isinstance(last, cst.Break) or isinstance(last, cst.Continue) and not isinstance(test.comparisons[0].operator, cst.Equal)
         if counted and leaves and isinstance(limit, cst.Integer) and not _is_set_anew(test.left, body):
             return limit.evaluated_value + 1
     return None

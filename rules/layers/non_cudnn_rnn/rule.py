@@ -1,3 +1,5 @@
+import re
+
 import libcst as cst
 
 from kerascheck.finding import Severity
@@ -31,6 +33,7 @@ def _reasons(call):
         yield f"recurrent_dropout={dropout.value!r}"
     if isinstance(cudnn := call.argument(None, "use_cudnn"), Const) and cudnn.value is False:
         yield "use_cudnn=False"
+_FUSED = re.compile(r"\b(?:LSTM|GRU)\(")
 
 
 class NonCudnnRnn(Rule):
@@ -62,7 +65,7 @@ class NonCudnnRnn(Rule):
 
     - Arguments whose values the file does not tell: variables, parameters, `**options`.
     - Sequences of one step, where the shape of the input tells.
-    - `RNN` with a cell under a condition that speaks of cuDNN: it is the other choice.
+    - `RNN` with a cell under a condition that speaks of cuDNN, or whose other branch makes the layer itself: it is the other choice.
     - `dropout`, `go_backwards` and `Bidirectional`, which cuDNN allows.
     - `SimpleRNN`, `ConvLSTM2D`, own cells and stacked cells, which cuDNN does not know.
     - A cell that is also called by itself, one step at a time, or that another RNN has, and so shares its weights.
@@ -131,7 +134,7 @@ class NonCudnnRnn(Rule):
             shared = not made.issuperset(call.scope.loops()) or any(
                 other.attribute == "__call__" and other.receiver is cell or other.name == "keras.layers.RNN" and other.node is not call.node and other.argument(0, "cell") is cell
                 for other in module.run.calls
-            )
+            ) or _is_called(call)
             if not _chooses(call) and isinstance(cell, Made) and cell.name in ("keras.layers.LSTMCell", "keras.layers.GRUCell") and not shared:
                 layer = cell.name.rpartition(".")[2].removesuffix("Cell")
                 yield self.finding(
@@ -143,6 +146,19 @@ class NonCudnnRnn(Rule):
 
 
 def _chooses(call):
-    """Whether a condition that speaks of cuDNN chooses the layer, also one that a call of the program decides."""
+    """Whether a condition that speaks of cuDNN chooses the layer, also one that a call of the program decides, or one whose other branch makes the layer itself."""
     tree = call.module.tree
-    return any(isinstance(outer, (cst.If, cst.IfExp)) and "cudnn" in tree.code_of(outer.test).lower() for outer in tree.ancestors(call.node))
+    for outer in tree.ancestors(call.node):
+        if isinstance(outer, (cst.If, cst.IfExp)) and ("cudnn" in tree.code_of(outer.test).lower() or outer.orelse is not None and _FUSED.search(tree.code_of(outer))):
+            return True
+    return False
+
+
+def _is_called(call):
+    """Whether the cell that an RNN gets by a name is called by that name somewhere in the file, as in a decoder."""
+    given = call.arguments.node(0, "cell")
+    if given is None or not isinstance(given.value, (cst.Name, cst.Attribute)):
+        return False
+    tree = call.module.tree
+    name = tree.code_of(given.value)
+    return any(isinstance(node, cst.Call) and isinstance(node.func, type(given.value)) and tree.code_of(node.func) == name for node in tree.parents)

@@ -109,6 +109,9 @@ class RandomBeforeCache(Rule):
                 behind = [stage for stage in random if stage.name not in FOLDERS]
                 if behind:
                     first = behind[-1]
+                    # Held-out examples stay apart only as long as the order stays.
+                    if first.name == "shuffle" and any(after.name == "skip" for after in module.pipelines.downstream(cache)):
+                        continue
                     what = "the order of this shuffle" if first.name == "shuffle" else "the random draws of this map"
                     # What a shuffle deals out to several datasets must stay where it is, or each epoch deals anew.
                     deals = first.name == "shuffle" and any(stage.name in _DEALS for stage in takewhile(lambda stage: stage is not first, cache.upstream()))

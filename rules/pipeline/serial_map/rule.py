@@ -139,7 +139,7 @@ class SerialMap(Rule):
             unsure = not op.feeds_training and given is None and outer is None
             prints = state is not None and state.call.name == "tensorflow.print"
             # What a cache keeps is done once.
-            once = state is not None and op.followed_by(module.pipelines, "cache")
+            once = op.followed_by(module.pipelines, "cache")
             if stays_serial and (unsure or prints or once or state is None and op.facts.is_trivial):
                 severity = Severity.INFO
             yield self.finding(
