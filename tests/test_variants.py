@@ -17,7 +17,7 @@ OWN = "class Net(keras.Model):\n    def __init__(self):\n        super().__init_
 LAMBDA = "def mixed(v):\n    return {}\ni = keras.Input((9,))\nh = layers.Lambda(mixed, output_shape=(2,))(layers.Dense(2)(i))\nnet = keras.Model(i, layers.Dense(9)(h))\nnet.compile('adam', 'mse')\nw = 1\nnet.fit(load(), load(), epochs=50)\n"
 OWN_COMPILE = "class Net(keras.Model):\n    def compile(self, loss, run_eagerly: bool = {}, **kwargs):\n        super().compile(loss=loss, run_eagerly=run_eagerly, **kwargs)\n    def call(self, x):\n        return x * 2\nnet = Net()\nnet.compile('mse', run_eagerly=True)\nnet.fit(x, y)\n"
 MOVED = "x, optimizer = tf.Variable(load()), keras.optimizers.SGD()\nfor _ in range(n):\n    with tf.GradientTape() as tape:\n        loss = tf.reduce_sum(model(x))\n    optimizer.apply_gradients(zip(tape.gradient(loss, [{0}]), [{0}]))\n"
-OWN_STEPS = "class Steps(layers.Layer):\n    def call(self, x): return tf.stack([x, x], 1)\nmodel = keras.Sequential([layers.Input((n, 4)), {}, layers.TimeDistributed(layers.Dense(3))])\nmodel.compile('adam', 'mse')\nmodel.fit(x, y)\n"
+OWN_STEPS = "class Steps(layers.Layer):\n    def call(self, x): return tf.stack([x, x], 1)\nmodel = keras.Sequential([layers.Input((20, 4)), {}, layers.TimeDistributed(layers.Dense(3))])\nmodel.compile('adam', 'mse')\nmodel.fit(x, y)\n"
 MAPPED_BY = "ds = tf.data.Dataset.from_tensor_slices(load()){1}\nds = ds.map(lambda x: {0})\nmodel = keras.Sequential([layers.Dense(1)])\nmodel.compile('adam', 'mse')\nmodel.fit(ds)\n"
 FLOWED = "from tensorflow.keras.preprocessing.image import ImageDataGenerator\nflow = ImageDataGenerator(rescale=0.1).flow_from_directory('a')\ndef stream():\n    for x, y in flow:\n        yield x, y\ndef other():\n    yield 1\nmodel = keras.Sequential([layers.Conv2D(8, 3)])\nmodel.compile('adam', 'mse')\nmodel.fit(tf.data.Dataset.from_generator({}, (tf.float32, tf.float32)))\n"
 IMAGES = "import cv2\nmodel = keras.Sequential([layers.Conv2D(8, 3)])\nmodel.compile('adam', 'mse')\nimages = []\nfor path in names():\n    images.append(cv2.resize(cv2.imread(path), {}))\nmodel.fit(np.array(images), y)\n"
@@ -27,6 +27,8 @@ TABLE = "import pandas as pd\nfrom tensorflow.keras.preprocessing.image import I
 SAMPLES = "model = keras.Sequential([layers.Dense(1)])\nmodel.compile('adam', 'mse')\nmodel.fit(x, y)\nfor i, each in enumerate(load()):\n    if {}\n    show(model.predict(each))\n"
 FED_BACK = "class Net(keras.Model):\n    def __init__(self):\n        self.cell = layers.LSTMCell(8)\n        self.warm = layers.RNN(self.cell, return_state=True)\n    def call(self, x):\n        x, *state = self.warm(x)\n        {}\n        return x\nnet = Net()\n"
 SPLIT = "ds = tf.data.Dataset.from_tensor_slices(load()){}.cache()\nmodel = keras.Sequential([layers.Dense(1)])\nmodel.compile('adam', 'mse')\nmodel.fit({}.batch(8), epochs=9)\n"
+LOOKED_UP = "table = tf.lookup.StaticVocabularyTable(read(), 9)\nds = tf.data.Dataset.from_tensor_slices(load()){}.map(lambda x, y: (table.lookup(x), y)).prefetch(2)\nmodel = keras.Sequential([layers.Dense(1)])\nmodel.compile('adam', 'mse')\nmodel.fit(ds)\n"
+PASS = "model = keras.Sequential([layers.Dense(1)])\nmodel.compile('adam', 'mse')\nmodel.fit(x, y)\n{}"
 TINY = "net = Net()\nnet.compile('adam', 'mse')\nnet.fit(np.ones((64000, 9)), np.ones((64000, 1)), epochs=20, batch_size={})\n"
 STEPS = "def step(x):\n    with tf.GradientTape() as tape:\n        loss = tf.reduce_sum(model(x))\n    optimizer.apply_gradients(zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables))\n    return loss\n"
 EPOCHS = MODEL + "import time\noptimizer = keras.optimizers.SGD()\n" + STEPS + "for epoch in range(100):\n    start = time.time()\n    for x in load():\n        loss = step(x)\n{}    print(time.time() - start)\n"
@@ -870,6 +872,15 @@ def test_a_thousand_eager_steps_take_seconds_and_a_hundred_as_long_as_tracing(tm
         # Without shapes fit raises where it is compiled.
         ("KC309", SHAPELESS.format(""), "info"),
         ("KC309", SHAPELESS.format("y.set_shape([4])"), "warning"),
+        # The same step compiled, under another name, and another one.
+        ("KC401", OPTIMIZED + STEPS + "@tf.function\n" + STEPS.replace("def step", "def fast") + "for x in load():\n    step(x)\nfor x in load():\n    fast(x)\n", "info"),
+        ("KC401", OPTIMIZED + STEPS + "@tf.function\n" + STEPS.replace("def step", "def fast").replace("reduce_sum", "reduce_mean") + "for x in load():\n    step(x)\nfor x in load():\n    fast(x)\n", "warning"),
+        # One lookup for a whole batch.
+        ("KC101", LOOKED_UP.format(".batch(8)"), "info"),
+        ("KC101", LOOKED_UP.format(""), "warning"),
+        # A pass over the batches of a loader, and one in each epoch.
+        ("KC405", PASS.format("for x, y in test_loader:\n    show(model.predict(x))\n"), "info"),
+        ("KC405", PASS.format("for epoch in range(99):\n    model.train_on_batch(x, y)\n    for x, y in test_loader:\n        show(model.predict(x))\n"), "warning"),
         # What excites a model, and what it learns.
         ("KC401", MODEL + MOVED.format("x"), "info"),
         ("KC401", MODEL + "w = tf.Variable(1.0)\n" + MOVED.format("x, w"), "info"),
@@ -884,9 +895,11 @@ def test_a_thousand_eager_steps_take_seconds_and_a_hundred_as_long_as_tracing(tm
         ("KC401", OPTIMIZED + STEPS + "if options.mode == 'eager_tf':\n    for x in load():\n        step(x)\n", "info"),
         ("KC401", OPTIMIZED + STEPS + "if options.mode == 'plain':\n    for x in load():\n        step(x)\n", "warning"),
         ("KC401", OPTIMIZED + "# @tf.function: raises an error\n" + STEPS + "for x in load():\n    step(x)\n", "info"),
-        ("KC401", OPTIMIZED + "# @tf.function\n" + STEPS + "for x in load():\n    step(x)\n", "warning"),
+        ("KC401", OPTIMIZED + "# @tf.function\n" + STEPS + "for x in load():\n    step(x)\n", "info"),
+        ("KC401", OPTIMIZED + "# of a tf.function\n" + STEPS + "for x in load():\n    step(x)\n", "warning"),
         ("KC209", "model = keras.Sequential([layers.Input((None, 4)), layers.TimeDistributed(layers.Dense(3))])\nmodel.compile('adam', 'mse')\n", "info"),
-        ("KC209", "model = keras.Sequential([layers.Input((None, 4)), layers.TimeDistributed(layers.Dense(3))])\nmodel.compile('adam', 'mse')\nmodel.fit(x, y)\n", "warning"),
+        ("KC209", "model = keras.Sequential([layers.Input((None, 4)), layers.TimeDistributed(layers.Dense(3))])\nmodel.compile('adam', 'mse')\nmodel.fit(x, y)\n", "info"),
+        ("KC209", "model = keras.Sequential([layers.Input((None, 4)), layers.TimeDistributed(layers.Dense(3))])\nmodel.compile('adam', 'mse')\nmodel.fit(np.ones((9, 20, 4)), y)\n", "warning"),
         ("KC205", UNROLLED.format("self.batch_size"), "info"),
         ("KC205", UNROLLED.format("self.time_steps"), "warning"),
         ("KC309", "tf.config.run_functions_eagerly(True)\n" + OPTIMIZED + "@tf.function\n" + STEPS.replace("return loss", "return loss.numpy()") + "for x in load():\n    step(x)\n", "info"),

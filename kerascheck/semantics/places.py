@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from kerascheck.semantics.values import Call, Made, Scope
+from kerascheck.semantics.values import Call, Class, Made, Scope
 
 if TYPE_CHECKING:
     from kerascheck.semantics.module import Module
@@ -29,6 +29,14 @@ def seen_in(module: Module, call: Call) -> Place:
         frame = scope.frame
         written, node, scope = frame.module, frame.node, frame.parent
     return Place(module, node)
+
+
+def construction_of(call: Call) -> tuple[Place, Class | None]:
+    """Where the object is constructed whose ``__init__`` makes a call, the outermost of several, and its class; the call itself and None elsewhere."""
+    place, cls, scope = Place(call.module, call.node), None, call.scope
+    while (frame := scope.frame).function is not None and frame.function.name == "__init__" and frame.function.owner is not None and isinstance(frame.node, cst.Call):
+        place, cls, scope = Place(frame.module, frame.node), frame.function.owner, frame.parent
+    return place, cls
 
 
 def is_left_unused(call: Call) -> bool:

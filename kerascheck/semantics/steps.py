@@ -51,6 +51,7 @@ class EagerStep:
         is_by_hand: whether no optimizer updates the weights, but ``variable.assign_sub(rate * gradient)``.
         moves_inputs: whether it changes what goes into a model, as for a picture that excites a neuron, and not the weights.
         is_run_by_others: whether a library that cannot be seen calls the model or a function under the tape, as a solver of equations does.
+        is_shown_compiled: whether the same lines under a tape stand in a tf.function of the file, too, as in a guide.
         makes: what its function makes anew each time although it has variables, which a tf.function may not: "tf.Variable", "The layer Dense", ...
     """
 
@@ -66,6 +67,7 @@ class EagerStep:
     is_by_hand: bool
     moves_inputs: bool
     is_run_by_others: bool
+    is_shown_compiled: bool
     makes: str | None
 
 
@@ -132,7 +134,7 @@ def eager_steps(module: Module) -> Iterator[EagerStep]:
             needs_python = _needs_python(module, frame) or _draws(module, frame)
             is_function = inner is None and frame.function is not None
             makes = _makes_state(module, frame) if is_function else None
-            yield EagerStep(written, node, is_function, call, loop, turns(call.scope), needs_python, _calls_compiled(module, tape, call), is_function and _optimizers(updates, call) > 1, call.attribute == "assign_sub", _moves_inputs(module, tape, call), _is_run_by_others(module, tape, call), makes)
+            yield EagerStep(written, node, is_function, call, loop, turns(call.scope), needs_python, _calls_compiled(module, tape, call), is_function and _optimizers(updates, call) > 1, call.attribute == "assign_sub", _moves_inputs(module, tape, call), _is_run_by_others(module, tape, call), _is_shown_compiled(module, tape.call), makes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,6 +223,20 @@ def _moves_inputs(module: Module, tape: Tape, update: Call) -> bool:
         return True
     sources = [source for call in gradients for source in flat(call.argument(1, "sources"))]
     return any(call.name == "keras.Model.__call__" for call in inside) and all(isinstance(source, Made) and source.name == "tensorflow.Variable" for source in sources)
+
+
+def _is_shown_compiled(module: Module, tape: Call) -> bool:
+    tree = tape.module.tree
+
+    def lines(node: cst.CSTNode) -> list[str]:
+        return [line.strip() for line in tree.code_of(node).splitlines() if line.strip()]
+
+    own = tree.statement(tape.node)
+    return isinstance(own, cst.With) and any(
+        isinstance(node, cst.With) and node is not own and lines(node) == lines(own)
+        for compiled in module.run.compiled if isinstance(compiled, cst.FunctionDef) and compiled in tree.parents
+        for node in tree.descendants(compiled.body)
+    )
 
 
 def _is_run_by_others(module: Module, tape: Tape, update: Call) -> bool:

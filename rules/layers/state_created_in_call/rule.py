@@ -1,6 +1,7 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.functions import creates_state
+from kerascheck.semantics.places import construction_of
 from kerascheck.semantics.traced import RUNS_ONCE, is_seen_compiled, traced_calls, under_condition
 
 
@@ -68,13 +69,19 @@ class StateCreatedInCall(Rule):
     loss_tolerance = 1e-4
 
     def check(self, module):
+        seen = set()
         for call, how in traced_calls(module):
             what = creates_state(call)
             # A decorator that cannot be read may see to it that a function runs once.
             if what is None or under_condition(call) or any(function.opaque for function in call.scope.functions()):
                 continue
+            place, cls = construction_of(call)
+            if place.node in seen:
+                continue
+            seen.add(place.node)
+            what = f"The object of {cls.name}" if cls is not None else what
             yield self.finding(
-                call,
+                place,
                 f"{what} is created in compiled code, anew in every trace; create it once, in __init__, and use it here.",
                 because=f"{RUNS_ONCE[how]}; TensorFlow raises for variables that a later trace creates.",
                 # What is only built, or converted, may be called once.

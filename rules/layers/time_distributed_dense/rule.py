@@ -1,5 +1,6 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
+from kerascheck.semantics.examples import example_shape
 from kerascheck.semantics.fixes import unwrap
 from kerascheck.semantics.models import steps_into
 from kerascheck.semantics.values import Instance, Made
@@ -52,8 +53,8 @@ class TimeDistributedDense(Rule):
     - `BatchNormalization` and `PReLU`, which have other weights or statistics without the wrapper, and `Softmax`, which reads the mask.
     - `LayerNormalization(axis=...)` and `Dropout(noise_shape=...)`, which count axes.
     - Layers of the project itself.
-    - As an info, not a warning, for few steps, for Keras 2, and for an open number of steps in a model that the file only builds, or
-      behind a layer of the project itself: where the graph leaves it open there is no loop.
+    - As an info, not a warning, for few steps, for Keras 2, and for an open number of steps, as in `Input((None, 32))`, unless arrays of a
+      known shape are fitted, and for one that a layer of the project itself makes: where the graph leaves it open there is no loop.
 
     ## Use instead
 
@@ -105,10 +106,9 @@ class TimeDistributedDense(Rule):
             if steps == {1}:
                 continue
             few = steps and all(each is not None and each <= _MANY for each in steps)
-            # A model that is compiled and not fitted is only built, for any number of steps at once where that is left open.
             models = [model for model in module.models if any(each.made is not None and each.made.node is call.node and each.shape and None in each.shape[1:2] for each in model.layers)]
             # How many steps there are may then be open in the graph, too.
-            is_left_open = bool(models) and all(model.compiles and not model.is_trained for model in models)
+            is_left_open = bool(models) and not any(example_shape(fit) for model in models for fit in model.fits)
             is_left_open = is_left_open or _comes_from_own_layer(module, call)
             short = layer.name.rpartition(".")[2]
             yield self.finding(

@@ -43,6 +43,7 @@ class MapBeforeBatch(Rule):
     - `f` reshapes to a literal shape, reduces without an axis, adds a dimension, or looks at
       `shape[0]` or `x[0]`: the first axis means something else after batching.
     - The batch is a `padded_batch` or `ragged_batch`, or `f` calls Python code.
+    - `f` only repacks its elements: tf.data does not call it at all then.
     - `f` is unknown, or another operation stands between the two.
     - The elements are batches already, or the batches hold one.
     - As an info, not a warning, where a `cache` follows, or an image is decoded before it, which takes longer.
@@ -93,6 +94,9 @@ class MapBeforeBatch(Rule):
     def check(self, module):
         for op in module.pipelines.operations("map"):
             if not op.may_feed_training or not op.facts.elementwise or any(is_batched(stage.input) for stage in op.stages):
+                continue
+            # What holds no operation is not called at all (tf.data short-circuits it).
+            if op.facts.is_trivial and not op.facts.calls:
                 continue
             batch = next_batch(module, op)
             if batch is None or constant(batch.argument(0, "batch_size")) == 1:

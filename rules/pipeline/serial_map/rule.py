@@ -1,7 +1,7 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.fixes import parallel_calls
-from kerascheck.semantics.pipelines import gives_few
+from kerascheck.semantics.pipelines import gives_few, is_batched
 from kerascheck.semantics.values import UNKNOWN, constant
 
 
@@ -51,8 +51,8 @@ class SerialMap(Rule):
     - Two draws of `f` have one seed, as for an image and its mask: parallel calls would mix their numbers.
     - `f` is called at most 32 times, as a `take` says.
     - The map is in the function of an interleave that already runs in parallel.
-    - As an info, not a warning, where nothing but picking, repacking, reshaping and changing types is done, where `tf.print` is all that is stateful, where
-      a `cache` keeps what comes out, and where no training with the dataset is seen.
+    - As an info, not a warning, where nothing but picking, repacking, reshaping and changing types is done, where `tf.print` is all that is stateful, where a table
+      is asked for a whole batch, where a `cache` keeps what comes out, and where no training with the dataset is seen.
     - Determinism is asked for, by `enable_op_determinism` or `TF_DETERMINISTIC_OPS`.
     - Graph code of TensorFlow 1: sessions, placeholders, estimators, `disable_eager_execution`.
 
@@ -140,7 +140,8 @@ class SerialMap(Rule):
             prints = state is not None and state.call.name == "tensorflow.print"
             # What a cache keeps is done once.
             once = op.followed_by(module.pipelines, "cache")
-            if stays_serial and (unsure or prints or once or state is None and op.facts.is_trivial):
+            looks_up = state is not None and _is_lookup(state.call) and all(stage.input is not None and is_batched(stage.input) for stage in op.stages)
+            if stays_serial and (unsure or prints or once or looks_up or state is None and op.facts.is_trivial):
                 severity = Severity.INFO
             yield self.finding(
                 op,
@@ -152,3 +153,9 @@ class SerialMap(Rule):
                 fix=parallel_calls(op, reorders_randomness=op.facts.randomness is not None),
                 related=related,
             )
+
+
+def _is_lookup(call):
+    """Whether one operation looks words or numbers up in a table."""
+    name = call.name or ""
+    return name.startswith("tensorflow.lookup.") or name in ("keras.layers.StringLookup.__call__", "keras.layers.IntegerLookup.__call__")

@@ -57,7 +57,7 @@ class PredictInLoop(Rule):
     - Loops that plot with Matplotlib, also on axes of which the origin is not seen, or wait for `input` in every turn and under no condition: they are for people; and loops over what is `uploaded`. Under a condition on a key that is pressed.
     - Loops whose turns also train for several epochs, with a generator, or on the same data each time: beside that a `predict` is short. Not
       where they train on a single example.
-    - As an info, not a warning, for at most 100 turns in total, which take ten seconds, and in scripts that train nothing.
+    - As an info, not a warning, for one pass over the batches of a dataset or loader, for at most 100 turns in total, which take ten seconds, and in scripts that train nothing.
     - Once in several turns, as under `if step % 100 == 0`.
     - `steps` of more than one, or such a `batch_size`, is given: each call then predicts more than a batch. A `while` loop of a script that trains nothing is reported for all
       that: it takes what a camera or a user gives; and a loop that calls `train_on_batch` too, whose turns handle a batch.
@@ -143,6 +143,9 @@ class PredictInLoop(Rule):
             sized = constant(call.argument(1, "batch_size"), 1) != 1 and not waits and not is_one_item(module.tree, given.value, loop)
             if constant(call.argument(None, "steps") or Const(1)) != 1 or sized:
                 continue
+            # A pass over the batches of a loader has no whole array, and each predict has a batch to do.
+            passes = isinstance(loop.node, cst.For) and (any(datasets_in(loop.value)) or _BATCHES.search(loop.module.tree.code_of(loop.node.iter)) is not None)
+            by_batch = passes and not any(outer.trains for outer in call.scope.loops())
             plain = len(call.arguments.positional) == 1 and set(call.arguments.keywords) <= {"verbose"} and not call.arguments.unknown_keywords
             for at in _places(call, loop):
                 yield self.finding(
@@ -156,7 +159,7 @@ class PredictInLoop(Rule):
                     because="Each predict starts a session's run for as few rows as it is given."
                     if old
                     else "Every predict builds a dataset and an iterator of its own, about 0.1 s before the first number is computed.",
-                    severity=Severity.WARNING if training and not old and turns(call.scope) > SHORT_LOOP else Severity.INFO,
+                    severity=Severity.WARNING if training and not old and not by_batch and turns(call.scope) > SHORT_LOOP else Severity.INFO,
                     fix=rename_method(call, "predict_on_batch", safe=False, without=("verbose",)) if plain and at is call else None,
                     related=((loop, "in this loop"), *(() if at is call else ((call, "the predict is here"),))),
                 )
