@@ -233,7 +233,8 @@ def _is_shown_compiled(module: Module, tape: Call) -> bool:
 
     own = tree.statement(tape.node)
     name = tape.scope.frame.function.name if tape.scope.frame.function is not None else None
-    return isinstance(own, cst.With) and any(
+    # A tape of two lines may well stand twice.
+    return isinstance(own, cst.With) and len(lines(own)) > 2 and any(
         isinstance(node, cst.With) and node is not own and lines(node) == lines(own)
         for compiled in module.run.compiled if isinstance(compiled, cst.FunctionDef) and compiled in tree.parents and compiled.name.value != name
         for node in tree.descendants(compiled.body)
