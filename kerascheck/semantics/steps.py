@@ -48,10 +48,8 @@ class EagerStep:
         needs_python: whether its function also does what a graph cannot, such as drawing with NumPy.
         is_compiled_in_part: whether it calls a tf.function under its tape, or a model whose ``call`` is one.
         takes_optimizers: whether its function is handed one optimizer, then another: each makes its variables in its first step, and a tf.function only in its first call.
-        is_by_hand: whether no optimizer updates the weights, but ``variable.assign_sub(rate * gradient)``.
-        moves_inputs: whether it changes what goes into a model, as for a picture that excites a neuron, and not the weights.
-        is_run_by_others: whether a library that cannot be seen calls the model or a function under the tape, as a solver of equations does.
-        is_shown_compiled: whether the same lines under a tape stand in a tf.function of the file, too, as in a guide.
+        may_be_meant: whether something speaks for how it is: no optimizer updates the weights, but ``variable.assign_sub(rate * gradient)``; what goes into a model
+            is changed, and not its weights; a library that cannot be seen calls the model; or the same lines stand in a tf.function of the file, too.
         makes: what its function makes anew each time although it has variables, which a tf.function may not: "tf.Variable", "The layer Dense", ...
     """
 
@@ -64,10 +62,7 @@ class EagerStep:
     needs_python: bool
     is_compiled_in_part: bool
     takes_optimizers: bool
-    is_by_hand: bool
-    moves_inputs: bool
-    is_run_by_others: bool
-    is_shown_compiled: bool
+    may_be_meant: bool
     makes: str | None
 
 
@@ -134,7 +129,9 @@ def eager_steps(module: Module) -> Iterator[EagerStep]:
             needs_python = _needs_python(module, frame) or _draws(module, frame)
             is_function = inner is None and frame.function is not None
             makes = _makes_state(module, frame) if is_function else None
-            yield EagerStep(written, node, is_function, call, loop, turns(call.scope), needs_python, _calls_compiled(module, tape, call), is_function and _optimizers(updates, call) > 1, call.attribute == "assign_sub", _moves_inputs(module, tape, call), _is_run_by_others(module, tape, call), _is_shown_compiled(module, tape.call), makes)
+            meant = call.attribute == "assign_sub" or _moves_inputs(module, tape, call) or _is_run_by_others(module, tape, call) or _is_shown_compiled(module, tape.call)
+            several = is_function and _optimizers(updates, call) > 1
+            yield EagerStep(written, node, is_function, call, loop, turns(call.scope), needs_python, _calls_compiled(module, tape, call), several, meant, makes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,6 +223,7 @@ def _moves_inputs(module: Module, tape: Tape, update: Call) -> bool:
 
 
 def _is_shown_compiled(module: Module, tape: Call) -> bool:
+    """Whether a tf.function of another name in the file has the same lines under a tape, as in a guide that shows both."""
     tree = tape.module.tree
 
     def lines(node: cst.CSTNode) -> list[str]:

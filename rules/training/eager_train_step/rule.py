@@ -126,7 +126,7 @@ class EagerTrainStep(Rule):
                 )
                 + (f" In {step.turns:.0f} steps that is about what tracing takes." if step.turns <= SHORT_LOOP else ""),
                 # Whoever has a mode for it, or says why it is not compiled, knows that it is slow.
-                severity=Severity.INFO if step.turns <= _A_FEW_SECONDS or module.program.runs_functions_eagerly or step.is_by_hand or step.moves_inputs or step.is_run_by_others or step.is_shown_compiled or step.is_compiled_in_part or asks_for_mode(step.update.scope) or _was_compiled(step) else Severity.WARNING,
+                severity=Severity.INFO if step.turns <= _A_FEW_SECONDS or module.program.runs_functions_eagerly or step.may_be_meant or step.is_compiled_in_part or asks_for_mode(step.update.scope) or _was_compiled(step) else Severity.WARNING,
                 fix=compile_step(step.module, step.node) if step.is_function and not step.needs_python and not makes and not step.takes_optimizers else None,
                 related=((step.update, "the weights are updated here"), (step.loop, "in this loop")),
             )
