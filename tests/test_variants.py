@@ -155,6 +155,7 @@ COUNTED = "class Steps({}):\n    def __init__(self):\n        self.steps = {}\n 
         # A model that is read again, once and twice, and one of which nobody knows what it is.
         ("KC411", SAVED + "model.save('a.keras')\nmodel = keras.models.load_model('a.keras')\nmodel.fit(x, y, epochs=9)\n", [9]),
         ("KC411", SAVED + "model.save('a.keras')\nmodel = keras.models.load_model('a.keras')\nmodel.save('b.keras')\nmodel = keras.models.load_model('b.keras')\nmodel.fit(x, y, epochs=9)\n", [11]),
+        ("KC411", SAVED + "model = keras.models.clone_model(model)\nmodel.compile('sgd', 'mse')\nmodel.fit(x, y, epochs=9)\n", [9]),
         ("KC411", SAVED + "model.save('a.keras')\nmodel = keras.models.load_model('c.keras')\nmodel.fit(x, y, epochs=9)\n", []),
         ("KC411", SAVED + "model.fit(x, y, batch_size=64, callbacks=[keras.callbacks.ModelCheckpoint('a.keras')])\nmodel = keras.models.load_model('a.keras')\nmodel.fit(x, y, epochs=9)\n", [9]),
         # A strategy that nothing enters, one that a tuner does, and a scope.

@@ -314,8 +314,10 @@ class _Builder:
                     (model.compiles if call.attribute == "compile" else model.fits).append(call)
 
     def _found(self, value: Value, saved: list[tuple[int, Value | None, Value]]) -> Model | None:
-        """The model that a value is, or that ``load_model`` reads again: the last one that the program saved under the same literal name before."""
+        """The model that a value is, or is a clone of, or that ``load_model`` reads again: the last one that the program saved under the same literal name before."""
         model = self._known.get(id(value))
+        if model is None and isinstance(value, Made) and value.name == "keras.models.clone_model" and value.call is not None:
+            return next((found for option in options_of(value.call.argument(0, "model")) if (found := self._found(option, saved)) is not None), None)
         call = value.call if model is None and isinstance(value, Made) and value.name == "keras.models.load_model" else None
         name = constant(call.argument(0, "filepath")) if call is not None else None
         before = [(order, other) for order, path, other in saved if name is not None and order < call.order and constant(path) == name]
