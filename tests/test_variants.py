@@ -871,6 +871,12 @@ def test_a_thousand_eager_steps_take_seconds_and_a_hundred_as_long_as_tracing(tm
         ("KC209", OWN_STEPS.format("layers.LSTM(4, return_sequences=True)"), "warning"),
         # Where nothing is compiled anyway.
         ("KC401", "tf.config.run_functions_eagerly(True)\n" + OPTIMIZED + STEPS + "for x in load():\n    step(x)\n", "info"),
+        # What cannot be seen may need tensors with values.
+        ("KC309", "model = make()\nmodel.compile('adam', 'mse', run_eagerly=True)\nmodel.fit(x, y)\n", "info"),
+        ("KC309", MODEL.replace("'mse'", "'mse', run_eagerly=True") + "model.fit(x, y)\n", "warning"),
+        ("KC309", "from mine import scale\n" + MAKING.format("scale(x)"), "info"),
+        ("KC309", MAKING.format("tf.square(x)"), "warning"),
+        ("KC309", MODEL.replace("'mse'", "loss_of(3), run_eagerly=True") + "model.fit(x, y)\n", "info"),
         # Without shapes fit raises where it is compiled.
         ("KC309", SHAPELESS.format(""), "info"),
         ("KC309", SHAPELESS.format("y.set_shape([4])"), "warning"),
@@ -1087,3 +1093,20 @@ def test_a_long_module_of_layers_may_need_the_switch(tmp_path, made, severity):
     result = kerascheck("--isolated", "--select", "KC309", "--output-format", "json", "--exit-zero", str(tmp_path / "train.py"))
     (finding,) = json.loads(result.out)["findings"]
     assert finding["severity"] == severity
+
+
+@pytest.mark.parametrize(
+    ("folder", "line", "said"),
+    [
+        (".", "tf.config.run_functions_eagerly(True)", False),
+        ("..", "tf.config.run_functions_eagerly(True)", False),
+        (".", "tf.config.run_functions_eagerly(False)", True),
+        (".", "pass", True),
+    ],
+)
+def test_what_a_script_beside_it_runs_eagerly_is_not_compiled(tmp_path, folder, line, said):
+    (tmp_path / "agents").mkdir()
+    (tmp_path / "agents" / "agent.py").write_text(HEAD + HELPED.format("tf.reduce_sum(x).numpy()"))
+    (tmp_path / "agents" / folder / "main.py").write_text(f"import tensorflow as tf\nfrom {'agents.' * (folder == '..')}agent import Scaled\n{line}\nScaled()(1)\n")
+    result = kerascheck("--isolated", "--select", "KC202", "--output-format", "json", "--exit-zero", str(tmp_path / "agents" / "agent.py"))
+    assert bool(json.loads(result.out)["findings"]) is said

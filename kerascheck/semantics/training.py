@@ -350,8 +350,8 @@ class Program:
 
     @cached_property
     def runs_functions_eagerly(self) -> bool:
-        """``tf.config.run_functions_eagerly(True)`` is called under no condition."""
-        return any(constant(call.argument(0, "run_eagerly")) is True and not is_guarded(call.scope) for call in self._run.calls if call.name == "tensorflow.config.run_functions_eagerly")
+        """``tf.config.run_functions_eagerly(True)`` is called under no condition, or by a script beside the module that imports it."""
+        return self._module.project.is_switched_eager(self._module) or any(constant(call.argument(0, "run_eagerly")) is True and not is_guarded(call.scope) for call in self._run.calls if call.name == "tensorflow.config.run_functions_eagerly")
 
     @cached_property
     def runs_eagerly(self) -> bool:

@@ -9,7 +9,7 @@ from kerascheck.semantics.functions import display
 from kerascheck.semantics.loops import SHORT_LOOP, rows_of_slice
 from kerascheck.semantics.models import batching
 from kerascheck.semantics.places import Place
-from kerascheck.semantics.traced import cannot_be_compiled
+from kerascheck.semantics.traced import cannot_be_compiled, compiled_by
 from kerascheck.semantics.values import UNKNOWN, Instance, constant, options_of
 
 _SWITCHES = {
@@ -28,7 +28,9 @@ _ARGUMENT = {
 }
 _EAGER = frozenset({"tensorflow.config.run_functions_eagerly", "tensorflow.data.experimental.enable_debug_mode"})
 _SHAPING = frozenset({"set_shape", "ensure_shape", "reshape"})
+_KNOWN = ("tensorflow.", "keras.", "numpy.", "math.", "builtins.")
 _WHEN_REPAIRED = "remove it when what it hides is repaired: variables that are made, or tensors that are asked for their values, in compiled code."
+_WHEN_FREE = "remove it, unless layers, losses or steps of the project's own need tensors with values."
 _WHEN_SHAPED = "remove it when the tensors of the py_function have their shapes, by tf.ensure_shape."
 # What compile takes in Keras 2 or 3.
 _OF_KERAS = frozenset(
@@ -67,6 +69,8 @@ class DebugLeftOn(Rule):
     - Under an `if` on a flag, an argument or the environment, unless all training stands under it too, and where the value is a variable.
     - Switches that are turned off, and calls that the program takes back somewhere by `False`.
     - The calls in a program that trains nothing, or nothing behind them, and `run_functions_eagerly` where no function is seen to be compiled.
+    - As an info, not a warning, for the switches of eager code, where not all is seen that they keep from being compiled: models from elsewhere,
+      and calls of what is not known in layers and steps of the project itself.
     - An info without a fix, where the data comes from a `py_function` or `numpy_function` without `set_shape` or `ensure_shape`, for which `fit`
       raises in a graph; and where compiled code makes variables or asks tensors for their values: the program needs the switch until that is repaired.
       Not for what is behind a question whether it is made already.
@@ -136,33 +140,36 @@ class DebugLeftOn(Rule):
                 continue
             # Then the program needs the switch as it is.
             needed = call.name in _EAGER and cannot_be_compiled(module)
+            seen = call.name not in _EAGER or _is_seen(module)
             yield self.finding(
                 call,
                 f"{display(call.name)} {_SWITCHES[call.name]}; "
-                + (_WHEN_REPAIRED if needed else "remove it when you are done debugging."),
+                + (_WHEN_REPAIRED if needed else "remove it when you are done debugging." if seen else _WHEN_FREE),
                 because=_COST,
-                severity=Severity.INFO if needed else Severity.WARNING,
-                fix=None if needed else delete_statement(call),
+                severity=Severity.INFO if needed or not seen else Severity.WARNING,
+                fix=None if needed else delete_statement(call, safe=seen),
             )
         for call in module.program.model_calls("compile"):
             at = _literal(call)
             if at is not None and not module.program.is_optional(call.scope) and not _needs_python(module, call.receiver) and not _is_run_for_values(module, call) and not _is_tried_out(module, call):
-                yield self._attribute(module, at, "run_eagerly=True", drop_argument(call, "run_eagerly", safe=True) if at.node in call.node.args else None)
+                seen = _is_seen(module, call)
+                yield self._attribute(module, at, "run_eagerly=True", drop_argument(call, "run_eagerly", safe=seen) if at.node in call.node.args else None, seen)
         trained = list(module.program.model_calls("fit", "train_on_batch"))
         for call in module.program.calls("keras.Model.__setattr__"):
             if call.attribute != "run_eagerly" or constant(call.argument(1)) is not True or module.program.is_optional(call.scope):
                 continue
             if any(other.receiver is call.receiver and other.order > call.order for other in trained):
-                yield self._attribute(module, call, "run_eagerly = True", delete_statement(call))
+                seen = all(_is_seen(module, other) for other in module.program.model_calls("compile") if other.receiver is call.receiver)
+                yield self._attribute(module, call, "run_eagerly = True", delete_statement(call, safe=seen), seen)
 
-    def _attribute(self, module, place, written, fix):
+    def _attribute(self, module, place, written, fix, seen):
         shapeless = _takes_any_shape(module)
         needed = shapeless or cannot_be_compiled(module)
         return self.finding(
             place,
-            f"{written} makes every step run operation by operation in Python; {_WHEN_SHAPED if shapeless else _WHEN_REPAIRED if needed else 'remove it.'}",
+            f"{written} makes every step run operation by operation in Python; {_WHEN_SHAPED if shapeless else _WHEN_REPAIRED if needed else 'remove it.' if seen else _WHEN_FREE}",
             because=_COST,
-            severity=Severity.INFO if needed else Severity.WARNING,
+            severity=Severity.INFO if needed or not seen else Severity.WARNING,
             fix=None if needed else fix,
         )
 
@@ -170,6 +177,15 @@ class DebugLeftOn(Rule):
 def _calls_nothing_compiled(module):
     """Whether nothing runs that the switch could make eager: neither a function of ``tf.function`` nor a fit."""
     return module.program.steps_eagerly and not any(call.scope.traced_by() == "tf.function" for call in module.run.calls)
+
+
+def _is_seen(module, compiled=None):
+    """Whether all that would be compiled is seen: a model that is given, with its losses, and whatever the code of the program's own calls."""
+    if compiled is not None:
+        known = any(each.value is option for each in module.models for option in options_of(compiled.receiver))
+        if not known or UNKNOWN in options_of(compiled.argument(1, "loss")):
+            return False
+    return all((call.name or "").startswith(_KNOWN) for call in module.run.calls if compiled_by(call.scope) in ("tf.function", "train_step", "call"))
 
 
 def _takes_any_shape(module):
