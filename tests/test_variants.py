@@ -166,6 +166,9 @@ COUNTED = "class Steps({}):\n    def __init__(self):\n        self.steps = {}\n 
         ("KC123", TABLE.format("df, directory='/content/drive/MyDrive/images'"), [10]),
         ("KC123", TABLE.format("pd.DataFrame({'file': np.array(['/content/drive/MyDrive/a.jpg'])})"), [10]),
         ("KC123", TABLE.format("df"), []),
+        # Arrays by their names, and single rows by theirs.
+        ("KC405", PASS.format("for name, x in load().items():\n    show(model.predict(x))\n"), []),
+        ("KC405", PASS.format("for name, x in load().items():\n    show(model.predict(x[None]))\n"), [9]),
         # Samples of the first examples.
         ("KC405", SAMPLES.format("i > 8: break"), []),
         ("KC405", SAMPLES.format("i > 8: continue"), []),

@@ -52,6 +52,7 @@ class PredictInLoop(Rule):
 
     - Loops over models, folds, files or datasets, where each call gets a whole array or dataset. A loop inside of one over models is
       reported where each call is written to get one item, as `row[None]`, and one over batches around it where it calls `train_on_batch` too.
+    - Whole arrays that a dictionary names, as in `for split, x in data.items()`.
     - A whole array that does not depend on the loop, as once per epoch, and a part of all its examples: `images[:, top:bottom]`.
     - Loops of at most 10 turns in total, as `take(1)`, literal ranges and slices tell, or a `break` under no condition.
     - Loops that plot with Matplotlib, also on axes of which the origin is not seen, or wait for `input` in every turn and under no condition: they are for people; and loops over what is `uploaded`. Under a condition on a key that is pressed.
@@ -122,7 +123,7 @@ class PredictInLoop(Rule):
             again = _few_rows_again(call, given.value) if loop is None and given is not None else None
             loop = loop or again
             # A loop that plots or asks is for people, and waits for them, and so is one over what they upload.
-            if loop is not None and (_is_over_uploads(loop) or any(_is_for_people(other, loop) for other in module.pipelines.calls_in(loop))):
+            if loop is not None and (_is_over_uploads(loop) or _is_over_named(loop, given.value) or any(_is_for_people(other, loop) for other in module.pipelines.calls_in(loop))):
                 continue
             if loop is None or in_session(call.scope) or turns(call.scope) <= _A_FEW or _is_of_all(given.value, loop):
                 continue
@@ -209,6 +210,14 @@ def _is_for_people(call, loop):
     shows = (call.name or "").startswith(("matplotlib.", "builtins.input")) or call.name is None and call.attribute in _OF_AXES
     drawn = call.name is None and call.attribute in _DRAWING and _AXES.match(call.module.tree.code_of(call.node)) is not None
     return (shows or drawn) and not is_conditional(call.scope, loop)
+
+
+def _is_over_named(loop, given):
+    """``for split, x in data.items(): model.predict(x)``: whole arrays, each with its name."""
+    if not isinstance(loop.node, cst.For) or not isinstance(given, cst.Name) or given.value not in bound_in(loop.module, loop.node):
+        return False
+    method = loop.node.iter.func if isinstance(loop.node.iter, cst.Call) else None
+    return isinstance(method, cst.Attribute) and method.attr.value in ("items", "values")
 
 
 def _is_over_uploads(loop):
