@@ -6,7 +6,7 @@ from kerascheck.semantics.loops import turns
 from kerascheck.semantics.values import Group, Made, constant
 
 _A_FEW = 500
-_SMALL = 64
+_SMALL = 32
 
 
 class PythonImageLoop(Rule):
@@ -39,7 +39,7 @@ class PythonImageLoop(Rule):
     - What is read is predicted, shown or saved, not trained on.
     - The reading happens in the item of a `PyDataset`, in a generator, or in a function that
       `tf.data` calls, or in a loop that also trains: then training does not wait for all of it.
-    - Images that become no larger than 64 x 64 while they are read: to decode the files again in each epoch would take longer.
+    - Images that become no larger than 32 x 32 while they are read: to decode the files again in each epoch would take longer.
     - Reading that no loop repeats.
 
     ## Use instead
@@ -113,7 +113,7 @@ class PythonImageLoop(Rule):
 
 
 def _is_shrunk(module, read):
-    """Whether the images become no larger than 64 x 64 in the loop that reads them, as literals say."""
+    """Whether the images become no larger than 32 x 32 in the loop that reads them, as literals say."""
     loop = next(read.scope.loops())
     sizing = [call for call in module.pipelines.calls_in(loop) if call is read or (call.name or call.attribute or "").rpartition(".")[2] == "resize"]
     sizes = [value for call in sizing for value in call.arguments.values() if isinstance(value, Group) and len(value.items) >= 2 and not value.open]
