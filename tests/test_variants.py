@@ -20,7 +20,7 @@ MOVED = "x, optimizer = tf.Variable(load()), keras.optimizers.SGD()\nfor _ in ra
 OWN_STEPS = "class Steps(layers.Layer):\n    def call(self, x): return tf.stack([x, x], 1)\nmodel = keras.Sequential([layers.Input((20, 4)), {}, layers.TimeDistributed(layers.Dense(3))])\nmodel.compile('adam', 'mse')\nmodel.fit(x, y)\n"
 MAPPED_BY = "ds = tf.data.Dataset.from_tensor_slices(load()){1}\nds = ds.map(lambda x: {0})\nmodel = keras.Sequential([layers.Dense(1)])\nmodel.compile('adam', 'mse')\nmodel.fit(ds)\n"
 FLOWED = "from tensorflow.keras.preprocessing.image import ImageDataGenerator\nflow = ImageDataGenerator(rescale=0.1).flow_from_directory('a')\ndef stream():\n    for x, y in flow:\n        yield x, y\ndef other():\n    yield 1\nmodel = keras.Sequential([layers.Conv2D(8, 3)])\nmodel.compile('adam', 'mse')\nmodel.fit(tf.data.Dataset.from_generator({}, (tf.float32, tf.float32)))\n"
-IMAGES = "import cv2\nmodel = keras.Sequential([layers.Conv2D(8, 3)])\nmodel.compile('adam', 'mse')\nimages = []\nfor path in names():\n    images.append(cv2.resize(cv2.imread(path), {}))\nmodel.fit(np.array(images), y)\n"
+IMAGES = "import cv2\nmodel = keras.Sequential([layers.Conv2D(8, 3)])\nmodel.compile('adam', 'mse')\nimages = []\nfor path in names():\n    images.append(cv2.resize(cv2.imread(path), {}))\nmodel.fit(np.array(images), y, epochs={})\n"
 SHAPELESS = "def read(x):\n    y = tf.py_function(np.sin, [x], tf.float32)\n    {}\n    return y, x\nmodel = keras.Sequential([layers.Dense(1)])\nmodel.compile('adam', 'mse', run_eagerly=True)\nmodel.fit(tf.data.Dataset.range(99).map(read).batch(9))\n"
 SAVED = "model = keras.Sequential([layers.Dense(30, input_shape=[8]), layers.Dense(1)])\nmodel.compile('sgd', 'mse')\n"
 TABLE = "import pandas as pd\nfrom tensorflow.keras.preprocessing.image import ImageDataGenerator\ndf, gen = pd.read_csv('/content/drive/MyDrive/a.csv'), ImageDataGenerator()\nmodel = keras.Sequential([layers.Conv2D(8, 3)])\nmodel.compile('adam', 'mse')\nmodel.fit(gen.flow_from_dataframe({}))\n"
@@ -148,8 +148,9 @@ COUNTED = "class Steps({}):\n    def __init__(self):\n        self.steps = {}\n 
         ("KC108", "def read(x):\n    try:\n        return x + 1\n    except ValueError:\n        print(x)\n        raise\n" + MODEL + "model.fit(tf.data.Dataset.range(99).map(read).batch(9))\n", []),
         ("KC207", SWITCHED.replace("call(self, x)", "call(self, x, shows=False)").format("shows"), []),
         # Pictures as small as they are kept.
-        ("KC112", IMAGES.format("(32, 32)"), []),
-        ("KC112", IMAGES.format("(128, 128)"), [10]),
+        ("KC112", IMAGES.format("(32, 32)", 20), []),
+        ("KC112", IMAGES.format("(32, 32)", 2), [10]),
+        ("KC112", IMAGES.format("(128, 128)", 20), [10]),
         ("KC306", "import google.colab\n" + MODEL + "model.fit(x, y)\n", []),
         ("KC306", MODEL + "model.fit(x, y)\n", [7]),
         # A model that is read again, once and twice, and one of which nobody knows what it is.

@@ -3,10 +3,11 @@ from kerascheck.rule import Rule
 from kerascheck.semantics.arrays import IMAGE_READERS, ingredients
 from kerascheck.semantics.functions import display
 from kerascheck.semantics.loops import turns
-from kerascheck.semantics.values import Group, Made, constant
+from kerascheck.semantics.values import Call, Group, Made, constant
 
 _A_FEW = 500
-_SMALL = 32
+_SMALL = 64
+_OFTEN = 10
 
 
 class PythonImageLoop(Rule):
@@ -39,7 +40,7 @@ class PythonImageLoop(Rule):
     - What is read is predicted, shown or saved, not trained on.
     - The reading happens in the item of a `PyDataset`, in a generator, or in a function that
       `tf.data` calls, or in a loop that also trains: then training does not wait for all of it.
-    - Images that become no larger than 32 x 32 while they are read: to decode the files again in each epoch would take longer.
+    - Images that become no larger than 64 x 64 while they are read, for a `fit` of ten epochs and more: to decode the files again in each would take longer.
     - Reading that no loop repeats.
 
     ## Use instead
@@ -95,7 +96,8 @@ class PythonImageLoop(Rule):
                 if read is None or read.node in seen or turns(read.scope) <= _A_FEW:
                     continue
                 # What is shrunk that far is read once and kept; to decode it again in each epoch takes longer.
-                if _is_shrunk(module, read):
+                epochs = constant(consumer.argument(3, "epochs")) if isinstance(consumer, Call) and consumer.attribute == "fit" else None
+                if type(epochs) is int and epochs >= _OFTEN and _is_shrunk(module, read):
                     continue
                 # A generator reads what is asked for.
                 if any(function.node in function.module.generators for function in read.scope.functions()):
@@ -113,7 +115,7 @@ class PythonImageLoop(Rule):
 
 
 def _is_shrunk(module, read):
-    """Whether the images become no larger than 32 x 32 in the loop that reads them, as literals say."""
+    """Whether the images become no larger than 64 x 64 in the loop that reads them, as literals say."""
     loop = next(read.scope.loops())
     sizing = [call for call in module.pipelines.calls_in(loop) if call is read or (call.name or call.attribute or "").rpartition(".")[2] == "resize"]
     sizes = [value for call in sizing for value in call.arguments.values() if isinstance(value, Group) and len(value.items) >= 2 and not value.open]
