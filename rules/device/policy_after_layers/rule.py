@@ -60,6 +60,7 @@ class PolicyAfterLayers(Rule):
     Read on real code: of a sample of findings in 6,100 public files 1 wrong. What was wrong for a general reason became one of
     the silences above.
     Of samples in 2,882 files more: 1 right, 2 wrong, before what was wrong for a general reason was silenced.
+    Of samples in 506 files more: 1 right.
 
     ## References
 

@@ -62,6 +62,7 @@ class LookupLayerInModel(Rule):
     Of samples in 6,392 files more: 1 right.
     Of samples in 4,075 files more: 2 right.
     Of samples in 2,882 files more: 2 right.
+    Of samples in 506 files more: 1 right.
 
     ## References
 

@@ -78,6 +78,7 @@ class MapBeforeBatch(Rule):
     Of samples in 5,836 files more: 18 right, 9 arguable.
     Of samples in 4,075 files more: 6 right, 1 arguable.
     Of samples in 2,882 files more: 5 right, 2 arguable, 1 wrong, before what was wrong for a general reason was silenced.
+    Of samples in 506 files more: 5 right.
 
     ## References
 
