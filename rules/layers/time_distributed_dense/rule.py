@@ -3,7 +3,7 @@ from kerascheck.rule import Rule
 from kerascheck.semantics.examples import example_shape
 from kerascheck.semantics.fixes import unwrap
 from kerascheck.semantics.models import steps_into
-from kerascheck.semantics.values import Instance, Made
+from kerascheck.semantics.values import Made
 
 # Layers that act on the last axis only, or on each number alone, so that they need no wrapper.
 _ON_LAST_AXIS = {
@@ -53,8 +53,8 @@ class TimeDistributedDense(Rule):
     - `BatchNormalization` and `PReLU`, which have other weights or statistics without the wrapper, and `Softmax`, which reads the mask.
     - `LayerNormalization(axis=...)` and `Dropout(noise_shape=...)`, which count axes.
     - Layers of the project itself.
-    - As an info, not a warning, for few steps, for Keras 2, and for an open number of steps, as in `Input((None, 32))`, unless arrays of a
-      known shape are fitted, and for one that a layer of the project itself makes: where the graph leaves it open there is no loop.
+    - As an info, not a warning, for few steps, for Keras 2, and for a number of steps that nothing tells, as in `Input((None, 32))` or
+      behind a layer of the project itself, unless arrays of a known shape are fitted: where the graph leaves it open there is no loop.
 
     ## Use instead
 
@@ -108,10 +108,8 @@ class TimeDistributedDense(Rule):
             if steps == {1}:
                 continue
             few = steps and all(each is not None and each <= _MANY for each in steps)
-            models = [model for model in module.models if any(each.made is not None and each.made.node is call.node and each.shape and None in each.shape[1:2] for each in model.layers)]
-            # How many steps there are may then be open in the graph, too.
-            is_left_open = bool(models) and not any(example_shape(fit) for model in models for fit in model.fits)
-            is_left_open = is_left_open or _comes_from_own_layer(module, call)
+            # Where the graph leaves their number open, Keras takes no loop.
+            is_known = bool(steps) and None not in steps or _is_fitted_on_arrays(module, call)
             short = layer.name.rpartition(".")[2]
             yield self.finding(
                 call,
@@ -121,7 +119,7 @@ class TimeDistributedDense(Rule):
                 because="Keras 2 folds the steps into the batch and back for it, and Keras 3 would run them one after the other."
                 if older
                 else f"In Keras 3 TimeDistributed is a loop over the steps wherever their number is known, and {short} takes sequences as they are.",
-                severity=Severity.INFO if older or few or is_left_open else Severity.WARNING,
+                severity=Severity.WARNING if is_known and not older and not few else Severity.INFO,
                 fix=unwrap(call, layer, safe=short != "Dropout"),
             )
         seen = set()
@@ -139,14 +137,9 @@ class TimeDistributedDense(Rule):
                     )
 
 
-def _comes_from_own_layer(module, call):
-    """Whether steps of unknown number come to a wrapper from a layer of the tree, which may leave it open in the graph."""
-    for model in module.models:
-        for place, layer in enumerate(model.layers):
-            if layer.made is not None and layer.made.node is call.node and (not layer.shape or layer.shape[1] is None):
-                if any(isinstance(before.value, Instance) for before in model.layers[:place]):
-                    return True
-    return False
+def _is_fitted_on_arrays(module, call):
+    """Whether a model with the wrapper is fitted on arrays of a known shape, whose batches have a known length."""
+    return any(example_shape(fit) for model in module.models if any(layer.made is not None and layer.made.node is call.node for layer in model.layers) for fit in model.fits)
 
 
 def _is_convolutional(value):
