@@ -343,7 +343,7 @@ def test_what_a_library_is_handed_may_not_have_run(tmp_path):
     ],
 )
 def test_steps_are_folded_into_the_batch_by_keras_2(tmp_path, imports, pin, severities):
-    code = f"{imports}\nmodel.add(tf.keras.layers.TimeDistributed(tf.keras.layers.Dense(3)))\n"
+    code = f"{imports}\nmodel = tf.keras.Sequential([tf.keras.Input((20, 4)), tf.keras.layers.TimeDistributed(tf.keras.layers.Dense(3))])\n"
     assert [finding["severity"] for finding in findings(tmp_path, code, pin, "--select", "KC209")] == severities
 
 
