@@ -351,7 +351,9 @@ class Program:
     @cached_property
     def runs_functions_eagerly(self) -> bool:
         """``tf.config.run_functions_eagerly(True)`` is called under no condition, or by a script beside the module that imports it."""
-        return self._module.project.is_switched_eager(self._module) or any(constant(call.argument(0, "run_eagerly")) is True and not is_guarded(call.scope) for call in self._run.calls if call.name == "tensorflow.config.run_functions_eagerly")
+        switches = (call for call in self._run.calls if call.name == "tensorflow.config.run_functions_eagerly")
+        own = any(constant(call.argument(0, "run_eagerly")) is True and not is_guarded(call.scope) for call in switches)
+        return own or self._module.project.is_switched_eager(self._module)
 
     @cached_property
     def runs_eagerly(self) -> bool:

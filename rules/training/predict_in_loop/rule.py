@@ -147,8 +147,7 @@ class PredictInLoop(Rule):
             if constant(call.argument(None, "steps") or Const(1)) != 1 or sized:
                 continue
             # A pass over the batches of a loader has no whole array, and each predict has a batch to do.
-            passes = isinstance(loop.node, cst.For) and (any(datasets_in(loop.value)) or _BATCHES.search(loop.module.tree.code_of(loop.node.iter)) is not None)
-            by_batch = passes and not any(outer.trains for outer in call.scope.loops())
+            by_batch = isinstance(loop.node, cst.For) and _is_over_batches(loop) and not any(outer.trains for outer in call.scope.loops())
             plain = len(call.arguments.positional) == 1 and set(call.arguments.keywords) <= {"verbose"} and not call.arguments.unknown_keywords
             for at in _places(call, loop):
                 yield self.finding(
@@ -178,8 +177,7 @@ class PredictInLoop(Rule):
             if len(call.arguments.positional) > 2:
                 continue
             by_batch = any(other.attribute == "train_on_batch" and next(other.scope.loops()) is loop for other in module.pipelines.calls_in(loop))
-            by_batch = by_batch or any(datasets_in(loop.value)) or isinstance(loop.node, cst.For) and _BATCHES.search(loop.module.tree.code_of(loop.node.iter)) is not None
-            if by_batch and not is_conditional(call.scope, loop):
+            if (by_batch or _is_over_batches(loop)) and not is_conditional(call.scope, loop):
                 yield self.finding(
                     call,
                     "model.evaluate is called for every batch; evaluate the whole data once, call test_on_batch, or use what train_on_batch returns.",
@@ -211,6 +209,11 @@ def _is_for_people(call, loop):
     shows = (call.name or "").startswith(("matplotlib.", "builtins.input")) or call.name is None and call.attribute in _OF_AXES
     drawn = call.name is None and call.attribute in _DRAWING and _AXES.match(call.module.tree.code_of(call.node)) is not None
     return (shows or drawn) and not is_conditional(call.scope, loop)
+
+
+def _is_over_batches(loop):
+    """Whether a loop goes over a dataset, or what its name says to be a loader or batches."""
+    return any(datasets_in(loop.value)) or isinstance(loop.node, cst.For) and _BATCHES.search(loop.module.tree.code_of(loop.node.iter)) is not None
 
 
 def _is_over_named(loop, given):
