@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _SEVERAL = re.compile(r"num_replicas_in_sync|(?:logical|virtual)_device|cross_device_ops|nccl|multi_?gpu|num_gpus?\b|n_gpus?\b|len\(gpus\)|MultiWorker|TF_CONFIG", re.I)
 
+_RUNS = ("run", "experimental_run_v2")
 # These hand a function on to the one place where everything runs anyway.
 _SINGLE = ("get_strategy", "OneDeviceStrategy")
 _SEVERAL_DEVICES = ("MirroredStrategy", "TPUStrategy")
@@ -36,7 +37,7 @@ def eager_runs(module: Module) -> Iterator[tuple[Call, Scope]]:
         return
     runs = [
         call for call in module.run.calls
-        if call.attribute in ("run", "experimental_run_v2") and call.name == f"tensorflow.distribute.Strategy.{call.attribute}"
+        if call.attribute in _RUNS and call.name == f"tensorflow.distribute.Strategy.{call.attribute}"
     ]
     compiled = {call.node for call in runs if call.scope.traced_by()}
     seen = set()
@@ -138,6 +139,52 @@ def unplaced_optimizers(module: Module) -> Iterator[tuple[Call, Call]]:
         if all(isinstance(option, Made) and option.name.endswith("MirroredStrategy") for option in _entered(compiled.scope)):
             seen.add(made.node)
             yield made, compiled
+
+
+@dataclass(frozen=True, slots=True)
+class UnplacedInStep:
+    """What a step under ``strategy.run`` uses, and is made outside of every scope.
+
+    Attributes:
+        made: the call that made the model or the optimizer.
+        is_optimizer: which of both.
+        run: the ``strategy.run`` that runs the step.
+    """
+
+    made: Call
+    is_optimizer: bool
+    run: Call
+
+
+def unplaced_in_steps(module: Module) -> Iterator[UnplacedInStep]:
+    """Models and optimizers of the steps that ``strategy.run`` runs, which no scope of a strategy holds, each once.
+
+    Optimizers for Keras 3 only, which makes their variables at once: the first update then raises "Mixing different tf.distribute.Strategy
+    objects". Models that have variables before the step raise "`colocate_vars_with` must only be passed a variable created in this
+    tf.distribute.Strategy.scope()". Both also where there is one device. Source: tried with MirroredStrategy, TensorFlow 2.21, Keras 3.15.
+    """
+    made_for_several = _made_for_several(module)
+    runs = {call.node: call for call in module.run.calls if call.attribute in _RUNS and call.name == f"tensorflow.distribute.Strategy.{call.attribute}"}
+    if not made_for_several or not runs or module.is_graph_code or module.mentions(_OTHER_WAYS):
+        return
+    new_keras = module.runtime.keras >= 3 and not module.program.needs_old_keras
+    seen = set()
+    for update in module.program.updates:
+        frame = next((frame for frame in update.scope.frames() if frame.node in runs), None)
+        if frame is None or not all(isinstance(option, Made) and option.call in made_for_several for option in options_of(runs[frame.node].receiver)):
+            continue
+        called = [call for call in module.run.calls if call.attribute == "__call__" and call.order < update.order and frame in call.scope.chain()]
+        models = [[constructor(module, option) for option in options_of(call.receiver)] for call in called if call.name == "keras.Model.__call__"]
+        optimizer = [
+            option.call if isinstance(option, Made) and library.class_of(option.name) == "keras.Optimizer" else None
+            for option in options_of(update.receiver)
+        ]  # fmt: skip
+        for options in (*models, optimizer if new_keras else ()):
+            for made in options:
+                if None in options or made.node in seen or any(_may_be_placed(each.scope) for each in options) or _OLD_ARGUMENT in made.arguments.keywords:
+                    continue
+                seen.add(made.node)
+                yield UnplacedInStep(made, options is optimizer, runs[frame.node])
 
 
 def _last_before(fit: Call, compiles: list[Call]) -> Call | None:

@@ -151,13 +151,13 @@ class Tape:
 
 
 def tape_of(module: Module, update: Call) -> Tape | None:
-    """The GradientTape of a weight update: that of the same function and loop, else of a function that the same turn calls before it."""
+    """The GradientTape of a weight update: that of the same function and nearest loop, else of a function that the same turn calls before it."""
     tapes = module.program.tapes
     own = next((frame for frame in update.scope.frames() if frame in tapes), None)
     near = [Tape(tape, own, tape.node, tape.scope) for tape in tapes[own]] if own is not None else []
-    loop = next(_seen_from(own or update.scope.frame, update)[1].loops(across_calls=False), None)
-    # A network may have a loop of its own beside that of another.
-    beside = next((tape for tape in near if next(tape.scope.loops(across_calls=False), None) is loop), None)
+    # A network may have a loop of its own beside that of another, and an optimizer one of its own behind their tape.
+    around = list(_seen_from(own or update.scope.frame, update)[1].loops(across_calls=False)) or [None]
+    beside = next((tape for loop in around for tape in near if next(tape.scope.loops(across_calls=False), None) is loop), None)
     return beside or next(_called_tapes(module, update), near[0] if near else None)
 
 

@@ -3,7 +3,7 @@
 import pytest
 from snippets import IMPORTS, load
 
-from kerascheck.semantics.distribution import eager_runs, unconditional_mirrors, unplaced_models, unscaled_batches
+from kerascheck.semantics.distribution import eager_runs, unconditional_mirrors, unplaced_in_steps, unplaced_models, unscaled_batches
 
 STRATEGY = IMPORTS + (
     "strategy = tf.distribute.MirroredStrategy()\nopt = keras.optimizers.Adam()\n"
@@ -70,6 +70,36 @@ PLACED = IMPORTS + "def build(): return keras.Sequential([keras.layers.Dense(1)]
 )
 def test_models_outside_of_every_scope(tmp_path, text, found):
     assert [each.compiled_inside is not None for each in unplaced_models(load(tmp_path, PLACED + text))] == found
+
+
+IN_STEPS = IMPORTS + (
+    "strategy = {strategy}\n"
+    "{model}model = keras.Sequential([keras.layers.Input((3,)), keras.layers.Dense(1)])\n"
+    "{optimizer}opt = keras.optimizers.Adam({rate})\n"
+    "def step(x):\n    with tf.GradientTape() as t: loss = model(x)\n    opt.apply_gradients(zip(t.gradient(loss, model.weights), model.weights))\n"
+    "@tf.function\ndef run(x): {runs}\nfor x in load(): run(x)\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("change", "found"),
+    [
+        ({}, []),
+        ({"model": ""}, ["model"]),
+        ({"optimizer": ""}, ["optimizer"]),
+        ({"model": "", "optimizer": ""}, ["model", "optimizer"]),
+        ({"optimizer": "", "rate": "lr=1"}, []),
+        ({"optimizer": "with make(): "}, []),
+        ({"model": "", "strategy": "tf.distribute.OneDeviceStrategy('cpu')"}, []),
+        ({"model": "", "strategy": "make()"}, []),
+        ({"model": "", "strategy": "tf.distribute.MirroredStrategy() if several else tf.distribute.get_strategy()"}, []),
+        ({"model": "", "runs": "step(x)"}, []),
+    ],
+)
+def test_what_steps_use_from_outside_of_every_scope(tmp_path, change, found):
+    parts = {"strategy": "tf.distribute.MirroredStrategy()", "model": "with strategy.scope(): ", "optimizer": "with strategy.scope(): ", "rate": "", "runs": "strategy.run(step, args=(x,))"}
+    module = load(tmp_path, IN_STEPS.format(**parts | change))
+    assert ["optimizer" if used.is_optimizer else "model" for used in unplaced_in_steps(module)] == found
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,7 @@
 """Training steps that are written by hand."""
 
+import textwrap
+
 import pytest
 from snippets import IMPORTS, LOOP, MODEL, STEP, TAPE, load, step, written
 
@@ -46,6 +48,8 @@ def test_steps_that_play(tmp_path, under, beside, steps):
     ("text", "steps"),
     [
         (LOOP, ["step"]),
+        # Another tape before, and a loop over optimizers behind its own.
+        (TAPE + f"for x in load():\n{textwrap.indent(TAPE, '    ').replace('    opt.', '    for opt in (a, opt): opt.')}", ["with"]),
         ("for e in range(9):\n    for x in load():\n        loss = step(x)", ["step"]),
         ("def train(data):\n    for x in data: step(x)\ntrain(load())", ["step"]),
         ("def train(data):\n    for x in data: step(x)", ["step"]),

@@ -1,6 +1,6 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
-from kerascheck.semantics.distribution import unentered_scopes, unplaced_models, unplaced_optimizers
+from kerascheck.semantics.distribution import unentered_scopes, unplaced_in_steps, unplaced_models, unplaced_optimizers
 
 
 class BuildOutsideScope(Rule):
@@ -10,7 +10,8 @@ class BuildOutsideScope(Rule):
 
     Reports a model that `fit` trains and that is built outside of `strategy.scope()`, after a strategy for several devices
     was made. A warning; an error where `compile` stands in the scope and the model does not, which raises, and for an optimizer of
-    Keras 3 that is made outside and given to `compile` in the scope, which raises, too. A `strategy.scope()` without `with` is
+    Keras 3 that is made outside and given to `compile` in the scope, which raises, too. For steps that `strategy.run` runs, their
+    optimizer (an error, in Keras 3) and their model (a warning), where no scope holds them. A `strategy.scope()` without `with` is
     reported in the place of the models, as a warning.
 
     ## Why it costs
@@ -20,6 +21,10 @@ class BuildOutsideScope(Rule):
     `AssertionError`, Keras 2 with "was not created in the distribution strategy scope" (tried with two logical devices on
     TensorFlow 2.21 and 2.12). An optimizer of Keras 3 has variables from the start: made outside, it stops `fit` with "Mixing
     different tf.distribute.Strategy objects", also where there is one device only. Keras 2 makes them in `fit`, and nothing happens.
+
+    In a step under `strategy.run`, such an optimizer stops the first update with the same words, and a model that has its variables before
+    the step with "`colocate_vars_with` must only be passed a variable created in this tf.distribute.Strategy.scope()", with one device
+    and with two. A model that makes them in the step trains on one device, and fails on two (TensorFlow 2.21, Keras 3.15).
 
     ## What the runtime does by itself
 
@@ -34,6 +39,7 @@ class BuildOutsideScope(Rule):
     - The strategy is made later, under a condition, or is `OneDeviceStrategy` or the default.
     - `fit` stands in a scope, or another model of the program does: the program may compare both.
     - Other ways to enter a strategy: `experimental_set_strategy`, an `ExitStack`, parameter servers.
+    - Steps under `strategy.run` whose strategy, model or optimizer cannot be seen.
     - Graph code of TensorFlow 1; tests.
 
     ## Use instead
@@ -98,4 +104,13 @@ class BuildOutsideScope(Rule):
                 because="Its variables belong to no strategy and the model to one, so fit raises.",
                 severity=Severity.ERROR,
                 related=((compiled, "given to the model here"),),
+            )
+        for used in () if unentered else unplaced_in_steps(module):
+            what = "optimizer" if used.is_optimizer else "model"
+            yield self.finding(
+                used.made,
+                f"This {what} is made outside of the scope of the strategy that runs its steps; make it inside of `with strategy.scope():`.",
+                because=f"Its variables belong to no strategy, so that the first update {'raises' if used.is_optimizer else 'raises where the model is built already, and on several devices'}.",
+                severity=Severity.ERROR if used.is_optimizer else Severity.WARNING,
+                related=((used.run, "its steps run here"),),
             )
