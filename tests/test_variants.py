@@ -86,6 +86,9 @@ COUNTED = "class Steps({}):\n    def __init__(self):\n        self.steps = {}\n 
     [
         # Looking at a picture now and then does not make a training loop one for people.
         ("KC405", GAN, [9]),
+        ("KC405", GAN.replace("model.predict(noise)", "model.predict(np.random.normal(size=(32, 4)))"), [9]),
+        ("KC405", GAN.replace("model.predict(noise)", "model.predict(np.zeros((32, 4)))"), []),
+        ("KC405", "config = load()\nmodel = keras.Sequential.from_config(config)\nfor x in load():\n    model.predict(np.array([x]))\n", [8]),
         ("KC405", "import matplotlib.pyplot as plt\n" + GAN + LOOK, [10]),
         ("KC405", "import matplotlib.pyplot as plt\n" + GAN + "    plt.imshow(fake)\n", []),
         ("KC405", GAN + "    axes[0].imshow(fake)\n", []),
@@ -263,7 +266,9 @@ COUNTED = "class Steps({}):\n    def __init__(self):\n        self.steps = {}\n 
         ("KC411", MODEL + "model.fit(load(), load(), epochs=20)\n", [7]),
         ("KC603", MODEL + "for x in load():\n    results[x] = model.fit(x, x, batch_size=x.shape[0])\n", []),
         ("KC412", MODEL + "model.fit(x, y, callbacks=[keras.callbacks.TensorBoard('logs', histogram_freq=1)])\n", [7]),
-        ("KC412", "# then run: tensorboard --logdir logs\n" + MODEL + "model.fit(x, y, callbacks=[keras.callbacks.TensorBoard('logs', histogram_freq=1)])\n", []),
+        ("KC412", "# then run: tensorboard --logdir logs\n" + MODEL + "model.fit(x, y, callbacks=[keras.callbacks.TensorBoard('logs', histogram_freq=1)])\n", [8]),
+        ("KC412", MODEL + "calls = []\nif args.log:\n    calls += [keras.callbacks.TensorBoard('logs', update_freq='batch')]\nmodel.fit(x, y, callbacks=calls)\n", [9]),
+        ("KC412", MODEL + "calls = []\nif args.debug:\n    calls += [keras.callbacks.TensorBoard('logs', update_freq='batch')]\nmodel.fit(x, y, callbacks=calls)\n", []),
         ("KC401", MODEL + "optimizer = keras.optimizers.SGD()\n" + STEPS + "for x in load(): step(x)\n", [8]),
         ("KC401", MODEL + "optimizer = keras.optimizers.SGD()\n" + STEPS.replace("    optimizer.apply", "    other = keras.models.clone_model(model)\n    optimizer.apply") + "for x in load(): step(x)\n", []),
         ("KC412", MODEL + "keras.callbacks.TensorBoard('logs', histogram_freq=1)\nmodel.fit(x, y)\n", []),

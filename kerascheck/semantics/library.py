@@ -256,7 +256,7 @@ def class_of(name: str) -> str:
     """The class of what a call of ``name`` returns; many factories return one class."""
     if name in (
         "keras.Sequential", "keras.Model", "keras.models.load_model", "keras.models.clone_model", "keras.models.model_from_json",
-        "keras.models.model_from_yaml", "keras.models.Functional", "keras.Functional", "keras.Model.from_config",
+        "keras.models.model_from_yaml", "keras.models.Functional", "keras.Functional", "keras.Model.from_config", "keras.Sequential.from_config",
     ):
         return "keras.Model"
     owner, _, last = name.rpartition(".")

@@ -1,6 +1,7 @@
 import re
 from collections.abc import Iterator
 
+import libcst as cst
 
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
@@ -12,6 +13,7 @@ _OFTEN = 20
 _WIDE = 20
 _EACH = 10
 _OPENED = re.compile(r"%tensorboard|\btensorboard\b[^\n]*--logdir")
+_ASKED = re.compile(r"debug|profil|histogram|verbose", re.I)
 _SYNCHRONISED = re.compile(r"sync_tensorboard\s*=\s*True|wandb\.tensorboard\.patch")
 _SAVERS = {"keras.callbacks.ModelCheckpoint": 6, "keras.callbacks.BackupAndRestore": 1, "keras.callbacks.experimental.BackupAndRestore": 1}
 
@@ -58,8 +60,8 @@ class HeavyCallback(Rule):
     - `save_freq="epoch"`, numbers of 20 and more, and numbers that are not literals, as `5 * steps_per_epoch`.
     - `save_best_only`: how often it writes is not known; but where the best `val_...` is asked for, which no batch has, Keras 3 saves
       each time (tried with 3.15).
-    - Under a condition, such as a flag for debugging, unless all training stands under it too; in tests.
-    - What TensorBoard records where it is opened with `%tensorboard`, `tensorboard --logdir` is written in a command, a comment or the text of a notebook, or beside Weights & Biases with
+    - Saves under a condition, unless all training stands under it too; TensorBoard under one that speaks of debugging, profiles or histograms; in tests.
+    - What TensorBoard records where a notebook opens it, with `%tensorboard` or `!tensorboard --logdir`, or beside Weights & Biases with
       `sync_tensorboard=True`: somebody looks at it.
     - A callback that no call is given: it stands alone, or under a name that is never read.
     - The defaults of TensorBoard, histograms every few epochs, a profile of some batches.
@@ -123,9 +125,9 @@ class HeavyCallback(Rule):
             )
         for call in module.program.calls("keras.callbacks.TensorBoard"):
             # Who opens TensorBoard beside it looks at what is recorded.
-            watched = _OPENED.search(call.module.source.commands + call.module.text) or call.module.mentions(_SYNCHRONISED)
+            watched = _OPENED.search(call.module.source.commands) or call.module.mentions(_SYNCHRONISED)
             # A callback that no name is bound to, and no call is given, is never called back.
-            for argument, what, cost in () if watched or is_left_unused(call) or module.program.is_optional(call.scope) else _recordings(call):
+            for argument, what, cost in () if watched or is_left_unused(call) or _is_asked_for(call) else _recordings(call):
                 yield self.finding(
                     Place(call.module, call.arguments.nodes.get(argument) or call.node),
                     f"{argument} makes TensorBoard {what}; leave it out unless somebody looks at that.",
@@ -133,6 +135,14 @@ class HeavyCallback(Rule):
                     severity=Severity.INFO,
                     fix=drop_argument(call, argument, safe=False),
                 )
+
+
+def _is_asked_for(call: Call) -> bool:
+    """Whether a condition around a callback asks for what it records, and not only for TensorBoard."""
+    return any(
+        branch.kind == "branch" and isinstance(branch.node, cst.If) and _ASKED.search(branch.module.tree.code_of(branch.node.test)) is not None
+        for branch in call.scope.chain()
+    )
 
 
 def _recordings(call: Call) -> Iterator[tuple[str, str, str]]:

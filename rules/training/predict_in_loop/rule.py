@@ -120,7 +120,7 @@ class PredictInLoop(Rule):
             if any(datasets_in(call.argument(0, "x"))):
                 continue
             given = call.arguments.node(0, "x")
-            loop = (varies(given.value, call.scope) or environment_loop(module, call.scope)) if given is not None else None
+            loop = (varies(given.value, call.scope) or environment_loop(module, call.scope) or _drawing_loop(module, call, given.value)) if given is not None else None
             again = _few_rows_again(call, given.value) if loop is None and given is not None else None
             loop = loop or again
             # A loop that plots or asks is for people, and waits for them, and so is one over what they upload.
@@ -185,6 +185,13 @@ class PredictInLoop(Rule):
                     severity=Severity.WARNING if turns(call.scope) > SHORT_LOOP else Severity.INFO,
                     related=((loop, "in this loop"),),
                 )
+
+
+def _drawing_loop(module, call, given):
+    """The innermost loop around a predict that draws what it is given: ``model.predict(np.random.normal(size=(32, 100)))``."""
+    inside = set(module.tree.descendants(given))
+    drawn = any((other.name or "").startswith(("numpy.random.", "random.", "tensorflow.random.")) and other.node in inside for other in module.run.calls)
+    return next(call.scope.loops(), None) if drawn else None
 
 
 def _few_rows_again(call, given):
