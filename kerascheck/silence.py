@@ -70,7 +70,12 @@ def explain(source: Source, file: File, line: int, cell: int | None = None) -> I
                 if (finding.code, finding.location.path, finding.location.cell, finding.location.line) == (room.code, source.path, cell, line) and not said:
                     yield f"  {room.code} {room.name}: {verb}: {finding.message}"
                     said = True
-        for silence in silences(room, module, first, last):
+        try:
+            reasons = list(silences(room, module, first, last))
+        except Exception as problem:  # noqa: BLE001 - a fault of one rule costs that rule, as in a check
+            yield f"  {room.code} {room.name}: failed: {type(problem).__name__}: {problem}; this is a fault of kerascheck: please report it with the file"
+            continue
+        for silence in reasons:
             said = True
             yield f"  {room.code} {room.name}: silent about `{silence.code}` ({silence.place})"
             for condition in silence.conditions:

@@ -5,6 +5,8 @@ import json
 import pytest
 from command import kerascheck
 
+from kerascheck import registry
+
 SCRIPT = '''\
 import numpy as np
 import tensorflow as tf
@@ -103,3 +105,17 @@ def test_what_holds_of_a_model_is_told_where_it_is_compiled_and_fitted(explained
         assert "model.consists_of(_CHEAP" in explained(line, text, select="KC407").out
     # A condition over all that is fitted is evaluated with the names of the rule.
     assert "_is_long(fit, batch)" in explained(6, SCRIPT.replace("epochs=3", "epochs=1"), select="KC407").out
+
+
+def test_a_rule_that_fails_is_told_and_costs_no_other(explained, monkeypatch):
+    room = registry.find("KC405")
+
+    def broken(module):
+        yield from ()
+        raise KeyError("lost")
+
+    monkeypatch.setattr(room.rule, "check", broken)
+    result = explained(8, select="KC101,KC405")
+    assert result.code == 0
+    assert "KC405 predict-in-loop: failed: KeyError: 'lost'; this is a fault of kerascheck" in result.out
+    assert "KC101 serial-map: silent" in result.out
