@@ -80,6 +80,8 @@ _OF_KERAS_1 = re.compile(
     r"|\bkeras\.utils\.visualize_util\b|[(,\s]inner_init\s*=\s*[\"']"
 )
 _BACKEND = re.compile(r"""KERAS_BACKEND["']\]?\s*[=,:]\s*["'](tensorflow|jax|torch)["']""")
+# These backends went with Keras 2.3, the last that had several before version 3.
+_BACKEND_OF_2 = re.compile(r"""^[^#\n]*KERAS_BACKEND["']\]?\s*[=,:]\s*["'](?:theano|cntk|mxnet|plaidml)|^[ \t]*(?:import|from)[ \t]+plaidml\.keras\b""", re.M)
 # What makes models in tensorflow.python.keras is a copy of Keras 2 inside of TensorFlow, whatever version of Keras is beside it.
 _LEGACY = re.compile(
     r"""^\s*(?:import|from)\s+tf_keras\b|TF_USE_LEGACY_KERAS["']\]?\s*[=,]\s*["'](?:1|true)["']"""
@@ -436,7 +438,7 @@ class Project:
         pinned = newest_allowed(pins["keras"], KERAS_RELEASES) if "keras" in pins else None
         # Keras 2.3 was made for TensorFlow 2.1 and older; beside a newer one it is tf.keras that counts.
         multi_backend = settings.keras is None and pinned is not None and pinned < (2, 4) and (target or (2, 1)) <= (2, 1)
-        if pinned is None and target is None and settings.keras is None and _MAY_BE_OF_KERAS_1.search(text) and _OF_KERAS_1.search(text):
+        if pinned is None and target is None and settings.keras is None and (_MAY_BE_OF_KERAS_1.search(text) and _OF_KERAS_1.search(text) or _BACKEND_OF_2.search(text)):
             multi_backend = True
         target = target or ((2, 1) if multi_backend else NEWEST_TENSORFLOW)
         backend = settings.backend

@@ -16,8 +16,8 @@ class RaggedFinalBatch(Rule):
 
     XLA compiles for one shape. The last batch has another, so the whole step is compiled again when
     it first comes: 1.2 to 1.9 s for a small network (2 CPU cores, TensorFlow 2.21, no GPU), more for
-    a large one. Later epochs find both versions ready. Trainings on a TPU are not looked at:
-    what they lose is unmeasured here.
+    a large one. Later epochs find both versions ready. Trainings on a TPU are not looked at: what they lose is
+    unmeasured here, and `TPUStrategy` pads smaller batches unless `experimental_enable_dynamic_batch_size` is switched off.
 
     ## What the runtime does by itself
 
@@ -49,7 +49,7 @@ class RaggedFinalBatch(Rule):
     ## References
 
     - TensorFlow guide: "XLA: Optimizing Compiler for Machine Learning"
-    - TensorFlow API: `tf.data.Dataset.batch`, `tf.function`
+    - TensorFlow API: `tf.data.Dataset.batch`, `tf.function`, `tf.distribute.RunOptions`
     """
 
     code = "KC121"
