@@ -919,6 +919,8 @@ def test_a_thousand_eager_steps_take_seconds_and_a_hundred_as_long_as_tracing(tm
         ("KC401", OPTIMIZED + STEPS + "if options.mode == 'plain':\n    for x in load():\n        step(x)\n", "warning"),
         ("KC401", OPTIMIZED + "# @tf.function: raises an error\n" + STEPS + "for x in load():\n    step(x)\n", "info"),
         ("KC401", OPTIMIZED + "# @tf.function\n" + STEPS + "for x in load():\n    step(x)\n", "info"),
+        ("KC401", OPTIMIZED + STEPS + "for x in load():\n    optimizer._set_hyper('learning_rate', rate(x))\n    step(x)\n", "info"),
+        ("KC401", OPTIMIZED + STEPS + "for x in load():\n    step(x)\noptimizer._set_hyper('learning_rate', rate(x))\n", "warning"),
         ("KC401", OPTIMIZED + "# of a tf.function\n" + STEPS + "for x in load():\n    step(x)\n", "warning"),
         ("KC209", "model = keras.Sequential([layers.Input((None, 4)), layers.TimeDistributed(layers.Dense(3))])\nmodel.compile('adam', 'mse')\n", "info"),
         ("KC209", "model = keras.Sequential([layers.Input((None, 4)), layers.TimeDistributed(layers.Dense(3))])\nmodel.compile('adam', 'mse')\nmodel.fit(x, y)\n", "info"),

@@ -49,7 +49,7 @@ class EagerStep:
         is_compiled_in_part: whether it calls a tf.function under its tape, or a model whose ``call`` is one.
         takes_optimizers: whether its function is handed one optimizer, then another: each makes its variables in its first step, and a tf.function only in its first call.
         may_be_meant: whether something speaks for how it is: no optimizer updates the weights, but ``variable.assign_sub(rate * gradient)``; what goes into a model
-            is changed, and not its weights; a library that cannot be seen calls the model; or the same lines stand in a tf.function of the file, too.
+            is changed, and not its weights; each turn gives the optimizer a number that a trace would keep; a library that cannot be seen calls the model; or the same lines stand in a tf.function of the file, too.
         makes: what its function makes anew each time although it has variables, which a tf.function may not: "tf.Variable", "The layer Dense", ...
     """
 
@@ -129,7 +129,7 @@ def eager_steps(module: Module) -> Iterator[EagerStep]:
             needs_python = _needs_python(module, frame) or _draws(module, frame)
             is_function = inner is None and frame.function is not None
             makes = _makes_state(module, frame) if is_function else None
-            meant = call.attribute == "assign_sub" or _moves_inputs(module, tape, call) or _is_run_by_others(module, tape, call) or _is_shown_compiled(module, tape.call)
+            meant = call.attribute == "assign_sub" or _sets_hyper(module, loop) or _moves_inputs(module, tape, call) or _is_run_by_others(module, tape, call) or _is_shown_compiled(module, tape.call)
             several = is_function and _optimizers(updates, call) > 1
             yield EagerStep(written, node, is_function, call, loop, turns(call.scope), needs_python, _calls_compiled(module, tape, call), several, meant, makes)
 
@@ -220,6 +220,11 @@ def _moves_inputs(module: Module, tape: Tape, update: Call) -> bool:
         return True
     sources = [source for call in gradients for source in flat(call.argument(1, "sources"))]
     return any(call.name == "keras.Model.__call__" for call in inside) and all(isinstance(source, Made) and source.name == "tensorflow.Variable" for source in sources)
+
+
+def _sets_hyper(module: Module, loop: Scope) -> bool:
+    """Whether a loop calls ``optimizer._set_hyper``: a tf.function would go on with the tensor that its trace has found there."""
+    return any(call.attribute == "_set_hyper" and is_inside(call.scope, loop) for call in module.run.calls)
 
 
 def _is_shown_compiled(module: Module, tape: Call) -> bool:
