@@ -312,6 +312,7 @@ COUNTED = "class Steps({}):\n    def __init__(self):\n        self.steps = {}\n 
         ("KC115", MODEL + "ds = tf.data.Dataset.from_tensor_slices(a).batch(8).shuffle(9)\nmodel.fit(ds)\n", [7]),
         ("KC115", MODEL + "ds = tf.data.Dataset.from_tensor_slices(a).apply(tf.data.experimental.dense_to_ragged_batch(8)).shuffle(9)\nmodel.fit(ds)\n", [7]),
         ("KC115", "def load(paths):\n    return tf.data.TextLineDataset(paths).batch(8).shuffle(9).map(len)\n", [6]),
+        ("KC115", "def load(paths):\n    return tf.data.TextLineDataset(paths).batch(2).shuffle(9).map(len)\n", []),
         ("KC115", "def load(paths):\n    return tf.data.TextLineDataset(paths).batch(8).map(len).shuffle(9)\n", []),
         ("KC115", "def train_data(paths):\n    return tf.data.TextLineDataset(paths).batch(8).map(len).shuffle(9)\n", [6]),
         ("KC115", MODEL + "ds = tf.data.Dataset.list_files('*').map(read).batch(8).shuffle(9)\nmodel.fit(ds)\n", []),

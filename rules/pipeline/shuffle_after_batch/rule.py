@@ -4,6 +4,7 @@ from kerascheck.semantics.fixes import shuffle_elements
 from kerascheck.semantics.pipelines import nearest
 from kerascheck.semantics.values import constant
 
+_FEW = 4
 _KEEPS_BATCHES = ("map", "filter", "cache", "prefetch", "repeat", "take", "skip", "shard", "enumerate", "with_options", "ignore_errors")
 _BATCHES = ("batch", "ragged_batch", "dense_to_ragged_batch")
 _BATCHES_AGAIN = frozenset(
@@ -58,7 +59,7 @@ class ShuffleAfterBatch(Rule):
       has cut it to at most 32 elements.
     - An operation that this file does not show stands between or behind, or the dataset leaves the
       file: it may be batched once more there. What leaves with the shuffle directly behind the batch, or under a
-      name that says training data, is an info, but for what comes from a generator, which may mix by itself.
+      name that says training data, is an info, but for what comes from a generator, which may mix by itself, and, without such a name, for batches of four and less.
     - Graph code of TensorFlow 1: sessions, placeholders, estimators, `disable_eager_execution`.
 
     ## Use instead
@@ -106,8 +107,8 @@ class ShuffleAfterBatch(Rule):
             shuffle, batch = next(((stage, batch) for stage in op.stages if (batch := _batch_before(stage)) is not None), (None, None))
             if batch is None or any(map(_mixes_files, shuffle.upstream())):
                 continue
-            # What a generator mixes by itself is for its caller to say, and what is made of batches before they are mixed may be examples.
-            if not op.feeds_training and (any(stage.name.endswith("from_generator") for stage in shuffle.upstream()) or batch not in shuffle.inputs and not op.is_named_training):
+            # What a generator mixes by itself is for its caller to say.
+            if not op.feeds_training and (any(stage.name.endswith("from_generator") for stage in shuffle.upstream()) or not op.is_named_training and _may_be_example(batch, shuffle)):
                 continue
             by_file = any(map(_mixes_examples_by_file, shuffle.upstream()))
             yield self.finding(
@@ -120,6 +121,12 @@ class ShuffleAfterBatch(Rule):
                 fix=shuffle_elements(batch, shuffle) if batch.name == "batch" else None,
                 related=((batch, "batched here"),),
             )
+
+
+def _may_be_example(batch, shuffle):
+    """Whether what a batch puts together may be one example, such as the two steps of a transition: something is made of it, or it is a literal few."""
+    size = constant(batch.argument(0, "batch_size"))
+    return batch not in shuffle.inputs or isinstance(size, int) and size <= _FEW
 
 
 def _mixes_files(stage):

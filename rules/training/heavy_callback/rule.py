@@ -138,10 +138,10 @@ class HeavyCallback(Rule):
 
 
 def _is_asked_for(call: Call) -> bool:
-    """Whether a condition around a callback asks for what it records, and not only for TensorBoard."""
+    """Whether a condition around a callback asks for what it records, and not only for TensorBoard, or an error does."""
     return any(
-        branch.kind == "branch" and isinstance(branch.node, cst.If) and _ASKED.search(branch.module.tree.code_of(branch.node.test)) is not None
-        for branch in call.scope.chain()
+        inner.kind == "handler" or inner.kind == "branch" and isinstance(inner.node, cst.If) and _ASKED.search(inner.module.tree.code_of(inner.node.test)) is not None
+        for inner in call.scope.chain()
     )
 
 
