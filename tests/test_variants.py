@@ -86,8 +86,12 @@ COUNTED = "class Steps({}):\n    def __init__(self):\n        self.steps = {}\n 
     [
         # Looking at a picture now and then does not make a training loop one for people.
         ("KC405", GAN, [9]),
-        ("KC405", GAN.replace("model.predict(noise)", "model.predict(np.random.normal(size=(32, 4)))"), [9]),
-        ("KC405", GAN.replace("model.predict(noise)", "model.predict(np.zeros((32, 4)))"), []),
+        ("KC405", GAN.replace("model.predict(noise)", "model.predict(np.random.normal(size=(32, 4)))").replace("model.train_on_batch", "show"), [9]),
+        ("KC405", GAN.replace("model.predict(noise)", "model.predict(np.zeros((32, 4)))").replace("model.train_on_batch", "show"), []),
+        ("KC405", GAN.replace("model.predict(noise)", "model.predict(draw(32))"), [9]),
+        ("KC405", GAN.replace("model.predict(noise)", "model.predict(draw(32))").replace("model.train_on_batch", "show"), []),
+        ("KC405", "import cv2\n" + PASS.format("for path in paths():\n    show(model.predict(read(path)[None]))\n    cv2.waitKey({})\n").format(""), []),
+        ("KC405", "import cv2\n" + PASS.format("for path in paths():\n    show(model.predict(read(path)[None]))\n    cv2.waitKey({})\n").format(1), [10]),
         ("KC405", "config = load()\nmodel = keras.Sequential.from_config(config)\nfor x in load():\n    model.predict(np.array([x]))\n", [8]),
         ("KC405", "import matplotlib.pyplot as plt\n" + GAN + LOOK, [10]),
         ("KC405", "import matplotlib.pyplot as plt\n" + GAN + "    plt.imshow(fake)\n", []),
@@ -181,6 +185,7 @@ COUNTED = "class Steps({}):\n    def __init__(self):\n        self.steps = {}\n 
         # A cell that is called by itself, and a layer beside the cell.
         ("KC208", FED_BACK.format("x, state = self.cell(x, state)"), []),
         ("KC208", FED_BACK.format("x = self.rest(x)"), [8]),
+        ("KC208", "model = keras.Sequential()\nmodel.add(layers.GRU(24, 300))\nmodel.fit(x, y)\n", []),
         ("KC208", "layer = layers.RNN(layers.LSTMCell(8)) if plain else layers.LSTM(8)\n", []),
         # The order decides what is held out.
         ("KC114", SPLIT.format(".shuffle(9)", "ds.skip(10)"), []),
@@ -325,6 +330,7 @@ COUNTED = "class Steps({}):\n    def __init__(self):\n        self.steps = {}\n 
         ("KC201", "class A:\n    def run(self, x, net): return self.go(x, net)\n    @staticmethod\n    @tf.function\n    def go(x, net): return np.sin(x)\nA().run(tf.ones(3), make())\n", [9]),
         ("KC207", "@tf.function\ndef f(x): return x + tf.random.uniform((), seed=np.random.randint(9))\nf(tf.ones(3))\n", []),
         ("KC205", "@tf.function\ndef f(x):\n    for i in range(x.shape[1]): x += g(x[:, i])\n    return x\nf(tf.ones(load()))\n", [7]),
+        ("KC205", "from tqdm import tqdm\n@tf.function\ndef f(x):\n    for i in tqdm(range(x.shape[1])): x += g(x[:, i])\n    return x\nf(tf.ones(load()))\n", [8]),
         ("KC205", "@tf.function\ndef f(x):\n    for i in range(x.shape[0]): x += g(x[i])\n    return x\nf(tf.ones(load()))\n", []),
         # Models of the tree, whose size follows from the layers that they hold.
         ("KC411", OWN.format("pass") + TINY.format(8), [14]),
@@ -976,6 +982,14 @@ def test_how_much_it_matters(tmp_path, rule, code, severity):
     assert finding["severity"] == severity
 
 
+def test_a_loop_that_makes_variables_is_told_to_make_them_before(tmp_path):
+    step = "for x in load():\n    with tf.GradientTape() as tape:\n        loss = tf.reduce_sum(model(x) * tf.Variable(1.0))\n    optimizer.apply_gradients(zip(tape.gradient(loss, model.weights), model.weights))\n"
+    (tmp_path / "train.py").write_text(HEAD + OPTIMIZED + step)
+    result = kerascheck("--isolated", "--select", "KC401", "--output-format", "json", "--exit-zero", str(tmp_path / "train.py"))
+    (finding,) = json.loads(result.out)["findings"]
+    assert "make its tf.Variable once, outside of it, and move the step into a function" in finding["message"]
+
+
 @pytest.mark.parametrize(
     ("line", "told"),
     [
@@ -987,7 +1001,7 @@ def test_how_much_it_matters(tmp_path, rule, code, severity):
         ("x.pop('label')", "move what its tape records"),
         ("[1].pop()", "decorate it"),
         ("model.log['loss'].append(x)", "move what its tape records"),
-        ("noise()", "make tf.Variable once"),
+        ("noise()", "make its tf.Variable once"),
         ("keras.layers.Dense(3)(x)", "make the layer Dense once"),
         ("if keep is None: noise()", "decorate it"),
         ("keras.layers.Flatten()(x)", "decorate it"),

@@ -35,6 +35,8 @@ _SCALERS = frozenset(
 )
 # Draws of whole vectors, or from a population: the size is not all of the shape, or stands elsewhere.
 _OF_VECTORS = frozenset("multivariate_normal dirichlet multinomial choice permutation shuffle".split())
+# What shuffles an array, as x[order].
+_ORDERS = frozenset({"numpy.arange", "numpy.random.permutation", "numpy.random.default_rng.permutation"})
 _SAME_SHAPE = frozenset("astype copy clip abs absolute sqrt log log1p exp array asarray ascontiguousarray nan_to_num flip sort to_numpy fillna round".split())
 # Operations of a dataset that put elements together, and those that leave their number as it is, or smaller.
 _BATCHING = frozenset("batch padded_batch ragged_batch".split())
@@ -158,6 +160,8 @@ def subscripted(shape: Shape, indices: Sequence[Index]) -> Shape:
             result.append(_cut(left.pop(0), index))
         elif type(constant(index)) is int:
             left.pop(0)
+        elif isinstance(index, Made) and index.name in _ORDERS:
+            result.append(left.pop(0))
         else:
             return None
     return (*result, *left)
@@ -174,6 +178,9 @@ def _cut(size: int | None, index: Index) -> int | None:
     written = slice_of(index)
     if written == slice(None):
         return size
+    if size is None and written is not None and written.step in (None, 1) and (written.start or 0) >= 0 and (written.stop or -1) >= 0:
+        # Nobody asks for more than there is.
+        return max(written.stop - (written.start or 0), 0)
     return len(range(*written.indices(size))) if written is not None and size is not None and written.step != 0 else None
 
 

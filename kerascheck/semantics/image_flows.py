@@ -41,7 +41,10 @@ def generators_of(flows: Iterable[Call]) -> list[Call]:
 
 
 def handed_generators(module: Module) -> list[Call]:
-    """The constructors of ImageDataGenerators that augment, and that a function which nobody is seen to call returns, or their images: only who trains augments."""
+    """The constructors of ImageDataGenerators that augment, and that a function which nobody is seen to call returns, or their images: only who trains augments.
+
+    A generator without images says little beside a training that does not use it.
+    """
     handed = []
     for call in () if module.is_graph_code else module.run.calls:
         outer = call.scope.root.function
@@ -49,7 +52,7 @@ def handed_generators(module: Module) -> list[Call]:
             continue
         for value in flat(module.run.returned.get(outer.node)):
             receiver = value.call.receiver if _is_flow(value) else value
-            if any(option is call.result for option in options_of(receiver)):
+            if any(option is call.result for option in options_of(receiver)) and (_is_flow(value) or not module.program.trains):
                 handed.append(call)
                 break
     return handed

@@ -73,11 +73,13 @@ _DIRECTIVE = re.compile(r"#\s*(?:noqa|kerascheck|KC\d|type:|pylint|pragma|ruff)"
 _TITLE = re.compile(r"#+\s*(?:\d+(?:\.\d+)*\s*[.):]|[-=*~]{3,}|(?:step|part|section)\s*\d|(?:now |then |let'?s |we )?compil(?:e|es|ing)\b[^.]{0,12}\b(?:model|network|it)\b)", re.I)
 _CODE = re.compile(r"#\s*(?:[\w.\[\]\"']+\s*=\s*[^=\s]\S*\s*$|[\w.]*\w\(|[\w.]+\s*=\s*[\w.]+\()")
 # Arguments and modules that went with Keras 2: what uses them runs with Keras 1, or with a package of Keras 2 that still translates them.
-_MAY_BE_OF_KERAS_1 = re.compile(r"nb_epoch|samples_per_epoch|nb_val_samples|border_mode|visualize_util|inner_init")
+_MAY_BE_OF_KERAS_1 = re.compile(r"nb_epoch|samples_per_epoch|nb_val_samples|border_mode|visualize_util|inner_init|\b(?:Dense|GRU|LSTM)\([^()\n=]*,\s*\d")
 _OF_KERAS_1 = re.compile(
     r"\.fit(?:_generator)?\((?:[^()]|\([^()]*\))*?[(,\s](?:nb_epoch|samples_per_epoch|nb_val_samples)\s*="
     r"|\b(?:Convolution|Conv|MaxPooling|AveragePooling)\w*\((?:[^()]|\([^()]*\))*?[(,\s]border_mode\s*="
     r"|\bkeras\.utils\.visualize_util\b|[(,\s]inner_init\s*=\s*[\"']"
+    # Until 0.1 the sizes of input and output came first.
+    r"|\b(?:Dense|GRU|LSTM)\(\s*[^(),=]+,\s*\d+\s*[,)]"
 )
 _BACKEND = re.compile(r"""KERAS_BACKEND["']\]?\s*[=,:]\s*["'](tensorflow|jax|torch)["']""")
 # These backends went with Keras 2.3, the last that had several before version 3.

@@ -50,7 +50,7 @@ class EagerStep:
         takes_optimizers: whether its function is handed one optimizer, then another: each makes its variables in its first step, and a tf.function only in its first call.
         may_be_meant: whether something speaks for how it is: no optimizer updates the weights, but ``variable.assign_sub(rate * gradient)``; what goes into a model
             is changed, and not its weights; each turn gives the optimizer a number that a trace would keep; a library that cannot be seen calls the model; or the same lines stand in a tf.function of the file, too.
-        makes: what its function makes anew each time although it has variables, which a tf.function may not: "tf.Variable", "The layer Dense", ...
+        makes: what its function, or turn of its loop, makes anew each time although it has variables, which a tf.function may not: "tf.Variable", "The layer Dense", ...
     """
 
     module: Module
@@ -128,7 +128,7 @@ def eager_steps(module: Module) -> Iterator[EagerStep]:
             seen.add(node)
             needs_python = _needs_python(module, frame) or _draws(module, frame)
             is_function = inner is None and frame.function is not None
-            makes = _makes_state(module, frame) if is_function else None
+            makes = _makes_state(module, region)
             meant = call.attribute == "assign_sub" or _sets_hyper(module, loop) or _moves_inputs(module, tape, call) or _is_run_by_others(module, tape, call) or _is_shown_compiled(module, tape.call)
             several = is_function and _optimizers(updates, call) > 1
             yield EagerStep(written, node, is_function, call, loop, turns(call.scope), needs_python, _calls_compiled(module, tape, call), several, meant, makes)
@@ -296,7 +296,7 @@ def _changes_outside(function: Function, node: cst.CSTNode) -> bool:
 
 
 def _makes_state(module: Module, frame: Scope) -> str | None:
-    """What a function, or what it calls, makes under no condition, and has variables: a tf.function raises ValueError for it."""
+    """What a function or a turn of a loop, or what it calls, makes under no condition, and has variables: a tf.function raises ValueError for it."""
     return next(
         (
             made for call in module.run.calls

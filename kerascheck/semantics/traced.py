@@ -503,10 +503,11 @@ def unrolled_loops(module: Module) -> Iterator[UnrolledLoop]:
         how = compiled_by(loop)
         if how is None or how == "metric" or not isinstance(loop.node, cst.For) or loop.node in seen or (how not in ("tf.function", "train_step") and program.steps_eagerly):
             continue
-        if not isinstance(loop.value, Iteration) or loop.value.kind != "range" or not isinstance(loop.node.target, cst.Name):
+        counted = loop.value.over[0] if isinstance(loop.value, Iteration) and loop.value.kind == "wrapper" else loop.value
+        if not isinstance(counted, Iteration) or counted.kind != "range" or not isinstance(loop.node.target, cst.Name):
             continue
         # Over a number that is computed in the graph, such as tf.shape(x)[0], AutoGraph makes a loop of the graph, and Python raises a TypeError.
-        if any(isinstance(option, Tensor) for value in loop.value.over for option in options_of(value)):
+        if any(isinstance(option, Tensor) for value in counted.over for option in options_of(value)):
             continue
         tree = loop.module.tree
         along = tree.code_of(loop.node.iter)

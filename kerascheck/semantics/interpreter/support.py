@@ -157,8 +157,8 @@ def is_number(value: Value) -> bool:
 
 
 def is_array(value: Value) -> bool:
-    """Whether a value comes out of NumPy or OpenCV, or may."""
-    return any(isinstance(option, Made) and option.name.startswith(("numpy.", "cv2.")) for option in options_of(value))
+    """Whether a value comes out of NumPy, OpenCV, or a function of Keras that gives arrays, or may."""
+    return any(isinstance(option, Made) and (option.name.startswith(("numpy.", "cv2.")) or option.name in library.ARRAY_MAKERS) for option in options_of(value))
 
 
 def derived(*values: Value) -> Made:

@@ -108,10 +108,12 @@ class EagerTrainStep(Rule):
 
     def check(self, module):
         for step in eager_steps(module):
-            makes = step.makes and step.makes[0].lower() + step.makes[1:]
+            makes = step.makes and (f"its {step.makes}" if step.makes.startswith("tf.") else step.makes[0].lower() + step.makes[1:])
             yield self.finding(
                 step,
                 f"This training step runs eagerly, operation by operation; make {makes} once, outside of it, and decorate it with @tf.function."
+                if makes and step.is_function
+                else f"This loop trains eagerly, operation by operation; make {makes} once, outside of it, and move the step into a function decorated with @tf.function."
                 if makes
                 else "This training step runs eagerly, operation by operation; make a tf.function of it for each optimizer."
                 if step.takes_optimizers

@@ -17,6 +17,7 @@ _FEW_ROWS = 32
 _AXES = re.compile(r"ax(?:s|es|is)?\d*\b")
 _BATCHES = re.compile(r"(?:loader|batches|dataset|_ds)\b(?!\.(?:items|values)\()", re.I)
 _UPLOADED = re.compile(r"\bupload", re.I)
+_DRAWS = ("numpy.random.", "random.", "tensorflow.random.")
 _KEY = re.compile(r"\bord\(|waitKey\(|\bK_\w+\b|key_?pressed", re.I)
 _DRAWING = frozenset({"bar", "hist", "plot", "scatter"})
 _OF_AXES = frozenset({"imshow", "set_title", "set_xlabel", "set_xticks", "set_axis_off"})
@@ -29,7 +30,7 @@ class PredictInLoop(Rule):
 
     Reports `predict` of a Keras model inside a loop or a comprehension, or in a function that a loop
     calls, where the loop variable, or another name that each turn binds anew, reaches the argument and
-    picks one item or one batch; in a loop whose turns call `step` of a game or simulation; and in a
+    picks one item or one batch; in a loop whose turns call `step` of a game or simulation, or `train_on_batch`, or draw what is predicted; and in a
     comprehension over a `range` that predicts the same few rows again and again, as for dropout that stays on. And `evaluate` of the
     batch that the same turn gives to `train_on_batch`, or that a loop takes from a dataset or loader. A warning in a script that trains, an info in one that only applies a
     model, also where another imports it.
@@ -39,8 +40,19 @@ class PredictInLoop(Rule):
     `predict` is made for a whole data set. Each call builds a data adapter, a dataset and its
     optimised graph, and an iterator, runs the callbacks, and throws all of it away: about 0.1 s,
     whatever the size of the model. For 128 single items a loop took 168 times as long as one
-    `predict` over the array, 115 times as long as a loop of `predict_on_batch`, and 38 times as
-    long as a loop of `model(x)` (2 CPU cores, TensorFlow 2.21, no GPU).
+    `predict` over the array. A loop of 40 single items with `predict` took so many times as long as one with
+    the others (2 CPU cores, TensorFlow 2.21, Keras 3.15, no GPU; median of three; the first call is counted for texts only):
+
+    | | `predict_on_batch(x)` | `model(x, training=False)` |
+    |---|---|---|
+    | two dense layers | 139 | 62 |
+    | two convolutions, 64x64 pixels | 71 | 13 |
+    | two LSTMs over 60 steps | 14 | 0.4 |
+    | an embedding and a dense layer, texts that grow | 37 | 27 |
+    | an embedding and a GRU, texts that grow | 10 | 1.2 |
+
+    A model that is called outside of a `tf.function` runs its operations one by one, and those of a recurrent layer in a
+    Python loop over the steps; `predict_on_batch` runs the function that is compiled for `predict`.
     `verbose=0` hides the progress bar and keeps that cost. A single `predict` of the whole
     validation set in each epoch is cheap by comparison and not what this rule is about.
 
@@ -55,7 +67,7 @@ class PredictInLoop(Rule):
     - Whole arrays that a dictionary names, as in `for split, x in data.items()`.
     - A whole array that does not depend on the loop, as once per epoch, and a part of all its examples: `images[:, top:bottom]`.
     - Loops of at most 10 turns in total, as `take(1)`, literal ranges and slices tell, or a `break` under no condition.
-    - Loops that plot with Matplotlib, also on axes of which the origin is not seen, or wait for `input` in every turn and under no condition: they are for people; and loops over what is `uploaded`. Under a condition on a key that is pressed.
+    - Loops that plot with Matplotlib, also on axes of which the origin is not seen, or wait for `input` or `cv2.waitKey()` in every turn and under no condition: they are for people; and loops over what is `uploaded`. Under a condition on a key that is pressed.
     - Loops whose turns also train for several epochs, with a generator, or on the same data each time: beside that a `predict` is short. Not
       where they train on a single example.
     - As an info, not a warning, for one pass over the batches of a dataset or loader, for at most 100 turns in total, which take ten seconds, and in scripts that train nothing.
@@ -120,7 +132,7 @@ class PredictInLoop(Rule):
             if any(datasets_in(call.argument(0, "x"))):
                 continue
             given = call.arguments.node(0, "x")
-            loop = (varies(given.value, call.scope) or environment_loop(module, call.scope) or _drawing_loop(module, call, given.value)) if given is not None else None
+            loop = (varies(given.value, call.scope) or environment_loop(module, call.scope) or _turning_loop(module, call, given.value)) if given is not None else None
             again = _few_rows_again(call, given.value) if loop is None and given is not None else None
             loop = loop or again
             # A loop that plots or asks is for people, and waits for them, and so is one over what they upload.
@@ -156,7 +168,7 @@ class PredictInLoop(Rule):
                     + (
                         "repeat the rows, as with np.repeat, and predict them once."
                         if again is not None
-                        else "predict the whole array once" + (", unless each turn needs the last." if old else ", or call model(x, training=False) where each turn needs the last.")
+                        else "predict the whole array once" + (", unless each turn needs the last." if old else ", or call predict_on_batch where each turn needs the last.")
                     ),
                     because="Each predict starts a session's run for as few rows as it is given."
                     if old
@@ -187,11 +199,17 @@ class PredictInLoop(Rule):
                 )
 
 
-def _drawing_loop(module, call, given):
-    """The innermost loop around a predict that draws what it is given: ``model.predict(np.random.normal(size=(32, 100)))``."""
-    inside = set(module.tree.descendants(given))
-    drawn = any((other.name or "").startswith(("numpy.random.", "random.", "tensorflow.random.")) and other.node in inside for other in module.run.calls)
-    return next(call.scope.loops(), None) if drawn else None
+def _turning_loop(module, call, given):
+    """The innermost loop around a predict where that draws what it is given, as ``model.predict(np.random.normal(size=(32, 100)))``, or a turn trains on one batch."""
+    loop, inside = next(call.scope.loops(), None), set(module.tree.descendants(given))
+    return next(
+        (
+            loop for other in module.run.calls
+            if other.node in inside and (other.name or "").startswith(_DRAWS)
+            or other.attribute == "train_on_batch" and loop is not None and next(other.scope.loops(), None) is loop
+        ),
+        None,
+    )  # fmt: skip
 
 
 def _few_rows_again(call, given):
@@ -213,7 +231,8 @@ def _places(call, loop):
 
 def _is_for_people(call, loop):
     """Whether every turn shows a picture or waits for an answer, not one in several or some under a condition."""
-    shows = (call.name or "").startswith(("matplotlib.", "builtins.input")) or call.name is None and call.attribute in _OF_AXES
+    waits = call.name == "cv2.waitKey" and constant(call.argument(0, "delay") or Const(0)) == 0
+    shows = waits or (call.name or "").startswith(("matplotlib.", "builtins.input")) or call.name is None and call.attribute in _OF_AXES
     drawn = call.name is None and call.attribute in _DRAWING and _AXES.match(call.module.tree.code_of(call.node)) is not None
     return (shows or drawn) and not is_conditional(call.scope, loop)
 
