@@ -159,6 +159,7 @@ COUNTED = "class Steps({}):\n    def __init__(self):\n        self.steps = {}\n 
         ("KC112", IMAGES.format("(32, 32)", 2), [10]),
         ("KC112", IMAGES.format("(128, 128)", 20), [10]),
         ("KC306", "import google.colab\n" + MODEL + "model.fit(x, y)\n", []),
+        ("KC306", "data = read('/content/data.csv')\n" + MODEL + "model.fit(x, y)\n", []),
         ("KC306", MODEL + "model.fit(x, y)\n", [7]),
         # A model that is read again, once and twice, and one of which nobody knows what it is.
         ("KC411", SAVED + "model.save('a.keras')\nmodel = keras.models.load_model('a.keras')\nmodel.fit(x, y, epochs=9)\n", [9]),

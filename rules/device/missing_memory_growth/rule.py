@@ -4,7 +4,7 @@ from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.fixes import set_growth
 
-_ON_COLAB = re.compile(r"\bgoogle\.colab\b")
+_ON_COLAB = re.compile(r"""\bgoogle\.colab\b|["']/content/""")
 
 
 class MissingMemoryGrowth(Rule):
@@ -36,7 +36,7 @@ class MissingMemoryGrowth(Rule):
     - Growth is set anywhere in the script, in a helper, by the environment variable or in a session.
     - A logical device has a memory limit.
     - The script hides the GPUs: `CUDA_VISIBLE_DEVICES` of `-1` or nothing, or `set_visible_devices([], "GPU")`.
-    - The file imports `google.colab`, where each notebook has its GPU for itself.
+    - The file imports `google.colab`, or names files below `/content`, where each notebook has its GPU for itself.
     - The backend is JAX or PyTorch, or the script is for a TPU.
     - Nothing is trained when the script is run; modules that only define functions.
     - Graph code of TensorFlow 1: sessions, placeholders, estimators, `disable_eager_execution`; files that use what only
