@@ -92,6 +92,8 @@ COUNTED = "class Steps({}):\n    def __init__(self):\n        self.steps = {}\n 
         ("KC405", GAN.replace("model.predict(noise)", "model.predict(draw(32))").replace("model.train_on_batch", "show"), []),
         ("KC405", "import cv2\n" + PASS.format("for path in paths():\n    show(model.predict(read(path)[None]))\n    cv2.waitKey({})\n").format(""), []),
         ("KC405", "import cv2\n" + PASS.format("for path in paths():\n    show(model.predict(read(path)[None]))\n    cv2.waitKey({})\n").format(1), [10]),
+        ("KC405", "import pickle\nmodel = pickle.load(open('a.pkl', 'rb'))\nfor x in load():\n    model.predict([x])\n", []),
+        ("KC405", "import pickle\nmodel = pickle.load(open('a.pkl', 'rb'))\nmodel.load_weights('a.h5')\nfor x in load():\n    model.predict([x])\n", [9]),
         ("KC405", "config = load()\nmodel = keras.Sequential.from_config(config)\nfor x in load():\n    model.predict(np.array([x]))\n", [8]),
         ("KC405", "import matplotlib.pyplot as plt\n" + GAN + LOOK, [10]),
         ("KC405", "import matplotlib.pyplot as plt\n" + GAN + "    plt.imshow(fake)\n", []),
@@ -160,6 +162,7 @@ COUNTED = "class Steps({}):\n    def __init__(self):\n        self.steps = {}\n 
         ("KC112", IMAGES.format("(128, 128)", 20), [10]),
         ("KC306", "import google.colab\n" + MODEL + "model.fit(x, y)\n", []),
         ("KC306", "data = read('/content/data.csv')\n" + MODEL + "model.fit(x, y)\n", []),
+        ("KC306", "data = read('/Users/me/data.csv')\n" + MODEL + "model.fit(x, y)\n", []),
         ("KC306", MODEL + "model.fit(x, y)\n", [7]),
         # A model that is read again, once and twice, and one of which nobody knows what it is.
         ("KC411", SAVED + "model.save('a.keras')\nmodel = keras.models.load_model('a.keras')\nmodel.fit(x, y, epochs=9)\n", [9]),
@@ -657,6 +660,9 @@ COUNTED = "class Steps({}):\n    def __init__(self):\n        self.steps = {}\n 
         ("KC309", "tf.config.run_functions_eagerly(True)\n" + OPTIMIZED + STEPS + "for x in load():\n    step(x)\n", []),
         ("KC412", MODEL + "callbacks = [keras.callbacks.TensorBoard('logs', histogram_freq=1)]\nmodel.fit(x, y)\n", []),
         ("KC301", BIG + "class Grid(layers.Layer):\n    def call(self, x):\n        return x * tf.linspace(0.0, 1.0, 9)\nGrid()(x)\nmodel.fit(x, y)\n", []),
+        ("KC301", BIG + "class Grid(layers.Layer):\n    def call(self, x):\n        return x * tf.constant(np.array([0.5]))\nGrid()(x)\nmodel.fit(x, y)\n", []),
+        ("KC301", BIG + "class Grid(layers.Layer):\n    def call(self, x):\n        return tf.pad(x, tf.constant([[0, 1]]))\nGrid()(x)\nmodel.fit(x, y)\n", [11]),
+        ("KC301", "from tensorflow.python.keras import backend\n" + BIG + "model.fit(load(), load(), epochs=90)\n", []),
         ("KC301", BIG + "class Grid(layers.Layer):\n    def call(self, x):\n        return x * tf.sin(x)\nGrid()(x)\nmodel.fit(x, y)\n", [11]),
         ("KC111", "from tensorflow.keras.layers import *\nfrom tensorflow.keras.preprocessing.image import *\n" + MODEL + "model.fit(ImageDataGenerator().flow(x, y))\n", [9]),
     ],
@@ -929,6 +935,8 @@ def test_a_thousand_eager_steps_take_seconds_and_a_hundred_as_long_as_tracing(tm
         ("KC401", OPTIMIZED + "# @tf.function\n" + STEPS + "for x in load():\n    step(x)\n", "info"),
         ("KC401", OPTIMIZED + STEPS + "for x in load():\n    optimizer._set_hyper('learning_rate', rate(x))\n    step(x)\n", "info"),
         ("KC401", OPTIMIZED + STEPS + "for x in load():\n    step(x)\noptimizer._set_hyper('learning_rate', rate(x))\n", "warning"),
+        ("KC405", PASS.format("import time\nfor x in load():\n    start = time.time()\n    model.predict(x[None])\n    print('latency', time.time() - start)\n"), "info"),
+        ("KC405", PASS.format("import time\nfor x in load():\n    start = time.time()\n    print('latency', time.time() - start)\n    model.predict(x[None])\n"), "warning"),
         ("KC401", OPTIMIZED + "# of a tf.function\n" + STEPS + "for x in load():\n    step(x)\n", "warning"),
         ("KC209", "model = keras.Sequential([layers.Input((None, 4)), layers.TimeDistributed(layers.Dense(3))])\nmodel.compile('adam', 'mse')\n", "info"),
         ("KC209", "model = keras.Sequential([layers.Input((None, 4)), layers.TimeDistributed(layers.Dense(3))])\nmodel.compile('adam', 'mse')\nmodel.fit(x, y)\n", "info"),
@@ -1002,6 +1010,7 @@ def test_a_loop_that_makes_variables_is_told_to_make_them_before(tmp_path):
         ("x.pop('label')", "move what its tape records"),
         ("[1].pop()", "decorate it"),
         ("model.log['loss'].append(x)", "move what its tape records"),
+        ("play()", "move what its tape records"),
         ("noise()", "make its tf.Variable once"),
         ("keras.layers.Dense(3)(x)", "make the layer Dense once"),
         ("if keep is None: noise()", "decorate it"),
@@ -1010,7 +1019,7 @@ def test_a_loop_that_makes_variables_is_told_to_make_them_before(tmp_path):
 )
 def test_what_cannot_be_compiled_is_not_told_to_be_decorated_as_it_is(tmp_path, line, told):
     step = STEPS.replace("    with", f"    {line}\n    with", 1)
-    setup = "import random\nkeep = read()\ndef noise(): return tf.Variable(0.0)\n" + MODEL + "optimizer = keras.optimizers.SGD()\n"
+    setup = "import gym\nimport random\nkeep = read()\nenv = gym.make('Game')\ndef noise(): return tf.Variable(0.0)\ndef play(): return env.step(0)\n" + MODEL + "optimizer = keras.optimizers.SGD()\n"
     (tmp_path / "train.py").write_text(HEAD + setup + step + "for x in load():\n    step(x)\n")
     result = kerascheck("--isolated", "--select", "KC401", "--output-format", "json", "--exit-zero", str(tmp_path / "train.py"))
     (finding,) = json.loads(result.out)["findings"]

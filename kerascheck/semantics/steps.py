@@ -45,7 +45,7 @@ class EagerStep:
         update: the call that updates the weights.
         loop: the loop that runs the step.
         turns: how often it runs at most; infinite where that is not known.
-        needs_python: whether its function also does what a graph cannot, such as drawing with NumPy.
+        needs_python: whether its function also does what a graph cannot, such as drawing with NumPy or playing a game.
         is_compiled_in_part: whether it calls a tf.function under its tape, or a model whose ``call`` is one.
         takes_optimizers: whether its function is handed one optimizer, then another: each makes its variables in its first step, and a tf.function only in its first call.
         may_be_meant: whether something speaks for how it is: no optimizer updates the weights, but ``variable.assign_sub(rate * gradient)``; what goes into a model
@@ -126,7 +126,7 @@ def eager_steps(module: Module) -> Iterator[EagerStep]:
             written, node = frame.function.module, frame.function.node
         if node not in seen:
             seen.add(node)
-            needs_python = _needs_python(module, frame) or _draws(module, frame)
+            needs_python = _needs_python(module, frame) or _draws(module, frame) or any(_steps_environment(other) and frame in other.scope.frames() for other in module.run.calls)
             is_function = inner is None and frame.function is not None
             makes = _makes_state(module, region)
             meant = call.attribute == "assign_sub" or _sets_hyper(module, loop) or _moves_inputs(module, tape, call) or _is_run_by_others(module, tape, call) or _is_shown_compiled(module, tape.call)

@@ -38,6 +38,7 @@ _RIVALS = re.compile(
 _COMPILES = re.compile(r"\.(?:fit|compile|predict|evaluate|train_on)\w*\(|tf\.function|\bfunction\(|Model\(\s*(?:inputs|\[)|Input\(|export|\.save\(")
 _KERAS_IMPORT = re.compile(r"^\s*(?:from|import)\s+(?:tensorflow|keras|tf_keras)\b", re.M)
 _KERAS = re.compile(r"keras", re.I)
+_UNPICKLERS = ("pickle.load", "pickle.loads", "joblib.load", "dill.load", "cloudpickle.load")
 _NEVER_MODELS = frozenset("builtins abc typing collections dataclasses enum threading sklearn torch gym gymnasium object".split())
 # Libraries whose objects are followed, or whose models have a fit of their own.
 _NO_KERAS_MODELS = frozenset("tensorflow keras builtins sklearn numpy pandas scipy deepchem kashgari ktrain gluonts darts autogluon flair spacy imageai".split())
@@ -154,6 +155,9 @@ class Program:
             return False
         if _is_used_as_model(call):
             return True
+        # Models of Keras have files of their own.
+        if all(isinstance(option, Made) and option.name in _UNPICKLERS for option in options_of(call.receiver)):
+            return False
         if module.mentions(_RIVALS):
             return False
         if call.attribute in ("fit", "compile"):

@@ -4,7 +4,8 @@ from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.fixes import set_growth
 
-_ON_COLAB = re.compile(r"""\bgoogle\.colab\b|["']/content/""")
+# Each notebook of Colab has its GPU for itself, and a Mac none of NVIDIA's.
+_ELSEWHERE = re.compile(r"""\bgoogle\.colab\b|["']/(?:content|Users)/""")
 
 
 class MissingMemoryGrowth(Rule):
@@ -36,7 +37,7 @@ class MissingMemoryGrowth(Rule):
     - Growth is set anywhere in the script, in a helper, by the environment variable or in a session.
     - A logical device has a memory limit.
     - The script hides the GPUs: `CUDA_VISIBLE_DEVICES` of `-1` or nothing, or `set_visible_devices([], "GPU")`.
-    - The file imports `google.colab`, or names files below `/content`, where each notebook has its GPU for itself.
+    - The file imports `google.colab`, or names files below `/content`, where each notebook has its GPU for itself, or below `/Users`, as on a Mac.
     - The backend is JAX or PyTorch, or the script is for a TPU.
     - Nothing is trained when the script is run; modules that only define functions.
     - Graph code of TensorFlow 1: sessions, placeholders, estimators, `disable_eager_execution`; files that use what only
@@ -83,7 +84,7 @@ class MissingMemoryGrowth(Rule):
     def check(self, module):
         program = module.program
         place = program.first_training
-        if place is None or module.mentions(_ON_COLAB) or program.limits_memory or program.pins_cpu or program.uses_tpu or module.runtime.backend != "tensorflow" or module.runtime.tensorflow < (2, 0):
+        if place is None or module.mentions(_ELSEWHERE) or program.limits_memory or program.pins_cpu or program.uses_tpu or module.runtime.backend != "tensorflow" or module.runtime.tensorflow < (2, 0):
             return
         yield self.finding(
             place,

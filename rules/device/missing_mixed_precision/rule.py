@@ -2,6 +2,7 @@ import re
 
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
+from kerascheck.semantics.values import Group, Made, constant
 
 # tf.keras.mixed_precision.experimental came with 2.1, and lost its last word with 2.4 (release notes).
 _POLICIES_SINCE, _STABLE_SINCE = (2, 1), (2, 4)
@@ -10,8 +11,9 @@ _OF_FLOAT32 = frozenset(
     {"tensorflow.random.normal", "tensorflow.random.uniform", "keras.backend.random_normal", "keras.backend.random_uniform", "keras.random.normal", "keras.random.uniform"}
     | {f"tensorflow.{name}" for name in ("eye", "linspace", "ones", "zeros")}
 )
-# GPUs behind DirectX have no 16-bit policy that is known to help, and layers of TensorLayer follow none.
-_NOT_FOR_POLICIES = re.compile(r"""["']DML["']|directml|^\s*(?:import|from)\s+tensorlayer\b""", re.I | re.M)
+_CONSTANTS = ("tensorflow.constant", "tensorflow.convert_to_tensor")
+# GPUs behind DirectX have no 16-bit policy that is known to help, and layers of TensorLayer and of the copy of Keras inside of TensorFlow follow none.
+_NOT_FOR_POLICIES = re.compile(r"""["']DML["']|directml|^\s*(?:import|from)\s+(?:tensorlayer|tensorflow\.python\.keras)\b""", re.I | re.M)
 
 
 class MissingMixedPrecision(Rule):
@@ -123,6 +125,14 @@ def _are_small(models):
 
 def _makes_float32(call):
     """Whether a layer draws or makes numbers of the default type, which TensorFlow does not add to those of half precision."""
-    return call.name in _OF_FLOAT32 and call.argument(None, "dtype") is None and any(
-        function.name == "call" and function.owner is not None for function in call.scope.functions()
-    )
+    makes = call.name in _OF_FLOAT32 or call.name in _CONSTANTS and _holds_floats(call.argument(0, "value"))
+    return makes and call.argument(None, "dtype") is None and any(function.name == "call" and function.owner is not None for function in call.scope.functions())
+
+
+def _holds_floats(value):
+    """Whether a value is a float, a list with one, or a NumPy array of such."""
+    if isinstance(value, Group):
+        return any(map(_holds_floats, value.items))
+    if isinstance(value, Made) and value.name in ("numpy.array", "numpy.asarray"):
+        return _holds_floats(value.call.argument(0, "object"))
+    return type(constant(value)) is float

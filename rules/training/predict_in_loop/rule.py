@@ -10,6 +10,7 @@ from kerascheck.semantics.loops import SHORT_LOOP, bound_in, rows_of_slice, turn
 from kerascheck.semantics.places import in_session, seen_in
 from kerascheck.semantics.repetition import is_conditional, is_inside, is_one_item
 from kerascheck.semantics.steps import environment_loop
+from kerascheck.semantics.timing import intervals, measures_speed
 from kerascheck.semantics.values import Const, Iteration, constant, datasets_in
 
 _A_FEW = 10
@@ -70,7 +71,7 @@ class PredictInLoop(Rule):
     - Loops that plot with Matplotlib, also on axes of which the origin is not seen, or wait for `input` or `cv2.waitKey()` in every turn and under no condition: they are for people; and loops over what is `uploaded`. Under a condition on a key that is pressed.
     - Loops whose turns also train for several epochs, with a generator, or on the same data each time: beside that a `predict` is short. Not
       where they train on a single example.
-    - As an info, not a warning, for one pass over the batches of a dataset or loader, for at most 100 turns in total, which take ten seconds, and in scripts that train nothing.
+    - As an info, not a warning, where a turn measures the predict with a clock, for one pass over the batches of a dataset or loader, for at most 100 turns in total, which take ten seconds, and in scripts that train nothing.
     - Once in several turns, as under `if step % 100 == 0`.
     - `steps` of more than one, or such a `batch_size`, is given: each call then predicts more than a batch. A `while` loop of a script that trains nothing is reported for all
       that: it takes what a camera or a user gives; and a loop that calls `train_on_batch` too, whose turns handle a batch.
@@ -173,7 +174,7 @@ class PredictInLoop(Rule):
                     because="Each predict starts a session's run for as few rows as it is given."
                     if old
                     else "Every predict builds a dataset and an iterator of its own, about 0.1 s before the first number is computed.",
-                    severity=Severity.WARNING if training and not old and not by_batch and turns(call.scope) > SHORT_LOOP else Severity.INFO,
+                    severity=Severity.WARNING if training and not old and not by_batch and turns(call.scope) > SHORT_LOOP and not _is_measured(module, call, loop) else Severity.INFO,
                     fix=rename_method(call, "predict_on_batch", safe=False, without=("verbose",)) if plain and at is call else None,
                     related=((loop, "in this loop"), *(() if at is call else ((call, "the predict is here"),))),
                 )
@@ -253,6 +254,14 @@ def _is_over_named(loop, given):
 def _is_over_uploads(loop):
     """``for name in uploaded.keys()``."""
     return isinstance(loop.node, cst.For) and _UPLOADED.search(loop.module.tree.code_of(loop.node.iter)) is not None
+
+
+def _is_measured(module, call, loop):
+    """Whether a turn measures how long the predict takes: then it may be meant to be called for one item."""
+    return any(
+        each.start.order < call.order < each.end.order and next(each.start.scope.loops(), None) is loop and measures_speed(module, each)
+        for each in intervals(module)
+    )
 
 
 def _is_asked_for(call, loop):
