@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from types import FrameType
+from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any
 
 from kerascheck import registry
@@ -153,14 +153,19 @@ def silences(room: Room, module: Module, first: int, last: int) -> Iterator[Sile
         for diagnosis in room.rule.check(module):
             reported.add(diagnosis.at.node)
     seen = set()
-    for node, (filename, line, conditions) in watch.last.items():
-        if node in reported or not conditions or any(condition.is_name_test for condition in conditions):
+    for node, (code, line, conditions) in watch.last.items():
+        if node in reported or not _tells(conditions):
             continue
-        silence = Silence(_shortened(module, node), f"{Path(filename).name}:{line}", conditions)
+        silence = Silence(_shortened(module, node), f"{Path(code.co_filename).name}:{line}", conditions)
         key = (silence.place, silence.code, tuple(conditions))
         if key not in seen:
             seen.add(key)
             yield silence
+
+
+def _tells(conditions: list[Condition]) -> bool:
+    """Whether conditions are a reason: much of rules and semantics goes through all calls to find those of a name."""
+    return bool(conditions) and not any(condition.is_name_test for condition in conditions)
 
 
 def _shortened(module: Module, node: Any) -> str:
@@ -174,8 +179,8 @@ class _Watch:
 
     def __init__(self, module: Module, first: int, last: int, rule: str):
         self._module, self._first, self._last, self._rule = module, first, last, rule
-        self.last: dict[Any, tuple[str, int, list[Condition]]] = {}
-        """The latest step taken with each thing, by its syntax node."""
+        self.last: dict[Any, tuple[CodeType, int, list[Condition]]] = {}
+        """The latest step taken with each thing, by its syntax node: of the rule, or else of the first in the semantics that had a reason."""
 
     @contextmanager
     def on(self) -> Iterator[None]:
@@ -213,8 +218,11 @@ class _Watch:
                 node = getattr(place, "node", None)
                 if node is None or name == "self" or getattr(place, "module", None) is not self._module or node not in self._module.tree.parents:
                     continue
-                if self._first <= self._module.range_of(node)[0] < self._last and (filename == self._rule or node not in self.last):
-                    self.last[node] = (filename, frame.f_lineno, _held(guard, frame))
+                if not self._first <= self._module.range_of(node)[0] < self._last:
+                    continue
+                before, conditions = self.last.get(node), _held(guard, frame)
+                if filename == self._rule or before is None or not _tells(before[2]) or before[0] is frame.f_code and _tells(conditions):
+                    self.last[node] = (frame.f_code, frame.f_lineno, conditions)
 
 
 @dataclass(frozen=True, slots=True)
