@@ -455,6 +455,7 @@ COUNTED = "class Steps({}):\n    def __init__(self):\n        self.steps = {}\n 
         ("KC414", MODEL + "model.fit_generator(load(), samples_per_epoch=len(x), nb_epoch=3)\n", []),
         ("KC414", "import os\nos.environ['KERAS_BACKEND'] = 'plaidml.keras.backend'\n" + MODEL + "model.fit_generator(load(), epochs=3)\n", []),
         ("KC414", "import os\n# os.environ['KERAS_BACKEND'] = 'plaidml.keras.backend'\n" + MODEL + "model.fit_generator(load(), epochs=3)\n", [9]),
+        ("KC414", "import os\nif chosen:\n    os.environ['KERAS_BACKEND'] = 'plaidml.keras.backend'\n" + MODEL + "model.fit_generator(load(), epochs=3)\n", [10]),
         ("KC414", "import plaidml.keras\nplaidml.keras.install_backend()\n" + MODEL + "model.fit_generator(load(), epochs=3)\n", []),
         ("KC414", "nb_epoch = 3\n" + MODEL + "model.fit_generator(load(), epochs=nb_epoch)\n", [8]),
         ("KC414", "keras_2 = int(keras.__version__[0]) > 1\n" + MODEL + "if keras_2:\n    model.fit_generator(load())\n", []),

@@ -82,8 +82,8 @@ _OF_KERAS_1 = re.compile(
     r"|\b(?:Dense|GRU|LSTM)\(\s*[^(),=]+,\s*\d+\s*[,)]"
 )
 _BACKEND = re.compile(r"""KERAS_BACKEND["']\]?\s*[=,:]\s*["'](tensorflow|jax|torch)["']""")
-# These backends went with Keras 2.3, the last that had several before version 3.
-_BACKEND_OF_2 = re.compile(r"""^[^#\n]*KERAS_BACKEND["']\]?\s*[=,:]\s*["'](?:theano|cntk|mxnet|plaidml)|^[ \t]*(?:import|from)[ \t]+plaidml\.keras\b""", re.M)
+# These backends went with Keras 2.3, the last that had several before version 3. What is indented may be one way of several.
+_BACKEND_OF_2 = re.compile(r"""^[^#\s][^#\n]*KERAS_BACKEND["']\]?\s*[=,:]\s*["'](?:theano|cntk|mxnet|plaidml)|^(?:import|from)[ \t]+plaidml\.keras\b""", re.M)
 # What makes models in tensorflow.python.keras is a copy of Keras 2 inside of TensorFlow, whatever version of Keras is beside it.
 _LEGACY = re.compile(
     r"""^\s*(?:import|from)\s+tf_keras\b|TF_USE_LEGACY_KERAS["']\]?\s*[=,]\s*["'](?:1|true)["']"""
