@@ -215,7 +215,6 @@ def placed(room: Room, diagnosis: Diagnosis) -> tuple[Finding, set[int]]:
 
 _ESCAPE = re.compile(r"\\[NUux]")
 _BAD_ESCAPE = ("does not parse: (unicode error)", "does not parse: (value error)")
-_COMMAND = re.compile(r"\s*[!%]{1,2}\s*[A-Za-z]")
 _PYTHON_2 = re.compile(
     r"\s*print\s+[^\s(=]|\s*print\s*>>|\s*exec\s+['\"\w]|\s*except\s+[\w.()\s,]+,\s*\w+\s*:|\s*raise\s+[\w.]+\s*,|"
     r".*\w\s*<>\s*\w|.*\b0\d+\b|.*\bur['\"]|.*`[^`]+`|.*\b\d+[lL]\b|def\s+\w+\(.*\(\w+(?:,\s*\w+)+\)"
@@ -237,8 +236,6 @@ def _problem(code: str) -> tuple[str, int] | None:
     offset = source.offset(line, column)
     if _PYTHON_2.match(source.line_text(offset)):
         return "Python 2 code: kerascheck reads Python 3 (2to3 converts most of it)", offset
-    if _COMMAND.match(source.line_text(offset)):
-        return "does not parse: this is a command of IPython, which only a notebook can hold: comment it out, or lint the notebook", offset
     return f"does not parse: {message}", offset
 
 

@@ -218,8 +218,6 @@ def test_min_severity_per_file_ignores_and_selection(lint):
         ('x = b"\\x1"\n', 1, "does not parse: (value error) invalid \\x escape at position 0"),
         ("if x:\ny\n", 2, "does not parse: expected an indented block after 'if' statement on line 1"),
         ("import os\nprint 'x'\n", 2, "Python 2 code"),
-        ("import os\n!ls data\n", 2, "does not parse: this is a command of IPython"),
-        ("%matplotlib inline\n", 1, "does not parse: this is a command of IPython"),
         ("raise ValueError, 'x'\n", 1, "Python 2 code"),
         ("x = 0777\n", 1, "Python 2 code"),
         (b"# nothing\nx = '\xff'\n", 2, "is not valid utf-8 (byte 0xff)"),
