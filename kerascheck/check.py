@@ -206,7 +206,8 @@ def placed(room: Room, diagnosis: Diagnosis) -> tuple[Finding, set[int]]:
         source.locate(start, end),
         diagnosis.message,
         diagnosis.because,
-        diagnosis.fix,
+        # In a script that lost its commands on the way here nobody could apply it.
+        diagnosis.fix if source.is_rewritable or source.cells is not None else None,
         related,
         (statement.line, statement.end_line),
     )

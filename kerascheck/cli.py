@@ -197,7 +197,7 @@ def _check_stdin(configuration: Configuration, options: dict[str, Any]) -> int:
         outcome = engine.Outcome(errors=[FileError(UNREADABLE, place, problem.message)], files=1)
         return _report(outcome, [file], options)
     outcome = engine.Session(configuration).lint(source)
-    if not (options["fix"] or options["unsafe_fixes"] or options["diff"]) or source.cells is not None:
+    if not (options["fix"] or options["unsafe_fixes"] or options["diff"]) or not source.is_rewritable:
         return _report(outcome, [file], options)
     fixed = engine.fix(source, file, outcome, unsafe=options["unsafe_fixes"]) if outcome.findings else None
     text = fixed.text if fixed else source.text
@@ -221,7 +221,7 @@ def _fix(files: Sequence[File], outcome: Outcome, options: dict[str, Any]) -> bo
     by_path = {file.path: file for file in files}
     for path in sorted({finding.location.path for finding in outcome.findings if finding.fix is not None}):
         source = outcome.sources[path]
-        if source.cells is not None:
+        if not source.is_rewritable:
             continue
         fixed = engine.fix(source, by_path[path], outcome, unsafe=options["unsafe_fixes"])
         if fixed.text == source.text:

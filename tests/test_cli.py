@@ -255,6 +255,14 @@ def test_notebooks_are_not_written(project):
     assert (path / "n.ipynb").read_text() == text
 
 
+def test_scripts_exported_with_commands_are_linted_and_not_written(project):
+    text = "!ls data\n" + FIXABLE
+    path = project(train__py=text)
+    ran = kerascheck(*PREFETCH, "--fix", "train.py")
+    assert "train.py:" in ran.out and "fixable" not in ran.out
+    assert (path / "train.py").read_bytes() == text.encode()
+
+
 # --- rules --------------------------------------------------------------------------------------------
 
 

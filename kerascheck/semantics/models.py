@@ -52,7 +52,7 @@ _OF_COLUMNS = frozenset(
     "keras.layers." + name
     for name in (
         "Activation Add AlphaDropout Average BatchNormalization Concatenate Dense Dropout ELU Flatten GaussianDropout GaussianNoise InputLayer LayerNormalization LeakyReLU Maximum Multiply "
-        "Normalization ReLU Softmax Subtract"
+        "Normalization PReLU ReLU Softmax Subtract"
     ).split()
 )
 _CONTAINERS = frozenset({"keras.Sequential", "keras.Model"})

@@ -47,13 +47,13 @@ def is_left_unused(call: Call) -> bool:
         holder = parents.get(holder)
     if isinstance(holder, cst.Assign) and len(holder.targets) == 1 and isinstance(holder.targets[0].target, cst.Name):
         name = holder.targets[0].target
-        return not any(type(node) is cst.Name and node.value == name.value and node is not name and not _names_a_part(parents[node], node) for node in parents)
+        return not any(type(node) is cst.Name and node.value == name.value and node is not name and not _is_no_read(parents[node], node) for node in parents)
     return isinstance(holder, cst.Expr)
 
 
-def _names_a_part(holder: cst.CSTNode | None, name: cst.Name) -> bool:
-    """Whether a name stands for an attribute or an argument, not for a variable."""
-    return isinstance(holder, cst.Attribute) and holder.attr is name or isinstance(holder, cst.Arg) and holder.keyword is name
+def _is_no_read(holder: cst.CSTNode | None, name: cst.Name) -> bool:
+    """Whether a name stands for an attribute or an argument, or for a variable that gets a value."""
+    return isinstance(holder, cst.AssignTarget) or isinstance(holder, cst.Attribute) and holder.attr is name or isinstance(holder, cst.Arg) and holder.keyword is name
 
 
 def happens_before(first: Call, second: Call) -> bool:

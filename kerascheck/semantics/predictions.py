@@ -11,7 +11,7 @@ import libcst as cst
 
 from kerascheck.semantics.compiled import counting_branch
 from kerascheck.semantics.loops import bound_in, rows_of_slice, turns, varies
-from kerascheck.semantics.places import in_session
+from kerascheck.semantics.places import in_session, is_left_unused
 from kerascheck.semantics.repetition import is_conditional, is_inside, is_one_item
 from kerascheck.semantics.steps import environment_loop
 from kerascheck.semantics.timing import intervals, measures_speed
@@ -91,8 +91,12 @@ def repeated_predictions(module: Module) -> Iterator[RepeatedPrediction]:
         sized = constant(call.argument(1, "batch_size"), 1) != 1 and not waits and not is_one_item(module.tree, given.value, loop)
         if constant(call.argument(None, "steps") or Const(1)) != 1 or sized:
             continue
+        measured = _is_measured(module, call, loop)
+        # Then it is called for its time, and not for what it gives.
+        if measured and is_left_unused(call):
+            continue
         by_batch = isinstance(loop.node, cst.For) and _is_over_batches(loop) and not trains
-        yield RepeatedPrediction(call, loop, turns(call.scope), again is not None, in_training, by_batch, _is_measured(module, call, loop))
+        yield RepeatedPrediction(call, loop, turns(call.scope), again is not None, in_training, by_batch, measured)
 
 
 @dataclass(frozen=True, slots=True)

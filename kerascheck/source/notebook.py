@@ -60,7 +60,7 @@ def extract(data: bytes) -> tuple[str, tuple[Cell, ...], str]:
         if cell.get("cell_type") != "code":
             commands += _TOLD.findall(code)
             continue
-        commands += [code] if _SHELL_CELL.match(code) else [match[0] for match in _COMMAND_LINE.finditer(code)]
+        commands.append(code if _SHELL_CELL.match(code) else commands_in(code))
         code = blank(code.replace("\0", " "))
         if header := header_for(code):
             pieces.append(header)
@@ -70,7 +70,7 @@ def extract(data: bytes) -> tuple[str, tuple[Cell, ...], str]:
         pieces.append(code)
         cells.append(Cell(index, length, length + len(code)))
         length += len(code)
-    return "".join(pieces), tuple(cells), "\n".join(commands)
+    return "".join(pieces), tuple(cells), "\n".join(filter(None, commands))
 
 
 def header_for(code: str) -> str:
@@ -86,6 +86,11 @@ def _is_python(metadata: object) -> bool:
         if isinstance(language, str):
             return language.lower() in ("python", "python3", "ipython")
     return True
+
+
+def commands_in(code: str) -> str:
+    """The lines that are commands to the shell or to IPython, one below the other."""
+    return "\n".join(match[0] for match in _COMMAND_LINE.finditer(code))
 
 
 def blank(code: str) -> str:

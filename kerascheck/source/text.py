@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import ast
 import functools
 import io
 import os
 import re
 import tokenize
+import warnings
 from bisect import bisect_right
 from dataclasses import dataclass, replace
 
 from kerascheck.finding import Location
 
+_COMMAND = re.compile(r"^[ \t]*[!%]{1,2}[ \t]*[A-Za-z]", re.M)
 _NEWLINE = re.compile(r"\r\n?|\n")
 _BOM = b"\xef\xbb\xbf"
 
@@ -45,8 +48,8 @@ class Source:
         encoding: the codec that turns ``text`` back into the bytes of the file, without the mark.
         bom: whether the file starts with a UTF-8 byte order mark.
         cells: the cells of a notebook; None for scripts.
-        commands: the lines of a notebook that are commands to the shell or to IPython, also those that its text tells the reader to run
-            for TensorBoard, one below the other.
+        commands: the lines of a notebook, or of a script exported from one, that are commands to the shell or to IPython, also those that
+            the text of a notebook tells the reader to run for TensorBoard, one below the other.
     """
 
     path: str
@@ -55,6 +58,11 @@ class Source:
     bom: bool = False
     cells: tuple[Cell, ...] | None = None
     commands: str = ""
+
+    @property
+    def is_rewritable(self) -> bool:
+        """Whether ``text`` is all that the file holds, so that another can be written in its place."""
+        return self.cells is None and not self.commands
 
     @functools.cached_property
     def line_starts(self) -> tuple[int, ...]:
@@ -162,4 +170,24 @@ def decode(path: str, data: bytes) -> Source:
     if (null := text.find("\0")) >= 0:
         place = source.locate(null, null)
         raise Unreadable("contains a null byte: not Python source", place.line, place.column)
-    return source
+    return _without_commands(source)
+
+
+def _without_commands(source: Source) -> Source:
+    """A script that was exported from a notebook with its commands, as that would give it; any other as it is."""
+    if not _COMMAND.search(source.text) or _parses(source.text):
+        return source
+    from kerascheck.source import notebook
+
+    text = notebook.blank(source.text)
+    return replace(source, text=text, commands=notebook.commands_in(source.text)) if _parses(text) else source
+
+
+def _parses(text: str) -> bool:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            ast.parse(text)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return False
+    return True

@@ -65,3 +65,18 @@ def test_paths_inside_the_working_directory_are_shown_relative(tmp_path, monkeyp
     monkeypatch.chdir(tmp_path)
     assert display_path(tmp_path / "a" / ".." / "b.py") == "b.py"
     assert display_path("../elsewhere.py") == str(tmp_path.parent / "elsewhere.py")
+
+
+@pytest.mark.parametrize(
+    ("text", "read", "commands"),
+    [
+        ("!pip install keras\nx = 1\n%time y = 2\n", "pass              \nx = 1\npass; y = 2\n", "!pip install keras\n%time y = 2"),
+        ("x = (7\n% 2)\n", "x = (7\n% 2)\n", ""),
+        ('"""\n!ls\n"""\n', '"""\n!ls\n"""\n', ""),
+        ("!ls\nx = = 1\n", "!ls\nx = = 1\n", ""),
+        ("x = 1\n", "x = 1\n", ""),
+    ],
+)
+def test_commands_in_a_script_are_those_of_the_notebook_that_it_was(text, read, commands):
+    source = decode("train.py", text.encode())
+    assert (source.text, source.commands, source.is_rewritable) == (read, commands, not commands)

@@ -532,6 +532,8 @@ class Calls:
             if isinstance(target, External) and target.name in library.COMPILERS:
                 return Made(target.name, self._record(node, target.name, None, UNKNOWN, rest))
             return Partial(target, rest)
+        if name.startswith("keras.layers.") and name.endswith(".from_config"):
+            return self._call_external(name.removesuffix(".from_config"), Arguments(unknown_positional=True, unknown_keywords=True), node)
         if name in library.COMPILERS:
             call = self._record(node, name, None, UNKNOWN, arguments)
             function = arguments.get(0, "func")

@@ -56,6 +56,7 @@ class PredictInLoop(Rule):
     - Loops whose turns also train for several epochs, with a generator, or on the same data each time: beside that a `predict` is short. Not
       where they train on a single example.
     - As an info, not a warning, where a turn measures the predict with a clock, for one pass over the batches of a dataset or loader, for at most 100 turns in total, which take ten seconds, and in scripts that train nothing.
+    - What a clock measures in every turn and nothing uses.
     - Once in several turns, as under `if step % 100 == 0`.
     - `steps` of more than one, or such a `batch_size`, is given: each call then predicts more than a batch. A `while` loop of a script that trains nothing is reported for all
       that: it takes what a camera or a user gives; and a loop that calls `train_on_batch` too, whose turns handle a batch.
