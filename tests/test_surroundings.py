@@ -227,6 +227,7 @@ def test_old_names_count_where_the_new_ones_exist(tmp_path, pin, old, gone):
         ("# ---- training ----", True),
         ("# ------------------", True),
         ("# Compile the model", True),
+        ("# Use 'mae' as metric, which is often reported", True),
         ("# compiling our model", True),
         ("# model.compile(optimizer='adam',", True),
         ("# optimizer = keras.optimizers.Adam(1e-3)", True),

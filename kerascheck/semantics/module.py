@@ -67,11 +67,7 @@ _MAY_BE_OF_1 = re.compile(rf"\b(?:tf|tensorflow)\.(?:{_NAMES_OF_1})\b|^[ \t]*fro
 # The last two are in TensorFlow 1, too, in programs that build no graphs.
 _OF_TENSORFLOW_2 = re.compile(r"GradientTape|tf\.function|enable_eager_execution")
 _SESSION = re.compile(r"\bSession\(")
-_ANYTHING = re.compile(r"\w")
 _DIRECTIVE = re.compile(r"#\s*(?:noqa|kerascheck|KC\d|type:|pylint|pragma|ruff)", re.I)
-# A title of what follows, by its number, its rule or because it only says what is called, and code that was commented out.
-_TITLE = re.compile(r"#+\s*(?:\d+(?:\.\d+)*\s*[.):]|[-=*~]{3,}|(?:step|part|section)\s*\d|(?:now |then |let'?s |we )?compil(?:e|es|ing)\b[^.]{0,12}\b(?:model|network|it)\b)", re.I)
-_CODE = re.compile(r"#\s*(?:[\w.\[\]\"']+\s*=\s*[^=\s]\S*\s*$|[\w.]*\w\(|[\w.]+\s*=\s*[\w.]+\()")
 # Arguments and modules that went with Keras 2: what uses them runs with Keras 1, or with a package of Keras 2 that still translates them.
 _MAY_BE_OF_KERAS_1 = re.compile(r"nb_epoch|samples_per_epoch|nb_val_samples|border_mode|visualize_util|inner_init|\b(?:Dense|GRU|LSTM)\([^()\n=]*,\s*\d")
 _OF_KERAS_1 = re.compile(
@@ -134,21 +130,18 @@ class Module:
         """See :meth:`Tree.statement_range`."""
         return self.tree.statement_range(node)
 
-    def is_commented(self, node: cst.CSTNode, about: re.Pattern[str] = _ANYTHING) -> bool:
-        """Whether a comment says something about a node: on the line where it, its statement or that statement's end stands, or above the statement.
-
-        A title and code that was commented out, above the statement, say nothing.
+    def is_commented(self, node: cst.CSTNode, about: re.Pattern[str]) -> bool:
+        """Whether a comment explains a node: any on the line where it, its statement or that statement's end stands, or one above that speaks of it.
 
         Args:
-            about: what is found in a comment above that speaks of the statement and not of all that follows.
+            about: what is found in a comment that speaks of it. It may head the lines without a gap that the statement stands in.
         """
         start, end = self.statement_range(node)
         for above in reversed(self.text[:start].rstrip(" \t").splitlines()):
             above = above.lstrip()
-            if above.startswith("#") and about.search(above) and not _TITLE.match(above) and not _CODE.match(above):
+            if above.startswith("#") and about.search(above):
                 return True
-            # A comment about it may head the lines without a gap that it stands in; any other speaks of what is next to it.
-            if not above or about is _ANYTHING:
+            if not above:
                 break
         lines = [self.text[at:].splitlines()[0] for at in (start, self.range_of(node)[0], end - 1)]
         return any("#" in line and not _DIRECTIVE.search(line) for line in lines)

@@ -1,3 +1,5 @@
+import re
+
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.fixes import drop_argument
@@ -8,6 +10,7 @@ _UNSUPPORTED = (
     "keras.layers.Random", "keras.layers.StringLookup", "keras.layers.IntegerLookup", "keras.layers.TextVectorization",
     "keras.layers.Hash", "tensorflow.py_function", "tensorflow.numpy_function", "tensorflow.image.", "tensorflow.strings.",
 )
+_REASON = re.compile(r"\bxla\b|\bjit|kernel|crash|error|fail|bug\b|slow|longer|small|memory|support|issue|problem|cannot|n't\b|\bnot\b", re.I)
 
 
 class XlaDisabled(Rule):
@@ -31,7 +34,7 @@ class XlaDisabled(Rule):
 
     ## When it stays silent
 
-    - A comment on the line or above it says why; a title such as "3. Compile" and code that was commented out do not.
+    - A comment on the line says why, or one above that speaks of XLA, errors, memory, speed and the like.
     - The model or its steps use what XLA does not compile or Keras leaves to TensorFlow: random layers, lookups, text, `tf.image`.
     - The layers of the model are not all in sight, or an input holds strings.
     - The GPUs are hidden, or the training is distributed: it is off there.
@@ -79,7 +82,7 @@ class XlaDisabled(Rule):
         for call in settings:
             if call.attribute == "compile" and not _is_seen(module, call):
                 continue
-            if not program.is_optional(call.scope) and not call.module.is_commented(call.arguments.node(None, "jit_compile") or call.node):
+            if not program.is_optional(call.scope) and not call.module.is_commented(call.arguments.node(None, "jit_compile") or call.node, _REASON):
                 yield self.finding(
                     call,
                     "XLA is switched off, which Keras decides by the machine and the model; leave jit_compile out.",
