@@ -455,7 +455,8 @@ COUNTED = "class Steps({}):\n    def __init__(self):\n        self.steps = {}\n 
         # What is written for Keras 1 does not meet Keras 3.
         ("KC414", MODEL + "model.fit_generator(load(), epochs=3)\n", [7]),
         ("KC414", MODEL + "model.fit_generator(load(), samples_per_epoch=len(x), nb_epoch=3)\n", []),
-        ("KC212", "def read(): return layers.TextVectorization.from_config(load())\nmodel = keras.Sequential()\nmodel.add(read())\nmodel.add(layers.Embedding(9, 4))\nmodel.compile('adam', 'mse')\nmodel.fit(x, y)\n", [5]),
+        ("KC212", "def read(): return layers.TextVectorization.from_config(load())\nmodel = keras.Sequential()\nmodel.add(read())\nmodel.add(layers.Embedding(9, 4))\nmodel.compile('adam', 'mse')\nmodel.fit(x, y)\n", [7]),
+        ("KC212", "words = layers.TextVectorization()\ni = keras.Input((1,), dtype='string')\nmodel = keras.Model(i, layers.Embedding(9, 4)(words(i)))\nmodel.compile('adam', 'mse')\nmodel.fit(x, y)\nother = keras.Sequential([\n    words,\n    layers.Embedding(9, 8),\n])\nother.compile('adam', 'mse')\nother.fit(x, y)\n", [7, 11]),
         ("KC208", "model = keras.Sequential([layers.GRU.from_config(load())])\nmodel.fit(x, y)\n", []),
         ("KC407", "model = keras.Sequential([layers.Input((2,)), layers.Dense(8), layers.PReLU(), layers.Dense(1)])\nmodel.compile('adam', 'mse')\nmodel.fit(load(), load(), epochs=40)\n", [6]),
         ("KC414", "import os\nos.environ['KERAS_BACKEND'] = 'plaidml.keras.backend'\n" + MODEL + "model.fit_generator(load(), epochs=3)\n", []),

@@ -9,8 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import takewhile
 from math import prod
 from typing import TYPE_CHECKING
+
+import libcst as cst
 
 from kerascheck.runtime import BATCHING_SOURCES
 from kerascheck.semantics import library, shapes
@@ -220,6 +223,22 @@ class Model:
 def models_of(module: Module) -> list[Model]:
     """See :attr:`kerascheck.semantics.module.Module.models`."""
     return _Builder(module).models
+
+
+def layer_place(model: Model, layer: Layer) -> Place | Call:
+    """Where a model gets a layer: in its list of layers, by ``add``, or where the layer is called on a tensor; where it is made, if that stands there or cannot be told."""
+    listed, written = model.call.argument(0, "layers"), model.call.arguments.node(0, "layers")
+    if model.kind == "sequential" and isinstance(listed, Group) and written is not None and isinstance(written.value, (cst.List, cst.Tuple)):
+        single = takewhile(lambda element: isinstance(element, cst.Element), written.value.elements)
+        for item, element in zip(listed.items, single):
+            if item is layer.value:
+                return Place(model.module, element.value)
+    for call in reversed(model.module.run.calls):
+        added = call.attribute == "add" and any(option is model.value for option in options_of(call.receiver)) and call.argument(0, "layer") is layer.value
+        called = model.kind == "functional" and call.attribute == "__call__" and call.receiver is layer.value and call.order < model.call.order
+        if added or called:
+            return Place(call.module, call.arguments.nodes[0].value) if added and 0 in call.arguments.nodes else call
+    return layer.made
 
 
 def steps_into(module: Module, made: Call) -> set[int | None]:

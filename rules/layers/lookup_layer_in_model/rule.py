@@ -1,5 +1,6 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
+from kerascheck.semantics.models import layer_place
 from kerascheck.semantics.values import Instance, Made, options_of
 
 
@@ -11,7 +12,7 @@ class LookupLayerInModel(Rule):
     Reports `TextVectorization`, `StringLookup`, `IntegerLookup`, `Hashing` and `HashedCrossing` in a model
     that is trained with `fit`: in its list of layers, on the way from its inputs to its outputs, or held by a class
     and called in `call`, also within a Sequential; where a class has no `call`, in `train_step` and `compute_loss`, as the
-    towers of models of `tensorflow_recommenders` are. As an info, one finding for each such layer.
+    towers of models of `tensorflow_recommenders` are. As an info, one finding for each such layer in each model, where it is put into that.
 
     ## Why it costs
 
@@ -83,10 +84,11 @@ class LookupLayerInModel(Rule):
         for model in module.models:
             for layer in model.layers if model.is_trained else ():
                 name = (layer.name or "").removeprefix("keras.layers.")
-                if name in self.triggers and layer.certain and layer.made.node not in seen and _is_called(module, model, layer):
-                    seen.add(layer.made.node)
+                place = layer_place(model, layer)
+                if name in self.triggers and layer.certain and place.node not in seen and _is_called(module, model, layer):
+                    seen.add(place.node)
                     yield self.finding(
-                        layer.made,
+                        place,
                         f"{name} is part of the model that is trained, so that a GPU waits for the lookup in every step; apply it in ds.map.",
                         because="Strings and tables are handled by the CPU; in the input pipeline that happens ahead of the step.",
                         related=((model, "the model"), *((call, "trained here") for call in (model.fits or model.compiles)[:1])),

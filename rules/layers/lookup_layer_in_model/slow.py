@@ -13,7 +13,7 @@ mood = rng.integers(0, 2, 128)
 reviews = np.array([" ".join([*rng.choice(good if m else bad, 3), *rng.choice(dull, 5)]) for m in mood])
 ds = tf.data.Dataset.from_tensor_slices((reviews, mood.astype("float32"))).batch(16)
 
-vectorize = layers.TextVectorization(50, output_sequence_length=8)  # KC212:info
+vectorize = layers.TextVectorization(50, output_sequence_length=8)
 vectorize.adapt(reviews)
 
 
@@ -25,7 +25,7 @@ def core():
     ]
 
 
-model = keras.Sequential([layers.Input((1,), dtype="string"), vectorize, *core()])
+model = keras.Sequential([layers.Input((1,), dtype="string"), vectorize, *core()])  # KC212:info
 model.compile("adam", "binary_crossentropy")
 history = model.fit(ds, epochs=3, verbose=0)
 
