@@ -1125,6 +1125,14 @@ def test_what_to_use_in_place_of_an_image_generator(tmp_path, flows, told):
     assert told in finding["message"]
 
 
+def test_a_model_of_another_module_is_told_where_the_script_makes_it(tmp_path):
+    (tmp_path / "models.py").write_text("from tensorflow import keras\ndef build():\n    return keras.Sequential([keras.layers.Dense(1)])\n")
+    (tmp_path / "train.py").write_text("import tensorflow as tf\nfrom models import build\nstrategy = tf.distribute.MirroredStrategy()\nmodel = build()\nmodel.compile('adam', 'mse')\nmodel.fit(x, y)\n")
+    result = kerascheck("--isolated", "--select", "KC501", "--output-format", "json", "--exit-zero", str(tmp_path / "train.py"))
+    (finding,) = json.loads(result.out)["findings"]
+    assert (Path(finding["path"]).name, finding["line"]) == ("train.py", 4)
+
+
 def test_a_layer_beside_that_only_old_keras_runs(tmp_path):
     (tmp_path / "pooling.py").write_text("from keras.engine.topology import Layer\nclass Pool(Layer):\n    def call(self, x):\n        return x\n")
     code = "from pooling import Pool\nfrom keras import Sequential, layers\nmodel = Sequential([layers.Input((20, 4)), layers.TimeDistributed(layers.Dense(1)), Pool()])\n"

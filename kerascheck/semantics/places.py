@@ -23,10 +23,12 @@ class Place:
 
 
 def seen_in(module: Module, call: Call) -> Place:
-    """Where a module makes a call or, for one that stands in another module, calls what leads there."""
+    """Where a module makes a call or, for one that stands in another module, calls what leads there; the call itself where only an import does."""
     written, node, scope = call.module, call.node, call.scope
     while written is not module:
         frame = scope.frame
+        if frame.parent is None:
+            return Place(call.module, call.node)
         written, node, scope = frame.module, frame.node, frame.parent
     return Place(module, node)
 

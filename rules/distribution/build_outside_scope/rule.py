@@ -1,6 +1,7 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.distribution import unentered_scopes, unplaced_in_steps, unplaced_models, unplaced_optimizers
+from kerascheck.semantics.places import seen_in
 
 
 class BuildOutsideScope(Rule):
@@ -91,7 +92,7 @@ class BuildOutsideScope(Rule):
         for model in () if unentered else unplaced_models(module):
             inside = model.compiled_inside
             yield self.finding(
-                model.made,
+                seen_in(module, model.made),
                 "This model is built outside of the scope of the strategy; build and compile it inside of `with strategy.scope():`.",
                 because="It is compiled inside of the scope, so fit raises." if inside else "Its fit ignores the strategy and trains on one device.",
                 severity=Severity.ERROR if inside else Severity.WARNING,
@@ -108,7 +109,7 @@ class BuildOutsideScope(Rule):
         for used in () if unentered else unplaced_in_steps(module):
             what = "optimizer" if used.is_optimizer else "model"
             yield self.finding(
-                used.made,
+                seen_in(module, used.made),
                 f"This {what} is made outside of the scope of the strategy that runs its steps; make it inside of `with strategy.scope():`.",
                 because=f"Its variables belong to no strategy, so that the first update {'raises' if used.is_optimizer else 'raises where the model is built already, and on several devices'}.",
                 severity=Severity.ERROR if used.is_optimizer else Severity.WARNING,
