@@ -14,7 +14,7 @@ from kerascheck.semantics.models import Batching, batching, batching_of
 from kerascheck.semantics.repetition import constructor
 from kerascheck.semantics.loops import SHORT_LOOP, turns
 from kerascheck.semantics.places import Place, happens_before, is_guarded
-from kerascheck.semantics.values import Call, Const, Dataset, Function, Group, Made, Scope, Value, datasets_in, options_of
+from kerascheck.semantics.values import UNKNOWN, Call, Const, Dataset, Function, Group, Made, Scope, Value, datasets_in, options_of
 
 if TYPE_CHECKING:
     from kerascheck.semantics.module import Module
@@ -104,6 +104,27 @@ def unplaced_models(module: Module) -> Iterator[Unplaced]:
                 return
             found.setdefault(model.node, Unplaced(strategy, model, fit, inside))
     yield from found.values()
+
+
+def given_models(module: Module) -> Iterator[tuple[Call, Call]]:
+    """A ``compile`` in the scope of a strategy that a function makes itself, of a model that it is given, and the call that makes the strategy.
+
+    Whoever gives the model has built it before there was a scope.
+    """
+    made = _made_for_several(module)
+    if not made or module.is_graph_code or module.mentions(_OTHER_WAYS):
+        return
+    for compiled in module.program.model_calls("compile"):
+        frame, receiver = compiled.scope.frame, compiled.node.func.value if isinstance(compiled.node, cst.Call) and isinstance(compiled.node.func, cst.Attribute) else None
+        if compiled.receiver is not UNKNOWN or frame.function is None or not isinstance(receiver, cst.Name) or not _is_placed(compiled.scope):
+            continue
+        parameters = {parameter.name.value for parameter in (*frame.function.node.params.params, *frame.function.node.params.kwonly_params)}
+        tree = frame.function.module.tree
+        targets = [node for node in tree.descendants(frame.function.node.body) if isinstance(node, cst.AssignTarget)]
+        bound = any(isinstance(node, cst.Name) and node.value == receiver.value for target in targets for node in tree.descendants(target))
+        entered = [option.call if isinstance(option, Made) else None for option in _entered(compiled.scope)]
+        if receiver.value in parameters and not bound and entered and all(call in made and call.scope.frame is frame for call in entered):
+            yield compiled, entered[0]
 
 
 def unentered_scopes(module: Module) -> Iterator[Call]:

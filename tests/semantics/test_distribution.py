@@ -3,7 +3,7 @@
 import pytest
 from snippets import IMPORTS, load
 
-from kerascheck.semantics.distribution import eager_runs, unconditional_mirrors, unplaced_in_steps, unplaced_models, unscaled_batches
+from kerascheck.semantics.distribution import eager_runs, given_models, unconditional_mirrors, unplaced_in_steps, unplaced_models, unscaled_batches
 
 STRATEGY = IMPORTS + (
     "strategy = tf.distribute.MirroredStrategy()\nopt = keras.optimizers.Adam()\n"
@@ -70,6 +70,23 @@ PLACED = IMPORTS + "def build(): return keras.Sequential([keras.layers.Dense(1)]
 )
 def test_models_outside_of_every_scope(tmp_path, text, found):
     assert [each.compiled_inside is not None for each in unplaced_models(load(tmp_path, PLACED + text))] == found
+
+
+GIVEN = "def train(model, x, strategy=None):\n    {}\n    with strategy.scope():\n        model.compile(optimizer='adam', loss='mse')\n    model.fit(x)\n"
+
+
+@pytest.mark.parametrize(
+    ("begin", "found"),
+    [
+        ("strategy = tf.distribute.MirroredStrategy()", 1),
+        ("strategy = tf.distribute.OneDeviceStrategy('cpu')", 0),
+        ("pass", 0),
+        ("strategy, model = tf.distribute.MirroredStrategy(), load(model)", 0),
+        ("strategy = tf.distribute.MirroredStrategy()\n    model = load(model)", 0),
+    ],
+)
+def test_models_that_come_from_outside_of_the_scope(tmp_path, begin, found):
+    assert len(list(given_models(load(tmp_path, IMPORTS + GIVEN.format(begin))))) == found
 
 
 IN_STEPS = IMPORTS + (

@@ -1,6 +1,6 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
-from kerascheck.semantics.distribution import unentered_scopes, unplaced_in_steps, unplaced_models, unplaced_optimizers
+from kerascheck.semantics.distribution import given_models, unentered_scopes, unplaced_in_steps, unplaced_models, unplaced_optimizers
 from kerascheck.semantics.places import seen_in
 
 
@@ -10,7 +10,8 @@ class BuildOutsideScope(Rule):
     ## What it does
 
     Reports a model that `fit` trains and that is built outside of `strategy.scope()`, after a strategy for several devices
-    was made. A warning; an error where `compile` stands in the scope and the model does not, which raises, and for an optimizer of
+    was made. A warning; an error where `compile` stands in the scope and the model does not, or is given to the function that makes the
+    strategy, which raises, and for an optimizer of
     Keras 3 that is made outside and given to `compile` in the scope, which raises, too. For steps that `strategy.run` runs, their
     optimizer (an error, in Keras 3) and their model (a warning), where no scope holds them. A `strategy.scope()` without `with` is
     reported in the place of the models, as a warning.
@@ -97,6 +98,14 @@ class BuildOutsideScope(Rule):
                 because="It is compiled inside of the scope, so fit raises." if inside else "Its fit ignores the strategy and trains on one device.",
                 severity=Severity.ERROR if inside else Severity.WARNING,
                 related=((model.strategy, "the strategy is made here"), (inside, "compiled here") if inside else (model.fit, "trained here")),
+            )
+        for compiled, strategy in given_models(module):
+            yield self.finding(
+                compiled,
+                "This model is built before the scope of the strategy, and only compiled inside; build it inside of `with strategy.scope():`, too.",
+                because="It is given to the function that makes the strategy, and fit raises for a model that has its variables from outside.",
+                severity=Severity.ERROR,
+                related=((strategy, "the strategy is made here"),),
             )
         for optimizer, compiled in unplaced_optimizers(module):
             yield self.finding(
