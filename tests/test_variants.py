@@ -191,6 +191,11 @@ COUNTED = "class Steps({}):\n    def __init__(self):\n        self.steps = {}\n 
         # A cell that is called by itself, and a layer beside the cell.
         ("KC208", FED_BACK.format("x, state = self.cell(x, state)"), []),
         ("KC208", FED_BACK.format("x = self.rest(x)"), [8]),
+        ("KC411", "model = keras.Sequential([layers.Input((4,)), layers.Dense(8), layers.Dense(1)])\nmodel.compile('adam', 'mse')\nmodel.fit(np.ones((9000, 4)), np.ones(9000), epochs=9)\n", [7]),
+        ("KC411", "model = keras.Sequential([layers.Input((4,)), layers.Dense(8), layers.Dense(1)])\nmodel.compile('adam', 'mse')\nmodel.fit(np.ones((9000, 4)), np.ones(9000), epochs=9, steps_per_epoch=30)\n", []),
+        ("KC207", "class Net(keras.Model):\n    def train_step(self, x):\n        print(x)\n    def fit(self, data):\n        for x in data: {}\n".format("self.train_step(x)"), []),
+        ("KC207", "class Net(keras.Model):\n    def train_step(self, x):\n        print(x)\n    def fit(self, data):\n        super().fit(data)\n", [7]),
+        ("KC207", "class Net(keras.Model):\n    def train_step(self, x):\n        print(x)\n    def fit(self, data):\n        pass\n", []),
         ("KC208", "model = keras.Sequential()\nmodel.add(layers.GRU(24, 300))\nmodel.fit(x, y)\n", []),
         ("KC208", "layer = layers.RNN(layers.LSTMCell(8)) if plain else layers.LSTM(8)\n", []),
         # The order decides what is held out.
@@ -944,6 +949,8 @@ def test_a_thousand_eager_steps_take_seconds_and_a_hundred_as_long_as_tracing(tm
         ("KC401", OPTIMIZED + STEPS + "for x in load():\n    step(x)\noptimizer._set_hyper('learning_rate', rate(x))\n", "warning"),
         ("KC405", PASS.format("import time\nfor x in load():\n    start = time.time()\n    show(model.predict(x[None]))\n    print('latency', time.time() - start)\n"), "info"),
         ("KC405", PASS.format("import time\nfor x in load():\n    start = time.time()\n    print('latency', time.time() - start)\n    model.predict(x[None])\n"), "warning"),
+        ("KC401", OPTIMIZED + STEPS.replace("def step", "def step_no_tf") + "for x in load():\n    step_no_tf(x)\n", "info"),
+        ("KC401", OPTIMIZED + STEPS.replace("def step", "def step_notes") + "for x in load():\n    step_notes(x)\n", "warning"),
         ("KC401", OPTIMIZED + "# of a tf.function\n" + STEPS + "for x in load():\n    step(x)\n", "warning"),
         ("KC209", "model = keras.Sequential([layers.Input((None, 4)), layers.TimeDistributed(layers.Dense(3))])\nmodel.compile('adam', 'mse')\n", "info"),
         ("KC209", "model = keras.Sequential([layers.Input((None, 4)), layers.TimeDistributed(layers.Dense(3))])\nmodel.compile('adam', 'mse')\nmodel.fit(x, y)\n", "info"),

@@ -31,6 +31,8 @@ _SHOWING = frozenset({"matplotlib.pyplot.pause", "matplotlib.pyplot.show", "matp
 # What Keras calls the variables of a layer or model.
 _WEIGHTS = re.compile(r"\.(?:trainable_)?(?:variables|weights)\b")
 
+_NAMED_EAGER = re.compile(r"(?:^|_)(?:eager(?:ly)?|no_?(?:tf|graph)|(?:no|without)_tf_?function)(?:_|$)", re.I)
+
 A_FEW_STEPS = 10
 """So many steps take no time worth a word, compiled or not."""
 
@@ -48,7 +50,7 @@ class EagerStep:
         needs_python: whether its function also does what a graph cannot, such as drawing with NumPy or playing a game.
         is_compiled_in_part: whether it calls a tf.function under its tape, or a model whose ``call`` is one.
         takes_optimizers: whether its function is handed one optimizer, then another: each makes its variables in its first step, and a tf.function only in its first call.
-        may_be_meant: whether something speaks for how it is: no optimizer updates the weights, but ``variable.assign_sub(rate * gradient)``; what goes into a model
+        may_be_meant: whether something speaks for how it is: its name does; no optimizer updates the weights, but ``variable.assign_sub(rate * gradient)``; what goes into a model
             is changed, and not its weights; each turn gives the optimizer a number that a trace would keep; a library that cannot be seen calls the model; or the same lines stand in a tf.function of the file, too.
         makes: what its function, or turn of its loop, makes anew each time although it has variables, which a tf.function may not: "tf.Variable", "The layer Dense", ...
     """
@@ -129,7 +131,7 @@ def eager_steps(module: Module) -> Iterator[EagerStep]:
             needs_python = _needs_python(module, frame) or _draws(module, frame) or any(_steps_environment(other) and frame in other.scope.frames() for other in module.run.calls)
             is_function = inner is None and frame.function is not None
             makes = _makes_state(module, region)
-            meant = call.attribute == "assign_sub" or _sets_hyper(module, loop) or _moves_inputs(module, tape, call) or _is_run_by_others(module, tape, call) or _is_shown_compiled(module, tape.call)
+            meant = call.attribute == "assign_sub" or _is_named_eager(frame) or _sets_hyper(module, loop) or _moves_inputs(module, tape, call) or _is_run_by_others(module, tape, call) or _is_shown_compiled(module, tape.call)
             several = is_function and _optimizers(updates, call) > 1
             yield EagerStep(written, node, is_function, call, loop, turns(call.scope), needs_python, _calls_compiled(module, tape, call), several, meant, makes)
 
@@ -220,6 +222,11 @@ def _moves_inputs(module: Module, tape: Tape, update: Call) -> bool:
         return True
     sources = [source for call in gradients for source in flat(call.argument(1, "sources"))]
     return any(call.name == "keras.Model.__call__" for call in inside) and all(isinstance(source, Made) and source.name == "tensorflow.Variable" for source in sources)
+
+
+def _is_named_eager(frame: Scope) -> bool:
+    """Whether a function says by its name that it is the one without tf.function, as ``train_step_eager`` and ``train_no_tf`` do."""
+    return frame.function is not None and _NAMED_EAGER.search(frame.function.name) is not None
 
 
 def _sets_hyper(module: Module, loop: Scope) -> bool:

@@ -137,7 +137,7 @@ class Interpreter(Statements, Expressions, Calls, Datasets):
             instance = self._instance_of(function.owner) if function.kind != "classmethod" else function.owner
             hook = library.traced_hook(function.owner.external_bases(), function.name)
             if hook:
-                traced, tensors = traced or (None if hook == "call" and _trains_itself(function.owner) else hook), True
+                traced, tensors = traced or (None if hook in ("call", "train_step") and _trains_itself(function.owner) else hook), True
         if function.node in self.reached:
             return
         saved = self.module, self.env, self.scope
@@ -168,9 +168,9 @@ class Interpreter(Statements, Expressions, Calls, Datasets):
 
 
 def _trains_itself(cls: Class) -> bool:
-    """Whether a model has a ``fit`` of its own that leaves nothing to that of Keras, which would compile its ``call``."""
+    """Whether a model has a ``fit`` of its own that leaves nothing to that of Keras, which would compile its ``call`` and ``train_step``."""
     fit = cls.member("fit")
-    return isinstance(fit, Function) and re.search(r"\bsuper\(|\bModel\.fit\(", fit.module.tree.code_of(fit.node)) is None
+    return isinstance(fit, Function) and re.search(r"\bsuper\(|\bModel\.fit\(|\bmake_train_function\(", fit.module.tree.code_of(fit.node)) is None
 
 
 def _users_first(functions: list[cst.FunctionDef]) -> list[cst.FunctionDef]:

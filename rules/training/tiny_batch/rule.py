@@ -84,7 +84,7 @@ class TinyBatch(Rule):
 
     ## When it stays silent
 
-    - Sizes of 17 and more that are written down, and sizes that are not literals, such as one per replica; the default for convolutions and recurrent
+    - The default where `steps_per_epoch` is given, by which Keras then divides the arrays. Sizes of 17 and more that are written down, and sizes that are not literals, such as one per replica; the default for convolutions and recurrent
       layers over inputs that are larger, or of which the size is not known.
     - Batches of more than 4 where an input has more numbers than a picture of 64 x 64 pixels; large inputs (more than a picture of 128 x 128), stateful recurrent layers, attention, large models, and models of which the
       size is not known: memory may allow no more, or a step has enough to do. Only dense layers may leave the width of their
@@ -148,6 +148,9 @@ class TinyBatch(Rule):
                 if least_examples(fit) is None and environment_loop(module, fit.scope) is not None:
                     continue
                 default, count = batch.place.node is fit.node, _examples(fit)
+                # Then Keras divides the arrays by it (keras/src/trainers/data_adapters/array_data_adapter.py).
+                if default and fit.argument(None, "steps_per_epoch") is not None:
+                    continue
                 # What surrounds an epoch takes longer than that.
                 saved = None if count is None else ceil(count / batch.size) - ceil(count / _ENOUGH)
                 if saved is not None and (saved < _FEW or default and count < _MANY and saved * _epochs(fit) < _WORTHWHILE):
