@@ -64,6 +64,7 @@ class LookupLayerInModel(Rule):
     Of samples in 4,075 files more: 2 right.
     Of samples in 2,882 files more: 2 right.
     Of samples in 506 files more: 1 right.
+    Of samples in 2,915 files more: 1 right.
 
     ## References
 

@@ -60,6 +60,7 @@ class PythonLoopInCall(Rule):
     Of samples in 4,075 files more: 1 right, 1 arguable, 2 wrong, before what was wrong for a general reason was silenced.
     Of samples in 2,882 files more: 3 right, 1 arguable.
     Of samples in 506 files more: 2 right, 3 arguable, 1 wrong, before what was wrong for a general reason was silenced.
+    Of samples in 2,915 files more: 1 right, 2 arguable.
 
     ## References
 

@@ -60,6 +60,7 @@ class DriveMountedData(Rule):
     drive. Folders read by `flow_from_directory` were not looked for then.
     Of samples in 8,920 further files: 3 right.
     Of samples in 4,075 files more: 1 right.
+    Of samples in 2,915 files more: 1 right.
 
     ## References
 

@@ -74,6 +74,7 @@ class FixedParallelism(Rule):
     Of samples in 8,920 further files: 1 arguable.
     Of samples in 6,392 files more: 1 right.
     Of samples in 4,075 files more: 1 wrong, before what was wrong for a general reason was silenced.
+    Of samples in 2,915 files more: 1 arguable.
 
     ## References
 

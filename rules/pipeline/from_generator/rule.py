@@ -67,6 +67,7 @@ class FromGenerator(Rule):
     Of samples in 4,075 files more: 4 right, 3 arguable.
     Of samples in 2,882 files more: 5 right, 1 arguable.
     Of samples in 506 files more: 1 arguable.
+    Of samples in 2,915 files more: 1 right, 1 arguable.
 
     ## References
 

@@ -68,6 +68,7 @@ class HostSyncInLoop(Rule):
     Of samples in 4,075 files more: 8 right, 4 arguable, 1 wrong, before what was wrong for a general reason was silenced.
     Of samples in 2,882 files more: 10 right, 2 arguable.
     Of samples in 506 files more: 2 right, 2 arguable, 1 wrong, before what was wrong for a general reason was silenced.
+    Of samples in 2,915 files more: 9 right, 2 arguable.
 
     ## References
 
