@@ -167,7 +167,7 @@ def weights(layer: Value, shape: Shape) -> int | None:
     if name in PER_CHANNEL:
         return PER_CHANNEL[name] * width
     if name == "keras.layers.PReLU":
-        return None if call.argument(4, "shared_axes") is not None else _product(*shape[1:])
+        return None if call.argument(3, "shared_axes") is not None else _product(*shape[1:])
     if name in _GATES:
         units = _number(call, 0, "units")
         return None if units is None else _GATES[name] * units * (width + units + 1)

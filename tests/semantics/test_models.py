@@ -100,6 +100,8 @@ def test_classes(tmp_path, body, expected, ends):
     [
         ("Sequential([Input((4,)), layers.Dense(3), layers.ReLU(), layers.Dense(2)])", (None, 4), 23),
         ("Sequential([layers.Dense(3, input_shape=(4,)), layers.BatchNormalization()])", (None, 4), 27),
+        ("Sequential([Input((5, 5, 1)), layers.Conv2D(2, 3), layers.PReLU()])", (None, 5, 5, 1), 20 + 18),
+        ("Sequential([Input((5, 5, 1)), layers.Conv2D(2, 3), layers.PReLU('zeros', None, None, [1, 2])])", (None, 5, 5, 1), None),
         ("Sequential([layers.Dense(3, input_dim=4)])", (None, 4), 15),
         ("Sequential([layers.Dense(3, input_dim=x.shape[1])])", (None, None), None),
         # Counted by Keras 3.15.
