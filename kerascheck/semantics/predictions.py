@@ -24,6 +24,7 @@ _A_FEW = 10
 _FEW_ROWS = 32
 _AXES = re.compile(r"ax(?:s|es|is)?\d*\b")
 _BATCHES = re.compile(r"(?:loader|batches|dataset|_ds)\b(?!\.(?:items|values)\()", re.I)
+_FULL = re.compile(r"%\s*(?:\w+\.)*batch_?size\b", re.I)
 _UPLOADED = re.compile(r"\bupload", re.I)
 _DRAWS = ("numpy.random.", "random.", "tensorflow.random.")
 _KEY = re.compile(r"\bord\(|waitKey\(|\bK_\w+\b|key_?pressed", re.I)
@@ -41,7 +42,7 @@ class RepeatedPrediction:
         turns: how often it is called at most; infinite where that is not known.
         is_again: whether each turn predicts the same rows, as with dropout that stays on.
         in_training: whether the program trains in the same file, or in the loop.
-        by_batch: whether the loop goes once over the batches of a dataset or loader, so that there is no whole array.
+        by_batch: whether the loop goes once over the batches of a dataset or loader, or fills one after the other, so that there is no whole array.
         is_measured: whether a clock measures each call.
     """
 
@@ -73,7 +74,8 @@ def repeated_predictions(module: Module) -> Iterator[RepeatedPrediction]:
         # A loop that plots or asks is for people, and waits for them, and so is one over what they upload.
         if _is_over_uploads(loop) or any(_is_for_people(other, loop) for other in module.pipelines.calls_in(loop)):
             continue
-        if counting_branch(call.scope, loop) is not None or _is_asked_for(call, loop) or any(_trains_long(other, loop) for other in module.pipelines.calls_in(loop)):
+        seldom = counting_branch(call.scope, loop)
+        if seldom is not None and not _fills_batch(seldom) or _is_asked_for(call, loop) or any(_trains_long(other, loop) for other in module.pipelines.calls_in(loop)):
             continue
         # Around a loop over single items, one over models changes nothing, nor does one inside of a loop over batches.
         models = varies(call.node.func, call.scope, exactly=True)
@@ -95,7 +97,7 @@ def repeated_predictions(module: Module) -> Iterator[RepeatedPrediction]:
         # Then it is called for its time, and not for what it gives.
         if measured and is_left_unused(call):
             continue
-        by_batch = isinstance(loop.node, cst.For) and _is_over_batches(loop) and not trains
+        by_batch = seldom is not None or isinstance(loop.node, cst.For) and _is_over_batches(loop) and not trains
         yield RepeatedPrediction(call, loop, turns(call.scope), again is not None, in_training, by_batch, measured)
 
 
@@ -182,6 +184,11 @@ def _is_measured(module: Module, call: Call, loop: Scope) -> bool:
         each.start.order < call.order < each.end.order and next(each.start.scope.loops(), None) is loop and measures_speed(module, each)
         for each in intervals(module)
     )
+
+
+def _fills_batch(branch: Scope) -> bool:
+    """Whether a condition that counts turns asks for a full batch: ``if (i + 1) % batch_size == 0``."""
+    return isinstance(branch.node, cst.If) and _FULL.search(branch.module.tree.code_of(branch.node.test)) is not None
 
 
 def _is_asked_for(call: Call, loop: Scope) -> bool:

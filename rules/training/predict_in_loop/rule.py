@@ -55,9 +55,9 @@ class PredictInLoop(Rule):
     - Loops that plot with Matplotlib, also on axes of which the origin is not seen, or wait for `input` or `cv2.waitKey()` in every turn and under no condition: they are for people; and loops over what is `uploaded`. Under a condition on a key that is pressed.
     - Loops whose turns also train for several epochs, with a generator, or on the same data each time: beside that a `predict` is short. Not
       where they train on a single example.
-    - As an info, not a warning, where a turn measures the predict with a clock, for one pass over the batches of a dataset or loader, for at most 100 turns in total, which take ten seconds, and in scripts that train nothing.
+    - As an info, not a warning, where a turn measures the predict with a clock, for one pass over the batches of a dataset or loader, or over items that fill one batch after the other, for at most 100 turns in total, which take ten seconds, and in scripts that train nothing.
     - What a clock measures in every turn and nothing uses.
-    - Once in several turns, as under `if step % 100 == 0`.
+    - Once in several turns, as under `if step % 100 == 0`, but not for a batch that is full, as under `if (i + 1) % batch_size == 0`.
     - `steps` of more than one, or such a `batch_size`, is given: each call then predicts more than a batch. A `while` loop of a script that trains nothing is reported for all
       that: it takes what a camera or a user gives; and a loop that calls `train_on_batch` too, whose turns handle a batch.
     - The session of a TensorFlow 1 graph, and code with placeholders, estimators or
