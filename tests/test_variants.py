@@ -45,6 +45,7 @@ GAME = "import gym\nenv = gym.make('Game')\n" + MODEL + "for step in range(9000)
 GENERATED = MODEL + "model.fit(tf.data.Dataset.from_generator(names, tf.string){}.batch(8))\n"
 ASSIGNED = "import scipy.optimize\ndef assign(x):\n    return {}\nclass Net(layers.Layer):\n    def call(self, x):\n        return tf.numpy_function(assign, [x], tf.float32)\n"
 COUNTING = MODEL + "ds = tf.data.Dataset.from_tensor_slices(load()).batch(8)\nsteps = {}\nmodel.fit(ds)\n"
+GUIDED = MODEL + "class Files(tf.data.Dataset):\n    def _generator():\n        yield read()\n    def __new__(cls, names=3):\n        return {}\nmodel.fit(Files().map(lambda x: tf.image.random_hue(x, 0.1)).batch(8), epochs=3)\n"
 OPTIMIZED = MODEL + "optimizer = keras.optimizers.SGD()\n"
 FLOWS = "x = np.ones((999, 8, 8, 3), 'float32')\ndef scaled(ds):\n    return ds.map(lambda x: x / 255.0)\ntrain = scaled(tf.data.Dataset.from_tensor_slices(x)){}.batch(8)\ntest = scaled(tf.data.Dataset.from_tensor_slices(x)).batch(8)\nmodel.fit(train)\nmodel.fit(test)\n"
 TESTED = "def data(which):\n    {}\n    return tf.data.Dataset.range(9).map(lambda x: tf.numpy_function(np.sin, [x], tf.float32)).batch(3)\n"
@@ -148,6 +149,9 @@ COUNTED = "class Steps({}):\n    def __init__(self):\n        self.steps = {}\n 
         ("KC414", "from tensorflow.python.keras.callbacks import ModelCheckpoint\ndef train(model, g):\n    model.fit_generator(g)\n", []),
         ("KC414", "from tensorflow.keras.callbacks import ModelCheckpoint\ndef train(model, g):\n    model.fit_generator(g)\n", [7]),
         # Draws that keep an image and its mask alike, a few calls, and what may have variables or not.
+        ("KC101", GUIDED.format("tf.data.Dataset.from_generator(cls._generator, tf.float32)"), [12]),
+        ("KC109", GUIDED.format("tf.data.Dataset.from_generator(cls._generator, tf.float32)"), [11]),
+        ("KC101", GUIDED.format("super().__new__(cls)"), []),
         ("KC101", MAPPED_BY.format("(layers.RandomFlip(seed=7)(x), layers.RandomFlip(seed=7)(x))", ""), []),
         ("KC101", MAPPED_BY.format("(layers.RandomFlip(seed=7)(x), layers.RandomFlip(seed=8)(x))", ""), [6]),
         ("KC101", MAPPED_BY.format("x + tf.random.uniform([])", ".batch(32).take(5).repeat(2)"), []),

@@ -281,6 +281,13 @@ class Calls:
         return UNKNOWN
 
     def _instantiate(self, cls: Class, arguments: Arguments, node: cst.CSTNode) -> Value:
+        new = cls.member("__new__")
+        if isinstance(new, Function):
+            given = Arguments([cls, *arguments.positional], arguments.keywords, {}, arguments.unknown_positional, arguments.unknown_keywords)
+            made = self._inline(new, given, node)
+            # What is no object of the class is not initialised.
+            if any(datasets_in(made)):
+                return made
         instance = Instance(cls, {})
         # Methods that nobody calls still see the object that the program really makes.
         self._instances.setdefault(cls, instance)
