@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 _SEVERAL = re.compile(r"num_replicas_in_sync|(?:logical|virtual)_device|cross_device_ops|nccl|multi_?gpu|num_gpus?\b|n_gpus?\b|len\(gpus\)|MultiWorker|TF_CONFIG", re.I)
 
-_RUNS = ("run", "experimental_run_v2")
 # These hand a function on to the one place where everything runs anyway.
 _SINGLE = ("get_strategy", "OneDeviceStrategy")
 _SEVERAL_DEVICES = ("MirroredStrategy", "TPUStrategy")
@@ -35,10 +34,7 @@ def eager_runs(module: Module) -> Iterator[tuple[Call, Scope]]:
     """``strategy.run(step)`` in a loop of Python that trains, with nothing compiled on the way or in ``step``: the call, and the innermost loop."""
     if module.is_graph_code or module.program.runs_eagerly:
         return
-    runs = [
-        call for call in module.run.calls
-        if call.attribute in _RUNS and call.name == f"tensorflow.distribute.Strategy.{call.attribute}"
-    ]
+    runs = _runs(module)
     compiled = {call.node for call in runs if call.scope.traced_by()}
     seen = set()
     for call in runs:
@@ -52,6 +48,10 @@ def eager_runs(module: Module) -> Iterator[tuple[Call, Scope]]:
             continue
         seen.add(call.node)
         yield call, loop
+
+
+def _runs(module: Module) -> list[Call]:
+    return [call for call in module.run.calls if call.attribute in ("run", "experimental_run_v2") and call.name == f"tensorflow.distribute.Strategy.{call.attribute}"]
 
 
 def _is_single(call: Call) -> bool:
@@ -185,7 +185,7 @@ def unplaced_in_steps(module: Module) -> Iterator[UnplacedInStep]:
     tf.distribute.Strategy.scope()". Both also where there is one device. Source: tried with MirroredStrategy, TensorFlow 2.21, Keras 3.15.
     """
     made_for_several = _made_for_several(module)
-    runs = {call.node: call for call in module.run.calls if call.attribute in _RUNS and call.name == f"tensorflow.distribute.Strategy.{call.attribute}"}
+    runs = {call.node: call for call in _runs(module)}
     if not made_for_several or not runs or module.is_graph_code or module.mentions(_OTHER_WAYS):
         return
     new_keras = module.runtime.keras >= 3 and not module.program.needs_old_keras

@@ -132,15 +132,15 @@ def evaluated_batches(module: Module) -> Iterator[EvaluatedBatch]:
 
 def _turning_loop(module: Module, call: Call, given: cst.BaseExpression) -> Scope | None:
     """The innermost loop around a predict, where that draws what it is given, as ``model.predict(np.random.normal(size=(32, 100)))``, or where a turn trains on one batch."""
-    loop, inside = next(call.scope.loops(), None), set(module.tree.descendants(given))
-    return next(
-        (
-            loop for other in module.run.calls
-            if other.node in inside and (other.name or "").startswith(_DRAWS)
-            or other.attribute == "train_on_batch" and loop is not None and next(other.scope.loops(), None) is loop
-        ),
-        None,
-    )  # fmt: skip
+    loop = next(call.scope.loops(), None)
+    if loop is None:
+        return None
+    inside = set(module.tree.descendants(given))
+    turns_on = any(
+        other.node in inside and (other.name or "").startswith(_DRAWS) or other.attribute == "train_on_batch" and next(other.scope.loops(), None) is loop
+        for other in module.run.calls
+    )
+    return loop if turns_on else None
 
 
 def _few_rows_again(call: Call, given: cst.BaseExpression) -> Scope | None:

@@ -85,8 +85,8 @@ class LookupLayerInModel(Rule):
         for model in module.models:
             for layer in model.layers if model.is_trained else ():
                 name = (layer.name or "").removeprefix("keras.layers.")
-                place = layer_place(model, layer)
-                if name in self.triggers and layer.certain and place.node not in seen and _is_called(module, model, layer):
+                place = layer_place(model, layer) if name in self.triggers and layer.certain else None
+                if place is not None and place.node not in seen and _is_called(module, model, layer):
                     seen.add(place.node)
                     yield self.finding(
                         place,
