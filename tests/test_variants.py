@@ -299,8 +299,8 @@ COUNTED = "class Steps({}):\n    def __init__(self):\n        self.steps = {}\n 
         ("KC411", MODEL.replace("(4,)", "(1,)") + "model.fit([a, b], [2, 4, 6, 8], epochs=900)\n", [7]),
         ("KC505", "strategy = tf.distribute.MirroredStrategy()\nwith strategy.scope():\n    " + MODEL.replace("\n", "\n    ") + "model.fit(x, y)\n", [5]),
         ("KC505", "# for multiple GPUs\nstrategy = tf.distribute.MirroredStrategy()\nwith strategy.scope():\n    " + MODEL.replace("\n", "\n    ") + "model.fit(x, y)\n", []),
-        ("KC301", "from tensorflow.keras.applications.vgg16 import VGG16\n" + MODEL.replace("Dense(8)", "Conv2D(32, 3)") + "model.fit(x, y)\n", [8]),
-        ("KC301", "from tensorflow.keras.applications.imagenet_utils import preprocess_input\n" + MODEL.replace("Dense(8)", "Conv2D(32, 3)") + "model.fit(x, y)\n", []),
+        ("KC301", "from tensorflow.keras.applications.vgg16 import VGG16\n" + MODEL.replace("layers.Input((4,)), layers.Dense(8)", "layers.Conv2D(32, 3)") + "model.fit(x, y)\n", [8]),
+        ("KC301", "from tensorflow.keras.applications.imagenet_utils import preprocess_input\n" + MODEL.replace("layers.Input((4,)), layers.Dense(8)", "layers.Conv2D(32, 3)") + "model.fit(x, y)\n", []),
         # A comment above speaks of devices or of something else.
         ("KC308", "# train\nwith tf.device('/cpu:0'):\n    " + MODEL.replace("\n", "\n    ") + "model.fit(x, y)\n", [6]),
         ("KC308", "# the GPU has too little memory\nwith tf.device('/cpu:0'):\n    " + MODEL.replace("\n", "\n    ") + "model.fit(x, y)\n", []),

@@ -12,6 +12,7 @@ import libcst as cst
 from kerascheck.semantics import library
 from kerascheck.semantics.loops import remembered
 from kerascheck.semantics.places import Place, happens_before, is_guarded, receiver_text
+from kerascheck.semantics.precision import needs_more_than_policy
 from kerascheck.semantics.steps import tape_of
 from kerascheck.semantics.values import UNKNOWN, Call, Class, External, Function, Group, Instance, Made, Method, Scope, Value, constant, flat, options_of
 from kerascheck.source.requirements import lets_memory_grow, wants_cpu
@@ -287,6 +288,11 @@ class Program:
     def mentions_precision(self) -> bool:
         """A precision policy or a 16-bit type is mentioned in the program."""
         return self._mentions(_PRECISION)
+
+    @cached_property
+    def needs_more_than_policy(self) -> bool:
+        """A policy for half precision is not enough for it: it updates weights by hand, or its own layers compute in float32."""
+        return bool(self.updates or self.assigned_updates) or needs_more_than_policy(self._modules)
 
     @cached_property
     def uses_tpu(self) -> bool:

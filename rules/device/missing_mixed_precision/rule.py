@@ -1,17 +1,13 @@
 import re
+from math import prod
 
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
-from kerascheck.semantics.values import Group, Made, constant
 
 # tf.keras.mixed_precision.experimental came with 2.1, and lost its last word with 2.4 (release notes).
 _POLICIES_SINCE, _STABLE_SINCE = (2, 1), (2, 4)
 _SMALL = 1_000_000
-_OF_FLOAT32 = frozenset(
-    {"tensorflow.random.normal", "tensorflow.random.uniform", "keras.backend.random_normal", "keras.backend.random_uniform", "keras.random.normal", "keras.random.uniform"}
-    | {f"tensorflow.{name}" for name in ("eye", "linspace", "ones", "zeros")}
-)
-_CONSTANTS = ("tensorflow.constant", "tensorflow.convert_to_tensor")
+_SMALL_INPUT = 64 * 64 * 3
 # GPUs behind DirectX have no 16-bit policy that is known to help, and layers of TensorLayer and of the copy of Keras inside of TensorFlow follow none.
 _NOT_FOR_POLICIES = re.compile(r"""["']DML["']|directml|^\s*(?:import|from)\s+(?:tensorlayer|tensorflow\.python\.keras)\b""", re.I | re.M)
 
@@ -53,10 +49,13 @@ class MissingMixedPrecision(Rule):
       are not in sight.
     - The classic small data sets: MNIST, Fashion-MNIST, the housing prices, and those of
       scikit-learn, but for networks of `keras.applications` and `from_pretrained`.
-    - Every model that is fitted is seen to have fewer than a million weights and no convolutions; projects for TensorFlow before 2.1.
+    - Every model that is fitted is seen to have fewer than a million weights, and no convolutions or only inputs of no more numbers than a
+      picture of 64 x 64 pixels; projects for TensorFlow before 2.1. Keras before 2.4, a package of its own, has no policies.
     - GANs, reinforcement learning, and code that sets float64.
-    - A layer draws numbers in its `call` without a `dtype`, as those of variational autoencoders do, or makes them by `tf.linspace`, `tf.zeros` and
-      their like: they are of float32, and TensorFlow raises where they meet half precision. Keras before 2.4, a package of its own, has no policies.
+    - Images of an `ImageDataGenerator`: the step waits for them, however fast it is (see `image-data-generator`).
+    - Steps of the program's own, which would have to scale the loss (see `missing-loss-scaling`), and layers of its own that write float32 down, or
+      make numbers by `tf.constant`, `tf.random.normal`, `tf.linspace` and their like without a `dtype`, also in a function that their `call` calls:
+      TensorFlow raises where these meet half precision.
     - Modules that define functions only and run nothing.
     - Graph code of TensorFlow 1: sessions, placeholders, estimators, `disable_eager_execution`.
 
@@ -105,9 +104,9 @@ class MissingMixedPrecision(Rule):
         place = program.first_training
         if place is None or program.mentions_precision or program.pins_cpu or program.first_trains_on_cpu or program.uses_tpu or module.mentions(_NOT_FOR_POLICIES):
             return
-        if module.runtime.tensorflow < _POLICIES_SINCE or module.runtime.multi_backend_keras or any(map(_makes_float32, module.run.calls)) or _are_small([model for model in module.models if model.is_trained]):
+        if module.runtime.tensorflow < _POLICIES_SINCE or module.runtime.multi_backend_keras or _are_small([model for model in module.models if model.is_trained]):
             return
-        if program.reinforcement_learning or program.adversarial or program.uses_float64 or not program.has_large_layers:
+        if program.reinforcement_learning or program.adversarial or program.uses_float64 or not program.has_large_layers or module.image_flows or program.needs_more_than_policy:
             return
         setting = "keras.mixed_precision.set_global_policy" if module.runtime.tensorflow >= _STABLE_SINCE else "tf.keras.mixed_precision.experimental.set_policy"
         yield self.finding(
@@ -118,22 +117,13 @@ class MissingMixedPrecision(Rule):
 
 
 def _are_small(models):
-    """Whether all models that are trained are seen to have few weights, and none that is used at many places of a picture."""
-    return bool(models) and all(
-        model.most_parameters is not None and model.most_parameters < _SMALL and not any("Conv" in (layer.name or "") for layer in model.layers) for model in models
-    )
+    """Whether all models that are trained are seen to have few weights, and no large picture to use them at many places of."""
+    return bool(models) and all(model.most_parameters is not None and model.most_parameters < _SMALL and (_are_small_inputs(model) or not _convolves(model)) for model in models)
 
 
-def _makes_float32(call):
-    """Whether a layer draws or makes numbers of the default type, which TensorFlow does not add to those of half precision."""
-    makes = call.name in _OF_FLOAT32 or call.name in _CONSTANTS and _holds_floats(call.argument(0, "value"))
-    return makes and call.argument(None, "dtype") is None and any(function.name == "call" and function.owner is not None for function in call.scope.functions())
+def _convolves(model):
+    return any("Conv" in (layer.name or "") for layer in model.layers)
 
 
-def _holds_floats(value):
-    """Whether a value is a float, a list with one, or a NumPy array of such."""
-    if isinstance(value, Group):
-        return any(map(_holds_floats, value.items))
-    if isinstance(value, Made) and value.name in ("numpy.array", "numpy.asarray"):
-        return _holds_floats(value.call.argument(0, "object"))
-    return type(constant(value)) is float
+def _are_small_inputs(model):
+    return bool(model.inputs) and all(shape is not None and None not in shape[1:] and prod(shape[1:]) <= _SMALL_INPUT for shape in model.inputs)
