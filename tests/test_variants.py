@@ -10,6 +10,7 @@ HEAD = "import numpy as np\nimport tensorflow as tf\nfrom tensorflow import kera
 MODEL = "model = keras.Sequential([layers.Input((4,)), layers.Dense(8), layers.Dense(1)])\nmodel.compile('adam', 'mse')\n"
 GAN = MODEL + "for epoch in range(9000):\n    noise = np.random.normal(size=(32, 4))\n    fake = model.predict(noise)\n    model.train_on_batch(fake, noise)\n"
 LOOK = "    if epoch % 100 == 0:\n        plt.imshow(fake)\n"
+BYTES = "def read(png):\n    return tf.cast(tf.io.decode_png(png), tf.float32) / 255\nds = tf.data.Dataset.from_tensor_slices(load()).map(read).batch(8)\n"
 PARSED = "ds = tf.data.TFRecordDataset('a').map(parse).map({}).batch(8)\nmodel.fit(ds, epochs=3)\n"
 READ = "def read(path):\n    image = {}\n    return image / 255\ndef parse(path):\n    return tf.numpy_function(read, [path], tf.float32)\n"
 FILES = "import cv2\n" + READ + MODEL + "ds = tf.data.Dataset.from_tensor_slices(names()).map(parse).batch(8)\nmodel.fit(ds, epochs=9)\n"
@@ -419,8 +420,12 @@ COUNTED = "class Steps({}):\n    def __init__(self):\n        self.steps = {}\n 
         ("KC212", TOWERS.format("tfrs.Model", "compute_loss", "self.towers['a'](x)"), [9]),
         ("KC212", TOWERS.format("tfrs.Model", "prepare", "self.users(x)"), []),
         ("KC212", TOWERS.format("tfrs.Model", "compute_loss", "self.last(x)"), []),
+        ("KC120", BYTES + MODEL + "model.fit(ds)\n", [6]),
+        ("KC120", BYTES + MODEL + "for x in ds:\n    model.train_on_batch(x - 100.0, x)\n", []),
+        ("KC120", BYTES + "# Trains a GAN.\n" + MODEL + "model.fit(ds)\n", []),
         ("KC602", EPOCHS.format(""), [18]),
         ("KC602", EPOCHS.format("    print(float(loss))\n"), []),
+        ("KC602", EPOCHS.format("") + "boxes = tf.image.non_max_suppression(boxes, scores, 9)\n", []),
         # A part of a second is a time like another, and tells of speed where it is one per example.
         ("KC602", CLOCKED.format("m.update((time.time() - start) * 1e6)"), []),
         ("KC602", CLOCKED.format("m.update((time.time() - start) * 1e6 / 128)"), [13]),
@@ -1046,6 +1051,41 @@ def test_what_cannot_be_compiled_is_not_told_to_be_decorated_as_it_is(tmp_path, 
     (finding,) = json.loads(result.out)["findings"]
     assert told in finding["message"]
     assert (finding["fix"] is None) is (told != "decorate it")
+
+
+@pytest.mark.parametrize(
+    ("turn", "needs_last"),
+    [
+        ("x = encode(text)\n    text += pick(model.predict(x))", True),
+        ("x = np.zeros((1, 9))\n    for i, c in enumerate(text):\n        x[0, i] = index[c]\n    last = pick(model.predict(x))\n    text = text[1:] + last", True),
+        ("text.append(model.predict(np.array([text[-9:]])))", True),
+        ("act = np.argmax(model.predict(self.state[None]))\n    self.state, reward = play(act)", True),
+        ("x = encode(path)\n    x = model.predict(x)\n    found = np.append(found, x)", False),
+        ("found.append(model.predict(encode(path)))", False),
+        ("x, y = read(path)\n    y = y - model.predict(x)\n    x = y", False),
+        ("text = model.predict(encode(path))\n    show(text)", False),
+    ],
+)
+def test_a_turn_that_needs_the_last_one(tmp_path, turn, needs_last):
+    (tmp_path / "write.py").write_text(HEAD + MODEL + f"for path in paths():\n    {turn}\n")
+    result = kerascheck("--isolated", "--select", "KC405", "--output-format", "json", "--exit-zero", str(tmp_path / "write.py"))
+    (finding,) = json.loads(result.out)["findings"]
+    assert ("each needs the last here, so call predict_on_batch" in finding["message"]) is needs_last
+    assert ("predict the whole array once" in finding["message"]) is not needs_last
+
+
+@pytest.mark.parametrize(
+    ("turn", "said"),
+    [
+        ("found.append(model.predict(encode(path)))", True),
+        ("text += pick(model.predict(encode(text)))", False),
+        ("x_batch = encode(path)\n    found.append(model.predict(x_batch))", False),
+    ],
+)
+def test_predictions_of_old_keras(tmp_path, turn, said):
+    (tmp_path / "write.py").write_text("import plaidml.keras\nplaidml.keras.install_backend()\n" + HEAD + MODEL + f"for path in paths():\n    {turn}\n")
+    result = kerascheck("--isolated", "--select", "KC405", "--output-format", "json", "--exit-zero", str(tmp_path / "write.py"))
+    assert [finding["severity"] for finding in json.loads(result.out)["findings"]] == ["info"] * said
 
 
 @pytest.mark.parametrize(("second", "told"), [("keras.optimizers.Adam()", "for each optimizer"), ("one", "decorate it")])

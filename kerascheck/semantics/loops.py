@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 SHORT_LOOP = 100
 """A loop of at most so many turns in total is not worth compiling for: tracing takes about as long."""
+
+_ADDING = frozenset({"add", "append", "appendleft", "extend", "insert", "update"})
 
 
 def turns(scope: Scope) -> float:
@@ -108,9 +110,78 @@ def bound_in(module: Module, node: cst.CSTNode) -> set[str]:
             bound |= _target_names(tree, inner.target)
         elif isinstance(inner, cst.AugAssign):
             bound |= _target_names(tree, inner.target)
-        elif isinstance(inner, cst.Call) and isinstance(inner.func, cst.Attribute) and inner.func.attr.value in ("append", "extend", "insert", "update"):
+        elif isinstance(inner, cst.Call) and isinstance(inner.func, cst.Attribute) and inner.func.attr.value in _ADDING:
             bound |= _target_names(tree, inner.func.value)
     return bound
+
+
+def feeds_back(loop: Scope, call: cst.Call) -> bool:
+    """Whether what a call in a loop is given comes from its own result in the turn before, as where a text is written word by word.
+
+    Told by the names in the body of the loop: what is assigned to them, written into them, or appended to them.
+    """
+    tree = loop.module.tree
+    if not isinstance(loop.node, (cst.For, cst.While)) or loop.node not in tree.ancestors(call):
+        return False
+    flows = list(_flows(tree, loop.node.body))
+    around = {call, *tree.ancestors(call)}
+    # What a turn sets before the call holds nothing of the last one.
+    fresh: set[str] = set()
+    for statement in loop.node.body.body:
+        if statement in around:
+            break
+        for node in statement.body if isinstance(statement, cst.SimpleStatementLine) else ():
+            if isinstance(node, cst.Assign) and all(isinstance(each.target, (cst.Name, cst.Tuple)) for each in node.targets):
+                fresh |= set().union(*(_written(tree, each.target) for each in node.targets)) - _read(tree, node.value)
+    last = next((at for at, (_, _, value) in enumerate(flows) if value in around), len(flows))
+    given = set().union(*(_read(tree, argument.value) for argument in call.args))
+    needed = _reached(given, [(targets if at < last else targets - fresh, sources) for at, (targets, sources, _) in enumerate(flows)])
+    results = set().union(*(targets for targets, _, value in flows if value in around))
+    return bool((needed - fresh) & _reached(results, [(sources, targets) for targets, sources, _ in flows]))
+
+
+def _flows(tree, body: cst.CSTNode) -> Iterator[tuple[set[str], set[str], cst.CSTNode]]:
+    """Names that a piece of code gives a value, with those that the value comes from, and the value."""
+    for node in tree.descendants(body):
+        if isinstance(node, cst.Assign):
+            places = [index for each in node.targets if isinstance(each.target, cst.Subscript) for index in each.target.slice]
+            yield set().union(*(_written(tree, each.target) for each in node.targets)), set().union(*(_read(tree, each) for each in (node.value, *places))), node.value
+        elif isinstance(node, (cst.AugAssign, cst.AnnAssign)) and node.value is not None:
+            yield _written(tree, node.target), _read(tree, node.value), node.value
+        elif isinstance(node, cst.For):
+            yield _written(tree, node.target), _read(tree, node.iter), node.iter
+        elif isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and node.func.attr.value in _ADDING:
+            for argument in node.args:
+                yield _written(tree, node.func.value), _read(tree, argument.value), argument.value
+
+
+def _reached(names: set[str], flows: list[tuple[set[str], set[str]]]) -> set[str]:
+    """The names, and all that pairs of sets lead to from these, from the first of each to the second."""
+    found, before = set(names), None
+    while found != before:
+        before = set(found)
+        for start, end in flows:
+            if start & found:
+                found |= end
+    return found
+
+
+def _written(tree, target: cst.CSTNode) -> set[str]:
+    """The names, or attributes of ``self``, that an assignment to a target changes."""
+    while isinstance(target, cst.Subscript):
+        target = target.value
+    if isinstance(target, (cst.Tuple, cst.List)):
+        return set().union(*(_written(tree, element.value) for element in target.elements))
+    return {tree.code_of(target)} if isinstance(target, (cst.Name, cst.Attribute)) else set()
+
+
+def _read(tree, value: cst.CSTNode) -> set[str]:
+    """The names, and attributes of ``self``, that an expression reads, without those of modules."""
+    modules = {alias.evaluated_alias or alias.evaluated_name for imported in tree.imports if not isinstance(imported.names, cst.ImportStar) for alias in imported.names}
+    nodes = list(tree.descendants(value))
+    attributes = [node for node in nodes if isinstance(node, cst.Attribute) and isinstance(node.value, cst.Name)]
+    members = {node.attr for node in nodes if isinstance(node, cst.Attribute)}
+    return {tree.code_of(node) for node in attributes} | {node.value for node in nodes if isinstance(node, cst.Name) and node not in members} - modules - {"self"}
 
 
 def _target_names(tree, target: cst.CSTNode) -> set[str]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from kerascheck.semantics.compiled import counting_branch
-from kerascheck.semantics.loops import bound_in, rows_of_slice, turns, varies
+from kerascheck.semantics.loops import bound_in, feeds_back, rows_of_slice, turns, varies
 from kerascheck.semantics.places import in_session, is_left_unused
 from kerascheck.semantics.repetition import is_conditional, is_inside, is_one_item
 from kerascheck.semantics.steps import environment_loop
@@ -24,6 +24,7 @@ _A_FEW = 10
 _FEW_ROWS = 32
 _AXES = re.compile(r"ax(?:s|es|is)?\d*\b")
 _BATCHES = re.compile(r"(?:loader|batches|dataset|_ds)\b(?!\.(?:items|values)\()", re.I)
+_BATCH = re.compile(r"(?:\b|_)batch", re.I)
 _FULL = re.compile(r"%\s*(?:\w+\.)*batch_?size\b", re.I)
 _UPLOADED = re.compile(r"\bupload", re.I)
 _DRAWS = ("numpy.random.", "random.", "tensorflow.random.")
@@ -41,6 +42,7 @@ class RepeatedPrediction:
         loop: the loop, which may stand around the function that predicts.
         turns: how often it is called at most; infinite where that is not known.
         is_again: whether each turn predicts the same rows, as with dropout that stays on.
+        needs_last: whether a turn of the loop is seen to predict what comes from the prediction of the last.
         in_training: whether the program trains in the same file, or in the loop.
         by_batch: whether the loop goes once over the batches of a dataset or loader, or fills one after the other, so that there is no whole array.
         is_measured: whether a clock measures each call.
@@ -50,6 +52,7 @@ class RepeatedPrediction:
     loop: Scope
     turns: float
     is_again: bool
+    needs_last: bool
     in_training: bool
     by_batch: bool
     is_measured: bool
@@ -98,7 +101,11 @@ def repeated_predictions(module: Module) -> Iterator[RepeatedPrediction]:
         if measured and is_left_unused(call):
             continue
         by_batch = seldom is not None or isinstance(loop.node, cst.For) and _is_over_batches(loop) and not trains
-        yield RepeatedPrediction(call, loop, turns(call.scope), again is not None, in_training, by_batch, measured)
+        needs_last = feeds_back(loop, call.node)
+        # A session's run costs too little for batches, and for what cannot be predicted at once nothing else is there.
+        if module.runtime.multi_backend_keras and (needs_last or by_batch or _BATCH.search(module.tree.code_of(given.value))):
+            continue
+        yield RepeatedPrediction(call, loop, turns(call.scope), again is not None, needs_last, in_training, by_batch, measured)
 
 
 @dataclass(frozen=True, slots=True)

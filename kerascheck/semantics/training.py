@@ -64,6 +64,8 @@ _GROWTH = re.compile(r"memory_growth|TF_FORCE_GPU_ALLOW_GROWTH|allow_growth|logi
 _PRECISION = re.compile(r"mixed_precision|float16|bfloat16|dtype_policy|fp16|\bamp\b|half_precision|set_policy", re.I)
 _TPU = re.compile(r"TPUStrategy|TPUClusterResolver|initialize_tpu_system")
 _NETWORK_STORAGE = re.compile(rf"""["'](?!https?:){library.NETWORK_STORAGE}|\bget_gcs_path\b""")
+# How many boxes are left has to be known on the host before such an operation returns, where it has a kernel for GPUs at all.
+_SUPPRESSION = re.compile("non_max_suppression")
 _REINFORCEMENT = re.compile(r"^\s*(?:from|import)\s+(?:gym|gymnasium|tf_agents|pettingzoo|procgen|dm_env)\b", re.M)
 
 # Estimators of scikit-learn around a function that builds a model, and searches over the models that one builds.
@@ -312,6 +314,11 @@ class Program:
     def adversarial(self) -> bool:
         """Two networks trained against each other, by their names."""
         return self._mentions(_GAN) or any(all(map(module.mentions, _ADVERSARIES)) for module in self._modules)
+
+    @cached_property
+    def suppresses_boxes(self) -> bool:
+        """The program picks boxes by non-maximum suppression, which makes whoever calls it wait for the device."""
+        return self._mentions(_SUPPRESSION)
 
     @cached_property
     def uses_float64(self) -> bool:

@@ -28,6 +28,7 @@ class UnsynchronizedTiming(Rule):
 
     - Something is called between the work and the second reading: it may read the result.
     - What ends in strings, as by `tf.strings.join`, which are made on the CPU from the results.
+    - Programs that pick boxes by `tf.image.non_max_suppression` and its like: these wait for the device.
     - `fit`, `evaluate`, `predict` and the other methods that wait by themselves.
     - How long the program took, as in "training took 30 s".
     - The script hides the GPUs from itself, as by `CUDA_VISIBLE_DEVICES`, or places the work on the CPU.
@@ -70,7 +71,7 @@ class UnsynchronizedTiming(Rule):
 
     def check(self, module):
         reported = set()
-        for interval in () if module.program.pins_cpu or module.is_graph_code else intervals(module, again=True):
+        for interval in () if module.program.pins_cpu or module.is_graph_code or module.program.suppresses_boxes else intervals(module, again=True):
             calls = between(module, interval)
             work, alone = unread_work(module, calls), eager_work(calls)
             if (work or alone) is None or interval.end.node in reported:

@@ -27,6 +27,7 @@ class HostFloatCast(Rule):
 
     - Something after the cast needs floats, as resizing and changes of colour do, or is not known.
     - The image is resized before: that has made it floats already.
+    - Loops and steps of the program's own, which may need floats, and GANs, whose discriminator also gets what the generator makes.
     - Images of fewer than 64 x 64 pixels, as far as a literal says: they are little to copy.
     - The dataset feeds only validation, evaluation or inspection; TPUs, which take no bytes.
 
@@ -61,13 +62,18 @@ class HostFloatCast(Rule):
     loss_tolerance = 1e-4
 
     def check(self, module):
-        if module.program.uses_tpu:
+        if module.program.uses_tpu or module.program.adversarial:
             return
+        # What a loop of the program's own does with the images may need floats.
+        looped = {sink.stage.identity for sink, role in module.pipelines.sinks if role == "train" and sink.loop is not None}
         for op in module.pipelines.operations("map"):
             cast = op.facts.widening if op.feeds_training else None
             if cast is None or (op.facts.pixels or _SMALL) < _SMALL:
                 continue
-            after = [stage for inner in op.stages for stage in module.pipelines.downstream(inner) if stage.facts is not None]
+            behind = [stage for inner in op.stages for stage in module.pipelines.downstream(inner)]
+            if looped & {stage.identity for stage in (*op.stages, *behind)}:
+                continue
+            after = [stage for stage in behind if stage.facts is not None]
             if all(Facts([stage.facts], 1).elementwise for stage in after):
                 yield self.finding(
                     cast,

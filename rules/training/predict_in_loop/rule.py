@@ -60,6 +60,7 @@ class PredictInLoop(Rule):
     - Once in several turns, as under `if step % 100 == 0`, but not for a batch that is full, as under `if (i + 1) % batch_size == 0`.
     - `steps` of more than one, or such a `batch_size`, is given: each call then predicts more than a batch. A `while` loop of a script that trains nothing is reported for all
       that: it takes what a camera or a user gives; and a loop that calls `train_on_batch` too, whose turns handle a batch.
+    - Keras 2.3 and older, a package of its own, whose `predict` makes no dataset: where a turn predicts a batch, or needs the last, and as an info for what remains.
     - The session of a TensorFlow 1 graph, and code with placeholders, estimators or
       `disable_eager_execution`; not for the functions beside it that load or run a saved graph they are given.
     - `predict` of scikit-learn and other classes that are not Keras models; tests.
@@ -125,12 +126,7 @@ class PredictInLoop(Rule):
             for at in _places(call, each.loop):
                 yield self.finding(
                     at,
-                    "model.predict is called in every turn of a loop; "
-                    + (
-                        "repeat the rows, as with np.repeat, and predict them once."
-                        if each.is_again
-                        else "predict the whole array once" + (", unless each turn needs the last." if old else ", or call predict_on_batch where each turn needs the last.")
-                    ),
+                    f"model.predict is called in every turn of a loop; {_remedy(each, old)}",
                     because="Each predict starts a session's run for as few rows as it is given."
                     if old
                     else "Every predict builds a dataset and an iterator of its own, about 0.1 s before the first number is computed.",
@@ -138,6 +134,14 @@ class PredictInLoop(Rule):
                     fix=rename_method(call, "predict_on_batch", safe=False, without=("verbose",)) if plain and at is call else None,
                     related=((each.loop, "in this loop"), *(() if at is call else ((call, "the predict is here"),))),
                 )
+
+
+def _remedy(each, old):
+    if each.is_again:
+        return "repeat the rows, as with np.repeat, and predict them once."
+    if each.needs_last:
+        return "each needs the last here, so call predict_on_batch."
+    return "predict the whole array once" + (", unless each turn needs the last." if old else ", or call predict_on_batch where each turn needs the last.")
 
 
 def _places(call, loop):
