@@ -10,6 +10,7 @@ HEAD = "import numpy as np\nimport tensorflow as tf\nfrom tensorflow import kera
 MODEL = "model = keras.Sequential([layers.Input((4,)), layers.Dense(8), layers.Dense(1)])\nmodel.compile('adam', 'mse')\n"
 GAN = MODEL + "for epoch in range(9000):\n    noise = np.random.normal(size=(32, 4))\n    fake = model.predict(noise)\n    model.train_on_batch(fake, noise)\n"
 LOOK = "    if epoch % 100 == 0:\n        plt.imshow(fake)\n"
+SCALAR = "from lesson import error\nx = tf.Variable(0.0)\noptimizer = keras.optimizers.SGD()\nfor i in range({}):\n    with tf.GradientTape() as tape:\n        loss = {}\n    optimizer.apply_gradients([(tape.gradient(loss, x), x)])\n"
 BYTES = "def read(png):\n    return tf.cast(tf.io.decode_png(png), tf.float32) / 255\nds = tf.data.Dataset.from_tensor_slices(load()).map(read).batch(8)\n"
 PARSED = "ds = tf.data.TFRecordDataset('a').map(parse).map({}).batch(8)\nmodel.fit(ds, epochs=3)\n"
 READ = "def read(path):\n    image = {}\n    return image / 255\ndef parse(path):\n    return tf.numpy_function(read, [path], tf.float32)\n"
@@ -87,6 +88,9 @@ COUNTED = "class Steps({}):\n    def __init__(self):\n        self.steps = {}\n 
     ("rule", "code", "lines"),
     [
         # Looking at a picture now and then does not make a training loop one for people.
+        ("KC401", SCALAR.format(100, "(3 * x - 2) ** 2"), []),
+        ("KC401", SCALAR.format(101, "(3 * x - 2) ** 2"), [9]),
+        ("KC401", SCALAR.format(100, "error(x)"), [9]),
         ("KC405", GAN, [9]),
         ("KC405", GAN.replace("model.predict(noise)", "model.predict(np.random.normal(size=(32, 4)))").replace("model.train_on_batch", "show"), [9]),
         ("KC405", GAN.replace("model.predict(noise)", "model.predict(np.zeros((32, 4)))").replace("model.train_on_batch", "show"), []),

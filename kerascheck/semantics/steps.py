@@ -14,7 +14,7 @@ import libcst as cst
 
 from kerascheck.semantics import library
 from kerascheck.semantics.functions import creates_state
-from kerascheck.semantics.loops import turns
+from kerascheck.semantics.loops import SHORT_LOOP, turns
 from kerascheck.semantics.places import receiver_text
 from kerascheck.semantics.repetition import is_conditional, is_inside
 from kerascheck.semantics.traced import is_captured
@@ -32,6 +32,8 @@ _SHOWING = frozenset({"matplotlib.pyplot.pause", "matplotlib.pyplot.show", "matp
 _WEIGHTS = re.compile(r"\.(?:trainable_)?(?:variables|weights)\b")
 
 _NAMED_EAGER = re.compile(r"(?:^|_)(?:eager(?:ly)?|no_?(?:tf|graph)|(?:no|without)_tf_?function)(?:_|$)", re.I)
+
+_OPERATIONS = ("tensorflow.", "numpy.", "math.", "builtins.", "keras.backend.", "keras.losses.", "keras.ops.", "keras.optimizers.", "keras.Optimizer.")
 
 A_FEW_STEPS = 10
 """So many steps take no time worth a word, compiled or not."""
@@ -102,6 +104,9 @@ def eager_steps(module: Module) -> Iterator[EagerStep]:
             continue
         tape = tape_of(module, call)
         if tape is None or any(_calls_saved_model(module, each) for each in {tape.frame, tape.call.scope.frame}):
+            continue
+        # Compiled, a lesson on one number and its gradient takes as long.
+        if turns(call.scope) <= SHORT_LOOP and not _runs_layers(module, tape, call):
             continue
         frame = tape.frame
         inner = next((loop for loop in tape.scope.loops(across_calls=False) if isinstance(loop.node, (cst.For, cst.While))), None)
@@ -197,6 +202,11 @@ def _calls_saved_model(module: Module, frame: Scope) -> bool:
         call.name is not None and call.name.startswith(library.COMPILED_LOADERS) and call.attribute == "__call__" and call.scope.frame is frame
         for call in module.run.calls
     )
+
+
+def _runs_layers(module: Module, tape: Tape, update: Call) -> bool:
+    """Whether anything but operations may be called between tape and update: a layer, a model, or what is not known."""
+    return any(tape.call.order < call.order < update.order and not (call.name or "").startswith(_OPERATIONS) for call in module.run.calls)
 
 
 def _calls_compiled(module: Module, tape: Tape, update: Call) -> bool:

@@ -52,7 +52,8 @@ class EagerTrainStep(Rule):
       of numbers that it read from a tensor, as in `actions = space.decode(chosen.numpy())`.
     - The step is not reached from a loop, or stands in a test; `fit` trains another model in the same turn, or every turn draws a picture
       for somebody who watches (`plt.pause`, `plt.show`).
-    - The loops around it make at most 10 turns in total, as literals tell. Up to 1,000 it is an info, which takes seconds; up to 100 tracing takes about as long.
+    - The loops around it make at most 10 turns in total, as literals tell. Up to 1,000 it is an info, which takes seconds; up to 100 tracing takes about as long,
+      and nothing is said of lessons that call neither a layer nor a model, nor anything that is not known.
     - It calls a model of `tf.saved_model.load` or `hub.load`, which is compiled already. Where it calls another `tf.function`, or the `call` of the model is one, it is an info.
     - The program switches compiled code off, as by `tf.config.run_functions_eagerly(True)`: an info.
     - It changes what goes into a model, as a picture that excites a neuron, and leaves the weights: an info, for most such loops are short.
