@@ -8,6 +8,8 @@ from kerascheck.semantics.values import Call, Group, Made, constant
 _A_FEW = 500
 _SMALL = 64
 _OFTEN = 10
+_VERY_OFTEN = 50
+_SAVERS = frozenset({"numpy.save", "numpy.savez", "numpy.savez_compressed", "pickle.dump", "joblib.dump"})
 
 
 class PythonImageLoop(Rule):
@@ -41,6 +43,7 @@ class PythonImageLoop(Rule):
     - The reading happens in the item of a `PyDataset`, in a generator, or in a function that
       `tf.data` calls, or in a loop that also trains: then training does not wait for all of it.
     - Images that become no larger than 64 x 64 while they are read, for a `fit` of ten epochs and more: to decode the files again in each would take longer.
+    - A `fit` of 50 epochs and more, beside which reading once takes little; and images that the program saves as an array, for its next run.
     - Reading that no loop repeats.
 
     ## Use instead
@@ -90,6 +93,8 @@ class PythonImageLoop(Rule):
             if op.feeds_training and op.call is not None:
                 trained.append((op, op.argument(0, "tensors")))
         seen = set()
+        # What is saved need not be read again by the next run.
+        saved = {part for call in module.run.calls if call.name in _SAVERS for given in call.arguments.values() for part in ingredients(given) if isinstance(part, Made)}
         for consumer, data in trained:
             for value in ingredients(data):
                 read = value.call if isinstance(value, Made) and value.name in IMAGE_READERS else None
@@ -98,7 +103,7 @@ class PythonImageLoop(Rule):
                     continue
                 # What is shrunk that far is read once and kept; to decode it again in each epoch takes longer.
                 epochs = constant(consumer.argument(3, "epochs")) if isinstance(consumer, Call) and consumer.attribute == "fit" else None
-                if type(epochs) is int and epochs >= _OFTEN and _is_shrunk(module, read):
+                if type(epochs) is int and (epochs >= _VERY_OFTEN or epochs >= _OFTEN and _is_shrunk(module, read)) or value in saved:
                     continue
                 # A generator reads what is asked for.
                 if any(function.node in function.module.generators for function in read.scope.functions()):
