@@ -512,8 +512,10 @@ COUNTED = "class Steps({}):\n    def __init__(self):\n        self.steps = {}\n 
         ("KC405", SAVED_GRAPH.format("graph"), [6]),
         ("KC405", SAVED_GRAPH.format("saved"), []),
         # Only models and layers are called with training=.
-        ("KC405", "def detect(net, video):\n    for image in video:\n        if new:\n            net(image[None], training=False)\n        else:\n            net.predict(image[None])\n", [10]),
-        ("KC405", "def detect(net, video):\n    for image in video:\n        if new:\n            net(image[None])\n        else:\n            net.predict(image[None])\n", []),
+        ("KC405", "def detect(f, video):\n    for image in video:\n        if new:\n            f(image[None], training=False)\n        else:\n            f.predict(image[None])\n", [10]),
+        ("KC405", "def detect(f, video):\n    for image in video:\n        if new:\n            f(image[None])\n        else:\n            f.predict(image[None])\n", []),
+        ("KC405", "def detect(net, video):\n    for image in video:\n        net.predict(image[None])\n", [7]),
+        ("KC405", "def detect(planet, video):\n    for image in video:\n        planet.predict(image[None])\n", []),
         # Nor has anything but a Keras model train_on_batch beside its predict.
         ("KC405", "def train(one, two):\n    for image in images():\n        two.train_on_batch(image, one.predict(image))\n", [7]),
         ("KC405", "def train(one, two):\n    for image in images():\n        two.update(image, one.predict(image))\n", []),
@@ -599,6 +601,10 @@ COUNTED = "class Steps({}):\n    def __init__(self):\n        self.steps = {}\n 
         ("KC405", MODEL + "for state in states():\n    model.fit(state, model.predict(state), epochs=3)\n", []),
         ("KC415", MODEL + "for state in states():\n    model.fit(np.array([state]), y, epochs=3)\n", [8]),
         ("KC415", MODEL + "for state in states():\n    model.fit(state[None], y)\n", [8]),
+        ("KC415", MODEL + "for state in states():\n    state = np.reshape(state, [1, 4])\n    model.fit(state, y)\n", [9]),
+        ("KC415", MODEL + "for state in states():\n    state = np.reshape(state, [-1, 4])\n    model.fit(state, y)\n", []),
+        ("KC405", "def dump(encoder, ds):\n    tf.compat.v1.reset_default_graph()\n    for x, y in ds:\n        show(x.numpy(), encoder.predict(x))\n", [8]),
+        ("KC405", "def dump(encoder, ds):\n    tf.compat.v1.reset_default_graph()\n    for x, y in ds:\n        show(x, encoder.predict(x))\n", []),
         ("KC415", MODEL + "for state in states():\n    model.fit(np.array([state]), y, epochs=99)\n", []),
         ("KC415", MODEL + "for state in states():\n    model.fit(np.array([[a, b] for a, b in state]), y)\n", []),
         # A turn that trains on a batch predicts no more than that.
@@ -1080,7 +1086,7 @@ def test_a_turn_that_needs_the_last_one(tmp_path, turn, needs_last):
     (tmp_path / "write.py").write_text(HEAD + MODEL + f"for path in paths():\n    {turn}\n")
     result = kerascheck("--isolated", "--select", "KC405", "--output-format", "json", "--exit-zero", str(tmp_path / "write.py"))
     (finding,) = json.loads(result.out)["findings"]
-    assert ("each needs the last here, so call predict_on_batch" in finding["message"]) is needs_last
+    assert ("and each turn needs the last; call predict_on_batch" in finding["message"]) is needs_last
     assert ("predict the whole array once" in finding["message"]) is not needs_last
 
 

@@ -96,7 +96,7 @@ def is_slice_of_turn(data: cst.BaseExpression, loop: Scope) -> bool:
 
 
 def is_one_item(tree: Tree, node: cst.BaseExpression, loop: Scope | None = None) -> bool:
-    """Whether an expression is written to make a batch of one: ``x[None]``, ``np.expand_dims(x, 0)``, ``x.reshape(1, ...)``, ``np.array([x])``.
+    """Whether an expression is written to make a batch of one: ``x[None]``, ``np.expand_dims(x, 0)``, ``x.reshape(1, ...)``, ``np.reshape(x, [1, ...])``, ``np.array([x])``.
 
     Or is a name that a loop last gives such a one.
     """
@@ -109,7 +109,9 @@ def is_one_item(tree: Tree, node: cst.BaseExpression, loop: Scope | None = None)
         return False
     method, first = node.func.attr.value, node.args[0].value if node.args else None
     if method == "reshape" and first is not None:
-        first = first.elements[0].value if isinstance(first, (cst.Tuple, cst.List)) and first.elements else first
+        # The function of that name has the array before the shape.
+        shapes = [arg.value for arg in node.args[:2] if isinstance(arg.value, (cst.Tuple, cst.List)) and arg.value.elements]
+        first = shapes[0].elements[0].value if shapes else first
         return isinstance(first, cst.Integer) and first.value == "1"
     single = first.elements[0].value if isinstance(first, cst.List) and len(first.elements) == 1 else None
     if method in ("array", "asarray"):

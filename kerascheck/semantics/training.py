@@ -37,6 +37,7 @@ _RIVALS = re.compile(
     re.M,
 )
 _COMPILES = re.compile(r"\.(?:fit|compile|predict|evaluate|train_on)\w*\(|tf\.function|\bfunction\(|Model\(\s*(?:inputs|\[)|Input\(|export|\.save\(")
+_NETWORK = re.compile(r"model|network|(?<![a-z])(?:net|cnn|rnn|lstm|(?:auto)?encoder|decoder|generator|discriminator)(?![a-z])")
 _KERAS_IMPORT = re.compile(r"^\s*(?:from|import)\s+(?:tensorflow|keras|tf_keras)\b", re.M)
 _KERAS = re.compile(r"keras", re.I)
 _UNPICKLERS = ("pickle.load", "pickle.loads", "joblib.load", "dill.load", "cloudpickle.load")
@@ -165,7 +166,7 @@ class Program:
             return False
         if call.attribute in ("fit", "compile"):
             return bool(_KERAS_KEYWORDS & set(call.arguments.keywords)) or (call.attribute == "fit" and not module.mentions(_SCALERS) and "model" in receiver_text(call))
-        return "model" in receiver_text(call) or bool({"steps", "verbose"} & set(call.arguments.keywords)) or _is_unknown(call.receiver) and module.mentions(_KERAS_ONLY)
+        return _NETWORK.search(receiver_text(call)) is not None or bool({"steps", "verbose"} & set(call.arguments.keywords)) or _is_unknown(call.receiver) and module.mentions(_KERAS_ONLY)
 
     # --------------------------------------------------------------- training
 

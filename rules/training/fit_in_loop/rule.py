@@ -151,7 +151,7 @@ def _is_batch(module, call: Call, loop: Scope) -> bool:
 def _is_single(call: Call, loop: Scope) -> bool:
     """Whether each turn fits an example of its own, written as a batch of one."""
     data = call.arguments.node(0, "x")
-    return data is not None and is_one_item(call.module.tree, data.value) and varies(data.value, call.scope) is loop
+    return data is not None and is_one_item(call.module.tree, data.value, loop) and varies(data.value, call.scope) is loop
 
 
 def _is_short(call: Call, loop: Scope) -> bool:

@@ -126,7 +126,7 @@ class PredictInLoop(Rule):
             for at in _places(call, each.loop):
                 yield self.finding(
                     at,
-                    f"model.predict is called in every turn of a loop; {_remedy(each, old)}",
+                    f"model.predict is called in every turn of a loop{_remedy(each, old)}",
                     because="Each predict starts a session's run for as few rows as it is given."
                     if old
                     else "Every predict builds a dataset and an iterator of its own, about 0.1 s before the first number is computed.",
@@ -138,10 +138,10 @@ class PredictInLoop(Rule):
 
 def _remedy(each, old):
     if each.is_again:
-        return "repeat the rows, as with np.repeat, and predict them once."
+        return "; repeat the rows, as with np.repeat, and predict them once."
     if each.needs_last:
-        return "each needs the last here, so call predict_on_batch."
-    return "predict the whole array once" + (", unless each turn needs the last." if old else ", or call predict_on_batch where each turn needs the last.")
+        return ", and each turn needs the last; call predict_on_batch."
+    return "; predict the whole array once" + (", unless each turn needs the last." if old else ", or call predict_on_batch where each turn needs the last.")
 
 
 def _places(call, loop):
