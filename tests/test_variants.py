@@ -11,6 +11,7 @@ MODEL = "model = keras.Sequential([layers.Input((4,)), layers.Dense(8), layers.D
 GAN = MODEL + "for epoch in range(9000):\n    noise = np.random.normal(size=(32, 4))\n    fake = model.predict(noise)\n    model.train_on_batch(fake, noise)\n"
 LOOK = "    if epoch % 100 == 0:\n        plt.imshow(fake)\n"
 SCALAR = "from lesson import error\nx = tf.Variable(0.0)\noptimizer = keras.optimizers.SGD()\nfor i in range({}):\n    with tf.GradientTape() as tape:\n        loss = {}\n    optimizer.apply_gradients([(tape.gradient(loss, x), x)])\n"
+BRANCHES = "if saved():\n    x = tf.constant(1)\nelse:\n    x = {}\n{}tf.config.experimental.set_memory_growth(gpu, True)\n"
 BYTES = "def read(png):\n    return tf.cast(tf.io.decode_png(png), tf.float32) / 255\nds = tf.data.Dataset.from_tensor_slices(load()).map(read).batch(8)\n"
 PARSED = "ds = tf.data.TFRecordDataset('a').map(parse).map({}).batch(8)\nmodel.fit(ds, epochs=3)\n"
 READ = "def read(path):\n    image = {}\n    return image / 255\ndef parse(path):\n    return tf.numpy_function(read, [path], tf.float32)\n"
@@ -269,6 +270,9 @@ COUNTED = "class Steps({}):\n    def __init__(self):\n        self.steps = {}\n 
         # A setting that nothing calls, and one that a call makes too late.
         ("KC307", MODEL + "def setup():\n    tf.config.experimental.set_memory_growth(gpu, True)\n", []),
         ("KC307", MODEL + "def setup():\n    tf.config.experimental.set_memory_growth(gpu, True)\nsetup()\n", [8]),
+        ("KC307", BRANCHES.format("tf.constant(2)", ""), [9]),
+        ("KC307", BRANCHES.format("load()", ""), []),
+        ("KC307", BRANCHES.format("load()", "if new:\n    x = tf.constant(2)\n"), []),
         # Classes for one version of Keras.
         ("KC414", "if keras.__version__ < '2.2.5':\n    class Old(keras.Model):\n        def train(self, x):\n            self.fit_generator(x)\n", []),
         ("KC414", "class Old(keras.Model):\n    def train(self, x):\n        self.fit_generator(x)\n", [7]),
@@ -871,6 +875,25 @@ def test_what_a_dataset_of_another_module_reads_is_seen_where_it_is_trained_on(t
     (tmp_path / "train.py").write_text(HEAD + "from data import Photos\n" + MODEL + "model.fit(Photos(load()))\n")
     result = kerascheck("--isolated", "--select", "KC110", "--output-format", "json", "--exit-zero", str(tmp_path / "train.py"))
     assert [finding["line"] for finding in json.loads(result.out)["findings"]] == [8]
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("sys.path.append('lib')", True),
+        ("sys.path.insert(0, HERE + '/lib')", True),
+        ("sys.path.append(os.path.join(HERE, 'data', '..', 'lib'))", True),
+        ("sys.path.append('/lib')", False),
+        ("# sys.path.append('lib')", False),
+        ("sys.path.append(HERE)", False),
+    ],
+)
+def test_folders_that_a_script_adds_to_the_search_path(tmp_path, line, found):
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "lib" / "flowers.py").write_text(HEAD + "def batches(rows):\n    return tf.data.Dataset.from_tensor_slices(rows).map(load).batch(8)\n")
+    (tmp_path / "train.py").write_text(f"import os, sys\nHERE = os.path.dirname(__file__)\n{line}\nfrom flowers import batches\n" + HEAD + MODEL + "model.fit(batches(x))\n")
+    result = kerascheck("--isolated", "--select", "KC102", "--output-format", "json", "--exit-zero", str(tmp_path))
+    assert [Path(finding["path"]).name for finding in json.loads(result.out)["findings"]] == ["flowers.py"] * found
 
 
 def test_what_a_module_beside_does_is_reported_where_it_stands(tmp_path):

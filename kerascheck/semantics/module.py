@@ -67,6 +67,8 @@ _MAY_BE_OF_1 = re.compile(rf"\b(?:tf|tensorflow)\.(?:{_NAMES_OF_1})\b|^[ \t]*fro
 # The last two are in TensorFlow 1, too, in programs that build no graphs.
 _OF_TENSORFLOW_2 = re.compile(r"GradientTape|tf\.function|enable_eager_execution")
 _SESSION = re.compile(r"\bSession\(")
+_ADDED_PATH = re.compile(r"^[^#\n]*\bsys\.path\.(?:append|insert)\(([^#\n]*)", re.M)
+_STRINGS = re.compile(r"\"([^\"\n]*)\"|'([^'\n]*)'")
 _DIRECTIVE = re.compile(r"#\s*(?:noqa|kerascheck|KC\d|type:|pylint|pragma|ruff)", re.I)
 # Arguments and modules that went with Keras 2: what uses them runs with Keras 1, or with a package of Keras 2 that still translates them.
 _MAY_BE_OF_KERAS_1 = re.compile(r"nb_epoch|samples_per_epoch|nb_val_samples|border_mode|visualize_util|inner_init|\b(?:Dense|GRU|LSTM)\([^()\n=]*,\s*\d")
@@ -150,6 +152,19 @@ class Module:
     def path(self) -> Path:
         """Where its file is, without links."""
         return Path(self.source.path).resolve()
+
+    @cached_property
+    def search_path(self) -> list[Path]:
+        """The folders that its text adds to ``sys.path``, as far as strings tell: those of ``sys.path.append("lib")`` and ``sys.path.insert(0, HERE + "/lib")``."""
+        found = []
+        for match in _ADDED_PATH.finditer(self.text):
+            written = [first or second for first, second in _STRINGS.findall(match[1])]
+            # Behind a name or a call, a path that begins with a slash goes on from there.
+            alone = re.fullmatch(r"\s*(?:\d+\s*,\s*)?[rRuU]*(['\"]).*\1\s*\)?\s*", match[1]) is not None
+            added = Path("/".join(written) if alone else "/".join(written).lstrip("/"))
+            if written and not added.is_absolute():
+                found.append((self.path.parent / added).resolve())
+        return found
 
     @cached_property
     def folder(self) -> str:
@@ -372,6 +387,9 @@ class Project:
         if key not in self._found:
             self._found[key] = self._search(importer.path, dotted, level)
         path = self._found[key]
+        if path is None and not level:
+            added = (_module_file(folder, dotted.split(".")) for folder in importer.search_path)
+            path = next((found for found in added if found is not None and found != importer.path), None)
         return self._module_at(path) if path is not None else None
 
     def imported(self, module: Module) -> list[Module]:

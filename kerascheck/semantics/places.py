@@ -69,6 +69,13 @@ def happens_before(first: Call, second: Call) -> bool:
     return all(id(scope) in around for scope in first.scope.chain() if scope.kind in ("branch", "handler", "handed"))
 
 
+def branch_before(first: Call, second: Call) -> Scope | None:
+    """The branch of an ``if`` with an ``else`` that alone decides whether ``first`` has run when ``second`` runs; None where more or nothing else does."""
+    around = set(map(id, second.scope.chain()))
+    deciding = [scope for scope in first.scope.chain() if scope.kind in ("branch", "handler", "handed") and id(scope) not in around]
+    return deciding[0] if len(deciding) == 1 and deciding[0].label in ("if", "else") and isinstance(deciding[0].node, cst.If) else None
+
+
 def is_guarded(scope: Scope) -> bool:
     """Whether a place only runs under a condition that the program chooses."""
     return any(inner.kind in ("branch", "handler") for inner in scope.chain())

@@ -11,7 +11,7 @@ import libcst as cst
 
 from kerascheck.semantics import library
 from kerascheck.semantics.loops import remembered
-from kerascheck.semantics.places import Place, happens_before, is_guarded, receiver_text
+from kerascheck.semantics.places import Place, branch_before, happens_before, is_guarded, receiver_text
 from kerascheck.semantics.precision import needs_more_than_policy
 from kerascheck.semantics.steps import tape_of
 from kerascheck.semantics.values import UNKNOWN, Call, Class, External, Function, Group, Instance, Made, Method, Scope, Value, constant, flat, options_of
@@ -482,14 +482,23 @@ class Program:
         policies, unbuilt layers, losses and Input() do not initialise. None as well where the same setting was made
         in time: what is set already may be set again (eager/context.py returns before it looks at the devices).
         """
+        branches: dict[tuple[cst.CSTNode, int], tuple[str, Call]] = {}
         for call in self._run.calls:
             if call.order >= before.order or call.name == before.name:
                 return None
             # Layers with a seed make a variable at once in Keras 3 only.
             if self._module.runtime.keras < 3 and (call.name or "").startswith(("keras.layers.Random", "keras.layers.Dropout")) and call.attribute is None:
                 continue
-            if _initialises(call) and happens_before(call, before):
+            if not _initialises(call):
+                continue
+            if happens_before(call, before):
                 return call
+            # One in each branch of an if comes to the same.
+            branch = branch_before(call, before) if call.scope.root is before.scope.root else None
+            if branch is not None:
+                label, other = branches.setdefault((branch.node, id(branch.parent)), (branch.label, call))
+                if label != branch.label:
+                    return other
         return None
 
 

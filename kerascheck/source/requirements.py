@@ -427,7 +427,8 @@ _TOML_PIECE = re.compile(r"#[^\r\n]*|\"[^\"\r\n]*\"|'[^'\r\n]*'|^[ \t]*\[(?P<tab
 _TOML_TABLES = ("project", "project.optional-dependencies", "dependency-groups")
 _INSTALL = re.compile(r"\b(?:pip3?|uv|conda|mamba|micromamba)\s+(?:pip\s+)?(?:install|add|create)\b(?P<words>(?:[^\r\n;&|#\\]|\\r?\n|\.)*)")
 _WORD = re.compile(r"[^\s\"'\\]+")
-_TENSORFLOW_IMAGE = re.compile(r"(?:[\w.-]+/)*tensorflow/tensorflow:(?P<version>\d+\.\d+(?:\.\d+)?)(?:$|-)")
+# Of TensorFlow itself, and those that others name by its packages and versions.
+_TENSORFLOW_IMAGE = re.compile(r"/?(?:[\w.-]+/)*tensorflow(?:-gpu|-cpu)?:(?P<version>[12]\.\d+(?:\.\d+)?)(?:$|-)")
 # Until 2019 they hold TensorFlow 1, later those that say so (release notes of the images).
 _NVIDIA_IMAGE = re.compile(r"nvcr\.io/nvidia/tensorflow:(?P<year>\d\d)\.\d\d(?:-tf(?P<version>\d))?")
 _PYTHON_IMAGE = re.compile(r"(?:docker\.io/)?(?:library/)?python:(?P<version>\d+\.\d+)(?![\d])")
