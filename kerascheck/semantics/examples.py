@@ -22,6 +22,12 @@ def least_examples(fit: Call) -> int | None:
     return min((*written, *known, *(() if cut is None else (cut,))), default=None)
 
 
+def trained_examples(fit: Call) -> int | None:
+    """The same without those that ``validation_split`` holds out."""
+    count, held_out = least_examples(fit), constant(fit.argument(None, "validation_split"), 0)
+    return count if count is None or type(held_out) not in (int, float) else int(count * (1 - held_out))
+
+
 def _is_written_out(value: Value) -> bool:
     """Whether a value is a list of numbers, or of such lists: the examples themselves."""
     if not isinstance(value, Group) or value.open or not value.items:

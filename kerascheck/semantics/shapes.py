@@ -6,7 +6,7 @@ Source: ``compute_output_shape`` and ``build`` of the layers in keras/src/layers
 
 from __future__ import annotations
 
-from math import prod
+from math import inf, prod
 
 from kerascheck.semantics.values import Call, Const, Group, Made, Value, constant, options_of
 
@@ -60,6 +60,11 @@ def input_shape(call: Call) -> Shape:
     if shape is not None:
         return (None, *shape)
     return literal_shape(call.argument(None, "batch_shape") or call.argument(None, "batch_input_shape"))
+
+
+def numbers(shape: Shape) -> float:
+    """How many numbers one example of a shape holds; infinite where that is not known."""
+    return inf if not shape or None in shape[1:] else prod(shape[1:])
 
 
 def joined(each: list[Shape]) -> Shape:

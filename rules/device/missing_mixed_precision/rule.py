@@ -1,8 +1,9 @@
 import re
-from math import prod
+from math import inf
 
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
+from kerascheck.semantics.shapes import numbers
 
 # tf.keras.mixed_precision.experimental came with 2.1, and lost its last word with 2.4 (release notes).
 _POLICIES_SINCE, _STABLE_SINCE = (2, 1), (2, 4)
@@ -118,12 +119,12 @@ class MissingMixedPrecision(Rule):
 
 def _are_small(models):
     """Whether all models that are trained are seen to have few weights, and no large picture to use them at many places of."""
-    return bool(models) and all(model.most_parameters is not None and model.most_parameters < _SMALL and (_are_small_inputs(model) or not _convolves(model)) for model in models)
+    return bool(models) and all((model.most_parameters or inf) < _SMALL and (not _convolves(model) or _has_small_inputs(model)) for model in models)
 
 
 def _convolves(model):
     return any("Conv" in (layer.name or "") for layer in model.layers)
 
 
-def _are_small_inputs(model):
-    return bool(model.inputs) and all(shape is not None and None not in shape[1:] and prod(shape[1:]) <= _SMALL_INPUT for shape in model.inputs)
+def _has_small_inputs(model):
+    return bool(model.inputs) and all(numbers(shape) <= _SMALL_INPUT for shape in model.inputs)

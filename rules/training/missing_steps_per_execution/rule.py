@@ -3,7 +3,7 @@ from math import inf, prod
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.callbacks import may_act_on_batches
-from kerascheck.semantics.examples import least_examples
+from kerascheck.semantics.examples import trained_examples
 from kerascheck.semantics.fixes import add_keyword
 from kerascheck.semantics.models import batching
 from kerascheck.semantics.values import constant
@@ -167,7 +167,7 @@ def _is_quick(model):
 
 def _steps(fit, batch):
     """How many steps an epoch has; None where that is not known."""
-    given, examples = constant(fit.argument(None, "steps_per_epoch")), least_examples(fit)
+    given, examples = constant(fit.argument(None, "steps_per_epoch")), trained_examples(fit)
     if type(given) is int:
         return given
     return None if examples is None or fit.argument(None, "steps_per_epoch") is not None else examples // batch.size

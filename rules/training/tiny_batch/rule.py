@@ -3,8 +3,9 @@ from math import ceil
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.callbacks import may_act_on_batches
-from kerascheck.semantics.examples import least_examples
+from kerascheck.semantics.examples import least_examples, trained_examples
 from kerascheck.semantics.models import batching
+from kerascheck.semantics.shapes import numbers
 from kerascheck.semantics.steps import environment_loop
 from kerascheck.semantics.values import Made, constant
 
@@ -138,7 +139,7 @@ class TinyBatch(Rule):
             if not model.most_parameters or model.most_parameters > _SMALL or not model.consists_of(_CHEAP | _RECURRENT) or any(map(_is_stateful, model.layers)):
                 continue
             # Of how many columns a table has, the bound of the weights speaks already.
-            largest = max((_size(shape) for shape in model.inputs if shape is None or len(shape) != 2), default=0)
+            largest = max((numbers(shape) for shape in model.inputs if shape is None or len(shape) != 2), default=0)
             if largest > _LARGE_INPUT or any(map(_accumulates, model.compiles)):
                 continue
             for fit in model.fits:
@@ -148,7 +149,7 @@ class TinyBatch(Rule):
                 # What a game gives in each turn may be one row, which no larger batch changes.
                 if least_examples(fit) is None and environment_loop(module, fit.scope) is not None:
                     continue
-                default, count = batch.place.node is fit.node, _examples(fit)
+                default, count = batch.place.node is fit.node, trained_examples(fit)
                 # Then Keras divides the arrays by it (keras/src/trainers/data_adapters/array_data_adapter.py).
                 if default and fit.argument(None, "steps_per_epoch") is not None:
                     continue
@@ -168,12 +169,6 @@ class TinyBatch(Rule):
                 )
 
 
-def _examples(fit):
-    """How many examples are trained on, without those that are held out; None where that is not known."""
-    count, held_out = least_examples(fit), constant(fit.argument(None, "validation_split"), 0)
-    return count if count is None or type(held_out) not in (int, float) else int(count * (1 - held_out))
-
-
 def _epochs(fit):
     epochs = constant(fit.argument(3, "epochs"))
     return epochs if type(epochs) is int else 1
@@ -184,21 +179,13 @@ def _is_quick(model):
     if any(layer.name == "keras.layers.Bidirectional" for layer in model.layers):
         return False
     only_dense = not any("Conv" in (layer.name or "") or layer.name in _RECURRENT for layer in model.layers)
-    return only_dense or bool(model.inputs) and all(shape is not None and _size(shape) <= _SMALL_INPUT for shape in model.inputs)
+    return only_dense or bool(model.inputs) and all(numbers(shape) <= _SMALL_INPUT for shape in model.inputs)
 
 
 def _is_stateful(layer):
     """Whether a recurrent layer goes on where the batch before ended, which fixes what a batch holds."""
     stateful = layer.made and layer.name in _RECURRENT and layer.made.argument(None, "stateful")
     return bool(stateful) and constant(stateful, True) is not False
-
-
-def _size(shape):
-    """How many numbers an input holds; infinite where that is not known."""
-    size = 1
-    for each in shape[1:] if shape else (None,):
-        size *= float("inf") if each is None else each
-    return size
 
 
 def _accumulates(compiled):
