@@ -93,6 +93,7 @@ COUNTED = "class Steps({}):\n    def __init__(self):\n        self.steps = {}\n 
         ("KC401", SCALAR.format(101, "(3 * x - 2) ** 2"), [9]),
         ("KC401", SCALAR.format(100, "error(x)"), [9]),
         ("KC405", GAN, [9]),
+        ("KC405", MODEL + "for x in load():\n    predict = model.predict(x)\n", [8]),
         ("KC405", GAN.replace("model.predict(noise)", "model.predict(np.random.normal(size=(32, 4)))").replace("model.train_on_batch", "show"), [9]),
         ("KC405", GAN.replace("model.predict(noise)", "model.predict(np.zeros((32, 4)))").replace("model.train_on_batch", "show"), []),
         ("KC405", GAN.replace("model.predict(noise)", "model.predict(draw(32))"), [9]),

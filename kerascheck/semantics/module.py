@@ -224,8 +224,8 @@ class Module:
     @cached_property
     def _builds_graph(self) -> bool:
         """Whether placeholders, collections or the runs of a session stand in its own text, but for the messages in it."""
-        # Tensors of a graph have no values to give.
-        if "GradientTape" in self.text or ".numpy()" in self.text or _GRAPH_CODE.search(self.text) is None:
+        # Tensors of a graph have no values to give; an estimator has a graph beside what runs eagerly.
+        if "GradientTape" in self.text or ".numpy()" in self.text and "estimator" not in self.text or _GRAPH_CODE.search(self.text) is None:
             return False
         return _GRAPH_CODE.search(_STRING.sub(lambda match: match[1] or "''", self._beside_saved_graphs)) is not None
 

@@ -81,7 +81,7 @@ def repeated_predictions(module: Module) -> Iterator[RepeatedPrediction]:
         if seldom is not None and not _fills_batch(seldom) or _is_asked_for(call, loop) or any(_trains_long(other, loop) for other in module.pipelines.calls_in(loop)):
             continue
         # Around a loop over single items, one over models changes nothing, nor does one inside of a loop over batches.
-        models = varies(call.node.func, call.scope, exactly=True)
+        models = varies(call.node.func.value, call.scope, exactly=True) if isinstance(call.node.func, cst.Attribute) else None
         batches = varies(given.value, call.scope, beside=models) if models is loop else None
         if batches is not None and any(other.attribute == "train_on_batch" for other in module.pipelines.calls_in(batches)):
             models, loop = None, batches
