@@ -12,6 +12,20 @@ GAN = MODEL + "for epoch in range(9000):\n    noise = np.random.normal(size=(32,
 LOOK = "    if epoch % 100 == 0:\n        plt.imshow(fake)\n"
 SCALAR = "from lesson import error\nx = tf.Variable(0.0)\noptimizer = keras.optimizers.SGD()\nfor i in range({}):\n    with tf.GradientTape() as tape:\n        loss = {}\n    optimizer.apply_gradients([(tape.gradient(loss, x), x)])\n"
 BRANCHES = "if saved():\n    x = tf.constant(1)\nelse:\n    x = {}\n{}tf.config.experimental.set_memory_growth(gpu, True)\n"
+POOL = (
+    "class Net(keras.Model):\n    def train_step(self, x):\n        if self.held < self.size:\n            {}\n            return x\n"
+    "        else:\n            i = np.random.randint(9)\n            return self.pool.read(i)\nnet = Net()\nnet.compile('adam', 'mse')\nnet.fit(load())\n"
+)
+CELL = (
+    "class Net(keras.Model):\n    def __init__(self):\n        super().__init__()\n        self.cell = layers.GRUCell(4)\n    def call(self, x):\n"
+    "        return layers.RNN({})(x)\nnet = Net()\nnet.compile('adam', 'mse')\nnet.fit(x, y)\n"
+)
+MIRRORED = (
+    "strategy = tf.distribute.MirroredStrategy()\nx = np.random.normal(size=(9999, 4))\nds = tf.data.Dataset.from_tensor_slices(x).batch(64)\nwith strategy.scope():\n    "
+    + MODEL.replace("\n", "\n    ").rstrip(" ")
+    + "optimizer = keras.optimizers.SGD()\ndef step(x):\n    with tf.GradientTape() as tape:\n        loss = tf.reduce_sum(model(x))\n"
+    "    optimizer.apply_gradients(zip(tape.gradient(loss, model.weights), model.weights))\ndist = strategy.experimental_distribute_dataset(ds)\n{}"
+)
 BYTES = "def read(png):\n    return tf.cast(tf.io.decode_png(png), tf.float32) / 255\nds = tf.data.Dataset.from_tensor_slices(load()).map(read).batch(8)\n"
 PARSED = "ds = tf.data.TFRecordDataset('a').map(parse).map({}).batch(8)\nmodel.fit(ds, epochs=3)\n"
 READ = "def read(path):\n    image = {}\n    return image / 255\ndef parse(path):\n    return tf.numpy_function(read, [path], tf.float32)\n"
@@ -92,7 +106,21 @@ COUNTED = "class Steps({}):\n    def __init__(self):\n        self.steps = {}\n 
         ("KC401", SCALAR.format(100, "(3 * x - 2) ** 2"), []),
         ("KC401", SCALAR.format(101, "(3 * x - 2) ** 2"), [9]),
         ("KC401", SCALAR.format(100, "error(x)"), [9]),
+        # The counting costs, and hides the draw.
+        ("KC207", POOL.format("self.held += 1"), [8]),
+        ("KC204", CELL.format("self.cell"), []),
+        ("KC204", CELL.format("layers.GRUCell(4)"), [10]),
+        ("KC208", "model = keras.Sequential([layers.RNN(layers.GRUCell(4))])\n", [5]),
+        ("KC208", "model = keras.Sequential([layers.RNN(layers.GRUCell(4, use_bias=False))])\n", []),
+        ("KC502", MIRRORED.format("for x in dist:\n    strategy.run(step, args=(x,))\n"), [7]),
+        ("KC502", MIRRORED.format("for x in ds:\n    strategy.run(step, args=(x,))\n"), []),
+        ("KC207", POOL.format("self.last = x"), [11]),
         ("KC405", GAN, [9]),
+        # Attributes and arguments are no variables.
+        ("KC405", MODEL + "for batch in load():\n    model.predict(data.batch)\n", []),
+        ("KC405", MODEL + "for batch in load():\n    model.predict(draw(batch=8))\n", []),
+        ("KC405", MODEL + "for batch in load():\n    model.predict(draw(batch=batch))\n", [8]),
+        ("KC301", BIG.split("model =")[0] + "model = keras.models.load_model('a.keras')\nkeras.applications.ResNet50()\nmodel.fit(load(), load(), epochs=90)\n", []),
         ("KC405", MODEL + "for x in load():\n    predict = model.predict(x)\n", [8]),
         ("KC405", GAN.replace("model.predict(noise)", "model.predict(np.random.normal(size=(32, 4)))").replace("model.train_on_batch", "show"), [9]),
         ("KC405", GAN.replace("model.predict(noise)", "model.predict(np.zeros((32, 4)))").replace("model.train_on_batch", "show"), []),
@@ -139,6 +167,8 @@ COUNTED = "class Steps({}):\n    def __init__(self):\n        self.steps = {}\n 
         ("KC401", OPTIMIZED + "@tf.function\n" + STEPS + "step(x)\n" + STEPS + "for x in load():\n    step(x)\n", []),
         ("KC122", COUNTING.format("len([x for x in ds if x is not None])"), []),
         ("KC122", COUNTING.format("[x for x in ds]"), []),
+        ("KC122", COUNTING.format("ds.cardinality()\nif steps == tf.data.UNKNOWN_CARDINALITY:\n    steps = len(list(ds))"), []),
+        ("KC122", COUNTING.format("ds.cardinality()\nif steps == given:\n    steps = len(list(ds))"), [10]),
         # One of two flows needs single elements.
         ("KC103", FLOWS.format(".map(lambda x: tf.image.random_flip_left_right(x))"), []),
         ("KC103", FLOWS.format(""), [7]),

@@ -13,7 +13,7 @@ from kerascheck.semantics import library
 from kerascheck.semantics.models import Batching, batching, batching_of
 from kerascheck.semantics.repetition import constructor
 from kerascheck.semantics.loops import SHORT_LOOP, turns
-from kerascheck.semantics.places import Place, happens_before, is_guarded
+from kerascheck.semantics.places import Place, happens_before, is_guarded, is_left_unused
 from kerascheck.semantics.values import UNKNOWN, Call, Const, Dataset, Function, Group, Made, Scope, Value, datasets_in, options_of
 
 if TYPE_CHECKING:
@@ -263,7 +263,7 @@ def _fitted_in_scope(module: Module) -> Iterator[tuple[Call, Batching | None, li
 
 def _distributed(module: Module) -> Iterator[tuple[Call, Batching | None, list[Value]]]:
     for call in module.run.calls:
-        if call.name == "tensorflow.distribute.Strategy.experimental_distribute_dataset" and not _is_single(call):
+        if call.name == "tensorflow.distribute.Strategy.experimental_distribute_dataset" and not _is_single(call) and not is_left_unused(call):
             given = call.argument(0, "dataset")
             if isinstance(given, Dataset) and any(role == "train" and given.stage in sink.stage.upstream() for sink, role in module.pipelines.sinks):
                 yield call, batching_of(given), list(options_of(call.receiver))

@@ -219,6 +219,9 @@ def creates_state(call: Call) -> str | None:
     wrapped = call.argument(0, "layer") if name == "keras.layers.TimeDistributed" else None
     if isinstance(wrapped, Made) and wrapped.name in _STATELESS_LAYERS | _WITHOUT_VARIABLES:
         return None
+    # The variables are those of its cell, which is told of where it is made.
+    if name == "keras.layers.RNN":
+        return None
     if name.startswith("keras.layers.") and name.count(".") == 2 and name not in _STATELESS_LAYERS | _WITHOUT_VARIABLES:
         # Keras 2 draws without a variable, but for the layers that preprocess.
         if call.module.runtime.keras < 3 and name in ("keras.layers.Dropout", "keras.layers.GaussianNoise", "keras.layers.SpatialDropout1D", "keras.layers.SpatialDropout2D"):

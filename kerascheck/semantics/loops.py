@@ -35,7 +35,7 @@ def varies(expression: cst.CSTNode, scope: Scope, *, exactly: bool = False, besi
     arguments, also by way of objects; ``exactly`` on those only that stand in what is assigned to them. The loop ``beside`` does not count.
     """
     module = scope.module
-    names = {node.value for node in module.tree.descendants(expression) if isinstance(node, cst.Name)}
+    names = set(_variables(module.tree, expression))
     for current in scope.chain():
         if current.kind == "loop":
             if current is not beside and names & remembered(current.module, current.node, bound_in):
@@ -49,7 +49,7 @@ def varies(expression: cst.CSTNode, scope: Scope, *, exactly: bool = False, besi
                 return None
             tree = current.module.tree
             given = arguments_for(names & local, current.function, current.node)
-            names = {node.value for value in given for node in tree.descendants(value) if isinstance(node, cst.Name)}
+            names = {name for value in given for name in _variables(tree, value)}
     return None
 
 
@@ -59,7 +59,7 @@ def _sources(module: Module, function: cst.CSTNode, names: set[str]) -> set[str]
     for node in tree.descendants(function.body):
         if isinstance(node, cst.Assign):
             for name in set().union(*(_target_names(tree, target.target) for target in node.targets)):
-                assigned.setdefault(name, set()).update(inner.value for inner in tree.descendants(node.value) if isinstance(inner, cst.Name))
+                assigned.setdefault(name, set()).update(_variables(tree, node.value))
     found, pending = set(), set(names)
     while pending:
         found |= pending
@@ -178,10 +178,17 @@ def _written(tree, target: cst.CSTNode) -> set[str]:
 def _read(tree, value: cst.CSTNode) -> set[str]:
     """The names, and attributes of ``self``, that an expression reads, without those of modules."""
     modules = {alias.evaluated_alias or alias.evaluated_name for imported in tree.imports if not isinstance(imported.names, cst.ImportStar) for alias in imported.names}
-    nodes = list(tree.descendants(value))
-    attributes = [node for node in nodes if isinstance(node, cst.Attribute) and isinstance(node.value, cst.Name)]
-    members = {node.attr for node in nodes if isinstance(node, cst.Attribute)}
-    return {tree.code_of(node) for node in attributes} | {node.value for node in nodes if isinstance(node, cst.Name) and node not in members} - modules - {"self"}
+    attributes = {tree.code_of(node) for node in tree.descendants(value) if isinstance(node, cst.Attribute) and isinstance(node.value, cst.Name)}
+    return attributes | set(_variables(tree, value)) - modules - {"self"}
+
+
+def _variables(tree, expression: cst.CSTNode) -> Iterator[str]:
+    """The names in an expression that stand for variables, and not for attributes or arguments."""
+    for node in tree.descendants(expression):
+        if isinstance(node, cst.Name):
+            holder = tree.parents.get(node)
+            if not (isinstance(holder, cst.Attribute) and holder.attr is node or isinstance(holder, cst.Arg) and holder.keyword is node):
+                yield node.value
 
 
 def _target_names(tree, target: cst.CSTNode) -> set[str]:

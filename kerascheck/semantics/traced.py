@@ -123,7 +123,7 @@ def _is_left_by_itself(branch: Scope) -> bool:
         return False
     tree = branch.module.tree
     asked = {tree.code_of(node) for node in (branch.node.test, *tree.descendants(branch.node.test)) if isinstance(node, (cst.Name, cst.Attribute))}
-    return any(isinstance(node, cst.AssignTarget) and tree.code_of(node.target) in asked for node in tree.descendants(branch.node.body))
+    return any(isinstance(node, (cst.AssignTarget, cst.AugAssign)) and tree.code_of(node.target) in asked for node in tree.descendants(branch.node.body))
 
 
 _MODE = re.compile(r"eager|symbolic|is_(?:\w+_)?tensor\b|in_tf_function|\bbackend\b|torch|jax|numpy|ndarray|KerasTensor", re.I)
@@ -316,7 +316,7 @@ def side_effects(module: Module) -> Iterator[SideEffect]:
         tensors = any(map(holds_tensor, call.arguments.values()))
         if name == "builtins.print" and tensors and not tells_of_tracing(call) and not _prints_what_is_there(call):
             yield effect("print", "runs once, while this is traced, and shows no numbers", "use tf.print")
-        elif name.startswith(_RANDOM) and not name.endswith(_SETTING_UP) and not tensors and not _is_seed(call) and call.scope.frame.node not in seeding:
+        elif name.startswith(_RANDOM) and not name.endswith(_SETTING_UP) and not tensors and not _is_seed(call) and not _is_counted(call) and call.scope.frame.node not in seeding:
             yield effect(f"{short}()", "is drawn once, while this is traced, and every step gets the same number", "draw with tf.random or keras.random")
         elif name in _CLOCKS:
             yield effect(f"{short}()", "runs once, while this is traced", "measure around the call of the compiled function")
@@ -330,6 +330,12 @@ def side_effects(module: Module) -> Iterator[SideEffect]:
             yield effect("This counting", "runs once, while this is traced, and counts one per trace", "count in a tf.Variable or a metric")
         elif call.attribute is not None and name in _SETTING_ATTRIBUTES and _counts(call) and not _starts_over(call):
             yield effect(f"self.{call.attribute} += ...", "runs once, while this is traced, and counts one per trace", "count in a tf.Variable or a metric, or use self.optimizer.iterations")
+
+
+def _is_counted(call: Call) -> bool:
+    """Whether a place is behind a condition that its own branches change, as a pool that gives what it holds once it is full: a trace may not reach it."""
+    frame = tracing_frame(call.scope)
+    return any(inner.kind == "branch" and _is_left_by_itself(inner) for inner in takewhile(lambda inner: inner is not frame, call.scope.chain()))
 
 
 def _is_seed(call: Call) -> bool:

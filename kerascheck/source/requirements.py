@@ -30,7 +30,10 @@ _PACKAGES = {
     "tf-keras": "tf-keras",
 }
 _REQUIREMENT = re.compile(r"\s*([A-Za-z0-9][\w.-]*)\s*(?:\[[^\]]*\])?\s*\(?([^;#)@]*)")
-_CONDA = re.compile(r"\s*(?:[\w-]+::)?([A-Za-z][\w.-]*)\s*([^#]*)")
+_CONDA = re.compile(r"\s*(?:[\w-]+::)?([A-Za-z_][\w.-]*)\s*([^#]*)")
+# What conda chooses the build of TensorFlow by: 2.1.0 has GPUs, 2.2.0 (Eigen) and 2.3.0 (MKL) have none.
+_CONDA_SELECT = "-tflow-select"
+_CONDA_OF_CPU = re.compile(r"=\s*(?:eigen|mkl)_")
 # What "conda list --export" writes, often into a requirements.txt: name=version=build.
 _EXPORTED = re.compile(r"[A-Za-z][\w.-]*=\d[^=\s]*=[^=\s]+")
 _UPPER = re.compile(r"(?:===?|~=|<=?)\s*\d")
@@ -61,7 +64,7 @@ def pinned_versions(path: str | os.PathLike[str]) -> dict[str, str]:
 
 
 def wants_cpu(path: str | os.PathLike[str]) -> bool:
-    """Whether the nearest requirements that name TensorFlow ask for a build without GPUs, tensorflow-cpu or tensorflow-intel."""
+    """Whether the nearest requirements that name TensorFlow ask for a build without GPUs: tensorflow-cpu, tensorflow-intel, or one of conda's with MKL or Eigen."""
     return _wants_cpu(os.path.dirname(os.path.abspath(path)))
 
 
@@ -159,6 +162,8 @@ def _for_python(pins: dict[str, str], stated: Iterable[tuple[str, str]]) -> dict
 @functools.lru_cache(maxsize=None)
 def _wants_cpu(folder: str) -> bool:
     builds = {_normalized(name) for name, _ in _stated(folder) if _package(name) == "tensorflow"}
+    if any(_normalized(name) == _CONDA_SELECT and re.match(r"==2\.[23]\.", specifier) for name, specifier in _stated(folder)):
+        return True
     parent = os.path.dirname(folder)
     if builds or parent == folder or os.path.exists(os.path.join(folder, ".git")):
         # That for native Windows, which a freeze lists beside the package itself, knows no GPU since 2.11, its first release.
@@ -412,6 +417,8 @@ def _from_conda(text: str) -> Iterator[tuple[str, str]]:
             # conda writes one '=' for a version that may have more parts.
             fuzzy = re.match(r"\s*=\s*(\d+(?:\.\d+)*)(?:\.\*)?(?:=\S*)?\s*$", match[2])
             yield match[1], f"=={fuzzy[1]}.*" if fuzzy else match[2]
+            if _package(match[1]) == "tensorflow" and _CONDA_OF_CPU.search(match[2]):
+                yield _CONDA_SELECT, "==2.3.0.*"
 
 
 # --- the files themselves, for rules that read them ----------------------------------------------------
@@ -420,12 +427,14 @@ def _from_conda(text: str) -> Iterator[tuple[str, str]]:
 _REQUIREMENTS_NAME = re.compile(r"[\w.-]*requirements[\w.-]*\.(?:txt|in)", re.I)
 _CONDA_NAME = re.compile(r"(?:env|[\w.-]*environment[\w.-]*|[\w.-]*conda[\w.-]*)\.ya?ml", re.I)
 _ENVIRONMENT_NAME = re.compile(r"(?:docker-)?compose[\w.-]*\.ya?ml|\.env(?:rc|\.[\w.-]+)?", re.I)
-_DOCKER_NAME = re.compile(r"(?:Dockerfile|Containerfile)(?:[.-][\w.-]+)?|[\w.-]+\.(?:docker|container)file", re.I)
+_DOCKER_NAME = re.compile(r"(?:Dockerfile|Containerfile)(?:[._-][\w.-]+)?|[\w.-]+\.(?:docker|container)file", re.I)
 _LINE = re.compile(r"(?m)^[^\r\n]*")
 _NAMED = re.compile(r"(?P<name>[A-Za-z0-9][\w.-]*)[ \t]*(?:\[(?P<extras>[^\]\r\n]*)\])?[ \t]*(?P<specifier>[^;#\r\n\"']*)(?:;[ \t]*(?P<marker>[^#\r\n]*))?")
 _TOML_PIECE = re.compile(r"#[^\r\n]*|\"[^\"\r\n]*\"|'[^'\r\n]*'|^[ \t]*\[(?P<table>[^\[\]\r\n]+)\][ \t]*(?=#|$)|^[ \t]*(?P<key>[\w-]+)[ \t]*=|[\[\]]", re.M)
 _TOML_TABLES = ("project", "project.optional-dependencies", "dependency-groups")
-_INSTALL = re.compile(r"\b(?:pip3?|uv|conda|mamba|micromamba)\s+(?:pip\s+)?(?:install|add|create)\b(?P<words>(?:[^\r\n;&|#\\]|\\r?\n|\.)*)")
+# Images have a variable for the command with its options.
+_INSTALL = re.compile(
+    r"(?:\b(?:pip3?|uv|conda|mamba|micromamba)\s+(?:-\S+\s+)*(?:pip\s+)?(?:install|add|create)\b|\$\{?\w*(?:PIP|CONDA)_?INSTALL\w*\}?)(?P<words>(?:[^\r\n;&|#\\]|\\r?\n|\.)*)")
 _WORD = re.compile(r"[^\s\"'\\]+")
 # Of TensorFlow itself, and those that others name by its packages and versions.
 _TENSORFLOW_IMAGE = re.compile(r"/?(?:[\w.-]+/)*tensorflow(?:-gpu|-cpu)?:(?P<version>[12]\.\d+(?:\.\d+)?)(?:$|-)")
@@ -616,7 +625,7 @@ def _installs(text: str) -> Iterator[tuple[int, int, str, str]]:
     """Where commands of a Dockerfile or a shell name what they install: start, end, "pip" or "conda", and no group."""
     commented = [match.span() for match in re.finditer(r"(?m)^[ \t]*#[^\r\n]*", text)]
     for install in _INSTALL.finditer(text):
-        by = "conda" if re.match(r"\w*(?:conda|mamba)", install[0]) else "pip"
+        by = "conda" if re.match(r"[$\w{]*(?:conda|mamba)", install[0], re.I) else "pip"
         for word in _WORD.finditer(text, install.start("words"), install.end("words")):
             if word[0][0].isalpha() and not any(start <= word.start() < end for start, end in commented):
                 yield word.start(), word.end(), by, ""

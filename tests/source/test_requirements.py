@@ -68,6 +68,10 @@ def forget():
         ("Dockerfile", "ARG TAG\nFROM tensorflow/tensorflow:${TAG}\n", {}),
         ("Dockerfile", "FROM /cvmfs/images.example.org/science/tensorflow-gpu:2.2-cuda-10.1\n", {"tensorflow": "==2.2"}),
         ("Dockerfile", "FROM example/tensorflow:20.03-py3\n", {}),
+        ("Dockerfile", "RUN PIP_INSTALL='python3 -m pip --no-cache-dir install' && \\\n    $PIP_INSTALL \\\n        h5py \\\n        keras==2.2.2 \\\n        && ls\n", {"keras": "==2.2.2"}),
+        ("Dockerfile", "RUN pip --no-cache-dir install keras==2.2.2\n", {"keras": "==2.2.2"}),
+        ("Dockerfile_CPU", "RUN ${CONDA_INSTALL} tensorflow=2.3\n", {"tensorflow": "==2.3.*"}),
+        ("Dockerfile", "RUN echo $PIP keras==2.2.2\n", {}),
         ("Dockerfile", "FROM example/tensorflow-serving:2.2\n", {}),
         ("Dockerfile", "FROM nvcr.io/nvidia/tensorflow:18.11-py3\n", {"tensorflow": "<2"}),
         ("Dockerfile", "FROM nvcr.io/nvidia/tensorflow:19.12-tf2-py3\n", {}),
@@ -280,3 +284,12 @@ def test_a_build_without_gpus(tmp_path, content, wanted):
     (tmp_path / "requirements.txt").write_text(content)
     (tmp_path / "pkg").mkdir()
     assert requirements.wants_cpu(tmp_path / "pkg" / "train.py") is wanted
+
+
+@pytest.mark.parametrize(
+    ("line", "wanted"),
+    [("_tflow_select=2.3.0", True), ("_tflow_select=2.2.0=eigen", True), ("_tflow_select=2.1.0", False), ("tensorflow-base=2.6.0=mkl_py39h3d85931_0", True), ("tensorflow-base=2.6.0=gpu_py39_0", False)],
+)
+def test_a_build_of_conda_without_gpus(tmp_path, line, wanted):
+    (tmp_path / "environment.yml").write_text(f"dependencies:\n  - {line}\n  - tensorflow=2.6.0\n")
+    assert requirements.wants_cpu(tmp_path / "train.py") is wanted

@@ -4,6 +4,7 @@ from math import inf
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.shapes import numbers
+from kerascheck.semantics.values import Made, options_of
 
 # tf.keras.mixed_precision.experimental came with 2.1, and lost its last word with 2.4 (release notes).
 _POLICIES_SINCE, _STABLE_SINCE = (2, 1), (2, 4)
@@ -54,6 +55,7 @@ class MissingMixedPrecision(Rule):
       picture of 64 x 64 pixels; projects for TensorFlow before 2.1. Keras before 2.4, a package of its own, has no policies.
     - GANs, reinforcement learning, and code that sets float64.
     - Images of an `ImageDataGenerator`: the step waits for them, however fast it is (see `image-data-generator`).
+    - A model from `load_model`, whose layers keep the policy they were saved with.
     - Steps of the program's own, which would have to scale the loss (see `missing-loss-scaling`), and layers of its own that write float32 down, or
       make numbers by `tf.constant`, `tf.random.normal`, `tf.linspace` and their like without a `dtype`, also in a function that their `call` calls:
       TensorFlow raises where these meet half precision.
@@ -109,6 +111,9 @@ class MissingMixedPrecision(Rule):
             return
         if program.reinforcement_learning or program.adversarial or program.uses_float64 or not program.has_large_layers or module.image_flows or program.needs_more_than_policy:
             return
+        # The layers of a saved model keep the policy that they were saved with.
+        if any(call.node is place.node and any(map(_is_loaded, options_of(call.receiver))) for call in program.model_calls("fit", "fit_generator")):
+            return
         setting = "keras.mixed_precision.set_global_policy" if module.runtime.tensorflow >= _STABLE_SINCE else "tf.keras.mixed_precision.experimental.set_policy"
         yield self.finding(
             place,
@@ -128,3 +133,7 @@ def _convolves(model):
 
 def _has_small_inputs(model):
     return bool(model.inputs) and all(numbers(shape) <= _SMALL_INPUT for shape in model.inputs)
+
+
+def _is_loaded(model):
+    return isinstance(model, Made) and model.name == "keras.models.load_model"

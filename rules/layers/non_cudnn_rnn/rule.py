@@ -17,22 +17,6 @@ _NEEDED = {
     "reset_after": (True, (None, "reset_after")),
 }
 _FEW_STEPS = 10
-
-
-def _reasons(call):
-    for name, (needed, where) in _NEEDED.items():
-        value = call.argument(*where)
-        if isinstance(value, Const) and value.value != needed:
-            yield f"{name}={value.value!r}"
-        elif isinstance(value, External) and value.name.startswith(("keras.activations.", "tensorflow.nn.")):
-            given = value.name.rpartition(".")[2]
-            if given != needed:
-                yield f"{name}={given}"
-    dropout = call.argument(None, "recurrent_dropout")
-    if isinstance(dropout, Const) and dropout.value:
-        yield f"recurrent_dropout={dropout.value!r}"
-    if isinstance(cudnn := call.argument(None, "use_cudnn"), Const) and cudnn.value is False:
-        yield "use_cudnn=False"
 _FUSED = re.compile(r"\b(?:LSTM|GRU)\(")
 
 
@@ -138,7 +122,7 @@ class NonCudnnRnn(Rule):
                 other.attribute == "__call__" and other.receiver is cell or other.name == "keras.layers.RNN" and other.node is not call.node and other.argument(0, "cell") is cell
                 for other in module.run.calls
             ) or _is_called(call)
-            if not _chooses(call) and isinstance(cell, Made) and cell.name in ("keras.layers.LSTMCell", "keras.layers.GRUCell") and not shared:
+            if not _chooses(call) and isinstance(cell, Made) and cell.name in ("keras.layers.LSTMCell", "keras.layers.GRUCell") and not shared and not any(_reasons(cell.call)):
                 layer = cell.name.rpartition(".")[2].removesuffix("Cell")
                 yield self.finding(
                     call,
@@ -146,6 +130,22 @@ class NonCudnnRnn(Rule):
                     because="On a GPU it runs a loop of small operations over the time steps.",
                     fix=recurrent_layer(call, cell, layer),
                 )
+
+
+def _reasons(call):
+    for name, (needed, where) in _NEEDED.items():
+        value = call.argument(*where)
+        if isinstance(value, Const) and value.value != needed:
+            yield f"{name}={value.value!r}"
+        elif isinstance(value, External) and value.name.startswith(("keras.activations.", "tensorflow.nn.")):
+            given = value.name.rpartition(".")[2]
+            if given != needed:
+                yield f"{name}={given}"
+    dropout = call.argument(None, "recurrent_dropout")
+    if isinstance(dropout, Const) and dropout.value:
+        yield f"recurrent_dropout={dropout.value!r}"
+    if isinstance(cudnn := call.argument(None, "use_cudnn"), Const) and cudnn.value is False:
+        yield "use_cudnn=False"
 
 
 def _chooses(call):

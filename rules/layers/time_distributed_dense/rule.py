@@ -114,12 +114,13 @@ class TimeDistributedDense(Rule):
             short = layer.name.rpartition(".")[2]
             yield self.finding(
                 call,
-                f"TimeDistributed({short}(...)) does no more than {short}, which takes sequences as they are; leave the wrapper out."
-                if older
-                else f"TimeDistributed({short}(...)) runs {short} once for every time step; {short} alone does the same in one go.",
+                f"TimeDistributed({short}(...)) runs {short} once for every time step; {short} alone does the same in one go."
+                if is_known and not older
+                else f"TimeDistributed({short}(...)) does no more than {short}, which takes sequences as they are; leave the wrapper out.",
                 because="Keras 2 folds the steps into the batch and back for it, and Keras 3 would run them one after the other."
                 if older
-                else f"In Keras 3 TimeDistributed is a loop over the steps wherever their number is known, and {short} takes sequences as they are.",
+                else "In Keras 3 TimeDistributed is a loop over the steps wherever their number is known"
+                + (f", and {short} takes sequences as they are." if is_known else ", which is not seen here."),
                 severity=Severity.WARNING if is_known and not older and not few else Severity.INFO,
                 fix=unwrap(call, layer, safe=short != "Dropout"),
             )

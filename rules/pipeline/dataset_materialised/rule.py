@@ -79,7 +79,7 @@ class DatasetMaterialised(Rule):
         listed = [(call, call.argument(0)) for call in module.run.calls if call.name == "builtins.list"]
         listed += [(Place(loop.module, loop.node), loop.value) for loop in module.run.loops if _is_list_of_all(loop.node)]
         for place, given in listed:
-            if place.node in seen or not _is_counted(place) or not any(map(_is_dataset, options_of(given))) or any(_is_short(dataset.stage) for dataset in datasets_in(given)):
+            if place.node in seen or not _is_counted(place) or _is_fallback(place) or not any(map(_is_dataset, options_of(given))) or any(_is_short(dataset.stage) for dataset in datasets_in(given)):
                 continue
             seen.add(place.node)
             known = not any(stage.name.endswith(_UNCOUNTED) for dataset in datasets_in(given) for stage in dataset.stage.upstream())
@@ -106,6 +106,12 @@ def _is_counted(place):
     parents = place.module.tree.parents
     outer = parents.get(parents.get(place.node))
     return isinstance(outer, cst.Call) and isinstance(outer.func, cst.Name) and outer.func.value == "len"
+
+
+def _is_fallback(place):
+    """Whether a list is only counted where the dataset does not know its cardinality."""
+    tree = place.module.tree
+    return any(isinstance(outer, (cst.If, cst.IfExp)) and "cardinality" in tree.code_of(outer.test).lower() for outer in tree.ancestors(place.node))
 
 
 def _is_short(stage):

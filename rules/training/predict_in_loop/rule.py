@@ -126,7 +126,7 @@ class PredictInLoop(Rule):
             for at in _places(call, each.loop):
                 yield self.finding(
                     at,
-                    f"model.predict is called in every turn of a loop{_remedy(each, old)}",
+                    f"{'model.predict is called' if at is call else 'This calls model.predict'} in every turn of a loop{_remedy(each, old)}",
                     because="Each predict starts a session's run for as few rows as it is given."
                     if old
                     else "Every predict builds a dataset and an iterator of its own, about 0.1 s before the first number is computed.",
