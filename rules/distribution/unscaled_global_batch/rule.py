@@ -28,6 +28,7 @@ class UnscaledGlobalBatch(Rule):
     - The size is computed, or comes from outside the program.
     - The program mentions `num_replicas_in_sync`, numbers of GPUs or workers, or a batch that is global or per replica in its names or comments.
     - A strategy for one device, by a list of one; the default strategy.
+    - A dataset that is distributed and then not used.
     - The model is not in the scope, or that cannot be seen; batches for validation only.
     - Graph code of TensorFlow 1; tests.
 

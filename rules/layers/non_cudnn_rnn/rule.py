@@ -52,10 +52,11 @@ class NonCudnnRnn(Rule):
     - `RNN` with a cell under a condition that speaks of cuDNN, or whose other branch makes the layer itself: it is the other choice.
     - `dropout`, `go_backwards` and `Bidirectional`, which cuDNN allows.
     - `SimpleRNN`, `ConvLSTM2D`, own cells and stacked cells, which cuDNN does not know.
+    - `RNN` around a cell with arguments that keep the layer off cuDNN just as well.
     - A cell that is also called by itself, one step at a time, or that another RNN has, and so shares its weights.
     - Projects that pin TensorFlow below 2 or Keras below 2.4, files that use what only TensorFlow 1 has, and its graphs and sessions: there
       the layers for cuDNN have names of their own.
-    - Scripts that hide the GPU, and scripts that choose the JAX or PyTorch backend.
+    - Scripts that hide the GPU or whose requirements name a build without GPUs, and scripts that choose the JAX or PyTorch backend.
 
     ## Use instead
 

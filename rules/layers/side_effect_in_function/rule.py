@@ -34,6 +34,7 @@ class SideEffectInFunction(Rule):
     - Lists that live and die within the trace, and lists of `tf.Variable`s that are made in the first one.
     - A counter that only numbers what is traced, as in `name=f"copy_{self.made}"`.
     - Generators with a seed of their own (`np.random.default_rng`), which are set up once on purpose, and draws that are a `seed=`.
+    - Draws behind a condition that its own branches change, as in a pool that draws once it is full: a trace may not reach them. The counting is reported.
     - Functions of datasets, of which `python-in-map` tells.
     - Metrics, which may be meant for eager evaluation; callbacks, `__init__` and `build`; models that the program only calls on values.
     - `tf.py_function`, `tf.init_scope`, branches that ask how the code runs, and programs that run eagerly.

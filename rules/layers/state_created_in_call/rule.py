@@ -32,7 +32,8 @@ class StateCreatedInCall(Rule):
     - Behind a condition, as `if self.dense is None:`, which makes it once, or `if layer is None:` where that is a parameter of the compiled function.
     - Functions with a decorator that cannot be read: it may see to it that they run once.
     - Functions that are called only where an error is expected, as in `with pytest.raises(ValueError)`.
-    - Layers without weights and seeds (`Flatten`, `Add`, `Concatenate`, `Activation`, pooling): they are only functions.
+    - Layers without weights and seeds (`Flatten`, `Add`, `Concatenate`, `Activation`, pooling): they are only functions. `RNN`, whose variables are
+      those of its cell: that is reported where it is made.
     - `tf.init_scope`, programs that run eagerly, and the PyTorch backend.
 
     ## Use instead

@@ -37,6 +37,7 @@ class DatasetMaterialised(Rule):
     - `take(k)` of a few elements (up to 32).
     - `list(dataset)` for other purposes: a vocabulary, the labels of a test set, a small data set
       that is kept in memory on purpose.
+    - Counting behind a question for the cardinality, where that is not known.
     - Lists of other things than datasets.
     - Tests.
 
