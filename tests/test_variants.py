@@ -26,7 +26,7 @@ MIRRORED = (
     + "optimizer = keras.optimizers.SGD()\ndef step(x):\n    with tf.GradientTape() as tape:\n        loss = tf.reduce_sum(model(x))\n"
     "    optimizer.apply_gradients(zip(tape.gradient(loss, model.weights), model.weights))\ndist = strategy.experimental_distribute_dataset(ds)\n{}"
 )
-BYTES = "def read(png):\n    return tf.cast(tf.io.decode_png(png), tf.float32) / 255\nds = tf.data.Dataset.from_tensor_slices(load()).map(read).batch(8)\n"
+BYTES = "def read(png):\n    image = tf.reshape(tf.io.decode_png(png), [96, 96, 1])\n    return tf.cast(image, tf.float32) / 255\nds = tf.data.Dataset.from_tensor_slices(load()).map(read).batch(8)\n"
 PARSED = "ds = tf.data.TFRecordDataset('a').map(parse).map({}).batch(8)\nmodel.fit(ds, epochs=3)\n"
 READ = "def read(path):\n    image = {}\n    return image / 255\ndef parse(path):\n    return tf.numpy_function(read, [path], tf.float32)\n"
 FILES = "import cv2\n" + READ + MODEL + "ds = tf.data.Dataset.from_tensor_slices(names()).map(parse).batch(8)\nmodel.fit(ds, epochs=9)\n"
@@ -465,7 +465,8 @@ COUNTED = "class Steps({}):\n    def __init__(self):\n        self.steps = {}\n 
         ("KC212", TOWERS.format("tfrs.Model", "compute_loss", "self.towers['a'](x)"), [9]),
         ("KC212", TOWERS.format("tfrs.Model", "prepare", "self.users(x)"), []),
         ("KC212", TOWERS.format("tfrs.Model", "compute_loss", "self.last(x)"), []),
-        ("KC120", BYTES + MODEL + "model.fit(ds)\n", [6]),
+        ("KC120", BYTES + MODEL + "model.fit(ds)\n", [7]),
+        ("KC120", BYTES.replace("96, 96", "side, side") + MODEL + "model.fit(ds)\n", []),
         ("KC120", BYTES + MODEL + "for x in ds:\n    model.train_on_batch(x - 100.0, x)\n", []),
         ("KC120", BYTES + "# Trains a GAN.\n" + MODEL + "model.fit(ds)\n", []),
         ("KC602", EPOCHS.format(""), [18]),

@@ -48,7 +48,7 @@ _GRAPH_CODE = re.compile(
     r"\bsess(?:ion)?\.run\(|\b_make_predict_function\(|with tf\.(?:compat\.v1\.)?Session|tensorflow\.contrib\b|"
     r"\btf\.(?:compat\.v1\.)?(?:placeholder|estimator|contrib|truncated_normal|get_variable|get_collection|add_to_collection|"
     r"trainable_variables|global_variables|global_variables_initializer)\b|"
-    r"\b(?:(?:Singular)?Monitored(?:Training)?Session|SessionRunHook|import_meta_graph|reset_default_graph|feed_dict\s*=)"
+    r"\b(?:(?:Singular)?Monitored(?:Training)?Session|SessionRunHook|import_meta_graph|feed_dict\s*=)"
 )
 # A function that loads or runs a saved graph, beside which others run Keras.
 _FUNCTION = re.compile(r"^def .*?(?=^[^\s)#]|\Z)", re.M | re.S)
@@ -224,9 +224,11 @@ class Module:
     @cached_property
     def _builds_graph(self) -> bool:
         """Whether placeholders, collections or the runs of a session stand in its own text, but for the messages in it."""
-        # Tensors of a graph have no values to give; an estimator has a graph beside what runs eagerly.
-        if "GradientTape" in self.text or ".numpy()" in self.text and "estimator" not in self.text or _GRAPH_CODE.search(self.text) is None:
+        if "GradientTape" in self.text:
             return False
+        # Who asks tensors for their values only resets what is not there.
+        if ".numpy()" not in self.text and "reset_default_graph" in self.text:
+            return True
         return _GRAPH_CODE.search(_STRING.sub(lambda match: match[1] or "''", self._beside_saved_graphs)) is not None
 
     @cached_property

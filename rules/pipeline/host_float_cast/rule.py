@@ -28,7 +28,7 @@ class HostFloatCast(Rule):
     - Something after the cast needs floats, as resizing and changes of colour do, or is not known.
     - The image is resized before: that has made it floats already.
     - Loops and steps of the program's own, which may need floats, and GANs, whose discriminator also gets what the generator makes.
-    - Images of fewer than 64 x 64 pixels, as far as a literal says: they are little to copy.
+    - Images of fewer than 64 x 64 pixels, which are little to copy, and of a size that no literal tells.
     - The dataset feeds only validation, evaluation or inspection; TPUs, which take no bytes.
 
     ## Use instead
@@ -68,7 +68,7 @@ class HostFloatCast(Rule):
         looped = {sink.stage.identity for sink, role in module.pipelines.sinks if role == "train" and sink.loop is not None}
         for op in module.pipelines.operations("map"):
             cast = op.facts.widening if op.feeds_training else None
-            if cast is None or (op.facts.pixels or _SMALL) < _SMALL:
+            if cast is None or (op.facts.pixels or 0) < _SMALL:
                 continue
             behind = [stage for inner in op.stages for stage in module.pipelines.downstream(inner)]
             if looped & {stage.identity for stage in (*op.stages, *behind)}:
