@@ -1159,6 +1159,16 @@ def test_predictions_of_old_keras(tmp_path, turn, said):
     assert [finding["severity"] for finding in json.loads(result.out)["findings"]] == ["info"] * said
 
 
+@pytest.mark.parametrize(("loss", "told"), [("np.square(y)", "write np.square with operations of TensorFlow, and decorate it"), ("tf.square(y)", "; decorate it")])
+def test_what_a_step_computes_by_numpy_is_to_be_rewritten(tmp_path, loss, told):
+    step = STEPS.replace("tf.reduce_sum(model(x))", "total(model(x))")
+    (tmp_path / "train.py").write_text(HEAD + f"def total(y):\n    return tf.reduce_sum({loss})\n" + OPTIMIZED + step + "for x in load():\n    step(x)\n")
+    result = kerascheck("--isolated", "--select", "KC401", "--output-format", "json", "--exit-zero", str(tmp_path / "train.py"))
+    (finding,) = json.loads(result.out)["findings"]
+    assert told in finding["message"]
+    assert (finding["fix"] is None) is ("np." in loss)
+
+
 @pytest.mark.parametrize(("second", "told"), [("keras.optimizers.Adam()", "for each optimizer"), ("one", "decorate it")])
 def test_a_step_that_is_handed_several_optimizers(tmp_path, second, told):
     setup = f"one = keras.optimizers.SGD()\nother = {second}\n" + STEPS.replace("(x):", "(x, optimizer):", 1)

@@ -18,7 +18,7 @@ from kerascheck.semantics.loops import SHORT_LOOP, turns
 from kerascheck.semantics.places import receiver_text
 from kerascheck.semantics.repetition import is_conditional, is_inside
 from kerascheck.semantics.traced import is_captured
-from kerascheck.semantics.values import Call, Function, Instance, Made, Method, Scope, Value, flat, options_of
+from kerascheck.semantics.values import Call, Function, Instance, Made, Method, Scope, Value, flat, holds_tensor, options_of
 
 if TYPE_CHECKING:
     from kerascheck.semantics.module import Module
@@ -55,6 +55,7 @@ class EagerStep:
         may_be_meant: whether something speaks for how it is: its name does; no optimizer updates the weights, but ``variable.assign_sub(rate * gradient)``; what goes into a model
             is changed, and not its weights; each turn gives the optimizer a number that a trace would keep; a library that cannot be seen calls the model; or the same lines stand in a tf.function of the file, too.
         makes: what its function, or turn of its loop, makes anew each time although it has variables, which a tf.function may not: "tf.Variable", "The layer Dense", ...
+        computes_outside: a function of NumPy that a function or layer under its tape gives tensors: "np.unique", ...
     """
 
     module: Module
@@ -68,6 +69,7 @@ class EagerStep:
     takes_optimizers: bool
     may_be_meant: bool
     makes: str | None
+    computes_outside: str | None
 
 
 def eager_steps(module: Module) -> Iterator[EagerStep]:
@@ -138,7 +140,7 @@ def eager_steps(module: Module) -> Iterator[EagerStep]:
             makes = _makes_state(module, region)
             meant = call.attribute == "assign_sub" or _is_named_eager(frame) or _sets_hyper(module, loop) or _moves_inputs(module, tape, call) or _is_run_by_others(module, tape, call) or _is_shown_compiled(module, tape.call)
             several = is_function and _optimizers(updates, call) > 1
-            yield EagerStep(written, node, is_function, call, loop, turns(call.scope), needs_python, _calls_compiled(module, tape, call), several, meant, makes)
+            yield EagerStep(written, node, is_function, call, loop, turns(call.scope), needs_python, _calls_compiled(module, tape, call), several, meant, makes, _computed_outside(module, tape, call))
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,6 +271,21 @@ def _is_run_by_others(module: Module, tape: Tape, update: Call) -> bool:
         and not call.name.startswith((*library.TENSOR_LIBRARIES, "builtins.", "functools."))
         and any(isinstance(option, (Function, Method, Instance)) for value in call.arguments.values() for option in options_of(value))
         for call in module.run.calls
+    )
+
+
+def _computed_outside(module: Module, tape: Tape, update: Call) -> str | None:
+    """What a function or layer that is called under a tape computes from tensors by NumPy, which a graph cannot, as ``np.unique(ids)`` in a model's ``call``."""
+    return next(
+        (
+            call.name.replace("numpy.", "np.", 1)
+            for call in module.run.calls
+            if tape.call.order < call.order < update.order
+            and (call.name or "").startswith("numpy.")
+            and call.scope.frame not in (tape.frame, tape.call.scope.frame, update.scope.frame)
+            and any(map(holds_tensor, call.arguments.values()))
+        ),
+        None,
     )
 
 

@@ -11,6 +11,7 @@ from kerascheck.semantics.traced import asks_for_mode
 
 # Counted by literals, these are toys: 1,000 steps of a linear model take 3.9 s eagerly and 0.3 s compiled.
 _A_FEW_SECONDS = 1000
+_DECORATE = "decorate it with @tf.function"
 _DECORATOR = re.compile(r"#\s*@\s*(?:tf\.)?function\b")
 
 
@@ -76,7 +77,7 @@ class EagerTrainStep(Rule):
     `.numpy()` change their meaning or fail. Look for such things before the fix is applied. For a step
     that is written into a loop there is a message but no fix, and none for one that makes a `tf.Variable` or a layer with weights
     each time: `tf.function` raises a ValueError for that, as it does where the step is handed a second optimizer, whose variables
-    are not there yet (tried with TensorFlow 2.21). For a body of tensor operations the
+    are not there yet (tried with TensorFlow 2.21). None either where a layer or loss gives tensors to NumPy, which raises while it is traced. For a body of tensor operations the
     numbers stay the same up to rounding; random draws may come in another order.
 
     ## Precision
@@ -110,20 +111,9 @@ class EagerTrainStep(Rule):
 
     def check(self, module):
         for step in eager_steps(module):
-            makes = step.makes and (f"its {step.makes}" if step.makes.startswith("tf.") else step.makes[0].lower() + step.makes[1:])
             yield self.finding(
                 step,
-                f"This training step runs eagerly, operation by operation; make {makes} once, outside of it, and decorate it with @tf.function."
-                if makes and step.is_function
-                else f"This loop trains eagerly, operation by operation; make {makes} once, outside of it, and move the step into a function decorated with @tf.function."
-                if makes
-                else "This training step runs eagerly, operation by operation; make a tf.function of it for each optimizer."
-                if step.takes_optimizers
-                else "This training step runs eagerly, operation by operation; decorate it with @tf.function."
-                if step.is_function and not step.needs_python
-                else "This training step runs eagerly, operation by operation; move what its tape records into a function decorated with @tf.function."
-                if step.is_function
-                else "This loop trains eagerly, operation by operation; move the step into a function decorated with @tf.function.",
+                f"{'This training step runs' if step.is_function else 'This loop trains'} eagerly, operation by operation; {_remedy(step)}.",
                 because=(
                     "A part of it is a tf.function, but Python dispatches the rest, with the gradients and the weight update, one by one."
                     if step.is_compiled_in_part
@@ -132,9 +122,26 @@ class EagerTrainStep(Rule):
                 + (f" In {step.turns:.0f} steps that is about what tracing takes." if step.turns <= SHORT_LOOP else ""),
                 # Whoever has a mode for it, or says why it is not compiled, knows that it is slow.
                 severity=Severity.INFO if step.turns <= _A_FEW_SECONDS or module.program.runs_functions_eagerly or step.may_be_meant or step.is_compiled_in_part or asks_for_mode(step.update.scope) or _was_compiled(step) else Severity.WARNING,
-                fix=compile_step(step.module, step.node) if step.is_function and not step.needs_python and not makes and not step.takes_optimizers else None,
+                fix=compile_step(step.module, step.node) if _remedy(step) == _DECORATE else None,
                 related=((step.update, "the weights are updated here"), (step.loop, "in this loop")),
             )
+
+
+def _remedy(step):
+    """What to write instead, in the imperative."""
+    compiled = (
+        "move the step into a function decorated with @tf.function"
+        if not step.is_function
+        else "make a tf.function of it for each optimizer"
+        if step.takes_optimizers
+        else "move what its tape records into a function decorated with @tf.function"
+        if step.needs_python
+        else _DECORATE
+    )
+    if step.makes:
+        made = f"its {step.makes}" if step.makes.startswith("tf.") else step.makes[0].lower() + step.makes[1:]
+        return f"make {made} once, outside of it, and {compiled}"
+    return f"write {step.computes_outside} with operations of TensorFlow, and {compiled}" if step.computes_outside else compiled
 
 
 def _was_compiled(step):
