@@ -26,6 +26,8 @@ MIRRORED = (
     + "optimizer = keras.optimizers.SGD()\ndef step(x):\n    with tf.GradientTape() as tape:\n        loss = tf.reduce_sum(model(x))\n"
     "    optimizer.apply_gradients(zip(tape.gradient(loss, model.weights), model.weights))\ndist = strategy.experimental_distribute_dataset(ds)\n{}"
 )
+HOSTED = "import cv2\nclass Net(keras.Model):\n    def call(self, x):\n        return tf.numpy_function(lambda x: {}, [x], tf.float32)\n"
+FITTED = "net = Net()\nnet.compile('adam', 'mse')\nnet.fit(load())\n"
 BYTES = "def read(png):\n    image = tf.reshape(tf.io.decode_png(png), [96, 96, 1])\n    return tf.cast(image, tf.float32) / 255\nds = tf.data.Dataset.from_tensor_slices(load()).map(read).batch(8)\n"
 PARSED = "ds = tf.data.TFRecordDataset('a').map(parse).map({}).batch(8)\nmodel.fit(ds, epochs=3)\n"
 READ = "def read(path):\n    image = {}\n    return image / 255\ndef parse(path):\n    return tf.numpy_function(read, [path], tf.float32)\n"
@@ -973,6 +975,11 @@ def test_a_thousand_eager_steps_take_seconds_and_a_hundred_as_long_as_tracing(tm
     ("rule", "code", "severity"),
     [
         # What takes the place of a compiled step is not there to be compared with it.
+        # Who uses the layer may call it eagerly; and OpenCV finds what TensorFlow does not.
+        ("KC203", HOSTED.format("np.sort(x)"), "info"),
+        ("KC203", HOSTED.format("np.sort(x)") + FITTED, "warning"),
+        ("KC203", HOSTED.format("cv2.findContours(x)") + FITTED, "info"),
+        ("KC203", HOSTED.format("cv2.resize(x)") + FITTED, "warning"),
         ("KC401", OPTIMIZED + "@tf.function\n" + STEPS + STEPS + "for x in load():\n    step(x)\n", "warning"),
         # What is counted by a comprehension, and what TensorFlow cannot count.
         ("KC122", COUNTING.format("len([_ for _ in ds])"), "warning"),

@@ -2,10 +2,14 @@ from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.functions import display
 from kerascheck.semantics.library import PY_FUNCTIONS
-from kerascheck.semantics.traced import traced_calls, trains_in
+from kerascheck.semantics.traced import is_seen_compiled, traced_calls, trains_in
 from kerascheck.semantics.values import Group
 
-_ALGORITHMS = ("scipy.optimize.", "scipy.sparse.", "scipy.spatial.", "scipy.ndimage.")
+_ALGORITHMS = (
+    *("scipy.optimize.", "scipy.sparse.", "scipy.spatial.", "scipy.ndimage.", "skimage.measure.", "skimage.segmentation."),
+    *("cv2.connectedComponents", "cv2.drawContours", "cv2.findContours"),
+)
+_LIBRARIES = {"scipy": "SciPy", "skimage": "scikit-image", "cv2": "OpenCV"}
 
 
 class PyFunctionInCall(Rule):
@@ -15,7 +19,8 @@ class PyFunctionInCall(Rule):
 
     Reports `tf.py_function`, `tf.numpy_function` and `tf.compat.v1.py_func` in `call`, `train_step`, losses and `Lambda`
     bodies, and in functions under `tf.function` that train with a tape. As an info where the function calls an algorithm
-    of SciPy, such as an assignment of predictions to targets, of which TensorFlow has none.
+    of SciPy, scikit-image or OpenCV, such as an assignment of predictions to targets or the search for contours, of which TensorFlow has none;
+    and in a module that trains nothing, unless `tf.function` or a `train_step` is around it: who uses its layers may call them eagerly.
 
     ## Why it costs
 
@@ -73,10 +78,11 @@ class PyFunctionInCall(Rule):
                 continue
             if call.name in PY_FUNCTIONS and (how in ("call", "train_step", "loss", "Lambda") or how == "tf.function" and trains_in(module, call.scope)):
                 own = [other.name or "" for other in module.run.calls if any(frame.traced == "py_function" and frame.node is call.node for frame in other.scope.frames())]
-                if any(name.startswith(_ALGORITHMS) for name in own):
+                algorithm = next((name for name in own if name.startswith(_ALGORITHMS)), None)
+                if algorithm is not None:
                     yield self.finding(
                         call,
-                        f"{display(call.name)} leaves the compiled step for SciPy in every step, for which TensorFlow has nothing of its own; keep what goes through it small.",
+                        f"{display(call.name)} leaves the compiled step for {_LIBRARIES[algorithm.partition('.')[0]]} in every step, for which TensorFlow has nothing of its own; keep what goes through it small.",
                         because="Its tensors go to the host and back, Python's lock is held meanwhile, and XLA compiles no model that holds it.",
                         severity=Severity.INFO,
                     )
@@ -85,4 +91,5 @@ class PyFunctionInCall(Rule):
                     call,
                     f"{display(call.name)} leaves the compiled step for Python in every step; write it with tensor operations, or do it in the input pipeline.",
                     because="Its tensors go to the host and back, Python's lock is held meanwhile, and XLA compiles no model that holds it.",
+                    severity=None if is_seen_compiled(module, how) else Severity.INFO,
                 )
