@@ -8,7 +8,7 @@ from kerascheck.semantics.loops import varies
 from kerascheck.semantics.places import Place, in_session
 from kerascheck.semantics.values import Call, Group, Scope, options_of
 
-_A_FEW = 10
+_A_FEW = 5
 _CLEARS = frozenset({"keras.utils.clear_session", "gc.collect"})
 
 
@@ -18,7 +18,7 @@ class ModelInLoop(Rule):
     ## What it does
 
     Reports the construction of a model, or the call of the function that builds it, in a `for` or `while` of
-    more than 10 turns that also trains it with `fit` or `train_on_batch`. An info: often there is a good reason.
+    more than 5 turns that also trains it with `fit` or `train_on_batch`. An info: often there is a good reason.
 
     ## Why it costs
 
@@ -35,7 +35,7 @@ class ModelInLoop(Rule):
 
     ## When it stays silent
 
-    - Loops of at most 10 turns, among them those that end in a `break`, also in the branch that makes the model, and loops over what cannot be counted, such as the
+    - Loops of at most 5 turns, among them those that end in a `break`, also in the branch that makes the model, and loops over what cannot be counted, such as the
       folds of a splitter or a list of settings from elsewhere.
     - Models that are kept, in a list or a dictionary: an ensemble.
     - A process for each turn, by `multiprocessing`.
