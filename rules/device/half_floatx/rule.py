@@ -60,11 +60,8 @@ class HalfFloatx(Rule):
 
     Read on real code: 12 findings in 14,000 public files, all "float64" and all in one collection of agents for games, of which three were labelled as faults before
     this rule knew them. No file asks for "float16"; slow.py has that.
-    Of a sample in 6,930 further files: 6 arguable.
-    Of a sample in 6,420 further files: 1 arguable.
-    Of samples in 8,920 further files: 1 right, 1 arguable, 3 wrong, before what was wrong for a general reason was silenced.
-    Of samples in 4,075 files more: 1 right.
-    Of samples in 2,915 files more: 1 arguable.
+    Of 14 findings in samples from 66,616 public files, when they were first read: 2 right, 9 arguable, 3 wrong. What was wrong for a
+    general reason is silent since: of the 7 that can be run again, those that are still reported are 2 right, 2 arguable, 3 wrong.
 
     ## References
 

@@ -74,20 +74,8 @@ class MissingMixedPrecision(Rule):
 
     ## Precision
 
-    Read on real code: of a sample of findings in 6,100 public files 12 right, 4 arguable, 6 wrong; of a later one in 5,300 other
-    files 3 right, 1 wrong. What was wrong for a general reason became one of the silences above.
-    Of a sample in 3,700 further files: 4 right, 3 arguable, 2 wrong, before what was wrong for a general reason was silenced.
-    Of a sample in 9,800 files more: 8 right, 5 arguable, 3 wrong, before what was wrong for a general reason was silenced.
-    Of a sample in 6,900 files more: 4 right, 2 arguable, 2 wrong, before what was wrong for a general reason was silenced.
-    Of a sample in 6,930 further files: 3 right, 4 arguable, 1 wrong, before what was wrong for a general reason was silenced.
-    Of a sample in 6,420 further files: 5 right, 3 arguable.
-    Of samples in 8,920 further files: 15 right, 5 arguable, 4 wrong, before what was wrong for a general reason was silenced.
-    Of samples in 6,392 files more: 7 right, 7 arguable, 4 wrong, before what was wrong for a general reason was silenced.
-    Of samples in 5,836 files more: 12 right, 11 arguable, 7 wrong, before what was wrong for a general reason was silenced.
-    Of samples in 4,075 files more: 16 right, 8 arguable, 12 wrong, before what was wrong for a general reason was silenced.
-    Of samples in 2,882 files more: 12 right, 8 arguable, 4 wrong, before what was wrong for a general reason was silenced.
-    Of samples in 506 files more: 2 arguable, 4 wrong, before what was wrong for a general reason was silenced.
-    Of samples in 2,915 files more: 10 right, 6 arguable, 8 wrong, before what was wrong for a general reason was silenced.
+    Of 249 findings in samples from 78,016 public files, when they were first read: 117 right, 71 arguable, 61 wrong. What was wrong for a
+    general reason is silent since: of the 174 that can be run again, those that are still reported are 48 right, 20 arguable, 10 wrong.
 
     ## References
 

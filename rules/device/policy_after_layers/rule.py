@@ -57,10 +57,8 @@ class PolicyAfterLayers(Rule):
 
     ## Precision
 
-    Read on real code: of a sample of findings in 6,100 public files 1 wrong. What was wrong for a general reason became one of
-    the silences above.
-    Of samples in 2,882 files more: 1 right, 2 wrong, before what was wrong for a general reason was silenced.
-    Of samples in 506 files more: 1 right.
+    Of 5 findings in samples from 78,016 public files, when they were first read: 2 right, 3 wrong. What was wrong for a general reason is
+    silent since: of the 4 that can be run again, those that are still reported are 2 right.
 
     ## References
 

@@ -64,18 +64,8 @@ class RemovedApi(Rule):
     were read by their lines, in notebooks partly by the import only. 42 are right, as the name is gone, though 8 of them stand in examples
     for TensorFlow 1 or in branches for it; 2, in one file, were wrong: `is_v2_0()` chooses there between the old and the new. Such tests are
     seen since, and 134 findings are left. Of the 92 infos 23 were drawn and read: 22 right, and one arguable, in a project for TensorFlow 1.
-    Of a sample in 3,700 further files: 11 right, 3 wrong, before what was wrong for a general reason was silenced.
-    Of a sample in 9,800 files more: 49 right, 2 arguable, 3 wrong, before what was wrong for a general reason was silenced.
-    Of a sample in 6,900 files more: 23 right, 3 arguable, 4 wrong, before what was wrong for a general reason was silenced.
-    Of a sample in 6,930 further files: 21 right, 5 arguable.
-    Of a sample in 6,420 further files: 22 right, 2 arguable, 2 wrong, before what was wrong for a general reason was silenced.
-    Of samples in 8,920 further files: 31 right, 1 arguable.
-    Of samples in 6,392 files more: 17 right, 1 arguable.
-    Of samples in 5,836 files more: 29 right, 1 wrong, before what was wrong for a general reason was silenced.
-    Of samples in 4,075 files more: 27 right, 4 arguable, 1 wrong, before what was wrong for a general reason was silenced.
-    Of samples in 2,882 files more: 22 right, 2 wrong, before what was wrong for a general reason was silenced.
-    Of samples in 506 files more: 6 right.
-    Of samples in 2,915 files more: 20 right, 3 arguable, 1 wrong, before what was wrong for a general reason was silenced.
+    Of 328 findings in samples from 66,616 public files, when they were first read: 289 right, 22 arguable, 17 wrong. What was wrong for a
+    general reason is silent since: of the 178 that can be run again, those that are still reported are 161 right, 9 arguable, 3 wrong.
 
     ## References
 

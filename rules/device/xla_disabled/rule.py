@@ -54,7 +54,7 @@ class XlaDisabled(Rule):
 
     Read on real code: no finding in 7,500 public files; the 20 places that say `jit_compile=False` belong to Keras itself, its tests and
     classes that override `compile`. The ways to write it are in slow.py.
-    Of a sample in 6,420 further files: 3 wrong, before what was wrong for a general reason was silenced.
+    Of 3 findings in samples from 66,616 public files, when they were first read: 3 wrong.
 
     ## References
 

@@ -62,13 +62,8 @@ class BuildOutsideScope(Rule):
 
     In 155 public files that mention strategies there was nothing to report: all that fit a model under one build it in the
     scope. What it finds is tested with scripts of our own, run on two logical devices.
-    Of a sample in 9,800 files more: 1 right, 1 wrong, before what was wrong for a general reason was silenced.
-    Of a sample in 6,930 further files: 1 right.
-    Of a sample in 6,420 further files: 3 wrong, before what was wrong for a general reason was silenced.
-    Of samples in 8,920 further files: 1 right.
-    Of samples in 6,392 files more: 2 right, 1 arguable.
-    Of samples in 5,836 files more: 1 right.
-    Of samples in 2,882 files more: 1 arguable.
+    Of 12 findings in samples from 66,616 public files, when they were first read: 6 right, 2 arguable, 4 wrong. What was wrong for a
+    general reason is silent since: of the 6 that can be run again, those that are still reported are 4 right, 1 arguable.
 
     ## References
 

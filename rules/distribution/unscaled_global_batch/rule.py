@@ -46,13 +46,8 @@ class UnscaledGlobalBatch(Rule):
 
     Read on real code: 7 findings in 190 public files that make such strategies. 4 right; 1 arguable, whose comment speaks of replicas; 2 wrong,
     toys of a handful of examples. The last two kinds are silent since.
-    Of a sample in 9,800 files more: 2 right.
-    Of a sample in 6,900 files more: 2 right, 3 arguable.
-    Of samples in 8,920 further files: 3 right, 1 arguable.
-    Of samples in 6,392 files more: 3 right, 2 arguable.
-    Of samples in 5,836 files more: 5 right.
-    Of samples in 4,075 files more: 1 arguable.
-    Of samples in 2,882 files more: 1 right, 2 arguable, 1 wrong, before what was wrong for a general reason was silenced.
+    Of 27 findings in samples from 66,616 public files, when they were first read: 16 right, 9 arguable, 2 wrong. What was wrong for a
+    general reason is silent since: of the 20 that can be run again, those that are still reported are 12 right, 6 arguable, 1 wrong.
 
     ## References
 

@@ -74,16 +74,8 @@ class HostSyncInCall(Rule):
 
     Read on real code: 1 finding in 1,442 public files that hold compiled code, in a test that was written
     to fail; 5 others of the first run, on parameters and NumPy arrays, led to the silences above.
-    Of a sample in 9,800 files more: 5 right, 5 wrong, before what was wrong for a general reason was silenced.
-    Of a sample in 6,900 files more: 6 right, 1 arguable, 3 wrong, before what was wrong for a general reason was silenced.
-    Of a sample in 6,930 further files: 1 right.
-    Of a sample in 6,420 further files: 1 arguable, 6 wrong, before what was wrong for a general reason was silenced.
-    Of samples in 8,920 further files: 3 right, 3 wrong, before what was wrong for a general reason was silenced.
-    Of samples in 6,392 files more: 2 wrong, before what was wrong for a general reason was silenced.
-    Of samples in 5,836 files more: 2 right, 1 wrong, before what was wrong for a general reason was silenced.
-    Of samples in 4,075 files more: 4 right, 3 wrong, before what was wrong for a general reason was silenced.
-    Of samples in 2,882 files more: 1 arguable, 1 wrong, before what was wrong for a general reason was silenced.
-    Of samples in 506 files more: 2 wrong, before what was wrong for a general reason was silenced.
+    Of 51 findings in samples from 66,616 public files, when they were first read: 22 right, 3 arguable, 26 wrong. What was wrong for a
+    general reason is silent since: of the 23 that can be run again, those that are still reported are 10 right, 1 arguable, 5 wrong.
 
     ## References
 

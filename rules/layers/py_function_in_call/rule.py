@@ -53,12 +53,8 @@ class PyFunctionInCall(Rule):
 
     No finding in 1,442 public files with compiled code: the 25 uses that they hold are in metrics, evaluation
     and input pipelines.
-    Of a sample in 9,800 files more: 1 arguable, 2 wrong, before what was wrong for a general reason was silenced.
-    Of a sample in 6,900 files more: 6 right.
-    Of a sample in 6,420 further files: 1 right, 1 arguable, 1 wrong, before what was wrong for a general reason was silenced.
-    Of samples in 8,920 further files: 2 right, 1 arguable.
-    Of samples in 6,392 files more: 1 wrong, before what was wrong for a general reason was silenced.
-    Of samples in 4,075 files more: 2 right, 2 arguable.
+    Of 22 findings in samples from 66,616 public files, when they were first read: 11 right, 5 arguable, 6 wrong. What was wrong for a
+    general reason is silent since: of the 10 that can be run again, those that are still reported are 4 right, 3 arguable, 3 wrong.
 
     ## References
 

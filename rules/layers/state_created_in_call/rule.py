@@ -49,15 +49,8 @@ class StateCreatedInCall(Rule):
     Read on real code: all 5 findings in 1,442 public files with compiled code: 4 right (three of them one mistake in one layer),
     1 in a guide that shows the error on purpose.
     They were counted before modules that define layers and train nothing were left to the scripts that import them.
-    Of a sample in 9,800 files more: 5 right, 5 arguable, 4 wrong, before what was wrong for a general reason was silenced.
-    Of a sample in 6,900 files more: 1 arguable.
-    Of a sample in 6,930 further files: 1 arguable, 2 wrong, before what was wrong for a general reason was silenced.
-    Of a sample in 6,420 further files: 1 right, 3 arguable, 1 wrong, before what was wrong for a general reason was silenced.
-    Of samples in 8,920 further files: 5 right, 6 arguable, 3 wrong, before what was wrong for a general reason was silenced.
-    Of samples in 5,836 files more: 6 arguable, 2 wrong, before what was wrong for a general reason was silenced.
-    Of samples in 4,075 files more: 5 right.
-    Of samples in 2,882 files more: 1 right, 3 wrong, before what was wrong for a general reason was silenced.
-    Of samples in 2,915 files more: 2 right, 2 wrong, before what was wrong for a general reason was silenced.
+    Of 60 findings in samples from 66,616 public files, when they were first read: 20 right, 22 arguable, 18 wrong. What was wrong for a
+    general reason is silent since: of the 37 that can be run again, those that are still reported are 14 right, 9 arguable, 3 wrong.
 
     ## References
 

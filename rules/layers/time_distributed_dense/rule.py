@@ -71,18 +71,8 @@ class TimeDistributedDense(Rule):
 
     Read on real code: the only finding in 9,000 public files is right. Seven other wrapped layers are in a project that
     requires a TensorFlow with Keras 2.
-    Of a sample in 3,700 further files: 3 right, 2 wrong, before what was wrong for a general reason was silenced.
-    Of a sample in 9,800 files more: 6 right, 2 arguable.
-    Of a sample in 6,900 files more: 18 right, 3 arguable, 1 wrong, before what was wrong for a general reason was silenced.
-    Of a sample in 6,930 further files: 10 right, 4 arguable, 3 wrong, before what was wrong for a general reason was silenced.
-    Of a sample in 6,420 further files: 10 right, 5 arguable, 1 wrong, before what was wrong for a general reason was silenced.
-    Of samples in 8,920 further files: 13 right, 5 arguable, 2 wrong, before what was wrong for a general reason was silenced.
-    Of samples in 6,392 files more: 8 right, 3 arguable, 2 wrong, before what was wrong for a general reason was silenced.
-    Of samples in 5,836 files more: 14 right, 5 arguable, 2 wrong, before what was wrong for a general reason was silenced.
-    Of samples in 4,075 files more: 21 right, 3 arguable, 2 wrong, before what was wrong for a general reason was silenced.
-    Of samples in 2,882 files more: 16 right, 3 arguable, 2 wrong, before what was wrong for a general reason was silenced.
-    Of samples in 506 files more: 3 right, 1 arguable, 2 wrong, before what was wrong for a general reason was silenced.
-    Of samples in 2,915 files more: 19 right, 1 wrong, before what was wrong for a general reason was silenced.
+    Of 200 findings in samples from 66,616 public files, when they were first read: 143 right, 36 arguable, 21 wrong. What was wrong for a
+    general reason is silent since: of the 132 that can be run again, those that are still reported are 94 right, 19 arguable, 12 wrong.
 
     ## References
 

@@ -47,15 +47,8 @@ class UnsynchronizedTiming(Rule):
 
     Read on real code: 27 findings in 9,000 public files, 26 of them in the benchmarks of one project; about 5 read with their context, the others
     by their lines only; none judged wrong.
-    Of a sample in 6,900 files more: 3 right, 3 arguable.
-    Of a sample in 6,930 further files: 3 right, 1 arguable.
-    Of a sample in 6,420 further files: 4 right, 4 arguable.
-    Of samples in 8,920 further files: 3 right, 1 arguable.
-    Of samples in 6,392 files more: 5 right, 2 arguable.
-    Of samples in 5,836 files more: 10 right, 2 wrong, before what was wrong for a general reason was silenced.
-    Of samples in 4,075 files more: 5 right, 1 arguable, 1 wrong, before what was wrong for a general reason was silenced.
-    Of samples in 2,882 files more: 1 right, 2 arguable, 2 wrong, before what was wrong for a general reason was silenced.
-    Of samples in 2,915 files more: 1 right, 1 wrong, before what was wrong for a general reason was silenced.
+    Of 59 findings in samples from 66,616 public files, when they were first read: 38 right, 14 arguable, 7 wrong. What was wrong for a
+    general reason is silent since: of the 41 that can be run again, those that are still reported are 27 right, 6 arguable.
 
     ## References
 

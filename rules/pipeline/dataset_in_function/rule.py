@@ -47,8 +47,7 @@ class DatasetInFunction(Rule):
     ## Precision
 
     No finding in 1,442 public files with compiled code.
-    Of a sample in 9,800 files more: 2 right.
-    Of samples in 6,392 files more: 1 right.
+    Of 3 findings in samples from 66,616 public files, when they were first read: 3 right.
 
     ## References
 

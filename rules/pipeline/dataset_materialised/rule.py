@@ -54,12 +54,8 @@ class DatasetMaterialised(Rule):
 
     21 findings in 8,900 public files, all infos in two notebooks of a course
     that counts the elements of splits; a few were opened, none judged wrong.
-    Of a sample in 6,900 files more: 3 right.
-    Of a sample in 6,420 further files: 1 right.
-    Of samples in 8,920 further files: 1 right.
-    Of samples in 6,392 files more: 1 right.
-    Of samples in 5,836 files more: 3 arguable.
-    Of samples in 2,882 files more: 2 right.
+    Of 14 findings in samples from 66,616 public files, when they were first read: 10 right, 3 arguable, 1 wrong. What was wrong for a
+    general reason is silent since: of the 10 that can be run again, those that are still reported are 6 right, 3 arguable.
 
     ## References
 

@@ -68,13 +68,8 @@ class FixedParallelism(Rule):
     Nothing was found in 215 public files that set `num_parallel_calls`: most say AUTOTUNE or 4, and the
     larger numbers stand in pipelines for evaluation, or divide the count of cores. The script of this
     rule holds it in five forms.
-    Of a sample in 6,900 files more: 4 right, 4 arguable.
-    Of a sample in 6,930 further files: 1 arguable, 1 wrong, before what was wrong for a general reason was silenced.
-    Of a sample in 6,420 further files: 1 right, 2 wrong, before what was wrong for a general reason was silenced.
-    Of samples in 8,920 further files: 1 arguable.
-    Of samples in 6,392 files more: 1 right.
-    Of samples in 4,075 files more: 1 wrong, before what was wrong for a general reason was silenced.
-    Of samples in 2,915 files more: 1 arguable.
+    Of 17 findings in samples from 66,616 public files, when they were first read: 6 right, 7 arguable, 4 wrong. What was wrong for a
+    general reason is silent since: of the 4 that can be run again, those that are still reported are 1 right, 2 arguable, 1 wrong.
 
     ## References
 

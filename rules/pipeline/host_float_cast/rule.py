@@ -43,11 +43,8 @@ class HostFloatCast(Rule):
 
     Read on real code: no finding in 221 public files that decode images. They resize after or before the cast, or use TPUs; slow.py and
     quiet.py hold variants.
-    Of a sample in 6,900 files more: 2 right.
-    Of a sample in 6,420 further files: 1 right.
-    Of samples in 8,920 further files: 1 wrong, before what was wrong for a general reason was silenced.
-    Of samples in 6,392 files more: 1 wrong, before what was wrong for a general reason was silenced.
-    Of samples in 5,836 files more: 2 wrong, before what was wrong for a general reason was silenced.
+    Of 8 findings in samples from 66,616 public files, when they were first read: 3 right, 5 wrong. What was wrong for a general reason is
+    silent since: of the 5 that can be run again, those that are still reported are none.
 
     ## References
 

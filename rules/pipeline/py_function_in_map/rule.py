@@ -64,19 +64,8 @@ class PyFunctionInMap(Rule):
 
     ## Precision
 
-    Read on real code: of a sample of findings in 6,100 public files 1 right; of a later one in 5,300 other files 4 right, 1
-    arguable.
-    Of a sample in 9,800 files more: 12 right, 1 arguable, 1 wrong, before what was wrong for a general reason was silenced.
-    Of a sample in 6,900 files more: 9 right, 2 arguable, 1 wrong, before what was wrong for a general reason was silenced.
-    Of a sample in 6,930 further files: 3 arguable.
-    Of a sample in 6,420 further files: 3 right, 4 arguable, 1 wrong, before what was wrong for a general reason was silenced.
-    Of samples in 8,920 further files: 10 right, 2 arguable, 4 wrong, before what was wrong for a general reason was silenced.
-    Of samples in 6,392 files more: 1 right, 2 arguable.
-    Of samples in 5,836 files more: 11 right, 7 arguable, 2 wrong, before what was wrong for a general reason was silenced.
-    Of samples in 4,075 files more: 6 right, 2 arguable, 2 wrong, before what was wrong for a general reason was silenced.
-    Of samples in 2,882 files more: 5 right, 5 arguable.
-    Of samples in 506 files more: 2 right.
-    Of samples in 2,915 files more: 4 right.
+    Of 113 findings in samples from 78,016 public files, when they were first read: 71 right, 31 arguable, 11 wrong. What was wrong for a
+    general reason is silent since: of the 71 that can be run again, those that are still reported are 42 right, 21 arguable, 2 wrong.
 
     ## References
 

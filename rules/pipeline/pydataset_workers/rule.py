@@ -61,14 +61,8 @@ class PyDatasetWorkers(Rule):
 
     Read on real code: no finding in 8,900 public files. Of the nine classes found there, those
     whose training is in sight set their workers or are run by a queue of their own.
-    Of a sample in 9,800 files more: 1 arguable, 1 wrong, before what was wrong for a general reason was silenced.
-    Of a sample in 6,420 further files: 1 right, 1 arguable.
-    Of samples in 8,920 further files: 2 right.
-    Of samples in 6,392 files more: 2 right.
-    Of samples in 5,836 files more: 1 right.
-    Of samples in 4,075 files more: 6 right.
-    Of samples in 2,882 files more: 2 right, 2 arguable, 1 wrong, before what was wrong for a general reason was silenced.
-    Of samples in 2,915 files more: 1 right, 2 arguable, 1 wrong, before what was wrong for a general reason was silenced.
+    Of 24 findings in samples from 66,616 public files, when they were first read: 15 right, 6 arguable, 3 wrong. What was wrong for a
+    general reason is silent since: of the 20 that can be run again, those that are still reported are 14 right, 4 arguable, 2 wrong.
 
     ## References
 

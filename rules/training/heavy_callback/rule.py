@@ -80,18 +80,8 @@ class HeavyCallback(Rule):
 
     Read on real code: all 8 findings in 9,000 public files, every one an info on TensorBoard; 8 right. No file
     of them saves every few batches outside of a test, so the warnings are tested on variants.
-    Of a sample in 3,700 further files: 6 wrong, before what was wrong for a general reason was silenced.
-    Of a sample in 9,800 files more: 7 right, 4 arguable.
-    Of a sample in 6,900 files more: 7 right, 1 arguable, 1 wrong, before what was wrong for a general reason was silenced.
-    Of a sample in 6,930 further files: 4 right, 4 wrong, before what was wrong for a general reason was silenced.
-    Of a sample in 6,420 further files: 2 right, 4 arguable, 1 wrong, before what was wrong for a general reason was silenced.
-    Of samples in 8,920 further files: 8 right, 2 arguable, 1 wrong, before what was wrong for a general reason was silenced.
-    Of samples in 6,392 files more: 9 right, 5 arguable, 1 wrong, before what was wrong for a general reason was silenced.
-    Of samples in 5,836 files more: 7 right, 4 arguable, 1 wrong, before what was wrong for a general reason was silenced.
-    Of samples in 4,075 files more: 5 right, 3 arguable.
-    Of samples in 2,882 files more: 6 right, 1 arguable.
-    Of samples in 506 files more: 4 right.
-    Of samples in 2,915 files more: 6 right, 3 arguable.
+    Of 112 findings in samples from 66,616 public files, when they were first read: 70 right, 27 arguable, 15 wrong. What was wrong for a
+    general reason is silent since: of the 71 that can be run again, those that are still reported are 50 right, 18 arguable, 1 wrong.
 
     ## References
 

