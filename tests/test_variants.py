@@ -916,6 +916,7 @@ def test_what_a_dataset_of_another_module_reads_is_seen_where_it_is_trained_on(t
         ("sys.path.append(os.path.join(HERE, 'data', '..', 'lib'))", True),
         ("sys.path.append('/lib')", False),
         ("# sys.path.append('lib')", False),
+        (f"sys.path.append('{'lib' * 999}')", False),
         ("sys.path.append(HERE)", False),
     ],
 )

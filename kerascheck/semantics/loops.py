@@ -110,7 +110,7 @@ def bound_in(module: Module, node: cst.CSTNode) -> set[str]:
             bound |= _target_names(tree, inner.target)
         elif isinstance(inner, cst.AugAssign):
             bound |= _target_names(tree, inner.target)
-        elif isinstance(inner, cst.Call) and isinstance(inner.func, cst.Attribute) and inner.func.attr.value in _ADDING:
+        elif isinstance(inner, cst.Call) and isinstance(inner.func, cst.Attribute) and inner.func.attr.value in ("append", "extend", "insert", "update"):
             bound |= _target_names(tree, inner.func.value)
     return bound
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -162,8 +163,9 @@ class Module:
             # Behind a name or a call, a path that begins with a slash goes on from there.
             alone = re.fullmatch(r"\s*(?:\d+\s*,\s*)?[rRuU]*(['\"]).*\1\s*\)?\s*", match[1]) is not None
             added = Path("/".join(written) if alone else "/".join(written).lstrip("/"))
-            if written and not added.is_absolute():
-                found.append((self.path.parent / added).resolve())
+            folder = os.path.realpath(self.path.parent / added)
+            if written and not added.is_absolute() and os.path.isdir(folder):
+                found.append(Path(folder))
         return found
 
     @cached_property
@@ -224,12 +226,12 @@ class Module:
     @cached_property
     def _builds_graph(self) -> bool:
         """Whether placeholders, collections or the runs of a session stand in its own text, but for the messages in it."""
-        if "GradientTape" in self.text:
-            return False
         # Who asks tensors for their values only resets what is not there.
-        if ".numpy()" not in self.text and "reset_default_graph" in self.text:
-            return True
-        return _GRAPH_CODE.search(_STRING.sub(lambda match: match[1] or "''", self._beside_saved_graphs)) is not None
+        resets = "reset_default_graph" in self.text and ".numpy()" not in self.text
+        if "GradientTape" in self.text or not resets and _GRAPH_CODE.search(self.text) is None:
+            return False
+        code = _STRING.sub(lambda match: match[1] or "''", self._beside_saved_graphs)
+        return _GRAPH_CODE.search(code) is not None or resets and "reset_default_graph" in code
 
     @cached_property
     def _beside_saved_graphs(self) -> str:

@@ -25,7 +25,7 @@ _FLOAT32 = re.compile(
 )
 _WHOLE_NUMBERS = re.compile(r"\b(?:constant|convert_to_tensor)\([\s\d,()\[\]-]*\)")
 _CALLED = re.compile(r"\b([A-Za-z_]\w*)\(")
-# Keras builds layers outside of the policy's reach, or takes the type of their weights from it.
+# What is written there does not compute with what a layer is called on.
 _NOT_COMPUTING = frozenset({"__init__", "build", "get_config", "from_config", "compute_output_shape", "train_step", "test_step"})
 
 

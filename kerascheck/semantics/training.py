@@ -65,7 +65,8 @@ _GROWTH = re.compile(r"memory_growth|TF_FORCE_GPU_ALLOW_GROWTH|allow_growth|logi
 _PRECISION = re.compile(r"mixed_precision|float16|bfloat16|dtype_policy|fp16|\bamp\b|half_precision|set_policy", re.I)
 _TPU = re.compile(r"TPUStrategy|TPUClusterResolver|initialize_tpu_system")
 _NETWORK_STORAGE = re.compile(rf"""["'](?!https?:){library.NETWORK_STORAGE}|\bget_gcs_path\b""")
-# How many boxes are left has to be known on the host before such an operation returns, where it has a kernel for GPUs at all.
+# How many boxes are left has to be known on the host before such an operation returns, where it has a kernel for GPUs at all
+# (gpuEventSynchronize in tensorflow/core/kernels/image/non_max_suppression_op.cu.cc).
 _SUPPRESSION = re.compile("non_max_suppression")
 _REINFORCEMENT = re.compile(r"^\s*(?:from|import)\s+(?:gym|gymnasium|tf_agents|pettingzoo|procgen|dm_env)\b", re.M)
 
