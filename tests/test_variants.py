@@ -908,23 +908,14 @@ def test_what_a_dataset_of_another_module_reads_is_seen_where_it_is_trained_on(t
     assert [finding["line"] for finding in json.loads(result.out)["findings"]] == [8]
 
 
-@pytest.mark.parametrize(
-    ("line", "found"),
-    [
-        ("sys.path.append('lib')", True),
-        ("sys.path.insert(0, HERE + '/lib')", True),
-        ("sys.path.append(os.path.join(HERE, 'data', '..', 'lib'))", True),
-        ("sys.path.append('/lib')", False),
-        ("# sys.path.append('lib')", False),
-        (f"sys.path.append('{'lib' * 999}')", False),
-        ("sys.path.append(HERE)", False),
-    ],
-)
-def test_folders_that_a_script_adds_to_the_search_path(tmp_path, line, found):
+@pytest.mark.parametrize(("line", "found"), [("sys.path.insert(0, HERE + '/lib')", True), ("sys.path.append(HERE)", False)])
+@pytest.mark.parametrize("linted", ["", "lib/flowers.py"])
+def test_what_a_script_finds_in_a_folder_that_it_adds_to_the_search_path(tmp_path, line, found, linted):
+    (tmp_path / ".git").mkdir()
     (tmp_path / "lib").mkdir()
     (tmp_path / "lib" / "flowers.py").write_text(HEAD + "def batches(rows):\n    return tf.data.Dataset.from_tensor_slices(rows).map(load).batch(8)\n")
     (tmp_path / "train.py").write_text(f"import os, sys\nHERE = os.path.dirname(__file__)\n{line}\nfrom flowers import batches\n" + HEAD + MODEL + "model.fit(batches(x))\n")
-    result = kerascheck("--isolated", "--select", "KC102", "--output-format", "json", "--exit-zero", str(tmp_path))
+    result = kerascheck("--isolated", "--select", "KC102", "--output-format", "json", "--exit-zero", str(tmp_path / linted))
     assert [Path(finding["path"]).name for finding in json.loads(result.out)["findings"]] == ["flowers.py"] * found
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -21,6 +20,7 @@ from kerascheck.semantics.places import stands_for_versions
 from kerascheck.semantics.training import Program
 from kerascheck.semantics.tree import Tree
 from kerascheck.semantics.values import Call
+from kerascheck.source.importers import added_folders
 from kerascheck.source.requirements import command_versions, pinned_versions, script_versions
 
 # Names that a file of the tree may not take from the libraries they belong to.
@@ -68,8 +68,6 @@ _MAY_BE_OF_1 = re.compile(rf"\b(?:tf|tensorflow)\.(?:{_NAMES_OF_1})\b|^[ \t]*fro
 # The last two are in TensorFlow 1, too, in programs that build no graphs.
 _OF_TENSORFLOW_2 = re.compile(r"GradientTape|tf\.function|enable_eager_execution")
 _SESSION = re.compile(r"\bSession\(")
-_ADDED_PATH = re.compile(r"^[^#\n]*\bsys\.path\.(?:append|insert)\(([^#\n]*)", re.M)
-_STRINGS = re.compile(r"\"([^\"\n]*)\"|'([^'\n]*)'")
 _DIRECTIVE = re.compile(r"#\s*(?:noqa|kerascheck|KC\d|type:|pylint|pragma|ruff)", re.I)
 # Arguments and modules that went with Keras 2: what uses them runs with Keras 1, or with a package of Keras 2 that still translates them.
 _MAY_BE_OF_KERAS_1 = re.compile(r"nb_epoch|samples_per_epoch|nb_val_samples|border_mode|visualize_util|inner_init|\b(?:Dense|GRU|LSTM)\([^()\n=]*,\s*\d")
@@ -156,17 +154,8 @@ class Module:
 
     @cached_property
     def search_path(self) -> list[Path]:
-        """The folders that its text adds to ``sys.path``, as far as strings tell: those of ``sys.path.append("lib")`` and ``sys.path.insert(0, HERE + "/lib")``."""
-        found = []
-        for match in _ADDED_PATH.finditer(self.text):
-            written = [first or second for first, second in _STRINGS.findall(match[1])]
-            # Behind a name or a call, a path that begins with a slash goes on from there.
-            alone = re.fullmatch(r"\s*(?:\d+\s*,\s*)?[rRuU]*(['\"]).*\1\s*\)?\s*", match[1]) is not None
-            added = Path("/".join(written) if alone else "/".join(written).lstrip("/"))
-            folder = os.path.realpath(self.path.parent / added)
-            if written and not added.is_absolute() and os.path.isdir(folder):
-                found.append(Path(folder))
-        return found
+        """The folders that its text adds to ``sys.path``."""
+        return [Path(folder).resolve() for folder in added_folders(self.text, self.folder)]
 
     @cached_property
     def folder(self) -> str:

@@ -26,7 +26,24 @@ _SEARCHED_FOLDERS = 7
 _IMPORT = re.compile(
     rb"^[ \t]*\"?(?:from[ \t]+(\.*[\w.]*)[ \t]+import[ \t]*(\([^)]*\)|[^\r\n#;]*)|import[ \t]+([^\r\n#;]*))", re.MULTILINE
 )
+_LINE_END = re.compile(r"(?:\\n)?\",?$", re.M)
 _AS = re.compile(r"\bas\s+\w+")
+_ADDED_PATH = re.compile(r"^[^#\n]*\bsys\.path\.(?:append|insert)\(([^#\n]*)", re.M)
+_ALONE = re.compile(r"\s*(?:\d+\s*,\s*)?[rRuU]*(['\"]).*\1\s*\)?\s*")
+_STRINGS = re.compile(r"\"([^\"\n]*)\"|'([^'\n]*)'")
+
+
+def added_folders(text: str, folder: str) -> list[str]:
+    """The folders that a script in ``folder`` adds to ``sys.path``, as far as the strings tell: those of ``sys.path.append("lib")`` and ``sys.path.insert(0, HERE + "/lib")``."""
+    found = []
+    for match in _ADDED_PATH.finditer(text):
+        added = "/".join(first or second for first, second in _STRINGS.findall(match[1]))
+        # Behind a name or a call, a path that begins with a slash goes on from there.
+        added = added if _ALONE.fullmatch(match[1]) else added.lstrip("/")
+        path = os.path.normpath(os.path.join(folder, added))
+        if added and not os.path.isabs(added) and os.path.isdir(path):
+            found.append(path)
+    return found
 
 
 def project_root(path: str) -> str:
@@ -70,6 +87,10 @@ class ImportGraph:
                 data = stream.read()
         except OSError:
             return
+        added: list[str] = []
+        if b"sys.path." in data:
+            text = data.decode("utf-8", "replace")
+            added = added_folders(_LINE_END.sub("", text).replace('\\"', '"') if path.endswith(".ipynb") else text, os.path.dirname(path))
         for package, names, modules in _IMPORT.findall(data):
             base = package.decode("utf-8", "replace")
             level = len(base) - len(base.lstrip("."))
@@ -77,7 +98,7 @@ class ImportGraph:
             words = re.findall(r"[\w.]+", listed)
             dotted = [base.lstrip(".")] + [f"{base.lstrip('.')}.{word}".strip(".") for word in words] if package else words
             for name in dotted:
-                if name and (target := self._resolve(path, name, level)):
+                if name and (target := self._resolve(path, name, level) or self._resolve_in(added, path, name, level)):
                     yield target
 
     def _resolve(self, importer: str, name: str, level: int) -> str | None:
@@ -92,6 +113,10 @@ class ImportGraph:
                 return None
             folder = os.path.dirname(folder)
         return None
+
+    def _resolve_in(self, folders: list[str], importer: str, name: str, level: int) -> str | None:
+        found = (self._modules.get(os.path.join(folder, *name.split("."))) for folder in folders if not level)
+        return next((path for path in found if path is not None and path != importer), None)
 
     def importers(self, paths: Iterable[str]) -> list[File]:
         """The nearest files that import one of ``paths`` or one of its importers, without ``paths`` themselves."""

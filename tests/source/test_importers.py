@@ -98,3 +98,23 @@ def test_a_readme_far_up_or_at_home_is_no_root(tmp_path, monkeypatch):
     assert project_root(str(far / "x.py")) == str(far)
     monkeypatch.setenv("HOME", str(tmp_path))
     assert project_root(str(tmp_path / "a" / "x.py")) == str(tmp_path / "a")
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("sys.path.append('lib')", True),
+        ('sys.path.insert(0, HERE + "/lib")', True),
+        ("sys.path.append(os.path.join(HERE, 'lib', '..', 'lib'))", True),
+        ("sys.path.append('/lib')", False),
+        ("# sys.path.append('lib')", False),
+        ("sys.path.append(HERE)", False),
+        ("sys.path.append('" + "lib" * 999 + "')", False),
+    ],
+)
+@pytest.mark.parametrize("notebook", [False, True])
+def test_folders_that_a_script_adds_to_the_search_path(importers, line, found, notebook):
+    text = f"import os, sys\n{line}\nfrom data import x\n"
+    cell = {"cell_type": "code", "source": text.splitlines(keepends=True)}
+    train = json.dumps({"cells": [cell]}, indent=1) if notebook else text
+    assert importers("lib/data.py", lib__data="", train=train) == ["train.ipynb" if notebook else "train.py"] * found
