@@ -1174,6 +1174,13 @@ def test_a_step_that_is_handed_several_optimizers(tmp_path, second, told):
     assert (finding["fix"] is None) is (told != "decorate it")
 
 
+@pytest.mark.parametrize(("name", "said"), [("keras", True), ("keras_cpu", False)])
+def test_an_environment_for_the_cpu_by_its_name(tmp_path, name, said):
+    (tmp_path / "environment.yml").write_text(f"name: {name}\ndependencies:\n  - tensorflow=2.6.0=mkl_py39h3d85931_0\n")
+    result = kerascheck("--isolated", "--select", "KC701", "--output-format", "json", "--exit-zero", str(tmp_path / "environment.yml"))
+    assert len(json.loads(result.out)["findings"]) == said
+
+
 @pytest.mark.parametrize(("command", "said"), [("python train.py", True), ("tensorboard --logdir logs", False)])
 def test_an_image_that_shows_curves_needs_no_gpu(tmp_path, command, said):
     (tmp_path / "Dockerfile").write_text(f"FROM python:3.11\nRUN pip install tensorflow==2.15\nCMD {command}\n")

@@ -34,8 +34,8 @@ _CONDA = re.compile(r"\s*(?:[\w-]+::)?([A-Za-z_][\w.-]*)\s*([^#]*)")
 # What conda chooses the build of TensorFlow by: 2.1.0 has GPUs, 2.2.0 (Eigen) and 2.3.0 (MKL) have none.
 _CONDA_SELECT = "-tflow-select"
 _CONDA_OF_CPU = re.compile(r"=\s*(?:eigen|mkl)_")
-# What "conda list --export" writes, often into a requirements.txt: name=version=build.
-_EXPORTED = re.compile(r"[A-Za-z][\w.-]*=\d[^=\s]*=[^=\s]+")
+# What "conda list --export" writes, often into a requirements.txt: name=version=build; and what conda takes there, name=version.
+_EXPORTED = re.compile(r"[A-Za-z][\w.-]*=\d[^=\s]*(?:=[^=\s]+)?")
 _UPPER = re.compile(r"(?:===?|~=|<=?)\s*\d")
 _SCRIPT = re.compile(r"(?m)^# /// script[ \t]*\r?\n((?:#(?: .*)?\r?\n)+?)# ///[ \t\r]*$")
 # The magic by which notebooks on Colab chose TensorFlow 1, as long as it was there.
@@ -243,7 +243,7 @@ def _requirements(folder: Path) -> Iterator[tuple[str, str]]:
             yield from _installed(text)
             for image in _base_images(text):
                 if tag := _TENSORFLOW_IMAGE.match(image):
-                    yield "tensorflow", f"=={tag['version']}"
+                    yield tag["package"] or "tensorflow", f"=={tag['version']}"
                 elif (tag := _NVIDIA_IMAGE.match(image)) and (tag["version"] or ("1" if int(tag["year"]) < 20 else "2")) == "1":
                     yield "tensorflow", "<2"
             yield from (("python", f"=={python}.*") for python in _pythons(text))
@@ -436,8 +436,8 @@ _TOML_TABLES = ("project", "project.optional-dependencies", "dependency-groups")
 _INSTALL = re.compile(
     r"(?:\b(?:pip3?|uv|conda|mamba|micromamba)\s+(?:-\S+\s+)*(?:pip\s+)?(?:install|add|create)\b|\$\{?\w*(?:PIP|CONDA)_?INSTALL\w*\}?)(?P<words>(?:[^\r\n;&|#\\]|\\r?\n|\.)*)")
 _WORD = re.compile(r"[^\s\"'\\]+")
-# Of TensorFlow itself, and those that others name by its packages and versions.
-_TENSORFLOW_IMAGE = re.compile(r"/?(?:[\w.-]+/)*tensorflow(?:-gpu|-cpu)?:(?P<version>[12]\.\d+(?:\.\d+)?)(?:$|-)")
+# Of TensorFlow itself, and those that others name by its packages, or by Keras, and their versions.
+_TENSORFLOW_IMAGE = re.compile(r"/?(?:[\w.-]+/)*(?:tensorflow(?:-gpu|-cpu)?|(?P<package>keras)):(?P<version>[123]\.\d+(?:\.\d+)?)(?:$|-)")
 # Until 2019 they hold TensorFlow 1, later those that say so (release notes of the images).
 _NVIDIA_IMAGE = re.compile(r"nvcr\.io/nvidia/tensorflow:(?P<year>\d\d)\.\d\d(?:-tf(?P<version>\d))?")
 _PYTHON_IMAGE = re.compile(r"(?:docker\.io/)?(?:library/)?python:(?P<version>\d+\.\d+)(?![\d])")

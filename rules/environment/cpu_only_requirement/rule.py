@@ -21,6 +21,7 @@ _PLUGIN = re.compile(r"tensorflow[-_]directml|tensorflow[-_]metal|intel[-_]exten
 _ON_PURPOSE = re.compile(r"\bcpu\b|cpu[-_ ]only", re.I)
 # An image that only shows what another has recorded.
 _SHOWS = re.compile(r"^\s*(?:CMD|ENTRYPOINT)\b.*\btensorboard\b", re.M)
+_ENVIRONMENT = re.compile(r"(?m)^name:[ \t]*(\S+)")
 _ASIDE = frozenset("doc docs readthedocs rtd test tests ci dev lint cpu".split())
 
 
@@ -62,7 +63,7 @@ class CpuOnlyRequirement(Rule):
     - `tensorflow-cpu` beside a plug-in that brings a GPU of its own, for DirectML, Metal or Intel.
     - `tensorflow-cpu` beside a web server or framework, such as Flask or gunicorn: a model is served, on purpose without a GPU.
     - `tensorflow-cpu` beside JAX, Flax or PyTorch: those use the GPU, and TensorFlow reads the data.
-    - Files, folders and groups for documentation, tests, continuous integration or the CPU by their name, and files with a comment that
+    - Files, folders, groups and conda environments for documentation, tests, continuous integration or the CPU by their name, and files with a comment that
       speaks of the CPU: there it is meant.
     - `# noqa: KC701` at the end of the line, or alone on the line above.
     - Images that run TensorBoard and nothing else.
@@ -102,8 +103,10 @@ class CpuOnlyRequirement(Rule):
             return
         *folders, name = re.split(r"[/\\]", module.source.path.lower())
         folder = re.sub(r"^ci[-_].*|.*[-_]ci$", "ci", folders[-1]) if folders else ""
+        environment = _ENVIRONMENT.search(module.source.text) if module.kind == "conda" else None
+        named = environment[1].lower() if environment else ""
         for requirement in module.requirements:
-            purpose = {folder, *re.split(r"[\W_]+", f"{name} {requirement.group.lower()}")}
+            purpose = {folder, *re.split(r"[\W_]+", f"{name} {named} {requirement.group.lower()}")}
             on_purpose = purpose & _ASIDE or _ON_PURPOSE.search(module.comments)
             for problem, because, fix in _problems(module, requirement):
                 if not on_purpose or requirement.name == "tensorflow-gpu":
