@@ -908,6 +908,13 @@ def test_what_a_dataset_of_another_module_reads_is_seen_where_it_is_trained_on(t
     assert [finding["line"] for finding in json.loads(result.out)["findings"]] == [8]
 
 
+def test_a_module_of_the_project_may_have_the_name_of_a_library(tmp_path):
+    (tmp_path / "datasets.py").write_text(HEAD + "def batches(rows):\n    return tf.data.Dataset.from_tensor_slices(rows).map(load).batch(8)\n")
+    (tmp_path / "train.py").write_text("from datasets import batches\n" + HEAD + MODEL + "model.fit(batches(x))\n")
+    result = kerascheck("--isolated", "--select", "KC102", "--output-format", "json", "--exit-zero", str(tmp_path))
+    assert [Path(finding["path"]).name for finding in json.loads(result.out)["findings"]] == ["datasets.py"]
+
+
 @pytest.mark.parametrize(("line", "found"), [("sys.path.insert(0, HERE + '/lib')", True), ("sys.path.append(HERE)", False)])
 @pytest.mark.parametrize("linted", ["", "lib/flowers.py"])
 def test_what_a_script_finds_in_a_folder_that_it_adds_to_the_search_path(tmp_path, line, found, linted):

@@ -27,7 +27,7 @@ from kerascheck.source.requirements import command_versions, pinned_versions, sc
 _LIBRARIES = frozenset(
     "tensorflow keras tf_keras numpy jax torch pandas sklearn scipy matplotlib cv2 PIL tqdm os sys re json random time math typing "
     "collections functools itertools logging argparse pathlib abc datetime pickle copy glob shutil subprocess warnings transformers "
-    "tensorflow_datasets tensorflow_addons tensorflow_probability tensorflow_hub datasets absl flask dataclasses enum csv string".split()
+    "tensorflow_datasets tensorflow_addons tensorflow_probability tensorflow_hub absl flask dataclasses enum csv string".split()
 )
 _MAX_IMPORTED = 80
 _SHORT = 4000
