@@ -177,9 +177,8 @@ def _written(tree, target: cst.CSTNode) -> set[str]:
 
 def _read(tree, value: cst.CSTNode) -> set[str]:
     """The names, and attributes of ``self``, that an expression reads, without those of modules."""
-    modules = {alias.evaluated_alias or alias.evaluated_name for imported in tree.imports if not isinstance(imported.names, cst.ImportStar) for alias in imported.names}
     attributes = {tree.code_of(node) for node in tree.descendants(value) if isinstance(node, cst.Attribute) and isinstance(node.value, cst.Name)}
-    return attributes | set(_variables(tree, value)) - modules - {"self"}
+    return attributes | set(_variables(tree, value)) - tree.imported_names - {"self"}
 
 
 def _variables(tree, expression: cst.CSTNode) -> Iterator[str]:

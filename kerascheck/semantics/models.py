@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import takewhile
-from math import prod
+from math import inf, prod
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -146,6 +146,11 @@ class Model:
         What is compiled outside of functions and not fitted is meant for evaluation and export.
         """
         return bool(self.fits) or any(call.argument(1, "loss") is not None and call.scope.frame.function is not None for call in self.compiles)
+
+    @property
+    def largest_input(self) -> float:
+        """How many numbers an example of its largest input holds; infinite where that is not known."""
+        return max(map(shapes.numbers, self.inputs), default=inf)
 
     @property
     def most_parameters(self) -> int | None:

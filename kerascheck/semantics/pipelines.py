@@ -513,6 +513,11 @@ class Pipelines:
         """Whether what an operation gives is on the way to fit or to a training loop."""
         return "train" in self._roles[stage.identity]
 
+    def training_loops(self, op: Operation) -> list[Scope]:
+        """The loops written by hand that train on what an operation gives, or what is made of that."""
+        consumed = {stage.identity for inner in op.stages for stage in (inner, *self.downstream(inner))}
+        return [sink.loop for sink, role in self.sinks if role == "train" and sink.loop is not None and sink.stage.identity in consumed]
+
     def operations(self, *names: str) -> Iterator[Operation]:
         """The operations of these names, in program order, each once."""
         grouped: dict[cst.CSTNode, list[Stage]] = {}

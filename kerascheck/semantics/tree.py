@@ -157,6 +157,12 @@ class Tree:
             }
         return self._ranges[node]
 
+    @functools.cached_property
+    def imported_names(self) -> frozenset[str]:
+        """The names that the imports bind, those of a star not among them."""
+        listed = (alias for imported in self.imports if not isinstance(imported.names, cst.ImportStar) for alias in imported.names)
+        return frozenset(alias.evaluated_alias or alias.evaluated_name for alias in listed)
+
     def code_of(self, node: cst.CSTNode) -> str:
         """The code of ``node``, without finding out where in the text it stands, which takes far longer."""
         return self.root.code_for_node(node)

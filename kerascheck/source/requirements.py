@@ -242,7 +242,7 @@ def _requirements(folder: Path) -> Iterator[tuple[str, str]]:
             text = _text(folder / entry)
             yield from _installed(text)
             for image in _base_images(text):
-                if tag := _TENSORFLOW_IMAGE.match(image):
+                if tag := _LIBRARY_IMAGE.match(image):
                     yield tag["package"] or "tensorflow", f"=={tag['version']}"
                 elif (tag := _NVIDIA_IMAGE.match(image)) and (tag["version"] or ("1" if int(tag["year"]) < 20 else "2")) == "1":
                     yield "tensorflow", "<2"
@@ -437,7 +437,7 @@ _INSTALL = re.compile(
     r"(?:\b(?:pip3?|uv|conda|mamba|micromamba)\s+(?:-\S+\s+)*(?:pip\s+)?(?:install|add|create)\b|\$\{?\w*(?:PIP|CONDA)_?INSTALL\w*\}?)(?P<words>(?:[^\r\n;&|#\\]|\\r?\n|\.)*)")
 _WORD = re.compile(r"[^\s\"'\\]+")
 # Of TensorFlow itself, and those that others name by its packages, or by Keras, and their versions.
-_TENSORFLOW_IMAGE = re.compile(r"/?(?:[\w.-]+/)*(?:tensorflow(?:-gpu|-cpu)?|(?P<package>keras)):(?P<version>[123]\.\d+(?:\.\d+)?)(?:$|-)")
+_LIBRARY_IMAGE = re.compile(r"/?(?:[\w.-]+/)*(?:tensorflow(?:-gpu|-cpu)?|(?P<package>keras)):(?P<version>[123]\.\d+(?:\.\d+)?)(?:$|-)")
 # Until 2019 they hold TensorFlow 1, later those that say so (release notes of the images).
 _NVIDIA_IMAGE = re.compile(r"nvcr\.io/nvidia/tensorflow:(?P<year>\d\d)\.\d\d(?:-tf(?P<version>\d))?")
 _PYTHON_IMAGE = re.compile(r"(?:docker\.io/)?(?:library/)?python:(?P<version>\d+\.\d+)(?![\d])")

@@ -3,7 +3,6 @@ from math import inf
 
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
-from kerascheck.semantics.shapes import numbers
 from kerascheck.semantics.values import Made, options_of
 
 # tf.keras.mixed_precision.experimental came with 2.1, and lost its last word with 2.4 (release notes).
@@ -112,15 +111,11 @@ class MissingMixedPrecision(Rule):
 
 def _are_small(models):
     """Whether all models that are trained are seen to have few weights, and no large picture to use them at many places of."""
-    return bool(models) and all((model.most_parameters or inf) < _SMALL and (not _convolves(model) or _has_small_inputs(model)) for model in models)
+    return bool(models) and all((model.most_parameters or inf) < _SMALL and (not _convolves(model) or model.largest_input <= _SMALL_INPUT) for model in models)
 
 
 def _convolves(model):
     return any("Conv" in (layer.name or "") for layer in model.layers)
-
-
-def _has_small_inputs(model):
-    return bool(model.inputs) and all(numbers(shape) <= _SMALL_INPUT for shape in model.inputs)
 
 
 def _is_loaded(model):

@@ -87,9 +87,7 @@ class Float64Dataset(Rule):
             after = [stage for inner in op.stages for stage in module.pipelines.downstream(inner)]
             if not double or any(stage.facts is not None and (not stage.facts.known or any(map(_casts, stage.facts.calls))) for stage in after):
                 continue
-            consumed = {stage.identity for stage in (*op.stages, *after)}
-            loops = [sink.loop for sink, role in module.pipelines.sinks if role == "train" and sink.loop is not None and sink.stage.identity in consumed]
-            calls = [call for loop in loops for call in module.pipelines.calls_in(loop)]
+            calls = [call for loop in module.pipelines.training_loops(op) for call in module.pipelines.calls_in(loop)]
             if any(map(_casts, calls)):
                 continue
             heavy = next((call for call in calls if call.name in _HEAVY and not any(frame.traced == "call" for frame in call.scope.frames())), None)

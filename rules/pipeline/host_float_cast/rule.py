@@ -61,16 +61,12 @@ class HostFloatCast(Rule):
     def check(self, module):
         if module.program.uses_tpu or module.program.adversarial:
             return
-        # What a loop of the program's own does with the images may need floats.
-        looped = {sink.stage.identity for sink, role in module.pipelines.sinks if role == "train" and sink.loop is not None}
         for op in module.pipelines.operations("map"):
             cast = op.facts.widening if op.feeds_training else None
-            if cast is None or (op.facts.pixels or 0) < _SMALL:
+            # What a loop of the program's own does with the images may need floats.
+            if cast is None or (op.facts.pixels or 0) < _SMALL or module.pipelines.training_loops(op):
                 continue
-            behind = [stage for inner in op.stages for stage in module.pipelines.downstream(inner)]
-            if looped & {stage.identity for stage in (*op.stages, *behind)}:
-                continue
-            after = [stage for stage in behind if stage.facts is not None]
+            after = [stage for inner in op.stages for stage in module.pipelines.downstream(inner) if stage.facts is not None]
             if all(Facts([stage.facts], 1).elementwise for stage in after):
                 yield self.finding(
                     cast,

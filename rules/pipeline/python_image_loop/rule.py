@@ -85,8 +85,6 @@ class PythonImageLoop(Rule):
             if op.feeds_training and op.call is not None:
                 trained.append((op, op.argument(0, "tensors")))
         seen = set()
-        # What is saved need not be read again by the next run.
-        saved = {part for call in module.run.calls if call.name in _SAVERS for given in call.arguments.values() for part in ingredients(given) if isinstance(part, Made)}
         for consumer, data in trained:
             for value in ingredients(data):
                 read = value.call if isinstance(value, Made) and value.name in IMAGE_READERS else None
@@ -95,7 +93,7 @@ class PythonImageLoop(Rule):
                     continue
                 # What is shrunk that far is read once and kept; to decode it again in each epoch takes longer.
                 epochs = constant(consumer.argument(3, "epochs")) if isinstance(consumer, Call) and consumer.attribute == "fit" else None
-                if type(epochs) is int and (epochs >= _VERY_OFTEN or epochs >= _OFTEN and _is_shrunk(module, read)) or value in saved:
+                if type(epochs) is int and (epochs >= _VERY_OFTEN or epochs >= _OFTEN and _is_shrunk(module, read)) or _is_saved(module, value):
                     continue
                 # A generator reads what is asked for.
                 if any(function.node in function.module.generators for function in read.scope.functions()):
@@ -110,6 +108,11 @@ class PythonImageLoop(Rule):
                     because=f"{display(read.name)} is called once for each image, on one core, and all of them stay in memory.",
                     related=((consumer, "trained on here"),),
                 )
+
+
+def _is_saved(module, image):
+    """Whether an array with an image is written to a file, so that the next run need not read it again."""
+    return any(part is image for call in module.run.calls if call.name in _SAVERS for given in call.arguments.values() for part in ingredients(given))
 
 
 def _is_shrunk(module, read):

@@ -99,9 +99,10 @@ class EagerTrainStep(Rule):
 
     def check(self, module):
         for step in eager_steps(module):
+            remedy = _remedy(step)
             yield self.finding(
                 step,
-                f"{'This training step runs' if step.is_function else 'This loop trains'} eagerly, operation by operation; {_remedy(step)}.",
+                f"{'This training step runs' if step.is_function else 'This loop trains'} eagerly, operation by operation; {remedy}.",
                 because=(
                     "A part of it is a tf.function, but Python dispatches the rest, with the gradients and the weight update, one by one."
                     if step.is_compiled_in_part
@@ -110,7 +111,7 @@ class EagerTrainStep(Rule):
                 + (f" In {step.turns:.0f} steps that is about what tracing takes." if step.turns <= SHORT_LOOP else ""),
                 # Whoever has a mode for it, or says why it is not compiled, knows that it is slow.
                 severity=Severity.INFO if step.turns <= _A_FEW_SECONDS or module.program.runs_functions_eagerly or step.may_be_meant or step.is_compiled_in_part or asks_for_mode(step.update.scope) or _was_compiled(step) else Severity.WARNING,
-                fix=compile_step(step.module, step.node) if _remedy(step) == _DECORATE else None,
+                fix=compile_step(step.module, step.node) if remedy == _DECORATE else None,
                 related=((step.update, "the weights are updated here"), (step.loop, "in this loop")),
             )
 

@@ -169,7 +169,7 @@ def _is_quick(model):
     if any(layer.name == "keras.layers.Bidirectional" for layer in model.layers):
         return False
     only_dense = not any("Conv" in (layer.name or "") or layer.name in _RECURRENT for layer in model.layers)
-    return only_dense or bool(model.inputs) and all(numbers(shape) <= _SMALL_INPUT for shape in model.inputs)
+    return only_dense or model.largest_input <= _SMALL_INPUT
 
 
 def _is_stateful(layer):
