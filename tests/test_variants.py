@@ -56,6 +56,10 @@ ZIPPED = MODEL + "images = tf.data.Dataset.list_files('*.jpg').map(lambda x: tf.
 MAPPED = "class Parser:\n    def __init__(self):\n        self.size = 3\n    def parse(self, x):\n        self.x = tf.cast(x, tf.float32)\n        {}\np = Parser()\nds = tf.data.Dataset.range(99).map(p.parse).batch(8)\nmodel.fit(ds)\n"
 CLOCKED = "import time\n" + MODEL + "@tf.function\ndef run(x): return model(x)\nfor x in load():\n    start = time.time()\n    run(x)\n    {}\n"
 HALF = "keras.mixed_precision.set_global_policy('mixed_float16')\noptimizer = keras.mixed_precision.LossScaleOptimizer(keras.optimizers.Adam())\n"
+TALKS = (
+    "class Net(keras.Model):\n    def __init__(self{}):\n        super().__init__()\n        self.verbose = {}\n    @tf.function\n    def train_step(self, x):\n"
+    "        if self.verbose:\n            print(x)\n        return {{}}\n"
+)
 HELPED = "class Scaled(layers.Layer):\n    def total(self, x):\n        return tf.reduce_sum(x).numpy()\n    def call(self, x):\n        return {}\n"
 NET = "model = keras.Model(i, layers.Dense(1)(i))\nmodel.compile('adam', 'mse', jit_compile=False)\nmodel.fit(x, y, epochs=3)\n"
 MAP_FN = "class Each(layers.Layer):\n    def call(self, x):\n        return tf.map_fn(lambda v: {}, x{})\n"
@@ -450,6 +454,11 @@ COUNTED = "class Steps({}):\n    def __init__(self):\n        self.steps = {}\n 
         ("KC101", "def {}():\n    return tf.data.TextLineDataset('a').map(lambda x: x + tf.random.normal(())).batch(8)\n".format("inference_pipeline"), []),
         ("KC311", "print(tf.data.experimental.AUTOTUNE)\n", [5]),
         ("KC311", "print(tf.data.experimental.AUTOTUNE, y.eval(feed_dict={x: 1}))\n", []),
+        ("KC207", TALKS.format("", "False"), []),
+        ("KC207", TALKS.format(", verbose=False", "verbose"), []),
+        ("KC207", TALKS.format("", "True"), [12]),
+        ("KC207", TALKS.format(", verbose=True", "verbose"), [12]),
+        ("KC207", TALKS.format("", "False") + "    def talk(self):\n        self.verbose = True\n", [12]),
         # Where the gradients are taken out of sight, the loss may be scaled there.
         ("KC304", HALF + "with tf.GradientTape() as tape:\n    loss = model(1)\noptimizer.apply_gradients(zip(tape.gradient(loss, []), []))\n", [9]),
         ("KC304", HALF + "optimizer.apply_gradients(zip(load(), []))\n", []),
@@ -1169,6 +1178,15 @@ def test_what_a_step_computes_by_numpy_is_to_be_rewritten(tmp_path, loss, told):
     (finding,) = json.loads(result.out)["findings"]
     assert told in finding["message"]
     assert (finding["fix"] is None) is ("np." in loss)
+
+
+@pytest.mark.parametrize(("pin", "told"), [("keras==2.15", "get_scaled_loss(loss)"), ("keras>=3", "optimizer.scale_loss(loss)")])
+def test_how_a_loss_is_scaled(tmp_path, pin, told):
+    (tmp_path / "requirements.txt").write_text(pin + "\n")
+    (tmp_path / "train.py").write_text(HEAD + HALF + "with tf.GradientTape() as tape:\n    loss = model(1)\noptimizer.apply_gradients(zip(tape.gradient(loss, []), []))\n")
+    result = kerascheck("--isolated", "--select", "KC304", "--output-format", "json", "--exit-zero", str(tmp_path / "train.py"))
+    (finding,) = json.loads(result.out)["findings"]
+    assert told in finding["message"]
 
 
 @pytest.mark.parametrize(("second", "told"), [("keras.optimizers.Adam()", "for each optimizer"), ("one", "decorate it")])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -157,16 +158,39 @@ def names_parameter(tree: Tree, node: cst.BaseExpression | None) -> bool:
 
 
 def is_off_by_default(place: Call | Stage) -> bool:
-    """Whether a place stands under ``if x`` in a function whose parameter ``x`` is false where nothing is given for it."""
+    """Whether a place stands under ``if x`` in a function whose parameter ``x`` is false where nothing is given for it,
+    or under ``if self.x`` where the class sets that to nothing else."""
     for branch in place.scope.chain():
         test = branch.node.test if branch.kind == "branch" and isinstance(branch.node, cst.If) and branch.label == "if" else None
+        ancestors = branch.module.tree.ancestors(branch.node)
         if isinstance(test, cst.Name):
-            function = next((outer for outer in branch.module.tree.ancestors(branch.node) if isinstance(outer, cst.FunctionDef)), None)
-            parameters = (*function.params.params, *function.params.kwonly_params) if function is not None else ()
-            for parameter in parameters:
-                if parameter.name.value == test.value and isinstance(parameter.default, cst.Name) and parameter.default.value in ("False", "None"):
-                    return True
+            function = next((outer for outer in ancestors if isinstance(outer, cst.FunctionDef)), None)
+            if function is not None and _is_off(function, test):
+                return True
+        elif isinstance(test, cst.Attribute) and isinstance(test.value, cst.Name) and test.value.value == "self":
+            cls = next((outer for outer in ancestors if isinstance(outer, cst.ClassDef)), None)
+            given = list(_given_to(branch.module.tree, cls, test.attr.value)) if cls is not None else []
+            if given and all(_is_off(function, value) for function, value in given):
+                return True
     return False
+
+
+def _is_off(function: cst.FunctionDef | None, value: cst.BaseExpression | None) -> bool:
+    """Whether an expression in a function is False or None, or a parameter that is by default."""
+    if not isinstance(value, cst.Name):
+        return False
+    parameters = (*function.params.params, *function.params.kwonly_params) if function is not None else ()
+    default = next((parameter.default for parameter in parameters if parameter.name.value == value.value), value)
+    return isinstance(default, cst.Name) and default.value in ("False", "None")
+
+
+def _given_to(tree: Tree, cls: cst.ClassDef, attribute: str) -> Iterator[tuple[cst.FunctionDef | None, cst.BaseExpression | None]]:
+    """What a class sets ``self.attribute`` to, each with the function where it does; None for what is no plain assignment."""
+    for node in tree.descendants(cls):
+        if isinstance(node, (cst.AssignTarget, cst.AnnAssign, cst.AugAssign)) and isinstance(node.target, cst.Attribute) and node.target.attr.value == attribute:
+            holder = tree.parents[node] if isinstance(node, cst.AssignTarget) else node
+            function = next((outer for outer in tree.ancestors(node) if isinstance(outer, cst.FunctionDef)), None)
+            yield function, holder.value if isinstance(holder, (cst.Assign, cst.AnnAssign)) else None
 
 
 def receiver_text(call: Call) -> str:

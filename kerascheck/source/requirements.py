@@ -244,8 +244,11 @@ def _requirements(folder: Path) -> Iterator[tuple[str, str]]:
             for image in _base_images(text):
                 if tag := _LIBRARY_IMAGE.match(image):
                     yield tag["package"] or "tensorflow", f"=={tag['version']}"
-                elif (tag := _NVIDIA_IMAGE.match(image)) and (tag["version"] or ("1" if int(tag["year"]) < 20 else "2")) == "1":
-                    yield "tensorflow", "<2"
+                elif tag := _NVIDIA_IMAGE.match(image):
+                    if (tag["version"] or ("1" if int(tag["year"]) < 20 else "2")) == "1":
+                        yield "tensorflow", "<2"
+                    elif int(tag["year"]) < 24:
+                        yield "tensorflow", "<2.16"
             yield from (("python", f"=={python}.*") for python in _pythons(text))
 
 
@@ -438,7 +441,8 @@ _INSTALL = re.compile(
 _WORD = re.compile(r"[^\s\"'\\]+")
 # Of TensorFlow itself, and those that others name by its packages, or by Keras, and their versions.
 _LIBRARY_IMAGE = re.compile(r"/?(?:[\w.-]+/)*(?:tensorflow(?:-gpu|-cpu)?|(?P<package>keras)):(?P<version>[123]\.\d+(?:\.\d+)?)(?:$|-)")
-# Until 2019 they hold TensorFlow 1, later those that say so (release notes of the images).
+# Until 2019 they hold TensorFlow 1, later those that say so (release notes of the images). They are named by year and month,
+# and TensorFlow 2.16 is of March 2024.
 _NVIDIA_IMAGE = re.compile(r"nvcr\.io/nvidia/tensorflow:(?P<year>\d\d)\.\d\d(?:-tf(?P<version>\d))?")
 _PYTHON_IMAGE = re.compile(r"(?:docker\.io/)?(?:library/)?python:(?P<version>\d+\.\d+)(?![\d])")
 _FROM = re.compile(r"(?mi)^[ \t]*FROM[ \t]+(?:--\S+[ \t]+)*(?P<image>\S+)")

@@ -77,7 +77,8 @@ def forget():
         ("Dockerfile", "RUN echo $PIP keras==2.2.2\n", {}),
         ("Dockerfile", "FROM example/tensorflow-serving:2.2\n", {}),
         ("Dockerfile", "FROM nvcr.io/nvidia/tensorflow:18.11-py3\n", {"tensorflow": "<2"}),
-        ("Dockerfile", "FROM nvcr.io/nvidia/tensorflow:19.12-tf2-py3\n", {}),
+        ("Dockerfile", "FROM nvcr.io/nvidia/tensorflow:19.12-tf2-py3\n", {"tensorflow": "<2.16"}),
+        ("Dockerfile", "FROM nvcr.io/nvidia/tensorflow:21.03-tf2-py3\n", {"tensorflow": "<2.16"}),
         ("Dockerfile", "FROM nvcr.io/nvidia/tensorflow:22.03-tf1-py3\n", {"tensorflow": "<2"}),
         ("Dockerfile", "FROM nvcr.io/nvidia/tensorflow:24.03-tf2-py3\n", {}),
         # The last release with wheels for a Python.

@@ -88,17 +88,22 @@ class MissingLossScaling(Rule):
                 models = [model for model in float16_models(module, step.owner) if _is_compiled(module, model)]
                 if models and _is_own_optimizer(call):
                     seen.add(call.node)
-                    yield self._found(call, wrapped=divides, related=((models[0], "made under mixed_float16, so that compile wraps the optimizer"),))
+                    yield self._found(module, call, wrapped=divides, related=((models[0], "made under mixed_float16, so that compile wraps the optimizer"),))
             elif module.program.policy_at(call) == "mixed_float16":
                 names = {option.name.rpartition(".")[2] if isinstance(option, Made) else None for option in options_of(call.receiver)}
                 if None not in names and len(names) == 1:
                     seen.add(call.node)
-                    yield self._found(call, wrapped=divides and names == {"LossScaleOptimizer"})
+                    yield self._found(module, call, wrapped=divides and names == {"LossScaleOptimizer"})
 
-    def _found(self, call, *, wrapped, related=()):
+    def _found(self, module, call, *, wrapped, related=()):
+        remedy = (
+            "take the gradients of optimizer.scale_loss(loss)"
+            if module.runtime.keras >= 3
+            else "take the gradients of get_scaled_loss(loss) of a LossScaleOptimizer, and apply its get_unscaled_gradients of them"
+        )
         return self.finding(
             call,
-            "The loss is not scaled for mixed_float16; take the gradients of optimizer.scale_loss(loss).",
+            f"The loss is not scaled for mixed_float16; {remedy}.",
             because="The LossScaleOptimizer divides these gradients by 32768, although nothing has multiplied the loss."
             if wrapped
             else "Small gradients become 0 in 16 bits.",
