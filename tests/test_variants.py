@@ -60,6 +60,12 @@ TALKS = (
     "class Net(keras.Model):\n    def __init__(self{}):\n        super().__init__()\n        self.verbose = {}\n    @tf.function\n    def train_step(self, x):\n"
     "        if self.verbose:\n            print(x)\n        return {{}}\n"
 )
+TUNED = (
+    "import {}\ndef build(hp):\n    model = keras.Sequential([layers.Input((4,))])\n    for _ in range(hp.Int('layers', 1, {})):\n        model.add(layers.Dense(hp.{}))\n"
+    "    model.add(layers.Dense(1))\n    model.compile('adam', 'mse')\n    return model\n"
+)
+CHOSEN = TUNED.format("keras_tuner as kt", 3, "Int('units', 8, 64)")
+HYPER = "class Net(kt.HyperModel):\n    def build(self, hp):\n        return build(hp)\n{}tuner = kt.RandomSearch(Net(), max_trials=3)\n"
 HELPED = "class Scaled(layers.Layer):\n    def total(self, x):\n        return tf.reduce_sum(x).numpy()\n    def call(self, x):\n        return {}\n"
 NET = "model = keras.Model(i, layers.Dense(1)(i))\nmodel.compile('adam', 'mse', jit_compile=False)\nmodel.fit(x, y, epochs=3)\n"
 MAP_FN = "class Each(layers.Layer):\n    def call(self, x):\n        return tf.map_fn(lambda v: {}, x{})\n"
@@ -459,6 +465,23 @@ COUNTED = "class Steps({}):\n    def __init__(self):\n        self.steps = {}\n 
         ("KC207", TALKS.format("", "True"), [12]),
         ("KC207", TALKS.format(", verbose=True", "verbose"), [12]),
         ("KC207", TALKS.format("", "False") + "    def talk(self):\n        self.verbose = True\n", [12]),
+        # KerasTuner fits the models that a function or a HyperModel builds, with what it is given.
+        ("KC407", CHOSEN + "tuner = kt.RandomSearch(build, max_trials=3)\ntuner.search(np.zeros((9999, 4)), y, epochs=20)\n", [11]),
+        ("KC407", CHOSEN + "tuner = kt.RandomSearch(build, max_trials=3)\n", []),
+        ("KC407", CHOSEN + "tuner = kt.RandomSearch(other, max_trials=3)\ntuner.search(np.zeros((9999, 4)), y, epochs=20)\n", []),
+        ("KC407", CHOSEN + "tuner = kt.tuners.Hyperband(hypermodel=build)\ntuner.search(np.zeros((9999, 4)), y, epochs=20)\n", [11]),
+        ("KC407", CHOSEN + "tuner = kt.Hyperband(build)\ntuner.get_best_models()[0].fit(np.zeros((9999, 4)), y, epochs=20)\n", [11]),
+        ("KC407", CHOSEN + "tuner = kt.Hyperband(build)\ntuner.hypermodel.build(best).fit(np.zeros((9999, 4)), y, epochs=20)\n", [11]),
+        ("KC407", CHOSEN + HYPER.format("") + "tuner.search(np.zeros((9999, 4)), y, epochs=20)\n", [11]),
+        ("KC407", CHOSEN + HYPER.format("    def fit(self, hp, model, x, **more):\n        return model.fit(x, batch_size=8, epochs=20)\n") + "tuner.search(np.zeros((9999, 4)))\n", [11]),
+        ("KC407", CHOSEN + HYPER.format("    def fit(self, hp, model, x, **more):\n        return model.evaluate(x)\n") + "tuner.search(np.zeros((9999, 4)))\n", []),
+        ("KC407", TUNED.format("kerastuner as kt", 3, "Choice('units', [8, 64])") + "tuner = kt.BayesianOptimization(build)\ntuner.search(np.zeros((9999, 4)), y, epochs=20)\n", [11]),
+        ("KC407", TUNED.format("keras_tuner as kt", 3, "Int('units', 8, 99999)") + "tuner = kt.BayesianOptimization(build)\ntuner.search(np.zeros((9999, 4)), y, epochs=20)\n", []),
+        ("KC407", TUNED.format("keras_tuner as kt", 9999, "Int('units', 8, 64)") + "tuner = kt.BayesianOptimization(build)\ntuner.search(np.zeros((9999, 4)), y, epochs=20)\n", []),
+        ("KC102", CHOSEN + BYTES + "tuner = kt.RandomSearch(build)\ntuner.search(ds, epochs=2, validation_data=ds)\n", [16]),
+        ("KC102", CHOSEN + BYTES + "tuner = kt.RandomSearch(build)\ntuner.show(ds)\n", []),
+        ("KC501", CHOSEN + "strategy = tf.distribute.MirroredStrategy()\ntuner = kt.RandomSearch(build)\ntuner.search(x, y)\n", [7]),
+        ("KC501", CHOSEN + "strategy = tf.distribute.MirroredStrategy()\ntuner = kt.RandomSearch(build, distribution_strategy=strategy)\ntuner.search(x, y)\n", []),
         # Where the gradients are taken out of sight, the loss may be scaled there.
         ("KC304", HALF + "with tf.GradientTape() as tape:\n    loss = model(1)\noptimizer.apply_gradients(zip(tape.gradient(loss, []), []))\n", [9]),
         ("KC304", HALF + "optimizer.apply_gradients(zip(load(), []))\n", []),

@@ -313,6 +313,14 @@ _HOOKS = {
 }
 
 
+_TUNER = re.compile(r"keras_tuner\.(?:[a-z_]+\.)*(?:BayesianOptimization|GridSearch|Hyperband|RandomSearch)")
+
+
+def is_tuner(name: str | None) -> bool:
+    """Whether a class of KerasTuner searches over the models that a function or a HyperModel builds."""
+    return name is not None and _TUNER.fullmatch(name) is not None
+
+
 def traced_hook(bases: set[str], method: str) -> str | None:
     """How Keras compiles a method that it calls itself ("call", "train_step", ...); None where it does not."""
     owner = class_of_bases(bases)

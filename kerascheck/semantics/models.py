@@ -85,7 +85,7 @@ class Layer:
         made: the call that constructs it, where it is seen.
         certain: no condition decides whether the model has it.
         shape: what goes in, as far as literals tell; see :mod:`kerascheck.semantics.shapes`.
-        times: how many of it the loops make in which it is constructed; None where that is not known.
+        times: how many of it the loops make at most in which it is constructed; None where that is not known.
     """
 
     value: Value
@@ -681,9 +681,9 @@ def _is_opaque(call: Call) -> bool:
 
 
 def _times(scope: Scope, model: Model) -> int | None:
-    """How often a place runs for each time that the model is made; None where that is not known."""
+    """How often a place runs at most for each time that the model is made; None where that is not known."""
     around = set(map(id, model.call.scope.loops()))
-    each = [loop.trips for loop in scope.loops() if id(loop) not in around]
+    each = [loop.most if loop.trips is None else loop.trips for loop in scope.loops() if id(loop) not in around]
     return None if None in each else prod(each)
 
 

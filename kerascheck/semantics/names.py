@@ -42,6 +42,7 @@ _PREFIXES = (
     ("tensorflow.train.experimental.", "tensorflow.train."),
     ("tensorflow.distribute.experimental.", "tensorflow.distribute."),
     ("numpy.core.", "numpy."),
+    ("kerastuner.", "keras_tuner."),
     ("tensorflow_datasets.core.", "tensorflow_datasets."),
     ("jax.numpy.", "jax.numpy."),
 )

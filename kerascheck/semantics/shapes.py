@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from math import inf, prod
 
-from kerascheck.semantics.values import Call, Const, Group, Made, Value, constant, options_of
+from kerascheck.semantics.values import Call, Const, Group, Made, Value, constant, largest
 
 Shape = tuple[int | None, ...] | None
 
@@ -137,8 +137,7 @@ def output_shape(layer: Value, shape: Shape) -> Shape:
 
 def most_units(layer: Made) -> int | None:
     """How many numbers a dense layer or a convolution makes in a place at most, where it may be one of several; None where that is not known."""
-    widths = [constant(option) for option in options_of(layer.call.argument(0, "filters" if layer.name in CONVOLUTIONS else "units"))]
-    return max(widths) if widths and all(type(width) is int for width in widths) else None
+    return largest(layer.call.argument(0, "filters" if layer.name in CONVOLUTIONS else "units"))
 
 
 def window(layer: Made) -> int | None:

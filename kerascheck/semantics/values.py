@@ -504,6 +504,19 @@ def holds_tensor(value: Value | None, depth: int = 3) -> bool:
     return False
 
 
+def largest(value: Value | None) -> int | None:
+    """The largest integer that a value may be: a constant, or what KerasTuner chooses by ``hp.Int`` and ``hp.Choice``; None where that is not known."""
+    numbers: list[Any] = []
+    for option in options_of(value):
+        chosen = option.call if isinstance(option, Made) and option.name.startswith("keras_tuner.HyperParameters.") else None
+        among = chosen.argument(1, "values") if chosen is not None and chosen.attribute == "Choice" else None
+        if isinstance(among, Group) and not among.open:
+            numbers += map(constant, among.items)
+        else:
+            numbers.append(constant(chosen.argument(2, "max_value") if chosen is not None and chosen.attribute == "Int" else option))
+    return max(numbers) if numbers and all(type(number) is int for number in numbers) else None
+
+
 def constant(value: Value | None, default: Any = None) -> Any:
     """The Python value of a constant, else ``default``."""
     return value.value if isinstance(value, Const) else default

@@ -392,6 +392,8 @@ class Calls:
             folds = constant(receiver.call.argument(0, "n_splits") or Const(library.SPLITTERS[receiver.name]))
             pair = Group("tuple", [UNKNOWN, UNKNOWN])
             return Group("list", [pair] * folds) if type(folds) is int and 0 < folds <= _MANY_FOLDS else UNKNOWN
+        if attribute == "build" and isinstance(receiver, Method) and receiver.name == "hypermodel" and isinstance(receiver.receiver, Made) and library.is_tuner(receiver.receiver.name):
+            return receiver.receiver.attributes["model"]
         if isinstance(receiver, Method) and receiver.name == "__dict__" and attribute == "update":
             self._forget(receiver.receiver)
         if attribute == "format" and isinstance(constant(receiver), str):
@@ -413,6 +415,11 @@ class Calls:
             return self._consume(call, attribute, arguments, node)
         if owner == "tensorflow.distribute.Strategy":
             return self._call_strategy(call, attribute, arguments, node)
+        if library.is_tuner(owner) and isinstance(receiver, Made):
+            if attribute == "search":
+                return self._search(receiver, arguments, node)
+            if attribute == "get_best_models":
+                return Group("list", [receiver.attributes["model"]], True)
         if owner is not None and owner.startswith("tensorflow_datasets.") and attribute == "as_dataset":
             return self._tfds(arguments, node, "tensorflow_datasets.as_dataset")
         if attribute in ("to_tf_dataset", "prepare_tf_dataset"):
@@ -464,6 +471,34 @@ class Calls:
                 if isinstance(method, Function) and method.module is not self.entry:
                     place = Scope("handed", self.scope, self.module, node)
                     self._inside(place, lambda function: self._inline(function, Arguments([UNKNOWN]), node), self._bound(method, option))
+
+    def _tuner(self, name: str, arguments: Arguments, node: cst.CSTNode) -> Value:
+        """A tuner of KerasTuner. It builds a model at once, to learn what there is to choose, and fits others like it
+        (``BaseTuner._populate_initial_space`` in keras_tuner/src/engine/base_tuner.py, 1.4.8): one stands for all."""
+        call = self._record(node, name, None, UNKNOWN, arguments)
+        strategy = arguments.get(None, "distribution_strategy")
+        place = self.scope if constant(strategy, 0) is None or strategy is None else Scope("with", self.scope, self.module, node, value=Made("tensorflow.distribute.Strategy.scope"))
+        made: list[Value] = []
+        for option in options_of(arguments.get(0, "hypermodel")):
+            build = option.cls.member("build") if isinstance(option, Instance) else option
+            build = self._bound(build, option) if isinstance(option, Instance) and isinstance(build, Function) else build
+            if isinstance(build, (Function, Partial)):
+                given = Arguments([Made("keras_tuner.HyperParameters", call)])
+                made.append(self._inside(place, lambda given, build=build: self.call(build, given, node), given))
+        model = any_of(made)
+        call.result = Made(name, call, {"model": Made("keras.Model") if model is UNKNOWN else model})
+        return call.result
+
+    def _search(self, tuner: Made, arguments: Arguments, node: cst.CSTNode) -> Value:
+        """What ``tuner.search`` does: it fits models with its own arguments, through the ``fit`` of a HyperModel that has one."""
+        model = tuner.attributes["model"]
+        for option in options_of(tuner.call.argument(0, "hypermodel")):
+            fit = option.cls.member("fit") if isinstance(option, Instance) else None
+            if isinstance(fit, Function):
+                given = [Made("keras_tuner.HyperParameters", tuner.call), model, *arguments.positional]
+                self.call(self._bound(fit, option), Arguments(given, arguments.keywords, {}, arguments.unknown_positional, arguments.unknown_keywords), node)
+                return UNKNOWN
+        return self.call(self._get_attribute(model, "fit", node), arguments, node)
 
     def _call_strategy(self, call: Call, attribute: str, arguments: Arguments, node: cst.CSTNode) -> Value:
         if attribute in ("run", "experimental_run_v2", "call_for_each_replica"):
@@ -553,6 +588,8 @@ class Calls:
             return arguments.positional[0]
         if name in library.PASS_THROUGH_ITERATORS and (arguments.positional or arguments.keywords):
             return Iteration("wrapper", [arguments.get(0, "iterable") or UNKNOWN])
+        if library.is_tuner(name):
+            return self._tuner(name, arguments, node)
         if name in ("tqdm.trange", "tqdm.auto.trange", "tqdm.notebook.trange"):
             return Iteration("range", arguments.positional)
         source = library.source_kind(name)

@@ -38,6 +38,7 @@ from kerascheck.semantics.values import (
     Value,
     constant,
     holds_tensor,
+    largest,
     options_of,
 )
 
@@ -809,7 +810,9 @@ def _most(iterable: Value) -> int | None:
     """How many items a loop over something goes through at most; None where nothing tells."""
     if isinstance(iterable, (Group, Mapping)):
         return iterable.most if iterable.open else len(iterable.items)
-    if isinstance(iterable, Iteration) and iterable.kind != "range":
+    if isinstance(iterable, Iteration) and iterable.kind == "range":
+        return largest(iterable.over[0]) if len(iterable.over) == 1 else None
+    if isinstance(iterable, Iteration):
         return min((most for most in map(_most, iterable.over) if most is not None), default=None)
     return None
 
