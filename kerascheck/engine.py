@@ -71,6 +71,10 @@ def mentions_keras(data: bytes) -> bool:
 _OF_KERAS = re.compile(rb"\b(?:fit_generator|predict_generator|train_on_batch|ModelCheckpoint|EarlyStopping|ImageDataGenerator|GradientTape)\(")
 
 
+# In a notebook the statement is a string of JSON.
+_LOOP = re.compile(rb"^[ \t]*\"?[ \t]*(?:for|while)\b", re.M)
+
+
 @functools.lru_cache(maxsize=None)
 def _triggers() -> re.Pattern[bytes]:
     # Of all rules, not only the selected: what a rule finds in one module may depend on another.
@@ -198,7 +202,7 @@ def lint(
         registry.validate(settings)
     jobs = jobs or _processors()
     candidates, deep = _choose(files, jobs)
-    candidates += _choose(_importers([file for file, _ in candidates if kind_of(file.path) is None], files, configuration))[0]
+    candidates += _choose_callers(_importers([file for file, _ in candidates if kind_of(file.path) is None], configuration))
     checked: list[Checked] = []
     total = len(candidates) + len(deep)
 
@@ -256,7 +260,7 @@ class Session:
             return Outcome(errors=[error], files=1)
         if verdict is not _Verdict.REFUSED and not (candidate and _may_trigger(source.text, verdict)):
             return Outcome(files=1)
-        others = [other for other, _ in _choose(self._importers(source.path))[0]]
+        others = [other for other, _ in _choose_callers(self._importers(source.path))]
         return _merge([file], with_large_stack(lambda: self._check(source, file, others)))
 
     def _importers(self, path: str) -> list[File]:
@@ -306,9 +310,9 @@ def fix(source: Source, file: File, outcome: Outcome, *, unsafe: bool) -> Fixed:
     return with_large_stack(lambda: apply_fixes(source, find, unsafe, is_python=kind_of(source.path) is None))
 
 
-def _importers(candidates: Iterable[File], files: Iterable[File], configuration: Configuration) -> list[File]:
-    """Files beyond ``files`` that import one of ``candidates``: they are checked for what they say about these."""
-    asked = {os.path.abspath(file.path) for file in files}
+def _importers(candidates: Iterable[File], configuration: Configuration) -> list[File]:
+    """Files beyond ``candidates`` that import one of them: they are checked for what they say about these."""
+    known = {os.path.abspath(file.path) for file in candidates}
     roots: dict[str, list[str]] = {}
     for file in candidates:
         roots.setdefault(project_root(file.path), []).append(file.path)
@@ -316,7 +320,7 @@ def _importers(candidates: Iterable[File], files: Iterable[File], configuration:
     for root, paths in roots.items():
         for importer in ImportGraph(root, configuration).importers(paths):
             path = os.path.abspath(importer.path)
-            if path not in asked:
+            if path not in known:
                 registry.validate(importer.settings)
                 found[path] = importer
     return list(found.values())
@@ -344,8 +348,15 @@ def _choose(files: Sequence[File], jobs: int = 1) -> tuple[list[tuple[File, int]
     return parse, [file for file, (kind, _) in zip(files, kinds) if kind is _Kind.PARSE_ALONE]
 
 
-def _classify(path: str) -> tuple[_Kind, int]:
-    """What to do with the file at ``path``, and its size."""
+def _choose_callers(files: Iterable[File]) -> list[tuple[File, int]]:
+    """Of files that import what is checked, those that are to be parsed too, with their sizes: a loop that plays a game
+    with an agent need not name Keras."""
+    classified = [(file, *_classify(file.path, calls=True)) for file in files]
+    return [(file, size) for file, kind, size in classified if kind is _Kind.PARSE]
+
+
+def _classify(path: str, calls: bool = False) -> tuple[_Kind, int]:
+    """What to do with the file at ``path``, and its size; ``calls``: it imports a file that rules ask about."""
     try:
         with open(path, "rb") as stream:
             data = stream.read()
@@ -354,14 +365,14 @@ def _classify(path: str) -> tuple[_Kind, int]:
         return _Kind.PARSE, 0
     if kind_of(path) is not None:
         return (_Kind.PARSE if is_about_tensorflow(data) else _Kind.NOTHING), len(data)
-    candidate = _candidate(data)
+    candidate = _candidate(data) or calls and _LOOP.search(data) is not None
     if path.endswith(".ipynb"):
         # Outputs make it long, and never its code deep.
         return (_Kind.PARSE if candidate or not _is_fine_notebook(path, data) else _Kind.NOTHING), len(data)
     verdict = _verdict(data)
     if candidate and verdict is _Verdict.DEEP:
         return _Kind.PARSE_ALONE, len(data)
-    candidate = candidate and _may_trigger(data, verdict)
+    candidate = candidate and (calls or _may_trigger(data, verdict))
     return (_Kind.PARSE if candidate or verdict is _Verdict.REFUSED else _Kind.NOTHING), len(data)
 
 

@@ -273,8 +273,9 @@ class Module:
 
     @cached_property
     def worth_following(self) -> bool:
-        """Whether it may do or hold anything that matters to the modules that import it: short ones may hold settings."""
-        return len(self.text) < _SHORT or _WORTH_FOLLOWING.search(self.text) is not None
+        """Whether it may do or hold anything that matters to the modules that import it: short ones may hold settings, and
+        one that names nothing of Keras may lead to others that do, as an agent that plays with two networks."""
+        return len(self.text) < _SHORT or any(_WORTH_FOLLOWING.search(module.text) for module in (self, *self.project.imported(self)))
 
     @cached_property
     def name_counts(self) -> Counter[str]:
