@@ -158,6 +158,14 @@ def test_files_that_import_the_one_asked_for_are_looked_at(lint, tmp_path):
         assert finding.severity is Severity.ERROR
 
 
+@pytest.mark.parametrize(("play", "severity"), [("for i in range(9):\n    x()\n", Severity.ERROR), ("x()\n", Severity.WARNING)])
+def test_a_loop_over_what_is_asked_for_need_not_name_keras(lint, play, severity):
+    files = {"play.py": "from b import x\n_mark\n" + play, "b.py": KERAS + "x_mark\n"}
+    for names in ((), ("b.py",)):
+        finding = next(finding for finding in lint(files, *names).findings if finding.location.path == "b.py")
+        assert finding.severity is severity
+
+
 def test_the_settings_of_the_file_that_has_the_finding_decide(lint):
     files = {
         "a.py": KERAS + "from pkg.b import x\n_mark\n",

@@ -1,6 +1,7 @@
 """What the surroundings of a script say changes what is said of it: pins, commands of a notebook, other modules."""
 
 import json
+from pathlib import Path
 
 import pytest
 from command import kerascheck
@@ -47,6 +48,16 @@ def test_what_tensorboard_shows_in_the_notebook_is_looked_at(tmp_path):
         (tmp_path / "train.ipynb").write_text(json.dumps(notebook))
         result = kerascheck("--select", "KC412", "--output-format", "json", "--exit-zero", str(tmp_path / "train.ipynb"))
         assert len(json.loads(result.out)["findings"]) == said
+
+
+@pytest.mark.parametrize(("play", "said"), [("for _ in range(9999):\n    state = env.step(player.act(state))\n", 1), ("env.step(player.act(state))\n", 0)])
+def test_a_game_is_played_with_the_networks_of_an_agent(tmp_path, play, said):
+    (tmp_path / "net.py").write_text(TRAIN + "class Net:\n    def __init__(self):\n        self.model = model\n    def act(self, x):\n        return self.model.predict(x)\n")
+    rules = '"""' + "What it does in which case.\n" * 200 + '"""\n'
+    (tmp_path / "agent.py").write_text(rules + "from net import Net\nclass Agent:\n    def __init__(self):\n        self.net = Net()\n    def act(self, x):\n        return self.net.act(x)\n")
+    (tmp_path / "play.py").write_text("import gym\nfrom agent import Agent\nplayer = Agent()\nenv = gym.make('Pong')\nstate = env.reset()\n" + play)
+    result = kerascheck("--select", "KC405", "--output-format", "json", "--exit-zero", str(tmp_path))
+    assert [Path(finding["path"]).name for finding in json.loads(result.out)["findings"]] == ["net.py"] * said
 
 
 def test_what_another_module_prefetches_it_prefetches_for_all(tmp_path):
