@@ -66,6 +66,7 @@ TUNED = (
 )
 CHOSEN = TUNED.format("keras_tuner as kt", 3, "Int('units', 8, 64)")
 HYPER = "class Net(kt.HyperModel):\n    def build(self, hp):\n        return build(hp)\n{}tuner = kt.RandomSearch(Net(), max_trials=3)\n"
+SPLIT = "def load(split):\n    if {}:\n        return tf.data.TextLineDataset('a').map(lambda x: tf.py_function(parse, [x], tf.float32)).batch(8)\n"
 HELPED = "class Scaled(layers.Layer):\n    def total(self, x):\n        return tf.reduce_sum(x).numpy()\n    def call(self, x):\n        return {}\n"
 NET = "model = keras.Model(i, layers.Dense(1)(i))\nmodel.compile('adam', 'mse', jit_compile=False)\nmodel.fit(x, y, epochs=3)\n"
 MAP_FN = "class Each(layers.Layer):\n    def call(self, x):\n        return tf.map_fn(lambda v: {}, x{})\n"
@@ -455,6 +456,8 @@ COUNTED = "class Steps({}):\n    def __init__(self):\n        self.steps = {}\n 
         ("KC206", MAP_FN.format("2 * v", "") + MODEL + "model.fit(x, y)\n", [7]),
         ("KC206", MAP_FN.format("tf.where(v > 0)", "") + MODEL + "model.fit(x, y)\n", []),
         ("KC206", MAP_FN.format("tf.where(v > 0, v, 0.0)", "") + MODEL + "model.fit(x, y)\n", [7]),
+        ("KC206", MAP_FN.format("v", "").replace("v, x)", "v, tf.range(tf.shape(x)[0]))") + MODEL + "model.fit(x, y)\n", [7]),
+        ("KC206", MAP_FN.format("v", "").replace("v, x)", "v, self.classes)").replace("    def call", "    def build(self, shape):\n        self.classes = tf.range(10)\n    def call") + MODEL + "model.fit(x, y)\n", []),
         ("KC206", MAP_FN.format("v", ", fn_output_signature=tf.RaggedTensorSpec([None])") + MODEL + "model.fit(x, y)\n", []),
         ("KC101", "def {}():\n    return tf.data.TextLineDataset('a').map(lambda x: x + tf.random.normal(())).batch(8)\n".format("load_pipeline"), [6]),
         ("KC101", "def {}():\n    return tf.data.TextLineDataset('a').map(lambda x: x + tf.random.normal(())).batch(8)\n".format("inference_pipeline"), []),
@@ -482,6 +485,11 @@ COUNTED = "class Steps({}):\n    def __init__(self):\n        self.steps = {}\n 
         ("KC102", CHOSEN + BYTES + "tuner = kt.RandomSearch(build)\ntuner.show(ds)\n", []),
         ("KC501", CHOSEN + "strategy = tf.distribute.MirroredStrategy()\ntuner = kt.RandomSearch(build)\ntuner.search(x, y)\n", [7]),
         ("KC501", CHOSEN + "strategy = tf.distribute.MirroredStrategy()\ntuner = kt.RandomSearch(build, distribution_strategy=strategy)\ntuner.search(x, y)\n", []),
+        # What a branch asks for is held out, as what a name says.
+        ("KC107", SPLIT.format("split == 'test'"), []),
+        ("KC107", SPLIT.format("split == Split.VALIDATION"), []),
+        ("KC107", SPLIT.format("split == 'train'"), [7]),
+        ("KC107", SPLIT.format("split != 'test'"), [7]),
         # Where the gradients are taken out of sight, the loss may be scaled there.
         ("KC304", HALF + "with tf.GradientTape() as tape:\n    loss = model(1)\noptimizer.apply_gradients(zip(tape.gradient(loss, []), []))\n", [9]),
         ("KC304", HALF + "optimizer.apply_gradients(zip(load(), []))\n", []),
@@ -1284,6 +1292,14 @@ def test_what_stands_in_for_the_image_generator_came_with_keras_2_4(tmp_path, pi
     (tmp_path / "train.py").write_text(HEAD + "flow = keras.preprocessing.image.ImageDataGenerator().flow_from_directory('a')\nmodel.fit(flow)\n")
     result = kerascheck("--isolated", "--select", "KC111", "--output-format", "json", "--exit-zero", str(tmp_path / "train.py"))
     assert [finding["line"] for finding in json.loads(result.out)["findings"]] == said
+
+
+@pytest.mark.parametrize(("shown", "said"), [("0", 0), ("0,1", 1)])
+def test_a_script_that_imports_the_set_up_shows_one_gpu(tmp_path, shown, said):
+    (tmp_path / "setup_gpu.py").write_text("import tensorflow as tf\ndef prepare():\n    tf.config.experimental.set_memory_growth(tf.config.list_physical_devices('GPU')[0], True)\n")
+    (tmp_path / "main.py").write_text(f"import os\nfrom setup_gpu import prepare\nos.environ['CUDA_VISIBLE_DEVICES'] = '{shown}'\nprepare()\n")
+    result = kerascheck("--isolated", "--select", "KC312", "--output-format", "json", "--exit-zero", str(tmp_path))
+    assert len(json.loads(result.out)["findings"]) == said
 
 
 @pytest.mark.parametrize(("imported", "said"), [("from network import rate", [("network.py", 2)]), ("rate = 1", [])])

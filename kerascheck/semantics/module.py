@@ -61,6 +61,7 @@ _CONTRIB = re.compile(r"^[ \t]*(?:import|from)[ \t]+tensorflow\.(?:contrib|_api\
 _NEEDS_CONTRIB = re.compile(r"^(?:(?:import|from)[ \t]+tensorflow\.contrib\b|[^\s#@].*\btf\.contrib\.)", re.M)
 # The last TensorFlow Addons, 0.23, and keras_contrib fail to import beside Keras 3; bert4keras asks for this one in its setup.py.
 _BOUND_BY = {"tensorflow_addons": ("tensorflow", "<2.16"), "keras_contrib": ("keras", "<3"), "bert4keras": ("keras", "<=2.3.1")}
+_SHOWS_ONE_GPU = re.compile(rb"""(?m)^[^#\n]*CUDA_VISIBLE_DEVICES["']\]?\s*[=,]\s*["']\d+["']""")
 _SWITCHES_EAGER = re.compile(rb"(?m)^[ \t]*[\w.]+\brun_functions_eagerly\((?:run_eagerly=)?True\)")
 _LAST_1 = (1, 15)
 _NAMES_OF_1 = "|".join(ONLY_TENSORFLOW_1)
@@ -355,7 +356,7 @@ class Project:
         self.settings = settings
         self._read = read
         self._modules: dict[Path, Module | None] = {}
-        self._switching_in: dict[Path, list[Module]] = {}
+        self._scripts: dict[tuple[Path, re.Pattern[bytes]], list[Module]] = {}
         self._found: dict[tuple[str, str, int], Path | None] = {}
 
     def load(self, source) -> Module:
@@ -407,21 +408,30 @@ class Project:
         return found
 
     def is_switched_eager(self, module: Module) -> bool:
-        """Whether a script in the folder of a module, or in the one above, imports it and calls ``run_functions_eagerly(True)``."""
+        """Whether a script that imports a module calls ``run_functions_eagerly(True)``."""
+        return self._is_imported_beside(module, _SWITCHES_EAGER)
+
+    def is_shown_one_gpu(self, module: Module) -> bool:
+        """Whether a script that imports a module sets ``CUDA_VISIBLE_DEVICES`` to one device."""
+        return self._is_imported_beside(module, _SHOWS_ONE_GPU)
+
+    def _is_imported_beside(self, module: Module, pattern: re.Pattern[bytes]) -> bool:
+        """Whether a script in the folder of a module, or in the one above, imports it and holds a pattern."""
         own = module.path.parent
         folders = [own] if (own / ".git").exists() else [own, own.parent]
-        return any(module in self.imported(other) for folder in folders for other in self._switching(folder) if other is not module)
+        return any(module in self.imported(other) for folder in folders for other in self._scripts_with(pattern, folder) if other is not module)
 
-    def _switching(self, folder: Path) -> list[Module]:
-        if folder not in self._switching_in:
-            self._switching_in[folder] = found = []
+    def _scripts_with(self, pattern: re.Pattern[bytes], folder: Path) -> list[Module]:
+        key = folder, pattern
+        if key not in self._scripts:
+            self._scripts[key] = found = []
             try:
                 paths = sorted(folder.glob("*.py"))[:_MAX_IMPORTED]
-                paths = [path for path in paths if _SWITCHES_EAGER.search(path.read_bytes())]
+                paths = [path for path in paths if pattern.search(path.read_bytes())]
             except OSError:
                 paths = []
             found += filter(None, map(self._module_at, paths))
-        return self._switching_in[folder]
+        return self._scripts[key]
 
     @property
     def parsed_characters(self) -> int:

@@ -173,13 +173,18 @@ def _named_training(stage: Stage) -> bool:
 
 
 def _named_held_out(stage: Stage) -> bool:
-    """Whether the names around a stage say that it holds validation or test data."""
+    """Whether the names around a stage, or what is asked there, say that it holds validation or test data."""
     tree = stage.module.tree
-    return _named(stage, _HELD_OUT) or any(
-        isinstance(node, cst.Assert) and _asks_for_held_out(node.test)
-        for ancestor in tree.ancestors(stage.node)
-        if isinstance(ancestor, cst.FunctionDef)
-        for node in tree.descendants(ancestor.body)
+    around = [stage.node, *tree.ancestors(stage.node)]
+    return (
+        _named(stage, _HELD_OUT)
+        or any(isinstance(outer, cst.If) and outer.body in around and _asks_for_held_out(outer.test) for outer in around)
+        or any(
+            isinstance(node, cst.Assert) and _asks_for_held_out(node.test)
+            for outer in around
+            if isinstance(outer, cst.FunctionDef)
+            for node in tree.descendants(outer.body)
+        )
     )
 
 

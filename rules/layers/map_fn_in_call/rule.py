@@ -4,7 +4,7 @@ from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.functions import display
 from kerascheck.semantics.traced import traced_calls
-from kerascheck.semantics.values import Function, Made
+from kerascheck.semantics.values import Function, Made, Tensor
 
 _ONE_BY_ONE = {"tensorflow.map_fn": "tf.vectorized_map", "keras.backend.map_fn": "tf.vectorized_map", "keras.ops.map": "keras.ops.vectorized_map", "tensorflow.scan": "tf.vectorized_map"}
 _NO_BATCH = (
@@ -35,6 +35,7 @@ class MapFnInCall(Rule):
     ## When it stays silent
 
     - A `tf.scan` that carries something from turn to turn, `tf.foldl` and `tf.while_loop`.
+    - Numbers that an object keeps, as `self.classes = tf.range(10)`, which are no batch.
     - Functions that read or decode a file, pick by a mask or a condition, work on texts, give ragged results, or run Python: these take no batch.
     - Metrics, input pipelines, code that nothing compiles, and branches for other backends or eager execution.
 
@@ -77,8 +78,10 @@ class MapFnInCall(Rule):
 
 
 def _needs_elements(module, call):
-    """Whether a function calls what takes no batch, or needs what the turn before gave."""
+    """Whether a function calls what takes no batch, or needs what the turn before gave, or goes through numbers that are no batch."""
     function = call.argument(0, "fn")
+    if _counts(call):
+        return True
     # Without an initializer the first element comes out as it is.
     if call.name == "tensorflow.scan" and (call.argument(2, "initializer") is None or not isinstance(function, Function) or not _ignores_first(function)):
         return True
@@ -88,6 +91,12 @@ def _needs_elements(module, call):
     if not isinstance(function, Function):
         return False
     return _cuts_with_parameter(function) or any(_takes_no_batch(inner) and inner.scope.runs_in(function) for inner in module.run.calls)
+
+
+def _counts(call):
+    """Whether the elements are numbers that an object keeps, as ``self.classes = tf.range(10)``."""
+    over, written = call.argument(1, "elems"), call.arguments.node(1, "elems")
+    return isinstance(over, Tensor) and over.origin == "tensorflow.range" and written is not None and isinstance(written.value, cst.Attribute)
 
 
 def _cuts_with_parameter(function):
