@@ -67,6 +67,7 @@ TUNED = (
 CHOSEN = TUNED.format("keras_tuner as kt", 3, "Int('units', 8, 64)")
 HYPER = "class Net(kt.HyperModel):\n    def build(self, hp):\n        return build(hp)\n{}tuner = kt.RandomSearch(Net(), max_trials=3)\n"
 SPLIT = "def load(split):\n    if {}:\n        return tf.data.TextLineDataset('a').map(lambda x: tf.py_function(parse, [x], tf.float32)).batch(8)\n"
+PARSED = "def parse(x):\n    return {}\nds = tf.data.TFRecordDataset('a').map(parse).batch(8)\n" + "for x in ds:\n    model.train_on_batch(x)\n"
 HELPED = "class Scaled(layers.Layer):\n    def total(self, x):\n        return tf.reduce_sum(x).numpy()\n    def call(self, x):\n        return {}\n"
 NET = "model = keras.Model(i, layers.Dense(1)(i))\nmodel.compile('adam', 'mse', jit_compile=False)\nmodel.fit(x, y, epochs=3)\n"
 MAP_FN = "class Each(layers.Layer):\n    def call(self, x):\n        return tf.map_fn(lambda v: {}, x{})\n"
@@ -490,6 +491,11 @@ COUNTED = "class Steps({}):\n    def __init__(self):\n        self.steps = {}\n 
         ("KC107", SPLIT.format("split == Split.VALIDATION"), []),
         ("KC107", SPLIT.format("split == 'train'"), [7]),
         ("KC107", SPLIT.format("split != 'test'"), [7]),
+        ("KC107", SPLIT.format("is_training:\n        return None\n    else"), []),
+        ("KC107", SPLIT.format("split == 'train':\n        return None\n    else"), []),
+        ("KC107", SPLIT.format("other:\n        return None\n    else"), [9]),
+        ("KC104", PARSED.format("tf.parse_single_example(x, {'a': tf.FixedLenFeature([n], tf.float32)})"), [7]),
+        ("KC104", PARSED.format("tf.parse_single_example(x, {'a': tf.VarLenFeature(tf.float32)})"), []),
         # Where the gradients are taken out of sight, the loss may be scaled there.
         ("KC304", HALF + "with tf.GradientTape() as tape:\n    loss = model(1)\noptimizer.apply_gradients(zip(tape.gradient(loss, []), []))\n", [9]),
         ("KC304", HALF + "optimizer.apply_gradients(zip(load(), []))\n", []),

@@ -116,9 +116,15 @@ _ALIASES = {
     "tensorflow.random.experimental.Generator": "tensorflow.random.Generator",
     "tensorflow.py_func": "tensorflow.py_function",
     "tensorflow.compat.v1.py_func": "tensorflow.py_function",
-    "tensorflow.parse_single_example": "tensorflow.io.parse_single_example",
-    "tensorflow.compat.v1.parse_single_example": "tensorflow.io.parse_single_example",
     "tensorflow.read_file": "tensorflow.io.read_file",
+    **{
+        f"tensorflow.{old}{name}": f"tensorflow.io.{name}"
+        for old in ("", "compat.v1.")
+        for name in (
+            "FixedLenFeature", "FixedLenSequenceFeature", "VarLenFeature", "decode_csv", "decode_raw", "parse_example", "parse_single_example",
+            "parse_single_sequence_example",
+        )
+    },
     "tensorflow.random_uniform": "tensorflow.random.uniform",
     "tensorflow.random_normal": "tensorflow.random.normal",
     "tensorflow.random_crop": "tensorflow.image.random_crop",

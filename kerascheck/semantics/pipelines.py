@@ -179,6 +179,7 @@ def _named_held_out(stage: Stage) -> bool:
     return (
         _named(stage, _HELD_OUT)
         or any(isinstance(outer, cst.If) and outer.body in around and _asks_for_held_out(outer.test) for outer in around)
+        or any(isinstance(outer, cst.If) and isinstance(outer.orelse, cst.Else) and outer.orelse in around and _asks_for_training(outer.test) for outer in around)
         or any(
             isinstance(node, cst.Assert) and _asks_for_held_out(node.test)
             for outer in around
@@ -204,13 +205,22 @@ def _is_for_scripts(stage: Stage) -> bool:
     return any(isinstance(outer, cst.If) and "__main__" in tree.code_of(outer.test) for outer in tree.ancestors(stage.node))
 
 
+def _asks_for_training(test: cst.BaseExpression) -> bool:
+    """``is_training``, ``self.train`` or ``split == "train"``."""
+    return _asks_for_kind(test, _TRAINING) or _TRAINING.search(_name_of(test)) is not None and _HELD_OUT.search(_name_of(test)) is None
+
+
 def _asks_for_held_out(test: cst.BaseExpression) -> bool:
     """``which == Set.TEST`` or ``split == "test"``."""
+    return _asks_for_kind(test, _HELD_OUT)
+
+
+def _asks_for_kind(test: cst.BaseExpression, pattern: re.Pattern[str]) -> bool:
     if not isinstance(test, cst.Comparison) or not isinstance(test.comparisons[0].operator, (cst.Equal, cst.Is)):
         return False
     other = test.comparisons[0].comparator
     name = other.attr.value if isinstance(other, cst.Attribute) else other.raw_value if isinstance(other, cst.SimpleString) else ""
-    return _HELD_OUT.search(name) is not None
+    return pattern.search(name) is not None
 
 
 def _is_kept_in_memory(stage: Stage) -> bool:
