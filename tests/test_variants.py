@@ -484,6 +484,8 @@ COUNTED = "class Steps({}):\n    def __init__(self):\n        self.steps = {}\n 
         ("KC407", TUNED.format("keras_tuner as kt", 9999, "Int('units', 8, 64)") + "tuner = kt.BayesianOptimization(build)\ntuner.search(np.zeros((9999, 4)), y, epochs=20)\n", []),
         ("KC102", CHOSEN + BYTES + "tuner = kt.RandomSearch(build)\ntuner.search(ds, epochs=2, validation_data=ds)\n", [16]),
         ("KC102", CHOSEN + BYTES + "tuner = kt.RandomSearch(build)\ntuner.show(ds)\n", []),
+        ("KC501", MIRRORED.format("for x in dist:\n    strategy.run(step, args=(x,))\n"), [11]),
+        ("KC501", MIRRORED.format("for x in dist:\n    strategy.experimental_run_v2(step, args=(x,))\n"), []),
         ("KC501", CHOSEN + "strategy = tf.distribute.MirroredStrategy()\ntuner = kt.RandomSearch(build)\ntuner.search(x, y)\n", [7]),
         ("KC501", CHOSEN + "strategy = tf.distribute.MirroredStrategy()\ntuner = kt.RandomSearch(build, distribution_strategy=strategy)\ntuner.search(x, y)\n", []),
         # What a branch asks for is held out, as what a name says.

@@ -200,7 +200,8 @@ def unplaced_in_steps(module: Module) -> Iterator[UnplacedInStep]:
             option.call if isinstance(option, Made) and library.class_of(option.name) == "keras.Optimizer" else None
             for option in options_of(update.receiver)
         ]  # fmt: skip
-        for options in (*models, optimizer if new_keras else ()):
+        # What runs the step by its old name went before Keras 3 came.
+        for options in (*models, optimizer if new_keras and runs[frame.node].attribute == "run" else ()):
             for made in options:
                 if None in options or made.node in seen or any(_may_be_placed(each.scope) for each in options) or _OLD_ARGUMENT in made.arguments.keywords:
                     continue
