@@ -498,6 +498,9 @@ COUNTED = "class Steps({}):\n    def __init__(self):\n        self.steps = {}\n 
         ("KC107", SPLIT.format("other:\n        return None\n    else"), [9]),
         ("KC104", PARSED.format("tf.parse_single_example(x, {'a': tf.FixedLenFeature([n], tf.float32)})"), [7]),
         ("KC104", PARSED.format("tf.parse_single_example(x, {'a': tf.VarLenFeature(tf.float32)})"), []),
+        # Beside epochs of their own, in a loop inside of the turn, a predict is short.
+        ("KC405", MODEL + "for part in load():\n    for _ in range(50):\n        model.fit(part, part, epochs=1)\n    model.predict(part[:1])\n", []),
+        ("KC405", MODEL + "for part in load():\n    for row in part:\n        model.fit(row[None], row[None])\n    model.predict(part[:1])\n", [10]),
         # Where the gradients are taken out of sight, the loss may be scaled there.
         ("KC304", HALF + "with tf.GradientTape() as tape:\n    loss = model(1)\noptimizer.apply_gradients(zip(tape.gradient(loss, []), []))\n", [9]),
         ("KC304", HALF + "optimizer.apply_gradients(zip(load(), []))\n", []),

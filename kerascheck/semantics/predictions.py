@@ -209,6 +209,9 @@ def _trains_long(call: Call, loop: Scope) -> bool:
     epochs, given = call.argument(None, "epochs"), call.arguments.node(0, "x")
     if given is not None and is_one_item(call.module.tree, given.value):
         return False
+    # Epochs may be the turns of a loop of their own, inside of the turn.
+    if call.attribute == "fit" and given is not None and next(call.scope.loops(), loop) is not loop and varies(given.value, call.scope) is loop:
+        return True
     if call.attribute != "fit" or epochs is not None and constant(epochs) != 1 or call.argument(None, "steps_per_epoch") is not None:
         return call.attribute in ("fit", "fit_generator")
     return given is not None and isinstance(given.value, (cst.Name, cst.Attribute)) and varies(given.value, call.scope) is not loop
