@@ -68,6 +68,11 @@ CHOSEN = TUNED.format("keras_tuner as kt", 3, "Int('units', 8, 64)")
 HYPER = "class Net(kt.HyperModel):\n    def build(self, hp):\n        return build(hp)\n{}tuner = kt.RandomSearch(Net(), max_trials=3)\n"
 SPLIT = "def load(split):\n    if {}:\n        return tf.data.TextLineDataset('a').map(lambda x: tf.py_function(parse, [x], tf.float32)).batch(8)\n"
 PARSED = "def parse(x):\n    return {}\nds = tf.data.TFRecordDataset('a').map(parse).batch(8)\n" + "for x in ds:\n    model.train_on_batch(x)\n"
+PROPERTY = (
+    "class Pipe:\n    def keep(self, value):\n        self.kept = value\n        return value\n    @property\n    def scale(self):\n        return make()\n"
+    "    @scale.setter\n    def scale(self, value):\n        self.kept = value\n        return value\n    def build(self, ds):\n        return ds.map(lambda x: {})\n"
+    "model.fit(Pipe().build(tf.data.TextLineDataset('a')))\n"
+)
 HELPED = "class Scaled(layers.Layer):\n    def total(self, x):\n        return tf.reduce_sum(x).numpy()\n    def call(self, x):\n        return {}\n"
 NET = "model = keras.Model(i, layers.Dense(1)(i))\nmodel.compile('adam', 'mse', jit_compile=False)\nmodel.fit(x, y, epochs=3)\n"
 MAP_FN = "class Each(layers.Layer):\n    def call(self, x):\n        return tf.map_fn(lambda v: {}, x{})\n"
@@ -501,6 +506,9 @@ COUNTED = "class Steps({}):\n    def __init__(self):\n        self.steps = {}\n 
         # Beside epochs of their own, in a loop inside of the turn, a predict is short.
         ("KC405", MODEL + "for part in load():\n    for _ in range(50):\n        model.fit(part, part, epochs=1)\n    model.predict(part[:1])\n", []),
         ("KC405", MODEL + "for part in load():\n    for row in part:\n        model.fit(row[None], row[None])\n    model.predict(part[:1])\n", [10]),
+        # A property is read through its getter, whatever sets it.
+        ("KC108", PROPERTY.format("self.scale(x)"), []),
+        ("KC108", PROPERTY.format("self.keep(x)"), [7]),
         # Where the gradients are taken out of sight, the loss may be scaled there.
         ("KC304", HALF + "with tf.GradientTape() as tape:\n    loss = model(1)\noptimizer.apply_gradients(zip(tape.gradient(loss, []), []))\n", [9]),
         ("KC304", HALF + "optimizer.apply_gradients(zip(load(), []))\n", []),

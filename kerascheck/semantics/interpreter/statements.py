@@ -704,10 +704,11 @@ class Statements:
         for option in options_of(value):
             if isinstance(option, Function) and option.node is node:
                 self.functions[node] = option
-        if owner is not None:
-            owner.members[node.name.value] = value
-        else:
+        if owner is None:
             self._bind_name(node.name.value, value)
+        elif not any(isinstance(each.decorator, cst.Attribute) and each.decorator.attr.value in ("setter", "deleter") for each in node.decorators):
+            # What is read by the name of a property is what its getter gives.
+            owner.members[node.name.value] = value
 
     def _defaults(self, node: cst.FunctionDef | cst.Lambda) -> dict[str, Value]:
         return {p.name.value: self.eval(p.default) for p in parameters_of(node.params) if p.default is not None}
