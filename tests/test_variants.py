@@ -66,8 +66,8 @@ TUNED = (
 )
 CHOSEN = TUNED.format("keras_tuner as kt", 3, "Int('units', 8, 64)")
 HYPER = "class Net(kt.HyperModel):\n    def build(self, hp):\n        return build(hp)\n{}tuner = kt.RandomSearch(Net(), max_trials=3)\n"
-SPLIT = "def load(split):\n    if {}:\n        return tf.data.TextLineDataset('a').map(lambda x: tf.py_function(parse, [x], tf.float32)).batch(8)\n"
-PARSED = "def parse(x):\n    return {}\nds = tf.data.TFRecordDataset('a').map(parse).batch(8)\n" + "for x in ds:\n    model.train_on_batch(x)\n"
+ASKED = "def load(split):\n    if {}:\n        return tf.data.TextLineDataset('a').map(lambda x: tf.py_function(parse, [x], tf.float32)).batch(8)\n"
+SINGLE = "def parse(x):\n    return {}\nds = tf.data.TFRecordDataset('a').map(parse).batch(8)\n" + "for x in ds:\n    model.train_on_batch(x)\n"
 PROPERTY = (
     "class Pipe:\n    def keep(self, value):\n        self.kept = value\n        return value\n    @property\n    def scale(self):\n        return make()\n"
     "    @scale.setter\n    def scale(self, value):\n        self.kept = value\n        return value\n    def build(self, ds):\n        return ds.map(lambda x: {})\n"
@@ -494,15 +494,15 @@ COUNTED = "class Steps({}):\n    def __init__(self):\n        self.steps = {}\n 
         ("KC501", CHOSEN + "strategy = tf.distribute.MirroredStrategy()\ntuner = kt.RandomSearch(build)\ntuner.search(x, y)\n", [7]),
         ("KC501", CHOSEN + "strategy = tf.distribute.MirroredStrategy()\ntuner = kt.RandomSearch(build, distribution_strategy=strategy)\ntuner.search(x, y)\n", []),
         # What a branch asks for is held out, as what a name says.
-        ("KC107", SPLIT.format("split == 'test'"), []),
-        ("KC107", SPLIT.format("split == Split.VALIDATION"), []),
-        ("KC107", SPLIT.format("split == 'train'"), [7]),
-        ("KC107", SPLIT.format("split != 'test'"), [7]),
-        ("KC107", SPLIT.format("is_training:\n        return None\n    else"), []),
-        ("KC107", SPLIT.format("split == 'train':\n        return None\n    else"), []),
-        ("KC107", SPLIT.format("other:\n        return None\n    else"), [9]),
-        ("KC104", PARSED.format("tf.parse_single_example(x, {'a': tf.FixedLenFeature([n], tf.float32)})"), [7]),
-        ("KC104", PARSED.format("tf.parse_single_example(x, {'a': tf.VarLenFeature(tf.float32)})"), []),
+        ("KC107", ASKED.format("split == 'test'"), []),
+        ("KC107", ASKED.format("split == Split.VALIDATION"), []),
+        ("KC107", ASKED.format("split == 'train'"), [7]),
+        ("KC107", ASKED.format("split != 'test'"), [7]),
+        ("KC107", ASKED.format("is_training:\n        return None\n    else"), []),
+        ("KC107", ASKED.format("split == 'train':\n        return None\n    else"), []),
+        ("KC107", ASKED.format("other:\n        return None\n    else"), [9]),
+        ("KC104", SINGLE.format("tf.parse_single_example(x, {'a': tf.FixedLenFeature([n], tf.float32)})"), [7]),
+        ("KC104", SINGLE.format("tf.parse_single_example(x, {'a': tf.VarLenFeature(tf.float32)})"), []),
         # Beside epochs of their own, in a loop inside of the turn, a predict is short.
         ("KC405", MODEL + "for part in load():\n    for _ in range(50):\n        model.fit(part, part, epochs=1)\n    model.predict(part[:1])\n", []),
         ("KC405", MODEL + "for part in load():\n    for row in part:\n        model.fit(row[None], row[None])\n    model.predict(part[:1])\n", [10]),
