@@ -73,6 +73,10 @@ PROPERTY = (
     "    @scale.setter\n    def scale(self, value):\n        self.kept = value\n        return value\n    def build(self, ds):\n        return ds.map(lambda x: {})\n"
     "model.fit(Pipe().build(tf.data.TextLineDataset('a')))\n"
 )
+DEMAND = (
+    "class Runner:\n    def __init__(self, {}):\n        self.trace = trace\n        self.many = count()\n    def build(self, model):\n        def run(x):\n            x = x + np.random.rand()\n            return model(x)\n"
+    "        if self.{}:\n            run = tf.function(run)\n        return run\nfor x in load():\n    Runner().build(model)(x)\n"
+)
 HELPED = "class Scaled(layers.Layer):\n    def total(self, x):\n        return tf.reduce_sum(x).numpy()\n    def call(self, x):\n        return {}\n"
 NET = "model = keras.Model(i, layers.Dense(1)(i))\nmodel.compile('adam', 'mse', jit_compile=False)\nmodel.fit(x, y, epochs=3)\n"
 MAP_FN = "class Each(layers.Layer):\n    def call(self, x):\n        return tf.map_fn(lambda v: {}, x{})\n"
@@ -506,6 +510,10 @@ COUNTED = "class Steps({}):\n    def __init__(self):\n        self.steps = {}\n 
         # Beside epochs of their own, in a loop inside of the turn, a predict is short.
         ("KC405", MODEL + "for part in load():\n    for _ in range(50):\n        model.fit(part, part, epochs=1)\n    model.predict(part[:1])\n", []),
         ("KC405", MODEL + "for part in load():\n    for row in part:\n        model.fit(row[None], row[None])\n    model.predict(part[:1])\n", [10]),
+        # Who has a function compiled on demand knows what that does.
+        ("KC207", DEMAND.format("trace=False", "trace"), []),
+        ("KC207", DEMAND.format("trace=True", "trace"), [11]),
+        ("KC207", DEMAND.format("trace=False", "many"), [11]),
         # A property is read through its getter, whatever sets it.
         ("KC108", PROPERTY.format("self.scale(x)"), []),
         ("KC108", PROPERTY.format("self.keep(x)"), [7]),

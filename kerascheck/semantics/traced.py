@@ -16,7 +16,7 @@ import libcst as cst
 
 from kerascheck.semantics.functions import creates_state
 from kerascheck.semantics.loops import arguments_for, bound_in, local_names, remembered
-from kerascheck.semantics.places import Place
+from kerascheck.semantics.places import Place, is_off_by_default
 from kerascheck.semantics.values import UNKNOWN, Call, Function, Group, Instance, Iteration, Made, Scope, Tensor, Value, constant, holds_tensor, options_of
 
 if TYPE_CHECKING:
@@ -305,7 +305,7 @@ def side_effects(module: Module) -> Iterator[SideEffect]:
         # A number that is kept in a metric may be meant for eager evaluation; python-in-map tells of the functions of datasets.
         if how == "metric" or any(frame.traced == "map" for frame in call.scope.frames()):
             continue
-        if how == "call" and is_for_values(call.scope):
+        if how == "call" and is_for_values(call.scope) or _is_compiled_on_demand(call):
             continue
         name = call.name or ""
         short = name.removeprefix("builtins.").replace("numpy.", "np.")
@@ -330,6 +330,13 @@ def side_effects(module: Module) -> Iterator[SideEffect]:
             yield effect("This counting", "runs once, while this is traced, and counts one per trace", "count in a tf.Variable or a metric")
         elif call.attribute is not None and name in _SETTING_ATTRIBUTES and _counts(call) and not _starts_over(call):
             yield effect(f"self.{call.attribute} += ...", "runs once, while this is traced, and counts one per trace", "count in a tf.Variable or a metric, or use self.optimizer.iterations")
+
+
+def _is_compiled_on_demand(call: Call) -> bool:
+    """Whether what compiles the code around a place is switched on by whoever asks for it: ``if self.trace: f = tf.function(f)``."""
+    frame = tracing_frame(call.scope)
+    compiler = frame.function.options if frame is not None and frame.function is not None else None
+    return compiler is not None and is_off_by_default(compiler)
 
 
 def _is_counted(call: Call) -> bool:

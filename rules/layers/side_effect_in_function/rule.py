@@ -31,6 +31,7 @@ class SideEffectInFunction(Rule):
 
     - A `print` of shapes, settings and texts, or one that says itself that it is about tracing.
     - A `print` under a parameter of the function, or an attribute of the object, that is false unless somebody asks for it.
+    - A function that is only compiled under such an attribute.
     - Lists that live and die within the trace, and lists of `tf.Variable`s that are made in the first one.
     - A counter that only numbers what is traced, as in `name=f"copy_{self.made}"`.
     - Generators with a seed of their own (`np.random.default_rng`), which are set up once on purpose, and draws that are a `seed=`.
