@@ -507,6 +507,9 @@ COUNTED = "class Steps({}):\n    def __init__(self):\n        self.steps = {}\n 
         ("KC107", ASKED.format("other:\n        return None\n    else"), [9]),
         ("KC104", SINGLE.format("tf.parse_single_example(x, {'a': tf.FixedLenFeature([n], tf.float32)})"), [7]),
         ("KC104", SINGLE.format("tf.parse_single_example(x, {'a': tf.VarLenFeature(tf.float32)})"), []),
+        # Around a loop over single items, one over models changes nothing.
+        ("KC405", "for path in paths():\n    model = keras.models.load_model(path)\n    for x in images():\n        x = np.expand_dims(x, 0)\n        model.predict(x)\n", [9]),
+        ("KC405", "for path in paths():\n    model = keras.models.load_model(path)\n    for x in parts():\n        x = x / 255\n        model.predict(x)\n", []),
         # Beside epochs of their own, in a loop inside of the turn, a predict is short.
         ("KC405", MODEL + "for part in load():\n    for _ in range(50):\n        model.fit(part, part, epochs=1)\n    model.predict(part[:1])\n", []),
         ("KC405", MODEL + "for part in load():\n    for row in part:\n        model.fit(row[None], row[None])\n    model.predict(part[:1])\n", [10]),

@@ -85,7 +85,7 @@ def repeated_predictions(module: Module) -> Iterator[RepeatedPrediction]:
         batches = varies(given.value, call.scope, beside=models) if models is loop else None
         if batches is not None and any(other.attribute == "train_on_batch" for other in module.pipelines.calls_in(batches)):
             models, loop = None, batches
-        if models is not None and (models is loop or models not in loop.chain() or not is_one_item(module.tree, given.value)):
+        if models is not None and (models is loop or models not in loop.chain() or not is_one_item(module.tree, given.value, loop)):
             continue
         first = module.program.first_training
         # What a module beside it does with a trained model is an application of that.

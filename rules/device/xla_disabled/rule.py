@@ -10,7 +10,7 @@ _UNSUPPORTED = (
     "keras.layers.Random", "keras.layers.StringLookup", "keras.layers.IntegerLookup", "keras.layers.TextVectorization",
     "keras.layers.Hash", "tensorflow.py_function", "tensorflow.numpy_function", "tensorflow.image.", "tensorflow.strings.",
 )
-_REASON = re.compile(r"\bxla\b|\bjit|kernel|crash|error|fail|bug\b|slow|longer|small|memory|support|issue|problem|cannot|n't\b|\bnot\b", re.I)
+_REASON = re.compile(r"\bxla\b|\bjit|crash|error|fail|bug\b|slow|longer|small|memory|support|issue|problem|cannot|n't\b|\bnot\b", re.I)
 
 
 class XlaDisabled(Rule):
