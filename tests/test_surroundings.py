@@ -430,11 +430,11 @@ ROWS = "ds = tf.data.Dataset.from_tensor_slices(load()).map(lambda x: tf.cast(x,
 
 @pytest.mark.parametrize(
     ("chain", "severity"),
-    [(".batch(8)", "warning"), (".cache().shuffle(99).batch(8)", "info"), (".batch(8).cache()", "info"), (".batch(8).prefetch(1).cache().repeat()", "info")],
+    [(".batch(8)", "warning"), (".cache().shuffle(99).batch(8)", None), (".batch(8).cache()", "info"), (".batch(8).prefetch(1).cache().repeat()", "info")],
 )
 def test_what_a_cache_keeps_costs_in_the_first_epoch_only(tmp_path, chain, severity):
-    (finding,) = findings(tmp_path, ROWS.replace("CHAIN", chain), "", "--select", "KC103")
-    assert (finding["severity"], "first epoch only" in finding["because"]) == (severity, severity == "info")
+    found = findings(tmp_path, ROWS.replace("CHAIN", chain), "", "--select", "KC103")
+    assert [(finding["severity"], "first epoch only" in finding["because"]) for finding in found] == [(severity, severity == "info")] * (severity is not None)
 
 
 @pytest.mark.parametrize(("batch", "said"), [("batch(8)", True), ("ragged_batch(8)", True), ("take(8)", False)])

@@ -17,7 +17,7 @@ class MapBeforeBatch(Rule):
     with scalars, casts, `tf.one_hot`, `tf.image.convert_image_dtype`, a `Rescaling`,
     `TextVectorization`, `StringLookup` or `IntegerLookup` layer, and packing into other tuples or
     dictionaries, also where that is all that `f` does. Between the two may stand `shuffle`,
-    `cache`, `repeat`, and other maps of this kind.
+    `repeat`, and other maps of this kind.
 
     A dataset that leaves the file counts as training data too, unless a function, class or
     variable around it has a name that says validation or test.
@@ -46,7 +46,8 @@ class MapBeforeBatch(Rule):
     - `f` only repacks its elements: tf.data does not call it at all then.
     - `f` is unknown, or another operation stands between the two.
     - The elements are batches already, or the batches hold one.
-    - As an info, not a warning, where a `cache` follows, or an image is decoded before it, which takes longer.
+    - A `cache` stands between the two: the map runs once, and behind the batch it would run in every epoch.
+    - As an info, not a warning, where a `cache` stands behind the batch, or an image is decoded before it, which takes longer.
     - The dataset feeds only validation, evaluation, prediction, `adapt` or inspection; a `take` of
       at most 32 elements before the operation is inspection.
     - Graph code of TensorFlow 1: sessions, placeholders, estimators, `disable_eager_execution`.
@@ -94,9 +95,10 @@ class MapBeforeBatch(Rule):
                 continue
             # Entries that it leaves out may be of different shapes, which no batch can hold.
             leaves = op.facts.picks_entries and any(map(_makes_entries, op.stages[0].input.upstream()))
-            between = takewhile(lambda stage: stage.node is not op.node, batch.upstream())
-            behind = (stage for each in op.stages for stage in module.pipelines.downstream(each))
-            cached = any(stage.name == "cache" and not stage.maybe for stage in (*between, *behind))
+            # Behind the batch it would run in every epoch, and not once.
+            if any(map(_is_cache, takewhile(lambda stage: stage.node is not op.node, batch.upstream()))):
+                continue
+            cached = any(_is_cache(stage) for each in op.stages for stage in module.pipelines.downstream(each))
             decoded = any(stage.facts is not None and any((call.name or "").startswith("tensorflow.io.decode_") for call in stage.facts.calls) for each in op.stages for stage in each.input.upstream())
             yield self.finding(
                 op,
@@ -109,6 +111,10 @@ class MapBeforeBatch(Rule):
                 fix=None if leaves else swap_with_batch(op, batch),
                 related=((batch, "the batch that it can follow"),),
             )
+
+
+def _is_cache(stage):
+    return stage.name == "cache" and not stage.maybe
 
 
 def _makes_entries(stage):
