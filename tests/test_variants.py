@@ -77,6 +77,10 @@ DEMAND = (
     "class Runner:\n    def __init__(self, {}):\n        self.trace = trace\n        self.many = count()\n    def build(self, model):\n        def run(x):\n            x = x + np.random.rand()\n            return model(x)\n"
     "        if self.{}:\n            run = tf.function(run)\n        return run\nfor x in load():\n    Runner().build(model)(x)\n"
 )
+BRANCHED = (
+    "class Pick(layers.Layer):\n    def __init__(self):\n        super().__init__()\n    def call(self, x):\n        return tf.py_function(pick, [x], tf.float32)\ndef build(mode):\n    x = i = keras.Input((4,))\n"
+    "    if {}:\n        x = Pick()(x)\n    return keras.Model(i, x)\n" + MODEL + "model.fit(x, y)\n"
+)
 HELPED = "class Scaled(layers.Layer):\n    def total(self, x):\n        return tf.reduce_sum(x).numpy()\n    def call(self, x):\n        return {}\n"
 NET = "model = keras.Model(i, layers.Dense(1)(i))\nmodel.compile('adam', 'mse', jit_compile=False)\nmodel.fit(x, y, epochs=3)\n"
 MAP_FN = "class Each(layers.Layer):\n    def call(self, x):\n        return tf.map_fn(lambda v: {}, x{})\n"
@@ -507,6 +511,13 @@ COUNTED = "class Steps({}):\n    def __init__(self):\n        self.steps = {}\n 
         ("KC107", ASKED.format("other:\n        return None\n    else"), [9]),
         ("KC104", SINGLE.format("tf.parse_single_example(x, {'a': tf.FixedLenFeature([n], tf.float32)})"), [7]),
         ("KC104", SINGLE.format("tf.parse_single_example(x, {'a': tf.VarLenFeature(tf.float32)})"), []),
+        # What a function is called by says that nobody trains on it.
+        ("KC111", "def {}():\n    return keras.preprocessing.image.ImageDataGenerator(zoom_range=0.2)\n".format("augmented"), [6]),
+        ("KC111", "def {}():\n    return keras.preprocessing.image.ImageDataGenerator(zoom_range=0.2)\n".format("for_validation"), []),
+        # What is only made for inference is in no step of training.
+        ("KC203", BRANCHED.format("mode == 'inference'"), []),
+        ("KC203", BRANCHED.format("mode == 'training':\n        pass\n    else"), []),
+        ("KC203", BRANCHED.format("mode == 'training'"), [9]),
         # Around a loop over single items, one over models changes nothing.
         ("KC405", "for path in paths():\n    model = keras.models.load_model(path)\n    for x in images():\n        x = np.expand_dims(x, 0)\n        model.predict(x)\n", [9]),
         ("KC405", "for path in paths():\n    model = keras.models.load_model(path)\n    for x in parts():\n        x = x / 255\n        model.predict(x)\n", []),

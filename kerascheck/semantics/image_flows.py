@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
+from kerascheck.semantics.places import names_held_out
 from kerascheck.semantics.values import UNKNOWN, Call, Dataset, Function, Iteration, Made, Value, flat, options_of
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def handed_generators(module: Module) -> list[Call]:
     handed = []
     for call in () if module.is_graph_code else module.run.calls:
         outer = call.scope.root.function
-        if call.name != _IMAGE_GENERATOR or outer is None or _AUGMENTING.isdisjoint(call.arguments.keywords):
+        if call.name != _IMAGE_GENERATOR or outer is None or names_held_out(outer.name) or _AUGMENTING.isdisjoint(call.arguments.keywords):
             continue
         for value in flat(module.run.returned.get(outer.node)):
             receiver = value.call.receiver if _is_flow(value) else value

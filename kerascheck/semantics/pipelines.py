@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from itertools import takewhile
 from typing import TYPE_CHECKING
@@ -14,6 +14,7 @@ import libcst as cst
 from kerascheck.runtime import ASYNCHRONOUS_LAST, BATCHING_SOURCES, PREFETCHED_SOURCES
 from kerascheck.semantics import library
 from kerascheck.semantics.functions import Facts
+from kerascheck.semantics.places import asks_for_held_out, is_beside_training, last_name, names_held_out, names_training
 from kerascheck.semantics.values import (
     UNKNOWN,
     Call,
@@ -45,8 +46,6 @@ COMBINING = frozenset({"zip", "concatenate", "sample_from_datasets", "choose_fro
 """Operations that only hand elements on, out of several datasets."""
 
 _MEASURING = re.compile(r"\bmetrics\.\w+$|\b(?:FactorizedTopK|index|index_from_dataset)$")
-_TRAINING = re.compile(r"(?:^|_)train(?:ing)?(?:_|\d|$)", re.I)
-_HELD_OUT = re.compile(r"(?:^|_)(?:val|valid|validation|test|eval|evaluation|dev|holdout|infer|inference|predict|prediction|serving)(?:_|\d|$)", re.I)
 _REMOTE = re.compile(library.NETWORK_STORAGE)
 # Nothing is computed here: a buffer before is as good as one after.
 _PASSING = ("repeat", "take", "skip", "with_options", "enumerate", "shard", "distribute")
@@ -169,32 +168,30 @@ def _asks_for(branch: Scope, stage: Stage) -> bool:
 
 def _named_training(stage: Stage) -> bool:
     """Whether the names around a stage say that it holds training data."""
-    return _named(stage, _TRAINING) and not _named_held_out(stage)
+    return _named(stage, names_training) and not _named_held_out(stage)
 
 
 def _named_held_out(stage: Stage) -> bool:
     """Whether the names around a stage, or what is asked there, say that it holds validation or test data."""
     tree = stage.module.tree
-    around = [stage.node, *tree.ancestors(stage.node)]
     return (
-        _named(stage, _HELD_OUT)
-        or any(isinstance(outer, cst.If) and outer.body in around and _asks_for_held_out(outer.test) for outer in around)
-        or any(isinstance(outer, cst.If) and isinstance(outer.orelse, cst.Else) and outer.orelse in around and _asks_for_training(outer.test) for outer in around)
+        _named(stage, names_held_out)
+        or is_beside_training(tree, stage.node)
         or any(
-            isinstance(node, cst.Assert) and _asks_for_held_out(node.test)
-            for outer in around
+            isinstance(node, cst.Assert) and asks_for_held_out(node.test)
+            for outer in tree.ancestors(stage.node)
             if isinstance(outer, cst.FunctionDef)
             for node in tree.descendants(outer.body)
         )
     )
 
 
-def _named(stage: Stage, pattern: re.Pattern[str]) -> bool:
+def _named(stage: Stage, says: Callable[[str], bool]) -> bool:
     """Whether a function, class or variable around a stage has a name of this kind."""
     for ancestor in stage.module.tree.ancestors(stage.node):
-        if isinstance(ancestor, (cst.FunctionDef, cst.ClassDef)) and pattern.search(ancestor.name.value):
+        if isinstance(ancestor, (cst.FunctionDef, cst.ClassDef)) and says(ancestor.name.value):
             return True
-        if isinstance(ancestor, cst.Assign) and any(pattern.search(_name_of(target.target)) for target in ancestor.targets):
+        if isinstance(ancestor, cst.Assign) and any(says(last_name(target.target)) for target in ancestor.targets):
             return True
     return False
 
@@ -203,24 +200,6 @@ def _is_for_scripts(stage: Stage) -> bool:
     """Whether a stage stands under ``if __name__ == "__main__"``, from where nothing is imported."""
     tree = stage.module.tree
     return any(isinstance(outer, cst.If) and "__main__" in tree.code_of(outer.test) for outer in tree.ancestors(stage.node))
-
-
-def _asks_for_training(test: cst.BaseExpression) -> bool:
-    """``is_training``, ``self.train`` or ``split == "train"``."""
-    return _asks_for_kind(test, _TRAINING) or _TRAINING.search(_name_of(test)) is not None and _HELD_OUT.search(_name_of(test)) is None
-
-
-def _asks_for_held_out(test: cst.BaseExpression) -> bool:
-    """``which == Set.TEST`` or ``split == "test"``."""
-    return _asks_for_kind(test, _HELD_OUT)
-
-
-def _asks_for_kind(test: cst.BaseExpression, pattern: re.Pattern[str]) -> bool:
-    if not isinstance(test, cst.Comparison) or not isinstance(test.comparisons[0].operator, (cst.Equal, cst.Is)):
-        return False
-    other = test.comparisons[0].comparator
-    name = other.attr.value if isinstance(other, cst.Attribute) else other.raw_value if isinstance(other, cst.SimpleString) else ""
-    return pattern.search(name) is not None
 
 
 def _is_kept_in_memory(stage: Stage) -> bool:
@@ -255,12 +234,6 @@ def gives_few(stage: Stage, *, batches: bool = False) -> bool:
             if isinstance(written, Group) and written.kind == "list" and not written.open and all(isinstance(item, Const) for item in written.items):
                 count = min(len(written.items), len(written.items) if count is None else count)
     return count is not None and count <= INSPECTED_ELEMENTS
-
-
-def _name_of(target: cst.BaseExpression) -> str:
-    if isinstance(target, cst.Name):
-        return target.value
-    return target.attr.value if isinstance(target, cst.Attribute) else ""
 
 
 @dataclass(frozen=True, slots=True)

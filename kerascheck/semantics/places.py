@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from kerascheck.semantics.values import Stage
 
 
+_TRAINING = re.compile(r"(?:^|_)train(?:ing)?(?:_|\d|$)", re.I)
+_HELD_OUT = re.compile(r"(?:^|_)(?:val|valid|validation|test|eval|evaluation|dev|holdout|infer|inference|predict|prediction|serving)(?:_|\d|$)", re.I)
+
+
 class Place:
     """A module and a node: where a finding about something absent goes."""
 
@@ -155,6 +159,50 @@ def names_parameter(tree: Tree, node: cst.BaseExpression | None) -> bool:
     names = {inner.value for inner in tree.descendants(node) if isinstance(inner, cst.Name)}
     functions = [outer for outer in tree.ancestors(node) if isinstance(outer, (cst.FunctionDef, cst.Lambda))]
     return any(parameter.name.value in names for outer in functions for parameter in tree.descendants(outer.params) if isinstance(parameter, cst.Param))
+
+
+def names_training(name: str) -> bool:
+    """Whether a name says training data, or training."""
+    return _TRAINING.search(name) is not None
+
+
+def names_held_out(name: str) -> bool:
+    """Whether a name says validation or test data, or inference."""
+    return _HELD_OUT.search(name) is not None
+
+
+def last_name(node: cst.BaseExpression) -> str:
+    """``x`` of ``x`` and ``self.x``; empty for all else."""
+    return node.value if isinstance(node, cst.Name) else node.attr.value if isinstance(node, cst.Attribute) else ""
+
+
+def is_beside_training(tree: Tree, node: cst.CSTNode) -> bool:
+    """Whether a branch around a node asks for held-out data or inference, or another one beside it for training."""
+    around = [node, *tree.ancestors(node)]
+    return any(
+        isinstance(outer, cst.If)
+        and (outer.body in around and asks_for_held_out(outer.test) or isinstance(outer.orelse, cst.Else) and outer.orelse in around and _asks_for_training(outer.test))
+        for outer in around
+    )
+
+
+def asks_for_held_out(test: cst.BaseExpression) -> bool:
+    """``which == Set.TEST`` or ``split == "test"``."""
+    return names_held_out(_compared_with(test))
+
+
+def _asks_for_training(test: cst.BaseExpression) -> bool:
+    """``is_training``, ``self.train`` or ``split == "train"``."""
+    name = last_name(test)
+    return names_training(_compared_with(test)) or names_training(name) and not names_held_out(name)
+
+
+def _compared_with(test: cst.BaseExpression) -> str:
+    """The text or the last name that an expression compares something with for equality; empty for all else."""
+    if not isinstance(test, cst.Comparison) or not isinstance(test.comparisons[0].operator, (cst.Equal, cst.Is)):
+        return ""
+    other = test.comparisons[0].comparator
+    return other.raw_value if isinstance(other, cst.SimpleString) else last_name(other)
 
 
 def is_off_by_default(place: Call | Stage) -> bool:

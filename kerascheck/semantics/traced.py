@@ -16,7 +16,7 @@ import libcst as cst
 
 from kerascheck.semantics.functions import creates_state
 from kerascheck.semantics.loops import arguments_for, bound_in, local_names, remembered
-from kerascheck.semantics.places import Place, is_off_by_default
+from kerascheck.semantics.places import Place, is_beside_training, is_off_by_default
 from kerascheck.semantics.values import UNKNOWN, Call, Function, Group, Instance, Iteration, Made, Scope, Tensor, Value, constant, holds_tensor, options_of
 
 if TYPE_CHECKING:
@@ -533,6 +533,15 @@ def unrolled_loops(module: Module) -> Iterator[UnrolledLoop]:
             if any(outer.node in seen for outer in loop.loops() if outer is not loop):
                 continue
             yield UnrolledLoop(loop.module, loop.node, loop.trips, how)
+
+
+def is_for_inference(module: Module, scope: Scope) -> bool:
+    """Whether a place belongs to a layer or model that the program only makes beside what it makes for training, as under ``if mode == "inference"``."""
+    frame = tracing_frame(scope)
+    owner = frame.function.owner if frame is not None and frame.function is not None else None
+    # That of the base class, which an object calls for itself, makes no other.
+    made = [call for call in module.run.calls if call.attribute == "__init__" and isinstance(call.result, Instance) and call.result.cls is owner]
+    return bool(made) and all(is_beside_training(call.module.tree, call.node) for call in made)
 
 
 def _is_only_called_eagerly(module: Module, scope: Scope) -> bool:
