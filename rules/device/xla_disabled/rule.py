@@ -39,7 +39,7 @@ class XlaDisabled(Rule):
     - The layers of the model are not all in sight, or an input holds strings.
     - The GPUs are hidden, or the training is distributed: it is off there.
     - A condition under which not all training stands, or a variable decides; `jit_compile="auto"`.
-    - tf.keras 2, JAX and torch; nothing is trained.
+    - tf.keras 2, JAX and torch; nothing is trained, or another model of the program is and this one is not.
 
     ## Use instead
 
@@ -97,6 +97,8 @@ def _takes_strings(made):
 
 
 def _is_seen(module, call):
-    """Whether all layers of a model are known to be of Keras, or of the tree."""
+    """Whether all layers of a model are known to be of Keras, or of the tree, and it is no model beside those that are fitted."""
     models = [model for model in module.models if any(each.node is call.node for each in model.compiles)]
+    if not any(model.fits for model in models) and any(model.fits for model in module.models):
+        return False
     return bool(models) and all(model.closed or model.kind == "subclassed" and model.layers for model in models)
