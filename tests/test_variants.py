@@ -520,6 +520,9 @@ COUNTED = "class Steps({}):\n    def __init__(self):\n        self.steps = {}\n 
         ("KC203", BRANCHED.format("mode == 'training'"), [9]),
         ("KC310", MODEL.replace("'mse'", "'mse', jit_compile=False") + "other = keras.Sequential([layers.Input((4,)), layers.Dense(1)])\nother.compile('adam', 'mse')\nother.fit(x, y)\n", []),
         ("KC310", MODEL.replace("'mse'", "'mse', jit_compile=False") + "model.fit(x, y)\n", [6]),
+        # A layer that runs both ways gets as many time steps as the one around it.
+        ("KC208", "model = keras.Sequential([layers.Input((1, 4)), layers.Bidirectional(layers.LSTM(8, activation='relu'))])\nmodel.compile('adam', 'mse')\nmodel.fit(x, y)\n", []),
+        ("KC208", "model = keras.Sequential([layers.Input((9, 4)), layers.Bidirectional(layers.LSTM(8, activation='relu'))])\nmodel.compile('adam', 'mse')\nmodel.fit(x, y)\n", [5]),
         # Around a loop over single items, one over models changes nothing.
         ("KC405", "for path in paths():\n    model = keras.models.load_model(path)\n    for x in images():\n        x = np.expand_dims(x, 0)\n        model.predict(x)\n", [9]),
         ("KC405", "for path in paths():\n    model = keras.models.load_model(path)\n    for x in parts():\n        x = x / 255\n        model.predict(x)\n", []),

@@ -498,7 +498,7 @@ class _Builder:
         inside = [layer]
         # Objects may hold each other.
         for inner in _parts(value) if depth < _DEEP else ():
-            inside += self._placed(model, inner, scope, None, depth + 1)[1]
+            inside += self._placed(model, inner, scope, shape if layer.name == "keras.layers.Bidirectional" else None, depth + 1)[1]
         if layer.name in ("keras.Sequential", "keras.Model"):
             nested = self._model(value, made)
             model.closed = model.closed and nested.closed
