@@ -31,6 +31,7 @@ _LIBRARIES = frozenset(
 )
 _MAX_IMPORTED = 80
 _SHORT = 4000
+_NAMES_KERAS = re.compile("keras|tensorflow")
 _ACTS_ON_IMPORT = (
     "set_memory_growth", "set_visible_devices", "set_global_policy", "set_policy", "set_dtype_policy", "os.environ",
     "run_functions_eagerly", "set_logical_device_configuration", "set_virtual_device_configuration", "enable_debug_mode",
@@ -275,8 +276,10 @@ class Module:
     @cached_property
     def worth_following(self) -> bool:
         """Whether it may do or hold anything that matters to the modules that import it: short ones may hold settings, and
-        one that names nothing of Keras may lead to others that do, as an agent that plays with two networks."""
-        return len(self.text) < _SHORT or any(_WORTH_FOLLOWING.search(module.text) for module in (self, *self.project.imported(self)))
+        one that does not name Keras may lead to others that do, as an agent that plays with two networks."""
+        if len(self.text) < _SHORT or _WORTH_FOLLOWING.search(self.text):
+            return True
+        return not _NAMES_KERAS.search(self.text) and any(_WORTH_FOLLOWING.search(module.text) for module in self.project.imported(self))
 
     @cached_property
     def name_counts(self) -> Counter[str]:
