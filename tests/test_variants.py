@@ -81,6 +81,10 @@ BRANCHED = (
     "class Pick(layers.Layer):\n    def __init__(self):\n        super().__init__()\n    def call(self, x):\n        return tf.py_function(pick, [x], tf.float32)\ndef build(mode):\n    x = i = keras.Input((4,))\n"
     "    if {}:\n        x = Pick()(x)\n    return keras.Model(i, x)\n" + MODEL + "model.fit(x, y)\n"
 )
+GRAPH_GAME = (
+    "import gym\nenv = gym.make('Game')\n@tf.function\ndef step(x):\n    with tf.GradientTape() as tape:\n        y = tf.numpy_function(lambda action: {}, [model(x)], tf.float32)\n"
+    "    optimizer.apply_gradients(zip(tape.gradient(y, model.weights), model.weights))\nfor x in load():\n    step(x)\n"
+)
 HELPED = "class Scaled(layers.Layer):\n    def total(self, x):\n        return tf.reduce_sum(x).numpy()\n    def call(self, x):\n        return {}\n"
 NET = "model = keras.Model(i, layers.Dense(1)(i))\nmodel.compile('adam', 'mse', jit_compile=False)\nmodel.fit(x, y, epochs=3)\n"
 MAP_FN = "class Each(layers.Layer):\n    def call(self, x):\n        return tf.map_fn(lambda v: {}, x{})\n"
@@ -514,6 +518,9 @@ COUNTED = "class Steps({}):\n    def __init__(self):\n        self.steps = {}\n 
         # What a function is called by says that nobody trains on it.
         ("KC111", "def {}():\n    return keras.preprocessing.image.ImageDataGenerator(zoom_range=0.2)\n".format("augmented"), [6]),
         ("KC111", "def {}():\n    return keras.preprocessing.image.ImageDataGenerator(zoom_range=0.2)\n".format("for_validation"), []),
+        # There is no other way to play a game in Python.
+        ("KC203", GRAPH_GAME.format("env.step(action)"), []),
+        ("KC203", GRAPH_GAME.format("table[action]"), [10]),
         # What is only made for inference is in no step of training.
         ("KC203", BRANCHED.format("mode == 'inference'"), []),
         ("KC203", BRANCHED.format("mode == 'training':\n        pass\n    else"), []),

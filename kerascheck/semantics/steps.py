@@ -116,7 +116,7 @@ def eager_steps(module: Module) -> Iterator[EagerStep]:
         if loop is None:
             continue
         # Where a program plays a game, a step can only be compiled if it is a function of its own, and nothing but TensorFlow, or has a loop that does not play.
-        if _drives_environment(module, list(call.scope.frames())) and (any(map(_steps_environment, module.pipelines.calls_in(inner))) if inner is not None else _needs_python(module, frame, before=call.order)):
+        if _drives_environment(module, list(call.scope.frames())) and (any(map(steps_environment, module.pipelines.calls_in(inner))) if inner is not None else _needs_python(module, frame, before=call.order)):
             continue
         region = inner if inner is not None else frame
         # Beside a whole fit in the same turn one step takes no time.
@@ -135,7 +135,7 @@ def eager_steps(module: Module) -> Iterator[EagerStep]:
             written, node = frame.function.module, frame.function.node
         if node not in seen:
             seen.add(node)
-            needs_python = _needs_python(module, frame) or _draws(module, frame) or any(_steps_environment(other) and frame in other.scope.frames() for other in module.run.calls)
+            needs_python = _needs_python(module, frame) or _draws(module, frame) or any(steps_environment(other) and frame in other.scope.frames() for other in module.run.calls)
             is_function = inner is None and frame.function is not None
             makes = _makes_state(module, region)
             meant = call.attribute == "assign_sub" or _is_named_eager(frame) or _sets_hyper(module, loop) or _moves_inputs(module, tape, call) or _is_run_by_others(module, tape, call) or _is_shown_compiled(module, tape.call)
@@ -355,10 +355,10 @@ def _optimizers(updates: list[Call], update: Call) -> int:
 def environment_loop(module: Module, scope: Scope) -> Scope | None:
     """The innermost loop around a place, also around the calls that lead there, whose turns play a game or simulation in Python."""
     loops = [loop for loop in scope.loops() if isinstance(loop.node, (cst.For, cst.While))]
-    return next((loop for loop in loops if any(map(_steps_environment, module.pipelines.calls_in(loop)))), None)
+    return next((loop for loop in loops if any(map(steps_environment, module.pipelines.calls_in(loop)))), None)
 
 
-def _steps_environment(call: Call) -> bool:
+def steps_environment(call: Call) -> bool:
     return call.attribute == "step" and (
         call.name is None and "env" in receiver_text(call) or (call.name or "").startswith(("gym.", "gymnasium."))
     )
@@ -367,7 +367,7 @@ def _steps_environment(call: Call) -> bool:
 def _drives_environment(module: Module, frames: list[Scope]) -> bool:
     """Whether one of these functions plays a game or simulation in Python."""
     inside = set(map(id, frames))
-    return any(id(call.scope.frame) in inside and _steps_environment(call) for call in module.run.calls)
+    return any(id(call.scope.frame) in inside and steps_environment(call) for call in module.run.calls)
 
 
 def _asks_environment(tree: Tree, region: cst.CSTNode) -> bool:

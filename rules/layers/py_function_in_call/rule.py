@@ -2,6 +2,7 @@ from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.functions import display
 from kerascheck.semantics.library import PY_FUNCTIONS
+from kerascheck.semantics.steps import steps_environment
 from kerascheck.semantics.traced import is_for_inference, is_seen_compiled, traced_calls, trains_in
 from kerascheck.semantics.values import Group
 
@@ -37,6 +38,7 @@ class PyFunctionInCall(Rule):
 
     - Metrics, `test_step` and `predict_step`: scores that exist in Python only are computed there.
     - Layers that are only made for inference, as under `if mode == "inference"`.
+    - A game or simulation in Python that the function plays on, as `env.step(action)`.
     - Functions that give nothing back (`Tout=[]`): they write a summary or a message.
     - Input pipelines, of which `py-function-in-map` speaks.
     - Compiled functions that train nothing, whatever tapes there are elsewhere in the file, programs that run eagerly, and the PyTorch backend.
@@ -74,8 +76,10 @@ class PyFunctionInCall(Rule):
             if isinstance(returned, Group) and not returned.items and not returned.open or is_for_inference(module, call.scope):
                 continue
             if call.name in PY_FUNCTIONS and (how in ("call", "train_step", "loss", "Lambda") or how == "tf.function" and trains_in(module, call.scope)):
-                own = [other.name or "" for other in module.run.calls if any(frame.traced == "py_function" and frame.node is call.node for frame in other.scope.frames())]
-                algorithm = next((name for name in own if name.startswith(_ALGORITHMS)), None)
+                own = [other for other in module.run.calls if any(frame.traced == "py_function" and frame.node is call.node for frame in other.scope.frames())]
+                if any(map(steps_environment, own)):
+                    continue
+                algorithm = next((other.name for other in own if (other.name or "").startswith(_ALGORITHMS)), None)
                 if algorithm is not None:
                     yield self.finding(
                         call,
