@@ -12,7 +12,7 @@ class FromGenerator(Rule):
     single examples: a `batch` or `padded_batch` follows. An info where a map behind it reads files: the generator then gives
     little more than their names.
     A dataset that leaves the file counts as training data too, unless a function, class or
-    variable around it has a name that says validation or test.
+    variable around it has a name that says validation or test, or a branch asks for those.
 
     ## Why it costs
 

@@ -40,6 +40,7 @@ class ImageDataGenerator(Rule):
       features.
     - It is used to look at a few augmented images, or to fit its statistics; its batches are
       taken one by one with `next`.
+    - A function that nobody calls hands it out, and has a name that says validation or test.
     - As an info, not a warning, for arrays given to a generator without arguments, which changes nothing.
     - A class of that name from elsewhere; files that speak of `.tif`, `.ppm`, `.dcm` and the like, which TensorFlow does not read.
     - Projects for TensorFlow before 2.3 or Keras before 2.4, which have neither `image_dataset_from_directory` nor the layers.

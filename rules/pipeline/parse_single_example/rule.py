@@ -27,7 +27,7 @@ class ParseSingleExample(Rule):
     `shuffle`, `cache`, `repeat`, and maps that work on batches as on elements.
 
     A dataset that leaves the file counts as training data too, unless a function, class or
-    variable around it has a name that says validation or test.
+    variable around it has a name that says validation or test, or a branch asks for those.
 
     ## Why it costs
 

@@ -22,7 +22,7 @@ class SerialInterleave(Rule):
     `dataset.flat_map(f)` where `f` reads them.
 
     A dataset that leaves the file counts as training data too, unless a function, class or
-    variable around it has a name that says validation or test.
+    variable around it has a name that says validation or test, or a branch asks for those.
 
     ## Why it costs
 

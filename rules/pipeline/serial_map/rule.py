@@ -23,7 +23,7 @@ class SerialMap(Rule):
     function is not in sight.
 
     A dataset that leaves the file counts as training data too, unless a function, class or
-    variable around it has a name that says validation or test.
+    variable around it has a name that says validation or test, or a branch asks for those.
 
     ## Why it costs
 

@@ -47,7 +47,7 @@ class ShuffleAfterDecode(Rule):
     the shuffle.
 
     A dataset that leaves the file counts as training data too, unless a function, class or
-    variable around it has a name that says validation or test.
+    variable around it has a name that says validation or test, or a branch asks for those.
 
     ## Why it costs
 

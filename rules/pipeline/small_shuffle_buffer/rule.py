@@ -15,7 +15,7 @@ class SmallShuffleBuffer(Rule):
     The rule is off until it is selected: it is about the quality of the training, not about time.
 
     A dataset that leaves the file counts as training data too, unless a function, class or
-    variable around it has a name that says validation or test.
+    variable around it has a name that says validation or test, or a branch asks for those.
 
     ## Why it costs
 

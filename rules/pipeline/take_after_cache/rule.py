@@ -16,7 +16,7 @@ class TakeAfterCache(Rule):
     them may stand maps, batches, `enumerate` and `with_options`. The finding stands at the take.
 
     A dataset that leaves the file counts as training data too, unless a function, class or
-    variable around it has a name that says validation or test.
+    variable around it has a name that says validation or test, or a branch asks for those.
 
     ## Why it costs
 
