@@ -1347,8 +1347,9 @@ def test_what_stands_in_for_the_image_generator_came_with_keras_2_4(tmp_path, pi
     assert [finding["line"] for finding in json.loads(result.out)["findings"]] == said
 
 
-@pytest.mark.parametrize(("shown", "said"), [("0", 0), ("0,1", 1)])
-def test_a_script_that_imports_the_set_up_shows_one_gpu(tmp_path, shown, said):
+@pytest.mark.parametrize(("shown", "other", "said"), [("0", "", 0), ("0,1", "", 1), ("0", "from setup_gpu import prepare\nprepare()\n", 1), ("0", "import main\n", 1)])
+def test_a_script_that_imports_the_set_up_shows_one_gpu(tmp_path, shown, other, said):
+    (tmp_path / "other.py").write_text(other)
     (tmp_path / "setup_gpu.py").write_text("import tensorflow as tf\ndef prepare():\n    tf.config.experimental.set_memory_growth(tf.config.list_physical_devices('GPU')[0], True)\n")
     (tmp_path / "main.py").write_text(f"import os\nfrom setup_gpu import prepare\nos.environ['CUDA_VISIBLE_DEVICES'] = '{shown}'\nprepare()\n")
     result = kerascheck("--isolated", "--select", "KC312", "--output-format", "json", "--exit-zero", str(tmp_path))

@@ -62,7 +62,8 @@ _CONTRIB = re.compile(r"^[ \t]*(?:import|from)[ \t]+tensorflow\.(?:contrib|_api\
 _NEEDS_CONTRIB = re.compile(r"^(?:(?:import|from)[ \t]+tensorflow\.contrib\b|[^\s#@].*\btf\.contrib\.)", re.M)
 # The last TensorFlow Addons, 0.23, and keras_contrib fail to import beside Keras 3; bert4keras asks for this one in its setup.py.
 _BOUND_BY = {"tensorflow_addons": ("tensorflow", "<2.16"), "keras_contrib": ("keras", "<3"), "bert4keras": ("keras", "<=2.3.1")}
-_SHOWS_ONE_GPU = re.compile(rb"""(?m)^[^#\n]*CUDA_VISIBLE_DEVICES["']\]?\s*[=,]\s*["']\d+["']""")
+_ANYTHING = re.compile(b"")
+_SHOWS_ONE_GPU = re.compile(r"""(?m)^[^#\n]*CUDA_VISIBLE_DEVICES["']\]?\s*[=,]\s*["']\d+["']""")
 _SWITCHES_EAGER = re.compile(rb"(?m)^[ \t]*[\w.]+\brun_functions_eagerly\((?:run_eagerly=)?True\)")
 _LAST_1 = (1, 15)
 _NAMES_OF_1 = "|".join(ONLY_TENSORFLOW_1)
@@ -359,7 +360,7 @@ class Project:
         self.settings = settings
         self._read = read
         self._modules: dict[Path, Module | None] = {}
-        self._scripts: dict[tuple[Path, re.Pattern[bytes]], list[Module]] = {}
+        self._holding: dict[tuple[Path, re.Pattern[bytes]], list[Module]] = {}
         self._found: dict[tuple[str, str, int], Path | None] = {}
 
     def load(self, source) -> Module:
@@ -412,29 +413,30 @@ class Project:
 
     def is_switched_eager(self, module: Module) -> bool:
         """Whether a script that imports a module calls ``run_functions_eagerly(True)``."""
-        return self._is_imported_beside(module, _SWITCHES_EAGER)
+        return bool(self._importers_beside(module, _SWITCHES_EAGER))
 
     def is_shown_one_gpu(self, module: Module) -> bool:
-        """Whether a script that imports a module sets ``CUDA_VISIBLE_DEVICES`` to one device."""
-        return self._is_imported_beside(module, _SHOWS_ONE_GPU)
+        """Whether the scripts that import a module, all of them, set ``CUDA_VISIBLE_DEVICES`` to one device."""
+        importers = self._importers_beside(module, _ANYTHING)
+        scripts = [each for each in importers if not any(each in self.imported(other) for other in importers if other is not each)]
+        return bool(scripts) and all(_SHOWS_ONE_GPU.search(script.text) for script in scripts)
 
-    def _is_imported_beside(self, module: Module, pattern: re.Pattern[bytes]) -> bool:
-        """Whether a script in the folder of a module, or in the one above, imports it and holds a pattern."""
+    def _importers_beside(self, module: Module, pattern: re.Pattern[bytes]) -> list[Module]:
+        """The modules in the folder of one, or in the folder above, that import it, directly or not, and hold a pattern."""
         own = module.path.parent
         folders = [own] if (own / ".git").exists() else [own, own.parent]
-        return any(module in self.imported(other) for folder in folders for other in self._scripts_with(pattern, folder) if other is not module)
+        return [other for folder in folders for other in self._modules_with(pattern, folder) if other is not module and module in self.imported(other)]
 
-    def _scripts_with(self, pattern: re.Pattern[bytes], folder: Path) -> list[Module]:
+    def _modules_with(self, pattern: re.Pattern[bytes], folder: Path) -> list[Module]:
         key = folder, pattern
-        if key not in self._scripts:
-            self._scripts[key] = found = []
+        if key not in self._holding:
             try:
                 paths = sorted(folder.glob("*.py"))[:_MAX_IMPORTED]
                 paths = [path for path in paths if pattern.search(path.read_bytes())]
             except OSError:
                 paths = []
-            found += filter(None, map(self._module_at, paths))
-        return self._scripts[key]
+            self._holding[key] = list(filter(None, map(self._module_at, paths)))
+        return self._holding[key]
 
     @property
     def parsed_characters(self) -> int:

@@ -49,7 +49,7 @@ class PartialMemoryGrowth(Rule):
     - Several devices one by one, or the first by hand and the rest in a loop.
     - A script that leaves one GPU visible by `set_visible_devices`, or gives it something that is not known to be more (all GPUs
       and a list of two are more, and processors do not count), or sets `CUDA_VISIBLE_DEVICES` to one device or
-      to a value that is not a literal, and a module that such a script imports.
+      to a value that is not a literal, and a module that only such scripts import.
     - `set_memory_growth(gpus[0], False)`, and a branch that counts one device.
     - A device that comes in as a parameter.
 
