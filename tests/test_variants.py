@@ -1254,7 +1254,7 @@ def test_predictions_of_old_keras(tmp_path, turn, said):
     assert [finding["severity"] for finding in json.loads(result.out)["findings"]] == ["info"] * said
 
 
-@pytest.mark.parametrize(("loss", "told"), [("np.square(y)", "write np.square with operations of TensorFlow, and decorate it"), ("tf.square(y)", "; decorate it")])
+@pytest.mark.parametrize(("loss", "told"), [("np.square(y)", "write np.square with operations of TensorFlow, and decorate it"), ("tf.square(y)", "; decorate it"), ("y * np.random.rand()", "write np.random.rand with operations of TensorFlow, and")])
 def test_what_a_step_computes_by_numpy_is_to_be_rewritten(tmp_path, loss, told):
     step = STEPS.replace("tf.reduce_sum(model(x))", "total(model(x))")
     (tmp_path / "train.py").write_text(HEAD + f"def total(y):\n    return tf.reduce_sum({loss})\n" + OPTIMIZED + step + "for x in load():\n    step(x)\n")
