@@ -60,6 +60,7 @@ class MissingLossScaling(Rule):
 
     Read on real code: no finding in 7,500 public files, of which three hold `mixed_float16` and a step of their own; these scale
     their losses. The ways to write the step are in slow.py.
+    Of 1 finding in samples from 68,647 public files, when they were first read: 1 arguable.
 
     ## References
 

@@ -63,7 +63,7 @@ class LateBackendSelection(Rule):
 
     Read on real code: all 6 findings in 7,500 public files, 65 of which name the variable; 5 right (scripts that convert checkpoints
     on another backend than they say), 1 wrong: Keras' own function that sets the variable and imports Keras anew. Such functions are left alone since.
-    Of 2 findings in samples from 66,616 public files, when they were first read: 2 right.
+    Of 2 findings in samples from 68,647 public files, when they were first read: 2 right.
 
     ## References
 

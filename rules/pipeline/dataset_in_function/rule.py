@@ -47,7 +47,7 @@ class DatasetInFunction(Rule):
     ## Precision
 
     No finding in 1,442 public files with compiled code.
-    Of 3 findings in samples from 66,616 public files, when they were first read: 3 right.
+    Of 3 findings in samples from 68,647 public files, when they were first read: 3 right.
 
     ## References
 

@@ -58,7 +58,7 @@ class DriveMountedData(Rule):
     Read on real code: one finding in 8,900 public files, a notebook whose pictures lie on a mounted
     drive, right, though it has only twenty of them. The others read single images or one file from a
     drive. Folders read by `flow_from_directory` were not looked for then.
-    Of 5 findings in samples from 66,616 public files, when they were first read: 5 right.
+    Of 7 findings in samples from 68,647 public files, when they were first read: 7 right.
 
     ## References
 

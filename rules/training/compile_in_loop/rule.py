@@ -53,7 +53,7 @@ class CompileInLoop(Rule):
 
     No finding in 9,000 public files, where every `compile` in a loop is of a model that the loop makes. What it finds is
     therefore tested on variants only.
-    Of 1 finding in samples from 66,616 public files, when they were first read: 1 wrong.
+    Of 1 finding in samples from 68,647 public files, when they were first read: 1 wrong.
 
     ## References
 
