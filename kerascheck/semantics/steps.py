@@ -55,7 +55,7 @@ class EagerStep:
         may_be_meant: whether something speaks for how it is: its name does; no optimizer updates the weights, but ``variable.assign_sub(rate * gradient)``; what goes into a model
             is changed, and not its weights; each turn gives the optimizer a number that a trace would keep; a library that cannot be seen calls the model; or the same lines stand in a tf.function of the file, too.
         makes: what its function, or turn of its loop, makes anew each time although it has variables, which a tf.function may not: "tf.Variable", "The layer Dense", ...
-        computes_outside: a function of NumPy that a function or layer under its tape gives tensors, or draws with: "np.unique", ...
+        computes_outside: a function of NumPy that a function or layer under its tape gives tensors, or a model's ``call`` draws with: "np.unique", ...
     """
 
     module: Module
@@ -275,7 +275,7 @@ def _is_run_by_others(module: Module, tape: Tape, update: Call) -> bool:
 
 
 def _computed_outside(module: Module, tape: Tape, update: Call) -> str | None:
-    """What a function or layer that is called under a tape computes from tensors by NumPy, which a graph cannot, as ``np.unique(ids)`` in a model's ``call``, or draws, which it would do once."""
+    """What a function or layer that is called under a tape computes from tensors by NumPy, which a graph cannot, as ``np.unique(ids)``, or a model's ``call`` draws by it, which a graph would do once."""
     return next(
         (
             call.name.replace("numpy.", "np.", 1)
@@ -283,7 +283,10 @@ def _computed_outside(module: Module, tape: Tape, update: Call) -> str | None:
             if tape.call.order < call.order < update.order
             and (call.name or "").startswith("numpy.")
             and call.scope.frame not in (tape.frame, tape.call.scope.frame, update.scope.frame)
-            and (call.name.startswith("numpy.random.") or any(map(holds_tensor, call.arguments.values())))
+            and (
+                any(map(holds_tensor, call.arguments.values()))
+                or call.name.startswith("numpy.random.") and call.scope.frame.function is not None and call.scope.frame.function.name == "call"
+            )
         ),
         None,
     )

@@ -77,7 +77,7 @@ class EagerTrainStep(Rule):
     `.numpy()` change their meaning or fail. Look for such things before the fix is applied. For a step
     that is written into a loop there is a message but no fix, and none for one that makes a `tf.Variable` or a layer with weights
     each time: `tf.function` raises a ValueError for that, as it does where the step is handed a second optimizer, whose variables
-    are not there yet (tried with TensorFlow 2.21). None either where a layer or loss gives tensors to NumPy, which raises while it is traced, or draws with it, which a trace does once. For a body of tensor operations the
+    are not there yet (tried with TensorFlow 2.21). None either where a layer or loss gives tensors to NumPy, which raises while it is traced, or a `call` draws with it, which a trace does once. For a body of tensor operations the
     numbers stay the same up to rounding; random draws may come in another order.
 
     ## Precision
