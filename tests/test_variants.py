@@ -667,6 +667,7 @@ COUNTED = "class Steps({}):\n    def __init__(self):\n        self.steps = {}\n 
         # Who sets the devices before an uncalled function is run is not seen; a table has no time steps; no training is left to slow down.
         ("KC309", MODEL + "model.fit(x, y)\ntf.debugging.set_log_device_placement(True)\ny = x @ x\n", []),
         ("KC309", MODEL + "tf.debugging.set_log_device_placement(True)\nmodel.fit(x, y)\n", [7]),
+        ("KC309", MODEL + "tf.config.experimental.set_synchronous_execution(True)\nmodel.fit(x, y)\n", []),
         ("KC208", "model = keras.Sequential([layers.Input((9, 4)), layers.Flatten(), layers.LSTM(8, recurrent_dropout=0.1)])\nmodel.fit(x, y)\n", []),
         ("KC208", "model = keras.Sequential([layers.Input((9, 4)), layers.Dropout(0.1), layers.LSTM(8, recurrent_dropout=0.1)])\nmodel.fit(x, y)\n", [5]),
         # The decorator of call compiles it, whoever calls it.
@@ -1085,6 +1086,9 @@ def test_a_thousand_eager_steps_take_seconds_and_a_hundred_as_long_as_tracing(tm
         ("KC209", OWN_STEPS.format("layers.LSTM(4, return_sequences=True)"), "warning"),
         # Where nothing is compiled anyway.
         ("KC401", "tf.config.run_functions_eagerly(True)\n" + OPTIMIZED + STEPS + "for x in load():\n    step(x)\n", "info"),
+        # A log is lines; a check of every number is work.
+        ("KC309", MODEL + "tf.debugging.set_log_device_placement(True)\nmodel.fit(x, y)\n", "info"),
+        ("KC309", MODEL + "tf.debugging.enable_check_numerics()\nmodel.fit(x, y)\n", "warning"),
         # What cannot be seen may need tensors with values.
         ("KC309", "model = make()\nmodel.compile('adam', 'mse', run_eagerly=True)\nmodel.fit(x, y)\n", "info"),
         ("KC309", MODEL.replace("'mse'", "'mse', run_eagerly=True") + "model.fit(x, y)\n", "warning"),

@@ -18,14 +18,15 @@ from kerascheck.semantics.values import UNKNOWN, Call, Instance, Value, constant
 if TYPE_CHECKING:
     from kerascheck.semantics.module import Module
 
-# The argument that switches them on, by keyword where it may be given so; None for those that take none.
-_SWITCHES: dict[str, tuple[str | None] | None] = {
+_LOGS = "tensorflow.debugging.set_log_device_placement"
+# The keyword of the argument that switches them on; None for those that take none. set_synchronous_execution is not among them:
+# operations run synchronously without it too (get_synchronous_execution() of TensorFlow 2.21).
+_SWITCHES: dict[str, tuple[str] | None] = {
     "tensorflow.config.run_functions_eagerly": ("run_eagerly",),
     "tensorflow.data.experimental.enable_debug_mode": None,
     "tensorflow.debugging.enable_check_numerics": None,
     "tensorflow.debugging.experimental.enable_dump_debug_info": None,
-    "tensorflow.debugging.set_log_device_placement": ("enabled",),
-    "tensorflow.config.experimental.set_synchronous_execution": (None,),
+    _LOGS: ("enabled",),
 }
 _EAGER = frozenset({"tensorflow.config.run_functions_eagerly", "tensorflow.data.experimental.enable_debug_mode"})
 _SHAPING = frozenset({"set_shape", "ensure_shape", "reshape"})
@@ -48,6 +49,7 @@ class Switch:
         is_seen: whether all that it keeps from being compiled is in sight, or it keeps nothing from that.
         needs_shapes: whether data without a shape need it.
         is_needed: whether code that cannot be compiled as it is, or such data, need it.
+        only_logs: whether it writes lines and leaves the work as it is.
     """
 
     kind: str
@@ -57,6 +59,7 @@ class Switch:
     is_seen: bool
     needs_shapes: bool
     is_needed: bool
+    only_logs: bool = False
 
 
 def switches(module: Module) -> Iterator[Switch]:
@@ -75,7 +78,7 @@ def _functions(module: Module) -> Iterator[Switch]:
         if call.name == "tensorflow.config.run_functions_eagerly" and _calls_nothing_compiled(module) or not module.program.trains_behind(call):
             continue
         eager = call.name in _EAGER
-        yield Switch("function", call, call, True, not eager or _is_seen(module), False, eager and cannot_be_compiled(module))
+        yield Switch("function", call, call, True, not eager or _is_seen(module), False, eager and cannot_be_compiled(module), call.name == _LOGS)
 
 
 def _arguments(module: Module) -> Iterator[Switch]:
