@@ -53,6 +53,7 @@ LONG_STEPS = STEPS.replace("        loss =", "        y = model(x)\n        loss
 EPOCHS = MODEL + "import time\noptimizer = keras.optimizers.SGD()\n" + STEPS + "for epoch in range(100):\n    start = time.time()\n    for x in load():\n        loss = step(x)\n{}    print(time.time() - start)\n"
 TOWERS = "import tensorflow_recommenders as tfrs\nclass Net({}):\n    def __init__(self):\n        super().__init__()\n        users = keras.Sequential([layers.StringLookup(vocabulary=names()), layers.Embedding(9, 4)])\n        self.users, self.towers, self.last = users, {{'a': users}}, layers.Dense(1)\n    def {}(self, x, training=False):\n        return {}\nnet = Net()\nnet.compile('adam')\nnet.fit(load(), epochs=3)\n"
 ZIPPED = MODEL + "images = tf.data.Dataset.list_files('*.jpg').map(lambda x: tf.image.resize(tf.io.decode_jpeg(tf.io.read_file(x)), (120, 120)))\ntrain = tf.data.Dataset.zip((tf.data.Dataset.range(9000), images)){}\nmodel.fit(train.batch(8))\n"
+LOADED = "@tf.function\ndef load(path):\n    print(path)\n    return tf.io.decode_png(tf.io.read_file(path))\nmodel = keras.Sequential([layers.Dense(1)])\nmodel.compile('adam', 'mse')\nmodel.fit(x, y)\n{}\n"
 MAPPED = "class Parser:\n    def __init__(self):\n        self.size = 3\n    def parse(self, x):\n        self.x = tf.cast(x, tf.float32)\n        {}\np = Parser()\nds = tf.data.Dataset.range(99).map(p.parse).batch(8)\nmodel.fit(ds)\n"
 CLOCKED = "import time\n" + MODEL + "@tf.function\ndef run(x): return model(x)\nfor x in load():\n    start = time.time()\n    run(x)\n    {}\n"
 HALF = "keras.mixed_precision.set_global_policy('mixed_float16')\noptimizer = keras.mixed_precision.LossScaleOptimizer(keras.optimizers.Adam())\n"
@@ -272,6 +273,9 @@ COUNTED = "class Steps({}):\n    def __init__(self):\n        self.steps = {}\n 
         ("KC411", "model = keras.Sequential([layers.Input((4,)), layers.Dense(8), layers.Dense(1)])\nmodel.compile('adam', 'mse')\nmodel.fit(np.ones((9000, 4)), np.ones(9000), epochs=9, steps_per_epoch=30)\n", []),
         ("KC207", "class Net(keras.Model):\n    def train_step(self, x):\n        print(x)\n    def fit(self, data):\n        for x in data: {}\n".format("self.train_step(x)"), []),
         ("KC207", "class Net(keras.Model):\n    def train_step(self, x):\n        print(x)\n    def fit(self, data):\n        super().fit(data)\n", [7]),
+        # A function that is also mapped is told of once.
+        ("KC207", LOADED.format("load(tf.constant('a.png'))"), [7]),
+        ("KC207", LOADED.format("model.fit(tf.data.Dataset.list_files('*.png').map(load).batch(8))\nload(tf.constant('a.png'))"), []),
         ("KC207", "class Net(keras.Model):\n    def train_step(self, x):\n        print(x)\n    def fit(self, data):\n        pass\n", []),
         ("KC208", "model = keras.Sequential()\nmodel.add(layers.GRU(24, 300))\nmodel.fit(x, y)\n", []),
         ("KC208", "layer = layers.RNN(layers.LSTMCell(8)) if plain else layers.LSTM(8)\n", []),

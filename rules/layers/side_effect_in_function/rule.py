@@ -36,7 +36,7 @@ class SideEffectInFunction(Rule):
     - A counter that only numbers what is traced, as in `name=f"copy_{self.made}"`.
     - Generators with a seed of their own (`np.random.default_rng`), which are set up once on purpose, and draws that are a `seed=`.
     - Draws behind a condition that its own branches change, as in a pool that draws once it is full: a trace may not reach them. The counting is reported.
-    - Functions of datasets, of which `python-in-map` tells.
+    - Functions of datasets, of which `python-in-map` tells, also where they run under `tf.function` as well.
     - Metrics, which may be meant for eager evaluation; callbacks, `__init__` and `build`; models that the program only calls on values.
     - `tf.py_function`, `tf.init_scope`, branches that ask how the code runs, and programs that run eagerly.
     - As an info, not a warning, in a module that trains nothing, unless `tf.function` or a `train_step` is around it: who uses its layers may call them eagerly.
@@ -70,7 +70,11 @@ class SideEffectInFunction(Rule):
     loss_tolerance = None
 
     def check(self, module):
+        told = {call.node for op in module.pipelines.operations("map", "filter", "interleave", "flat_map") if not op.roles <= {"inspect"} for call in op.facts.calls}
         for effect in side_effects(module):
+            # python-in-map tells of it, wherever else the function runs.
+            if effect.node in told:
+                continue
             # Whoever asks for the prints calls it eagerly.
             if effect.call is not None and effect.call.name == "builtins.print" and is_off_by_default(effect.call):
                 continue
