@@ -53,6 +53,7 @@ LONG_STEPS = STEPS.replace("        loss =", "        y = model(x)\n        loss
 EPOCHS = MODEL + "import time\noptimizer = keras.optimizers.SGD()\n" + STEPS + "for epoch in range(100):\n    start = time.time()\n    for x in load():\n        loss = step(x)\n{}    print(time.time() - start)\n"
 TOWERS = "import tensorflow_recommenders as tfrs\nclass Net({}):\n    def __init__(self):\n        super().__init__()\n        users = keras.Sequential([layers.StringLookup(vocabulary=names()), layers.Embedding(9, 4)])\n        self.users, self.towers, self.last = users, {{'a': users}}, layers.Dense(1)\n    def {}(self, x, training=False):\n        return {}\nnet = Net()\nnet.compile('adam')\nnet.fit(load(), epochs=3)\n"
 ZIPPED = MODEL + "images = tf.data.Dataset.list_files('*.jpg').map(lambda x: tf.image.resize(tf.io.decode_jpeg(tf.io.read_file(x)), (120, 120)))\ntrain = tf.data.Dataset.zip((tf.data.Dataset.range(9000), images)){}\nmodel.fit(train.batch(8))\n"
+IMAGES_MADE = "def images_of(folder):\n    images = keras.preprocessing.image.ImageDataGenerator(rotation_range=9)\n    return images.flow_from_directory(folder)\n"
 LOADED = "@tf.function\ndef load(path):\n    print(path)\n    return tf.io.decode_png(tf.io.read_file(path))\nmodel = keras.Sequential([layers.Dense(1)])\nmodel.compile('adam', 'mse')\nmodel.fit(x, y)\n{}\n"
 MAPPED = "class Parser:\n    def __init__(self):\n        self.size = 3\n    def parse(self, x):\n        self.x = tf.cast(x, tf.float32)\n        {}\np = Parser()\nds = tf.data.Dataset.range(99).map(p.parse).batch(8)\nmodel.fit(ds)\n"
 CLOCKED = "import time\n" + MODEL + "@tf.function\ndef run(x): return model(x)\nfor x in load():\n    start = time.time()\n    run(x)\n    {}\n"
@@ -360,6 +361,10 @@ COUNTED = "class Steps({}):\n    def __init__(self):\n        self.steps = {}\n 
         ("KC309", MODEL + "other = keras.Sequential([])\nother.run_eagerly = True\nother.predict_on_batch(x)\nmodel.fit(x, y)\n", []),
         ("KC407", MODEL + "model.fit(load(), load(), epochs=20)\n", [6]),
         ("KC102", MODEL + "model.fit(tf.data.Dataset.from_tensor_slices(load()).repeat(3))\n", []),
+        # Where a dataset comes from a caller, its end is still seen.
+        ("KC102", MODEL + "def train(data: tf.data.Dataset):\n    model.fit(data.shuffle(9))\n", [8]),
+        ("KC102", MODEL + "def train(data: tf.data.Dataset):\n    model.fit(data)\n", []),
+        ("KC102", MODEL + "def train(data: tf.data.Dataset):\n    model.fit(data.shuffle(9).apply(ending))\n", []),
         ("KC102", MODEL + "model.fit(tf.data.Dataset.from_tensor_slices(load()).shuffle(9))\n", [7]),
         ("KC407", MODEL + "model.fit(load(), load(), epochs=2000)\n", []),
         ("KC407", "model = keras.Sequential([])\nmodel.compile('adam', 'mse')\nmodel.fit(load(), load(), epochs=20)\n", []),
@@ -1423,6 +1428,14 @@ def test_a_long_module_of_layers_may_need_the_switch(tmp_path, made, severity):
     result = kerascheck("--isolated", "--select", "KC309", "--output-format", "json", "--exit-zero", str(tmp_path / "train.py"))
     (finding,) = json.loads(result.out)["findings"]
     assert finding["severity"] == severity
+
+
+@pytest.mark.parametrize(("line", "said"), [("session = tf.Session()", False), ("session = tf.compat.v1.Session()", True), ("if old:\n    session = tf.Session()", True)])
+def test_what_a_script_of_tensorflow_1_imports_has_no_other_way_to_read_images(tmp_path, line, said):
+    (tmp_path / "images.py").write_text(HEAD + IMAGES_MADE)
+    (tmp_path / "train.py").write_text(f"import tensorflow as tf\nfrom images import images_of\n{line}\nold = True\nimages_of('train')\n")
+    result = kerascheck("--isolated", "--select", "KC111", "--output-format", "json", "--exit-zero", str(tmp_path / "images.py"))
+    assert bool(json.loads(result.out)["findings"]) is said
 
 
 @pytest.mark.parametrize(

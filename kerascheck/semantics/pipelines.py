@@ -445,7 +445,8 @@ class Pipelines:
             if last.name.endswith((".from_tensor_slices", ".from_tensors", ".range")):
                 continue
             upstream = list(last.upstream())
-            if any(stage.name in ("apply", "parameter") for stage in upstream):
+            # What is applied may end in a buffer, or set the options. What a caller gives may only be followed by one here.
+            if any(stage.name == "apply" for stage in upstream):
                 continue
             # A buffer further up than where datasets are put together belongs to one of them.
             alone = takewhile(lambda stage: stage.name not in COMBINING, upstream)

@@ -36,7 +36,7 @@ WHY_NO_VALUES = {
 """What compiles code, and why tensors cannot be looked at there, as a sentence."""
 
 RUNS_ONCE = {
-    "call": "Keras traces call() once and runs the graph from then on",
+    "call": "Keras traces call() and runs the graph from then on",
     "train_step": "Keras compiles train_step, and its Python runs once per trace",
     "test_step": "Keras compiles test_step, and its Python runs once per trace",
     "predict_step": "Keras compiles predict_step, and its Python runs once per trace",
@@ -315,7 +315,7 @@ def side_effects(module: Module) -> Iterator[SideEffect]:
 
         tensors = any(map(holds_tensor, call.arguments.values()))
         if name == "builtins.print" and tensors and not tells_of_tracing(call) and not _prints_what_is_there(call):
-            yield effect("print", "runs once, while this is traced, and shows no numbers", "use tf.print")
+            yield effect("print", "runs once, while this is traced, and shows no numbers", "use tf.print, or leave it out")
         elif name.startswith(_RANDOM) and not name.endswith(_SETTING_UP) and not tensors and not _is_seed(call) and not _is_counted(call) and call.scope.frame.node not in seeding:
             yield effect(f"{short}()", "is drawn once, while this is traced, and every step gets the same number", "draw with tf.random or keras.random")
         elif name in _CLOCKS:

@@ -90,7 +90,7 @@ class BuildOutsideScope(Rule):
             yield self.finding(
                 seen_in(module, model.made),
                 "This model is built outside of the scope of the strategy; build and compile it inside of `with strategy.scope():`.",
-                because="It is compiled inside of the scope, so fit raises." if inside else "Its fit ignores the strategy and trains on one device.",
+                because="It is compiled inside of the scope, so the fit of Keras 3 raises." if inside else "Its fit ignores the strategy and trains on one device.",
                 severity=Severity.ERROR if inside else Severity.WARNING,
                 related=((model.strategy, "the strategy is made here"), (inside, "compiled here") if inside else (model.fit, "trained here")),
             )
@@ -106,7 +106,7 @@ class BuildOutsideScope(Rule):
             yield self.finding(
                 optimizer,
                 "This optimizer is made outside of the scope of the strategy; make it inside of `with strategy.scope():`.",
-                because="Its variables belong to no strategy and the model to one, so fit raises.",
+                because="Its variables belong to no strategy and the model to one, so the fit of Keras 3 raises.",
                 severity=Severity.ERROR,
                 related=((compiled, "given to the model here"),),
             )

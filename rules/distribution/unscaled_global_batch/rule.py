@@ -66,6 +66,6 @@ class UnscaledGlobalBatch(Rule):
             yield self.finding(
                 batch.place,
                 f"This strategy divides each batch of {batch.size} among its devices; multiply the size by strategy.num_replicas_in_sync.",
-                because=f"With two devices each gets half of the {batch.size} in a step, and as many steps remain as one device would make.",
+                because=f"Two devices share the {batch.size} in a step, and as many steps remain as one device would make.",
                 related=((batch.strategy, "the strategy"), (batch.use, "divided here")),
             )

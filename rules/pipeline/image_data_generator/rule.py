@@ -43,7 +43,8 @@ class ImageDataGenerator(Rule):
     - A function that nobody calls hands it out, and has a name that says validation or test.
     - As an info, not a warning, for arrays given to a generator without arguments, which changes nothing.
     - A class of that name from elsewhere; files that speak of `.tif`, `.ppm`, `.dcm` and the like, which TensorFlow does not read.
-    - Projects for TensorFlow before 2.3 or Keras before 2.4, which have neither `image_dataset_from_directory` nor the layers.
+    - Projects for TensorFlow before 2.3 or Keras before 2.4, which have neither `image_dataset_from_directory` nor the layers;
+      scripts that open a `tf.Session`, and what they import.
 
     ## Use instead
 
@@ -78,7 +79,7 @@ class ImageDataGenerator(Rule):
     loss_tolerance = None
 
     def check(self, module):
-        if module.runtime.tensorflow < _REPLACED_SINCE or module.runtime.multi_backend_keras:
+        if module.runtime.tensorflow < _REPLACED_SINCE or module.runtime.multi_backend_keras or module.project.opens_session(module):
             return
         flows = module.image_flows
         trained = generators_of(flows)
