@@ -146,6 +146,8 @@ COUNTED = "class Steps({}):\n    def __init__(self):\n        self.steps = {}\n 
         ("KC208", "model = keras.Sequential([layers.RNN(layers.GRUCell(4, use_bias=False))])\n", []),
         ("KC502", MIRRORED.format("for x in dist:\n    strategy.run(step, args=(x,))\n"), [7]),
         ("KC502", MIRRORED.format("for x in ds:\n    strategy.run(step, args=(x,))\n"), []),
+        ("KC502", "from google.colab import drive\n" + MIRRORED.format("for x in dist:\n    strategy.run(step, args=(x,))\n"), []),
+        ("KC502", "from google.colab import drive\n" + MIRRORED.replace("tf.distribute.MirroredStrategy", "tf.distribute.TPUStrategy").format("for x in dist:\n    strategy.run(step, args=(x,))\n"), [8]),
         ("KC207", POOL.format("self.last = x"), [11]),
         ("KC405", GAN, [9]),
         # Attributes and arguments are no variables.

@@ -25,6 +25,8 @@ _SEVERAL = re.compile(r"num_replicas_in_sync|(?:logical|virtual)_device|cross_de
 _SINGLE = ("get_strategy", "OneDeviceStrategy")
 _SEVERAL_DEVICES = ("MirroredStrategy", "TPUStrategy")
 _SCALED = re.compile(r"\breplicas\b|num_replicas|num_workers|n_workers|global_?batch|batch_?size_?per|per_?(?:replica|gpu|device|core|worker)|replica_?batch|num_?gpus?|n_?gpus?\b|gpu_?count|len\((?:\w*gpus|.*devices)", re.I)
+# A notebook of Colab has one GPU, or a TPU of several cores.
+_ONE_GPU = re.compile(r"\bgoogle\.colab\b")
 # Optimizers of Keras 3 raise "Argument(s) not recognized" for it (tried with 3.15); decay is only ignored.
 _OLD_ARGUMENT = "lr"
 _OTHER_WAYS = re.compile(r"experimental_set_strategy|__enter__|enter_context|parameter_server", re.I)
@@ -234,7 +236,8 @@ class Unscaled:
 
 def unscaled_batches(module: Module) -> Iterator[Unscaled]:
     """Batches for models in the scope of a strategy, where nothing in the program speaks of a size for each device or for all."""
-    strategies = [call for call in _made_for_several(module) if not _is_for_one(call)]
+    alone = module.mentions(_ONE_GPU)
+    strategies = [call for call in _made_for_several(module) if not _is_for_one(call) and not (alone and (call.name or "").endswith("MirroredStrategy"))]
     if not strategies or module.is_graph_code or module.mentions(_SCALED):
         return
     seen = set()

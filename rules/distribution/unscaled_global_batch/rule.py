@@ -18,6 +18,8 @@ class UnscaledGlobalBatch(Rule):
     logical devices went through its examples {ratio} times as fast with batches of 128 as with batches of 64 (2 CPU cores, TensorFlow
     2.21, no GPU). On real GPUs it is unmeasured here.
 
+    It is an info: how many devices there are, and whether the size was already meant for all of them, the script does not say.
+
     ## What the runtime does by itself
 
     `fit` and `experimental_distribute_dataset` divide each batch among the replicas; neither makes it larger. `distribute_datasets_from_function`
@@ -27,7 +29,7 @@ class UnscaledGlobalBatch(Rule):
 
     - The size is computed, or comes from outside the program.
     - The program mentions `num_replicas_in_sync`, numbers of GPUs or workers, or a batch that is global or per replica in its names or comments.
-    - A strategy for one device, by a list of one; the default strategy.
+    - A strategy for one device, by a list of one, or in a notebook of Colab, which has one GPU; the default strategy.
     - A dataset that is distributed and then not used.
     - The model is not in the scope, or that cannot be seen; batches for validation only.
     - Graph code of TensorFlow 1; tests.
@@ -57,7 +59,7 @@ class UnscaledGlobalBatch(Rule):
 
     code = "KC502"
     name = "unscaled-global-batch"
-    severity = Severity.WARNING
+    severity = Severity.INFO
     triggers = ("MirroredStrategy(", ".MirroredStrategy(", "MultiWorkerMirroredStrategy(", ".MultiWorkerMirroredStrategy(", "TPUStrategy(", ".TPUStrategy(")
     loss_tolerance = None
 

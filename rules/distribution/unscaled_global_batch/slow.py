@@ -17,6 +17,6 @@ with strategy.scope():
     model = keras.Sequential([keras.Input((12,)), keras.layers.Dense(64, activation="relu"), keras.layers.Dense(1, activation="sigmoid")])
     model.compile(keras.optimizers.Adam(0.01), "binary_crossentropy")
 
-dataset = tf.data.Dataset.from_tensor_slices((bits.astype("float32"), parity)).batch(32).prefetch(tf.data.AUTOTUNE)  # KC502:warning
+dataset = tf.data.Dataset.from_tensor_slices((bits.astype("float32"), parity)).batch(32).prefetch(tf.data.AUTOTUNE)  # KC502
 history = model.fit(dataset, epochs=4, verbose=0)
 print("loss:", history.history["loss"][-1])
