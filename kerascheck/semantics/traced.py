@@ -317,7 +317,7 @@ def side_effects(module: Module) -> Iterator[SideEffect]:
         if name == "builtins.print" and tensors and not tells_of_tracing(call) and not _prints_what_is_there(call):
             yield effect("print", "runs once, while this is traced, and shows no numbers", "use tf.print, or leave it out")
         elif name.startswith(_RANDOM) and not name.endswith(_SETTING_UP) and not tensors and not _is_seed(call) and not _is_counted(call) and call.scope.frame.node not in seeding:
-            yield effect(f"{short}()", "is drawn once, while this is traced, and every step gets the same number", "draw with tf.random or keras.random")
+            yield effect(f"{short}()", "is drawn once, while this is traced, and every step gets the same result", "draw with tf.random or keras.random")
         elif name in _CLOCKS:
             yield effect(f"{short}()", "runs once, while this is traced", "measure around the call of the compiled function")
         elif name in ("builtins.open", "builtins.input"):
