@@ -1432,6 +1432,15 @@ def test_a_long_module_of_layers_may_need_the_switch(tmp_path, made, severity):
     assert finding["severity"] == severity
 
 
+@pytest.mark.parametrize(("work", "epochs", "kept"), [("x * 2", 3, True), ("x * 2", 1, False), ("x * np.random.rand()", 3, False)])
+def test_what_python_gives_again_in_each_epoch_can_be_kept(tmp_path, work, epochs, kept):
+    code = f"import numpy as np\ndef scaled(x):\n    return {work}\nds = tf.data.Dataset.from_tensor_slices(load()).map(lambda x: tf.numpy_function(scaled, [x], tf.float32)).batch(32)\n"
+    (tmp_path / "train.py").write_text(HEAD + code + f"model = keras.Sequential([layers.Dense(1)])\nmodel.compile('adam', 'mse')\nmodel.fit(ds, epochs={epochs})\n")
+    result = kerascheck("--isolated", "--select", "KC107", "--output-format", "json", "--exit-zero", str(tmp_path / "train.py"))
+    (finding,) = json.loads(result.out)["findings"]
+    assert ("or cache what it gives" in finding["message"]) is kept
+
+
 @pytest.mark.parametrize(("line", "said"), [("session = tf.Session()", False), ("session = tf.compat.v1.Session()", True), ("if old:\n    session = tf.Session()", True)])
 def test_what_a_script_of_tensorflow_1_imports_has_no_other_way_to_read_images(tmp_path, line, said):
     (tmp_path / "images.py").write_text(HEAD + IMAGES_MADE)

@@ -8,6 +8,8 @@ _WITHOUT_EQUAL = frozenset({"librosa", "soundfile", "albumentations", "imgaug", 
 # Of OpenCV, what TensorFlow does too.
 _OPENCV = "cv2."
 _WITH_EQUAL = frozenset({"cv2.imread", "cv2.imdecode", "cv2.resize", "cv2.cvtColor", "cv2.flip", "cv2.convertScaleAbs"})
+# What these give changes from epoch to epoch.
+_DRAWS = ("numpy.random.", "random.", "albumentations.", "imgaug.")
 
 
 class PyFunctionInMap(Rule):
@@ -55,7 +57,7 @@ class PyFunctionInMap(Rule):
 
     The TensorFlow operation: `tf.io.read_file` and a decoder, `tf.clip_by_value`,
     `tf.math.log1p`. Or batch first and call NumPy once per batch. Or a `keras.utils.PyDataset`
-    where the work is Python's.
+    where the work is Python's. What is the same in every epoch can stand before a `cache`.
 
     ## Fix safety
 
@@ -89,10 +91,12 @@ class PyFunctionInMap(Rule):
                 continue
             if op.followed_by(module.pipelines, "cache") or op.is_batched_by_one(module.pipelines):
                 continue
+            # What draws is wanted anew in every epoch.
+            repeated = (module.pipelines.passes(op) or 1) > 1 and not any((inner.name or "").startswith(_DRAWS) for inner in op.facts.calls)
             without_equal = any(_is_without_equal(inner.name or "") for inner in op.facts.calls)
             yield self.finding(
                 op,
-                f"This map runs Python for every element through {display(call.name)}; write it with TensorFlow operations, or apply it to batches.",
+                f"This map runs Python for every element through {display(call.name)}; write it with TensorFlow operations{',' if repeated else ' or'} apply it to batches{', or cache what it gives if that never changes' * repeated}.",
                 because="Python's lock lets one call at a time do Python's own work, whatever num_parallel_calls says.",
                 severity=Severity.INFO if without_equal else None,
                 related=((call, "Python runs here"),),
