@@ -17,8 +17,9 @@ def least_examples(fit: Call) -> int | None:
     if given is not None and is_one_item(fit.module.tree, given.value):
         return 1
     cut = rows_of_slice(given.value) if given is not None else None
-    written = [len(option.items) for option in options_of(fit.argument(0, "x")) if isinstance(option, Group) and _is_written_out(option)]
-    known = [shape[0] for shape in map(shape_of, _fitted_arrays(fit)) if shape and shape[0] is not None]
+    written = [len(option.items) for place in ((0, "x"), (1, "y")) for option in options_of(fit.argument(*place)) if isinstance(option, Group) and _is_written_out(option)]
+    # Of texts that a tokenizer has changed only the labels may still tell.
+    known = [shape[0] for shape in map(shape_of, (*_fitted_arrays(fit), *options_of(fit.argument(1, "y")))) if shape and shape[0] is not None]
     return min((*written, *known, *(() if cut is None else (cut,))), default=None)
 
 
