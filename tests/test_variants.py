@@ -1433,6 +1433,14 @@ def test_a_long_module_of_layers_may_need_the_switch(tmp_path, made, severity):
     assert finding["severity"] == severity
 
 
+@pytest.mark.parametrize(("given", "told"), [("", True), (", batch_size=len(memory)", False)])
+def test_fit_makes_steps_of_32_where_train_on_batch_makes_one(tmp_path, given, told):
+    (tmp_path / "train.py").write_text(HEAD + GAME.format("len(memory) > 32").replace("reward)", f"reward{given})"))
+    result = kerascheck("--isolated", "--select", "KC415", "--output-format", "json", "--exit-zero", str(tmp_path / "train.py"))
+    (finding,) = json.loads(result.out)["findings"]
+    assert ("steps of 32" in finding["because"]) is told
+
+
 @pytest.mark.parametrize(("work", "epochs", "kept"), [("x * 2", 3, True), ("x * 2", 1, False), ("x * np.random.rand()", 3, False)])
 def test_what_python_gives_again_in_each_epoch_can_be_kept(tmp_path, work, epochs, kept):
     code = f"import numpy as np\ndef scaled(x):\n    return {work}\nds = tf.data.Dataset.from_tensor_slices(load()).map(lambda x: tf.numpy_function(scaled, [x], tf.float32)).batch(32)\n"

@@ -17,6 +17,7 @@ _SHORT_CHUNK = 512
 # An epoch after which the model is changed cannot be one of several.
 _CHANGES = frozenset({"compile", "set_weights", "load_weights", "__setattr__"})
 _COST = "Every fit builds a data adapter, a dataset and an iterator, and starts the callbacks, which takes as long as dozens of steps of a small model."
+_IN_PARTS = " It makes steps of 32 of what it gets, where train_on_batch makes one of it all."
 
 
 class FitInLoop(Rule):
@@ -106,7 +107,7 @@ class FitInLoop(Rule):
                     call,
                     f"fit is called for {'a single example' if single else 'a batch' if batch else 'a few steps'} in every turn of a loop; "
                     + ("call train_on_batch." if batch else "call it once for all of them."),
-                    because=_COST,
+                    because=_COST + (_IN_PARTS if batch and not single and "batch_size" not in call.arguments.nodes else ""),
                     fix=one_step(call) if batch and steps == 1 else None,
                     related=((loop, "in this loop"),),
                 )
