@@ -417,6 +417,7 @@ COUNTED = "class Steps({}):\n    def __init__(self):\n        self.steps = {}\n 
         ("KC113", FILES.format("np.float32(open(path.decode(), mode).read())"), []),
         ("KC113", FILES.format("np.float32(path.decode().split())"), []),
         ("KC113", FILES.format("cv2.imread(path.decode()) + unknown(path)"), []),
+        ("KC113", FILES.format("np.float32(encoder.encode(path))").replace("import cv2", "import tensorflow_datasets as tfds\nencoder = tfds.deprecated.text.SubwordTextEncoder(names())"), [14]),
         ("KC115", MODEL + "ds = tf.data.Dataset.from_tensor_slices(a).batch(8).shuffle(9)\nmodel.fit(ds)\n", [7]),
         ("KC115", MODEL + "ds = tf.data.Dataset.from_tensor_slices(a).apply(tf.data.experimental.dense_to_ragged_batch(8)).shuffle(9)\nmodel.fit(ds)\n", [7]),
         ("KC115", "def load(paths):\n    return tf.data.TextLineDataset(paths).batch(8).shuffle(9).map(len)\n", [6]),

@@ -84,9 +84,13 @@ _READING = (
     "tensorflow.audio.decode_wav", "tensorflow.io.parse_example", "tensorflow.io.parse_single_example", "tensorflow.io.parse_sequence_example",
     "tensorflow.io.parse_single_sequence_example",
 )
+_TAKING_APART = ("tensorflow_datasets.features.text.", "tensorflow_datasets.deprecated.text.", "nltk.", "sentencepiece.")
 _FILE_OPENERS = frozenset({"cv2.VideoCapture", "librosa.load", "scipy.io.loadmat"})
 # Libraries whose functions give the same for the same file or array, and methods of texts, files, paths and arrays.
-_SAME_EACH_TIME = ("tensorflow.", "keras.", "builtins.", "numpy.", "math.", "json.", "os.path.", "cv2.", "PIL.Image.", "imageio.", "skimage.io.", "skimage.transform.", "scipy.io.", "librosa.")
+_SAME_EACH_TIME = (
+    "tensorflow.", "tensorflow_datasets.", "keras.", "builtins.", "numpy.", "math.", "json.", "csv.", "re.", "string.", "unicodedata.", "os.path.",
+    "cv2.", "PIL.Image.", "imageio.", "skimage.io.", "skimage.transform.", "scipy.io.", "librosa.", "nltk.", "sentencepiece.",
+)  # fmt: skip
 _OF_VALUES = frozenset("astype copy decode encode item lower numpy read readline readlines replace reshape split splitlines strip tolist transpose".split())
 _IMAGE_DECODING = tuple(name for name in _READING if name.endswith(("_jpeg", "_png", "_image", "_gif", "_bmp")))
 # Where the height and width, or the whole shape, of the result stand among the arguments.
@@ -283,8 +287,8 @@ class Facts:
 
     @property
     def reading(self) -> Call | None:
-        """The first call that reads a file, decodes it, or parses a record."""
-        return next((call for call in self.calls if call.name in _READING or reads_file(call) or _opens_file(call)), None)
+        """The first call that reads a file, decodes it, parses a record, or takes a text apart in Python."""
+        return next((call for call in self.calls if call.name in _READING or reads_file(call) or _opens_file(call) or (call.name or "").startswith(_TAKING_APART)), None)
 
     @property
     def decodes_images(self) -> bool:

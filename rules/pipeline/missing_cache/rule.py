@@ -10,8 +10,8 @@ class MissingCache(Rule):
 
     ## What it does
 
-    Looks for a map on the way to training that reads files, also by Python, decodes images, audio or video, or parses
-    records, and gives the same result in every epoch, where the training makes several epochs
+    Looks for a map on the way to training that reads files, also by Python, decodes images, audio or video, parses
+    records, or takes texts apart in Python, and gives the same result in every epoch, where the training makes several epochs
     and the chain has no `cache` and no `snapshot`. The finding stands where the cache belongs: at the
     last map or filter that always gives the same.
 
@@ -40,7 +40,7 @@ class MissingCache(Rule):
     - The training makes one epoch, or how many cannot be seen; `steps_per_epoch` without a
       `repeat`, which is one pass that goes on.
     - The function draws random numbers, or does something that cannot be proven to be the same in
-      each epoch: Python other than that of files, JSON, OpenCV, NumPy and their like, a model, a variable, a function that is not in sight. So does an operation before it,
+      each epoch: Python other than that of files, JSON, texts, OpenCV, NumPy and their like, a model, a variable, a function that is not in sight. So does an operation before it,
       or the function of the `interleave` or `flat_map` that it is in.
     - A `repeat` stands before the map: a cache behind it would never be complete.
     - A `cache`, `snapshot` or `shuffle_and_repeat` anywhere in the chain, also one of the encoded files.

@@ -91,8 +91,9 @@ class PyFunctionInMap(Rule):
                 continue
             if op.followed_by(module.pipelines, "cache") or op.is_batched_by_one(module.pipelines):
                 continue
-            # What draws is wanted anew in every epoch.
-            repeated = (module.pipelines.passes(op) or 1) > 1 and not any((inner.name or "").startswith(_DRAWS) for inner in op.facts.calls)
+            # What draws is wanted anew in every epoch; missing-cache tells of files and texts.
+            told = op.facts.reading is not None and op.facts.deterministic
+            repeated = (module.pipelines.passes(op) or 1) > 1 and not told and not any((inner.name or "").startswith(_DRAWS) for inner in op.facts.calls)
             without_equal = any(_is_without_equal(inner.name or "") for inner in op.facts.calls)
             yield self.finding(
                 op,
