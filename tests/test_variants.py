@@ -363,6 +363,10 @@ COUNTED = "class Steps({}):\n    def __init__(self):\n        self.steps = {}\n 
         ("KC309", MODEL + "other = keras.Sequential([])\nother.run_eagerly = True\nother.predict_on_batch(x)\nmodel.fit(x, y)\n", []),
         ("KC407", MODEL + "model.fit(load(), load(), epochs=20)\n", [6]),
         ("KC102", MODEL + "model.fit(tf.data.Dataset.from_tensor_slices(load()).repeat(3))\n", []),
+        # What is fitted for a handful of steps is only tried out.
+        ("KC109", GENERATED.replace("model.fit(", "ds = (").format("") + "model.fit(ds, steps_per_epoch=1)\n", []),
+        ("KC109", GENERATED.replace("model.fit(", "ds = (").format("") + "model.fit(ds, steps_per_epoch=5, epochs=9)\n", [7]),
+        ("KC109", GENERATED.replace("model.fit(", "ds = (").format("") + "for fold in folds():\n    model.fit(ds, steps_per_epoch=1)\n", [7]),
         # Where a dataset comes from a caller, its end is still seen.
         ("KC102", MODEL + "def train(data: tf.data.Dataset):\n    model.fit(data.shuffle(9))\n", [8]),
         ("KC102", MODEL + "def train(data: tf.data.Dataset):\n    model.fit(data)\n", []),

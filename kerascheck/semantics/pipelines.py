@@ -41,6 +41,8 @@ FOLDERS = frozenset(f"keras.utils.{kind}_dataset_from_directory" for kind in ("i
 
 INSPECTED_ELEMENTS = 32
 """``take(k)`` of at most so many elements is a look at the data."""
+# A fit of at most so many steps is a try whether it runs: no data can keep it waiting for long.
+_TRIED_STEPS = 10
 
 COMBINING = frozenset({"zip", "concatenate", "sample_from_datasets", "choose_from_datasets"})
 """Operations that only hand elements on, out of several datasets."""
@@ -334,7 +336,7 @@ class Pipelines:
         if sink.role == "escape":
             # As with adapt, one pass that counts.
             return "adapt" if _builds_vocabulary(sink.node) else "evaluate" if _measures(sink) else "unknown"
-        if sink.role == "train" and gives_few(sink.stage):
+        if sink.role == "train" and (gives_few(sink.stage) or self._is_tried_out(sink)):
             return "inspect"
         if sink.role != "loop":
             return sink.role
@@ -352,6 +354,15 @@ class Pipelines:
         if any((call.name or "").startswith(("keras.Model.", "keras.Metric.", "keras.Loss.")) for call in calls):
             return "evaluate"
         return "inspect"
+
+    def _is_tried_out(self, sink: Sink) -> bool:
+        """Whether a fit makes a handful of steps in all, as its literals say."""
+        call = self._call_at.get((sink.node, sink.scope))
+        if call is None or call.attribute != "fit":
+            return False
+        steps, epochs = constant(call.argument(None, "steps_per_epoch")), call.argument(3, "epochs")
+        turns = 1 if epochs is None else constant(epochs)
+        return type(steps) is int and type(turns) is int and 0 < steps * turns <= _TRIED_STEPS and not any(sink.scope.loops())
 
     def calls_in(self, loop: Scope) -> list[Call]:
         """Everything called in the body of a loop, also in functions that it calls."""

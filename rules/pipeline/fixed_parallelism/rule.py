@@ -50,7 +50,7 @@ class FixedParallelism(Rule):
     - `prefetch`, `interleave` and reads of files, where more calls than cores hide waiting.
     - The function holds a `py_function` or `numpy_function`: how many of these may wait for each
       other is for the program to say.
-    - The dataset feeds only validation, evaluation, prediction, `adapt` or inspection; a `take` of
+    - The dataset feeds only validation, evaluation, prediction, `adapt`, inspection or a `fit` of at most ten steps; a `take` of
       at most 32 elements before the operation is inspection.
     - Graph code of TensorFlow 1: sessions, placeholders, estimators, `disable_eager_execution`.
 

@@ -46,7 +46,7 @@ class Float64Dataset(Rule):
     - For a Keras model, arrays of which no literal says that they hold more than a million numbers,
       unless `astype` asks for the 64 bits.
     - The program asks for double precision, as with `set_floatx("float64")`.
-    - The dataset feeds only validation, evaluation or inspection.
+    - The dataset feeds only validation, evaluation, inspection or a `fit` of at most ten steps.
 
     ## Use instead
 

@@ -38,7 +38,7 @@ class FromGenerator(Rule):
     - A `cache()` follows under no condition, so that the generator runs once.
     - As an info, not a warning, where no training with it is seen, and where files are read behind it.
     - It stands in the function of a parallel `interleave`.
-    - The dataset feeds only validation, evaluation, prediction, `adapt` or inspection.
+    - The dataset feeds only validation, evaluation, prediction, `adapt`, inspection or a `fit` of at most ten steps.
     - Graph code of TensorFlow 1: sessions, placeholders, estimators, `disable_eager_execution`.
 
     ## Use instead

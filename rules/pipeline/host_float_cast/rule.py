@@ -29,7 +29,7 @@ class HostFloatCast(Rule):
     - The image is resized before: that has made it floats already.
     - Loops and steps of the program's own, which may need floats, and GANs, whose discriminator also gets what the generator makes.
     - Images of fewer than 64 x 64 pixels, which are little to copy, and of a size that no literal tells.
-    - The dataset feeds only validation, evaluation or inspection; TPUs, which take no bytes.
+    - The dataset feeds only validation, evaluation, inspection or a `fit` of at most ten steps; TPUs, which take no bytes.
 
     ## Use instead
 

@@ -48,7 +48,7 @@ class MapBeforeBatch(Rule):
     - The elements are batches already, or the batches hold one.
     - A `cache` stands between the two: the map runs once, and behind the batch it would run in every epoch.
     - As an info, not a warning, where a `cache` stands behind the batch, or an image is decoded before it, which takes longer.
-    - The dataset feeds only validation, evaluation, prediction, `adapt` or inspection; a `take` of
+    - The dataset feeds only validation, evaluation, prediction, `adapt`, inspection or a `fit` of at most ten steps; a `take` of
       at most 32 elements before the operation is inspection.
     - Graph code of TensorFlow 1: sessions, placeholders, estimators, `disable_eager_execution`.
 

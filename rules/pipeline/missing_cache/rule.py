@@ -46,7 +46,7 @@ class MissingCache(Rule):
     - A `cache`, `snapshot` or `shuffle_and_repeat` anywhere in the chain, also one of the encoded files.
     - The dataset is made anew in each turn of the loop that makes the epochs.
     - The chain starts, or goes through, somewhere that this file does not show.
-    - It only feeds validation, evaluation, prediction, `adapt` or inspection, or a `take` cuts it to
+    - It only feeds validation, evaluation, prediction, `adapt`, inspection or a `fit` of at most ten steps, or a `take` cuts it to
       at most 32 elements.
     - Graph code of TensorFlow 1: sessions, placeholders, estimators, `disable_eager_execution`.
 

@@ -48,7 +48,7 @@ class MissingPrefetch(Rule):
     - A prefetch stands further up: see `prefetch-not-last`.
     - The dataset comes from a Keras utility or from another source that prefetches, such as
       `image_dataset_from_directory`, `make_csv_dataset` or `tfds.load`.
-    - It only feeds validation, evaluation, prediction, `adapt` or inspection, or a `take` has cut
+    - It only feeds validation, evaluation, prediction, `adapt`, inspection or a `fit` of at most ten steps, or a `take` has cut
       it to at most 32 elements; of batches the elements in them count.
     - A strategy of `tf.distribute` is made in the program: it prefetches by itself, in the versions too that append nothing else.
     - It goes through a function that this file does not show, or is returned to one.

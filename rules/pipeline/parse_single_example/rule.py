@@ -52,7 +52,7 @@ class ParseSingleExample(Rule):
     - `parse` calls Python code, or `padded_batch` or `ragged_batch` follows.
     - A `filter` or another operation on single elements stands between map and batch.
     - The records are never batched, or by one, or what `parse` does is not in sight.
-    - The dataset feeds only validation, evaluation, prediction, `adapt` or inspection; a `take` of
+    - The dataset feeds only validation, evaluation, prediction, `adapt`, inspection or a `fit` of at most ten steps; a `take` of
       at most 32 elements before the operation is inspection.
     - Graph code of TensorFlow 1: sessions, placeholders, estimators, `disable_eager_execution`.
 

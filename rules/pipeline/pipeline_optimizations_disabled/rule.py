@@ -43,7 +43,7 @@ class PipelineOptimizationsDisabled(Rule):
     - The dataset says itself what the option takes away.
     - The option is set, or the options are applied, under a condition.
     - The value is no literal.
-    - The dataset feeds only validation, evaluation or inspection.
+    - The dataset feeds only validation, evaluation, inspection or a `fit` of at most ten steps.
     - Determinism is asked for, by `enable_op_determinism` or `TF_DETERMINISTIC_OPS`.
 
     ## Use instead

@@ -47,7 +47,7 @@ class PrefetchNotLast(Rule):
     - As an info, not a warning, where a `cache` is the last operation: what it gives takes no time.
     - A second prefetch on purpose: one in the middle and one at the end.
     - The prefetch is inside a Keras utility, such as `timeseries_dataset_from_array`.
-    - The dataset feeds only validation, evaluation, prediction, `adapt` or inspection, or a `take`
+    - The dataset feeds only validation, evaluation, prediction, `adapt`, inspection or a `fit` of at most ten steps, or a `take`
       has cut it to at most 32 elements.
     - The prefetch ends a dataset that another module makes, and this one adds to.
     - What follows is in a function that this file does not show.

@@ -47,7 +47,7 @@ class PyFunctionInMap(Rule):
 
     - The map comes after `batch`: one call per batch; or before a `batch(1)`, which is the same.
     - A `cache()` follows under no condition: the calls are made once, not once per epoch.
-    - The dataset feeds only validation, evaluation, prediction, `adapt` or inspection; a `take` of
+    - The dataset feeds only validation, evaluation, prediction, `adapt`, inspection or a `fit` of at most ten steps; a `take` of
       at most 32 elements before the operation is inspection.
     - The dataset is consumed nowhere, and its name stands for another one in the end.
     - `py_function` outside of datasets, and in functions given to `filter` or `interleave`.

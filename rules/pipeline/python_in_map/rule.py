@@ -55,7 +55,7 @@ class PythonInMap(Rule):
     - A `print` under an `except`, which tells of what went wrong while tracing.
     - Random numbers drawn outside of the function, on purpose once; `np.random.seed`.
     - A script that calls `tf.data.experimental.enable_debug_mode()`.
-    - The dataset is only looked at, or a `take` has cut it to at most 32 elements before.
+    - The dataset is only looked at, or fitted for at most ten steps, or a `take` has cut it to at most 32 elements before.
     - Graph code of TensorFlow 1: sessions, placeholders, estimators, `disable_eager_execution`.
     - The builtin `map`, pandas, executors, and functions that are never mapped.
 

@@ -52,7 +52,7 @@ class RandomBeforeCache(Rule):
     - A `take` of at most 32 elements stands before the cache: a look at the data, or a benchmark.
     - `tf.random.stateless_*` with fixed seeds: the same draws are asked for.
     - `shuffle(..., reshuffle_each_iteration=False)`, or `shuffle=False` for a folder: one fixed order is asked for.
-    - The data feed only validation, evaluation, prediction, `adapt` or inspection, where equal
+    - The data feed only validation, evaluation, prediction, `adapt`, inspection or a `fit` of at most ten steps, where equal
       epochs are welcome.
     - What the mapped function does is not in sight.
     - Graph code of TensorFlow 1: sessions, placeholders, estimators, `disable_eager_execution`.

@@ -55,7 +55,7 @@ class RepeatBeforeShuffle(Rule):
     - An `interleave` or `flat_map` follows: what is shuffled are files, and their examples are
       shuffled elsewhere.
     - An operation that this file does not show, or that regroups elements, stands between.
-    - The dataset feeds only validation, evaluation, prediction, `adapt` or inspection.
+    - The dataset feeds only validation, evaluation, prediction, `adapt`, inspection or a `fit` of at most ten steps.
     - Graph code of TensorFlow 1: sessions, placeholders, estimators, `disable_eager_execution`.
 
     ## Use instead

@@ -36,7 +36,7 @@ class SequentialRecordReads(Rule):
     - Names that are not literals, where nothing in the program speaks of network storage; Python's
       `glob` and `os.listdir`, which see mounted disks only.
     - The dataset is made inside of an `interleave` or `flat_map`: see `serial-interleave`.
-    - It is not seen to feed training: only validation, evaluation, prediction, `adapt` or inspection, or
+    - It is not seen to feed training: only validation, evaluation, prediction, `adapt`, inspection or a `fit` of at most ten steps, or
       it leaves the file.
     - Graph code of TensorFlow 1: sessions, placeholders, estimators, `disable_eager_execution`.
 

@@ -47,7 +47,7 @@ class SerialInterleave(Rule):
     - `cycle_length=1`: only one file is open at a time.
     - `f` reads nothing: the interleave only mixes or expands what is in memory.
     - `flat_map` over anything but files or a generator, or over a function that is not in sight.
-    - The dataset feeds only validation, evaluation, prediction, `adapt` or inspection; a `take` of
+    - The dataset feeds only validation, evaluation, prediction, `adapt`, inspection or a `fit` of at most ten steps; a `take` of
       at most 32 elements before the operation is inspection.
     - Graph code of TensorFlow 1: sessions, placeholders, estimators, `disable_eager_execution`.
 

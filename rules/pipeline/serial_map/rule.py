@@ -43,7 +43,7 @@ class SerialMap(Rule):
     ## When it stays silent
 
     - An explicit `num_parallel_calls` other than 1, unknown keyword arguments, `synchronous=True`.
-    - The dataset feeds only validation, evaluation, prediction, `adapt` or inspection; a `take` of
+    - The dataset feeds only validation, evaluation, prediction, `adapt`, inspection or a `fit` of at most ten steps; a `take` of
       at most 32 elements before the operation is inspection.
     - `f` is a `py_function` or `numpy_function`: it holds Python's lock, and parallel calls
       did not help (ratio 1.0). See `py-function-in-map`.

@@ -55,7 +55,7 @@ class ShuffleAfterBatch(Rule):
     - `batch(1)`; files of `list_files`, which lists them in another order in each epoch.
     - A batch that comes from a Keras utility, such as `image_dataset_from_directory`: it shuffles
       files by itself.
-    - The dataset feeds only validation, evaluation, prediction, `adapt` or inspection, or a `take`
+    - The dataset feeds only validation, evaluation, prediction, `adapt`, inspection or a `fit` of at most ten steps, or a `take`
       has cut it to at most 32 elements.
     - An operation that this file does not show stands between or behind, or the dataset leaves the
       file: it may be batched once more there. What leaves with the shuffle directly behind the batch, or under a

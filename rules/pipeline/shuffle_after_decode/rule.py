@@ -69,7 +69,7 @@ class ShuffleAfterDecode(Rule):
     - A `batch`, `unbatch`, `flat_map` or `interleave` stands between: what is shuffled there
       is something else. For batches see `shuffle-after-batch`.
     - What the mapped function does is not in sight.
-    - The dataset feeds only validation, evaluation, prediction, `adapt` or inspection, or a `take`
+    - The dataset feeds only validation, evaluation, prediction, `adapt`, inspection or a `fit` of at most ten steps, or a `take`
       has cut it to at most 32 elements.
     - Graph code of TensorFlow 1: sessions, placeholders, estimators, `disable_eager_execution`.
 

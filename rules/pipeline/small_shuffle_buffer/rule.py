@@ -38,7 +38,7 @@ class SmallShuffleBuffer(Rule):
     - The elements are shuffled a second time, before or behind, or by `list_files`.
     - The elements are batches or files of many examples already: `batch` stands before it, or an
       `interleave` or `flat_map` follows.
-    - The dataset feeds only validation, evaluation, prediction, `adapt` or inspection, or a `take`
+    - The dataset feeds only validation, evaluation, prediction, `adapt`, inspection or a `fit` of at most ten steps, or a `take`
       has cut it to at most 32 elements.
     - Graph code of TensorFlow 1: sessions, placeholders, estimators, `disable_eager_execution`.
 

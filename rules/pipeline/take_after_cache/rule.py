@@ -41,7 +41,7 @@ class TakeAfterCache(Rule):
       of the data, and then the cache is complete.
     - A `repeat`, `shuffle`, `prefetch` or `skip` stands between: they read ahead, or take many passes.
     - The training makes one epoch, as a literal says.
-    - The dataset feeds only validation, evaluation, prediction, `adapt` or inspection, or an earlier
+    - The dataset feeds only validation, evaluation, prediction, `adapt`, inspection or a `fit` of at most ten steps, or an earlier
       `take` has cut it to at most 32 elements.
     - An operation that this file does not show stands between.
     - Graph code of TensorFlow 1: sessions, placeholders, estimators, `disable_eager_execution`.
