@@ -1455,7 +1455,7 @@ def test_what_python_gives_again_in_each_epoch_can_be_kept(tmp_path, work, epoch
     assert ("or cache what it gives" in finding["message"]) is kept
 
 
-@pytest.mark.parametrize(("line", "said"), [("session = tf.Session()", False), ("session = tf.compat.v1.Session()", True), ("if old:\n    session = tf.Session()", True)])
+@pytest.mark.parametrize(("line", "said"), [("session = tf.Session()", False), ("session = tf.compat.v1.Session()", True), ("import tensorflow.compat.v1 as tf\nsession = tf.Session()", True), ("if old:\n    session = tf.Session()", True)])
 def test_what_a_script_of_tensorflow_1_imports_has_no_other_way_to_read_images(tmp_path, line, said):
     (tmp_path / "images.py").write_text(HEAD + IMAGES_MADE)
     (tmp_path / "train.py").write_text(f"import tensorflow as tf\nfrom images import images_of\n{line}\nold = True\nimages_of('train')\n")

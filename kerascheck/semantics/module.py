@@ -64,7 +64,7 @@ _NEEDS_CONTRIB = re.compile(r"^(?:(?:import|from)[ \t]+tensorflow\.contrib\b|[^\
 _BOUND_BY = {"tensorflow_addons": ("tensorflow", "<2.16"), "keras_contrib": ("keras", "<3"), "bert4keras": ("keras", "<=2.3.1")}
 _ANYTHING = re.compile(b"")
 _SHOWS_ONE_GPU = re.compile(r"""(?m)^[^#\n]*CUDA_VISIBLE_DEVICES["']\]?\s*[=,]\s*["']\d+["']""")
-# What only TensorFlow 1 has, where it is not chosen among versions: no line of another program begins so.
+# Only TensorFlow 1 has sessions under this name, but for programs that import its interface from a later one.
 _OPENS_SESSION = re.compile(rb"(?m)^\w+[ \t]*=[ \t]*(?:tf|tensorflow)\.(?:Interactive)?Session\(")
 _SWITCHES_EAGER = re.compile(rb"(?m)^[ \t]*[\w.]+\brun_functions_eagerly\((?:run_eagerly=)?True\)")
 _LAST_1 = (1, 15)
@@ -419,7 +419,8 @@ class Project:
 
     def opens_session(self, module: Module) -> bool:
         """Whether a module, or a script that imports it, opens a session of TensorFlow 1 under no condition: no other version runs that."""
-        return _OPENS_SESSION.search(module.text.encode()) is not None or bool(self._importers_beside(module, _OPENS_SESSION))
+        opening = [module] if _OPENS_SESSION.search(module.text.encode()) else self._importers_beside(module, _OPENS_SESSION)
+        return any("compat.v1" not in each.text for each in opening)
 
     def is_shown_one_gpu(self, module: Module) -> bool:
         """Whether the scripts that import a module, all of them, set ``CUDA_VISIBLE_DEVICES`` to one device."""

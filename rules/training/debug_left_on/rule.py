@@ -37,12 +37,11 @@ class DebugLeftOn(Rule):
 
     | one epoch takes so many times as long | `fit`, small dense | `fit`, small CNN | eager steps, small CNN |
     |---|---|---|---|
-    | `enable_check_numerics` | 2.3 | 2.7 to 3.1 | 14 |
-    | `enable_dump_debug_info("FULL_HEALTH")` | 2.4 to 3.1 | 7 | 3.3 |
-    | `set_log_device_placement`, into a file | 1.0 | 1.1 | 1.1 |
+    | `enable_check_numerics` | 2.3 to 2.4 | 2.7 to 3.4 | 14 to 17 |
+    | `enable_dump_debug_info` with `FULL_HEALTH` | 2.5 to 3.1 | 8 | 3.4 to 3.5 |
+    | `set_log_device_placement`, into a file | 1.1 | 1.1 | 1.1 |
 
-    A compiled step is one operation to the log of devices, so it costs about as much as the lines that it
-    writes: nothing that a training notices in a file, more where a notebook shows them.
+    A compiled step is one operation to the log of devices, so that it costs little more than the lines that it writes.
     `run_eagerly=True` is also a popular cure for an error inside `call`. It hides the error:
     NumPy in `call` then runs and cuts the gradient (see `numpy-in-call`).
 
@@ -124,7 +123,7 @@ class DebugLeftOn(Rule):
             yield self.finding(
                 switch.at,
                 f"{effect}; {remedy}",
-                because="A line for each operation fills the output; the work itself stays as fast." if switch.only_logs else "It is meant for debugging and slows every step of this program down.",
+                because="It is meant for debugging, and fills the output with a line for each operation." if switch.only_logs else "It is meant for debugging and slows every step of this program down.",
                 severity=Severity.INFO if switch.is_needed or switch.only_logs or not switch.is_seen else Severity.WARNING,
                 fix=(drop_argument(call, "run_eagerly", safe=safe) if switch.kind == "argument" else delete_statement(call, safe=safe)) if removable else None,
             )
