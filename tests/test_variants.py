@@ -1159,6 +1159,7 @@ def test_a_thousand_eager_steps_take_seconds_and_a_hundred_as_long_as_tracing(tm
         ),
         # Small models are overhead in any type.
         ("KC305", "keras.backend.set_floatx('float64')\n" + MODEL + "model.fit(load(), load())\n", "info"),
+        ("KC305", "keras.backend.set_floatx('float64')\n" + MODEL.replace("(4,)", "(width,)") + "model.fit(load(), load())\n", "info"),
         ("KC305", "keras.backend.set_floatx('float64')\n" + MODEL.replace("(8)", "(8000)") + "model.fit(load(), load())\n", "warning"),
         ("KC108", "model.fit(tf.data.Dataset.range(9).map(lambda x: print(x)))\n", "warning"),
         ("KC108", "model.fit(tf.data.Dataset.range(9).map(lambda x: x + np.random.rand()))\n", "error"),

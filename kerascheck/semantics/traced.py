@@ -329,7 +329,7 @@ def side_effects(module: Module) -> Iterator[SideEffect]:
         elif name == "builtins.object.__iadd__" and _adds_number(call.node):
             yield effect("This counting", "runs once, while this is traced, and counts one per trace", "count in a tf.Variable or a metric")
         elif call.attribute is not None and name in _SETTING_ATTRIBUTES and _counts(call) and not _starts_over(call):
-            yield effect(f"self.{call.attribute} += ...", "runs once, while this is traced, and counts one per trace", "count in a tf.Variable or a metric, or use self.optimizer.iterations")
+            yield effect(f"self.{call.attribute} += ...", "runs once, while this is traced, and counts one per trace", "count in a tf.Variable or a metric, or use the iterations of the optimizer")
 
 
 def _is_compiled_on_demand(call: Call) -> bool:
