@@ -62,8 +62,8 @@ class BuildOutsideScope(Rule):
 
     In 155 public files that mention strategies there was nothing to report: all that fit a model under one build it in the
     scope. What it finds is tested with scripts of our own, run on two logical devices.
-    Of 14 findings in samples from 68,647 public files, when they were first read: 8 right, 2 arguable, 4 wrong. What was wrong for a
-    general reason is silent since: of the 8 that can be run again, those that are still reported are 6 right, 1 arguable.
+    Of 17 findings in samples from 84,169 public files, when they were first read: 9 right, 4 arguable, 4 wrong. What was wrong for a
+    general reason is silent since: of the 11 that can be run again, those that are still reported are 7 right, 3 arguable.
 
     ## References
 

@@ -77,8 +77,8 @@ class ShuffleAfterBatch(Rule):
     Read on real code: all 5 findings in 410 public files that shuffle or cache, from three programs; all
     right. Where the dataset leaves the file the rule is careful since it met a loader of pairs of
     steps that others batch.
-    Of 53 findings in samples from 68,647 public files, when they were first read: 44 right, 5 arguable, 4 wrong. What was wrong for a
-    general reason is silent since: of the 35 that can be run again, those that are still reported are 28 right, 5 arguable, 1 wrong.
+    Of 57 findings in samples from 84,169 public files, when they were first read: 48 right, 5 arguable, 4 wrong. What was wrong for a
+    general reason is silent since: of the 39 that can be run again, those that are still reported are 32 right, 5 arguable, 1 wrong.
 
     ## References
 

@@ -100,8 +100,8 @@ class MissingStepsPerExecution(Rule):
 
     24 findings in 9,000 public files, 14 of them read in context and the rest by their place; 20 right, 4 arguable: three in a guide for TensorFlow 1, and one
     with 12 steps in an epoch.
-    Of 194 findings in samples from 68,647 public files, when they were first read: 139 right, 32 arguable, 23 wrong. What was wrong for a
-    general reason is silent since: of the 147 that can be run again, those that are still reported are 113 right, 16 arguable, 9 wrong.
+    Of 199 findings in samples from 84,169 public files, when they were first read: 142 right, 32 arguable, 25 wrong. What was wrong for a
+    general reason is silent since: of the 152 that can be run again, those that are still reported are 116 right, 16 arguable, 9 wrong.
 
     ## References
 
