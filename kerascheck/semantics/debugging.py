@@ -49,7 +49,6 @@ class Switch:
         is_seen: whether all that it keeps from being compiled is in sight, or it keeps nothing from that.
         needs_shapes: whether data without a shape need it.
         is_needed: whether code that cannot be compiled as it is, or such data, need it.
-        only_logs: whether it writes lines and leaves the work as it is.
     """
 
     kind: str
@@ -59,7 +58,11 @@ class Switch:
     is_seen: bool
     needs_shapes: bool
     is_needed: bool
-    only_logs: bool = False
+
+    @property
+    def only_logs(self) -> bool:
+        """Whether it writes lines and leaves the work as it is."""
+        return self.call.name == _LOGS
 
 
 def switches(module: Module) -> Iterator[Switch]:
@@ -78,7 +81,7 @@ def _functions(module: Module) -> Iterator[Switch]:
         if call.name == "tensorflow.config.run_functions_eagerly" and _calls_nothing_compiled(module) or not module.program.trains_behind(call):
             continue
         eager = call.name in _EAGER
-        yield Switch("function", call, call, True, not eager or _is_seen(module), False, eager and cannot_be_compiled(module), call.name == _LOGS)
+        yield Switch("function", call, call, True, not eager or _is_seen(module), False, eager and cannot_be_compiled(module))
 
 
 def _arguments(module: Module) -> Iterator[Switch]:
