@@ -49,15 +49,6 @@ class ForcedCpu(Rule):
 
     There is no automatic fix: that the author wants the CPU can be read nowhere, and the numbers differ between devices.
 
-    ## Precision
-
-    Read on real code: all 4 findings of an earlier version in 7,500 public files, about 30 of which hide the GPUs, most to convert
-    checkpoints. One was arguable (the loss of word2vec, on the CPU for its tables), three wrong: workers of a distributed training on one
-    machine, twice, and a CPU that adds up what several GPUs compute. Its quiet file has them since; the files were
-    not read again. The ways to write it are in slow.py.
-    Of 37 findings in samples from 84,169 public files, when they were first read: 21 right, 7 arguable, 9 wrong. What was wrong for a
-    general reason is silent since: of the 23 that can be run again, those that are still reported are 19 right, 3 arguable, 1 wrong.
-
     ## References
 
     - TensorFlow guide: "Use a GPU" ("Manual device placement")

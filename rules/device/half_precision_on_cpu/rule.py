@@ -48,11 +48,6 @@ class HalfPrecisionOnCpu(Rule):
     `jit_compile=True` is removed, which is unsafe as it changes the order of roundings. For a policy there is no fix: whether it
     goes, or moves under the condition that chooses the device, is for the author to say.
 
-    ## Precision
-
-    Read on real code: no finding in 7,500 public files. About 30 of them hide the GPUs, most to convert checkpoints, and none of these
-    trains in 16 bits. The ways to write it are in slow.py.
-
     ## References
 
     - TensorFlow guide: "Mixed precision" ("Supported hardware")

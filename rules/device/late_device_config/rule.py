@@ -74,11 +74,6 @@ class LateDeviceConfig(Rule):
     where the statement uses other names, such as the arguments of the script, or where an earlier
     cell of a notebook starts the runtime.
 
-    ## Precision
-
-    Of 36 findings in samples from 80,047 public files, when they were first read: 25 right, 3 arguable, 8 wrong. What was wrong for a
-    general reason is silent since: of the 16 that can be run again, those that are still reported are 10 right, 1 arguable.
-
     ## References
 
     - TensorFlow guide: "Use a GPU"

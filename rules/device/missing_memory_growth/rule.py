@@ -53,11 +53,6 @@ class MissingMemoryGrowth(Rule):
 
     Safe: the loop does nothing without a GPU, and no number changes. It is put after the imports.
 
-    ## Precision
-
-    Of 260 findings in samples from 84,169 public files, when they were first read: 206 right, 43 arguable, 11 wrong. What was wrong for a
-    general reason is silent since: of the 187 that can be run again, those that are still reported are 141 right, 30 arguable, 3 wrong.
-
     ## References
 
     - TensorFlow guide: "Use a GPU" (limiting GPU memory growth)

@@ -67,11 +67,6 @@ class PartialMemoryGrowth(Rule):
     Safe: one GPU gets what it got before, several get the same setting, and without a GPU the
     loop does nothing (where `gpus[0]` without a test would raise `IndexError`).
 
-    ## Precision
-
-    Of 107 findings in samples from 84,169 public files, when they were first read: 91 right, 13 arguable, 3 wrong. What was wrong for a
-    general reason is silent since: of the 77 that can be run again, those that are still reported are 62 right, 10 arguable.
-
     ## References
 
     - TensorFlow guide: "Use a GPU" (limiting GPU memory growth)

@@ -46,11 +46,6 @@ class PolicyDropped(Rule):
     There is no automatic fix: in a loop the policy belongs into the turn, elsewhere `clear_session()` is better left out or
     moved up, and the model behind it may be meant to be in float32.
 
-    ## Precision
-
-    Read on real code: no finding in 7,500 public files, of which two hold both calls outside of the tests of Keras, and
-    set the policy after the other. The ways to write it are in slow.py.
-
     ## References
 
     - Keras documentation: "Mixed precision policy API", "clear_session"

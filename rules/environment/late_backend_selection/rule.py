@@ -59,12 +59,6 @@ class LateBackendSelection(Rule):
     uses TensorFlow's own functions in layers or steps fails there. There is no fix where the value is computed,
     or outside of the top level of the script.
 
-    ## Precision
-
-    Read on real code: all 6 findings in 7,500 public files, 65 of which name the variable; 5 right (scripts that convert checkpoints
-    on another backend than they say), 1 wrong: Keras' own function that sets the variable and imports Keras anew. Such functions are left alone since.
-    Of 2 findings in samples from 68,647 public files, when they were first read: 2 right.
-
     ## References
 
     - Keras documentation: "Getting started with Keras" ("Configuring your backend")

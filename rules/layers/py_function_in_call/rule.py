@@ -52,13 +52,6 @@ class PyFunctionInCall(Rule):
 
     There is no automatic fix: the body has to be written anew.
 
-    ## Precision
-
-    No finding in 1,442 public files with compiled code: the 25 uses that they hold are in metrics, evaluation
-    and input pipelines.
-    Of 26 findings in samples from 68,647 public files, when they were first read: 12 right, 6 arguable, 8 wrong. What was wrong for a
-    general reason is silent since: of the 14 that can be run again, those that are still reported are 5 right, 3 arguable, 3 wrong.
-
     ## References
 
     - TensorFlow API: `tf.py_function`, `tf.numpy_function`

@@ -45,14 +45,6 @@ class PythonLoopInCall(Rule):
 
     There is no automatic fix: how the loop becomes one operation depends on its body.
 
-    ## Precision
-
-    Read on real code: all 7 findings in 1,442 public files with compiled code: 7 right, 2 of them in a guide that
-    shows the mechanism.
-    They were counted before modules that define layers and train nothing were left to the scripts that import them.
-    Of 81 findings in samples from 84,169 public files, when they were first read: 34 right, 36 arguable, 11 wrong. What was wrong for a
-    general reason is silent since: of the 54 that can be run again, those that are still reported are 23 right, 23 arguable, 3 wrong.
-
     ## References
 
     - TensorFlow guide: "Better performance with tf.function" (Loops)

@@ -57,11 +57,6 @@ class RandomLayerWhileLoop(Rule):
 
     There is no fix: another version, or another place for the layers, is a decision about the whole project.
 
-    ## Precision
-
-    Read on real code: no finding in 9,000 public files, since none with such a layer pins one of the three versions. With the target set to
-    2.10 for all of them: 24 findings, of which 4 were read; none judged wrong.
-
     ## References
 
     - tensorflow/tensorflow issues 56242, 57191, 58108 and 58296; keras-team/keras-cv issues 291 and 581

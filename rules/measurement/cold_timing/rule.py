@@ -45,13 +45,6 @@ class ColdTiming(Rule):
 
     There is no automatic fix: a run more may change weights or write files.
 
-    ## Precision
-
-    Read on real code: both findings in 9,000 public files, which time one image; 2 right. Training runs, loops and warmed up benchmarks
-    stayed silent.
-    Of 12 findings in samples from 68,647 public files, when they were first read: 8 right, 2 arguable, 2 wrong. What was wrong for a
-    general reason is silent since: of the 6 that can be run again, those that are still reported are 4 right, 2 wrong.
-
     ## References
 
     - TensorFlow guide: "Better performance with tf.function" (tracing)

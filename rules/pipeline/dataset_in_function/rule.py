@@ -44,11 +44,6 @@ class DatasetInFunction(Rule):
 
     There is no automatic fix: the function needs a new parameter, and its callers an argument.
 
-    ## Precision
-
-    No finding in 1,442 public files with compiled code.
-    Of 3 findings in samples from 68,647 public files, when they were first read: 3 right.
-
     ## References
 
     - TensorFlow guide: "Better performance with tf.function"

@@ -60,14 +60,6 @@ class MissingCache(Rule):
     takes as much memory as all the elements there. Where a `shuffle` stands before it, and none
     behind, there is no fix: the order of the first epoch would be kept.
 
-    ## Precision
-
-    Read on real code: all 8 findings in 464 public files that map datasets (four of them copies of
-    one script); 7 right, 1 arguable (it parses records and decodes the images batch by batch
-    elsewhere). Most silences are a number of epochs that comes from a configuration file.
-    Of 78 findings in samples from 84,169 public files, when they were first read: 65 right, 12 arguable, 1 wrong. What was wrong for a
-    general reason is silent since: of the 50 that can be run again, those that are still reported are 41 right, 9 arguable.
-
     ## References
 
     - TensorFlow API: `tf.data.Dataset.cache`

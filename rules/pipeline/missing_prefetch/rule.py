@@ -63,11 +63,6 @@ class MissingPrefetch(Rule):
     Safe: a prefetch changes neither the elements nor their order. It holds a few more batches
     in memory.
 
-    ## Precision
-
-    Of 302 findings in samples from 84,169 public files, when they were first read: 239 right, 51 arguable, 12 wrong. What was wrong for a
-    general reason is silent since: of the 187 that can be run again, those that are still reported are 141 right, 34 arguable, 5 wrong.
-
     ## References
 
     - TensorFlow API: `tf.data.Dataset.prefetch`, `tf.data.experimental.OptimizationOptions`

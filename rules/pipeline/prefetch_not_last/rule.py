@@ -62,11 +62,6 @@ class PrefetchNotLast(Rule):
     The same elements come in the same order. The existing call is moved, with its argument. Safe for `AUTOTUNE` and for at
     most 16 elements; unsafe for others, which may count batches then and no longer examples: more memory.
 
-    ## Precision
-
-    Of 52 findings in samples from 84,169 public files, when they were first read: 37 right, 10 arguable, 5 wrong. What was wrong for a
-    general reason is silent since: of the 27 that can be run again, those that are still reported are 19 right, 8 arguable.
-
     ## References
 
     - TensorFlow API: `tf.data.Dataset.prefetch`

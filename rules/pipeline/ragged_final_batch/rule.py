@@ -41,11 +41,6 @@ class RaggedFinalBatch(Rule):
     There is no automatic fix: up to `n - 1` samples are left out in each epoch, all of them where the
     data holds less than one batch.
 
-    ## Precision
-
-    Read on real code: no finding in 8,900 public files; 3 that compile a step with XLA
-    were looked at.
-
     ## References
 
     - TensorFlow guide: "XLA: Optimizing Compiler for Machine Learning"

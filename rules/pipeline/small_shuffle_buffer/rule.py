@@ -50,11 +50,6 @@ class SmallShuffleBuffer(Rule):
 
     There is no fix: the right number is that of the data, which the code does not tell.
 
-    ## Precision
-
-    Read on real code: all 4 findings in some 450 public files that shuffle; right (three with a buffer
-    of 10 for batches of 64, one with 10,000 for batches of 12,800).
-
     ## References
 
     - TensorFlow API: `tf.data.Dataset.shuffle`

@@ -43,10 +43,6 @@ class UnusedSuppression(Rule):
 
     Safe: what other tools read in the comment, and what it says beside, stays.
 
-    ## Precision
-
-    Read on real code: public projects have no such comments yet; the room and the tests have every form.
-
     ## References
 
     - ruff: "unused-noqa (RUF100)", a rule of the same purpose

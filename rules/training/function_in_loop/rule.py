@@ -34,11 +34,6 @@ class FunctionInLoop(Rule):
     - The function is handed on and not called in the loop, or only saved.
     - The place is inside compiled code, which is traced once itself; tests; `jax.jit` and `torch.compile`.
 
-    ## Precision
-
-    In 380 public files with `tf.function` there was nothing to report: all 30 places where it stands in a loop make it for a
-    benchmark, in loops of a few turns. What it finds is tested with the forms in its slow.py.
-
     ## Use instead
 
     Make it before the loop, at the level of the module or in `__init__`, and pass what changes from turn

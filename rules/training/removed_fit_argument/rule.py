@@ -60,11 +60,6 @@ class RemovedFitArgument(Rule):
     Removing an argument is unsafe: the program runs again, but with one worker. Where the data is
     a `PyDataset`, move the argument to its constructor.
 
-    ## Precision
-
-    Of 393 findings in samples from 84,169 public files, when they were first read: 315 right, 35 arguable, 43 wrong. What was wrong for a
-    general reason is silent since: of the 308 that can be run again, those that are still reported are 248 right, 23 arguable.
-
     ## References
 
     - Keras guide: "Migrating Keras 2 code to multi-backend Keras 3"

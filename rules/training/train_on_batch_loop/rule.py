@@ -44,10 +44,6 @@ class TrainOnBatchLoop(Rule):
 
     There is no automatic fix: what the loop does between the batches has to find its place in a callback or a dataset.
 
-    ## Precision
-
-    Read on real code: the 1 finding in 9,000 public files, a function that repeats `fit` by hand; right.
-
     ## References
 
     - Keras documentation: "Model training APIs" (`train_on_batch`, `fit`)
