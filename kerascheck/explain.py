@@ -13,11 +13,6 @@ from kerascheck.registry import Room
 from kerascheck.verify import evidence
 
 
-def summary(room: Room) -> str:
-    """The first sentence of the rule's documentation."""
-    return room.documentation.splitlines()[0]
-
-
 def sections(room: Room) -> dict[str, str]:
     """Heading to text of every section of the rule's documentation, in order."""
     parts = re.split(r"^## +(.+?) *$", room.documentation, flags=re.MULTILINE)
@@ -66,7 +61,8 @@ def _evidence(room: Room) -> str:
 
 def as_list(rooms: Sequence[Room]) -> str:
     """One line per rule."""
-    return "\n".join(f"{room.code}  {room.name:24} {summary(room)}" for room in rooms)
+    width = max(len(room.name) for room in rooms)
+    return "\n".join(f"{room.code}  {room.name:{width}}  {room.summary}" for room in rooms)
 
 
 def as_json(rooms: Sequence[Room], *, single: bool) -> str:
@@ -81,7 +77,7 @@ def _describe(room: Room) -> dict[str, Any]:
         "name": room.name,
         "severity": str(room.severity),
         "on_by_default": room.on_by_default,
-        "summary": summary(room),
+        "summary": room.summary,
         "documentation": room.documentation.strip(),
         "sections": sections(room),
         "example": example(room),

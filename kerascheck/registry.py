@@ -39,6 +39,7 @@ class Room:
     folder: Path
     code: str
     name: str
+    summary: str
     severity: Severity
     triggers: tuple[str, ...]
     on_by_default: bool
@@ -96,6 +97,7 @@ def _room(path: Path) -> Room:
         path.parent,
         literal("code"),
         literal("name"),
+        literal("summary"),
         literal("severity"),
         literal("triggers"),
         literal("on_by_default", Rule.on_by_default),

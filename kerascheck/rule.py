@@ -17,6 +17,7 @@ from kerascheck.finding import Fix, Severity
 
 _CODE = re.compile(r"KC\d{3}")
 _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
+_SUMMARY = re.compile(r"\S(?:.{,48}[^\s.])?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +44,8 @@ class Rule:
     """``KC`` and three digits; the first digit names the family."""
     name: ClassVar[str]
     """The contract with users: lower case words joined by hyphens."""
+    summary: ClassVar[str]
+    """What is wrong, in some six words: a clause of at most 50 characters, without a full stop, for lists of rules and of findings."""
     severity: ClassVar[Severity]
     """The usual severity; a diagnosis may state another."""
     on_by_default: ClassVar[bool] = True
@@ -55,7 +58,7 @@ class Rule:
     """Largest relative difference of the final losses of slow.py and fast.py; None where the fix is meant to change results."""
 
     def __init_subclass__(cls) -> None:
-        for attribute, pattern in (("code", _CODE), ("name", _NAME)):
+        for attribute, pattern in (("code", _CODE), ("name", _NAME), ("summary", _SUMMARY)):
             value = cls.__dict__.get(attribute)
             if not isinstance(value, str) or not pattern.fullmatch(value):
                 raise TypeError(f"{cls.__name__}.{attribute} must match {pattern.pattern}, not {value!r}")

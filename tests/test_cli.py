@@ -290,6 +290,7 @@ def test_rules_are_listed_and_described_for_programs():
     listed = kerascheck("rule").out.splitlines()
     described = json.loads(kerascheck("rule", "--all", "--output-format", "json").out)
     assert [line.split()[0] for line in listed] == [rule["code"] for rule in described]
+    assert all(line.endswith(f"  {rule['summary']}") and len(line) <= 90 for line, rule in zip(listed, described, strict=True))
     one = json.loads(kerascheck("rule", "KC101", "--output-format", "json").out)
     assert one in described
     assert kerascheck("rule", "--all").out.count("\n# ") == len(listed) - 1

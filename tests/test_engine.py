@@ -21,7 +21,7 @@ from kerascheck.source.discovery import File, discover
 class MarkRule(Rule):
     """Reports every name that ends in _mark; in the file named by an import where there is one."""
 
-    code, name, severity, triggers = "KC101", "mark", Severity.WARNING, ("_mark",)
+    code, name, summary, severity, triggers = "KC101", "mark", "a name is marked", Severity.WARNING, ("_mark",)
 
     def check(self, module):
         yield from self.in_module(module)
@@ -42,7 +42,7 @@ class MarkRule(Rule):
 class DyingRule(Rule):
     """Does what the word says that stands in the file."""
 
-    code, name, severity, triggers = "KC102", "dying", Severity.INFO, ("raise_it", "die_here")
+    code, name, summary, severity, triggers = "KC102", "dying", "it dies", Severity.INFO, ("raise_it", "die_here")
 
     def check(self, module):
         if "recurse" in module.text:
@@ -58,7 +58,7 @@ class DyingRule(Rule):
 def fake_rules(monkeypatch, tmp_path):
     rooms = []
     for rule in (MarkRule(), DyingRule()):
-        room = registry.Room(tmp_path, rule.code, rule.name, rule.severity, rule.triggers, True, rule.__doc__)
+        room = registry.Room(tmp_path, rule.code, rule.name, rule.summary, rule.severity, rule.triggers, True, rule.__doc__)
         room.__dict__["rule"] = rule
         rooms.append(room)
     monkeypatch.setattr(registry, "rooms", lambda: tuple(rooms))

@@ -8,13 +8,15 @@ import pytest
 
 from kerascheck import engine, registry
 from kerascheck.config import ConfigError, Selection, Settings
+from kerascheck.finding import Severity
+from kerascheck.rule import Rule
 
 RULE = '''
 from kerascheck.rule import Rule, Severity
 
 class {cls}(Rule):
     """Documented."""
-    code, name, severity, triggers = "{code}", "{name}", Severity.INFO, ("x",)
+    code, name, summary, severity, triggers = "{code}", "{name}", "something is wrong", Severity.INFO, ("x",)
     on_by_default = {default}
 '''
 
@@ -107,9 +109,23 @@ def test_metadata_must_be_literal(rules):
 
 @pytest.mark.parametrize("room", registry.rooms(), ids=lambda room: room.name)
 def test_what_is_read_of_a_rule_is_what_it_says_when_run(room):
-    for attribute in ("code", "name", "severity", "triggers", "on_by_default"):
+    for attribute in ("code", "name", "summary", "severity", "triggers", "on_by_default"):
         assert getattr(room, attribute) == getattr(room.rule, attribute)
     assert room.documentation == inspect.getdoc(type(room.rule))
+
+
+@pytest.mark.parametrize("summary", ["", "x" * 51, "a sentence.", "two\nlines", None])
+def test_a_rule_is_summed_up_in_few_words(summary):
+    members = {"code": "KC301", "name": "a", "severity": Severity.INFO, "triggers": ("x",), "__doc__": "Documented."}
+    assert type("Good", (Rule,), {**members, "summary": "tf.function calls itself"}).summary
+    with pytest.raises(TypeError, match="Bad.summary"):
+        type("Bad", (Rule,), {**members, **({} if summary is None else {"summary": summary})})
+
+
+def test_no_rule_is_read_without_a_summary(rules):
+    rules("g", "nameless", RULE.format(cls="A", code="KC301", name="a", default=True).replace("summary", "sommary"))
+    with pytest.raises(TypeError, match="'summary' must be written as a literal"):
+        registry.rooms()
 
 
 def test_reading_the_rules_does_not_load_libcst():

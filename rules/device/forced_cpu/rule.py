@@ -56,6 +56,7 @@ class ForcedCpu(Rule):
 
     code = "KC308"
     name = "forced-cpu"
+    summary = "training is kept off the GPU"
     severity = Severity.INFO
     triggers = ("CUDA_VISIBLE_DEVICES", "set_visible_devices", "device(")
 

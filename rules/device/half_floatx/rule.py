@@ -65,6 +65,7 @@ class HalfFloatx(Rule):
 
     code = "KC305"
     name = "half-floatx"
+    summary = "floatx is float16 or float64"
     severity = Severity.WARNING
     triggers = ("set_floatx",)
     loss_tolerance = None

@@ -56,6 +56,7 @@ class HalfPrecisionOnCpu(Rule):
 
     code = "KC314"
     name = "half-precision-on-cpu"
+    summary = "16-bit arithmetic or XLA slows a CPU down"
     severity = Severity.WARNING
     triggers = ("mixed_float16", "mixed_bfloat16", "jit_compile")
     loss_tolerance = None

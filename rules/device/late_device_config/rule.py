@@ -83,6 +83,7 @@ class LateDeviceConfig(Rule):
 
     code = "KC307"
     name = "late-device-config"
+    summary = "device is configured too late"
     severity = Severity.ERROR
     triggers = (
         "set_memory_growth",

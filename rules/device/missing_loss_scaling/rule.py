@@ -65,6 +65,7 @@ class MissingLossScaling(Rule):
 
     code = "KC304"
     name = "missing-loss-scaling"
+    summary = "loss is not scaled for float16"
     severity = Severity.ERROR
     triggers = ("mixed_float16",)
     loss_tolerance = None

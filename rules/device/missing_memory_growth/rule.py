@@ -62,6 +62,7 @@ class MissingMemoryGrowth(Rule):
 
     code = "KC306"
     name = "missing-memory-growth"
+    summary = "TensorFlow takes all memory of every GPU"
     severity = Severity.INFO
     triggers = (".fit(", "fit_generator(", "train_on_batch", "GradientTape", "minimize(")
 

@@ -80,6 +80,7 @@ class MissingMixedPrecision(Rule):
 
     code = "KC301"
     name = "missing-mixed-precision"
+    summary = "model trains in float32 only"
     severity = Severity.INFO
     triggers = (".fit(", "fit_generator(", "train_on_batch", "GradientTape", "minimize(")
     loss_tolerance = None

@@ -76,6 +76,7 @@ class PartialMemoryGrowth(Rule):
 
     code = "KC312"
     name = "partial-memory-growth"
+    summary = "memory growth is set for one GPU only"
     severity = Severity.ERROR
     triggers = ("set_memory_growth",)
 

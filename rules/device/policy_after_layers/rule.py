@@ -64,6 +64,7 @@ class PolicyAfterLayers(Rule):
 
     code = "KC302"
     name = "policy-after-layers"
+    summary = "dtype policy is set after the layers"
     severity = Severity.ERROR
     triggers = ("set_global_policy", "set_dtype_policy", "set_policy")
     loss_tolerance = None

@@ -54,6 +54,7 @@ class PolicyDropped(Rule):
 
     code = "KC313"
     name = "policy-dropped"
+    summary = "clear_session drops the dtype policy"
     severity = Severity.ERROR
     triggers = ("clear_session",)
     loss_tolerance = None

@@ -65,6 +65,7 @@ class RemovedApi(Rule):
 
     code = "KC311"
     name = "removed-api"
+    summary = "TensorFlow or Keras name is removed or outdated"
     severity = Severity.INFO
     triggers = (
         "experimental", "contrib", "Session", "ConfigProto", "GPUOptions", "multi_gpu_model", "CuDNNLSTM", "CuDNNGRU", "set_session", "get_session",

@@ -58,6 +58,7 @@ class XlaDisabled(Rule):
 
     code = "KC310"
     name = "xla-disabled"
+    summary = "compile switches XLA off"
     severity = Severity.INFO
     triggers = ("jit_compile",)
     loss_tolerance = 1e-3

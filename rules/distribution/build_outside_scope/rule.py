@@ -66,6 +66,7 @@ class BuildOutsideScope(Rule):
 
     code = "KC501"
     name = "build-outside-scope"
+    summary = "model is built outside the strategy's scope"
     severity = Severity.WARNING
     triggers = ("MirroredStrategy(", ".MirroredStrategy(", ".MultiWorkerMirroredStrategy(", ".TPUStrategy(", "TPUStrategy(")
     loss_tolerance = 1e-4

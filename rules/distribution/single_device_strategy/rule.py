@@ -53,6 +53,7 @@ class SingleDeviceStrategy(Rule):
 
     code = "KC505"
     name = "single-device-strategy"
+    summary = "MirroredStrategy is used even with one GPU"
     severity = Severity.INFO
     triggers = ("MirroredStrategy(", ".MirroredStrategy(")
     loss_tolerance = 1e-4

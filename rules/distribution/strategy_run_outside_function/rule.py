@@ -51,6 +51,7 @@ class StrategyRunOutsideFunction(Rule):
 
     code = "KC503"
     name = "strategy-run-outside-function"
+    summary = "strategy.run is called outside a tf.function"
     severity = Severity.WARNING
     triggers = (".run(", ".experimental_run_v2(")
     loss_tolerance = 1e-4

@@ -52,6 +52,7 @@ class UnscaledGlobalBatch(Rule):
 
     code = "KC502"
     name = "unscaled-global-batch"
+    summary = "global batch size is meant for one device"
     severity = Severity.INFO
     triggers = ("MirroredStrategy(", ".MirroredStrategy(", "MultiWorkerMirroredStrategy(", ".MultiWorkerMirroredStrategy(", "TPUStrategy(", ".TPUStrategy(")
     loss_tolerance = None

@@ -86,6 +86,7 @@ class CpuOnlyRequirement(Rule):
 
     code = "KC701"
     name = "cpu-only-requirement"
+    summary = "requirements leave the GPU unused"
     severity = Severity.INFO
     reads = "requirements"
     triggers = ("tensorflow",)

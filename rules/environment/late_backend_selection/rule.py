@@ -67,6 +67,7 @@ class LateBackendSelection(Rule):
 
     code = "KC702"
     name = "late-backend-selection"
+    summary = "KERAS_BACKEND is set after Keras is imported"
     severity = Severity.ERROR
     triggers = ("KERAS_BACKEND",)
     loss_tolerance = 1e-4

@@ -43,6 +43,7 @@ class GlobalInFunction(Rule):
 
     code = "KC215"
     name = "global-in-function"
+    summary = "tf.function keeps the old value of a global"
     severity = Severity.WARNING
     triggers = (".function", "function(")
     loss_tolerance = None

@@ -78,6 +78,7 @@ class HostSyncInCall(Rule):
 
     code = "KC202"
     name = "host-sync-in-call"
+    summary = "value of a tensor is read in compiled code"
     severity = Severity.ERROR
     triggers = (".numpy(", ".item(", ".tolist(", "train_step", ".function")
 

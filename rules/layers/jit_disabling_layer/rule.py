@@ -58,6 +58,7 @@ class JitDisablingLayer(Rule):
 
     code = "KC210"
     name = "jit-disabling-layer"
+    summary = "augmentation layer switches XLA off"
     severity = Severity.INFO
     # The layers that say supports_jit = False, and the first two, which hold some of the others.
     triggers = ("AugMix", "RandAugment", "RandomCrop", "RandomPerspective", "RandomRotation", "RandomShear", "RandomTranslation", "RandomZoom")

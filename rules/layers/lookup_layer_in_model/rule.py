@@ -59,6 +59,7 @@ class LookupLayerInModel(Rule):
 
     code = "KC212"
     name = "lookup-layer-in-model"
+    summary = "lookup layer is part of the trained model"
     severity = Severity.INFO
     triggers = ("HashedCrossing", "Hashing", "IntegerLookup", "StringLookup", "TextVectorization")
     loss_tolerance = 1e-5

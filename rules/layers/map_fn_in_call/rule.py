@@ -56,6 +56,7 @@ class MapFnInCall(Rule):
 
     code = "KC206"
     name = "map-fn-in-call"
+    summary = "training step handles one element at a time"
     severity = Severity.INFO
     triggers = ("map_fn(", ".map(", ".scan(")
     loss_tolerance = 1e-4

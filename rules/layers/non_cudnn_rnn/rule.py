@@ -79,6 +79,7 @@ class NonCudnnRnn(Rule):
 
     code = "KC208"
     name = "non-cudnn-rnn"
+    summary = "LSTM or GRU cannot use the cuDNN kernel"
     severity = Severity.WARNING
     triggers = ("LSTM", "GRU")
     loss_tolerance = None

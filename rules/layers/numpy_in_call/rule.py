@@ -72,6 +72,7 @@ class NumpyInCall(Rule):
 
     code = "KC201"
     name = "numpy-in-call"
+    summary = "NumPy function gets a tensor in compiled code"
     severity = Severity.ERROR
     triggers = ("numpy",)
 

@@ -59,6 +59,7 @@ class PyFunctionInCall(Rule):
 
     code = "KC203"
     name = "py-function-in-call"
+    summary = "training step leaves the graph for Python"
     severity = Severity.WARNING
     triggers = ("py_function(", "numpy_function(", "py_func(")
     loss_tolerance = 1e-4

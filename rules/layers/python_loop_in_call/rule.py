@@ -53,6 +53,7 @@ class PythonLoopInCall(Rule):
 
     code = "KC205"
     name = "python-loop-in-call"
+    summary = "Python loop over a tensor is unrolled"
     severity = Severity.WARNING
     triggers = ("train_step", "call(", ".function", "function(", ".fit(")
     loss_tolerance = 1e-4

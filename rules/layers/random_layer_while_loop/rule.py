@@ -65,6 +65,7 @@ class RandomLayerWhileLoop(Rule):
 
     code = "KC211"
     name = "random-layer-while-loop"
+    summary = "augmentation layer handles one image at a time"
     severity = Severity.WARNING
     triggers = ("RandomBrightness", "RandomContrast", "RandomCrop", "RandomRotation", "RandomTranslation", "RandomZoom")
     loss_tolerance = None

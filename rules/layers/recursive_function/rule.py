@@ -41,6 +41,7 @@ class RecursiveFunction(Rule):
 
     code = "KC214"
     name = "recursive-function"
+    summary = "tf.function calls itself"
     severity = Severity.WARNING
     triggers = (".function", "function(")
     loss_tolerance = 1e-4

@@ -57,6 +57,7 @@ class SideEffectInFunction(Rule):
 
     code = "KC207"
     name = "side-effect-in-function"
+    summary = "Python side effect runs once, while tracing"
     severity = Severity.WARNING
     triggers = ("train_step", "call(", ".function", "function(", ".fit(", ".compile(")
     loss_tolerance = None

@@ -52,6 +52,7 @@ class StateCreatedInCall(Rule):
 
     code = "KC204"
     name = "state-created-in-call"
+    summary = "state is created in compiled code"
     severity = Severity.ERROR
     triggers = ("Variable(", "train_step", "call(", ".function", ".fit(")
     loss_tolerance = 1e-4

@@ -76,6 +76,7 @@ class TimeDistributedDense(Rule):
 
     code = "KC209"
     name = "time-distributed-dense"
+    summary = "TimeDistributed runs its layer step by step"
     severity = Severity.WARNING
     triggers = ("TimeDistributed",)
     loss_tolerance = 1e-5

@@ -52,6 +52,7 @@ class UnalignedDims(Rule):
 
     code = "KC213"
     name = "unaligned-dims"
+    summary = "layer width is not a multiple of 8"
     severity = Severity.INFO
     on_by_default = False
     triggers = ("mixed_float16", "mixed_bfloat16")

@@ -53,6 +53,7 @@ class ColdTiming(Rule):
 
     code = "KC601"
     name = "cold-timing"
+    summary = "timing includes tracing and compilation"
     severity = Severity.INFO
     triggers = (".time(", "time(", "default_timer", "perf_counter", "monotonic", "process_time", "_ns(", ".now(")
     loss_tolerance = 1e-5

@@ -54,6 +54,7 @@ class ReusedModelBenchmark(Rule):
 
     code = "KC603"
     name = "reused-model-benchmark"
+    summary = "benchmark trains one model for all settings"
     severity = Severity.INFO
     triggers = (".fit(",)
     loss_tolerance = None

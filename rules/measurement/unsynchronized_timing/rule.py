@@ -51,6 +51,7 @@ class UnsynchronizedTiming(Rule):
 
     code = "KC602"
     name = "unsynchronized-timing"
+    summary = "clock is read before the work is done"
     severity = Severity.INFO
     triggers = (".time(", "time(", "default_timer", "perf_counter", "monotonic", "process_time", "_ns(", ".now(")
     loss_tolerance = 1e-5

@@ -51,6 +51,7 @@ class DatasetInFunction(Rule):
 
     code = "KC131"
     name = "dataset-in-function"
+    summary = "dataset of arrays is made inside a tf.function"
     severity = Severity.WARNING
     triggers = ("from_tensor_slices(", "from_tensors(")
 

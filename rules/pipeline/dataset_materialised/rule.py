@@ -57,6 +57,7 @@ class DatasetMaterialised(Rule):
 
     code = "KC122"
     name = "dataset-materialised"
+    summary = "dataset is turned into Python objects"
     severity = Severity.WARNING
     triggers = ("Dataset", "_dataset", "tensorflow_datasets", "from_tensor_slices", "list_files")
     loss_tolerance = 1e-6

@@ -66,6 +66,7 @@ class DiscardedDataset(Rule):
 
     code = "KC128"
     name = "discarded-dataset"
+    summary = "result of a dataset method is discarded"
     severity = Severity.ERROR
     triggers = ("Dataset", "_dataset", "tensorflow_datasets")
     loss_tolerance = None

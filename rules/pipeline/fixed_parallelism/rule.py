@@ -71,6 +71,7 @@ class FixedParallelism(Rule):
 
     code = "KC116"
     name = "fixed-parallelism"
+    summary = "number of parallel calls is fixed"
     severity = Severity.INFO
     triggers = ("num_parallel_calls", "cpu_count")
     loss_tolerance = 1e-6

@@ -65,6 +65,7 @@ class Float64Dataset(Rule):
 
     code = "KC119"
     name = "float64-dataset"
+    summary = "dataset holds 64-bit floats"
     severity = Severity.WARNING
     triggers = ("from_tensor_slices", "from_tensors", "from_generator")
     loss_tolerance = 1e-3

@@ -61,6 +61,7 @@ class FromGenerator(Rule):
 
     code = "KC109"
     name = "from-generator"
+    summary = "generator yields one example at a time"
     severity = Severity.WARNING
     triggers = ("from_generator",)
     loss_tolerance = 1e-6

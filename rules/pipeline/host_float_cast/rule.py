@@ -47,6 +47,7 @@ class HostFloatCast(Rule):
 
     code = "KC120"
     name = "host-float-cast"
+    summary = "images are cast to floats on the host"
     severity = Severity.INFO
     triggers = (".map(",)
     loss_tolerance = 1e-4

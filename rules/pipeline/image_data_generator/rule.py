@@ -69,6 +69,7 @@ class ImageDataGenerator(Rule):
 
     code = "KC111"
     name = "image-data-generator"
+    summary = "ImageDataGenerator prepares images in Python"
     severity = Severity.WARNING
     triggers = ("ImageDataGenerator",)
     loss_tolerance = None

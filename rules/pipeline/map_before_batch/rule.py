@@ -74,6 +74,7 @@ class MapBeforeBatch(Rule):
 
     code = "KC103"
     name = "map-before-batch"
+    summary = "small map runs once per example, not per batch"
     severity = Severity.WARNING
     triggers = (".map(",)
     loss_tolerance = 1e-6

@@ -68,6 +68,7 @@ class MissingCache(Rule):
 
     code = "KC113"
     name = "missing-cache"
+    summary = "files are processed again in every epoch"
     severity = Severity.INFO
     triggers = (".map(",)
     loss_tolerance = 1e-5

@@ -72,6 +72,7 @@ class MissingPrefetch(Rule):
 
     code = "KC102"
     name = "missing-prefetch"
+    summary = "dataset does not end in prefetch"
     severity = Severity.INFO
     triggers = ("Dataset", "_dataset", "tensorflow_datasets")
     loss_tolerance = 1e-6

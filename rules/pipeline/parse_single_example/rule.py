@@ -76,6 +76,7 @@ class ParseSingleExample(Rule):
 
     code = "KC104"
     name = "parse-single-example"
+    summary = "records are parsed one at a time"
     severity = Severity.WARNING
     triggers = ("parse_single_example", "parse_single_sequence_example")
     loss_tolerance = 1e-6

@@ -64,6 +64,7 @@ class PipelineOptimizationsDisabled(Rule):
 
     code = "KC118"
     name = "pipeline-optimizations-disabled"
+    summary = "tf.data optimizations are switched off"
     severity = Severity.WARNING
     triggers = ("with_options",)
     loss_tolerance = 1e-6

@@ -71,6 +71,7 @@ class PrefetchNotLast(Rule):
 
     code = "KC125"
     name = "prefetch-not-last"
+    summary = "prefetch is not at the end of the dataset"
     severity = Severity.INFO
     triggers = (".prefetch(",)
     loss_tolerance = 1e-6

@@ -73,6 +73,7 @@ class PyFunctionInMap(Rule):
 
     code = "KC107"
     name = "py-function-in-map"
+    summary = "mapped function calls Python for every element"
     severity = Severity.WARNING
     triggers = ("py_function", "numpy_function", "py_func")
     loss_tolerance = 1e-6

@@ -65,6 +65,7 @@ class PyDatasetWorkers(Rule):
 
     code = "KC110"
     name = "pydataset-workers"
+    summary = "PyDataset reads its batches with one worker"
     severity = Severity.WARNING
     triggers = ("PyDataset", "Sequence")
     loss_tolerance = 1e-5

@@ -65,6 +65,7 @@ class PythonImageLoop(Rule):
 
     code = "KC112"
     name = "python-image-loop"
+    summary = "Python loop reads all images before training"
     severity = Severity.INFO
     triggers = ("imread", "load_img", ".open(")
     loss_tolerance = None

@@ -78,6 +78,7 @@ class PythonInMap(Rule):
 
     code = "KC108"
     name = "python-in-map"
+    summary = "Python in a map runs once, while tracing"
     severity = Severity.ERROR
     triggers = (".map(", ".filter(", ".flat_map(", ".interleave(")
     loss_tolerance = None

@@ -49,6 +49,7 @@ class RaggedFinalBatch(Rule):
 
     code = "KC121"
     name = "ragged-final-batch"
+    summary = "smaller last batch makes XLA compile again"
     severity = Severity.INFO
     triggers = ("jit_compile", "experimental_compile")
     loss_tolerance = None

@@ -77,6 +77,7 @@ class RandomBeforeCache(Rule):
 
     code = "KC114"
     name = "random-before-cache"
+    summary = "cache freezes random results of the first epoch"
     severity = Severity.WARNING
     triggers = (".cache(",)
     loss_tolerance = None

@@ -63,6 +63,7 @@ class RandomOpDeterminism(Rule):
 
     code = "KC124"
     name = "random-op-determinism"
+    summary = "all operations are made deterministic"
     severity = Severity.WARNING
     triggers = ("enable_op_determinism", "TF_DETERMINISTIC_OPS")
     loss_tolerance = None

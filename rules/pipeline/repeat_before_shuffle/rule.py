@@ -76,6 +76,7 @@ class RepeatBeforeShuffle(Rule):
 
     code = "KC126"
     name = "repeat-before-shuffle"
+    summary = "shuffle or cache comes after repeat"
     severity = Severity.WARNING
     on_by_default = False
     triggers = (".shuffle(", ".cache(")

@@ -57,6 +57,7 @@ class SequentialRecordReads(Rule):
 
     code = "KC106"
     name = "sequential-record-reads"
+    summary = "record files are read one after another"
     severity = Severity.INFO
     triggers = ("TFRecordDataset", "TextLineDataset")
     loss_tolerance = None

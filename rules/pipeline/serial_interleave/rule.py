@@ -71,6 +71,7 @@ class SerialInterleave(Rule):
 
     code = "KC105"
     name = "serial-interleave"
+    summary = "interleave reads one file at a time"
     severity = Severity.INFO
     triggers = (".interleave(", ".flat_map(")
     loss_tolerance = 1e-6

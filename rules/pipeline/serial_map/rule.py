@@ -75,6 +75,7 @@ class SerialMap(Rule):
 
     code = "KC101"
     name = "serial-map"
+    summary = "map runs one call at a time"
     severity = Severity.WARNING
     triggers = (".map(",)
     loss_tolerance = 1e-6

@@ -80,6 +80,7 @@ class ShuffleAfterBatch(Rule):
 
     code = "KC115"
     name = "shuffle-after-batch"
+    summary = "shuffle after batch mixes whole batches only"
     severity = Severity.WARNING
     triggers = (".shuffle(",)
     loss_tolerance = None

@@ -93,6 +93,7 @@ class ShuffleAfterDecode(Rule):
 
     code = "KC130"
     name = "shuffle-after-decode"
+    summary = "shuffle buffer holds decoded images"
     severity = Severity.WARNING
     triggers = (".shuffle(", "shuffle_and_repeat(")
     loss_tolerance = None

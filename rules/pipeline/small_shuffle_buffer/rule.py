@@ -58,6 +58,7 @@ class SmallShuffleBuffer(Rule):
 
     code = "KC127"
     name = "small-shuffle-buffer"
+    summary = "shuffle buffer is smaller than a batch"
     severity = Severity.WARNING
     on_by_default = False
     triggers = (".shuffle(",)

@@ -64,6 +64,7 @@ class TakeAfterCache(Rule):
 
     code = "KC129"
     name = "take-after-cache"
+    summary = "take after cache leaves the cache incomplete"
     severity = Severity.WARNING
     triggers = (".cache(",)
     loss_tolerance = 1e-6

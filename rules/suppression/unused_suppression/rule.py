@@ -51,6 +51,7 @@ class UnusedSuppression(Rule):
 
     code = "KC900"
     name = "unused-suppression"
+    summary = "comment silences nothing"
     severity = Severity.WARNING
     reads = "comments"
     triggers = ("noqa", "kerascheck")

@@ -58,6 +58,7 @@ class CompileInLoop(Rule):
 
     code = "KC409"
     name = "compile-in-loop"
+    summary = "model is compiled again in every iteration"
     severity = Severity.WARNING
     triggers = (".compile(",)
     loss_tolerance = 1e-5

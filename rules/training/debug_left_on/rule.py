@@ -91,6 +91,7 @@ class DebugLeftOn(Rule):
 
     code = "KC309"
     name = "debug-left-on"
+    summary = "debugging switch is left on"
     severity = Severity.WARNING
     triggers = (
         "run_eagerly",

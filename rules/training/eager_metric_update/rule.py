@@ -52,6 +52,7 @@ class EagerMetricUpdate(Rule):
 
     code = "KC416"
     name = "eager-metric-update"
+    summary = "metric is updated eagerly at every step"
     severity = Severity.WARNING
     triggers = (".function", "function(")
     loss_tolerance = 1e-5

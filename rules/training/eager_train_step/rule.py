@@ -88,6 +88,7 @@ class EagerTrainStep(Rule):
 
     code = "KC401"
     name = "eager-train-step"
+    summary = "training step runs eagerly"
     severity = Severity.WARNING
     triggers = ("GradientTape",)
     loss_tolerance = 1e-5

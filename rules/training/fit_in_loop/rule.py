@@ -80,6 +80,7 @@ class FitInLoop(Rule):
 
     code = "KC415"
     name = "fit-in-loop"
+    summary = "fit gets one batch or one epoch at a time"
     severity = Severity.WARNING
     triggers = (".fit(", ".fit_generator(")
     loss_tolerance = 1e-5

@@ -53,6 +53,7 @@ class FunctionInLoop(Rule):
 
     code = "KC403"
     name = "function-in-loop"
+    summary = "tf.function is made again in every iteration"
     severity = Severity.WARNING
     triggers = (".function", "function(")
     loss_tolerance = 1e-5

@@ -72,6 +72,7 @@ class HeavyBatchCallback(Rule):
 
     code = "KC406"
     name = "heavy-batch-callback"
+    summary = "callback does slow work after every batch"
     severity = Severity.WARNING
     triggers = ("on_batch_end", "on_batch_begin", "on_train_batch_end", "on_train_batch_begin")
     loss_tolerance = None

@@ -84,6 +84,7 @@ class HeavyCallback(Rule):
 
     code = "KC412"
     name = "heavy-callback"
+    summary = "callback saves or records too often"
     severity = Severity.WARNING
     triggers = ("save_freq", "histogram_freq", "update_freq", "profile_batch", "BackupAndRestore(")
     loss_tolerance = 1e-5

@@ -60,6 +60,7 @@ class HostSyncInLoop(Rule):
 
     code = "KC402"
     name = "host-sync-in-loop"
+    summary = "every step reads a result back to Python"
     severity = Severity.INFO
     triggers = ("GradientTape", ".function", "train_step(")
     loss_tolerance = 1e-6

@@ -46,6 +46,7 @@ class ManualAccumulation(Rule):
 
     code = "KC413"
     name = "manual-accumulation"
+    summary = "gradients are accumulated by hand"
     severity = Severity.INFO
     triggers = ("apply_gradients",)
     loss_tolerance = 1e-5

@@ -105,6 +105,7 @@ class MissingStepsPerExecution(Rule):
 
     code = "KC407"
     name = "missing-steps-per-execution"
+    summary = "step is shorter than Keras's per-step overhead"
     severity = Severity.INFO
     triggers = (".compile(",)
     loss_tolerance = 1e-4

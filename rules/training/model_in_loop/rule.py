@@ -61,6 +61,7 @@ class ModelInLoop(Rule):
 
     code = "KC408"
     name = "model-in-loop"
+    summary = "new model is built in every iteration"
     severity = Severity.INFO
     triggers = (".fit(", ".fit_generator(", ".train_on_batch(")
     loss_tolerance = 1e-5

@@ -88,6 +88,7 @@ class PredictInLoop(Rule):
 
     code = "KC405"
     name = "predict-in-loop"
+    summary = "predict is called in a loop"
     severity = Severity.WARNING
     triggers = (".predict(", ".evaluate(")
     loss_tolerance = 1e-5

@@ -69,6 +69,7 @@ class RemovedFitArgument(Rule):
 
     code = "KC414"
     name = "removed-fit-argument"
+    summary = "method or argument that Keras 3 removed"
     severity = Severity.ERROR
     triggers = (
         "fit_generator",

@@ -55,6 +55,7 @@ class RetraceByPythonArg(Rule):
 
     code = "KC404"
     name = "retrace-by-python-arg"
+    summary = "Python number makes a tf.function trace again"
     severity = Severity.WARNING
     triggers = (".function", "function(")
     loss_tolerance = 1e-5

@@ -56,6 +56,7 @@ class RetraceByShape(Rule):
 
     code = "KC417"
     name = "retrace-by-shape"
+    summary = "new tensor shapes make a tf.function trace again"
     severity = Severity.WARNING
     triggers = (".function", "function(")
     loss_tolerance = 1e-4

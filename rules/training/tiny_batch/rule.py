@@ -112,6 +112,7 @@ class TinyBatch(Rule):
 
     code = "KC411"
     name = "tiny-batch"
+    summary = "batch size is small for this model"
     severity = Severity.INFO
     triggers = (".fit(", "fit_generator(", "GradientTape")
     loss_tolerance = None

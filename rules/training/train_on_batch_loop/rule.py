@@ -52,6 +52,7 @@ class TrainOnBatchLoop(Rule):
 
     code = "KC410"
     name = "train-on-batch-loop"
+    summary = "hand-written loops do what fit does"
     severity = Severity.INFO
     on_by_default = False
     triggers = (".train_on_batch(",)
