@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from kerascheck.config import Configuration
     from kerascheck.engine import Outcome
     from kerascheck.finding import Evidence, Finding
+    from kerascheck.repair import Repair
     from kerascheck.source import Source
     from kerascheck.source.discovery import File
 
@@ -77,8 +78,8 @@ def _rules_option(name: str, text: str) -> Any:
 )  # fmt: skip
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 whatever is found.")
 @click.option("--fix", is_flag=True, help="Apply fixes that keep the behaviour.")
-@click.option("--unsafe-fixes", is_flag=True, help="Apply fixes that may change results too.")
-@click.option("--diff", is_flag=True, help="Show what the fixes would change; write nothing, exit with 1 for changes.")
+@click.option("--unsafe-fixes", is_flag=True, help="Let --fix and --diff take fixes that may change results too.")
+@click.option("--diff", is_flag=True, help="Print what --fix would change as a patch; write nothing, exit with 1 for changes.")
 @click.option(
     "--output-format", type=click.Choice(["text", "concise", "json"]), default="text", show_default=True,
     help="How findings are printed.",
@@ -111,6 +112,8 @@ def check(paths: tuple[str, ...], **options: Any) -> int:
         raise click.UsageError("'-' cannot be combined with other paths")
     if options["diff"] and options["output_format"] == "json":
         raise click.UsageError("--diff cannot be combined with --output-format json")
+    if options["unsafe_fixes"] and not (options["fix"] or options["diff"] or options["quiet"]):
+        click.echo("warning: --unsafe-fixes applies nothing by itself; add --fix or --diff", err=True)
     try:
         overrides = overrides_from(options)
         registry.validate_selection(overrides.selection)
@@ -138,6 +141,7 @@ def _check_files(paths: Sequence[str], configuration: Configuration, options: di
     from kerascheck import engine
     from kerascheck.check import UNREADABLE
     from kerascheck.finding import FileError, Location
+    from kerascheck.repair import repairs
     from kerascheck.report.common import count
     from kerascheck.source.discovery import discover
 
@@ -152,11 +156,10 @@ def _check_files(paths: Sequence[str], configuration: Configuration, options: di
     for folder, reason in found.unreadable:
         place = Location(folder, None, 1, 1, 1, 1)
         outcome.errors.append(FileError(UNREADABLE, place, f"cannot be listed: {reason}"))
-    if options["fix"] or options["unsafe_fixes"] or options["diff"]:
-        changed = _fix(found.files, outcome, options)
-        if options["diff"]:
-            return 2 if outcome.errors else int(changed and not options["exit_zero"])
-    return _report(outcome, found.files, options)
+    if options["diff"]:
+        return _diff(list(repairs(found.files, outcome, unsafe=options["unsafe_fixes"])), outcome, options)
+    fixed = _fix(found.files, outcome, options) if options["fix"] else 0
+    return _report(outcome, found.files, options, fixed=fixed)
 
 
 def _explain_silence(paths: Sequence[str], configuration: Configuration, place: str) -> int:
@@ -183,6 +186,7 @@ def _check_stdin(configuration: Configuration, options: dict[str, Any]) -> int:
     from kerascheck import engine
     from kerascheck.check import UNREADABLE
     from kerascheck.finding import FileError, Location
+    from kerascheck.repair import repairs
     from kerascheck.source import Unreadable, decode, display_path
     from kerascheck.source.discovery import File
 
@@ -190,73 +194,76 @@ def _check_stdin(configuration: Configuration, options: dict[str, Any]) -> int:
     path = display_path(name) if name else "-"
     settings = configuration.for_file(name or "stdin.py")
     file = File(path, settings)
+    data = sys.stdin.buffer.read()
     try:
-        source = decode(path, sys.stdin.buffer.read())
+        source = decode(path, data)
     except Unreadable as problem:
         place = Location(path, None, problem.line, problem.column, problem.line, problem.column)
         outcome = engine.Outcome(errors=[FileError(UNREADABLE, place, problem.message)], files=1)
+    else:
+        outcome = engine.Session(configuration).lint(source)
+    if not (options["fix"] or options["diff"]):
         return _report(outcome, [file], options)
-    outcome = engine.Session(configuration).lint(source)
-    if not (options["fix"] or options["unsafe_fixes"] or options["diff"]) or not source.is_rewritable:
-        return _report(outcome, [file], options)
-    fixed = engine.fix(source, file, outcome, unsafe=options["unsafe_fixes"]) if outcome.findings else None
-    text = fixed.text if fixed else source.text
+    made = list(repairs([file], outcome, unsafe=options["unsafe_fixes"]))
     if options["diff"]:
-        _print_diff(source, text)
-        return 2 if outcome.errors else int(text != source.text and not options["exit_zero"])
+        return _diff(made, outcome, options)
+    for repair in made:
+        data = repair.after
+        _took(repair, outcome, options)
     # The code goes where the next program reads it, the report to people.
-    sys.stdout.buffer.write(source.with_text(text).encode())
-    if fixed:
-        outcome.findings = fixed.remaining
-        outcome.sources[path] = source.with_text(text)
-    return _report(outcome, [file], options, err=True)
+    click.echo(data, nl=False)
+    return _report(outcome, [file], options, err=True, fixed=sum(len(repair.fixed.applied) for repair in made))
 
 
-def _fix(files: Sequence[File], outcome: Outcome, options: dict[str, Any]) -> bool:
-    """Fix every script with fixable findings, or show how; whether anything changes."""
-    from kerascheck import engine
+def _fix(files: Sequence[File], outcome: Outcome, options: dict[str, Any]) -> int:
+    """Write every script that fixes change; how many findings that repaired."""
+    from kerascheck.check import UNREADABLE
+    from kerascheck.finding import FileError, Location
     from kerascheck.fix import write_atomically
+    from kerascheck.repair import repairs
 
-    fixed_problems, changed_files = 0, 0
-    by_path = {file.path: file for file in files}
-    for path in sorted({finding.location.path for finding in outcome.findings if finding.fix is not None}):
-        source = outcome.sources[path]
-        if not source.is_rewritable:
-            continue
-        fixed = engine.fix(source, by_path[path], outcome, unsafe=options["unsafe_fixes"])
-        if fixed.text == source.text:
-            continue
-        changed_files += 1
-        if options["diff"]:
-            _print_diff(source, fixed.text)
-            continue
+    applied = 0
+    for repair in repairs(files, outcome, unsafe=options["unsafe_fixes"]):
+        path = repair.source.path
         try:
-            write_atomically(path, source.with_text(fixed.text).encode())
-        except (OSError, UnicodeEncodeError) as problem:
-            raise click.ClickException(f"{path}: cannot be written: {problem}") from None
-        fixed_problems += len(fixed.applied)
-        outcome.sources[path] = source.with_text(fixed.text)
-        outcome.findings = [finding for finding in outcome.findings if finding.location.path != path]
-        outcome.findings += fixed.remaining
-    outcome.findings.sort(key=lambda finding: finding.sort_key)
-    if fixed_problems and not options["quiet"]:
-        from kerascheck.report.common import count
-
-        click.echo(f"Fixed {count(fixed_problems, 'problem')} in {count(changed_files, 'file')}.", err=True)
-    return changed_files > 0
+            write_atomically(path, repair.after)
+        except OSError as problem:
+            place = Location(path, None, 1, 1, 1, 1)
+            outcome.errors.append(FileError(UNREADABLE, place, f"cannot be written: {problem.strerror or problem}"))
+            continue
+        _took(repair, outcome, options)
+        applied += len(repair.fixed.applied)
+    return applied
 
 
-def _print_diff(source: Source, text: str) -> None:
-    import difflib
+def _took(repair: Repair, outcome: Outcome, options: dict[str, Any]) -> None:
+    """Say what was repaired, and go on with what is left."""
+    from kerascheck.report import common
 
-    before, after = source.text.splitlines(keepends=True), text.splitlines(keepends=True)
-    for line in difflib.unified_diff(before, after, f"a/{source.path}", f"b/{source.path}"):
-        ending = "" if line.endswith(("\n", "\r")) else "\n\\ No newline at end of file\n"
-        click.echo(line + ending, nl=False)
+    repair.take(outcome)
+    if not options["quiet"]:
+        click.echo(common.fixed(repair.source.path, repair.fixed.applied), err=True)
 
 
-def _report(outcome: Outcome, files: Sequence[File], options: dict[str, Any], *, err: bool = False) -> int:
-    """Print the outcome; the exit code of the run."""
+def _diff(made: Sequence[Repair], outcome: Outcome, options: dict[str, Any]) -> int:
+    """Print repairs as one patch; the exit code of the run."""
+    from kerascheck.patch import patch
+    from kerascheck.report import common, concise
+
+    folder, text = patch({repair.source.path: (repair.before, repair.after) for repair in made})
+    click.echo(text, nl=False)
+    for line in concise.render([], outcome.errors, outcome.sources):
+        click.echo(line, err=True)
+    if not options["quiet"]:
+        repaired = sum(len(repair.fixed.applied) for repair in made)
+        click.echo(common.would_fix(repaired, len(made), outcome.findings, unsafe=options["unsafe_fixes"]), err=True)
+        if made and folder != os.path.realpath(os.getcwd()):
+            click.echo(f"The paths of the patch count from another folder; apply it in {folder}", err=True)
+    return 2 if outcome.errors else int(bool(made) and not options["exit_zero"])
+
+
+def _report(outcome: Outcome, files: Sequence[File], options: dict[str, Any], *, err: bool = False, fixed: int = 0) -> int:
+    """Print the outcome, after ``fixed`` findings were repaired; the exit code of the run."""
     from kerascheck.report import common
 
     findings, errors = outcome.findings, outcome.errors
@@ -281,7 +288,7 @@ def _report(outcome: Outcome, files: Sequence[File], options: dict[str, Any], *,
         if options["statistics"]:
             click.echo(common.statistics(findings, outcome.seconds), err=err)
         if not options["quiet"] and outcome.files:
-            click.echo(common.summary(findings, errors, outcome.files), err=err)
+            click.echo(common.summary(findings, errors, outcome.files, fixed=fixed, unsafe=options["unsafe_fixes"]), err=err)
     if errors:
         return 2
     if options["gate"] == "confirmed":

@@ -31,7 +31,7 @@ class Applicability(enum.Enum):
     SAFE = "safe"
     """Behaviour is kept: applied by ``--fix``."""
     UNSAFE = "unsafe"
-    """Results may change (order of random draws, memory, types): ``--unsafe-fixes``."""
+    """Results may change (order of random draws, memory, types): applied by ``--fix --unsafe-fixes``."""
 
 
 @dataclass(frozen=True, order=True, slots=True)

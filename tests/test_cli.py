@@ -203,8 +203,9 @@ PREFETCH = ("--select", "missing-prefetch")
 def test_fix_writes_the_file_and_reports_the_rest(project):
     path = project(train__py=FIXABLE)
     ran = kerascheck("--select", "KC101,KC102", "--fix", "--output-format", "concise", "train.py")
-    assert ran.err == "Fixed 1 problem in 1 file.\n"
+    assert ran.err == "Fixed train.py: 1 x KC102 (missing-prefetch)\n"
     assert [line.split()[1] for line in ran.out.splitlines()[:-1]] == ["KC101"]
+    assert ran.out.splitlines()[-1].startswith("Found 2 problems (1 fixed, 1 remaining: 1 warning)")
     assert ran.code == 1
     fixed = (path / "train.py").read_bytes().decode()
     assert fixed == FIXABLE.replace(".batch(2)", ".batch(2).prefetch(tf.data.AUTOTUNE)")
@@ -212,17 +213,30 @@ def test_fix_writes_the_file_and_reports_the_rest(project):
 
 def test_unsafe_fixes_apply_the_safe_ones_too(project):
     path = project(train__py=FIXABLE)
-    ran = kerascheck("--select", "KC101,KC102", "--unsafe-fixes", "train.py")
-    assert ran.err == "Fixed 2 problems in 1 file.\n"
+    ran = kerascheck("--select", "KC101,KC102", "--fix", "--unsafe-fixes", "train.py")
+    assert ran.err == "Fixed train.py: 1 x KC101 (serial-map), 1 x KC102 (missing-prefetch)\n"
+    assert ran.out == "Found 2 problems (2 fixed, 0 remaining).\n"
     assert ran.code == 0
     assert "num_parallel_calls=tf.data.AUTOTUNE" in (path / "train.py").read_text()
+
+
+@pytest.mark.parametrize("quiet", [(), ("-q",)])
+@pytest.mark.parametrize("name", ["train.py", "-"])
+def test_unsafe_fixes_alone_write_nothing_and_say_so(project, name, quiet):
+    path = project(train__py=FIXABLE)
+    ran = kerascheck("--select", "KC101,KC102", "--unsafe-fixes", *quiet, name, stdin=FIXABLE.encode())
+    assert (path / "train.py").read_bytes() == FIXABLE.encode()
+    assert ran.code == 1 and "KC101" in ran.out and "\nds = ds.map(" not in ran.out
+    if not quiet:
+        assert ran.err == "warning: --unsafe-fixes applies nothing by itself; add --fix or --diff\n"
+        assert ran.out.endswith("2 fixable with --fix --unsafe-fixes.\n")
 
 
 def test_diff_shows_and_writes_nothing(project):
     path = project(train__py=FIXABLE)
     ran = kerascheck(*PREFETCH, "--diff", "train.py")
     assert ran.code == 1
-    assert ran.out.startswith("--- a/train.py\n+++ b/train.py\n@@ ")
+    assert ran.out.startswith("diff --git a/train.py b/train.py\n--- a/train.py\n+++ b/train.py\n@@ ")
     assert "-ds = ds.batch(2)\r\n+ds = ds.batch(2).prefetch(tf.data.AUTOTUNE)\r\n" in ran.out
     assert (path / "train.py").read_bytes() == FIXABLE.encode()
     assert kerascheck(*PREFETCH, "--diff", "--exit-zero", "train.py").code == 0
@@ -234,17 +248,41 @@ def test_fixed_standard_input_goes_to_standard_output(project):
     command = [sys.executable, "-m", "kerascheck", *PREFETCH, "--fix", "-"]
     done = subprocess.run(command, input=FIXABLE.encode(), capture_output=True)
     assert done.stdout.decode() == FIXABLE.replace(".batch(2)", ".batch(2).prefetch(tf.data.AUTOTUNE)")
-    assert (done.returncode, done.stderr) == (0, b"No problems found in 1 file.\n".replace(b"\n", os.linesep.encode()))
+    assert done.returncode == 0
+    assert done.stderr.decode().splitlines() == ["Fixed -: 1 x KC102 (missing-prefetch)", "Found 1 problem (1 fixed, 0 remaining)."]
 
 
-def test_a_file_that_cannot_be_written_is_an_error(project, monkeypatch):
-    def refuse(path, data):
-        raise PermissionError(13, "The file is read-only", path)
+NOT_FIXED = [b"x = (\n", b"\xff\n", b"!ls data\n" + FIXABLE.encode(), CLEAN.encode()]
 
-    monkeypatch.setattr("kerascheck.fix.write_atomically", refuse)
-    project(train__py=FIXABLE)
-    ran = kerascheck(*PREFETCH, "--fix", "train.py")
-    assert ran.code == 2 and ran.err.startswith("kerascheck: error: train.py: cannot be written: ")
+
+@pytest.mark.parametrize("code", NOT_FIXED)
+def test_standard_input_that_is_not_fixed_goes_through_as_it_is(project, code):
+    ran = kerascheck(*PREFETCH, "--fix", "-", stdin=code)
+    assert ran.out.encode(errors="surrogateescape") == code
+    assert ran.err and kerascheck(*PREFETCH, "--diff", "-", stdin=code).out == ""
+
+
+@pytest.mark.parametrize("output", ["text", "json"])
+def test_a_file_that_cannot_be_written_is_an_error_and_the_others_are_fixed(project, monkeypatch, output):
+    from kerascheck import fix
+
+    def refuse(path, data, write=fix.write_atomically):
+        if path == "a.py":
+            raise PermissionError(13, "The file is read-only", path)
+        write(path, data)
+
+    monkeypatch.setattr(fix, "write_atomically", refuse)
+    path = project(a__py=FIXABLE, b__py=FIXABLE)
+    ran = kerascheck(*PREFETCH, "--fix", "--output-format", output, ".")
+    assert ran.code == 2 and ran.err == "Fixed b.py: 1 x KC102 (missing-prefetch)\n"
+    assert ((path / "a.py").read_bytes() == FIXABLE.encode(), (path / "b.py").read_bytes() == FIXABLE.encode()) == (True, False)
+    if output == "json":
+        document = json.loads(ran.out)
+        assert [finding["path"] for finding in document["findings"]] == ["a.py"]
+        assert [(error["path"], error["code"]) for error in document["errors"]] == [("a.py", "KC999")]
+    else:
+        assert "a.py:1:1: KC999 cannot be written: The file is read-only\n" in ran.out
+        assert ran.out.splitlines()[-1].startswith("Found 2 problems (1 fixed, 1 remaining: 1 info)")
 
 
 def test_notebooks_are_not_written(project):
@@ -396,7 +434,7 @@ def test_requirements_are_fixed_where_asked(project):
     folder = project(requirements__txt="# x\r\ntensorflow-cpu>=2.16 # y\r\n")
     assert kerascheck("--fix", "requirements.txt").code == 0
     assert "-tensorflow-cpu" in kerascheck("--diff", "--unsafe-fixes", "requirements.txt").out
-    kerascheck("--unsafe-fixes", "requirements.txt")
+    kerascheck("--fix", "--unsafe-fixes", "requirements.txt")
     assert (folder / "requirements.txt").read_bytes() == b"# x\r\ntensorflow[and-cuda]>=2.16 # y\r\n"
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from kerascheck.finding import Applicability, FileError, Finding, Location, Severity
+
+SAFE_OPTION, UNSAFE_OPTION = "--fix", "--fix --unsafe-fixes"
 
 
 def place(location: Location) -> str:
@@ -19,7 +21,7 @@ def option(finding: Finding) -> str | None:
     if finding.fix is None or finding.location.cell is not None:
         # Fixes are shown for notebooks, but not written into them.
         return None
-    return "--fix" if finding.fix.applicability is Applicability.SAFE else "--unsafe-fixes"
+    return SAFE_OPTION if finding.fix.applicability is Applicability.SAFE else UNSAFE_OPTION
 
 
 def count(number: int, noun: str) -> str:
@@ -27,24 +29,56 @@ def count(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
-def summary(findings: list[Finding], errors: list[FileError], files: int) -> str:
-    """One line about a whole run."""
-    if not findings and not errors:
+def summary(findings: list[Finding], errors: list[FileError], files: int, *, fixed: int = 0, unsafe: bool = False) -> str:
+    """One line about a whole run.
+
+    Args:
+        findings: those that are left.
+        files: how many files were linted.
+        fixed: how many findings were repaired.
+        unsafe: whether ``--unsafe-fixes`` was given.
+    """
+    if not findings and not errors and not fixed:
         return f"No problems found in {count(files, 'file')}."
     severities = Counter(finding.severity for finding in findings)
     parts = []
-    if findings:
+    if findings or fixed:
         listed = ", ".join(
             count(severities[severity], str(severity)) if severity is not Severity.INFO else f"{severities[severity]} info"
             for severity in sorted(Severity, reverse=True)
             if severities[severity]
         )
-        options = Counter(map(option, findings))
-        fixable = [f"{options[name]} fixable with {name}" for name in ("--fix", "--unsafe-fixes") if options[name]]
-        parts.append(f"Found {count(len(findings), 'problem')} ({listed})" + "".join(f"; {text}" for text in fixable))
+        if fixed:
+            listed = f"{fixed} fixed, {len(findings)} remaining{': ' if listed else ''}{listed}"
+        parts.append(f"Found {count(len(findings) + fixed, 'problem')} ({listed})" + "".join(f"; {text}" for text in _fixable(findings, unsafe)))
     if errors:
         parts.append(f"{count(len(errors), 'file error')}")
     return ". ".join(parts) + "."
+
+
+def _fixable(findings: list[Finding], unsafe: bool) -> Iterator[str]:
+    options = Counter(map(option, findings))
+    safe, others = options[SAFE_OPTION], options[UNSAFE_OPTION]
+    if unsafe and safe + others:
+        yield f"{safe + others} fixable with {UNSAFE_OPTION}"
+        return
+    if safe:
+        yield f"{safe} fixable with {SAFE_OPTION}"
+    if others:
+        yield f"{others} {'more' if safe else 'fixable'} with {UNSAFE_OPTION}"
+
+
+def fixed(path: str, findings: Iterable[Finding]) -> str:
+    """One line about a changed file and the findings that were repaired in it."""
+    rules = Counter((finding.code, finding.name) for finding in findings)
+    return f"Fixed {path}: " + ", ".join(f"{number} x {code} ({name})" for (code, name), number in sorted(rules.items()))
+
+
+def would_fix(repaired: int, files: int, findings: Iterable[Finding], *, unsafe: bool) -> str:
+    """One line about a patch that repairs ``repaired`` of all ``findings`` in ``files`` files."""
+    others = 0 if unsafe else sum(option(finding) == UNSAFE_OPTION for finding in findings)
+    done = f"{count(repaired, 'problem')} in {count(files, 'file')}" if repaired else "nothing"
+    return f"Would fix {done}" + (f"; {others}{' more' if repaired else ''} with --unsafe-fixes." if others else ".")
 
 
 def statistics(findings: Iterable[Finding], seconds: dict[str, float]) -> str:

@@ -132,8 +132,15 @@ def test_the_summary_counts():
     assert common.summary([], [], 2) == "No problems found in 2 files."
     assert common.summary([finding()], [], 1) == "Found 1 problem (1 warning); 1 fixable with --fix."
     assert common.summary([finding(), finding(fix=None, severity=Severity.ERROR), unsafe], [FileError("", None, "")], 2) == (
-        "Found 3 problems (1 error, 1 warning, 1 info); 1 fixable with --fix; 1 fixable with --unsafe-fixes. 1 file error."
+        "Found 3 problems (1 error, 1 warning, 1 info); 1 fixable with --fix; 1 more with --fix --unsafe-fixes. 1 file error."
     )
+    assert common.summary([unsafe], [], 1) == "Found 1 problem (1 info); 1 fixable with --fix --unsafe-fixes."
+    assert common.summary([finding(), unsafe], [], 1, unsafe=True).endswith("; 2 fixable with --fix --unsafe-fixes.")
+
+
+def test_the_summary_after_fixing_counts_what_was_fixed_and_what_remains():
+    assert common.summary([], [], 2, fixed=3) == "Found 3 problems (3 fixed, 0 remaining)."
+    assert common.summary([finding(fix=None)] * 2, [], 2, fixed=3) == "Found 5 problems (3 fixed, 2 remaining: 2 warnings)."
 
 
 def test_statistics_count_findings_and_time_per_rule():

@@ -1,0 +1,62 @@
+"""Changes of files as one patch that ``git apply`` and ``patch -p1`` take."""
+
+from __future__ import annotations
+
+import difflib
+import io
+import os
+import re
+from collections.abc import Mapping
+
+_ESCAPES = {b"\t": b"\\t", b"\n": b"\\n", b"\r": b"\\r", b'"': b'\\"', b"\\": b"\\\\"}
+
+
+def patch(changes: Mapping[str, tuple[bytes, bytes]]) -> tuple[str, bytes]:
+    """One patch of several files.
+
+    Args:
+        changes: paths to the content before and after. Links count as what they lead to, which no patch changes twice.
+
+    Returns:
+        The absolute path of the folder to apply the patch in, and the patch. The folder is the root of the
+        repository that holds all of the files: paths after ``diff --git`` count from there, wherever in it ``git apply`` is run.
+        Without a repository it is the working directory, or where not all files lie below that, the folder that holds them all.
+    """
+    real = {os.path.realpath(path): contents for path, contents in changes.items()}
+    if not real:
+        return os.getcwd(), b""
+    base = _base(list(real))
+    return base, b"".join(_changed(os.path.relpath(path, base), *contents) for path, contents in sorted(real.items()))
+
+
+def _base(paths: list[str]) -> str:
+    common = folder = os.path.commonpath([os.path.dirname(path) for path in paths])
+    while not os.path.exists(os.path.join(folder, ".git")):
+        parent = os.path.dirname(folder)
+        if parent == folder:
+            here = os.path.realpath(os.getcwd())
+            return here if os.path.commonpath([common, here]) == here else common
+        folder = parent
+    return folder
+
+
+def _changed(path: str, before: bytes, after: bytes) -> bytes:
+    written = os.fsencode(path.replace(os.sep, "/"))
+    old, new = _quoted(b"a/" + written), _quoted(b"b/" + written)
+    # Without the tab, "patch" takes a name up to its first space.
+    end = b"\t" if b" " in written else b""
+    lines = difflib.diff_bytes(difflib.unified_diff, _lines(before), _lines(after), old + end, new + end)
+    return b"diff --git %s %s\n" % (old, new) + b"".join(
+        line if line.endswith(b"\n") else line + b"\n\\ No newline at end of file\n" for line in lines
+    )
+
+
+def _lines(content: bytes) -> list[bytes]:
+    # To git nothing but this byte ends a line.
+    return io.BytesIO(content).readlines()
+
+
+def _quoted(name: bytes) -> bytes:
+    """A name as git writes it: in quotation marks where it could be misread."""
+    quoted = re.sub(rb'[\x00-\x1f\x7f"\\]', lambda match: _ESCAPES.get(match[0]) or b"\\%03o" % match[0][0], name)
+    return name if quoted == name else b'"' + quoted + b'"'
