@@ -58,6 +58,7 @@ LOADED = "@tf.function\ndef load(path):\n    print(path)\n    return tf.io.decod
 MAPPED = "class Parser:\n    def __init__(self):\n        self.size = 3\n    def parse(self, x):\n        self.x = tf.cast(x, tf.float32)\n        {}\np = Parser()\nds = tf.data.Dataset.range(99).map(p.parse).batch(8)\nmodel.fit(ds)\n"
 CLOCKED = "import time\n" + MODEL + "@tf.function\ndef run(x): return model(x)\nfor x in load():\n    start = time.time()\n    run(x)\n    {}\n"
 HALF = "keras.mixed_precision.set_global_policy('mixed_float16')\noptimizer = keras.mixed_precision.LossScaleOptimizer(keras.optimizers.Adam())\n"
+PREPARED = MODEL + "def prepare(ds):\n    return {}\none, two = tf.data.TextLineDataset('a'), tf.data.TextLineDataset('b')\nmodel.fit({}.shuffle(9))\n"
 TALKS = (
     "class Net(keras.Model):\n    def __init__(self{}):\n        super().__init__()\n        self.verbose = {}\n    @tf.function\n    def train_step(self, x):\n"
     "        if self.verbose:\n            print(x)\n        return {{}}\n"
@@ -424,6 +425,18 @@ COUNTED = "class Steps({}):\n    def __init__(self):\n        self.steps = {}\n 
         ("KC113", FILES.format("np.float32(encoder.encode(path))").replace("import cv2", "import tensorflow_datasets as tfds\nencoder = tfds.deprecated.text.SubwordTextEncoder(names())"), [14]),
         ("KC115", MODEL + "ds = tf.data.Dataset.from_tensor_slices(a).batch(8).shuffle(9)\nmodel.fit(ds)\n", [7]),
         ("KC115", MODEL + "ds = tf.data.Dataset.from_tensor_slices(a).apply(tf.data.experimental.dense_to_ragged_batch(8)).shuffle(9)\nmodel.fit(ds)\n", [7]),
+        ("KC115", MODEL + "ds = tf.data.Dataset.from_tensor_slices(a).padded_batch(8).shuffle(9)\nmodel.fit(ds)\n", [7]),
+        ("KC115", MODEL + "a.sort(key=len)\nds = tf.data.Dataset.from_tensor_slices(a).padded_batch(8).shuffle(9)\nmodel.fit(ds)\n", []),
+        ("KC115", MODEL + "a.sort()\nds = tf.data.Dataset.from_tensor_slices(a).padded_batch(8).shuffle(9)\nmodel.fit(ds)\n", [8]),
+        ("KC115", MODEL + "ds = tf.data.Dataset.from_tensor_slices(a).bucket_by_sequence_length(len, [8], [4, 4]).shuffle(9)\nmodel.fit(ds)\n", [7]),
+        ("KC115", MODEL + "ds = tf.data.Dataset.from_tensor_slices(a).shuffle(9).bucket_by_sequence_length(len, [8], [4, 4]).shuffle(9)\nmodel.fit(ds)\n", []),
+        ("KC115", MODEL + "ds = tf.data.Dataset.from_tensor_slices(a).apply(tf.data.experimental.map_and_batch(read, 8)).shuffle(9)\nmodel.fit(ds)\n", [7]),
+        ("KC115", MODEL + "ds = tf.data.Dataset.from_tensor_slices(a).apply(tf.data.experimental.map_and_batch(read, 1)).shuffle(9)\nmodel.fit(ds)\n", []),
+        ("KC115", PREPARED.format("ds.batch(8)", "prepare(one).concatenate(prepare(two))"), [10]),
+        ("KC115", PREPARED.format("ds.batch(8)", "tf.data.Dataset.zip((prepare(one), prepare(two)))"), [10]),
+        ("KC115", PREPARED.format("ds.batch(8)", "prepare(one).concatenate(prepare(two.shuffle(9)))"), []),
+        ("KC115", PREPARED.format("ds.batch(8)", "prepare(one).concatenate(two)"), []),
+        ("KC115", PREPARED.format("ds", "prepare(one)"), []),
         ("KC115", "def load(paths):\n    return tf.data.TextLineDataset(paths).batch(8).shuffle(9).map(len)\n", [6]),
         ("KC115", "def load(paths):\n    return tf.data.TextLineDataset(paths).batch(2).shuffle(9).map(len)\n", []),
         ("KC115", "def load(paths):\n    return tf.data.TextLineDataset(paths).batch(8).map(len).shuffle(9)\n", []),

@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable, Sequence
 
 from kerascheck.semantics import library
+from kerascheck.semantics.pipelines import batch_size
 from kerascheck.semantics.shapes import Shape, input_shape, literal_shape
 from kerascheck.semantics.values import UNKNOWN, Call, Const, External, Group, Iteration, Made, Mapping, Method, Stage, Value, constant, options_of
 
@@ -38,8 +39,7 @@ _OF_VECTORS = frozenset("multivariate_normal dirichlet multinomial choice permut
 # What shuffles an array, as x[order].
 _ORDERS = frozenset({"numpy.arange", "numpy.random.permutation", "numpy.random.default_rng.permutation"})
 _SAME_SHAPE = frozenset("astype copy clip abs absolute sqrt log log1p exp array asarray ascontiguousarray nan_to_num flip sort to_numpy fillna round".split())
-# Operations of a dataset that put elements together, and those that leave their number as it is, or smaller.
-_BATCHING = frozenset("batch padded_batch ragged_batch".split())
+# Operations of a dataset that leave the number of its elements as it is, or smaller.
 _SAME_LENGTH = frozenset("map shuffle cache prefetch with_options enumerate filter skip shard".split())
 _ROWS_CHANGE = frozenset("dropna sample concatenate vstack".split())
 
@@ -66,8 +66,8 @@ def length_of(stage: Stage) -> int | None:
             taken = constant(current.argument(0, "count"))
             if type(taken) is int and taken >= 0:
                 count = taken if count is None else min(count, taken)
-        elif current.name in _BATCHING:
-            size = constant(current.argument(0, "batch_size"))
+        elif current.name in library.BATCHING:
+            size = constant(batch_size(current))
             count = math.ceil(count / size) if count is not None and type(size) is int and size > 0 else None
         elif current.name == "repeat":
             times = constant(current.argument(0, "count"))

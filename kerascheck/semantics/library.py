@@ -200,6 +200,12 @@ DATASET_METHODS: dict[str, tuple[int, str] | None] = {
     "zip": None,
 }
 
+BATCHING: dict[str, int | None] = {
+    "batch": 0, "padded_batch": 0, "ragged_batch": 0, "sparse_batch": 0, "dense_to_ragged_batch": 0, "dense_to_sparse_batch": 0, "map_and_batch": 1,
+    "bucket_by_sequence_length": None,
+}  # fmt: skip
+"""Operations that put elements together into batches, with the position of their ``batch_size``; None where each bucket has its own. Source: tf.data 2.21."""
+
 _SOURCES = {
     "tensorflow.data.TFRecordDataset", "tensorflow.data.TextLineDataset", "tensorflow.data.FixedLengthRecordDataset",
     "tensorflow.data.experimental.CsvDataset", "tensorflow.data.experimental.SqlDataset", "tensorflow.data.experimental.RaggedTensor",

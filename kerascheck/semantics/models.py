@@ -18,6 +18,7 @@ import libcst as cst
 from kerascheck.runtime import BATCHING_SOURCES
 from kerascheck.semantics import library, shapes
 from kerascheck.semantics.examples import example_shape
+from kerascheck.semantics.pipelines import batch_size
 from kerascheck.semantics.shapes import Shape
 from kerascheck.semantics.places import Place
 from kerascheck.semantics.values import (
@@ -73,7 +74,7 @@ _LIGHT = frozenset(
 )
 _FUNCTIONS_OF = ("tensorflow.", "keras.backend.", "keras.ops.", "numpy.", "tensorflow_addons.", "tensorflow_probability.")
 _LONG = 200
-_CHANGES_BATCHES = frozenset({"unbatch", "rebatch", "flat_map", "interleave", "window", "map_and_batch", "bucket_by_sequence_length"})
+_CHANGES_BATCHES = frozenset({"unbatch", "rebatch", "flat_map", "interleave", "window"})
 
 
 @dataclass(eq=False, slots=True)
@@ -291,8 +292,8 @@ def batching_of(dataset: Dataset) -> Batching | None:
     for stage in dataset.stage.upstream():
         if stage.maybe or stage.name in _CHANGES_BATCHES:
             return None
-        if stage.name in ("batch", "padded_batch", "ragged_batch"):
-            return _batching(stage.argument(0, "batch_size"), Place(stage.module, stage.node))
+        if stage.name in library.BATCHING:
+            return _batching(batch_size(stage), Place(stage.module, stage.node))
         if stage.name in BATCHING_SOURCES:
             position, default = BATCHING_SOURCES[stage.name]
             size = stage.argument(position, "batch_size")

@@ -48,6 +48,7 @@ COMBINING = frozenset({"zip", "concatenate", "sample_from_datasets", "choose_fro
 """Operations that only hand elements on, out of several datasets."""
 
 _MEASURING = re.compile(r"\bmetrics\.\w+$|\b(?:FactorizedTopK|index|index_from_dataset)$")
+_SORTS = ("sort", "sorted", "argsort", "sort_values")
 _REMOTE = re.compile(library.NETWORK_STORAGE)
 # Nothing is computed here: a buffer before is as good as one after.
 _PASSING = ("repeat", "take", "skip", "with_options", "enumerate", "shard", "distribute")
@@ -228,8 +229,8 @@ def gives_few(stage: Stage, *, batches: bool = False) -> bool:
             count = constant(current.argument(0, "count"))
             if not isinstance(count, int) or count < 0:
                 return False
-        elif current.name in ("batch", "padded_batch", "ragged_batch") and count is not None:
-            size = constant(current.argument(0, "batch_size"))
+        elif current.name in library.BATCHING and count is not None:
+            size = constant(batch_size(current))
             count *= size if isinstance(size, int) and not batches else 1
         elif current.is_source and current.name.endswith(".from_tensor_slices") and not repeated:
             written = current.argument(0, "tensors")
@@ -577,6 +578,39 @@ def _batches_behind(module: Module, op: Operation, stage: Stage, seen: set[Stage
             yield None
 
 
+def batch_size(stage: Stage) -> Value | None:
+    """How many elements an operation of :data:`library.BATCHING` puts into a batch; UNKNOWN where each bucket has a size of its own."""
+    position = library.BATCHING[stage.name]
+    return UNKNOWN if position is None else stage.argument(position, "batch_size")
+
+
+def batches_before(stage: Stage, across: Collection[str]) -> list[Stage]:
+    """The operations that made the batches which a stage gets, one for each dataset that is put together, with nothing but
+    operations of the names ``across`` between; empty where one of these datasets is not seen to consist of batches."""
+    for before in stage.upstream():
+        if before is stage:
+            continue
+        if before.name in library.BATCHING:
+            return [before]
+        if before.name in COMBINING:
+            each = [[made] if made.name in library.BATCHING else batches_before(made, across) for made in before.inputs]
+            return [batch for batches in each for batch in batches] if all(each) else []
+        if before.name not in across:
+            break
+    return []
+
+
+def sorts_by_length(stage: Stage) -> bool:
+    """Whether a module that a dataset passes through sorts something by its length, as texts are before they are padded."""
+    return any(
+        isinstance(node, cst.Call)
+        and last_name(node.func) in _SORTS
+        and any(isinstance(inner, cst.Name) and "len" in inner.value.lower() for inner in module.tree.descendants(node))
+        for module in {each.module for each in stage.upstream()}
+        for node in module.tree.descendants(module.tree.root)
+    )
+
+
 def nearest(stage: Stage, name: str, across: Collection[str]) -> Stage | None:
     """The last operation of this name before a stage, with nothing but operations of the names ``across`` between; None where there is none."""
     for before in stage.upstream():
@@ -694,7 +728,7 @@ def runs_ahead(stage: Stage) -> bool | None:
 def is_batched(stage: Stage) -> bool | None:
     """Whether the elements of a dataset are batches; None where that cannot be known."""
     for current in stage.upstream():
-        if current.name in ("batch", "padded_batch", "ragged_batch", "map_and_batch", "bucket_by_sequence_length", "dense_to_ragged_batch"):
+        if current.name in library.BATCHING:
             return True
         if current.name in ("unbatch", "flat_map", "interleave", "apply", "parameter", "window", "group_by_window"):
             return None

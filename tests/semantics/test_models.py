@@ -233,6 +233,8 @@ def test_what_is_done_with_a_model(tmp_path, text):
         ("m.fit(ds.batch(8).prefetch(2))", 8),
         ("m.fit(ds.shuffle(9).batch(batch_size=8).map(f))", 8),
         ("m.fit(ds.batch(n))", None),
+        ("m.fit(ds.apply(tf.data.experimental.map_and_batch(f, 8)))", 8),
+        ("m.fit(ds.bucket_by_sequence_length(f, [9], [8, 8]))", None),
         ("m.fit(ds.batch(8).unbatch())", None),
         ("if small: ds = ds.batch(2)\nm.fit(ds)", None),
         ("m.fit(ds)", None),

@@ -379,6 +379,7 @@ def test_operations_of_an_imported_module_for_sessions_are_left_alone(tmp_path):
         ("base.batch(2)", True),
         ("base.batch(2).map(aug).prefetch(2)", True),
         ("base.batch(2).unbatch()", None),
+        ("base.apply(tf.data.experimental.dense_to_sparse_batch(2, [9]))", True),
         ("base.apply(load())", None),
         ("keras.utils.image_dataset_from_directory('d')", True),
         ("keras.utils.image_dataset_from_directory('d', batch_size=None)", False),

@@ -1,5 +1,6 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
+from kerascheck.semantics import library
 from kerascheck.semantics.arrays import reads_file
 
 
@@ -9,7 +10,7 @@ class FromGenerator(Rule):
     ## What it does
 
     Looks for `tf.data.Dataset.from_generator` on the way to training where the generator gives
-    single examples: a `batch` or `padded_batch` follows. An info where a map behind it reads files: the generator then gives
+    single examples: a `batch`, `padded_batch` or another operation that makes batches follows. An info where a map behind it reads files: the generator then gives
     little more than their names.
     A dataset that leaves the file counts as training data too, unless a function, class or
     variable around it has a name that says validation or test, or a branch asks for those.
@@ -68,7 +69,7 @@ class FromGenerator(Rule):
 
     def check(self, module):
         for op in module.pipelines.operations("tensorflow.data.Dataset.from_generator"):
-            if not op.may_feed_training or not op.followed_by(module.pipelines, "batch", "padded_batch", "ragged_batch") or op.followed_by(module.pipelines, "cache"):
+            if not op.may_feed_training or not op.followed_by(module.pipelines, *library.BATCHING) or op.followed_by(module.pipelines, "cache"):
                 continue
             if op.is_batched_by_one(module.pipelines):
                 continue

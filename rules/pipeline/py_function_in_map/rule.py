@@ -1,5 +1,6 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
+from kerascheck.semantics import library
 from kerascheck.semantics.functions import display
 from kerascheck.semantics.pipelines import is_batched
 
@@ -83,7 +84,7 @@ class PyFunctionInMap(Rule):
             call = op.facts.python_function
             batched = {is_batched(stage.input) for stage in op.stages}
             # What is not known to be single elements is, if it is batched later.
-            if call is None or not op.may_feed_training or True in batched or None in batched and not op.followed_by(module.pipelines, "batch", "padded_batch", "ragged_batch"):
+            if call is None or not op.may_feed_training or True in batched or None in batched and not op.followed_by(module.pipelines, *library.BATCHING):
                 continue
             if op.followed_by(module.pipelines, "cache") or op.is_batched_by_one(module.pipelines):
                 continue

@@ -60,9 +60,13 @@ def windows():
 # --- Batches that belong together --------------------------------------------------------------
 
 
+def neighbours_of_one_length(texts):
+    texts = sorted(texts, key=len)
+    model.fit(tf.data.Dataset.from_generator(lambda: texts, tf.int32).padded_batch(8).shuffle(10), epochs=3)
+
+
 def buckets():
-    model.fit(source.padded_batch(8).shuffle(10), epochs=3)
-    by_length = source.bucket_by_sequence_length(lambda row, label: label, [10, 20], [8, 8, 8])
+    by_length = source.shuffle(400).bucket_by_sequence_length(lambda row, label: label, [10, 20], [8, 8, 8])
     model.fit(by_length.shuffle(10), epochs=3)
 
 

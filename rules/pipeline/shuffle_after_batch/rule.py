@@ -1,24 +1,23 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
+from kerascheck.semantics import library
 from kerascheck.semantics.fixes import shuffle_elements
-from kerascheck.semantics.pipelines import nearest
+from kerascheck.semantics.pipelines import batch_size, batches_before, sorts_by_length
 from kerascheck.semantics.values import constant
 
 _FEW = 4
+_SWAPPED = ("batch", "padded_batch", "ragged_batch")
 _KEEPS_BATCHES = ("map", "filter", "cache", "prefetch", "repeat", "take", "skip", "shard", "enumerate", "with_options", "ignore_errors")
-_BATCHES = ("batch", "ragged_batch", "dense_to_ragged_batch")
-_BATCHES_AGAIN = frozenset(
-    "batch padded_batch ragged_batch dense_to_ragged_batch sparse_batch map_and_batch bucket_by_sequence_length unbatch rebatch flat_map interleave "
-    "window group_by_window apply".split()
-)
+_BATCHES_AGAIN = frozenset({*library.BATCHING, "unbatch", "rebatch", "flat_map", "interleave", "window", "group_by_window", "apply"})
 
 
-def _batch_before(shuffle):
-    """The batch whose finished batches are shuffled; None where elements were shuffled before, or a batch is one element."""
-    batch = next((found for name in _BATCHES if (found := nearest(shuffle, name, _KEEPS_BATCHES)) is not None), None)
-    if batch is None or constant(batch.argument(0, "batch_size")) == 1 or any(stage.name == "shuffle" for stage in batch.upstream()):
-        return None
-    return batch
+def _batches_before(shuffle):
+    """The batches whose finished batches are shuffled; none where elements were shuffled before, or a batch is one element."""
+    batches = batches_before(shuffle, _KEEPS_BATCHES)
+    if any(constant(batch_size(batch)) == 1 or any(stage.name == "shuffle" for stage in batch.upstream()) for batch in batches):
+        return []
+    # Padding is least where neighbours are of one length: then to mix them is no gain.
+    return [] if any(batch.name == "padded_batch" and sorts_by_length(batch) for batch in batches) else batches
 
 
 class ShuffleAfterBatch(Rule):
@@ -26,8 +25,9 @@ class ShuffleAfterBatch(Rule):
 
     ## What it does
 
-    Looks for `.batch(n)`, `.ragged_batch(n)` or `dense_to_ragged_batch(n)` followed by `.shuffle(k)` on the way to training. Between them may stand
-    maps, filters, `cache`, `prefetch`, `repeat`, `take`, `skip` and `shard`. The finding stands
+    Looks for an operation that makes batches, followed by `.shuffle(k)` on the way to training: `batch`, `padded_batch`, `ragged_batch`,
+    `bucket_by_sequence_length`, `map_and_batch` and their experimental forms, also inside a helper function. Between them may stand
+    maps, filters, `cache`, `prefetch`, `repeat`, `take`, `skip` and `shard`, and a `zip` or `concatenate` of datasets that are all batched. The finding stands
     at the shuffle.
 
     ## Why it costs
@@ -40,7 +40,9 @@ class ShuffleAfterBatch(Rule):
 
     ## What the runtime does by itself
 
-    Nothing: the order of the operations is what was asked for.
+    Nothing: the order of the operations is what was asked for. Buckets by length do not mix either: they fill in the order in
+    which the examples come, so each batch was the same in two epochs (tried with `padded_batch`, `ragged_batch` and
+    `bucket_by_sequence_length`, TensorFlow 2.21).
 
     "Shuffling batches is cheaper than shuffling examples" is not so: a shuffle copies no
     element, it hands out one of those that it holds.
@@ -50,7 +52,7 @@ class ShuffleAfterBatch(Rule):
     - The examples were shuffled before `batch`, and the batches are mixed on top of that.
     - Another `batch`, `padded_batch` or `unbatch` follows: the first one made sequences, chunks or
       windows, which are the examples here. The same holds for whatever else regroups elements.
-    - `padded_batch` and buckets by length, where examples of one length belong together.
+    - `padded_batch` in a program that sorts by length, as by `sorted(texts, key=len)`: neighbours then need little padding.
     - As an info, not a warning, where `tfds.load(shuffle_files=True)` mixes whole files.
     - `batch(1)`; files of `list_files`, which lists them in another order in each epoch.
     - A batch that comes from a Keras utility, such as `image_dataset_from_directory`: it shuffles
@@ -64,11 +66,11 @@ class ShuffleAfterBatch(Rule):
 
     ## Use instead
 
-    `.shuffle(k * n).batch(n)`.
+    `.shuffle(k * n).batch(n)`, and before `bucket_by_sequence_length` as well: the buckets still hold one length each.
 
     ## Fix safety
 
-    Unsafe: where `batch` stands directly before it, the shuffle is put in front, with a buffer for
+    Unsafe: where `batch`, `padded_batch` or `ragged_batch` stands directly before it, the shuffle is put in front, with a buffer for
     as many examples as it held. The training then sees other batches in every epoch, as
     intended. Where something stands between the two there is no fix.
 
@@ -89,13 +91,15 @@ class ShuffleAfterBatch(Rule):
         for op in module.pipelines.operations("shuffle"):
             if not op.may_feed_training or any(child.name in _BATCHES_AGAIN for stage in op.stages for child in module.pipelines.downstream(stage)):
                 continue
-            shuffle, batch = next(((stage, batch) for stage in op.stages if (batch := _batch_before(stage)) is not None), (None, None))
-            if batch is None or any(map(_mixes_files, shuffle.upstream())):
+            shuffle, batches = next(((stage, batches) for stage in op.stages if (batches := _batches_before(stage))), (None, []))
+            sources = [stage for batch in batches for stage in batch.upstream()]
+            if not batches or any(map(_mixes_files, sources)):
                 continue
+            batch = batches[0]
             # What a generator mixes by itself is for its caller to say.
-            if not op.feeds_training and (any(stage.name.endswith("from_generator") for stage in shuffle.upstream()) or not op.is_named_training and _may_be_example(batch, shuffle)):
+            if not op.feeds_training and (any(stage.name.endswith("from_generator") for stage in sources) or not op.is_named_training and _may_be_example(batch, shuffle)):
                 continue
-            by_file = any(map(_mixes_examples_by_file, shuffle.upstream()))
+            by_file = any(map(_mixes_examples_by_file, sources))
             yield self.finding(
                 op,
                 "This shuffle mixes whole batches, and each keeps its examples; shuffle before batch, with a buffer that counts examples.",
@@ -103,14 +107,14 @@ class ShuffleAfterBatch(Rule):
                 if by_file
                 else "No operation before batch mixes the examples, so each batch holds the same ones in every epoch, and this buffer holds whole batches.",
                 severity=Severity.WARNING if op.feeds_training and not by_file else Severity.INFO,
-                fix=shuffle_elements(batch, shuffle) if batch.name == "batch" else None,
-                related=((batch, "batched here"),),
+                fix=shuffle_elements(batch, shuffle) if batch.name in _SWAPPED else None,
+                related=tuple((batch, "batched here") for batch in batches),
             )
 
 
 def _may_be_example(batch, shuffle):
     """Whether what a batch puts together may be one example, such as the two steps of a transition: something is made of it, or it is a literal few."""
-    size = constant(batch.argument(0, "batch_size"))
+    size = constant(batch_size(batch))
     return batch not in shuffle.inputs or isinstance(size, int) and size <= _FEW
 
 
