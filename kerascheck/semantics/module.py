@@ -122,13 +122,14 @@ class Module:
         return self.source.text
 
     def range_of(self, node: cst.CSTNode) -> tuple[int, int]:
-        """Where a finding about ``node`` stands: its range, of a compound statement its header, of a call in a chain over several lines from the method's name on."""
+        """Where a finding about ``node`` stands: its range, of a compound statement its header, of a call in a chain from the method's name on."""
         start, end = self.tree.range_of(node)
         if isinstance(node, cst.BaseCompoundStatement):
             return start, self.tree.statement_range(node)[1]
         if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
             name = self.tree.range_of(node.func.attr)[0]
-            if "\n" in self.text[start:name] or "\r" in self.text[start:name]:
+            is_on_another_line = "\n" in self.text[start:name] or "\r" in self.text[start:name]
+            if is_on_another_line or not _is_dotted(node.func.value):
                 return name, end
         return start, end
 
@@ -348,6 +349,13 @@ class Module:
         following = len(rest) - len(rest.lstrip())
         after = end + following
         return after >= len(self.text) or self.source.locate(after, after).cell != here
+
+
+def _is_dotted(node: cst.BaseExpression) -> bool:
+    """Whether an expression is a name, or an attribute or element of one: nothing is called on the way."""
+    while isinstance(node, (cst.Attribute, cst.Subscript)):
+        node = node.value
+    return isinstance(node, cst.Name)
 
 
 class Project:

@@ -60,7 +60,8 @@ def _surroundings(finding: Finding, source: Source) -> tuple[str, Sequence[str],
         cell = next(c for c in source.cells if c.index == place.cell)
         before = source.line_of(cell.start) - 1
     first, last = place.line + before, place.end_line + before
-    lines = text.splitlines()[first - 1 : last]
+    every = text.splitlines()
+    lines = every[first - 1 : last]
     lines[-1] = lines[-1][: place.end_column - 1]
     lines[0] = lines[0][place.column - 1 :]
     found = "".join("".join(lines).split())
@@ -76,9 +77,13 @@ def _surroundings(finding: Finding, source: Source) -> tuple[str, Sequence[str],
             around.append(node)
             if isinstance(node, _DEFINITIONS):
                 names.append(node.name)
+    begin = around[-1].lineno if around and not isinstance(around[-1], _DEFINITIONS) else first
+    earlier = "".join("".join([*every[begin - 1 : first - 1], every[first - 1][: place.column - 1]]).split())
+    # Links of one chain may be written alike.
+    same = [found] * (1 + earlier.count(found))
     if not names:
-        return "", [found, *_statement(tree, around)], [ast.unparse(tree)]
-    return ".".join(names), [found, *_statement(around[0], around)], _with_what_it_uses(around[0], tree)
+        return "", [*same, *_statement(tree, around)], [ast.unparse(tree)]
+    return ".".join(names), [*same, *_statement(around[0], around)], _with_what_it_uses(around[0], tree)
 
 
 @functools.lru_cache(maxsize=1)

@@ -135,3 +135,19 @@ def test_chains_over_several_lines_are_located_at_the_method(tmp_path):
     assert module.text[start:end] == "map(f)"
     (batch,) = module.pipelines.operations("batch")
     assert module.text[slice(*module.range_of(batch.node))] == "batch(2)"
+
+
+@pytest.mark.parametrize(
+    ("chain", "place"),
+    [
+        ("tf.data.Dataset.range(3).map(f)", "map(f)"),
+        ("datasets[0].map(f)", "datasets[0].map(f)"),
+        ("make()[0].map(f)", "map(f)"),
+        ("self.ds.map(f)", "self.ds.map(f)"),
+        ("(ds or other).map(f)", "map(f)"),
+    ],
+)
+def test_a_call_in_a_chain_is_located_at_the_method(tmp_path, chain, place):
+    module = load(tmp_path, f"x = {chain}\n")
+    (call,) = (node for node in module.tree.parents if isinstance(node, cst.Call) and getattr(node.func, "attr", None) and node.func.attr.value == "map")
+    assert module.text[slice(*module.range_of(call))] == place

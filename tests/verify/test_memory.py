@@ -105,6 +105,16 @@ def test_code_at_module_level_depends_on_the_whole_file():
     assert len({identity for identity, _ in states}) == 1 and len(states) == 2
 
 
+def test_equal_calls_of_one_chain_are_told_apart():
+    text = "x = make().map(f).batch(2).map(f)\n"
+    first, second = (text.index("map(f)"), text.rindex("map(f)"))
+    keys = {
+        memory.key(Finding("KC101", "serial-map", Severity.WARNING, Location("t.py", None, 1, start + 1, 1, start + 7), "m"), Source("t.py", text))
+        for start in (first, second)
+    }
+    assert len(keys) == 2
+
+
 def test_what_is_no_python_has_a_key():
     assert memory.key(finding("t.py", "ds = ds.map(f)\n(("), Source("t.py", "ds = ds.map(f)\n(("))
 
