@@ -65,6 +65,11 @@ class Location:
     end_line: int
     end_column: int
 
+    @property
+    def cell_number(self) -> int | None:
+        """The cell as people count, from 1; None in scripts."""
+        return None if self.cell is None else self.cell + 1
+
 
 @dataclass(frozen=True, slots=True)
 class Related:

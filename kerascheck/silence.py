@@ -41,12 +41,13 @@ def explain(source: Source, file: File, line: int, cell: int | None = None) -> I
 
     Args:
         line: counted from 1; in notebooks within the cell.
-        cell: the notebook's cell, counted from 0; None in scripts.
+        cell: the notebook's cell, counted from 1; None in scripts.
 
     Raises:
         ValueError: the file does not parse, or there is no such line.
     """
     first, last = _line_range(source, line, cell)
+    place = source.locate(first, first)
     findings = Analysis([source]).check(file).findings
     unsilenced = Analysis([source], noqa=False).check(file).findings
     checked = Checked(file.path)
@@ -54,7 +55,7 @@ def explain(source: Source, file: File, line: int, cell: int | None = None) -> I
     if module is None:
         raise ValueError(checked.errors[0].message)
     runtime = module.runtime
-    yield f"{source.path}:{line}: {source.line_text(first).strip()}"
+    yield f"{source.path}:{'' if cell is None else f'cell {cell}:'}{line}: {source.line_text(first).strip()}"
     yield f"  judged for TensorFlow {runtime.tensorflow_version}, Keras {runtime.keras} on {runtime.backend}" + (
         "; written for the graphs of TensorFlow 1" if module.is_graph_code else ""
     )
@@ -67,7 +68,7 @@ def explain(source: Source, file: File, line: int, cell: int | None = None) -> I
         said = False
         for shown, verb in ((findings, "reported"), (unsilenced, "silenced by a comment")):
             for finding in shown:
-                if (finding.code, finding.location.path, finding.location.cell, finding.location.line) == (room.code, source.path, cell, line) and not said:
+                if (finding.code, finding.location.path, finding.location.cell, finding.location.line) == (room.code, source.path, place.cell, line) and not said:
                     yield f"  {room.code} {room.name}: {verb}: {finding.message}"
                     said = True
         try:
@@ -100,15 +101,19 @@ def _test_around(module: Module, first: int, last: int) -> str | None:
 
 def _line_range(source: Source, line: int, cell: int | None) -> tuple[int, int]:
     """Offsets of the first character of a line and of the one behind it."""
+    if source.cells is None and cell is not None:
+        raise ValueError(f"this is no notebook: name the line alone, as in --explain-silence {line}")
+    if source.cells is not None and cell is None:
+        raise ValueError(f"this is a notebook: name the cell too, as in --explain-silence 1:{line}")
     if source.cells is None:
         lines, begin = source.text.splitlines(keepends=True), 0
     else:
-        part = next((each for each in source.cells if each.index == cell), None)
+        part = next((each for each in source.cells if each.index + 1 == cell), None)
         if part is None:
-            raise ValueError(f"{source.path} has no code cell {cell}")
+            raise ValueError(f"there is no code cell {cell}")
         lines, begin = source.text[part.start : part.end].splitlines(keepends=True), part.start
     if not 1 <= line <= len(lines):
-        raise ValueError(f"{source.path} has no line {line}")
+        raise ValueError(f"there is no line {line}")
     first = begin + sum(map(len, lines[: line - 1]))
     return first, first + len(lines[line - 1])
 

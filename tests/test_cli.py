@@ -125,7 +125,7 @@ def test_notebooks_are_located_by_cell(project):
     cells += [{"cell_type": "code", "source": source} for source in ("!pip install keras", SLOW)]
     project(n__ipynb=json.dumps({"nbformat": 4, "cells": cells}))
     ran = kerascheck(*ONLY, "--output-format", "concise", "--quiet", ".")
-    assert ran.out.startswith("n.ipynb:cell 2:4:6: KC101 ")
+    assert ran.out.startswith("n.ipynb:cell 3:4:6: KC101 ")
 
 
 def test_quiet_prints_findings_only(project):

@@ -80,10 +80,14 @@ def test_a_notebook_takes_cell_and_line(explained):
     cells = [{"cell_type": "markdown", "source": "# text", "metadata": {}}]
     cells += [{"cell_type": "code", "source": part, "metadata": {}, "outputs": [], "execution_count": None} for part in SCRIPT.split("for i in range(500):\n    model.predict(np.zeros((1, 8)) + i)  # noqa: KC405\n")]
     notebook = json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
-    assert "KC405 predict-in-loop: reported" in explained("2:2", notebook, "train.ipynb").out
-    assert "has no code cell 0" in explained("0:1", notebook, "train.ipynb").err
+    shown = explained("3:2", notebook, "train.ipynb").out
+    assert "KC405 predict-in-loop: reported" in shown and "train.ipynb:cell 3:2: " in shown
+    for nowhere in ("0:1", "1:1", "4:1"):
+        assert f"train.ipynb: there is no code cell {nowhere[0]}" in explained(nowhere, notebook, "train.ipynb").err
+    assert "this is a notebook: name the cell too, as in --explain-silence 1:2" in explained("2", notebook, "train.ipynb").err
+    assert "train.py: this is no notebook" in explained("1:2").err
     broken = notebook.replace("# text", "def f(:").replace("markdown", "code")
-    assert "KC405 predict-in-loop: reported" in explained("2:2", broken, "train.ipynb").out
+    assert "KC405 predict-in-loop: reported" in explained("3:2", broken, "train.ipynb").out
 
 
 @pytest.mark.parametrize("place", ["x", "0", "99", "1:2:3", "-1"])

@@ -12,7 +12,7 @@ SAFE_OPTION, UNSAFE_OPTION = "--fix", "--fix --unsafe-fixes"
 
 def place(location: Location) -> str:
     """``path:line:column``, or ``path:cell 3:line:column`` in a notebook."""
-    cell = "" if location.cell is None else f"cell {location.cell}:"
+    cell = "" if location.cell is None else f"cell {location.cell_number}:"
     return f"{location.path}:{cell}{location.line}:{location.column}"
 
 

@@ -23,7 +23,7 @@ def render(
     files: int,
     evidence: Mapping[Finding, Evidence] = MappingProxyType({}),
 ) -> str:
-    """The document; lines and columns are 1-based, ends exclusive, ``cell`` null for scripts.
+    """The document; lines and columns are 1-based, ends exclusive; ``cell`` counts from 0, ``cell_number`` from 1, both null for scripts.
 
     Args:
         sources: the source of every path that has a finding, to place the edits of fixes.
@@ -50,7 +50,11 @@ def render(
 
 
 def _start(location: Location) -> dict[str, Any]:
-    return {"path": location.path, "cell": location.cell, "line": location.line, "column": location.column}
+    return {"path": location.path, **_cell(location), "line": location.line, "column": location.column}
+
+
+def _cell(location: Location) -> dict[str, Any]:
+    return {"cell": location.cell, "cell_number": location.cell_number}
 
 
 def _end(location: Location) -> dict[str, Any]:
@@ -84,6 +88,6 @@ def _fix(finding: Finding, source: Source) -> dict[str, Any] | None:
         where = {"line": location.line, "column": location.column, **_end(location)}
         if location.cell is not None:
             # An import may belong into another cell than the finding.
-            where = {"cell": location.cell, **where}
+            where = {**_cell(location), **where}
         edits.append({**where, "content": edit.content})
     return {"applicability": finding.fix.applicability.value, "message": finding.fix.message, "edits": edits}

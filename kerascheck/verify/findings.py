@@ -124,7 +124,7 @@ def repairs(linted: Linted) -> list[Repair]:
 
 def _place(finding: Finding) -> str:
     place = finding.location
-    cell = "" if place.cell is None else f":cell {place.cell}"
+    cell = "" if place.cell is None else f":cell {place.cell_number}"
     return f"{os.path.basename(place.path)}{cell}:{place.line}"
 
 

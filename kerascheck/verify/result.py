@@ -89,7 +89,7 @@ class Verification:
             "rounds": verdict.rounds,
             "blocks": verdict.blocks,
             "findings": [
-                {"code": f.code, "name": f.name, "path": f.location.path, "line": f.location.line, "cell": f.location.cell}
+                {"code": f.code, "name": f.name, "path": f.location.path, "line": f.location.line, "cell": f.location.cell, "cell_number": f.location.cell_number}
                 for f in (repair.findings if repair else ())
             ],
         }

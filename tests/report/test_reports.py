@@ -61,7 +61,7 @@ def test_text_of_a_notebook_shows_the_lines_of_the_cell():
     code = "a = 1\nb = 2\n"
     source = Source("n.ipynb", code, cells=(Cell(0, 0, 6), Cell(4, 6, 12)))
     shown = show(finding(location=source.locate(6, 7)), sources={"n.ipynb": source})
-    assert shown.startswith("n.ipynb:cell 4:1:1: warning KC101")
+    assert shown.startswith("n.ipynb:cell 5:1:1: warning KC101")
     assert "1 | b = 2\n  | ^\n" in shown
     assert "fix: Add the argument [not written into notebooks]" in shown
 
@@ -87,11 +87,11 @@ def test_json_has_every_field_and_places_the_edits():
         "version": 1,
         "findings": [
             {
-                "path": "a.py", "cell": None, "line": 3, "column": 7, "end_line": 4, "end_column": 5,
+                "path": "a.py", "cell": None, "cell_number": None, "line": 3, "column": 7, "end_line": 4, "end_column": 5,
                 "code": "KC101", "name": "serial-map", "severity": "warning",
                 "message": "This map is serial; write more.", "because": "It draws random numbers.",
                 "related": [
-                    {"path": "b.py", "cell": None, "line": 7, "column": 2, "end_line": 7, "end_column": 4,
+                    {"path": "b.py", "cell": None, "cell_number": None, "line": 7, "column": 2, "end_line": 7, "end_column": 4,
                      "message": "this draws"},
                 ],
                 "fix": {
@@ -105,7 +105,7 @@ def test_json_has_every_field_and_places_the_edits():
                 "evidence": None,
             },
         ],
-        "errors": [{"path": "b.py", "cell": None, "line": 1, "column": 2, "code": "KC999", "message": "does not parse"}],
+        "errors": [{"path": "b.py", "cell": None, "cell_number": None, "line": 1, "column": 2, "code": "KC999", "message": "does not parse"}],
         "summary": {
             "files": 3, "findings": 1, "error": 0, "warning": 1, "info": 0, "fixable": 1, "errors": 1,
             "rules": {"KC101": 1},
@@ -123,8 +123,9 @@ def test_edits_of_a_notebook_name_their_cell():
     fix = Fix(Applicability.UNSAFE, "Do", (Edit(8, 9, "x"), Edit(0, 0, "y")))
     found = finding(location=source.locate(6, 7), fix=fix)
     (entry,) = json.loads(json_report.render([found], [], {"n.ipynb": source}, 1))["findings"]
-    assert (entry["cell"], entry["line"]) == (4, 1)
-    assert [(edit["cell"], edit["line"], edit["column"]) for edit in entry["fix"]["edits"]] == [(0, 1, 1), (4, 1, 3)]
+    assert (entry["cell"], entry["cell_number"], entry["line"]) == (4, 5, 1)
+    edits = [(edit["cell"], edit["cell_number"], edit["line"], edit["column"]) for edit in entry["fix"]["edits"]]
+    assert edits == [(0, 1, 1, 1), (4, 5, 1, 3)]
 
 
 def test_the_summary_counts():

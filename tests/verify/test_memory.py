@@ -219,7 +219,7 @@ def test_notebooks_have_evidence_too(verified, tmp_path):
     comparison = Comparison("train.ipynb", Run(end={"facts": dict(VERSIONS)}), verdicts=[verdict])
     memory.remember(Verification(comparison, linted, {verdict.name: repair}, machine(), ""))
     (line,) = kerascheck("--select", "KC101", "--output-format", "concise", "-q", "train.ipynb").out.splitlines()
-    assert "cell 1:" in line and "(confirmed here" in line
+    assert "cell 2:" in line and "(confirmed here" in line
 
 
 def test_a_target_of_the_command_line_counts(verified):
