@@ -12,42 +12,46 @@ _WORKERS = re.compile(r"TF_CONFIG|MultiWorkerMirroredStrategy")
 
 
 class ForcedCpu(Rule):
-    """Training is kept from the GPU by a line that hides it, or by ``tf.device("/CPU:0")``.
+    """A line that hides the GPU, or ``tf.device("/CPU:0")``, keeps training off the GPU.
 
     ## What it does
 
-    Reports `fit`, and the `GradientTape` of a hand-written step, inside of `with tf.device("/CPU:0")`, and what hides every GPU from a program
-    that trains: `CUDA_VISIBLE_DEVICES` set to "" or "-1", or `set_visible_devices([], "GPU")`.
+    Reports `fit`, and the `GradientTape` of a custom training step, inside `with tf.device("/CPU:0")`. Also reports
+    code that hides every GPU from a program that trains: `CUDA_VISIBLE_DEVICES` set to "" or "-1", or
+    `set_visible_devices([], "GPU")`.
 
     ## Why it costs
 
-    The whole training runs on the CPU, on every machine. Such a line is written to try something out or to get around a broken
-    driver, and stays. What a GPU would save depends on model and machine, and is unmeasured here. That the device of a `with` around `fit`
-    holds for the compiled step too was tried with two virtual CPUs: every matrix product of the training ran
-    on the one that was named (Keras 3.15, TensorFlow 2.21).
+    The whole training runs on the CPU, on every machine. Such a line is often written for an experiment, or to work
+    around a broken driver, and then forgotten. What a GPU would save depends on the model and the machine; it is
+    unmeasured here. The device of a `with` around `fit` also applies to the compiled step. We checked this with two
+    virtual CPUs: every matrix product of the training ran on the CPU that was named (Keras 3.15, TensorFlow 2.21).
 
     ## What the runtime does by itself
 
-    It uses the first GPU without being told, and the CPU where there is none: nothing has to be written to run on both.
-    Operations inside of a `tf.data` pipeline are on the CPU anyway.
+    TensorFlow uses the first GPU by default, and the CPU where there is none. No code is needed to run on both.
+    Operations inside a `tf.data` pipeline run on the CPU anyway.
 
     ## When it stays silent
 
-    - The GPUs are hidden under a condition, by a value that is not a literal, or one is left.
-    - A comment on the line, or one above it that speaks of devices or memory; a title and code that was commented out do not.
-    - Steps with `tf.nn.embedding_lookup` and its losses, for which the tables may be too large for a GPU.
-    - Only data, embeddings, metrics, predictions or the sum of gradients are placed on the CPU; a device that is not a literal.
-    - GPUs that are hidden from a distributed training, or where `TF_CONFIG` is set: its workers are tried on one machine.
-    - Nothing is trained; reinforcement learning, whose small networks wait for a simulation; graphs of TensorFlow 1.
-    - Another backend than TensorFlow.
+    - The GPUs are hidden under a condition or by a value that is not a literal, or one GPU stays visible.
+    - A comment on the line explains it, or a comment above it mentions devices or memory. A heading and commented-out
+      code do not count.
+    - The step uses `tf.nn.embedding_lookup` or its losses, whose tables may be too large for a GPU.
+    - Only data, embeddings, metrics, predictions or the sum of gradients are placed on the CPU, or the device is not a
+      literal.
+    - The program trains on several workers or sets `TF_CONFIG`: its workers may share one machine.
+    - The program does not train, or it trains by reinforcement learning, where small networks wait for a simulation.
+    - The code builds graphs of TensorFlow 1.
+    - The backend is not TensorFlow.
 
     ## Use instead
 
-    Nothing: leave the line out, and set `CUDA_VISIBLE_DEVICES=-1` in the shell for the one run that needs it.
+    Nothing: delete the line, and set `CUDA_VISIBLE_DEVICES=-1` in the shell for the one run that needs it.
 
     ## Fix safety
 
-    There is no automatic fix: that the author wants the CPU can be read nowhere, and the numbers differ between devices.
+    There is no automatic fix: the author may want the CPU on purpose, and results differ between devices.
 
     ## References
 
@@ -71,8 +75,8 @@ class ForcedCpu(Rule):
         if hiding is not None and not program.distributes and not module.mentions(_WORKERS) and not hiding.module.is_commented(hiding.node, _REASON):
             yield self.finding(
                 hiding,
-                "Every GPU is hidden from this training; leave the line out, or say in a comment why.",
-                because="Without it TensorFlow uses a GPU where there is one, and the CPU elsewhere.",
+                "This hides every GPU from the training; delete the line, or explain it in a comment.",
+                because="Without it, TensorFlow uses a GPU where there is one, and the CPU elsewhere.",
             )
         if any(call.name in _TABLES for call in module.run.calls):
             return
@@ -85,7 +89,7 @@ class ForcedCpu(Rule):
                 seen.add(device.node)
                 yield self.finding(
                     device,
-                    "The training in here runs on the CPU although there may be a GPU; leave tf.device out.",
-                    because="The device holds for the compiled step too.",
-                    related=((call, "trains"),),
+                    "tf.device keeps this training on the CPU, even where there is a GPU; delete it.",
+                    because="The device also applies to the compiled training step.",
+                    related=((call, "the training"),),
                 )

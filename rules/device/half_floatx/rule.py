@@ -13,49 +13,53 @@ _DIGITS = re.compile(r"\btfp\.(?:math|mcmc|optimizer|sts|experimental)|gpflow|de
 
 
 class HalfFloatx(Rule):
-    """A model is trained with float16 or float64 as the type of everything, weights and optimizer included.
+    """The whole training, weights and optimizer included, runs in float16 or float64.
 
     ## What it does
 
-    Reports `set_floatx("float16")` and `set_floatx("float64")` in a program that makes layers and trains.
+    Reports `set_floatx("float16")` and `set_floatx("float64")` in a program that creates layers and trains.
 
     ## Why it costs
 
-    `floatx` is the type of weights, gradients, and the numbers that the optimizer keeps. In float16 the squares of small
-    gradients are 0 and so is Adam's epsilon, nearly; updates smaller than a thousandth of a weight are lost. Measured for a network
-    of three dense layers, 11 epochs (Keras 3.15, TensorFlow 2.21, 2 CPU cores): the loss was nan with Adam where float32 ended at
-    0.010, 0.270 instead of 0.204 with RMSprop, and 0.027 instead of 0.024 with SGD. Epochs took 1.2 to 1.6 times as long as in float32, on a machine that
-    was busy with other things too; the speed on a GPU is unmeasured here. Advice to save memory this way predates mixed precision.
+    `floatx` is the type of the weights, the gradients and the state of the optimizer. In float16 the squares of small
+    gradients become 0, and so does Adam's epsilon, nearly. Updates smaller than a thousandth of a weight are lost.
+    Measured for a network of three dense layers, 11 epochs (Keras 3.15, TensorFlow 2.21, 2 CPU cores): with Adam the
+    loss was nan, where float32 ended at 0.010. With RMSprop it was 0.270 instead of 0.204, and with SGD 0.027 instead
+    of 0.024. Epochs took 1.2 to 1.6 times as long as in float32, on a machine that was also busy with other work. The
+    speed on a GPU is unmeasured here. Advice to save memory this way predates mixed precision.
 
-    In float64 everything is computed with twice the bytes. Training took 2.2 times the processor time of float32 for three dense layers,
-    and 3.2 times for two convolutions (same machine). On a GPU it is unmeasured here.
+    float64 doubles the bytes of every operation. Training took 2.2 times the processor time of float32 for three dense
+    layers, and 3.2 times for two convolutions (same machine). On a GPU it is unmeasured here.
 
     ## What the runtime does by itself
 
-    Nothing: no warning, no loss scaling, and no copy of the weights in float32. The policy `mixed_float16` does all that: it computes
-    in 16 bits and keeps the weights in 32.
+    Nothing: there is no warning, no loss scaling and no float32 copy of the weights. The policy `mixed_float16` does
+    all of this: it computes in 16 bits and keeps the weights in 32.
 
     ## When it stays silent
 
-    - `set_floatx` with another type, or with a variable.
-    - "float64" in a program that speaks of physics, of integrators or optimizers of SciPy, of what TensorFlow Probability has beside distributions and their like, or
-      has a comment on the line, or on precision above it: there digits count.
-    - An info in reinforcement learning, and where no model is seen to be trained that has 20,000 weights: a step of fewer is overhead. Eager steps of
-      two dense layers of 64 took 1.03 to 1.09 times as long (same machine).
-    - It stands under a condition, or is set back to "float32" in the program.
-    - No layer is made after it and, for "float16", Keras is not used at all; nothing is trained, as where a trained model is shrunk.
+    - `set_floatx` is called with another type or with a variable.
+    - "float64" in a program about physics, or with integrators or optimizers of SciPy, or with parts of TensorFlow
+      Probability that need the digits; or with a comment on the line, or a comment on precision above it.
+    - It is an info for reinforcement learning, and where no trained model is known to have 20,000 parameters: a step
+      of a smaller model is mostly overhead. Eager steps of two dense layers of 64 units took 1.03 to 1.09 times as
+      long (same machine).
+    - It stands under a condition, or the program sets the type back to "float32".
+    - No layer is created after it and, for "float16", Keras is not used at all.
+    - The program does not train, for example because it only converts a trained model.
 
     ## Use instead
 
-    For float64 the default, float32; arrays of NumPy given to a model are cast to it. For float16
+    For float64, the default float32. Keras casts NumPy arrays that are passed to a model. For float16,
 
         keras.mixed_precision.set_global_policy("mixed_float16")
 
-    and a last layer with `dtype="float32"`.
+    and `dtype="float32"` on the last layer.
 
     ## Fix safety
 
-    There is no automatic fix: the policy needs a last layer in float32, and data that the script turned to float16 by hand has to follow.
+    There is no automatic fix: the policy needs a last layer in float32, and data that the script casts to float16 by
+    hand has to follow.
 
     ## References
 
@@ -84,17 +88,20 @@ class HalfFloatx(Rule):
             if given == {"float16"}:
                 yield self.finding(
                     call,
-                    'Weights and optimizer are kept in float16 too, where small updates are lost; use the policy "mixed_float16".',
-                    because="floatx is the type of everything that is made from here on.",
-                    related=((layer, "made in float16"),) if layer else (),
+                    'Weights and optimizer state in float16 lose small updates; use the policy "mixed_float16" instead.',
+                    because="floatx sets the type of every weight and variable that is created after it.",
+                    related=((layer, "created in float16"),) if layer else (),
                 )
             elif layer is not None and not module.mentions(_DIGITS) and not call.module.is_commented(call.node, _REASON):
+                large = not module.program.reinforcement_learning and any(map(_is_large, module.models))
                 yield self.finding(
                     call,
-                    "Everything is computed in float64, which takes two to three times as long where the numbers outweigh Python; leave it at float32, also in the arrays that it meets, unless digits count.",
-                    because="floatx is the type of everything that is made from here on, and nothing here asks for so many digits.",
-                    severity=Severity.WARNING if not module.program.reinforcement_learning and any(map(_is_large, module.models)) else Severity.INFO,
-                    related=((layer, "made in float64"),),
+                    "float64 training took 2 to 3 times as long as float32; keep float32, also in the input arrays.",
+                    because="floatx sets the type of every weight created after it, and nothing here needs so many digits."
+                    if large
+                    else "No large model is visible here, and a step of a small one is mostly overhead: float64 then costs little.",
+                    severity=Severity.WARNING if large else Severity.INFO,
+                    related=((layer, "created in float64"),),
                 )
 
 

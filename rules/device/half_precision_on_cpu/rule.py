@@ -9,44 +9,45 @@ _SLOWER = {"mixed_float16": "7 times", "mixed_bfloat16": "1.8 times"}
 
 
 class HalfPrecisionOnCpu(Rule):
-    """A script that hides the GPUs from itself asks for 16-bit arithmetic or XLA, which are slower on a CPU.
+    """A script that hides the GPUs requests 16-bit arithmetic or XLA, which are slower on a CPU.
 
     ## What it does
 
-    Reports the policies `mixed_float16` and `mixed_bfloat16`, and `compile(jit_compile=True)` of a model with convolutions, in a
-    program that trains and hides every GPU without a condition: `CUDA_VISIBLE_DEVICES` is "" or "-1", or
+    Reports the policies `mixed_float16` and `mixed_bfloat16`, and `compile(jit_compile=True)` of a model with
+    convolutions, in a program that trains and hides every GPU unconditionally: `CUDA_VISIBLE_DEVICES` is "" or "-1", or
     `set_visible_devices([], "GPU")`.
 
     ## Why it costs
 
-    Processors have no fast 16-bit units that TensorFlow uses for this: numbers are converted back and forth. Measured for training a
-    CNN (2 CPU cores, TensorFlow 2.21, no GPU): `mixed_float16` was 7.1 times slower than float32, `mixed_bfloat16` 1.8 times,
-    and `jit_compile=True` 1.9 times; for a network of dense layers `jit_compile=True` made no difference (0.98), so that
-    the rule says nothing about those. Newer processors have units for bfloat16 (AMX), where it may differ; unmeasured here.
-    Both settings are good advice for GPUs, and are often left where a script was moved to a CPU.
+    TensorFlow uses no fast 16-bit units of CPUs for this: values are converted back and forth. Measured for training a
+    CNN (2 CPU cores, TensorFlow 2.21, no GPU): `mixed_float16` was 7.1 times slower than float32, `mixed_bfloat16` 1.8
+    times, and `jit_compile=True` 1.9 times. For a network of dense layers `jit_compile=True` made no difference (0.98),
+    so the rule does not report those. Newer CPUs have bfloat16 units (AMX), where this may differ; unmeasured here.
+    Both settings are good advice for GPUs, and often remain when a script moves to a CPU.
 
     ## What the runtime does by itself
 
-    Keras logs nothing about the missing hardware in its current version. With `jit_compile="auto"`, its default, it uses XLA on GPUs only.
+    The current version of Keras logs nothing about the missing hardware. With `jit_compile="auto"`, its default, it
+    uses XLA on GPUs only.
 
     ## When it stays silent
 
-    - The GPUs are hidden under a condition, or by a value that is not a literal, or one is left visible.
-    - The policy or `jit_compile` is under a condition or comes from a variable; `jit_compile="auto"`.
-    - `jit_compile=True` without a convolution in the program; another backend than TensorFlow.
-    - Nothing is trained.
+    - The GPUs are hidden under a condition or by a value that is not a literal, or one GPU stays visible.
+    - The policy or `jit_compile` is set under a condition or comes from a variable; `jit_compile="auto"`.
+    - `jit_compile=True` without a convolution in the program; a backend other than TensorFlow.
+    - The program does not train.
 
     ## Use instead
 
-    No policy on a CPU, and no `jit_compile`; or both under the condition that chooses the device:
+    Set no policy and no `jit_compile` on a CPU, or set both under the condition that chooses the device:
 
         if tf.config.list_physical_devices("GPU"):
             keras.mixed_precision.set_global_policy("mixed_float16")
 
     ## Fix safety
 
-    `jit_compile=True` is removed, which is unsafe as it changes the order of roundings. For a policy there is no fix: whether it
-    goes, or moves under the condition that chooses the device, is for the author to say.
+    Removing `jit_compile=True` is unsafe, because it changes the order of rounding. There is no fix for a policy: only
+    the author knows whether it should go, or move under the condition that chooses the device.
 
     ## References
 
@@ -73,7 +74,7 @@ class HalfPrecisionOnCpu(Rule):
                 yield self.finding(
                     call,
                     f"{policy} is slower than float32 on a CPU; set it only where a GPU is used.",
-                    because=f"The GPUs are hidden, and training a CNN took {_SLOWER[policy]} as long on a CPU.",
+                    because=f"This script hides its GPUs; on a CPU, training a CNN took {_SLOWER[policy]} as long as in float32.",
                     related=related,
                 )
         convolves = any((call.name or "").startswith("keras.layers.Conv") for call in module.run.calls)
@@ -81,8 +82,8 @@ class HalfPrecisionOnCpu(Rule):
             if convolves and constant(call.argument(None, "jit_compile")) is True and not is_guarded(call.scope):
                 yield self.finding(
                     call,
-                    "jit_compile=True compiles for the CPU, where convolutions get slower; leave it out.",
-                    because="The GPUs are hidden, and training a CNN took 1.9 times as long with it on a CPU.",
+                    "jit_compile=True makes convolutions slower on a CPU; remove it.",
+                    because="This script hides its GPUs; on a CPU, training a CNN took 1.9 times as long with XLA.",
                     fix=drop_argument(call, "jit_compile", safe=False),
                     related=related,
                 )

@@ -15,50 +15,52 @@ _ACTIVATION = {
 
 
 class HalfPrecisionOutput(Rule):
-    """Under mixed precision the probabilities that a model returns are 16-bit numbers.
+    """Under mixed precision, the model returns its probabilities as 16-bit numbers.
 
     ## What it does
 
-    Reports the last layer of a model that is trained, where it ends in softmax or sigmoid, has no `dtype` of its own,
-    and is made under the policy `mixed_float16`; under `mixed_bfloat16` a sigmoid, as an info.
+    Reports the last layer of a trained model that ends in softmax or sigmoid, has no `dtype`, and is created under the
+    policy `mixed_float16`. Under `mixed_bfloat16` it reports a sigmoid, as an info.
 
     ## Why it costs
 
     float16 has no number between 0.9995 and 1, and none above 65504. Measured with Keras 3.15 on TensorFlow 2.21:
 
-    - A sigmoid that is wrong by a logit of 8 (of 6 in bfloat16) returns exactly 1. Its gradient is then 0 where in float32 it
-      is 0.9997: what the model is most wrong about teaches it nothing.
-    - The gradient of a probability p is 1/p times the scale of the loss, which overflows. Training a classifier of 10 classes
-      for 512 steps with Adam, the loss scale fell from 32768 to 16 and 11 steps were thrown away; to 64 and 9 steps with a sigmoid.
-      With `dtype="float32"` on the last layer it stayed at 32768, and no step was lost. At a scale of 16 small gradients of the
-      layers before become 0, which is what the scale is there to prevent.
-    - The losses ended 1 % (softmax) and 3 % (sigmoid, also in bfloat16) higher than with a float32 output.
+    - A sigmoid that is wrong by a logit of 8 (of 6 in bfloat16) returns exactly 1. Its gradient is then 0, where it is
+      0.9997 in float32. The model learns nothing from its worst mistakes.
+    - The gradient of a probability p is 1/p times the scale of the loss, which overflows. In 512 steps of training a
+      classifier of 10 classes with Adam, the loss scale fell from 32768 to 16 and 11 steps were skipped; with a
+      sigmoid it fell to 64 and 9 steps were skipped. With `dtype="float32"` on the last layer it stayed at 32768 and
+      no step was skipped. At a scale of 16, small gradients of earlier layers become 0, which the scale is meant to
+      prevent.
+    - The final loss was 1 % (softmax) and 3 % (sigmoid, also in bfloat16) higher than with a float32 output.
 
     A softmax in bfloat16 made no difference, nor did logits with `from_logits=True`: the rule leaves both alone.
-    The cast of a few numbers per example costs nothing to speak of.
+    The cast of a few numbers per example costs next to nothing.
 
     ## What the runtime does by itself
 
-    The losses of Keras 3 cast what they are given to float32. That is too late for a number that has been rounded to 1, and the
-    cast also hides from the loss that it was given a sigmoid, which it otherwise replaces by the stable formula on logits.
-    tf.keras 2 does not cast, and finds the logits for itself; there this is an info, unmeasured.
+    The losses of Keras 3 cast their inputs to float32. That is too late for a number that was rounded to 1. The cast
+    also hides the sigmoid from the loss, which would otherwise use the stable formula on logits. tf.keras 2 does not
+    cast and finds the logits itself; there this is an info, unmeasured.
 
     ## When it stays silent
 
-    - `dtype=` is given to the last layer, or an `Activation` or `Softmax` with a `dtype` follows it.
-    - A linear last layer, softmax under bfloat16, other activations.
-    - The policy is float32 or not known when the layer is made: set under a condition, taken back, or dropped by `clear_session()`.
-    - The last layer is not known, or a condition decides which it is; the model is not trained in this program.
+    - The last layer has a `dtype=`, or an `Activation` or `Softmax` with a `dtype` follows it.
+    - The last layer is linear, has another activation, or is a softmax under bfloat16.
+    - The policy is float32 or unknown when the layer is created: set under a condition, reset, or dropped by
+      `clear_session()`.
+    - The last layer is unknown or depends on a condition; the program does not train the model.
 
     ## Use instead
 
-    `Dense(10, activation="softmax", dtype="float32")`, or the activation as a layer of its own:
-    `Activation("softmax", dtype="float32")` behind `Dense(10)`. Or no activation, and a loss with `from_logits=True`.
+    `Dense(10, activation="softmax", dtype="float32")`, or the activation as a separate layer after `Dense(10)`:
+    `Activation("softmax", dtype="float32")`. Or no activation, and a loss with `from_logits=True`.
 
     ## Fix safety
 
-    Adding `dtype="float32"` is safe: weights, shapes and saved files stay the same. The results are float32
-    where they were float16, and training takes another course by what was rounded before.
+    Adding `dtype="float32"` is safe: weights, shapes and saved files stay the same. The results become float32
+    instead of float16, and training takes a different course where values were rounded before.
 
     ## References
 
@@ -90,8 +92,9 @@ class HalfPrecisionOutput(Rule):
                     yield self.finding(
                         made,
                         f'The last layer computes its {activation} in {short}; give it dtype="float32".',
-                        because=f"The policy is {policy}: probabilities near 1 become 1 and have no gradient"
-                        + (", and gradients of small ones overflow." if short == "float16" else "."),
+                        because=f"Under {policy}, probabilities near 1 round to 1 and have no gradient"
+                        + (", and gradients of small probabilities overflow." if short == "float16" else ".")
+                        + (" tf.keras 2 recovers the logits itself; the effect there is unmeasured." if module.runtime.keras < 3 else ""),
                         severity=Severity.INFO if short == "bfloat16" or module.runtime.keras < 3 else None,
                         fix=add_keyword(made, "dtype", '"float32"', safe=True),
                         related=((model, "the model"),),

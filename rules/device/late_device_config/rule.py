@@ -26,42 +26,41 @@ class LateDeviceConfig(Rule):
 
     ## What it does
 
-    Follows the script in the order in which it runs, through the functions it calls, and reports
-    `set_memory_growth`, `set_visible_devices`, `set_logical_device_configuration` and the numbers of
-    threads of `tf.config.threading` that come after something which starts the runtime. An
-    `except RuntimeError` around the call does not help: it turns the failure into a printed line. Where another file holds the call,
-    the finding stands where the script calls or imports what leads there. As a warning it reports `CUDA_VISIBLE_DEVICES` and
-    `TF_FORCE_GPU_ALLOW_GROWTH` that are set in `os.environ` after that.
+    Follows the script in execution order, through the functions that it calls, and reports `set_memory_growth`,
+    `set_visible_devices`, `set_logical_device_configuration` and the thread counts of `tf.config.threading` after a
+    call that starts the runtime. An `except RuntimeError` around the call does not help: it turns the failure into a
+    printed line. Where another file holds the call, the finding is at the call or import that leads there. As a
+    warning, it reports `CUDA_VISIBLE_DEVICES` and `TF_FORCE_GPU_ALLOW_GROWTH` that are set in `os.environ` too late.
 
     ## Why it costs
 
-    With a GPU the call raises `RuntimeError: Physical devices cannot be modified after being
-    initialized`, and the like for visible and virtual devices. Where the exception is caught, as
-    many examples show it, the script runs on without the setting, and takes all memory or all
-    devices after all. On a machine without GPUs nothing is to be seen: the loop over the devices
-    has nothing to do, so the fault waits for the first run with a GPU. The numbers of threads raise everywhere:
-    `RuntimeError: Intra op parallelism cannot be modified after initialization` (tried on TensorFlow 2.21). The environment is read once, when
-    CUDA and the runtime start; a variable that is set later raises nothing and does nothing (unmeasured here, where there is no GPU).
+    With a GPU, the call raises `RuntimeError: Physical devices cannot be modified after being initialized`, and
+    similar errors for visible and virtual devices. Where the exception is caught, as in many examples, the script
+    continues without the setting and takes all memory or all devices. On a machine without GPUs the fault stays
+    hidden, because the loop over the devices is empty. The thread counts raise everywhere: `RuntimeError: Intra op
+    parallelism cannot be modified after initialization` (tried on TensorFlow 2.21). CUDA and the runtime read the
+    environment once, when they start. A variable that is set later raises nothing and has no effect (unmeasured here,
+    where there is no GPU).
 
     ## What the runtime does by itself
 
-    It starts on first use, not on import. These start it: `tf.constant`, `tf.Variable` and other
-    operations, every `tf.data.Dataset`, `list_logical_devices`, `MirroredStrategy()`, an optimizer, a
-    metric, a summary writer, a model with its input, and in Keras 3 layers that hold a seed, such
-    as `Dropout` and `RandomFlip`. These do not: imports, seeds, `list_physical_devices`,
-    `set_global_policy`, `set_jit`, `tf.function`, `Input`, losses, and layers such as `Dense`
-    before they are built. A setting that is made already may be made again without an error.
+    It starts on first use, not on import. These start it: `tf.constant`, `tf.Variable` and other operations, every
+    `tf.data.Dataset`, `list_logical_devices`, `MirroredStrategy()`, an optimizer, a metric, a summary writer, a model
+    with its input, and in Keras 3 layers that hold a seed, such as `Dropout` and `RandomFlip`. These do not: imports,
+    seeds, `list_physical_devices`, `set_global_policy`, `set_jit`, `tf.function`, `Input`, losses, and layers such as
+    `Dense` before they are built. Repeating a setting that already holds raises no error.
 
     ## When it stays silent
 
-    - Nothing before the call starts the runtime; a function that would is defined above, but called below.
-    - The same setting was made before the runtime started: it may be made again.
-    - What starts it stands under a condition or in a handler of its own.
-    - What starts it is not among the calls above, or a dataset not made by `from_*`, `range` or `TFRecordDataset`.
-    - Environment variables before the runtime starts, also after `import tensorflow`: they count when the GPU is first touched. And those that
-    say again what was said before, or in a file that starts processes, which read them anew.
-    - The call runs in a process of its own, or makes all CPUs visible, which they are.
-    - Settings are only read.
+    - Nothing before the call starts the runtime. A function that would may be defined above it and called below it.
+    - The same setting was made before the runtime started.
+    - The code that starts the runtime stands under a condition or in an exception handler.
+    - The code that starts it is not among the calls above, or is a dataset not created by `from_*`, `range` or
+      `TFRecordDataset`.
+    - Environment variables are set before the runtime starts, even after `import tensorflow`: they count when the GPU
+      is first used. Also variables that repeat an earlier value, or in a file that starts processes, which read them.
+    - The call runs in a separate process, or makes all CPUs visible, which is the default.
+    - The settings are only read.
 
     ## Use instead
 
@@ -69,10 +68,9 @@ class LateDeviceConfig(Rule):
 
     ## Fix safety
 
-    Safe: the statement is moved to directly after the imports, together with the line that lists
-    the devices. It does what it says there, and without a GPU nothing changes. There is no fix
-    where the statement uses other names, such as the arguments of the script, or where an earlier
-    cell of a notebook starts the runtime.
+    Safe: the statement moves to directly after the imports, together with the line that lists the devices. There it
+    takes effect, and without a GPU nothing changes. There is no fix where the statement uses other names, such as the
+    arguments of the script, or where an earlier cell of a notebook starts the runtime.
 
     ## References
 
@@ -111,8 +109,8 @@ class LateDeviceConfig(Rule):
                 own = call.module is module
                 yield self.finding(
                     seen_in(module, call),
-                    f"{display(call.name)} comes after TensorFlow has initialised its devices, where it raises or does nothing; move it before.",
-                    because=f"{display(started.name)} has initialised them already.",
+                    f"{display(call.name)} raises or has no effect after TensorFlow has initialised its devices; move it up.",
+                    because=f"{display(started.name)} has already initialised them.",
                     fix=move_device_config(call, started) if own else None,
                     related=((started, "initialises the devices"), *(() if own else ((call, "sets them"),))),
                 )
@@ -131,8 +129,8 @@ class LateDeviceConfig(Rule):
             if started is not None:
                 yield self.finding(
                     call,
-                    f"{name} is set after TensorFlow has initialised its devices, where nothing reads it; set it before.",
-                    because=f"{display(started.name)} has initialised them already.",
+                    f"{name} has no effect after TensorFlow has initialised its devices; set it earlier.",
+                    because=f"{display(started.name)} has already initialised them.",
                     severity=Severity.WARNING,
                     related=((started, "initialises the devices"),),
                 )

@@ -6,41 +6,43 @@ from kerascheck.semantics.values import Made, Method, options_of
 
 
 class MissingLossScaling(Rule):
-    """Gradients under mixed_float16 are computed from a loss that nobody has scaled.
+    """Under mixed_float16, the gradients are computed from a loss that is not scaled.
 
     ## What it does
 
-    Reports where weights are updated under the policy `mixed_float16` without `scale_loss` on the way:
+    Reports updates of weights under the policy `mixed_float16` without a call of `scale_loss`:
 
-    - in the `train_step` of a model of Keras 3 that is compiled, and in a hand-written loop with a `LossScaleOptimizer`: an error;
-    - in a hand-written loop with a plain optimizer: an info.
+    - in the `train_step` of a compiled Keras 3 model, and in a custom loop with a `LossScaleOptimizer`: an error;
+    - in a custom loop with a plain optimizer: an info.
 
     ## Why it costs
 
-    `compile` wraps the optimizer in a `LossScaleOptimizer`, which divides every gradient by its scale, 32768 at first.
-    If the loss was not multiplied by the scale before, the updates are 32768 times too small. Measured (Keras 3.15, TensorFlow
-    2.21, CPU): with SGD the loss went from 20.009 to 19.975, with `scale_loss` to 0.077. Adam divides by the
-    size of the gradients and hides it (0.31), until they are small enough for its epsilon. Nothing fails and nothing warns.
+    `compile` wraps the optimizer in a `LossScaleOptimizer`, which divides every gradient by its scale, initially 32768.
+    If the loss was not multiplied by the scale first, the updates are 32768 times too small. Measured (Keras 3.15,
+    TensorFlow 2.21, CPU): with SGD the loss went from 20.009 to 19.975, with `scale_loss` to 0.077. Adam divides by the
+    size of the gradients and hides the fault (0.31), until they are small compared with its epsilon. There is no error
+    and no warning.
 
-    A hand-written loop with a plain optimizer divides nothing, and mostly learns. Gradients below 6e-8 become 0
-    on their way through the 16-bit layers; how much is lost depends on the model.
+    A custom loop with a plain optimizer divides nothing, and mostly learns. Gradients below 6e-8 become 0 on their way
+    through the 16-bit layers. How much is lost depends on the model.
 
     ## What the runtime does by itself
 
-    `Model.train_step` of Keras 3 calls `self.optimizer.scale_loss(loss)`, a method that every optimizer has and that changes nothing
-    without a scale: own steps may always call it. In tf.keras 2 the wrapped optimizer does not divide by itself; there a
-    `train_step` without `get_scaled_loss` learns (measured on TensorFlow 2.12), so that both cases are an info.
-    `mixed_bfloat16` needs no scaling, and gets none.
+    `Model.train_step` of Keras 3 calls `self.optimizer.scale_loss(loss)`. Every optimizer has this method, and it
+    changes nothing without a scale, so a custom step may always call it. In tf.keras 2 the wrapped optimizer does not
+    divide; there a `train_step` without `get_scaled_loss` learns (measured on TensorFlow 2.12), so both cases are an
+    info. `mixed_bfloat16` needs no scaling and gets none.
 
     ## When it stays silent
 
-    - `scale_loss` or `get_scaled_loss` is called in the step, or in a function that the step calls.
-    - `super().train_step(data)` does the work.
-    - `compile(auto_scale_loss=False)`; a step that updates by optimizers of its own, which `compile` does not wrap.
-    - The policy is another one or not known when the model is made, set under a condition, or dropped by `clear_session()`;
-      a model with a `dtype` of its own.
-    - The model is not seen to be made and compiled in this program, or has a `compile` of its own.
-    - Gradients that are taken out of sight: the loss may be scaled there. `optimizer.apply` of an optimizer that is not known, and the `stateless_apply` of steps written for JAX.
+    - The step, or a function that it calls, calls `scale_loss` or `get_scaled_loss`.
+    - The step calls `super().train_step(data)`.
+    - `compile(auto_scale_loss=False)`; the step uses its own optimizers, which `compile` does not wrap.
+    - The policy is another one or unknown when the model is created: set under a condition or dropped by
+      `clear_session()`; the model has its own `dtype`.
+    - The program is not seen to create and compile the model, or the model overrides `compile`.
+    - The gradients come from code that is not visible: the loss may be scaled there. Also `optimizer.apply` of an
+      unknown optimizer, and the `stateless_apply` of steps written for JAX.
 
     ## Use instead
 
@@ -49,12 +51,12 @@ class MissingLossScaling(Rule):
             scaled = self.optimizer.scale_loss(loss)
         gradients = tape.gradient(scaled, self.trainable_variables)
 
-    In a hand-written loop the same, with `optimizer = keras.optimizers.LossScaleOptimizer(keras.optimizers.Adam())`.
+    In a custom loop do the same, with `optimizer = keras.optimizers.LossScaleOptimizer(keras.optimizers.Adam())`.
 
     ## Fix safety
 
-    There is no automatic fix: the scaled loss belongs into the gradient only, and the loss that is logged must stay as it
-    is. Which of the losses of a step is which is for its author to say.
+    There is no automatic fix: only the gradient needs the scaled loss, and the logged loss must stay as it is. The
+    author has to decide which loss of a step is which.
 
     ## References
 
@@ -84,7 +86,7 @@ class MissingLossScaling(Rule):
                 models = [model for model in float16_models(module, step.owner) if _is_compiled(module, model)]
                 if models and _is_own_optimizer(call):
                     seen.add(call.node)
-                    yield self._found(module, call, wrapped=divides, related=((models[0], "made under mixed_float16, so that compile wraps the optimizer"),))
+                    yield self._found(module, call, wrapped=divides, related=((models[0], "created under mixed_float16: compile wraps its optimizer"),))
             elif module.program.policy_at(call) == "mixed_float16":
                 names = {option.name.rpartition(".")[2] if isinstance(option, Made) else None for option in options_of(call.receiver)}
                 if None not in names and len(names) == 1:
@@ -93,16 +95,16 @@ class MissingLossScaling(Rule):
 
     def _found(self, module, call, *, wrapped, related=()):
         remedy = (
-            "take the gradients of optimizer.scale_loss(loss)"
+            "compute the gradients of optimizer.scale_loss(loss)"
             if module.runtime.keras >= 3
-            else "take the gradients of get_scaled_loss(loss) of a LossScaleOptimizer, and apply its get_unscaled_gradients of them"
+            else "use LossScaleOptimizer.get_scaled_loss(loss) and get_unscaled_gradients(gradients)"
         )
         return self.finding(
             call,
             f"The loss is not scaled for mixed_float16; {remedy}.",
-            because="The LossScaleOptimizer divides these gradients by 32768, although nothing has multiplied the loss."
+            because="The LossScaleOptimizer divides these gradients by 32768, but nothing has multiplied the loss."
             if wrapped
-            else "Small gradients become 0 in 16 bits.",
+            else "Small gradients become 0 in 16 bits; how much that loses depends on the model.",
             severity=None if wrapped else Severity.INFO,
             related=related,
         )

@@ -24,34 +24,34 @@ class PartialMemoryGrowth(Rule):
 
     ## What it does
 
-    Reports `set_memory_growth(gpus[0], True)` where `gpus` lists all GPUs of the machine, no other line
-    covers the rest of them, and the script does not choose among the devices.
+    Reports `set_memory_growth(gpus[0], True)` where `gpus` lists all GPUs of the machine, no other line covers the
+    other GPUs, and the script does not choose among the devices.
 
     ## Why it costs
 
-    On a machine with one GPU it works. With two the first operation raises `ValueError: Memory growth
-    cannot differ between GPU devices`, even if the program means to use only the first: every
-    visible GPU counts. The line is copied from examples that were tried on one GPU. Those that say
-    a script needs growth only on the device it computes on are wrong for that reason.
-    It is a failure, not a slowdown, and memory growth itself has no effect on speed that we know of.
+    On a machine with one GPU it works. With two, the first operation raises `ValueError: Memory growth cannot differ
+    between GPU devices`, even if the program uses only the first: every visible GPU counts. The line is often copied
+    from examples that were tried on one GPU. It is a failure, not a slowdown. We know of no effect of memory growth
+    on speed.
 
     ## What the runtime does by itself
 
-    It compares the setting of all visible GPUs when it starts, and refuses when they differ. The
-    call itself gives no warning, and an `except RuntimeError` around it catches neither the later
-    moment nor the other type of error. With `TF_FORCE_GPU_ALLOW_GROWTH` the value in the
-    environment replaces the configured one when the memory of a GPU is set up.
+    When TensorFlow starts, it compares the setting of all visible GPUs and refuses to run if they differ. The call
+    itself gives no warning. An `except RuntimeError` around it does not help: the error comes later and has another
+    type. With `TF_FORCE_GPU_ALLOW_GROWTH` the value in the environment replaces the configured one when the memory of
+    a GPU is set up.
 
     ## When it stays silent
 
-    - A loop, a comprehension or an index that runs over all devices, anywhere in the program, also in
-      a branch beside one for a single GPU.
-    - Several devices one by one, or the first by hand and the rest in a loop.
-    - A script that leaves one GPU visible by `set_visible_devices`, or gives it something that is not known to be more (all GPUs
-      and a list of two are more, and processors do not count), or sets `CUDA_VISIBLE_DEVICES` to one device or
-      to a value that is not a literal, and a module that only such scripts import.
-    - `set_memory_growth(gpus[0], False)`, and a branch that counts one device.
-    - A device that comes in as a parameter.
+    - A loop, a comprehension or an index runs over all devices anywhere in the program, also in a branch beside one
+      for a single GPU.
+    - Several devices are set one by one, or the first by hand and the rest in a loop.
+    - The script leaves one GPU visible by `set_visible_devices`, or passes it something that may be a single GPU (all
+      GPUs or a list of two are more; CPUs do not count).
+    - The script sets `CUDA_VISIBLE_DEVICES` to one device or to a value that is not a literal, or only such scripts
+      import the module.
+    - `set_memory_growth(gpus[0], False)`, or a branch that counts one device.
+    - The device is a parameter of a function.
 
     ## Use instead
 
@@ -64,8 +64,8 @@ class PartialMemoryGrowth(Rule):
 
     ## Fix safety
 
-    Safe: one GPU gets what it got before, several get the same setting, and without a GPU the
-    loop does nothing (where `gpus[0]` without a test would raise `IndexError`).
+    Safe: one GPU gets the same setting as before, several GPUs get it too, and without a GPU the loop does nothing
+    (where an unguarded `gpus[0]` would raise `IndexError`).
 
     ## References
 
@@ -99,7 +99,7 @@ class PartialMemoryGrowth(Rule):
                 continue
             yield self.finding(
                 call,
-                "Memory growth is set on one GPU only; set it on every GPU in a loop.",
-                because="With two visible GPUs the first operation raises: memory growth cannot differ between GPU devices.",
+                "Memory growth is set for one GPU only; set it for every GPU in a loop.",
+                because="With two visible GPUs the first operation raises: Memory growth cannot differ between GPU devices.",
                 fix=grow_every_device(call),
             )

@@ -8,52 +8,49 @@ from kerascheck.semantics.training import makes_layer, policy_set_by
 
 
 class PolicyAfterLayers(Rule):
-    """A mixed precision policy is set after the layers it is meant for.
+    """A mixed precision policy is set after the layers that should use it.
 
     ## What it does
 
-    Follows the order in which the script runs, through the functions it calls, and reports
-    `set_global_policy` or `set_dtype_policy` with a half-precision policy where layers have been
-    constructed before it, and where `compile`, `fit` or a hand-written update of weights follows it before any other layer
-    is constructed.
+    Follows the script in execution order, through the functions that it calls. Reports `set_global_policy` or
+    `set_dtype_policy` with a 16-bit policy where layers were created before it, and where `compile`, `fit` or a custom
+    update of weights follows before another layer is created.
 
     ## Why it costs
 
-    A layer takes its policy when it is constructed and keeps it. Layers made before the call stay in
-    float32, without an error and without a warning. `compile` follows the layers: a policy set
-    between building and compiling gives a plain optimizer without loss scaling, so mixed
-    precision is simply off. What the call says does not happen, hence an error. What is lost in time
-    depends on the GPU and is unmeasured here; on a CPU nothing is lost, since half precision is
-    slower there (7.1 times for a CNN under `mixed_float16`; 2 CPU cores, TensorFlow 2.21, no GPU).
-    Examples that set the policy "before compile" or "before training" are wrong: before the first
-    layer is what counts.
+    A layer takes its policy when it is created and keeps it. Layers created before the call stay in float32, without
+    an error or a warning. `compile` follows the layers: a policy set between building and compiling gives a plain
+    optimizer without loss scaling, so mixed precision is simply off. The call does not do what it says, hence an
+    error. What is lost in time depends on the GPU and is unmeasured here. On a CPU nothing is lost, since 16-bit
+    arithmetic is slower there (7.1 times for a CNN under `mixed_float16`; 2 CPU cores, TensorFlow 2.21, no GPU).
+    Examples that set the policy "before compile" or "before training" are wrong: it has to come before the first
+    layer.
 
     ## What the runtime does by itself
 
-    Nothing. The policy is a global default that constructors read. In Keras 3 `clear_session()` puts
-    it back to float32 (see `policy-dropped`).
+    Nothing. The policy is a global default that constructors read. In Keras 3, `clear_session()` resets it to float32
+    (see `policy-dropped`).
 
     ## When it stays silent
 
-    - The policy is set first; functions and classes that are defined above it, but used below.
-    - A policy of float32, or one that was read before and is put back.
-    - Another model is built after the policy, before anything is compiled or trained: the policy is
-      then meant for that one.
+    - The policy is set first. Functions and classes may be defined above it and used below it.
+    - The policy is float32, or an earlier policy that is restored.
+    - Another model is built after the policy, before anything is compiled or trained: the policy may be meant for
+      that one.
     - Nothing is compiled or trained after it, as in a script that only predicts.
-    - Layers that prepare or augment data, such as `Rescaling` and `RandomFlip`, which may stay in float32.
-    - Policies given to single layers by `dtype=`; models that were loaded.
-    - Layer and policy in different branches.
+    - Only layers that prepare or augment data come before it, such as `Rescaling` and `RandomFlip`.
+    - Policies are passed to single layers by `dtype=`, or the model is loaded from a file.
+    - The layer and the policy are in different branches.
 
     ## Use instead
 
-    The policy directly after the imports, or before the first layer.
+    Set the policy directly after the imports, or before the first layer.
 
     ## Fix safety
 
-    The statement is moved above the first statement of its block that constructs a layer or a
-    model. That is safe in the sense that the script then does what it says. Its numbers change
-    with the precision. There is no fix where the policy is computed by statements in between, or
-    where the layers are made in another block.
+    The statement moves above the first statement of its block that creates a layer or a model. That is safe in the
+    sense that the script then does what it says; its numbers change with the precision. There is no fix where
+    statements in between compute the policy, or where the layers are created in another block.
 
     ## References
 
@@ -83,8 +80,8 @@ class PolicyAfterLayers(Rule):
             if before and used and (not later or min(used) < min(later)):
                 yield self.finding(
                     call,
-                    "The policy is set after the layers were made, which keep float32; set it before the first layer.",
-                    because="A layer takes its dtype policy when it is constructed.",
+                    "Layers created before this policy stay in float32; set it before the first layer.",
+                    because="A layer takes its dtype policy when it is created, and keeps it.",
                     fix=move_before_layers(call, before[0]),
-                    related=((before[0], "made before the policy was set"),),
+                    related=((before[0], "created before the policy is set"),),
                 )

@@ -6,33 +6,34 @@ from kerascheck.semantics.training import makes_layer
 
 
 class PolicyDropped(Rule):
-    """clear_session takes a mixed precision policy back before the model is built that it is meant for.
+    """clear_session resets the mixed precision policy before the model that should use it is built.
 
     ## What it does
 
-    Reports `clear_session()` in a program for Keras 3 where a policy of 16 bits holds before it, layers are made after it without a
-    new `set_dtype_policy` or `set_global_policy`, and something is trained.
+    Reports `clear_session()` in a program for Keras 3 where a 16-bit policy holds before it, layers are created after
+    it without a new `set_dtype_policy` or `set_global_policy`, and the program trains.
 
     ## Why it costs
 
-    `clear_session()` of Keras 3 puts every global setting back, also the policy: the layers made next compute in float32, and
-    `compile` adds no loss scaling. Nothing fails and nothing warns; the script says mixed precision and
-    trains without. A search over settings that sets the policy once and clears the session in each turn
-    trains at most its first model in 16 bits, and compares it with others in 32. What is lost in time depends on the GPU and is unmeasured here.
+    In Keras 3, `clear_session()` resets every global setting, the policy included. Layers created after it compute in
+    float32, and `compile` adds no loss scaling. There is no error and no warning: the script says mixed precision and
+    trains without it. A search that sets the policy once and clears the session in each iteration trains at most its
+    first model in 16 bits, and compares it with others in 32. What is lost in time depends on the GPU and is unmeasured
+    here.
 
     ## What the runtime does by itself
 
-    Nothing brings the policy back. Measured with Keras 3.15: after `set_dtype_policy("mixed_float16")` and `clear_session()`
-    the policy is float32. tf.keras 2 keeps the policy, which is where the habit of setting it once comes from, so
-    the rule says nothing where that is the target. `floatx`, and layers made before, stay as they are.
+    Nothing restores the policy. Measured with Keras 3.15: after `set_dtype_policy("mixed_float16")` and
+    `clear_session()` the policy is float32. tf.keras 2 keeps the policy, which is where the habit of setting it once
+    comes from; the rule is silent for that target. `floatx` and layers created earlier stay as they are.
 
     ## When it stays silent
 
     - A policy is set between `clear_session()` and the next layer, any policy and also under a condition.
-    - No layer is made afterwards, or nothing is trained with it.
-    - The policy is float32 or not known: from a variable, or set under a condition.
-    - `clear_session()` under a condition that the layers are not under.
-    - tf.keras 2.
+    - No layer is created afterwards, or nothing is trained with it.
+    - The policy is float32 or unknown: it comes from a variable or is set under a condition.
+    - `clear_session()` stands under a condition that does not apply to the layers.
+    - The target is tf.keras 2.
 
     ## Use instead
 
@@ -43,8 +44,8 @@ class PolicyDropped(Rule):
 
     ## Fix safety
 
-    There is no automatic fix: in a loop the policy belongs into the turn, elsewhere `clear_session()` is better left out or
-    moved up, and the model behind it may be meant to be in float32.
+    There is no automatic fix: in a loop, the policy belongs into each iteration; elsewhere `clear_session()` is better
+    removed or moved up, and the model after it may be meant to use float32.
 
     ## References
 
@@ -74,9 +75,9 @@ class PolicyDropped(Rule):
             if layer is not None:
                 yield self.finding(
                     call,
-                    f"clear_session takes the policy {policy} back; set it again before the next layer is made.",
-                    because=f"Keras 3 puts all global settings back: the layers made {'next' if later else 'from the second turn on'} compute in float32.",
-                    related=((setting, "the policy"), (layer, "made in float32")),
+                    f"clear_session resets the policy {policy}; set it again before the next layer is created.",
+                    because=f"Keras 3 resets all global settings: layers created {'next' if later else 'from the second iteration on'} use float32.",
+                    related=((setting, "the policy"), (layer, "created in float32")),
                 )
 
 
