@@ -210,6 +210,7 @@ def placed(room: Room, diagnosis: Diagnosis) -> tuple[Finding, set[int]]:
         diagnosis.fix if source.is_rewritable or source.cells is not None else None,
         related,
         (statement.line, statement.end_line),
+        diagnosis.pedantic,
     )
     return finding, {source.line_of(start), source.line_of(first), source.line_of(last)}
 

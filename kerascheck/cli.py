@@ -72,6 +72,7 @@ def _rules_option(name: str, text: str) -> Any:
 @_rules_option("--extend-ignore", "Leave these rules out too.")
 @click.option("--min-severity", type=click.Choice(SEVERITIES), help="Report findings from this severity up.  [info]")
 @click.option("--fail-on", type=click.Choice(SEVERITIES), help="Exit with 1 from this severity up.  [warning]")
+@click.option("--pedantic", is_flag=True, help="Report what costs nothing too, such as what the runtime repairs.")
 @click.option(
     "--gate", type=click.Choice(["all", "confirmed"]), default="all", show_default=True,
     help="'confirmed': exit with 1 only for findings, of any severity, that 'kerascheck verify' confirmed on this machine.",

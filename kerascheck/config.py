@@ -56,6 +56,8 @@ class Settings:
     """Findings below are not reported."""
     fail_on: Severity = Severity.WARNING
     """Findings from here up make the exit code 1."""
+    pedantic: bool = False
+    """Whether findings that are known to cost nothing are reported."""
     target_tensorflow: str | None = None
     """``major.minor`` that the code runs on; None: what the project pins, or the newest known."""
     keras: str | None = None
@@ -92,7 +94,7 @@ def overrides_from(options: Mapping[str, Any], prefix: str = "--") -> Overrides:
         return tuple(word for text in options.get(name) or () for word in text.replace(",", " ").split())
 
     here, values = os.getcwd(), {}
-    for name in ("min_severity", "fail_on", "target_tensorflow", "include_tests"):
+    for name in ("min_severity", "fail_on", "pedantic", "target_tensorflow", "include_tests"):
         if options.get(name):
             key = name.replace("_", "-")
             try:
@@ -175,6 +177,7 @@ _KEYS: dict[str, Callable[[Any, str], Any]] = {
     "extend-exclude": _patterns,
     "min-severity": _severity,
     "fail-on": _severity,
+    "pedantic": _flag,
     "target-tensorflow": _tensorflow_version,
     "keras": _choice("2", "3"),
     "backend": _choice(*BACKENDS),

@@ -477,11 +477,11 @@ def _judge_comments(files: Sequence[File], results: Sequence[Checked]) -> dict[s
 
 def _weight(finding: Finding) -> tuple:
     """Which of two findings at one place to keep, whatever order the files were checked in."""
-    return (finding.severity, finding.fix is not None, finding.because or "", finding.message)
+    return (finding.severity, not finding.pedantic, finding.fix is not None, finding.because or "", finding.message)
 
 
 def _wanted(finding: Finding, settings: Settings) -> bool:
-    if finding.severity < settings.min_severity:
+    if finding.severity < settings.min_severity or finding.pedantic and not settings.pedantic:
         return False
     if not any(room.code == finding.code for room in registry.enabled(settings.selections)):
         return False

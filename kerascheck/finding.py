@@ -15,7 +15,7 @@ class Severity(enum.IntEnum):
     """How sure a finding is to cost something in the code it was found in."""
 
     INFO = 1
-    """Depends on hardware or sizes, or the runtime repairs it."""
+    """Depends on hardware or sizes, or is known to cost nothing (:attr:`Finding.pedantic`)."""
     WARNING = 2
     """Costs time in this code, as far as can be seen without running it."""
     ERROR = 3
@@ -95,6 +95,8 @@ class Finding:
     related: tuple[Related, ...] = ()
     statement_lines: tuple[int, int] = (0, 0)
     """First and last line (cell-relative) of the enclosing statement, where a suppression may stand."""
+    pedantic: bool = False
+    """Known to cost nothing where the code runs, because the runtime repairs it, say: reported with ``--pedantic`` only."""
 
     @property
     def sort_key(self) -> tuple:

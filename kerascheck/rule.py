@@ -35,6 +35,8 @@ class Diagnosis:
     because: str | None = None
     fix: Fix | None = None
     related: Sequence[tuple[Any, str]] = field(default=())
+    pedantic: bool = False
+    """Known to cost nothing where the code runs: reported only to those who ask for it."""
 
 
 class Rule:
@@ -88,6 +90,8 @@ class Rule:
         severity: Severity | None = None,
         fix: Fix | None = None,
         related: Sequence[tuple[Any, str]] = (),
+        pedantic: bool = False,
     ) -> Diagnosis:
-        """A diagnosis at the semantic object ``at``; the severity is the rule's own unless stated."""
-        return Diagnosis(at, self.severity if severity is None else severity, message, because, fix, tuple(related))
+        """A diagnosis at the semantic object ``at``; the severity is the rule's own unless stated, and info where it is ``pedantic``."""
+        severity = Severity.INFO if pedantic else self.severity if severity is None else severity
+        return Diagnosis(at, severity, message, because, fix, tuple(related), pedantic)

@@ -69,7 +69,8 @@ def explain(source: Source, file: File, line: int, cell: int | None = None) -> I
         for shown, verb in ((findings, "reported"), (unsilenced, "silenced by a comment")):
             for finding in shown:
                 if (finding.code, finding.location.path, finding.location.cell, finding.location.line) == (room.code, source.path, place.cell, line) and not said:
-                    yield f"  {room.code} {room.name}: {verb}: {finding.message}"
+                    hidden = finding.pedantic and not file.settings.pedantic and shown is findings
+                    yield f"  {room.code} {room.name}: {'costs nothing, so only --pedantic shows it' if hidden else verb}: {finding.message}"
                     said = True
         try:
             reasons = list(silences(room, module, first, last))

@@ -21,6 +21,23 @@ ds = ds.batch(2).prefetch(tf.data.AUTOTUNE)
 model = tf.keras.Sequential()
 model.fit(ds)
 """
+REPAIRED = """\
+import tensorflow as tf
+
+model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+model.compile("adam", "mse")
+
+
+@tf.function
+def train(ds):
+    for x in ds.batch(2):
+        model.train_on_batch(x)
+
+
+train(tf.data.Dataset.from_tensor_slices(load()))
+ds = tf.data.Dataset.from_tensor_slices(load()).map(lambda x: tf.sqrt(x) * 2).shuffle(9, tf.data.experimental.AUTOTUNE)
+model.fit(ds.batch(2))
+"""
 CLEAN = "import keras\n\nmodel = keras.Sequential()\n"
 ONLY = ("--select", "serial-map")
 
@@ -43,6 +60,23 @@ def test_check_is_the_default_command(project):
     assert (short.code, short.out) == (long.code, long.out)
     assert kerascheck("train.py", *ONLY).out == short.out
     assert "train.py:4:" in short.out
+
+
+@pytest.mark.parametrize(
+    ("table", "arguments", "codes"),
+    [
+        ("", (), ["KC102"]),
+        ("", ("--pedantic",), ["KC102", "KC101", "KC311", "KC102"]),
+        ("pedantic = true\n", (), ["KC102", "KC101", "KC311", "KC102"]),
+        ("", ("--target-tensorflow", "2.5"), ["KC102", "KC101", "KC102"]),
+    ],
+)
+def test_what_is_known_to_cost_nothing_is_for_the_pedantic(project, table, arguments, codes):
+    path = project(train__py=REPAIRED, pyproject__toml=f"[tool.kerascheck]\n{table}")
+    ran = kerascheck("--select", "KC101,KC102,KC311", "--output-format", "json", *arguments, "train.py")
+    assert [finding["code"] for finding in json.loads(ran.out)["findings"]] == codes
+    hidden = kerascheck("--select", "KC101,KC102,KC311", "--fix", *arguments, "train.py")
+    assert hidden.code == 0 and (path / "train.py").read_text().count("num_parallel_calls") == (len(codes) > 1)
 
 
 @pytest.mark.parametrize(
@@ -197,12 +231,12 @@ def test_standard_input_that_cannot_be_read(project):
 # --- fixes --------------------------------------------------------------------------------------------
 
 FIXABLE = SLOW.replace(".batch(2).prefetch(tf.data.AUTOTUNE)", ".batch(2)").replace("\n", "\r\n")
-PREFETCH = ("--select", "missing-prefetch")
+PREFETCH = ("--pedantic", "--select", "missing-prefetch")
 
 
 def test_fix_writes_the_file_and_reports_the_rest(project):
     path = project(train__py=FIXABLE)
-    ran = kerascheck("--select", "KC101,KC102", "--fix", "--output-format", "concise", "train.py")
+    ran = kerascheck("--pedantic", "--select", "KC101,KC102", "--fix", "--output-format", "concise", "train.py")
     assert ran.err == "Fixed train.py: 1 x KC102 (missing-prefetch)\n"
     assert [line.split()[1] for line in ran.out.splitlines()[:-1]] == ["KC101"]
     assert ran.out.splitlines()[-1].startswith("Found 2 problems (1 fixed, 1 remaining: 1 warning)")
@@ -213,7 +247,7 @@ def test_fix_writes_the_file_and_reports_the_rest(project):
 
 def test_unsafe_fixes_apply_the_safe_ones_too(project):
     path = project(train__py=FIXABLE)
-    ran = kerascheck("--select", "KC101,KC102", "--fix", "--unsafe-fixes", "train.py")
+    ran = kerascheck("--pedantic", "--select", "KC101,KC102", "--fix", "--unsafe-fixes", "train.py")
     assert ran.err == "Fixed train.py: 1 x KC101 (serial-map), 1 x KC102 (missing-prefetch)\n"
     assert ran.out == "Found 2 problems (2 fixed, 0 remaining).\n"
     assert ran.code == 0
@@ -224,7 +258,7 @@ def test_unsafe_fixes_apply_the_safe_ones_too(project):
 @pytest.mark.parametrize("name", ["train.py", "-"])
 def test_unsafe_fixes_alone_write_nothing_and_say_so(project, name, quiet):
     path = project(train__py=FIXABLE)
-    ran = kerascheck("--select", "KC101,KC102", "--unsafe-fixes", *quiet, name, stdin=FIXABLE.encode())
+    ran = kerascheck("--pedantic", "--select", "KC101,KC102", "--unsafe-fixes", *quiet, name, stdin=FIXABLE.encode())
     assert (path / "train.py").read_bytes() == FIXABLE.encode()
     assert ran.code == 1 and "KC101" in ran.out and "\nds = ds.map(" not in ran.out
     if not quiet:

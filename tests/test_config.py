@@ -35,6 +35,7 @@ def test_every_key(project, tmp_path):
         extend-exclude = ["older"]
         min-severity = "warning"
         fail-on = "error"
+        pedantic = true
         target-tensorflow = "2.10"
         keras = "2"
         backend = "tensorflow"
@@ -50,6 +51,7 @@ def test_every_key(project, tmp_path):
         extend_exclude=(Pattern(here, "older"),),
         min_severity=Severity.WARNING,
         fail_on=Severity.ERROR,
+        pedantic=True,
         target_tensorflow="2.10",
         keras="2",
         backend="tensorflow",
@@ -73,6 +75,7 @@ def test_every_key(project, tmp_path):
         ("keras = 3", "'keras' must be one of \"2\", \"3\""),
         ('backend = "pytorch"', "did you mean 'torch'?"),
         ('include-tests = "yes"', "'include-tests' must be true or false"),
+        ("pedantic = 1", "'pedantic' must be true or false"),
         ("select = [", "pyproject.toml: "),
     ],
 )

@@ -3,7 +3,7 @@
 A rule that reads requirements has folders of these names instead, with files that are named as their kind demands.
 
 Expectations stand in the scripts, on the line where the finding is: ``# KC101``, with
-``# KC101:info`` where the severity matters, and the code repeated for several findings
+``# KC101:info`` where the severity matters, ``# KC101:pedantic`` for what is reported with --pedantic only, and the code repeated for several findings
 on one line. A slow.py that is meant to fail says so in its first line: ``# raises: ValueError``.
 """
 
@@ -53,14 +53,14 @@ def selected(room):
 
 
 def findings(room, path):
-    ran = kerascheck("--isolated", "--select", selected(room), "--output-format", "json", path)
+    ran = kerascheck("--isolated", "--pedantic", "--select", selected(room), "--output-format", "json", path)
     assert ran.code in (0, 1), ran
     report = json.loads(ran.out)
     return [finding for finding in report["findings"] if finding["code"] == room.code]
 
 
 def expectations(room, text):
-    """Line and severity (None: any) of every finding of the room's rule that the script is marked with."""
+    """Line and severity (None: any, but for "pedantic") of every finding of the room's rule that the script is marked with."""
     expected = []
     for number, line in enumerate(text.splitlines(), 1):
         if match := EXPECTED.search(line):
@@ -107,9 +107,9 @@ def check_marks(room, path):
     expected = expectations(room, path.read_text(encoding="utf-8"))
     assert expected, f"{path.name} marks no finding"
     problems = []
-    unexplained = [(finding["line"], finding["severity"]) for finding in findings(room, path)]
+    unexplained = [(finding["line"], "pedantic" if finding["pedantic"] else finding["severity"]) for finding in findings(room, path)]
     for line, severity in expected:
-        found = next((each for each in unexplained if each[0] == line and severity in (None, each[1])), None)
+        found = next((each for each in unexplained if each[0] == line and (severity == each[1] or severity is None and each[1] != "pedantic")), None)
         if found is None:
             problems.append((line, f"missing{f' as {severity}' if severity else ''}"))
         else:
@@ -158,7 +158,7 @@ def check_fix(room, slow_path, fast_path, folder):
 
 
 def fix(room, script):
-    kerascheck("--isolated", "--select", selected(room), "--fix", "--unsafe-fixes", script)
+    kerascheck("--isolated", "--pedantic", "--select", selected(room), "--fix", "--unsafe-fixes", script)
     return script.read_bytes().decode()
 
 

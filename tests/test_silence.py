@@ -54,6 +54,11 @@ def test_what_is_reported_or_silenced_by_a_comment_is_said(explained):
     assert "KC405 predict-in-loop: reported: model.predict" in explained(15).out
 
 
+def test_what_costs_nothing_is_said_to(explained):
+    text = SCRIPT.replace(", num_parallel_calls=4", "").replace("random_flip", "flip")
+    assert "KC101 serial-map: costs nothing, so only --pedantic shows it: This map leaves" in explained(8, text=text).out
+
+
 def test_what_semantics_turns_away_is_told_too(explained):
     # Which datasets lack a buffer is decided in the semantics; the rule only reads the list.
     assert "runs_ahead(last)" in explained(9, select="KC102").out

@@ -19,6 +19,10 @@ _OPTIONS = {
     "min-severity": "report findings from this severity up (info, warning, error)",
     "target-tensorflow": "TensorFlow that the code runs on, such as 2.15",
 }
+_FLAGS = {
+    "pedantic": "report what costs nothing too, such as what the runtime repairs",
+    "isolated": "do not read [tool.kerascheck] of pyproject.toml",
+}
 _SELECTORS = ("select", "ignore", "extend_select", "extend_ignore")
 
 
@@ -39,10 +43,8 @@ class Plugin:
         """Declare ``--kerascheck-select`` and the others, also for flake8's configuration files."""
         for name, text in _OPTIONS.items():
             manager.add_option(f"--kerascheck-{name}", default=None, parse_from_config=True, help=text)
-        manager.add_option(
-            "--kerascheck-isolated", action="store_true", default=False, parse_from_config=True,
-            help="do not read [tool.kerascheck] of pyproject.toml",
-        )  # fmt: skip
+        for name, text in _FLAGS.items():
+            manager.add_option(f"--kerascheck-{name}", action="store_true", default=False, parse_from_config=True, help=text)
 
     @classmethod
     def parse_options(cls, options: Any) -> None:
@@ -53,7 +55,7 @@ class Plugin:
 
     @classmethod
     def _given(cls) -> dict[str, Any]:
-        given = {name.replace("-", "_"): getattr(cls._options, f"kerascheck_{name.replace('-', '_')}") for name in _OPTIONS}
+        given = {name.replace("-", "_"): getattr(cls._options, f"kerascheck_{name.replace('-', '_')}") for name in (*_OPTIONS, "pedantic")}
         return {name: [text] if text and name in _SELECTORS else text for name, text in given.items()}
 
     @classmethod

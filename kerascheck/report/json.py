@@ -68,6 +68,7 @@ def _finding(finding: Finding, sources: Mapping[str, Source], evidence: Evidence
         "code": finding.code,
         "name": finding.name,
         "severity": str(finding.severity),
+        "pedantic": finding.pedantic,
         "message": finding.message,
         "because": finding.because,
         "related": [

@@ -247,13 +247,15 @@ class Unbuffered:
         last: its last operation.
         early: a prefetch further up the chain, if there is one.
         because: what the runtime does about it here.
-        costs: whether it costs anything here.
+        costs: whether it costs time here for certain.
+        repaired: the runtime puts a buffer there by itself, so that nothing is lost.
     """
 
     last: Stage
     early: Stage | None
     because: str
     costs: bool
+    repaired: bool
 
 
 class Pipelines:
@@ -466,12 +468,15 @@ class Pipelines:
             if early is not None and self._ends_elsewhere(early, last) or early is None and leaves:
                 continue
             seen.add(last.node)
-            if leaves:
-                because, costs = "Where the dataset is used, TensorFlow 2.11 and later append one themselves; older versions do not.", False
+            repaired = False
+            if leaves and runtime.injects_prefetch:
+                because, costs, repaired = "Where the dataset is used, TensorFlow 2.11 and later append one themselves; older versions do not.", False, True
+            elif leaves:
+                because, costs = f"TensorFlow {runtime.tensorflow_version} adds no prefetch by itself; where the dataset is used is not seen here.", False
             elif isinstance(sink.node, cst.For) and sink.scope.traced_by() is not None:
                 because, costs = "The loop is compiled with its tf.function, and there the runtime puts no buffer before the step.", True
             elif (rewritten := self._rewritten(last)) is not None:
-                because, costs = rewritten, False
+                because, costs, repaired = rewritten, False, True
             elif not runtime.injects_prefetch:
                 # tf.distribute appends one to each dataset, and buffers for each device (input_lib.py).
                 if self._module.program.distributes:
@@ -480,8 +485,8 @@ class Pipelines:
             elif self.rewrites(last).no_prefetch:
                 because, costs = "The options of this dataset switch the automatic prefetch off.", True
             else:
-                because, costs = "TensorFlow 2.11 and later append one here themselves; older versions do not.", False
-            yield Unbuffered(last, early, because, costs)
+                because, costs, repaired = "TensorFlow 2.11 and later append one here themselves; older versions do not.", False, True
+            yield Unbuffered(last, early, because, costs, repaired)
 
     def _ends_elsewhere(self, early: Stage, last: Stage) -> bool:
         """Whether a prefetch ends a dataset of its own, from which this one only branches off or is made under a condition."""

@@ -52,8 +52,8 @@ def lines(ran):
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_the_findings_of_the_command_line(project, jobs):
     project(train__py=TRAIN, data__py=DATA, slow__py=SLOW, crlf__py=SLOW.replace("\n", "\r\n"), test_a__py=SLOW)
-    ran = flake8("-j", jobs, ".")
-    assert lines(ran) == lines(kerascheck("."))
+    ran = flake8("-j", jobs, "--kerascheck-pedantic", ".")
+    assert lines(ran) == lines(kerascheck("--pedantic", "."))
     assert {re.sub(r":.*? ", " ", line).split()[0] for line in lines(ran)} >= {"data.py", "slow.py", "crlf.py"}
     assert ran.returncode == 1
 
@@ -73,10 +73,11 @@ def test_noqa_is_honoured_unless_switched_off(project):
     ("option", "expected"),
     [
         ("--kerascheck-select=serial-map", {"KC101"}),
-        ("--kerascheck-select=KC101,KC102 --kerascheck-ignore=serial-map", {"KC102"}),
+        ("--kerascheck-select=KC101,KC102 --kerascheck-pedantic --kerascheck-ignore=serial-map", {"KC102"}),
+        ("--kerascheck-select=KC101,KC102", {"KC101"}),
         ("--kerascheck-select=KC101,KC102 --kerascheck-min-severity=warning", {"KC101"}),
         ("--kerascheck-select=KC102 --kerascheck-min-severity=warning --kerascheck-target-tensorflow=2.9", {"KC102"}),
-        ("--kerascheck-select=KC102 --kerascheck-extend-select=KC101", {"KC101", "KC102"}),
+        ("--kerascheck-select=KC102 --kerascheck-pedantic --kerascheck-extend-select=KC101", {"KC101", "KC102"}),
         ("--kerascheck-select=KC101,KC102 --kerascheck-extend-ignore=KC102", {"KC101"}),
     ],
 )

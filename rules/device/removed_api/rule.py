@@ -22,14 +22,14 @@ class RemovedApi(Rule):
     - names that are gone: `tf.Session`, `tf.ConfigProto`, `tf.GPUOptions`, `tf.contrib`, `set_session` and `get_session` of
       `keras.backend`, `keras.mixed_precision.experimental`, `keras.layers.experimental.preprocessing`, `CuDNNLSTM`, `CuDNNGRU`,
       `multi_gpu_model`, `make_one_shot_iterator` of a dataset and `experimental_run_v2` of a strategy
-    - old names that still work: `tf.data.experimental.AUTOTUNE`, `tf.config.experimental.list_physical_devices` and
+    - with `--pedantic`, old names that still work: `tf.data.experimental.AUTOTUNE`, `tf.config.experimental.list_physical_devices` and
       its like, `tf.config.experimental_run_functions_eagerly`, and `map_and_batch`, `parallel_interleave`, `shuffle_and_repeat`
       and `unbatch` of `tf.data.experimental`; `tf.compat.v1.ConfigProto` for `allow_growth`, where no graph is built
 
     ## Why it costs
 
     A name that is gone raises AttributeError or ImportError, often not before the line is reached. A name that still works costs nothing
-    today: replacing it is for the next release. All of it is an info: whoever runs old code with the version that it was written for has no fault
+    today: replacing it is for the next release, and it is reported with `--pedantic` only. All of it is an info: whoever runs old code with the version that it was written for has no fault
     to repair.
 
     ## What the runtime does by itself
@@ -93,6 +93,7 @@ class RemovedApi(Rule):
                     Place(module, node),
                     "A session's ConfigProto is the old way to let the GPU memory grow; call tf.config.experimental.set_memory_growth for each GPU.",
                     because="It works as long as a session is made of it before anything else touches the GPU.",
+                    pedantic=True,
                 )
             if name not in REMOVED and namespace in REMOVED_NAMESPACES:
                 name = namespace
@@ -124,6 +125,7 @@ class RemovedApi(Rule):
                 place,
                 f"{_short(name)} is an old name; write {_short(new) if new else 'what it stands for with the methods of the dataset'}.",
                 because="It still works; TensorFlow keeps it for old code only.",
+                pedantic=True,
                 fix=rename(place, new) if new and fixable else None,
             )
         return self.finding(

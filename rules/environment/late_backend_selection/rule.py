@@ -36,7 +36,7 @@ class LateBackendSelection(Rule):
     ## When it stays silent
 
     - Nothing that imports Keras stands before it, or only under a condition or in a `try`.
-    - An info where the value is "tensorflow", which is what Keras takes without it; silent for that in `setdefault`.
+    - Where the value is "tensorflow", which is what Keras takes without it, unless `--pedantic` is given; silent for that in `setdefault`.
     - The same value has been set above the import already.
     - The program starts processes, which inherit the variable, or reloads Keras.
     - It stands in a function that is not seen to be called, which may be called before the import of another module.
@@ -92,7 +92,7 @@ class LateBackendSelection(Rule):
                 "KERAS_BACKEND is set after Keras was imported, which ignores it; set it before the first import.",
                 because=("Keras chose its backend when it was imported" if package == "keras" else f"import {package} has imported Keras, which chose its backend then")
                 + (": TensorFlow, unless its configuration file names another." if value == _DEFAULT else "."),
-                severity=Severity.INFO if value == _DEFAULT else Severity.ERROR,
+                pedantic=value == _DEFAULT,
                 fix=move_above_import(call, first),
                 related=((first, "imports Keras"),),
             )

@@ -25,7 +25,7 @@ class FixedParallelism(Rule):
     Looks for a `map` or `batch` on the way to training with a literal `num_parallel_calls` of more
     than 8, or with the count of cores: `os.cpu_count()` or that of `multiprocessing` or `psutil`.
 
-    It is an info: the number may have been found by measuring.
+    It is reported with `--pedantic` only: no cost of such a number could be measured, and it may have been found by measuring.
 
     ## Why it costs
 
@@ -85,5 +85,6 @@ class FixedParallelism(Rule):
                 op,
                 f"The number of parallel calls of this {op.name} is fixed; {module.runtime.autotune} fits it to the machine.",
                 because=because,
+                pedantic=True,
                 fix=parallel_calls(op, reorders_randomness=op.facts.randomness is not None),
             )

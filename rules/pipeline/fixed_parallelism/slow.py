@@ -32,15 +32,15 @@ def classifier():
 
 source = tf.data.Dataset.from_tensor_slices((signals, labels))
 
-spectra = source.map(spectrum, num_parallel_calls=16)  # KC116
-spectra = spectra.batch(20, num_parallel_calls=WORKERS).prefetch(1)  # KC116
+spectra = source.map(spectrum, num_parallel_calls=16)  # KC116:pedantic
+spectra = spectra.batch(20, num_parallel_calls=WORKERS).prefetch(1)  # KC116:pedantic
 history = classifier().fit(spectra, epochs=2, verbose=0)
 
 # --- The count of cores ------------------------------------------------------------------------
 
 counted = (
-    source.map(spectrum, num_parallel_calls=os.cpu_count())  # KC116
-    .map(  # KC116
+    source.map(spectrum, num_parallel_calls=os.cpu_count())  # KC116:pedantic
+    .map(  # KC116:pedantic
         logarithm,
         num_parallel_calls=multiprocessing.cpu_count(),
     )
@@ -55,7 +55,7 @@ for values, classes in counted:
 class Trainer:
     def dataset(self):
         workers = 12
-        return source.map(spectrum, workers).batch(20)  # KC116
+        return source.map(spectrum, workers).batch(20)  # KC116:pedantic
 
     def train(self):
         return classifier().fit(self.dataset(), epochs=2, verbose=0)

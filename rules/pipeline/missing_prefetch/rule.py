@@ -13,8 +13,9 @@ class MissingPrefetch(Rule):
 
     - a warning where a `for` loop over the dataset stands inside a `tf.function`, where the
       script switches the automatic rewrites or the autotuner off, and for TensorFlow 2.10
-      and older, unless all of the pipeline slices arrays in memory and arranges what it gets;
-    - an info in a Python loop and in `fit`, because TensorFlow 2.11 and later repair it there, and
+      and older;
+    - an info for TensorFlow 2.10 and older where all of the pipeline slices arrays in memory and arranges what it gets;
+    - reported with `--pedantic` only in a Python loop and in `fit`, because TensorFlow 2.11 and later repair it there, and
       in every version where the chain ends in a `map` and a `batch`, or since 2.6 in a `map` without
       state. It names the rewrite that does.
 
@@ -85,5 +86,6 @@ class MissingPrefetch(Rule):
                     f"This dataset feeds training without a prefetch at its end; append .prefetch({module.runtime.autotune}).",
                     because=end.because,
                     severity=Severity.WARNING if end.costs else Severity.INFO,
+                    pedantic=end.repaired,
                     fix=append_prefetch(end.last),
                 )

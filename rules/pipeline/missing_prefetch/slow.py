@@ -64,7 +64,7 @@ compiled_step = tf.function(train_step)
 windows = (
     tf.data.Dataset.from_tensor_slices((scans.astype("float32") / 16.0, stages))
     .shuffle(1024, seed=4)
-    .batch(64)  # KC102
+    .batch(64)  # KC102:pedantic
 )
 for inputs, targets in windows:
     python_loss = compiled_step(inputs, targets)
@@ -73,7 +73,7 @@ for inputs, targets in windows:
 
 train_ds = tf.data.Dataset.from_tensor_slices((scans[:512].astype("float32") / 16.0, stages[:512]))
 train_ds = train_ds.cache()
-train_ds = train_ds.shuffle(512, seed=5).batch(64)  # KC102
+train_ds = train_ds.shuffle(512, seed=5).batch(64)  # KC102:pedantic
 
 model.compile(optimizer="sgd", loss=loss_fn)
 history = model.fit(train_ds, epochs=2, verbose=0)

@@ -17,7 +17,7 @@ class PrefetchNotLast(Rule):
     - a warning where a `for` loop over the dataset stands inside a `tf.function`, where the
       script switches the automatic rewrites or the autotuner off, and for TensorFlow 2.10
       and older;
-    - an info in a Python loop and in `fit`, which names the rewrite that repairs it.
+    - reported with `--pedantic` only in a Python loop and in `fit`, where it names the rewrite that repairs it.
 
     ## Why it costs
 
@@ -86,6 +86,7 @@ class PrefetchNotLast(Rule):
                     because=end.because,
                     # What a cache in memory gives takes no time.
                     severity=Severity.WARNING if end.costs and end.last.name != "cache" else Severity.INFO,
+                    pedantic=end.repaired,
                     fix=move_behind(end.early.node, end.last, "Move the prefetch to the end", safe=_holds_few(end.early)),
                     related=((end.last, "the last operation"),),
                 )

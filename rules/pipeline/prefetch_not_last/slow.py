@@ -55,13 +55,13 @@ for epoch in range(8):
 
 compiled_step = tf.function(train_step)
 
-pairs = examples().prefetch(10).batch(50, drop_remainder=True)  # KC125
+pairs = examples().prefetch(10).batch(50, drop_remainder=True)  # KC125:pedantic
 for values, labels in pairs:
     python_loss = compiled_step(values, labels)
 
 # --- fit ---------------------------------------------------------------------------------------
 
-dataset = examples().prefetch(buffer_size=tf.data.AUTOTUNE)  # KC125
+dataset = examples().prefetch(buffer_size=tf.data.AUTOTUNE)  # KC125:pedantic
 dataset = dataset.batch(50)
 
 model.compile(optimizer="sgd", loss=loss_fn)

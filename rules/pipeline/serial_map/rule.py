@@ -19,8 +19,8 @@ class SerialMap(Rule):
     - the options of the dataset switch the automatic rewrites or the autotuner off;
     - it is meant for TensorFlow 2.5 or older.
 
-    A map without state is only an info, because the runtime repairs it, and so is one whose
-    function is not in sight.
+    It is an info where the function is not in sight. A map without state is reported with
+    `--pedantic` only, because the runtime repairs it.
 
     A dataset that leaves the file counts as training data too, unless a function, class or
     variable around it has a name that says validation or test, or a branch asks for those.
@@ -51,7 +51,8 @@ class SerialMap(Rule):
     - Two draws of `f` have one seed, as for an image and its mask: parallel calls would mix their numbers.
     - `f` is called at most 32 times, as a `take` says.
     - The map is in the function of an interleave that already runs in parallel.
-    - As an info, not a warning, where nothing but picking, repacking, reshaping and changing types is done, where `tf.print` is all that is stateful, where a table
+    - Unless `--pedantic` is given, where nothing but picking, repacking, reshaping and changing types is done.
+    - As an info, not a warning, where `tf.print` is all that is stateful, where a table
       is asked for a whole batch, where a `cache` keeps what comes out, and where no training with the dataset is seen.
     - Determinism is asked for, by `enable_op_determinism` or `TF_DETERMINISTIC_OPS`.
     - Graph code of TensorFlow 1: sessions, placeholders, estimators, `disable_eager_execution`.
@@ -93,53 +94,65 @@ class SerialMap(Rule):
             # Parallel calls wait for Python's lock: py-function-in-map speaks of those.
             if not op.may_feed_training or op.facts.python_function is not None:
                 continue
-            state, outer = op.facts.state, op.inside
-            related = ()
-            if outer is not None:
-                if constant(outer.argument(3, "num_parallel_calls")) != 1 and outer.argument(3, "num_parallel_calls") is not None:
-                    continue
-                severity, because = Severity.WARNING, f"TensorFlow does not rewrite maps inside the function given to {outer.name}."
-            elif given is not None:
-                if op.facts.is_trivial:
-                    continue
-                severity, because = Severity.WARNING, "The literal 1 keeps TensorFlow from making the map parallel by itself."
-            elif state is not None:
-                if op.facts.draws_alike:
-                    continue
-                severity, because = Severity.WARNING, f"TensorFlow leaves stateful functions serial, and here {state.what}."
-                related = ((state.call, "this makes the function stateful"),)
-            elif not (module.runtime.parallelizes_stateless_maps or op.rewrites.maps_on):
-                severity = Severity.WARNING
-                because = f"TensorFlow {module.runtime.tensorflow_version} does not make maps parallel by itself."
-            elif op.rewrites.maps_stay_serial:
-                severity, because = Severity.WARNING, "The options of this dataset switch the automatic rewrite off."
-            elif op.facts.known:
-                # Then older versions do it as well.
-                if op.rewrites.maps_on:
-                    continue
-                severity = Severity.INFO
-                because = "The function is stateless, so TensorFlow 2.6 and later make this map parallel themselves; older versions do not."
-            else:
-                severity = Severity.INFO
-                because = "If the function holds state (random draws, lookups, variables), TensorFlow leaves the map serial."
-            stays_serial = severity is Severity.WARNING
-            unsure = not op.feeds_training and given is None and outer is None
-            prints = state is not None and state.call.name == "tensorflow.print"
-            # What a cache keeps is done once.
-            once = op.followed_by(module.pipelines, "cache")
-            looks_up = state is not None and _is_lookup(state.call) and all(stage.input is not None and is_batched(stage.input) for stage in op.stages)
-            if stays_serial and (unsure or prints or once or looks_up or state is None and op.facts.is_trivial):
-                severity = Severity.INFO
+            serial, because = _serial(module, op)
+            if _is_meant(op) or serial is False and op.rewrites.maps_on:
+                continue
+            state = op.facts.state
+            # There is nothing to do in parallel.
+            trivial = serial is True and op.facts.is_trivial
             yield self.finding(
                 op,
-                f"This map runs one call at a time; give it num_parallel_calls={module.runtime.autotune}."
-                if stays_serial
-                else f"This map leaves parallel calls to the runtime; num_parallel_calls={module.runtime.autotune} says so for every version.",
-                because=because,
-                severity=severity,
+                _MESSAGES[serial].format(module.runtime.autotune),
+                because=because + " The function does nothing that is worth more than one core, though." * trivial,
+                severity=Severity.WARNING if serial and _costs(module, op) else Severity.INFO,
+                pedantic=serial is False or trivial,
                 fix=parallel_calls(op, reorders_randomness=op.facts.randomness is not None),
-                related=related,
+                related=((state.call, "this makes the function stateful"),) if state is not None and op.inside is None and given is None else (),
             )
+
+
+_MESSAGES = {
+    True: "This map runs one call at a time; give it num_parallel_calls={}.",
+    None: "This map runs one call at a time if its function holds state; num_parallel_calls={} makes it parallel.",
+    False: "This map leaves parallel calls to the runtime; num_parallel_calls={} says so for every version.",
+}
+
+
+def _serial(module, op):
+    """Whether an operation runs one call at a time - None where that depends on what is not seen -, and why, as a sentence."""
+    if op.inside is not None:
+        return True, f"TensorFlow does not rewrite maps inside the function given to {op.inside.name}."
+    if op.parallelism is not None:
+        return True, "The literal 1 keeps TensorFlow from making the map parallel by itself."
+    if op.facts.state is not None:
+        return True, f"TensorFlow leaves stateful functions serial, and here {op.facts.state.what}."
+    if not (module.runtime.parallelizes_stateless_maps or op.rewrites.maps_on):
+        return True, f"TensorFlow {module.runtime.tensorflow_version} does not make maps parallel by itself."
+    if op.rewrites.maps_stay_serial:
+        return True, "The options of this dataset switch the automatic rewrite off."
+    if op.facts.known:
+        return False, "The function is stateless, so TensorFlow 2.6 and later make this map parallel themselves; older versions do not."
+    return None, "If the function holds state (random draws, lookups, variables), TensorFlow leaves the map serial."
+
+
+def _is_meant(op):
+    """Whether the operation is to run one call at a time, or loses nothing by it: what is around it runs in parallel, it does
+    next to nothing, or draws with one seed that go together."""
+    around = op.inside.argument(3, "num_parallel_calls") if op.inside is not None else None
+    if around is not None and constant(around) != 1:
+        return True
+    return op.facts.draws_alike or op.parallelism is not None and op.facts.is_trivial
+
+
+def _costs(module, op):
+    """Whether one call at a time costs time in every epoch of a training that is seen."""
+    state = op.facts.state
+    # What a cache keeps is done once.
+    if op.followed_by(module.pipelines, "cache") or state is not None and state.call.name == "tensorflow.print":
+        return False
+    if state is not None and _is_lookup(state.call) and all(stage.input is not None and is_batched(stage.input) for stage in op.stages):
+        return False
+    return op.feeds_training or op.parallelism is not None or op.inside is not None
 
 
 def _is_lookup(call):
