@@ -12,6 +12,7 @@ from kerascheck.semantics import library
 from kerascheck.semantics.functions import SIZING
 from kerascheck.semantics.repetition import is_conditional, is_inside
 from kerascheck.semantics.loops import SHORT_LOOP, turns, varies
+from kerascheck.semantics.places import last_name
 from kerascheck.semantics.steps import environment_loop
 from kerascheck.semantics.values import (
     UNKNOWN,
@@ -23,16 +24,19 @@ from kerascheck.semantics.values import (
     Group,
     Iteration,
     Made,
+    Mapping,
     Scope,
     Stage,
     Value,
     constant,
     datasets_in,
+    flat,
     options_of,
 )
 
 if TYPE_CHECKING:
     from kerascheck.semantics.module import Module
+    from kerascheck.semantics.tree import Tree
 
 FEW_TRACES = 10
 """So many traces are nobody's problem: the loop is over configurations, devices or layers."""
@@ -59,12 +63,16 @@ class TurnArgument:
         arg: the syntax of the argument.
         loop: the loop whose turns give it another value or shape.
         cause: where that comes about, other than the loop itself; None where it is the loop.
+        kind: of a Python value what it is: "number", "string", or "list of strings" for a list or tuple with some in it.
+        is_constant: whether ``tf.constant`` makes a tensor of the whole argument: it is such a value, or a list of nothing else.
     """
 
     call: Call
     arg: cst.Arg
     loop: Scope
     cause: Call | Stage | None = None
+    kind: str = "number"
+    is_constant: bool = True
 
 
 def compiled_in_turns(module: Module) -> Iterator[tuple[Compilation, Scope, Call]]:
@@ -102,8 +110,11 @@ def _is_kept(made: Compilation) -> bool:
     return False
 
 
-def changing_numbers(module: Module) -> Iterator[TurnArgument]:
-    """Python numbers, another one in each of many turns, given to a tf.function that traces once for each."""
+def changing_constants(module: Module) -> Iterator[TurnArgument]:
+    """Python numbers and texts, other ones in each of many turns, given to a tf.function that traces once for each; also in lists and tuples.
+
+    tf.function compares them by value, wherever they stand in a structure (tried with TensorFlow 2.21: five lists of texts, five traces).
+    """
     for entry in _loop_entries(module):
         if _option(entry, 1, "input_signature") is not None:
             continue
@@ -116,7 +127,14 @@ def changing_numbers(module: Module) -> Iterator[TurnArgument]:
             else:
                 values = float("inf") if loop.trips is None else loop.trips
             if loop is not None and values > FEW_TRACES and not _is_python(entry, key) and counting_branch(entry.scope, loop) is None:
-                yield TurnArgument(entry, arg, loop)
+                is_list = isinstance(value, Group) and value.kind == "list" and all(isinstance(item, (Counter, Const)) for item in value.items)
+                yield TurnArgument(entry, arg, loop, kind=_kind(value), is_constant=is_list or not isinstance(value, (Group, Mapping)))
+
+
+def _kind(value: Value) -> str:
+    """See :class:`TurnArgument`."""
+    texts = any(isinstance(leaf, Counter) and leaf.name == "builtins.str" for leaf in flat(value))
+    return "number" if not texts else "list of strings" if isinstance(value, Group) else "string"
 
 
 def changing_shapes(module: Module) -> Iterator[TurnArgument]:
@@ -150,25 +168,47 @@ def _option(entry: Call, position: int | None, name: str) -> Value | None:
 
 
 def _is_python(entry: Call, key: int | str) -> bool:
-    """Whether a parameter picks an item or counts turns in the function: what Python does while tracing."""
+    """Whether the function does something in Python with what it gets for a parameter, while it is traced: it picks an item, counts turns, or reads a text."""
     function = entry.receiver
     if not isinstance(function, Function):
         return False
     parameters = [parameter.name.value for parameter in (*function.node.params.posonly_params, *function.node.params.params)][function.receiver is not None :]
     name = key if isinstance(key, str) else parameters[key] if key < len(parameters) else None
-    for node in function.module.tree.descendants(function.node.body):
-        if isinstance(node, cst.Index) and isinstance(node.value, cst.Name) and node.value.value == name:
+    value = entry.arguments.get(None if isinstance(key, str) else key, key if isinstance(key, str) else None)
+    return name is not None and _reads_in_python(function.module.tree, function.node, name, _kind(value) != "number", {function.node})
+
+
+def _reads_in_python(tree: Tree, function: cst.FunctionDef | cst.Lambda, name: str, text: bool, seen: set[cst.CSTNode]) -> bool:
+    for node in tree.descendants(function.body):
+        if not isinstance(node, cst.Name) or node.value != name:
+            continue
+        holder = tree.parents.get(node)
+        if isinstance(holder, cst.Index) or any(isinstance(outer, cst.Call) and isinstance(outer.func, cst.Name) and outer.func.value == "range" for outer in tree.ancestors(node)):
             return True
-        if isinstance(node, cst.Call) and isinstance(node.func, cst.Name) and node.func.value == "range":
-            if any(isinstance(inner, cst.Name) and inner.value == name for arg in node.args for inner in function.module.tree.descendants(arg)):
+        # A tensor has no letters, and is no name of anything.
+        if text and (isinstance(holder, (cst.Comparison, cst.ComparisonTarget, cst.BinaryOperation, cst.FormattedStringExpression)) or isinstance(holder, cst.Attribute) and holder.value is node):
+            return True
+        call = tree.parents.get(holder) if isinstance(holder, cst.Arg) else None
+        if not text or not isinstance(call, cst.Call):
+            continue
+        called = last_name(call.func)
+        builtin = isinstance(call.func, cst.Name) and called in library.BUILTINS
+        if holder.keyword is not None and holder.keyword.value == "name" or builtin or "summary" in tree.code_of(call.func):
+            return True
+        helper = next((each for each in tree.functions if each.name.value == called and each not in seen), None)
+        if helper is not None and holder.keyword is None:
+            seen.add(helper)
+            given = [parameter.name.value for parameter in (*helper.params.posonly_params, *helper.params.params)]
+            place = call.args.index(holder) + (given[:1] == ["self"])
+            if place < len(given) and _reads_in_python(tree, helper, given[place], text, seen):
                 return True
     return False
 
 
 def _turn_of(value: Value, scope: Scope) -> Scope | None:
-    """The loop around ``scope`` whose turns each have another Python number; None where it is no such number."""
+    """The loop around ``scope`` whose turns each have another Python number or text, also in a structure; None where there is none."""
     around = set(scope.loops())
-    for option in options_of(value):
+    for option in flat(value):
         if isinstance(option, Counter):
             loop = option.loop
         elif isinstance(option, Made) and option.name in _DRAWS and option.call is not None and _is_number(option.call):

@@ -84,6 +84,21 @@ CLOCKS = frozenset(
     }
 )
 
+# What gives a text, and what gives texts one by one: lists of them, the lines of a file, the letters of a text.
+_TEXT_METHODS = "capitalize casefold center expandtabs format join ljust lower lstrip removeprefix removesuffix replace rjust rstrip strip swapcase title translate upper zfill"
+TEXTS = frozenset(
+    {
+        "builtins.str", "builtins.repr", "builtins.input", "builtins.chr", "builtins.format", "builtins.open.read", "builtins.open.readline",
+        "os.path.join", "os.path.basename", "os.path.dirname", "os.path.abspath", "os.path.normpath", "json.dumps",
+    }
+) | {f"builtins.str.{method}" for method in _TEXT_METHODS.split()}  # fmt: skip
+LISTS_OF_TEXTS = frozenset(
+    {
+        "builtins.str", "builtins.str.split", "builtins.str.rsplit", "builtins.str.splitlines", "builtins.open", "builtins.open.readlines",
+        "os.listdir", "glob.glob", "glob.iglob", "tensorflow.io.gfile.glob", "tensorflow.io.gfile.listdir",
+    }
+)  # fmt: skip
+
 PASS_THROUGH_ITERATORS = frozenset(
     {
         "tqdm.tqdm", "tqdm.auto.tqdm", "tqdm.notebook.tqdm", "tqdm.tqdm_notebook", "tqdm.autonotebook.tqdm", "tqdm.std.tqdm", "tqdm",

@@ -53,7 +53,7 @@ class Made(Value):
 
 @dataclass(eq=False, slots=True)
 class Counter(Made):
-    """A Python number that is another one in every turn of a loop."""
+    """A Python number or text that is another one in every turn of a loop."""
 
     loop: Scope | None = None
 

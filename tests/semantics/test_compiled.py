@@ -3,7 +3,7 @@
 import pytest
 from snippets import IMPORTS, load, written
 
-from kerascheck.semantics.compiled import beside_training, changing_numbers, changing_shapes, compiled_in_turns
+from kerascheck.semantics.compiled import beside_training, changing_constants, changing_shapes, compiled_in_turns
 from kerascheck.semantics.values import holds_tensor
 
 STEP = IMPORTS + "import random\nimport numpy as np\n@tf.function\ndef step(x, i=0): return x\n"
@@ -56,17 +56,64 @@ def test_functions_made_in_turns(tmp_path, text, made):
         ("for i in range(n): step(x, np.float32(i))", []),
         ("for i in range(n): step(x, i > 3)", []),
         ("for i in values: step(x, i)", []),
+        ("for i in range(n): step([x, 2 * i])", ["[x, 2 * i]"]),
+        ("for i in range(n): step({'x': x, 'i': i})", ["{'x': x, 'i': i}"]),
+        ("for line in open(name): step(x, float(line))", ["float(line)"]),
         ("tf.config.run_functions_eagerly(True)\nfor i in range(n): step(x, i)", []),
     ],
 )  # fmt: skip
 def test_numbers_that_change(tmp_path, text, numbers):
     module = load(tmp_path, STEP + text)
-    assert [written(module, found.arg.value) for found in changing_numbers(module)] == numbers
+    assert [written(module, found.arg.value) for found in changing_constants(module)] == numbers
+
+
+@pytest.mark.parametrize(
+    ("code", "texts"),
+    [
+        ("for i in range(n): step(f'{i}.png')", ["f'{i}.png'"]),
+        ("for i in range(n): step('%d.png' % i)", ["'%d.png' % i"]),
+        ("for i in range(n): step('{}.png'.format(i))", ["'{}.png'.format(i)"]),
+        ("for i in range(n): step(str(i) + '.png')", ["str(i) + '.png'"]),
+        ("for i in range(n): step((x, str(i)))", ["x, str(i)"]),
+        ("for name in os.listdir(d): step(os.path.join(d, name))", ["os.path.join(d, name)"]),
+        ("for name in tqdm(sorted(glob.glob(d))): step(name)", ["name"]),
+        ("for line in open(d): step(line.strip())", ["line.strip()"]),
+        ("with open(d) as f:\n    for line in f: step(line.split())", ["line.split()"]),
+        ("lines = open(d).read().splitlines()\nfor i in range(0, n, 8): step(lines[i:i + 8])", ["lines[i:i + 8]"]),
+        ("lines = [line.lower() for line in open(d)]\nfor i in range(n): step(lines[i])", ["lines[i]"]),
+        ("lines = [line.lower() for line in open(d)]\nfor line in lines: step(line)", ["line"]),
+        ("lines = []\nfor line in open(d): lines.append(line.lower())\nfor line, y in zip(lines, z): step(line)", ["line"]),
+        ("for word in 'a b c d e f g h i j k l'.split(): step(word)", ["word"]),
+        ("for word in ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j', 'k']: step(word)", ["word"]),
+        ("@tf.function\ndef cut(t): return tf.strings.split(t)\nfor line in open(d): cut(line)", ["line"]),
+        # Few, always the same, or not known.
+        ("for word in ['a', 'b', 'c']: step(word)", []),
+        ("for i in range(n): step(f'{i % 4}.png')", []),
+        ("for x in data: step(f'{x.dtype}')", []),
+        ("for word in words: step(word)", []),
+        ("lines = [line.lower() for line in open(d)]\nfor x in data: step(lines)", []),
+        ("for line in open(d, 'rb'): step(line)", []),
+        # Tensors.
+        ("for i in range(n): step(tf.constant(str(i)))", []),
+        ("for i in range(n): step(np.array([str(i)]))", []),
+        # The function reads it in Python, which a tensor does not allow.
+        ("@tf.function\ndef f(t): return t == 'x'\nfor line in open(d): f(line)", []),
+        ("@tf.function\ndef f(t): return t.lower()\nfor line in open(d): f(line)", []),
+        ("@tf.function\ndef f(t): return x[t]\nfor line in open(d): f(line)", []),
+        ("@tf.function\ndef f(t): return open(t)\nfor line in open(d): f(line)", []),
+        ("@tf.function\ndef f(t): tf.summary.scalar(t, x)\nfor line in open(d): f(line)", []),
+        ("@tf.function\ndef f(t): return tf.identity(x, name=t)\nfor line in open(d): f(line)", []),
+        ("def g(s, t): return f'{t}'\n@tf.function\ndef f(t): return g(1, t)\nfor line in open(d): f(line)", []),
+    ],
+)  # fmt: skip
+def test_texts_that_change(tmp_path, code, texts):
+    module = load(tmp_path, STEP + "import glob, os\nfrom tqdm import tqdm\n" + code)
+    assert [written(module, found.arg.value) for found in changing_constants(module)] == texts
 
 
 def test_a_compiled_function_of_another_module(tmp_path):
     files = {"train.py": "from steps import step\nfor i in range(n): step(x, i)", "steps.py": STEP}
-    assert len(list(changing_numbers(load(tmp_path, files)))) == 1
+    assert len(list(changing_constants(load(tmp_path, files)))) == 1
 
 
 @pytest.mark.parametrize(

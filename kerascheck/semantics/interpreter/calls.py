@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import libcst as cst
 
 from kerascheck.semantics import library
@@ -14,10 +16,12 @@ from kerascheck.semantics.interpreter.support import (
     SuperValue,
     any_of,
     bound_arguments,
+    computed,
     dotted_name,
     fields_of,
     is_number,
     is_symbolic,
+    is_text,
     join,
     spread,
     text_of,
@@ -396,10 +400,10 @@ class Calls:
             return receiver.receiver.attributes["model"]
         if isinstance(receiver, Method) and receiver.name == "__dict__" and attribute == "update":
             self._forget(receiver.receiver)
-        if attribute == "format" and isinstance(constant(receiver), str):
+        if attribute == "format" and is_text(receiver):
             self._record(node, "builtins.format", attribute, receiver, arguments)
-            return UNKNOWN
-        owner = self._class_name(receiver)
+            return computed("builtins.str", receiver, *arguments.values())
+        owner = "builtins.str" if is_text(receiver) else self._class_name(receiver)
         name = f"{owner}.{attribute}" if owner else None
         call = self._record(node, name, attribute, receiver, arguments)
         if owner == "tensorflow.Tensor":
@@ -449,7 +453,7 @@ class Calls:
             return UNKNOWN
         if owner.startswith(library.TENSOR_LIBRARIES) and any(holds_tensor(value) for value in arguments.values()):
             return Tensor("result")
-        return Made(f"{owner}.{attribute}", call)
+        return _as_texts(name, [receiver, *arguments.values()]) or Made(name, call)
 
     def _consume(self, call: Call, attribute: str, arguments: Arguments, node: cst.CSTNode) -> Value:
         """fit, evaluate, predict, adapt and their kin."""
@@ -651,7 +655,7 @@ class Calls:
             return call.result
         if name.rpartition(".")[2].islower() and any(holds_tensor(value) for value in arguments.values()):
             self._use("unknown-call", node)
-        call.result = Made(name, call)
+        call.result = _as_texts(name, arguments.values()) or Made(name, call)
         if name == "tensorflow.io.parse_single_example":
             call.result = Tensor("features")
         return call.result
@@ -713,7 +717,9 @@ class Calls:
             return call.result
         counter = next((value for value in arguments.positional if isinstance(value, Counter)), None)
         if name in ("int", "float", "min", "max", "abs", "round") and counter is not None and all(map(is_number, arguments.positional)):
-            return Counter(counter.name, loop=counter.loop)
+            return computed(counter.name, *arguments.positional)
+        if name in ("int", "float") and isinstance(first, Counter) and is_text(first):
+            return computed(call.name, first)
         if name in ("int", "float") and not holds_tensor(first):
             if isinstance(first, Const) and isinstance(first.value, (int, float)):
                 return Const(int(first.value) if name == "int" else float(first.value))
@@ -723,7 +729,9 @@ class Calls:
         for dataset in datasets_in(first):
             self._sink("inspect", dataset, node)
         self._run_arguments(arguments, node, tensors=False)
-        return Made(call.name, call) if name == "len" else UNKNOWN
+        if name == "open" and "b" in str(constant(arguments.get(1, "mode") or Const("r"), "b")):
+            return UNKNOWN
+        return _as_texts(call.name, arguments.values()) or (Made(call.name, call) if name in ("len", "open") else UNKNOWN)
 
     def _next(self, iterator: Value, node: cst.CSTNode) -> Value:
         self._record(node, "builtins.next", "__next__", iterator, Arguments())
@@ -778,6 +786,14 @@ class Calls:
                 if isinstance(option, (Function, Partial)):
                     for dataset in datasets_in(self._run_callables(option, None, node, tensors=tensors)):
                         self._sink("escape", dataset, node)
+
+
+def _as_texts(name: str, given: Iterable[Value]) -> Value | None:
+    """The text, or the list of texts, that Python makes of what a function of this name is given; None where it makes something else."""
+    if name in library.TEXTS:
+        return computed("builtins.str", *given)
+    # The methods, which take a text apart; what a file or folder holds does not depend on what is given.
+    return Group("list", [computed("builtins.str", *given)], open=True) if name in library.LISTS_OF_TEXTS and name.startswith("builtins.str.") else None
 
 
 def _as_tensors(value: Value) -> Value:

@@ -7,7 +7,7 @@ from math import prod
 import libcst as cst
 
 from kerascheck.semantics import array_shapes, library
-from kerascheck.semantics.interpreter.support import Imported, MAX_OPTIONS, SuperValue, any_of, derived, is_array, is_number, is_symbolic, join, text_of
+from kerascheck.semantics.interpreter.support import Imported, MAX_OPTIONS, SuperValue, any_of, computed, derived, is_array, is_number, is_symbolic, is_text, join, text_of
 from kerascheck.semantics.names import canonical
 from kerascheck.semantics.values import (
     UNKNOWN,
@@ -217,7 +217,9 @@ class Expressions:
         counter = next((side for side in (left, right) if isinstance(side, Counter)), None)
         # What is left of a division are the same few numbers again.
         if counter is not None and is_number(left) and is_number(right) and not isinstance(node.operator, (cst.Modulo, cst.FloorDivide)):
-            return Counter(counter.name, loop=counter.loop)
+            return computed(counter.name, left, right)
+        if isinstance(node.operator, cst.Add) and is_text(left) and is_text(right):
+            return computed("builtins.str", left, right)
         if isinstance(left, Group) and isinstance(right, Group) and isinstance(node.operator, cst.Add):
             return Group(left.kind, left.items + right.items, left.open or right.open)
         return UNKNOWN
@@ -288,6 +290,8 @@ class Expressions:
             self.indexed.add(node)
             self._use("key" if isinstance(constant(key), str) else "index", node)
             return Tensor("element" if value.origin == "element" else "item")
+        if isinstance(value, (Group, Made)) and (texts := _texts_at(value, indices)) is not None:
+            return texts
         if isinstance(value, Group):
             if len(indices) == 1 and isinstance(indices[0], tuple):
                 cut = array_shapes.slice_of(indices[0])
@@ -446,7 +450,18 @@ class Expressions:
         if any(map(holds_tensor, values)):
             self._use("format", node)
         self._record(node, "builtins.format", None, UNKNOWN, Arguments(values))
-        return UNKNOWN
+        return computed("builtins.str", *values)
+
+
+def _texts_at(value: Group | Made, indices: list[array_shapes.Index]) -> Value | None:
+    """A text, or a list of texts, that is taken out of more of them by a place which is not written down; None for all else."""
+    places = [part for index in indices for part in (index if isinstance(index, tuple) else [index]) if isinstance(part, Value)]
+    many = isinstance(value, Made) and value.name in library.LISTS_OF_TEXTS or isinstance(value, Group) and bool(value.items) and all(map(is_text, value.items))
+    if not many or isinstance(value, Group) and not any(isinstance(place, Counter) for place in places):
+        return None
+    item = computed("builtins.str", *places)
+    whole = isinstance(value, Made) and value.name == "builtins.str"
+    return Group("list", [item], open=True) if any(isinstance(index, tuple) for index in indices) and not whole else item
 
 
 def _only(indices: list[array_shapes.Index]) -> Value:

@@ -8,7 +8,7 @@ import libcst as cst
 
 from kerascheck.semantics import library
 from kerascheck.semantics.array_shapes import length_of, parts_of, shape_of, split_of
-from kerascheck.semantics.interpreter.support import Imported, MAX_ALIKE, MAX_OPTIONS, MISSING, any_of, derived, dotted_name, is_array, join, literal_of, parameters_of
+from kerascheck.semantics.interpreter.support import Imported, MAX_ALIKE, MAX_OPTIONS, MISSING, any_of, derived, dotted_name, is_array, item_of_turn, join, literal_of, parameters_of
 from kerascheck.semantics.loops import written_trips
 from kerascheck.semantics.names import canonical
 from kerascheck.semantics.values import (
@@ -667,9 +667,9 @@ class Statements:
             if isinstance(option, Dataset):
                 item: Value = Tensor("element")
             elif isinstance(option, Group) and option.items:
-                item = option.items[0]
-                for other in option.items[1:]:
-                    item = join(item, other)
+                item = item_of_turn(option.items, loop)
+            elif isinstance(option, Made) and option.name in library.LISTS_OF_TEXTS:
+                item = Counter("builtins.str", loop=loop)
             elif isinstance(option, Iteration):
                 inner = [self._element(value, loop) for value in option.over]
                 if option.kind == "enumerate" and inner:

@@ -12,16 +12,20 @@ from kerascheck.semantics.values import (
     Arguments,
     Class,
     Const,
+    Counter,
     Dataset,
     Function,
     Group,
     Made,
     Mapping,
     Method,
+    Scope,
     Stage,
     Tensor,
     Union,
     Value,
+    constant,
+    flat,
     options_of,
 )
 
@@ -154,6 +158,30 @@ def fields_of(cls: Class) -> list[str]:
 def is_number(value: Value) -> bool:
     """A Python number, known or not."""
     return isinstance(value, Const) or (isinstance(value, Made) and value.name in ("builtins.int", "builtins.float"))
+
+
+def is_text(value: Value) -> bool:
+    """A Python text, known or not; also one of several."""
+    return all(isinstance(constant(option), str) or isinstance(option, Made) and option.name == "builtins.str" for option in options_of(value))
+
+
+def computed(name: str, *values: Value) -> Made:
+    """A Python number or text that is computed from values, which it remembers: another one in each turn of the innermost loop that changes one of these."""
+    loops = [option.loop for value in values for option in flat(value) if isinstance(option, Counter)]
+    operands: dict[str, Value] = {"operands": Group("tuple", list(values))}
+    return Counter(name, None, operands, max(loops, key=_depth)) if loops else Made(name, None, operands)
+
+
+def _depth(scope: Scope) -> int:
+    return sum(1 for _ in scope.chain())
+
+
+def item_of_turn(items: list[Value], loop: Scope) -> Value:
+    """What a loop over a list gets in each turn: another text, or another of so many numbers, where it is no more than that."""
+    item = any_of(items)
+    kinds = {"builtins.str" if is_text(each) else "builtins.float" if type(constant(each)) in (int, float) else None for each in items}
+    written = all(isinstance(option, Const) for option in options_of(item))
+    return item if None in kinds or len(kinds) > 1 or written else Counter(kinds.pop(), loop=loop)
 
 
 def is_array(value: Value) -> bool:

@@ -1,4 +1,6 @@
-"""Arguments of compiled functions that are no new Python numbers."""
+"""Arguments of compiled functions that are no new Python numbers or strings."""
+
+import sys
 
 import numpy as np
 import tensorflow as tf
@@ -35,6 +37,18 @@ def unrolled(batch, turns):
     return batch
 
 
+@tf.function
+def log(batch, name):
+    # The string is a name, and no data.
+    tf.summary.scalar(name, tf.reduce_sum(batch), step=0)
+    return batch
+
+
+@tf.function
+def shorten(name):
+    return tf.strings.substr(name, 0, 3)
+
+
 def plain(batch, number):
     return model(batch) * number
 
@@ -63,6 +77,22 @@ for i, batch in batches.enumerate():
 for k in range(20):
     head(x, k)
     unrolled(x, k)
+
+for k in range(20):
+    log(x, f"loss {k}")
+    # A tensor, and an array, which is one to tf.function.
+    shorten(tf.constant(f"loss {k}"))
+    shorten(np.array([f"loss {k}"]))
+    # Four values.
+    shorten(f"loss {k % 4}")
+
+for name in sys.argv:
+    # Of which nothing is known.
+    shorten(name)
+
+for mode in ("train", "test"):
+    # Two values.
+    shorten(mode)
 
 for size in range(5):
     # Five turns.

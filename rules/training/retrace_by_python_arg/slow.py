@@ -31,6 +31,16 @@ class Noise:
         return values + tf.cast(amount, tf.float32)
 
 
+@tf.function
+def count_words(lines):
+    return tf.size(tf.strings.split(lines))
+
+
+@tf.function
+def length(line):
+    return tf.strings.length(line)
+
+
 noise = Noise()
 for i, batch in enumerate(batches):
     loss = train_step(batch, 0.001 * min(i, 15))  # KC404:warning
@@ -44,5 +54,10 @@ for epoch in range(12):
 
 for batch in batches:
     noise.add(batch, amount=random.random())  # KC404:warning
+
+texts = [f"text number {i}" for i in range(40)]
+words = sum(int(count_words(texts[i : i + 2])) for i in range(0, 40, 2))  # KC404:warning
+for i in range(20):
+    letters = length(f"text {i}")  # KC404:warning
 
 print("loss:", float(loss))
