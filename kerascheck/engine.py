@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from kerascheck import registry
 from kerascheck.check import TOO_DEEP, UNREADABLE, Analysis, Checked, check_files, placed, with_large_stack
 from kerascheck.config import Configuration, Settings
-from kerascheck.finding import FileError, Finding
+from kerascheck.finding import Applicability, FileError, Finding
 from kerascheck.source import Source, Unreadable, decode, read
 from kerascheck.source.discovery import File, matches
 from kerascheck.source.importers import ImportGraph, project_root
@@ -430,8 +430,11 @@ def _merge(files: Sequence[File], results: Iterable[Checked]) -> Outcome:
                 if path not in requested:
                     continue
                 finding = replace(finding, location=replace(finding.location, path=path))
-            if not _wanted(finding, requested[path].settings):
+            settings = requested[path].settings
+            if not _wanted(finding, settings):
                 continue
+            if finding.fix is not None and finding.code in registry.fixed_on_request(settings.selections):
+                finding = replace(finding, fix=replace(finding.fix, applicability=Applicability.ON_REQUEST))
             outcome.sources[path] = checked.sources[found_in]
             if checked.path != path:
                 outcome.checked_from.setdefault(path, set()).add(checked.path)

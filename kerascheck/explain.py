@@ -77,6 +77,7 @@ def _describe(room: Room) -> dict[str, Any]:
         "name": room.name,
         "severity": str(room.severity),
         "on_by_default": room.on_by_default,
+        "fixed_by_default": room.fixed_by_default,
         "summary": room.summary,
         "documentation": room.documentation.strip(),
         "sections": sections(room),

@@ -32,6 +32,8 @@ class Applicability(enum.Enum):
     """Behaviour is kept: applied by ``--fix``."""
     UNSAFE = "unsafe"
     """Results may change (order of random draws, memory, types): applied by ``--fix --unsafe-fixes``."""
+    ON_REQUEST = "on request"
+    """About something else than speed: applied by ``--fix`` where the rule is selected by its very code or name."""
 
 
 @dataclass(frozen=True, order=True, slots=True)

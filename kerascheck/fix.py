@@ -179,6 +179,7 @@ def apply_fixes(source: _Source, find: Callable[[_Source], Sequence[Finding]], u
     to an earlier text is not applied.
     """
     # A file may use syntax newer than the running Python: then the parser alone decides.
+    allowed = (Applicability.SAFE, Applicability.UNSAFE) if unsafe else (Applicability.SAFE,)
     checks_compile = is_python and _compiles(source.text)
 
     def valid(text: str) -> bool:
@@ -193,7 +194,7 @@ def apply_fixes(source: _Source, find: Callable[[_Source], Sequence[Finding]], u
             for finding in findings
             if finding.fix is not None
             and finding.fix.edits
-            and (unsafe or finding.fix.applicability is Applicability.SAFE)
+            and finding.fix.applicability in allowed
         ]
         if round_number == _ROUNDS:
             break

@@ -45,6 +45,7 @@ class Room:
     on_by_default: bool
     documentation: str
     reads: str = Rule.reads
+    fixed_by_default: bool = Rule.fixed_by_default
 
     @functools.cached_property
     def rule(self) -> Rule:
@@ -103,6 +104,7 @@ def _room(path: Path) -> Room:
         literal("on_by_default", Rule.on_by_default),
         ast.get_docstring(rules[0]) or "",
         literal("reads", Rule.reads),
+        literal("fixed_by_default", Rule.fixed_by_default),
     )
 
 
@@ -162,6 +164,20 @@ def _chosen(rule: Room, selections: Iterable[Selection]) -> bool:
 def enabled(selections: tuple[Selection, ...]) -> tuple[Room, ...]:
     """The rooms of the rules that run, sorted by code, given selections from the outermost level to the innermost."""
     return tuple(room for room in rooms() if _chosen(room, selections))
+
+
+@functools.lru_cache(maxsize=None)
+def fixed_on_request(selections: tuple[Selection, ...]) -> frozenset[str]:
+    """The codes of the rules whose fixes are shown but not applied, since no selection names these rules themselves."""
+    return frozenset(room.code for room in rooms() if not room.fixed_by_default and not _named(room, selections))
+
+
+def _named(rule: Room, selections: Iterable[Selection]) -> bool:
+    named = False
+    for level in selections:
+        here = any(selector == rule.name or selector.upper() == rule.code for selector in (level.select or ()) + level.extend_select)
+        named = here or named and level.select is None
+    return named
 
 
 def check_selector(selector: str) -> None:

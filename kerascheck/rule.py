@@ -51,6 +51,8 @@ class Rule:
     severity: ClassVar[Severity]
     """The usual severity; a diagnosis may state another."""
     on_by_default: ClassVar[bool] = True
+    fixed_by_default: ClassVar[bool] = True
+    """Whether fixes are applied however the rule was selected; else only where it was by its very code or name."""
     reads: ClassVar[str] = "python"
     """What :meth:`check` is given: "python" for modules, "requirements" for files that say what is to be installed,
     "comments" for what silences findings."""

@@ -319,6 +319,36 @@ def test_a_file_that_cannot_be_written_is_an_error_and_the_others_are_fixed(proj
         assert ran.out.splitlines()[-1].startswith("Found 2 problems (1 fixed, 1 remaining: 1 info)")
 
 
+GROWTH = "import keras\n\nkeras.Sequential().fit(load())\n"
+
+
+@pytest.mark.parametrize("choice", [(), ("--select", "KC3"), ("--select", "ALL"), ("--unsafe-fixes",)])
+def test_memory_growth_is_not_set_without_being_asked_for(project, choice):
+    path = project(train__py=GROWTH)
+    for option in ("--fix", "--diff"):
+        ran = kerascheck(option, *choice, "train.py")
+        assert (path / "train.py").read_text() == GROWTH and "Fixed" not in ran.err and "set_memory_growth(" not in ran.out
+    shown = kerascheck(*choice, "--extend-ignore", "KC302", "train.py").out
+    assert "KC306" in shown and "fixable" not in shown
+    document = json.loads(kerascheck(*choice, "--output-format", "json", "train.py").out)
+    (fix,) = [finding["fix"] for finding in document["findings"] if finding["code"] == "KC306"]
+    assert fix["applicability"] == "on request" and fix["edits"]
+
+
+@pytest.mark.parametrize("choice", [("--select", "kc306"), ("--extend-select", "missing-memory-growth"), ("--select", "KC3,KC306")])
+def test_memory_growth_is_set_where_its_rule_is_named(project, choice):
+    path = project(train__py=GROWTH)
+    assert "1 fixable with --fix" in kerascheck(*choice, "--extend-ignore", "KC302", "train.py").out
+    assert kerascheck(*choice, "--fix", "train.py").err == "Fixed train.py: 1 x KC306 (missing-memory-growth)\n"
+    assert "set_memory_growth(" in (path / "train.py").read_text()
+
+
+def test_memory_growth_is_set_where_the_configuration_names_its_rule(project):
+    path = project(train__py=GROWTH, pyproject__toml='[tool.kerascheck]\nextend-select = ["KC306"]\n')
+    kerascheck("--fix", "train.py")
+    assert "set_memory_growth(" in (path / "train.py").read_text()
+
+
 def test_notebooks_are_not_written(project):
     text = json.dumps({"nbformat": 4, "cells": [{"cell_type": "code", "source": FIXABLE}]})
     path = project(n__ipynb=text)

@@ -31,10 +31,10 @@ def rules(tmp_path, monkeypatch):
     for code, name, default in (("KC101", "one", True), ("KC102", "two", True), ("KC201", "three", True), ("KC202", "off", False)):
         write("f", name, RULE.format(cls="R", code=code, name=name, default=default))
     monkeypatch.setattr(registry, "rules_folder", lambda: tmp_path)
-    for cached in (registry.rooms, registry.enabled):
+    for cached in (registry.rooms, registry.enabled, registry.fixed_on_request):
         cached.cache_clear()
     yield write
-    for cached in (registry.rooms, registry.enabled):
+    for cached in (registry.rooms, registry.enabled, registry.fixed_on_request):
         cached.cache_clear()
 
 
@@ -62,6 +62,25 @@ def chosen(*levels):
 )
 def test_selection(rules, levels, names):
     assert chosen(*levels) == names
+
+
+@pytest.mark.parametrize(
+    ("levels", "applied"),
+    [
+        ([], False),
+        ([Selection(("KC4", "ALL"))], False),
+        ([Selection(("KC401",))], True),
+        ([Selection(("kc401",))], True),
+        ([Selection(("asked",))], True),
+        ([Selection(extend_select=("asked",))], True),
+        ([Selection(("KC401",)), Selection(ignore=("one",))], True),
+        ([Selection(("KC401",)), Selection(("KC4",))], False),
+        ([Selection(("KC401",)), Selection(("KC4",), ("asked",))], True),
+    ],
+)
+def test_fixes_that_are_not_applied_by_default_are_where_the_rule_is_named(rules, levels, applied):
+    rules("g", "asked", RULE.format(cls="A", code="KC401", name="asked", default=True) + "    fixed_by_default = False\n")
+    assert registry.fixed_on_request(tuple(levels)) == (frozenset() if applied else {"KC401"})
 
 
 @pytest.mark.parametrize(("selector", "advice"), [("KC3", ""), ("thre", "; did you mean 'three'?"), ("KC20", None), ("all", "")])

@@ -17,11 +17,18 @@ def place(location: Location) -> str:
 
 
 def option(finding: Finding) -> str | None:
-    """The option that applies the fix of a finding; None where kerascheck applies none."""
+    """The options that apply the fix of a finding; None where kerascheck applies none."""
     if finding.fix is None or finding.location.cell is not None:
         # Fixes are shown for notebooks, but not written into them.
         return None
+    if finding.fix.applicability is Applicability.ON_REQUEST:
+        return f"--select {finding.code} {SAFE_OPTION}"
     return SAFE_OPTION if finding.fix.applicability is Applicability.SAFE else UNSAFE_OPTION
+
+
+def is_fixable(finding: Finding) -> bool:
+    """Whether ``--fix``, with or without ``--unsafe-fixes``, repairs a finding with the rules selected as they are."""
+    return option(finding) in (SAFE_OPTION, UNSAFE_OPTION)
 
 
 def count(number: int, noun: str) -> str:
@@ -85,7 +92,7 @@ def statistics(findings: Iterable[Finding], seconds: dict[str, float]) -> str:
     """Findings and time per rule, most frequent first."""
     findings = list(findings)
     counts = Counter((finding.code, finding.name) for finding in findings)
-    fixable = Counter(finding.code for finding in findings if option(finding))
+    fixable = Counter(finding.code for finding in findings if is_fixable(finding))
     names = dict(counts)
     lines = ["  count  fixable      ms  rule"]
     for (code, name), number in sorted(names.items(), key=lambda item: (-item[1], item[0])):

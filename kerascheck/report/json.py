@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from kerascheck.finding import Evidence, FileError, Finding, Location, Severity
-from kerascheck.report.common import option
+from kerascheck.report.common import is_fixable
 
 if TYPE_CHECKING:
     from kerascheck.source import Source
@@ -41,7 +41,7 @@ def render(
             "files": files,
             "findings": len(findings),
             **{str(severity): severities[severity] for severity in sorted(Severity, reverse=True)},
-            "fixable": sum(option(finding) is not None for finding in findings),
+            "fixable": sum(map(is_fixable, findings)),
             "errors": len(errors),
             "rules": dict(sorted(Counter(finding.code for finding in findings).items())),
         },

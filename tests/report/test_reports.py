@@ -139,6 +139,15 @@ def test_the_summary_counts():
     assert common.summary([finding(), unsafe], [], 1, unsafe=True).endswith("; 2 fixable with --fix --unsafe-fixes.")
 
 
+def test_fixes_on_request_say_how_to_ask_and_are_not_counted():
+    asked = finding(fix=Fix(Applicability.ON_REQUEST, "Do", FIX.edits))
+    assert common.summary([asked], [], 1) == common.summary([asked], [], 1, unsafe=True) == "Found 1 problem (1 warning)."
+    assert "fix: Do [--select KC101 --fix]\n" in show(asked)
+    assert common.statistics([asked], {}).splitlines()[1].split()[:2] == ["1", "0"]
+    document = json.loads(json_report.render([asked], [], {"a.py": SCRIPT}, 1))
+    assert (document["summary"]["fixable"], document["findings"][0]["fix"]["applicability"]) == (0, "on request")
+
+
 def test_the_summary_after_fixing_counts_what_was_fixed_and_what_remains():
     assert common.summary([], [], 2, fixed=3) == "Found 3 problems (3 fixed, 0 remaining)."
     assert common.summary([finding(fix=None)] * 2, [], 2, fixed=3) == "Found 5 problems (3 fixed, 2 remaining: 2 warnings)."

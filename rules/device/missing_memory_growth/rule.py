@@ -51,7 +51,8 @@ class MissingMemoryGrowth(Rule):
 
     ## Fix safety
 
-    Safe: the loop does nothing without a GPU, and no number changes. It is put after the imports.
+    Safe: the loop does nothing without a GPU, and no number changes. It is put after the imports. Since it is about sharing a GPU, and
+    does not make training faster, `--fix` applies it only where the rule is selected by its code or name, as in `--select KC306 --fix`.
 
     ## References
 
@@ -64,6 +65,7 @@ class MissingMemoryGrowth(Rule):
     name = "missing-memory-growth"
     summary = "TensorFlow takes all memory of every GPU"
     severity = Severity.INFO
+    fixed_by_default = False
     triggers = (".fit(", "fit_generator(", "train_on_batch", "GradientTape", "minimize(")
 
     def check(self, module):
