@@ -187,8 +187,8 @@ _KEYS: dict[str, Callable[[Any, str], Any]] = {
 _SELECTION_KEYS = ("select", "extend-select", "ignore", "extend-ignore")
 
 
-def from_table(table: Any, origin: str) -> Settings:
-    """The settings that a ``[tool.kerascheck]`` table states; raises :class:`ConfigError`."""
+def from_table(table: Any, origin: str, default: Settings | None = None) -> Settings:
+    """The settings that a ``[tool.kerascheck]`` table states, and for others the default; raises :class:`ConfigError`."""
     where = f"{origin}: [tool.kerascheck]"
     if not isinstance(table, dict):
         raise ConfigError(f"{where} must be a table")
@@ -206,7 +206,7 @@ def from_table(table: Any, origin: str) -> Settings:
         values.get("ignore", ()) + values.get("extend-ignore", ()),
     )
     others = {key.replace("-", "_"): value for key, value in values.items() if key not in _SELECTION_KEYS}
-    return Settings(origin=origin, selections=(selection,), **others)
+    return replace(default or Settings(), origin=origin, selections=(selection,), **others)
 
 
 class Configuration:
@@ -215,12 +215,14 @@ class Configuration:
     Args:
         overrides: what the command line says.
         isolated: whether configuration files are left unread.
+        default: what applies where neither says something.
     """
 
-    def __init__(self, overrides: Overrides | None = None, *, isolated: bool = False):
+    def __init__(self, overrides: Overrides | None = None, *, isolated: bool = False, default: Settings | None = None):
         self._overrides = overrides or Overrides()
         self._isolated = isolated
-        self._default = self._override(Settings())
+        self._base = default or Settings()
+        self._default = self._override(self._base)
         self._by_folder: dict[str, Settings] = {}
 
     def for_file(self, path: str | os.PathLike[str]) -> Settings:
@@ -257,7 +259,7 @@ class Configuration:
         except ValueError as problem:
             raise ConfigError(f"{shown}: {problem}") from None
         table = tool.get("kerascheck") if isinstance(tool, dict) else None
-        return None if table is None else self._override(from_table(table, shown))
+        return None if table is None else self._override(from_table(table, shown, self._base))
 
     def _override(self, settings: Settings) -> Settings:
         overrides = self._overrides

@@ -106,8 +106,8 @@ def test_a_bad_file_exits_with_two_and_the_findings_are_there(project):
     ran = kerascheck(*ONLY, "--output-format", "concise", "--exit-zero", ".")
     assert ran.code == 2
     first, second, summary = ran.out.splitlines()
-    assert first == "old.py:1:1: KC999 Python 2 code: kerascheck reads Python 3 (2to3 converts most of it)"
-    assert second.startswith("train.py:4:6: KC101 ")
+    assert first == "old.py:1:1: error: KC999 Python 2 code: kerascheck reads Python 3 (2to3 converts most of it)"
+    assert second.startswith("train.py:4:6: warning: KC101 ")
     assert summary.startswith("Found 1 problem (1 warning)") and summary.endswith("1 file error.")
 
 
@@ -159,7 +159,7 @@ def test_notebooks_are_located_by_cell(project):
     cells += [{"cell_type": "code", "source": source} for source in ("!pip install keras", SLOW)]
     project(n__ipynb=json.dumps({"nbformat": 4, "cells": cells}))
     ran = kerascheck(*ONLY, "--output-format", "concise", "--quiet", ".")
-    assert ran.out.startswith("n.ipynb:cell 3:4:6: KC101 ")
+    assert ran.out.startswith("n.ipynb:cell 3:4:6: warning: KC101 ")
 
 
 def test_quiet_prints_findings_only(project):
@@ -212,19 +212,19 @@ def test_the_settings_of_the_first_path_can_be_shown(project):
 
 def test_standard_input(project):
     ran = kerascheck(*ONLY, "--output-format", "concise", "-q", "-", stdin=SLOW.encode())
-    assert ran.code == 1 and ran.out.startswith("-:4:6: KC101")
+    assert ran.code == 1 and ran.out.startswith("-:4:6: warning: KC101")
 
 
 def test_standard_input_with_a_name_takes_that_files_settings(project):
     path = project(pyproject__toml='[tool.kerascheck]\nfail-on = "error"\n')
     name = str(path / "src" / "train.py")
     ran = kerascheck(*ONLY, "--output-format", "concise", "-q", "--stdin-filename", name, "-", stdin=SLOW.encode())
-    assert ran.code == 0 and ran.out.startswith("src/train.py:4:6: KC101")
+    assert ran.code == 0 and ran.out.startswith("src/train.py:4:6: warning: KC101")
 
 
 def test_standard_input_that_cannot_be_read(project):
     ran = kerascheck("--output-format", "concise", "-q", "-", stdin=b"\xff")
-    assert (ran.code, ran.out.startswith("-:1:1: KC999 is not valid utf-8")) == (2, True)
+    assert (ran.code, ran.out.startswith("-:1:1: error: KC999 is not valid utf-8")) == (2, True)
     assert kerascheck("-q", "-", stdin=b"x = (").out.startswith("-:1:5: KC999 does not parse")
 
 
@@ -238,7 +238,7 @@ def test_fix_writes_the_file_and_reports_the_rest(project):
     path = project(train__py=FIXABLE)
     ran = kerascheck("--pedantic", "--select", "KC101,KC102", "--fix", "--output-format", "concise", "train.py")
     assert ran.err == "Fixed train.py: 1 x KC102 (missing-prefetch)\n"
-    assert [line.split()[1] for line in ran.out.splitlines()[:-1]] == ["KC101"]
+    assert [line.split()[2] for line in ran.out.splitlines()[:-1]] == ["KC101"]
     assert ran.out.splitlines()[-1].startswith("Found 2 problems (1 fixed, 1 remaining: 1 warning)")
     assert ran.code == 1
     fixed = (path / "train.py").read_bytes().decode()
@@ -490,7 +490,7 @@ def test_requirements_are_linted_beside_the_code(project):
 def test_a_dockerfile_named_explicitly(project):
     project(Dockerfile="FROM python:3.11\nRUN pip install tensorflow && \\\n    rm -rf /var/cache\n")
     ran = kerascheck("--output-format", "concise", "Dockerfile")
-    assert ran.out.startswith("Dockerfile:2:17: KC701 ")
+    assert ran.out.startswith("Dockerfile:2:17: info: KC701 ")
     assert kerascheck("--select", "serial-map", "Dockerfile").code == 0
 
 
@@ -504,7 +504,7 @@ def test_requirements_are_fixed_where_asked(project):
 
 def test_requirements_from_standard_input(project):
     ran = kerascheck("--output-format", "concise", "--stdin-filename", "requirements.txt", "-", stdin=CPU_ONLY.encode())
-    assert "requirements.txt:2:1: KC701 " in ran.out
+    assert "requirements.txt:2:1: info: KC701 " in ran.out
 
 
 def test_requirements_that_cannot_be_decoded_are_an_error(project):

@@ -125,7 +125,7 @@ def test_errors_are_printed_beside_the_patch(tmp_path, monkeypatch):
     (tmp_path / "old.py").write_text("print 'x'\n")
     ran = kerascheck(*FIX, "--diff", ".")
     assert ran.code == 2 and ran.out.startswith("diff --git a/train.py b/train.py\n--- a/train.py\n+++ b/train.py\n@@ -")
-    assert ran.err.splitlines()[0].startswith("old.py:1:1: ") and "KC999 Python 2 code" in ran.err
+    assert ran.err.splitlines()[0].startswith("old.py:1:1: error: KC999 Python 2 code")
     assert kerascheck(*FIX, "--diff", "-q", "old.py").err.count("\n") == 1
     assert "KC999" in kerascheck(*FIX, "--diff", "-", stdin=b"x = (").err
 

@@ -16,7 +16,7 @@ _OPTIONS = {
     "ignore": "rules to leave out",
     "extend-select": "rules to run too",
     "extend-ignore": "rules to leave out too",
-    "min-severity": "report findings from this severity up (info, warning, error)",
+    "min-severity": "report findings from this severity up (info, warning, error; default: warning)",
     "target-tensorflow": "TensorFlow that the code runs on, such as 2.15",
 }
 _FLAGS = {
@@ -65,14 +65,17 @@ class Plugin:
             from flake8.exceptions import ExecutionError
 
             from kerascheck import engine, registry
-            from kerascheck.config import ConfigError, Configuration, overrides_from
+            from kerascheck.config import ConfigError, Configuration, Settings, overrides_from
+            from kerascheck.finding import Severity
 
             try:
                 overrides = overrides_from(cls._given(), "--kerascheck-")
                 registry.validate_selection(overrides.selection)
             except ConfigError as problem:
                 raise ExecutionError(f"kerascheck: error: {problem}") from None
-            cls._configuration = Configuration(overrides, isolated=cls._options.kerascheck_isolated)
+            # flake8 knows no severities: an info would fail the build.
+            default = Settings(min_severity=Severity.WARNING)
+            cls._configuration = Configuration(overrides, isolated=cls._options.kerascheck_isolated, default=default)
             cls._session = engine.Session(cls._configuration, noqa=not cls._options.disable_noqa)
         return cls._configuration
 

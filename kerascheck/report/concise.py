@@ -1,4 +1,8 @@
-"""One line per finding, as editors and other programs read it."""
+"""One line per finding, as compilers write them and editors and other programs read them.
+
+``path:line:column: severity: message`` is the form of the GNU coding standards ("Formatting Error Messages"): GCC, Clang and
+mypy write it, and Vim's ``compiler gcc``, Emacs's ``compilation-mode`` and VS Code's ``$gcc`` take the severity from it.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from kerascheck.finding import Evidence, FileError, Finding
+from kerascheck.finding import Evidence, FileError, Finding, Severity
 from kerascheck.report.common import place
 
 if TYPE_CHECKING:
@@ -22,4 +26,5 @@ def render(
     """The lines of the report, sorted by place, with what has been measured of some of the findings."""
     for item in sorted([*findings, *errors], key=lambda item: item.sort_key):
         measured = f" ({evidence[item]})" if item in evidence else ""
-        yield f"{place(item.location)}: {item.code} {item.message}{measured}"
+        severity = Severity.ERROR if isinstance(item, FileError) else item.severity
+        yield f"{place(item.location)}: {severity}: {item.code} {item.message}{measured}"

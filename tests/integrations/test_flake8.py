@@ -52,8 +52,8 @@ def lines(ran):
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_the_findings_of_the_command_line(project, jobs):
     project(train__py=TRAIN, data__py=DATA, slow__py=SLOW, crlf__py=SLOW.replace("\n", "\r\n"), test_a__py=SLOW)
-    ran = flake8("-j", jobs, "--kerascheck-pedantic", ".")
-    assert lines(ran) == lines(kerascheck("--pedantic", "."))
+    ran = flake8("-j", jobs, "--kerascheck-min-severity", "info", "--kerascheck-pedantic", ".")
+    assert lines(ran) == sorted(re.sub(r"(?<=: )(?:error|warning|info): ", "", line) for line in lines(kerascheck("--pedantic", ".")))
     assert {re.sub(r":.*? ", " ", line).split()[0] for line in lines(ran)} >= {"data.py", "slow.py", "crlf.py"}
     assert ran.returncode == 1
 
@@ -73,11 +73,11 @@ def test_noqa_is_honoured_unless_switched_off(project):
     ("option", "expected"),
     [
         ("--kerascheck-select=serial-map", {"KC101"}),
-        ("--kerascheck-select=KC101,KC102 --kerascheck-pedantic --kerascheck-ignore=serial-map", {"KC102"}),
-        ("--kerascheck-select=KC101,KC102", {"KC101"}),
-        ("--kerascheck-select=KC101,KC102 --kerascheck-min-severity=warning", {"KC101"}),
+        ("--kerascheck-select=KC101,KC306", {"KC101"}),
+        ("--kerascheck-select=KC101,KC306 --kerascheck-min-severity=info", {"KC101", "KC306"}),
+        ("--kerascheck-select=KC101,KC102 --kerascheck-min-severity=info --kerascheck-pedantic --kerascheck-ignore=serial-map", {"KC102"}),
         ("--kerascheck-select=KC102 --kerascheck-min-severity=warning --kerascheck-target-tensorflow=2.9", {"KC102"}),
-        ("--kerascheck-select=KC102 --kerascheck-pedantic --kerascheck-extend-select=KC101", {"KC101", "KC102"}),
+        ("--kerascheck-select=KC102 --kerascheck-min-severity=info --kerascheck-pedantic --kerascheck-extend-select=KC101", {"KC101", "KC102"}),
         ("--kerascheck-select=KC101,KC102 --kerascheck-extend-ignore=KC102", {"KC101"}),
     ],
 )
@@ -88,9 +88,16 @@ def test_options_are_forwarded(project, option, expected):
 
 
 def test_settings_of_the_project_count(project):
-    project(train__py=SLOW, pyproject__toml='[tool.kerascheck]\nselect = ["KC101"]\n')
+    project(train__py=SLOW, pyproject__toml='[tool.kerascheck]\nselect = ["KC101"]\nmin-severity = "info"\n')
     assert {line.split()[1] for line in lines(flake8("train.py"))} == {"KC101"}
-    assert len(lines(flake8("--kerascheck-isolated", "train.py"))) > 1
+    assert len(lines(flake8("--kerascheck-isolated", "--kerascheck-min-severity=info", "train.py"))) > 1
+
+
+@pytest.mark.parametrize(("configured", "codes"), [("fail-on = \"info\"", []), ("min-severity = \"info\"", ["KC306"])])
+def test_infos_fail_no_build_unless_asked_for(project, configured, codes):
+    project(train__py=SLOW, pyproject__toml=f'[tool.kerascheck]\nselect = ["KC306"]\n{configured}\n')
+    ran = flake8("train.py")
+    assert ([line.split()[1] for line in lines(ran)], ran.returncode) == (codes, int(bool(codes)))
 
 
 def test_options_can_stand_in_flake8s_own_file(project):

@@ -76,7 +76,7 @@ def test_long_notes_are_wrapped_under_themselves():
 def test_errors_stand_among_the_findings():
     error = FileError("KC999", Location("a.py", None, 1, 2, 1, 2), "does not parse")
     lines = list(concise.render([finding()], [error], {}))
-    assert lines == ["a.py:1:2: KC999 does not parse", "a.py:3:7: KC101 This map is serial; write more."]
+    assert lines == ["a.py:1:2: error: KC999 does not parse", "a.py:3:7: warning: KC101 This map is serial; write more."]
     assert show(finding(), errors=[error]).startswith("a.py:1:2: KC999 does not parse\n\na.py:3:7: ")
 
 
