@@ -77,3 +77,30 @@ def test_endings_of_lines_and_other_words_survive_the_repair(tmp_path):
     script.write_bytes(b"import keras\r\n# noqa: KC101\r\nx = 1  # why  # noqa: KC101\r\ny = 2  # noqa:KC101,E501 # why")
     kerascheck("--isolated", "--fix", script)
     assert script.read_bytes() == b"import keras\r\nx = 1  # why\r\ny = 2  # noqa:E501 # why"
+
+
+@pytest.mark.parametrize(
+    ("comment", "said", "left"),
+    [
+        ("kerascheck: ignore[nope]", "No rule is called 'nope'; take it away.", ""),
+        ("kerascheck: ignore[serial-mop]", "No rule is called 'serial-mop'; did you mean 'serial-map'?", "kerascheck: ignore[serial-mop]"),
+        ("kerascheck: ignore[Serial-Map]", "No rule is called 'Serial-Map'; did you mean 'serial-map'?", "kerascheck: ignore[Serial-Map]"),
+        ("kerascheck: ignore[101]", "No rule is called '101'; take it away.", ""),
+        ("kerascheck: ignore[KC555] why", "No rule has the code KC555; take it away.", "why"),
+        ("kerascheck: ignore-file[nope]", "No rule is called 'nope'; take it away.", ""),
+        ("noqa: KC555, E501", "No rule has the code KC555; take it away.", "noqa: E501"),
+        (
+            "kerascheck: ignore[KC101, serial-mop, nope]",
+            "KC101 silences nothing; take it away before it hides the next finding. "
+            "No rule is called 'serial-mop'; did you mean 'serial-map'? No rule is called 'nope'; take it away.",
+            "kerascheck: ignore[serial-mop]",
+        ),
+    ],
+)
+def test_what_is_no_rule_is_named_and_kept_where_it_is_nearly_one(tmp_path, comment, said, left):
+    script = tmp_path / "a.py"
+    script.write_text(f"import keras\nx = 1  # {comment}\n")
+    report = json.loads(kerascheck("--isolated", "--output-format", "json", script).out)
+    assert [finding["message"] for finding in report["findings"]] == [said]
+    kerascheck("--isolated", "--fix", script)
+    assert script.read_text() == f"import keras\nx = 1  # {left}".rstrip("# ") + "\n"

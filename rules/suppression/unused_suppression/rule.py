@@ -1,12 +1,13 @@
 import re
+from collections.abc import Collection
 
 from kerascheck import registry
+from kerascheck.config import did_you_mean
 from kerascheck.finding import Applicability, Edit, Fix, Severity
 from kerascheck.rule import Rule
 from kerascheck.source.suppression import Comments, Directive, means
 
 _CODE = re.compile(r"KC\d{0,3}", re.IGNORECASE)
-_NAME = re.compile(r"[a-z][\w-]*", re.IGNORECASE)
 
 
 class UnusedSuppression(Rule):
@@ -41,7 +42,8 @@ class UnusedSuppression(Rule):
 
     ## Fix safety
 
-    Safe: what other tools read in the comment, and what it says beside, stays.
+    Safe: what other tools read in the comment, and what it says beside, stays. So does an entry that is nearly the name of a rule, such as
+    `serial-mop`: it was meant to silence something, and waits for you to correct it.
 
     ## References
 
@@ -58,31 +60,46 @@ class UnusedSuppression(Rule):
 
     def check(self, comments: Comments):
         for directive in comments.directives:
-            unused = [entry for entry in directive.entries if _is_unused(entry, directive, comments)]
-            if unused:
-                because = " ".join(dict.fromkeys(_reason(entry) for entry in unused))
-            elif directive.ours and not directive.entries and not comments.silenced[directive] and all(_ran("", comments)):
-                because = "No rule that ran found something there."
-            else:
+            unknown = [entry for entry in directive.entries if not _meant(entry) and (directive.ours or _CODE.fullmatch(entry))]
+            idle = [entry for entry in directive.entries if _is_idle(entry, comments.silenced[directive], comments)]
+            everything = directive.ours and not directive.entries and not comments.silenced[directive] and all(_ran("", comments))
+            if not (unknown or idle or everything):
                 continue
-            several = len(unused) > 1
+            said = [_silences_nothing(idle)] if idle or everything else []
+            # What is nearly the name of a rule was meant to silence it.
+            unused = [*idle, *(entry for entry in unknown if not _nearest(entry))]
+            fix = Fix(Applicability.SAFE, "Take away what silences nothing", (_without(unused, directive, comments),))
             yield self.finding(
                 comments.at(directive),
-                f"{' and '.join(unused) or 'This comment'} silence{'s' * (not several)} nothing; "
-                f"take {'them' if several else 'it'} away before {'they hide' if several else 'it hides'} the next finding.",
-                because=because,
-                fix=Fix(Applicability.SAFE, "Take away what silences nothing", (_without(unused, directive, comments),)),
+                " ".join((*said, *map(_no_rule, unknown))),
+                because=" ".join(f"{entry} found nothing there." for entry in idle) or "No rule that ran found something there." * everything or None,
+                fix=fix if unused or everything else None,
             )
 
 
-def _is_unused(entry: str, directive: Directive, comments: Comments) -> bool:
-    code = _CODE.fullmatch(entry)
-    if not code and not (directive.ours and _NAME.fullmatch(entry)):
-        return False
-    if any(means(entry, silenced, comments.ran[silenced]) for silenced in comments.silenced[directive] if silenced in comments.ran):
+def _silences_nothing(entries: list[str]) -> str:
+    several = len(entries) > 1
+    return (
+        f"{' and '.join(entries) or 'This comment'} silence{'s' * (not several)} nothing; "
+        f"take {'them' if several else 'it'} away before {'they hide' if several else 'it hides'} the next finding."
+    )
+
+
+def _no_rule(entry: str) -> str:
+    named = f"No rule has the code {entry}" if _CODE.fullmatch(entry) else f"No rule is called '{entry}'"
+    return named + (_nearest(entry) or "; take it away.")
+
+
+def _nearest(entry: str) -> str:
+    """The name of a rule that is nearly the same, as a question; codes differ too little for that."""
+    return "" if _CODE.fullmatch(entry) else did_you_mean(entry, [room.name for room in registry.rooms()])
+
+
+def _is_idle(entry: str, silenced: Collection[str], comments: Comments) -> bool:
+    if not _meant(entry) or any(means(entry, code, comments.ran[code]) for code in silenced if code in comments.ran):
         return False
     ran = _ran(entry, comments)
-    return not means(entry, UnusedSuppression.code, UnusedSuppression.name) and all(ran) and (bool(ran) or not _meant(entry))
+    return not means(entry, UnusedSuppression.code, UnusedSuppression.name) and bool(ran) and all(ran)
 
 
 def _meant(entry: str) -> list[registry.Room]:
@@ -92,11 +109,6 @@ def _meant(entry: str) -> list[registry.Room]:
 def _ran(entry: str, comments: Comments) -> list[bool]:
     """Whether each rule ran that an entry means and that is to be expected to run."""
     return [room.code in comments.ran for room in _meant(entry) if room.on_by_default or room.code in comments.ran]
-
-
-def _reason(entry: str) -> str:
-    meant = _meant(entry)
-    return f"{entry} found nothing there." if meant else f"There is no rule {entry}."
 
 
 def _without(unused: list[str], directive: Directive, comments: Comments) -> Edit:
