@@ -94,17 +94,15 @@ def overrides_from(options: Mapping[str, Any], prefix: str = "--") -> Overrides:
         return tuple(word for text in options.get(name) or () for word in text.replace(",", " ").split())
 
     here, values = os.getcwd(), {}
-    for name in ("min_severity", "fail_on", "pedantic", "target_tensorflow", "include_tests"):
+    for name in ("min_severity", "fail_on", "pedantic", "target_tensorflow", "include_tests", "exclude", "extend_exclude"):
         if options.get(name):
-            key = name.replace("_", "-")
+            key, value = name.replace("_", "-"), options[name]
             try:
-                values[name] = _KEYS[key](options[name], here)
+                values[name] = _KEYS[key](list(value) if isinstance(value, tuple) else value, here)
             except ConfigError as problem:
                 raise ConfigError(f"{prefix}{key} {problem}") from None
-    if options.get("exclude"):
-        values["exclude"] = _patterns(list(options["exclude"]), here)
     selection = Selection(words("select") or None, words("extend_select"), words("ignore") + words("extend_ignore"))
-    return Overrides(selection, values, _patterns(list(options.get("extend_exclude") or ()), here))
+    return Overrides(selection, values, values.pop("extend_exclude", ()))
 
 
 def parse_toml(text: str) -> dict[str, Any]:
@@ -132,13 +130,30 @@ def _strings(value: Any, folder: str) -> tuple[str, ...]:
 
 
 def _patterns(value: Any, folder: str) -> tuple[Pattern, ...]:
-    return tuple(Pattern(folder, glob) for glob in _strings(value, folder))
+    return tuple(_pattern(glob, folder) for glob in _strings(value, folder))
+
+
+# Outside of sets such as [a-z] no bracket stands by itself: older versions of pathspec take it for a letter, git and newer ones for nothing.
+_CLOSED = re.compile(r"(?:\\.|\[[!^]?\]?(?:\\.|[^\]\\])*\]|[^\[\\])+", re.S)
+
+
+def _pattern(glob: str, folder: str) -> Pattern:
+    # Imported here because it takes as long as everything else of a run without Keras; who has patterns needs it anyway.
+    import pathspec
+
+    try:
+        read = list(pathspec.GitIgnoreSpec.from_lines([glob] * bool(_CLOSED.fullmatch(glob))).patterns)
+    except ValueError:
+        read = []
+    if not any(pattern.include for pattern in read):
+        raise ConfigError(f"has the pattern '{glob}', which matches nothing; write it as in .gitignore")
+    return Pattern(folder, glob)
 
 
 def _per_file(value: Any, folder: str) -> tuple[tuple[Pattern, tuple[str, ...]], ...]:
     if not isinstance(value, dict):
         raise ConfigError("must be a table of path patterns to lists of rules")
-    return tuple((Pattern(folder, glob), _strings(rules, folder)) for glob, rules in value.items())
+    return tuple((_pattern(glob, folder), _strings(rules, folder)) for glob, rules in value.items())
 
 
 def _flag(value: Any, folder: str) -> bool:

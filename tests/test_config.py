@@ -74,6 +74,11 @@ def test_every_key(project, tmp_path):
         ("target-tensorflow = 2.21", "'target-tensorflow' must be a version as a string"),
         ("keras = 3", "'keras' must be one of \"2\", \"3\""),
         ('backend = "pytorch"', "did you mean 'torch'?"),
+        ('exclude = ["old", "[a"]', "pyproject.toml: [tool.kerascheck] 'exclude' has the pattern '[a', which matches nothing; write it as in .gitignore"),
+        ('extend-exclude = ["a\\\\"]', "'extend-exclude' has the pattern 'a\\', which"),
+        ('exclude = [""]', "'exclude' has the pattern '', which"),
+        ('exclude = ["!a"]', "'exclude' has the pattern '!a', which"),
+        ('per-file-ignores = { "[!a" = ["KC1"] }', "'per-file-ignores' has the pattern '[!a', which"),
         ('include-tests = "yes"', "'include-tests' must be true or false"),
         ("pedantic = 1", "'pedantic' must be true or false"),
         ("select = [", "pyproject.toml: "),
@@ -121,3 +126,12 @@ def test_options_override_files(project):
 def test_options_that_cannot_be_used_name_the_option():
     with pytest.raises(ConfigError, match="--target-tensorflow must be a version"):
         overrides_from({"target_tensorflow": "two"})
+    with pytest.raises(ConfigError, match=r"--exclude has the pattern '\[a', which matches nothing"):
+        overrides_from({"exclude": ("[a",)})
+    with pytest.raises(ConfigError, match=r"--extend-exclude has the pattern '\[a', which matches nothing"):
+        overrides_from({"extend_exclude": ("[a",)})
+
+
+@pytest.mark.parametrize("glob", ["a[bc]d", "[!a]*.py", "\\[a", "old/", "/a/**/b", "a b", "[]]", "*_pb2.py"])
+def test_patterns_of_gitignore_can_be_used(glob):
+    overrides_from({"exclude": (glob,)})
