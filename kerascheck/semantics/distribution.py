@@ -250,7 +250,7 @@ def unscaled_batches(module: Module) -> Iterator[Unscaled]:
             strategy = next((call for call in strategies if happens_before(call, use)), None)
         if strategy is None or batch is None or batch.place.node in seen or not module.program.has_many_examples(use):
             continue
-        if not any(each.module.mentions(_SCALED) for each in (strategy, batch.place, use)):
+        if not any(each.module.mentions(_SCALED) for each in (strategy, batch.place, use)) and not batch.place.module.is_commented(batch.place.node, _SCALED):
             seen.add(batch.place.node)
             yield Unscaled(strategy, batch.size, batch.place, use)
 

@@ -485,7 +485,7 @@ def move_above_import(call: Call, first: Call) -> Fix | None:
     block = list(tree.root.body)
     index = {id(other): place for place, other in enumerate(block)}
     for other in block[index[id(anchor)] : index[id(statement)]]:
-        if isinstance(other, cst.SimpleStatementLine) and tree.root.code_for_node(other).strip() in ("import os", "from os import environ"):
+        if isinstance(other, cst.SimpleStatementLine) and tree.code_of(other).strip() in ("import os", "from os import environ"):
             moved.insert(0, other)
     return make_fix(UNSAFE, "Move it above the import", lambda: edits.move_statements(tree, moved, before=anchor))
 

@@ -20,6 +20,7 @@ from kerascheck.semantics.places import stands_for_versions
 from kerascheck.semantics.training import Program
 from kerascheck.semantics.tree import Tree
 from kerascheck.semantics.values import Call
+from kerascheck.source.code import without_comments, without_strings
 from kerascheck.source.importers import added_folders
 from kerascheck.source.requirements import command_versions, pinned_versions, script_versions
 
@@ -30,7 +31,8 @@ _LIBRARIES = frozenset(
     "tensorflow_datasets tensorflow_addons tensorflow_probability tensorflow_hub absl flask dataclasses enum csv string".split()
 )
 _MAX_IMPORTED = 80
-_SHORT = 4000
+# Characters of code, white space aside: a text of 4000 has as many (median of 522 modules of ten repositories).
+_SHORT = 2300
 _NAMES_KERAS = re.compile("keras|tensorflow")
 _ACTS_ON_IMPORT = (
     "set_memory_growth", "set_visible_devices", "set_global_policy", "set_policy", "set_dtype_policy", "os.environ",
@@ -45,7 +47,7 @@ _WORTH_FOLLOWING = re.compile(
 )
 
 _IMPORT_LINE = re.compile(r"^[ \t]*(?:from[ \t]+(?P<base>[.\w]+)[ \t]+import[ \t]+(?P<names>\([^)]*\)|[^\n#;]+)|import[ \t]+(?P<plain>[^\n#;(]+))", re.M)
-_GRAPH_SWITCH = re.compile(r"^[^#\n]*\bdisable_(?:eager_execution|v2_behavior)\(", re.M)
+_GRAPH_SWITCH = re.compile(r"\bdisable_(?:eager_execution|v2_behavior)\(")
 _GRAPH_CODE = re.compile(
     r"\bsess(?:ion)?\.run\(|\b_make_predict_function\(|with tf\.(?:compat\.v1\.)?Session|tensorflow\.contrib\b|"
     r"\btf\.(?:compat\.v1\.)?(?:placeholder|estimator|contrib|truncated_normal|get_variable|get_collection|add_to_collection|"
@@ -55,18 +57,16 @@ _GRAPH_CODE = re.compile(
 # A function that loads or runs a saved graph, beside which others run Keras.
 _FUNCTION = re.compile(r"^def .*?(?=^[^\s)#]|\Z)", re.M | re.S)
 _RUNS_SAVED_GRAPH = re.compile(r"\bSession\(\s*graph\s*=\s*(\w+)")
-# Strings of one line, and in the group what looks like them and is none: comments, and docstrings, which tell what code is written for.
-_STRING = re.compile(r"""(#[^\n]*|(?P<quotes>'{3}|"{3})(?:\\.|[^\\])*?(?P=quotes))|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'""", re.S)
 # tensorflow.contrib went with TensorFlow 2 (RELEASE.md of 2.0); there its package has tensorflow/_api/v2 in the place of v1.
 _CONTRIB = re.compile(r"^[ \t]*(?:import|from)[ \t]+tensorflow\.(?:contrib|_api\.v1)\b", re.M)
-_NEEDS_CONTRIB = re.compile(r"^(?:(?:import|from)[ \t]+tensorflow\.contrib\b|[^\s#@].*\btf\.contrib\.)", re.M)
+_NEEDS_CONTRIB = re.compile(r"^(?:(?:import|from)[ \t]+tensorflow\.contrib\b|[^\s@].*\btf\.contrib\.)", re.M)
 # The last TensorFlow Addons, 0.23, and keras_contrib fail to import beside Keras 3; bert4keras asks for this one in its setup.py.
 _BOUND_BY = {"tensorflow_addons": ("tensorflow", "<2.16"), "keras_contrib": ("keras", "<3"), "bert4keras": ("keras", "<=2.3.1")}
-_ANYTHING = re.compile(b"")
-_SHOWS_ONE_GPU = re.compile(r"""(?m)^[^#\n]*CUDA_VISIBLE_DEVICES["']\]?\s*[=,]\s*["']\d+["']""")
+_ANYTHING = re.compile("")
+_SHOWS_ONE_GPU = re.compile(r"""CUDA_VISIBLE_DEVICES["']\]?\s*[=,]\s*["']\d+["']""")
 # Only TensorFlow 1 has sessions under this name, but for programs that import its interface from a later one.
-_OPENS_SESSION = re.compile(rb"(?m)^\w+[ \t]*=[ \t]*(?:tf|tensorflow)\.(?:Interactive)?Session\(")
-_SWITCHES_EAGER = re.compile(rb"(?m)^[ \t]*[\w.]+\brun_functions_eagerly\((?:run_eagerly=)?True\)")
+_OPENS_SESSION = re.compile(r"(?m)^\w+[ \t]*=[ \t]*(?:tf|tensorflow)\.(?:Interactive)?Session\(")
+_SWITCHES_EAGER = re.compile(r"(?m)^[ \t]*[\w.]+\brun_functions_eagerly\((?:run_eagerly=)?True\)")
 _LAST_1 = (1, 15)
 _NAMES_OF_1 = "|".join(ONLY_TENSORFLOW_1)
 _MAY_BE_OF_1 = re.compile(rf"\b(?:tf|tensorflow)\.(?:{_NAMES_OF_1})\b|^[ \t]*from[ \t]+tensorflow[ \t]+import\b[^\n]*\b(?:{_NAMES_OF_1})\b", re.M)
@@ -85,7 +85,7 @@ _OF_KERAS_1 = re.compile(
 )
 _BACKEND = re.compile(r"""KERAS_BACKEND["']\]?\s*[=,:]\s*["'](tensorflow|jax|torch)["']""")
 # These backends went with Keras 2.3, the last that had several before version 3. What is indented may be one way of several.
-_BACKEND_OF_2 = re.compile(r"""^[^#\s][^#\n]*KERAS_BACKEND["']\]?\s*[=,:]\s*["'](?:theano|cntk|mxnet|plaidml)|^(?:import|from)[ \t]+plaidml\.keras\b""", re.M)
+_BACKEND_OF_2 = re.compile(r"""^\S.*KERAS_BACKEND["']\]?\s*[=,:]\s*["'](?:theano|cntk|mxnet|plaidml)|^(?:import|from)[ \t]+plaidml\.keras\b""", re.M)
 # What makes models in tensorflow.python.keras is a copy of Keras 2 inside of TensorFlow, whatever version of Keras is beside it.
 _LEGACY = re.compile(
     r"""^\s*(?:import|from)\s+tf_keras\b|TF_USE_LEGACY_KERAS["']\]?\s*[=,]\s*["'](?:1|true)["']"""
@@ -120,6 +120,16 @@ class Module:
     @property
     def text(self) -> str:
         return self.source.text
+
+    @cached_property
+    def code(self) -> str:
+        """The text with comments and docstrings blanked out: offsets are those of the text. Whatever looks for words looks here."""
+        return without_comments(self.text)
+
+    @cached_property
+    def bare_code(self) -> str:
+        """The code with empty strings, for what looks for names alone: what a message says is not done. Offsets differ."""
+        return without_strings(self.code)
 
     def range_of(self, node: cst.CSTNode) -> tuple[int, int]:
         """Where a finding about ``node`` stands: its range, of a compound statement its header, of a call in a chain from the method's name on."""
@@ -160,8 +170,8 @@ class Module:
 
     @cached_property
     def search_path(self) -> list[Path]:
-        """The folders that its text adds to ``sys.path``."""
-        return [Path(folder).resolve() for folder in added_folders(self.text, self.folder)]
+        """The folders that its code adds to ``sys.path``."""
+        return [Path(folder).resolve() for folder in added_folders(self.code, self.folder)]
 
     @cached_property
     def folder(self) -> str:
@@ -178,7 +188,7 @@ class Module:
     @cached_property
     def acts_on_import(self) -> bool:
         """Whether importing it may do more than define things."""
-        return any(word in self.text for word in _ACTS_ON_IMPORT)
+        return any(word in self.code for word in _ACTS_ON_IMPORT)
 
     @cached_property
     def memory(self) -> dict:
@@ -186,16 +196,16 @@ class Module:
         return {}
 
     def mentions(self, pattern: re.Pattern[str]) -> bool:
-        """Whether a pattern is found in the text."""
+        """Whether a pattern is found in the code, strings included."""
         if pattern not in self.memory:
-            self.memory[pattern] = pattern.search(self.text) is not None
+            self.memory[pattern] = pattern.search(self.code) is not None
         return self.memory[pattern]
 
     @cached_property
     def import_names(self) -> list[tuple[str, int]]:
-        """What the import lines of the text may name: dotted names with their number of leading dots."""
+        """What the import lines of the code may name: dotted names with their number of leading dots."""
         found: dict[tuple[str, int], None] = {}
-        for match in _IMPORT_LINE.finditer(self.text):
+        for match in _IMPORT_LINE.finditer(self.bare_code):
             base, names, plain = match["base"], match["names"], match["plain"]
             if plain:
                 found.update(dict.fromkeys((part.split()[0], 0) for part in plain.split(",") if part.split()))
@@ -216,23 +226,22 @@ class Module:
         """
         if _GRAPH_SWITCH.search(self._beside_saved_graphs):
             return True
-        return self._builds_graph or "GradientTape" not in self.text and self.mentions(_SESSION) and any(module._builds_graph for module in self._used_modules())
+        return self._builds_graph or "GradientTape" not in self.bare_code and self.mentions(_SESSION) and any(module._builds_graph for module in self._used_modules())
 
     @cached_property
     def _builds_graph(self) -> bool:
-        """Whether placeholders, collections or the runs of a session stand in its own text, but for the messages in it."""
-        # Who asks tensors for their values only resets what is not there.
-        resets = "reset_default_graph" in self.text and ".numpy()" not in self.text
-        if "GradientTape" in self.text or not resets and _GRAPH_CODE.search(self.text) is None:
+        """Whether placeholders, collections or the runs of a session stand in its own code."""
+        code = self._beside_saved_graphs
+        if "GradientTape" in self.bare_code:
             return False
-        code = _STRING.sub(lambda match: match[1] or "''", self._beside_saved_graphs)
-        return _GRAPH_CODE.search(code) is not None or resets and "reset_default_graph" in code
+        # Who asks tensors for their values only resets what is not there.
+        return _GRAPH_CODE.search(code) is not None or "reset_default_graph" in code and ".numpy()" not in self.bare_code
 
     @cached_property
     def _beside_saved_graphs(self) -> str:
-        """Its text but for the functions that load a graph, or run one they are given, as programs that try each format of a saved model have them."""
+        """Its code, without strings, but for the functions that load a graph, or run one they are given, as programs that try each format of a saved model have them."""
         if not self.mentions(_RUNS_SAVED_GRAPH):
-            return self.text
+            return self.bare_code
 
         def kept(function: re.Match[str]) -> str:
             if "GraphDef" in function[0]:
@@ -241,7 +250,7 @@ class Module:
             header = function[0].partition(":\n")[0]
             return "" if graph is not None and re.search(rf"[(,]\s*{graph[1]}\s*[,)=:]", header) else function[0]
 
-        return _FUNCTION.sub(kept, self.text)
+        return _FUNCTION.sub(kept, self.bare_code)
 
     @cached_property
     def builds_graphs(self) -> bool:
@@ -254,21 +263,21 @@ class Module:
     @cached_property
     def is_of_tensorflow_1(self) -> bool:
         """Whether it uses or imports what only TensorFlow 1 has, so that it cannot run under another; not where the version chooses."""
-        if _CONTRIB.search(self.text):
+        if _CONTRIB.search(self.bare_code):
             return True
-        if self.mentions(_OF_TENSORFLOW_2) or not _MAY_BE_OF_1.search(self.text):
+        if self.mentions(_OF_TENSORFLOW_2) or not _MAY_BE_OF_1.search(self.bare_code):
             return False
         named = [(alias, name) for alias, _, name in imports_as_written(self.tree)] + list(names_as_written(self.tree, ONLY_TENSORFLOW_1))
         gone = {f"tensorflow.{name}" for name in ONLY_TENSORFLOW_1}
         return any(name in gone and not stands_for_versions(self.tree, node) for node, name in named)
 
     def _used_modules(self) -> Iterator[Module]:
-        """The modules of the tree that it imports and whose names stand in it again, as its text says."""
-        for match in _IMPORT_LINE.finditer(self.text):
+        """The modules of the tree that it imports and whose names stand in it again, as its code says."""
+        for match in _IMPORT_LINE.finditer(self.bare_code):
             base = match["base"]
             for part in (match["names"] or match["plain"]).strip("( )").split(","):
                 name, bound = part.split()[:1], part.split()[-1:]
-                if not name or bound != ["*"] and len(re.findall(rf"\b{re.escape(bound[0].partition('.')[0])}\b", self.text)) < 2:
+                if not name or bound != ["*"] and len(re.findall(rf"\b{re.escape(bound[0].partition('.')[0])}\b", self.bare_code)) < 2:
                     continue
                 dotted = (base or "").lstrip(".")
                 level = len(base or "") - len(dotted)
@@ -281,9 +290,9 @@ class Module:
     def worth_following(self) -> bool:
         """Whether it may do or hold anything that matters to the modules that import it: short ones may hold settings, and
         one that does not name Keras may lead to others that do, as an agent that plays with two networks."""
-        if len(self.text) < _SHORT or _WORTH_FOLLOWING.search(self.text):
+        if self.mentions(_WORTH_FOLLOWING) or sum(map(len, self.code.split())) < _SHORT:
             return True
-        return not _NAMES_KERAS.search(self.text) and any(_WORTH_FOLLOWING.search(module.text) for module in self.project.imported(self))
+        return not self.mentions(_NAMES_KERAS) and any(module.mentions(_WORTH_FOLLOWING) for module in self.project.imported(self))
 
     @cached_property
     def name_counts(self) -> Counter[str]:
@@ -345,10 +354,10 @@ class Module:
             return False
         end = self.range_of(node)[1]
         here = self.source.locate(end - 1, end).cell
-        rest = self.text[end:]
+        rest = self.code[end:]
         following = len(rest) - len(rest.lstrip())
         after = end + following
-        return after >= len(self.text) or self.source.locate(after, after).cell != here
+        return after >= len(self.code) or self.source.locate(after, after).cell != here
 
 
 def _is_dotted(node: cst.BaseExpression) -> bool:
@@ -370,7 +379,7 @@ class Project:
         self.settings = settings
         self._read = read
         self._modules: dict[Path, Module | None] = {}
-        self._holding: dict[tuple[Path, re.Pattern[bytes]], list[Module]] = {}
+        self._holding: dict[tuple[Path, re.Pattern[str]], list[Module]] = {}
         self._found: dict[tuple[str, str, int], Path | None] = {}
 
     def load(self, source) -> Module:
@@ -427,30 +436,31 @@ class Project:
 
     def opens_session(self, module: Module) -> bool:
         """Whether a module, or a script that imports it, opens a session of TensorFlow 1 under no condition: no other version runs that."""
-        opening = [module] if _OPENS_SESSION.search(module.text.encode()) else self._importers_beside(module, _OPENS_SESSION)
-        return any("compat.v1" not in each.text for each in opening)
+        opening = [module] if _OPENS_SESSION.search(module.bare_code) else self._importers_beside(module, _OPENS_SESSION)
+        return any("compat.v1" not in each.bare_code for each in opening)
 
     def is_shown_one_gpu(self, module: Module) -> bool:
         """Whether the scripts that import a module, all of them, set ``CUDA_VISIBLE_DEVICES`` to one device."""
         importers = self._importers_beside(module, _ANYTHING)
         scripts = [each for each in importers if not any(each in self.imported(other) for other in importers if other is not each)]
-        return bool(scripts) and all(_SHOWS_ONE_GPU.search(script.text) for script in scripts)
+        return bool(scripts) and all(script.mentions(_SHOWS_ONE_GPU) for script in scripts)
 
-    def _importers_beside(self, module: Module, pattern: re.Pattern[bytes]) -> list[Module]:
-        """The modules in the folder of one, or in the folder above, that import it, directly or not, and hold a pattern."""
+    def _importers_beside(self, module: Module, pattern: re.Pattern[str]) -> list[Module]:
+        """The modules in the folder of one, or in the folder above, that import it, directly or not, and whose code, without strings, holds a pattern."""
         own = module.path.parent
         folders = [own] if (own / ".git").exists() else [own, own.parent]
         return [other for folder in folders for other in self._modules_with(pattern, folder) if other is not module and module in self.imported(other)]
 
-    def _modules_with(self, pattern: re.Pattern[bytes], folder: Path) -> list[Module]:
+    def _modules_with(self, pattern: re.Pattern[str], folder: Path) -> list[Module]:
         key = folder, pattern
         if key not in self._holding:
+            raw = re.compile(pattern.pattern.encode(), pattern.flags & re.M)
             try:
                 paths = sorted(folder.glob("*.py"))[:_MAX_IMPORTED]
-                paths = [path for path in paths if pattern.search(path.read_bytes())]
+                paths = [path for path in paths if raw.search(path.read_bytes())]
             except OSError:
                 paths = []
-            self._holding[key] = list(filter(None, map(self._module_at, paths)))
+            self._holding[key] = [module for module in filter(None, map(self._module_at, paths)) if pattern.search(module.bare_code)]
         return self._holding[key]
 
     @property
@@ -460,14 +470,14 @@ class Project:
 
     def runtime_of(self, module: Module) -> Runtime:
         """See :attr:`Module.runtime`."""
-        settings, text = self.settings, module.text
-        pins = {**pinned_versions(module.source.path), **script_versions(text), **command_versions(module.source.commands)}
+        settings, code = self.settings, module.bare_code
+        pins = {**pinned_versions(module.source.path), **script_versions(module.text), **command_versions(module.source.commands)}
         if not pins:
             # A part of the project may have requirements of its own.
             parts = {other.folder: other for other in self.imported(module)}
             pins = next((found for other in parts.values() if (found := pinned_versions(other.source.path))), {})
         # What cannot be installed beside another version says as much as a requirement.
-        pins = {**{package: bound for name, (package, bound) in _BOUND_BY.items() if re.search(rf"^(?:from|import)[ \t]+{name}\b", text, re.M)}, **pins}
+        pins = {**{package: bound for name, (package, bound) in _BOUND_BY.items() if re.search(rf"^(?:from|import)[ \t]+{name}\b", code, re.M)}, **pins}
         if settings.target_tensorflow is not None:
             target = parse_version(settings.target_tensorflow)
         else:
@@ -476,16 +486,16 @@ class Project:
         pinned = newest_allowed(pins["keras"], KERAS_RELEASES) if "keras" in pins else None
         # Keras 2.3 was made for TensorFlow 2.1 and older; beside a newer one it is tf.keras that counts.
         multi_backend = settings.keras is None and pinned is not None and pinned < (2, 4) and (target or (2, 1)) <= (2, 1)
-        if pinned is None and target is None and settings.keras is None and (_MAY_BE_OF_KERAS_1.search(text) and _OF_KERAS_1.search(text) or _BACKEND_OF_2.search(text)):
+        if pinned is None and target is None and settings.keras is None and (_MAY_BE_OF_KERAS_1.search(code) and _OF_KERAS_1.search(code) or module.mentions(_BACKEND_OF_2)):
             multi_backend = True
         target = target or ((2, 1) if multi_backend else NEWEST_TENSORFLOW)
         backend = settings.backend
         if backend is None:
-            written = _BACKEND.search(text)
+            written = _BACKEND.search(module.code)
             backend = written[1] if written else "tensorflow"
         if settings.keras is not None:
             keras = int(settings.keras)
-        elif multi_backend or _LEGACY.search(text) or _GRAPH_SWITCH.search(text):
+        elif multi_backend or module.mentions(_LEGACY) or _GRAPH_SWITCH.search(code):
             # Nothing of Keras 3 is trained without eager execution: fit raises a RuntimeError (tried with Keras 3.15).
             keras = 2
         else:
@@ -494,7 +504,7 @@ class Project:
 
     def _imports_contrib(self, module: Module) -> bool:
         """Whether what it imports needs ``tf.contrib`` while it is imported, which TensorFlow 1 alone has."""
-        return not module.mentions(_OF_TENSORFLOW_2) and any(_NEEDS_CONTRIB.search(other.text) for other in self.imported(module))
+        return not module.mentions(_OF_TENSORFLOW_2) and any(_NEEDS_CONTRIB.search(other.bare_code) for other in self.imported(module))
 
     def _search(self, origin: Path, dotted: str, level: int) -> Path | None:
         parts = dotted.split(".") if dotted else []

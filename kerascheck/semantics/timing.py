@@ -24,6 +24,7 @@ _FUNCTIONS = {
 }  # fmt: skip
 _SPEED = re.compile(r"fps|latenc|throughput|speed|benchmark|inference|run.?time|(?:process|predict)\w*[_ ]time|per[_ ](?:step|image|frame|sample|example|token|batch|second|call|item)|average|mean", re.I)
 _FIRST = re.compile(r"\bfirst|cold|warm|trac(?:e|ing)|compil(?:e|ation)_?(?:time|s)|start.?up|\binit", re.I)
+_NEXT_LINE = re.compile(r"[^\r\n]*\s*[^\r\n]*")
 # What a device works on for a while.
 _HEAVY = re.compile(r"keras\.Model\.__call__$|(?:tensorflow\.(?:linalg\.)?|keras\.ops\.)(?:matmul|einsum|tensordot|matvec)$|tensorflow\.nn\.conv")
 # Python does not wait in these, or there is nothing to wait for.
@@ -125,18 +126,28 @@ def measures_speed(module: Module, interval: Interval) -> bool:
 
     It is divided by a number of items, collected in a list, or called a latency, throughput or the like; the first run is not what is asked for.
     """
-    tree, text = interval.elapsed.module.tree, interval.elapsed.module.text
-    if interval.start.module is not interval.elapsed.module:
+    if interval.start.module is not interval.elapsed.module or _FIRST.search(_lines_around(interval, interval.elapsed.module.code)):
         return False
-    first, read = tree.statement_range(interval.start.node)[0], tree.statement_range(interval.end.node)[0]
+    measured = _lines_around(interval, interval.elapsed.module.code, interval.end)
+    return _SPEED.search(measured) is not None or any(_tells(call, interval.elapsed) for call in module.run.calls)
+
+
+def is_about_first_run(interval: Interval) -> bool:
+    """Whether a comment on the lines of a measurement, or around them, says that the first run is what is measured."""
+    return _FIRST.search(_lines_around(interval, interval.elapsed.module.text)) is not None
+
+
+def _lines_around(interval: Interval, text: str, since: Call | None = None) -> str:
+    """What stands from the line above a measurement, or from the statement of a call in it on, to the line behind the measurement; all in one module.
+
+    Args:
+        text: of the module, or its code.
+    """
+    tree = interval.elapsed.module.tree
+    first = tree.statement_range((since or interval.start).node)[0]
     last = max(tree.statement_range(node)[1] for node in (interval.end.node, interval.elapsed.node))
-    following = "\n".join(text[last:].split("\n")[:2])
-    above = text[:first].rstrip().rpartition("\n")[2]
-    if _FIRST.search(above + text[first:last] + following):
-        return False
-    if _SPEED.search(text[read:last] + following):
-        return True
-    return any(_tells(call, interval.elapsed) for call in module.run.calls)
+    above = text[:first].rstrip().rpartition("\n")[2] if since is None else ""
+    return above + text[first : _NEXT_LINE.match(text, last).end()]
 
 
 def _tells(call: Call, elapsed: Call) -> bool:

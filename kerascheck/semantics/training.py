@@ -73,7 +73,7 @@ _REINFORCEMENT = re.compile(r"^\s*(?:from|import)\s+(?:gym|gymnasium|tf_agents|p
 # Estimators of scikit-learn around a function that builds a model, and searches over the models that one builds.
 _TRAINS_FOR_OTHERS = re.compile(r"\bKeras(?:Classifier|Regressor)$|^keras_tuner\..*\.search$")
 _ADVERSARIES = (re.compile(r"(?:\b|_)generator(?:\b|_)", re.I), re.compile(r"(?:\b|_)discriminator(?:\b|_)", re.I))
-_GAN = re.compile(r"\bGAN\b", re.I)
+_GAN = re.compile(r"(?<!OR)GAN(?![a-z])|(?<![A-Za-z])(?:c|dc|ls|w|[Cc]ycle)?[Gg]an(?![a-z])")
 _DOUBLE = re.compile(r"""set_floatx\(\s*["']float64|dtype\s*=\s*(?:tf\.float64|["']float64)""")
 _CPU_DEVICE = re.compile(r"/?(?:device:)?cpu(?:\s*:\s*\d+)?", re.I)
 _TOY_DATA = ("keras.datasets.mnist.", "keras.datasets.fashion_mnist.", "keras.datasets.boston_housing.", "keras.datasets.california_housing.", "sklearn.datasets.")

@@ -15,11 +15,14 @@ from collections.abc import Iterator
 import libcst as cst
 from libcst.metadata import MetadataWrapper, PositionProvider
 
+from kerascheck.source.code import without_comments
+
 _INSIGNIFICANT = frozenset(
     "lpar rpar comma semicolon equal colon operator ops dot lbracket rbracket lbrace rbrace header footer "
     "leading_lines lines_after_decorators trailing_whitespace indent default_indent default_newline "
     "encoding has_trailing_newline star posonly_ind asynchronous".split()
 )
+_STATEMENTS = (cst.Module, cst.BaseSuite, cst.SimpleStatementLine, cst.BaseSmallStatement, cst.BaseCompoundStatement)
 _NEWLINE = re.compile(r"\r\n?|\n")
 # libcst forgets form feeds before code, which would shift every position behind them on the line.
 _FORM_FEED = re.compile(r"(?m)^\f+")
@@ -164,8 +167,8 @@ class Tree:
         return frozenset(alias.evaluated_alias or alias.evaluated_name for alias in listed)
 
     def code_of(self, node: cst.CSTNode) -> str:
-        """The code of ``node``, without finding out where in the text it stands, which takes far longer."""
-        return self.root.code_for_node(node)
+        """The code of ``node``, comments and docstrings blanked out, without finding out where in the text it stands, which takes far longer."""
+        return without_comments(self.root.code_for_node(node), expression=not isinstance(node, _STATEMENTS))
 
     def statement_range(self, node: cst.CSTNode) -> tuple[int, int]:
         """Start and end of the innermost statement; of a compound statement its header, decorators included."""

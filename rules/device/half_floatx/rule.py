@@ -39,7 +39,7 @@ class HalfFloatx(Rule):
     ## When it stays silent
 
     - `set_floatx` is called with another type or with a variable.
-    - "float64" in a program about physics, or with integrators or optimizers of SciPy, or with parts of TensorFlow
+    - "float64" in a file whose code names physics, or with integrators or optimizers of SciPy, or with parts of TensorFlow
       Probability that need the digits; or with a comment on the line, or a comment on precision above it.
     - It is an info for reinforcement learning, and where no trained model is known to have 20,000 parameters: a step
       of a smaller model is mostly overhead. Eager steps of two dense layers of 64 units took 1.03 to 1.09 times as

@@ -41,7 +41,7 @@ class RemovedApi(Rule):
 
     ## When it stays silent
 
-    - Graphs and sessions of TensorFlow 1, as code, comments and docstrings tell, also a session for the graph that another module builds, and the rest of `tf.compat.v1`.
+    - Graphs and sessions of TensorFlow 1, as the code tells, also a session for the graph that another module builds, and the rest of `tf.compat.v1`.
     - What an import binds that is reported itself.
     - Code below a test of the version, of `executing_eagerly` or `hasattr`, or in a `try` with a handler for the failure.
     - Older targets, as written in the requirements or the settings, and files that use `tf.app`, `tf.flags`, `tf.gfile`, `tf.layers`, `tf.logging` or
@@ -88,7 +88,7 @@ class RemovedApi(Rule):
                 yield self._report(name if name in REMOVED and module.runtime.lacks(name) else namespace, Place(module, alias), fixable=False)
         for node, name in names_as_written(module.tree, _LAST):
             namespace = name.rpartition(".")[0]
-            if name == _SESSION_CONFIG and "allow_growth" in module.text and module.runtime.tensorflow >= (2, 0) and not stands_for_versions(module.tree, node):
+            if name == _SESSION_CONFIG and "allow_growth" in module.code and module.runtime.tensorflow >= (2, 0) and not stands_for_versions(module.tree, node):
                 yield self.finding(
                     Place(module, node),
                     "A session's ConfigProto is the old way to let the GPU memory grow; call tf.config.experimental.set_memory_growth for each GPU.",

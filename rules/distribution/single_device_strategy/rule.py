@@ -30,8 +30,8 @@ class SingleDeviceStrategy(Rule):
     ## When it stays silent
 
     - It is made under a condition, or with a list of devices.
-    - The program mentions `num_replicas_in_sync`, several or numbers of GPUs, several workers, logical devices or cross-device
-      operations: it is written for several.
+    - The code mentions `num_replicas_in_sync`, several or numbers of GPUs, several workers, logical devices or cross-device
+      operations, or a comment on the line, or one above it that speaks of several GPUs, says so: it is written for several.
     - Its scope is not entered, and it is not given as `distribution_strategy`, as to a tuner.
     - No model is fitted, Keras 2, or another backend than TensorFlow.
 
@@ -66,9 +66,10 @@ class SingleDeviceStrategy(Rule):
         if module.mentions(_SEVERAL) or not used:
             return
         for call in unconditional_mirrors(module):
-            yield self.finding(
-                call,
-                "MirroredStrategy is used also where there is one device only; make it where there are several GPUs.",
-                because="With any strategy Keras leaves XLA off, and each batch takes a longer way, for which one device gets nothing back.",
-                fix=only_for_several_gpus(call),
-            )
+            if not call.module.is_commented(call.node, _SEVERAL):
+                yield self.finding(
+                    call,
+                    "MirroredStrategy is used also where there is one device only; make it where there are several GPUs.",
+                    because="With any strategy Keras leaves XLA off, and each batch takes a longer way, for which one device gets nothing back.",
+                    fix=only_for_several_gpus(call),
+                )

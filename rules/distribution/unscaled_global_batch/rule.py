@@ -28,7 +28,8 @@ class UnscaledGlobalBatch(Rule):
     ## When it stays silent
 
     - The size is computed, or comes from outside the program.
-    - The program mentions `num_replicas_in_sync`, numbers of GPUs or workers, or a batch that is global or per replica in its names or comments.
+    - The program mentions `num_replicas_in_sync`, numbers of GPUs or workers, or a batch that is global or per replica; or a comment on the line of
+      the size says why, or one above it that speaks of these.
     - A strategy for one device, by a list of one, or in a notebook of Colab, which has one GPU; the default strategy.
     - A dataset that is distributed and then not used.
     - The model is not in the scope, or that cannot be seen; batches for validation only.

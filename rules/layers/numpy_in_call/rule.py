@@ -9,7 +9,7 @@ _HARMLESS = frozenset({"numpy.shape", "numpy.ndim", "numpy.isscalar", "numpy.ite
 
 
 def _prefers_tensorflow(module):
-    return module.runtime.keras < 3 or "tf.keras" in module.text or "tensorflow.keras" in module.text
+    return module.runtime.keras < 3 or "tf.keras" in module.code or "tensorflow.keras" in module.code
 
 
 class NumpyInCall(Rule):

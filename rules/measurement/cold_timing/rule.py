@@ -1,6 +1,6 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
-from kerascheck.semantics.timing import between, executions, intervals, is_warm, measures_speed
+from kerascheck.semantics.timing import between, executions, intervals, is_about_first_run, is_warm, measures_speed
 from kerascheck.semantics.values import constant
 
 _A_FEW_EPOCHS = 3
@@ -32,7 +32,7 @@ class ColdTiming(Rule):
 
     - The same was run before the clock was started, or the model was handed to code that may have done it.
     - How long the program took, as in "training took 30 s": the difference is only printed.
-    - The first run is what is asked for: the lines around speak of it, of warming up, tracing, compilation or the start.
+    - The first run is what is asked for: the lines around, comments included, speak of it, of warming up, tracing, compilation or the start.
     - A measurement that a loop repeats, or that runs over the data in a loop, where the first run hardly counts.
     - Several different things between two readings; models that come from code that is not visible.
     - Functions and callbacks that the program itself does not call; tests.
@@ -67,7 +67,7 @@ class ColdTiming(Rule):
             if next(interval.start.scope.loops(), None) is not None or any(loop.trips is None or loop.trips > _A_FEW_TURNS for loop in runs[0].scope.loops()):
                 continue
             epochs = call.argument(3, "epochs")
-            if call.attribute == "fit" and epochs is not None and not constant(epochs, 99) <= _A_FEW_EPOCHS or not measures_speed(module, interval):
+            if call.attribute == "fit" and epochs is not None and not constant(epochs, 99) <= _A_FEW_EPOCHS or not measures_speed(module, interval) or is_about_first_run(interval):
                 continue
             yield self.finding(
                 interval.end,

@@ -106,7 +106,7 @@ class HeavyCallback(Rule):
                 if only_best
                 else "The number counts batches, not epochs, and training waits until each file is written.",
                 # A file name with the number of the batch needs it.
-                fix=None if "{batch" in call.module.text else drop_argument(call, "save_freq", safe=False),
+                fix=None if "{batch" in call.module.code else drop_argument(call, "save_freq", safe=False),
             )
         for call in module.program.calls("keras.callbacks.TensorBoard"):
             # Who opens TensorBoard beside it looks at what is recorded.

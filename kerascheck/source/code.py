@@ -1,0 +1,80 @@
+"""What a text of Python holds beside its comments, docstrings and strings.
+
+What a program does is not read off what is said about it: searches of whole texts look here.
+"""
+
+from __future__ import annotations
+
+import re
+
+# Python's own tokenizer takes twenty times as long, and stops where a text does not parse.
+_STRING = (
+    r"(?:'''[^'\\]*(?:(?:\\.|'(?!''))[^'\\]*)*'''|'[^'\\\r\n]*(?:\\(?:\r\n|.)[^'\\\r\n]*)*'"
+    r'|"""[^"\\]*(?:(?:\\.|"(?!""))[^"\\]*)*"""|"[^"\\\r\n]*(?:\\(?:\r\n|.)[^"\\\r\n]*)*")'
+)
+_STRINGS = re.compile(_STRING, re.S)
+_TOKEN = re.compile(rf"#[^\r\n]*|[()\[\]{{}}]|{_STRING}", re.S)
+_PREFIX = re.compile(r"(?<![\w.])[rRuUbB]{1,2}\Z")
+_STATEMENT = re.compile(rf"(?:[rRuUbB]{{0,2}}{_STRING}(?:[ \t\f]|\\\r?\n)*)+(?=[;#\r\n]|\Z)", re.S)
+_HEADER = re.compile(r"[ \t\f]*(?:(?:async|class|def|elif|else|except|finally|for|if|try|while|with)\b|\)).*:\Z", re.S)
+_CHARACTER = re.compile(r"[^\r\n]")
+
+
+def without_comments(text: str, *, expression: bool = False) -> str:
+    """A text with its comments, its docstrings and all other strings that are statements blanked out; nothing else moves.
+
+    A text that does not parse is read as far as its quotes and brackets match.
+
+    Args:
+        expression: the text is part of a statement, so that each string in it is a value.
+    """
+    if "#" not in text and "'" not in text and '"' not in text:
+        return text
+    pieces: list[str] = []
+    done, depth, comment_end = 0, int(expression), 0
+    for token in _TOKEN.finditer(text):
+        start, end = token.span()
+        if start < done:
+            continue
+        first = text[start]
+        if first in "([{":
+            depth += 1
+            continue
+        if first in ")]}":
+            depth = max(depth - 1, 0)
+            continue
+        if first == "#":
+            comment_end = end
+        elif depth:
+            continue
+        else:
+            start, end = _statement_at(text, start, comment_end)
+            if start == end:
+                continue
+        pieces += (text[done:start], _CHARACTER.sub(" ", text[start:end]))
+        done = end
+    return "".join((*pieces, text[done:]))
+
+
+def _statement_at(text: str, quote: int, comment_end: int) -> tuple[int, int]:
+    """The range of the statement that a string outside of all brackets is, with those that follow it; empty where it is only a part of one.
+
+    Args:
+        quote: where it begins, behind its prefix.
+        comment_end: where the last comment before it ends.
+    """
+    line = max(text.rfind("\n", 0, quote), text.rfind("\r", 0, quote)) + 1
+    before = text[line:quote]
+    if prefix := _PREFIX.search(before):
+        before = before[: prefix.start()]
+    start = line + len(before)
+    before = before.rstrip(" \t\f")
+    newline = line - (2 if text.startswith("\r\n", line - 2) else 1)
+    begins = before.endswith(";") or _HEADER.match(before) if before else newline <= comment_end or text[newline - 1] != "\\"
+    statement = _STATEMENT.match(text, start) if begins else None
+    return (start, statement.end()) if statement else (start, start)
+
+
+def without_strings(code: str) -> str:
+    """A text without comments, as :func:`without_comments` gives it, whose strings are empty: names only."""
+    return _STRINGS.sub(lambda string: string[0][0] * 2, code)

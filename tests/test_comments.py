@@ -1,0 +1,143 @@
+"""What is said about code decides nothing: comments and docstrings come and go, and every finding stays.
+
+But for what silences findings, and for the explanations that the pages of some rules ask for.
+"""
+
+import ast
+import io
+import json
+import re
+import shutil
+import tokenize
+from pathlib import Path
+
+import pytest
+from command import kerascheck
+
+from kerascheck.explain import sections
+from kerascheck.registry import rooms
+
+ROOMS = [room for room in rooms() if room.reads == "python"]
+FIXTURES = Path(__file__).parents[1] / "fixtures"
+# Rules whose pages say that a comment explains what is reported elsewhere.
+EXPLAINED = {room.code for room in ROOMS if "comment" in sections(room).get("When it stays silent", "")}
+# They silence, or are the requirements of PEP 723.
+KEPT = re.compile(r"#\s*(?:noqa|kerascheck:|flake8|///|dependencies =|\]|\"[\w-]+[<=>])")
+# What the program's searches of whole texts look for: each stood in a comment or docstring that changed a verdict once, or could have.
+WORDS = """\
+tf.get_variable() tf.placeholder tf.contrib.layers sess.run( Session( with tf.Session() as s: tf.global_variables_initializer() feed_dict= reset_default_graph
+tf.estimator tensorflow.contrib MonitoredSession tf.compat.v1.disable_eager_execution() disable_v2_behavior( GradientTape tf.function enable_eager_execution
+os.environ["KERAS_BACKEND"] = "jax"  KERAS_BACKEND="torch"  os.environ["TF_USE_LEGACY_KERAS"] = "1"  CUDA_VISIBLE_DEVICES="-1"  CUDA_VISIBLE_DEVICES="0"
+mixed_precision float16 bfloat16 dtype_policy fp16 amp half_precision set_policy set_floatx("float64") dtype="float64" double precision physics pinn quantum
+TPUStrategy TPUClusterResolver initialize_tpu_system memory_growth allow_growth memory_limit TF_FORCE_GPU_ALLOW_GROWTH logical_device_configuration
+directml "DML" tensorlayer run_functions_eagerly(True) run_eagerly=True experimental_run_functions_eagerly(True) nb_epoch=3 samples_per_epoch border_mode="same"
+.fit(x, nb_epoch=3) Dense(3, 4) inner_init="uniform" keras.utils.visualize_util GAN gan generator discriminator non_max_suppression applications.ResNet50( from_pretrained(
+Conv2D( MultiHeadAttention( num_replicas_in_sync multi-gpu several GPUs num_gpus n_gpus replicas global_batch_size MultiWorkerMirroredStrategy TF_CONFIG __enter__
+parameter_server google.colab "/content/a" "/Users/a" "gs://bucket" get_gcs_path subprocess multiprocessing Popen Pool sync_tensorboard=True wandb.tensorboard.patch
+"a.tif" ".dcm" batch_input_shape= AbstractRNNCell layers.experimental.preprocessing AbstractRNNCell odeint gpflow deepxde scipy.integrate tfp.mcmc {batch}
+.fit_generator( .train_on_batch( .predict( export .save( first warm tracing fps throughput latency per second tf.keras tensorflow.keras def call( float32 tf.ones(3)
+"""
+LINES = """\
+import tf_keras
+import tensorflow_addons
+import keras_contrib
+import bert4keras
+import gym
+import torch
+import sklearn.svm
+from tensorflow.contrib import layers
+from tensorflow.python.keras import models
+from tensorflow import placeholder
+from plaidml.keras import backend
+from sklearn import preprocessing
+from keras.layers.core import Dense
+import data, model, utils, train, other
+sys.path.append("lib")
+sess = tf.Session()
+    tf.config.run_functions_eagerly(True)
+    def train_step(self, data):
+    def call(self, x):
+for x in data:
+df
+shape
+names
+!pip install tensorflow==1.15
+%tensorflow_version 1.x
+"""
+TRIGGERS = " ".join(sorted({word for room in ROOMS for word in room.triggers}))
+COMMENT = "".join(f"# {line.strip()}\n" for line in (WORDS + LINES + TRIGGERS).splitlines()) * 3
+DOCSTRING = f"'''What this is.\n\n{WORDS}{LINES}{TRIGGERS}\n'''\n".replace("\\", "")
+
+
+def spoken(text):
+    """``text`` with other words around its code, and by how many lines that moved."""
+    head = COMMENT if "from __future__" in text else COMMENT + DOCSTRING
+    return head + text + ("" if text.endswith("\n") else "\n") + COMMENT + DOCSTRING, head.count("\n")
+
+
+def unspoken(text):
+    """``text`` without comments and docstrings, and that nothing moved."""
+    lines = text.splitlines(keepends=True)
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type == tokenize.COMMENT and not KEPT.match(token.string):
+            line, column = token.start
+            lines[line - 1] = lines[line - 1][:column].rstrip() + "\n"
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)) and ast.get_docstring(node) is not None:
+            string = node.body[0].value
+            first, last = lines[string.lineno - 1].encode(), lines[string.end_lineno - 1].encode()
+            before, after = first[: string.col_offset].decode(), last[string.end_col_offset :].decode()
+            inner = "\n" * (string.end_lineno - string.lineno)
+            lines[string.lineno - 1 : string.end_lineno] = [f"{before}0{inner}{after}"] + [""] * (string.end_lineno - string.lineno)
+    return "".join(lines), 0
+
+
+@pytest.fixture(scope="module")
+def programs(tmp_path_factory):
+    """A folder with every script of the rooms and fixtures, each room a project of its own."""
+    folder = tmp_path_factory.mktemp("programs")
+    for room in ROOMS:
+        for script in room.folder.glob("*.py"):
+            if script.stem not in ("rule", "fast"):
+                place = folder / room.code / script.stem
+                (place / ".git").mkdir(parents=True)
+                shutil.copy(script, place / script.name)
+    shutil.copytree(FIXTURES, folder / "fixtures")
+    (folder / "fixtures" / ".git").mkdir()
+    return folder
+
+
+def found(folder, moved):
+    """Every finding below a folder, each file's ``moved`` lines further up."""
+    ran = kerascheck("--isolated", "--min-severity", "info", "--output-format", "json", "--exit-zero", folder)
+    report = json.loads(ran.out)
+    assert report["errors"] == []
+    findings = {}
+    for each in report["findings"]:
+        path = str(Path(each["path"]).resolve().relative_to(folder.resolve()))
+        line = each["line"] - moved.get(path, 0)
+        findings.setdefault(path, set()).add((line, each["column"], each["code"], each["severity"], each["message"], each["fix"] is not None))
+    return findings
+
+
+@pytest.fixture(scope="module")
+def before(programs):
+    return found(programs, {})
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("change", [spoken, unspoken])
+def test_what_is_said_about_code_decides_nothing(programs, before, tmp_path, change):
+    folder = tmp_path / "programs"
+    shutil.copytree(programs, folder)
+    moved = {}
+    for script in folder.rglob("*.py"):
+        text, lines = change(script.read_text("utf-8"))
+        script.write_text(text, "utf-8")
+        moved[str(script.relative_to(folder))] = lines
+    after = found(folder, moved)
+    assert len(before) > 100
+    changed = {path: before.get(path, set()) ^ after.get(path, set()) for path in before.keys() | after.keys()}
+    if change is unspoken:
+        changed = {path: {each for each in findings if each[2] not in EXPLAINED} for path, findings in changed.items()}
+    assert {path: findings for path, findings in changed.items() if findings} == {}
