@@ -17,10 +17,16 @@ if TYPE_CHECKING:
 Style = Callable[..., str]
 """Colours a text; called like ``click.style``."""
 
+WIDTH = 100
+"""Columns where there is no terminal that says how many it has."""
+
 _COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "cyan"}
 _TAB = 4
-_WIDTH = 100
+_WIDTHS = range(40, 121)
+"""Columns that text is wrapped to, whatever the terminal has: longer lines are hard to read."""
 _CONTEXT = 2
+_CUT = "..."
+_FIRST_WORDS = 30
 
 
 def render(
@@ -29,6 +35,7 @@ def render(
     sources: Mapping[str, Source],
     style: Style,
     evidence: Mapping[Finding, Evidence] = MappingProxyType({}),
+    width: int = WIDTH,
 ) -> Iterator[str]:
     """One block of lines per finding, sorted by place.
 
@@ -36,53 +43,93 @@ def render(
         sources: the source of every path that has a finding.
         style: colours a text, or returns it as it is.
         evidence: what has been measured of some of the findings.
+        width: columns of the terminal.
     """
+    width = min(max(width, _WIDTHS.start), _WIDTHS.stop - 1)
     for item in sorted([*findings, *errors], key=lambda item: item.sort_key):
         if isinstance(item, FileError):
             yield f"{style(place(item.location), bold=True)}: {style(item.code, fg='red', bold=True)} {item.message}"
-            yield ""
-            continue
-        yield from _block(item, sources[item.location.path], style, evidence.get(item))
+        else:
+            yield from _block(item, sources[item.location.path], style, evidence.get(item), width)
+        yield ""
 
 
-def _block(finding: Finding, source: Source, style: Style, evidence: Evidence | None) -> Iterator[str]:
+def _block(finding: Finding, source: Source, style: Style, evidence: Evidence | None, width: int) -> Iterator[str]:
     colour = _COLOURS[finding.severity]
-    head = f"{finding.severity} {finding.code}"
+    words = _first_words(finding.location, source)
     yield (
-        f"{style(place(finding.location), bold=True)}: {style(head, fg=colour, bold=True)} "
-        f"[{finding.name}] {finding.message}"
+        f"{style(place(finding.location), bold=True)}  {style(str(finding.severity), fg=colour, bold=True)}  "
+        f"{style(finding.code, bold=True)} {finding.name}{f'  ({words})' if words else ''}"
     )
-    yield from _frame(finding.location, source, colour, style)
+    yield from _wrapped(finding.message, "  ", "  ", width)
+    yield from _frame(finding.location, source, colour, style, width)
     if finding.because:
-        yield from _note("because", finding.because, style)
+        yield from _note("because", finding.because, style, width)
     if evidence is not None:
-        yield from _note("measured", str(evidence), style)
+        yield from _note("measured", str(evidence), style, width)
     for related in finding.related:
-        yield from _note("see", f"{place(related.location)}: {related.message}", style)
+        yield from _note("see", f"{_seen_from(finding.location, related.location)}: {related.message}", style, width)
     if finding.fix is not None:
         applied = option(finding)
         marker = f"[{applied}]" if applied else "[not written into notebooks]"
-        yield from _note("fix", f"{finding.fix.message} {marker}", style)
-    yield ""
+        yield from _note("fix", f"{finding.fix.message} {marker}", style, width)
 
 
-def _frame(location: Location, source: Source, colour: str, style: Style) -> Iterator[str]:
+def _seen_from(here: Location, there: Location) -> str:
+    """A place as one names it at another: the line alone where all else is the same."""
+    return f"line {there.line}" if (here.path, here.cell) == (there.path, there.cell) else place(there)
+
+
+def _first_words(location: Location, source: Source) -> str:
+    """What the cell of a place begins with, to know it by: notebooks do not show the numbers of cells; empty in scripts."""
+    if location.cell is None:
+        return ""
+    # A command of the notebook became `pass` when it was read.
+    said = (line.strip() for line in _lines(location, source) if line.strip() not in ("", "pass"))
+    first = " ".join(next(said, "").split())
+    short, _ = _visible(textwrap.shorten(first, _FIRST_WORDS, placeholder="") or first[:_FIRST_WORDS])
+    return short + " ..." * (len(short) < len(first) or next(said, None) is not None)
+
+
+def _frame(location: Location, source: Source, colour: str, style: Style, width: int) -> Iterator[str]:
     lines = _lines(location, source)
     first = max(location.line - _CONTEXT, 1)
     # Blank lines before the code say nothing.
     while first < location.line and not lines[first - 1].strip():
         first += 1
     gutter = len(str(location.line))
-    for number in range(first, location.line + 1):
-        text, _ = _visible(lines[number - 1])
-        yield f"{style(f'{number:{gutter}} |', fg='blue')} {text}".rstrip()
+    room = width - gutter - len(" | ")
     line = lines[location.line - 1]
-    last = location.end_column - 1 if location.end_line == location.line else len(line)
-    _, offsets = _visible(line)
-    start = offsets[min(location.column - 1, len(line))]
-    width = max(offsets[min(last, len(line))] - start, 1)
-    carets = style("^" * width, fg=colour, bold=True)
-    yield f"{' ' * gutter} {style('|', fg='blue')} {' ' * start}{carets}"
+    start = min(location.column - 1, len(line))
+    end = max(min(location.end_column - 1, len(line)) if location.end_line == location.line else len(line), start + 1)
+    left = _left_of_window(line, start, end, room)
+    for number in range(first, location.line + 1):
+        text, _ = _cropped(lines[number - 1], left, room)
+        yield f"{style(f'{number:{gutter}} |', fg='blue')} {text}".rstrip()
+    _, offsets = _cropped(line, left, room)
+    begin, behind = (offsets[min(at - left, len(offsets) - 1)] for at in (start, end))
+    carets = style("^" * max(behind - begin, 1), fg=colour, bold=True)
+    yield f"{' ' * gutter} {style('|', fg='blue')} {' ' * begin}{carets}"
+
+
+def _left_of_window(line: str, start: int, end: int, room: int) -> int:
+    """The first character to show of a line so that what is marked can be seen, with some of what stands before it."""
+    if len(line) <= room and _visible(line)[1][-1] <= room or end <= room and _visible(line[:end])[1][-1] <= room - len(_CUT):
+        return 0
+    room -= 2 * len(_CUT)
+    latest = max(start - room // 4, 0)
+    return next((left for left in range(max(end - room, 0), latest) if _visible(line[left:end])[1][-1] <= room), latest)
+
+
+def _cropped(line: str, left: int, room: int) -> tuple[str, list[int]]:
+    """What ``room`` columns show of a line from its character ``left`` on, and the column of each character and of the end."""
+    text, offsets = _visible(line[left : left + room])
+    mark = _CUT if left and line else ""
+    if len(mark) + offsets[-1] <= room and len(line) <= left + room:
+        return mark + text, [len(mark) + offset for offset in offsets]
+    kept = max(count for count, offset in enumerate(offsets) if len(mark) + offset <= room - len(_CUT))
+    text, offsets = _visible(line[left : left + kept])
+    return mark + text + _CUT, [len(mark) + offset for offset in offsets]
 
 
 def _lines(location: Location, source: Source) -> list[str]:
@@ -110,8 +157,14 @@ def _visible(line: str) -> tuple[str, list[int]]:
     return "".join(shown), [*offsets, width]
 
 
-def _note(label: str, text: str, style: Style) -> Iterator[str]:
+def _note(label: str, text: str, style: Style, width: int) -> Iterator[str]:
     head = f"  = {label}: "
-    wrapped = textwrap.wrap(text, _WIDTH - len(head), break_long_words=False, break_on_hyphens=False) or [""]
-    yield f"  = {style(label, bold=True)}: {wrapped[0]}"
-    yield from (" " * len(head) + line for line in wrapped[1:])
+    first, *rest = _wrapped(text, head, " " * len(head), width)
+    yield f"  = {style(label, bold=True)}: {first[len(head):]}"
+    yield from rest
+
+
+def _wrapped(text: str, first: str, others: str, width: int) -> list[str]:
+    return textwrap.wrap(
+        text, width, initial_indent=first, subsequent_indent=others, break_long_words=False, break_on_hyphens=False
+    ) or [first]

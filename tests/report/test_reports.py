@@ -3,6 +3,8 @@
 import json
 from dataclasses import replace
 
+import pytest
+
 from kerascheck.finding import Applicability, Edit, Evidence, FileError, Finding, Fix, Location, Related, Severity
 from kerascheck.report import common, concise, text
 from kerascheck.report import json as json_report
@@ -33,13 +35,14 @@ def finding(**changes):
     return Finding(**{**given, **changes})
 
 
-def show(*findings, errors=(), sources=None):
-    return "\n".join(text.render(list(findings), list(errors), sources or {"a.py": SCRIPT}, plain))
+def show(*findings, errors=(), sources=None, width=100):
+    return "\n".join(text.render(list(findings), list(errors), sources or {"a.py": SCRIPT}, plain, width=width))
 
 
 def test_text_shows_the_code_the_cause_and_the_remedy():
     assert show(finding()) == """\
-a.py:3:7: warning KC101 [serial-map] This map is serial; write more.
+a.py:3:7  warning  KC101 serial-map
+  This map is serial; write more.
 2 | if x:
 3 |     ds = ds.map(
   |          ^^^^^^^
@@ -54,30 +57,89 @@ def test_carets_stand_under_wide_characters_and_keep_control_characters_from_the
     source = Source("a.py", code)
     location = source.locate(code.index("f("), code.index(")") + 1)
     lines = show(finding(location=location, because=None, fix=None, related=()), sources={"a.py": source}).splitlines()
-    assert lines[1:] == ["1 | x = '日本 '; f(é)", "  |              ^^^^"]
+    assert lines[2:] == ["1 | x = '日本 '; f(é)", "  |              ^^^^"]
 
 
 def test_text_of_a_notebook_shows_the_lines_of_the_cell():
     code = "a = 1\nb = 2\n"
     source = Source("n.ipynb", code, cells=(Cell(0, 0, 6), Cell(4, 6, 12)))
     shown = show(finding(location=source.locate(6, 7)), sources={"n.ipynb": source})
-    assert shown.startswith("n.ipynb:cell 5:1:1: warning KC101")
+    assert shown.startswith("n.ipynb:cell 5:1:1  warning  KC101 serial-map  (b = 2)\n")
     assert "1 | b = 2\n  | ^\n" in shown
     assert "fix: Add the argument [not written into notebooks]" in shown
 
 
-def test_long_notes_are_wrapped_under_themselves():
-    lines = show(finding(because="word " * 40)).splitlines()
+@pytest.mark.parametrize(("width", "used"), [(100, 100), (80, 80), (400, 120), (7, 40)])
+def test_texts_are_wrapped_to_the_terminal(width, used):
+    lines = show(finding(because="word " * 80, message="wird " * 80), width=width).splitlines()
     at = lines.index(next(line for line in lines if "because" in line))
     assert lines[at + 1].startswith(" " * len("  = because: ") + "word")
-    assert max(map(len, lines)) <= 100
+    assert lines[1].startswith("  wird wird") and lines[2].startswith("  wird wird")
+    assert used - 5 < max(map(len, lines)) <= used
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        ("import tensorflow as tf\nimport numpy as np\n", "import tensorflow as tf ..."),
+        ("\n  \npass\n# Load   the data\n", "# Load the data"),
+        ("\n" + "x" * 50, "x" * 30 + " ..."),
+        ("model.compile(optimizer='adam', loss='mse')", "model.compile(optimizer='adam' ..."),
+        ("a\x1bb", "a b"),
+        ("pass\n", None),
+    ],
+)
+def test_a_cell_is_known_by_its_first_words(code, words):
+    source = Source("n.ipynb", "b\n" + code, cells=(Cell(0, 0, 2), Cell(4, 2, 2 + len(code))))
+    head = show(finding(location=source.locate(2, 3)), sources={"n.ipynb": source}).splitlines()[0]
+    assert head == "n.ipynb:cell 5:1:1  warning  KC101 serial-map" + (f"  ({words})" if words else "")
+
+
+def test_places_of_the_same_file_are_named_by_their_line():
+    related = tuple(Related(Location(path, None, 7, 2, 7, 4), "this draws") for path in ("a.py", "b.py"))
+    shown = show(finding(related=related))
+    assert "see: line 7: this draws" in shown and "see: b.py:7:2: this draws" in shown
+
+
+def frame(line, marked, width=60):
+    source = Source("a.py", f"first = 1\n{line}\n")
+    start = source.text.index(marked)
+    shown = show(finding(location=source.locate(start, start + len(marked))), sources={"a.py": source}, width=width).splitlines()
+    return shown[2:5]
+
+
+def test_a_long_line_is_cropped_around_what_is_marked():
+    first, code, carets = frame("x = [" + "0, " * 200_000 + "bad_call(1), " + "1, " * 200_000 + "]", "bad_call(1)")
+    assert first == "1 | ..."
+    assert max(map(len, (first, code, carets))) <= 60
+    assert code.startswith("2 | ...") and code.endswith("...")
+    assert code[carets.index("^") : carets.rindex("^") + 1] == "bad_call(1)"
+
+
+def test_a_line_is_cropped_on_the_right_only_where_that_shows_what_is_marked():
+    _, code, carets = frame("ds = ds.map(f)" + ".batch(2)" * 20, "ds.map(f)")
+    assert code.startswith("2 | ds = ds.map(f).batch(2)") and code.endswith("...") and len(code) <= 60
+    assert carets == "  |      ^^^^^^^^^"
+    assert frame("x" * 46 + "(y, z)", "(y, z)")[1] == "2 | " + "x" * 46 + "(y, z)"
+
+
+def test_what_is_marked_is_cropped_where_it_is_too_long_itself():
+    _, code, carets = frame("y = " + "a" * 90 + "f(" + "b" * 300 + ")", "f(" + "b" * 300 + ")")
+    assert code[carets.index("^") :].startswith("f(bbb") and max(len(code), len(carets)) <= 60
+
+
+def test_carets_stand_under_wide_characters_and_tabs_of_a_cropped_line():
+    _, code, carets = frame("x = '" + "\u65e5" * 100 + "'; \tcall(1); " + "y = 1; " * 50, "call(1)")
+    shown = code.replace("\u65e5", "\u65e5\0")
+    assert shown[carets.index("^") : carets.rindex("^") + 1] == "call(1)"
+    assert len(shown) <= 60
 
 
 def test_errors_stand_among_the_findings():
     error = FileError("KC999", Location("a.py", None, 1, 2, 1, 2), "does not parse")
     lines = list(concise.render([finding()], [error], {}))
     assert lines == ["a.py:1:2: error: KC999 does not parse", "a.py:3:7: warning: KC101 This map is serial; write more."]
-    assert show(finding(), errors=[error]).startswith("a.py:1:2: KC999 does not parse\n\na.py:3:7: ")
+    assert show(finding(), errors=[error]).startswith("a.py:1:2: KC999 does not parse\n\na.py:3:7  warning")
 
 
 def test_json_has_every_field_and_places_the_edits():
