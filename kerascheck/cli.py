@@ -23,6 +23,7 @@ SEVERITIES = ("info", "warning", "error")
 _PROGRESS_AFTER_SECONDS = 1.0
 
 
+_ARGUMENTS = "kerascheck.arguments"
 _RUNNING_COMMANDS = ("verify", "evidence")
 
 
@@ -43,6 +44,7 @@ class _Commands(click.Group):
         return super().get_command(ctx, cmd_name)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        ctx.meta[_ARGUMENTS] = tuple(args)
         if not args:
             args = ["--help"]
         elif args[0] not in self.list_commands(ctx) and args[0] not in ("--help", "-h", "--version"):
@@ -97,6 +99,7 @@ def _rules_option(name: str, text: str) -> Any:
 @click.option("--explain-silence", metavar="LINE", help="Tell why rules say nothing about this line of the one file named (CELL:LINE in a notebook).")
 @click.option("--show-settings", is_flag=True, help="Print the settings of the first path and exit.")
 @click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto", show_default=True)
+@click.option("-v", "--verbose", is_flag=True, help="Show findings of severity info in full too.")
 @click.option("-q", "--quiet", is_flag=True, help="Print findings and errors only.")
 def check(paths: tuple[str, ...], **options: Any) -> int:
     """Lint files, notebooks and folders ('.' if none is named, '-' for standard input).
@@ -275,21 +278,20 @@ def _report(outcome: Outcome, files: Sequence[File], options: dict[str, Any], *,
 
         click.echo(json.render(findings, errors, outcome.sources, outcome.files, evidence), err=err)
     else:
-        color = _color(options["color"])
+        summary = common.summary(findings, errors, outcome.files, fixed=fixed, unsafe=options["unsafe_fixes"])
         if options["output_format"] == "concise":
             from kerascheck.report import concise
 
-            lines = concise.render(findings, errors, outcome.sources, evidence)
+            lines, closing = concise.render(findings, errors, outcome.sources, evidence), [summary]
         else:
-            from kerascheck.report import text
-
-            lines = text.render(findings, errors, outcome.sources, click.style, evidence)
+            lines, closing = _for_people(outcome, evidence, summary, options)
         for line in lines:
-            click.echo(line, err=err, color=color)
+            click.echo(line, err=err, color=_color(options["color"]))
         if options["statistics"]:
             click.echo(common.statistics(findings, outcome.seconds), err=err)
         if not options["quiet"] and outcome.files:
-            click.echo(common.summary(findings, errors, outcome.files, fixed=fixed, unsafe=options["unsafe_fixes"]), err=err)
+            for line in closing:
+                click.echo(line, err=err, color=_color(options["color"]))
     if errors:
         return 2
     if options["gate"] == "confirmed":
@@ -298,6 +300,35 @@ def _report(outcome: Outcome, files: Sequence[File], options: dict[str, Any], *,
         fail_on = {file.path: file.settings.fail_on for file in files}
         failed = any(finding.severity >= fail_on[finding.location.path] for finding in findings)
     return int(failed and not options["exit_zero"])
+
+
+def _for_people(
+    outcome: Outcome, evidence: Mapping[Finding, Evidence], summary: str, options: dict[str, Any]
+) -> tuple[list[str], list[str]]:
+    """The lines of the default report about findings, and those about the whole run."""
+    import shutil
+
+    from kerascheck import measured, registry
+    from kerascheck.report import overview, text
+
+    findings = outcome.findings
+    # Who asks for infos, or for a rule, wants to read them.
+    named = {word for words in options["select"] for word in words.replace(",", " ").split()} - {"ALL"}
+    brief = not (options["verbose"] or options["min_severity"] == "info" or named)
+    hints = [finding for finding in findings if brief and overview.is_hint(finding, evidence)]
+    in_full = [finding for finding in findings if finding not in set(hints)]
+    summaries = {room.code: room.summary for room in registry.rooms()}
+    rules = overview.by_urgency(in_full, measured.gains())
+    width = shutil.get_terminal_size((text.WIDTH, 0)).columns
+    lines = [
+        *text.render(in_full, outcome.errors, outcome.sources, click.style, evidence, width),
+        *overview.hints(hints, summaries, click.style, width),
+    ]
+    closing = [*overview.start(rules, summaries, click.style, width), *text.wrapped(summary, width)]
+    arguments = click.get_current_context().meta[_ARGUMENTS]
+    if command := overview.next_command(findings, rules, arguments[arguments[0] == "check" :], width, fixing=options["fix"]):
+        closing.append(command)
+    return lines, closing
 
 
 def _recall(outcome: Outcome, targets: Mapping[str, str | None]) -> Mapping[Finding, Evidence]:

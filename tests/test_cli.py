@@ -58,7 +58,7 @@ def test_check_is_the_default_command(project):
     project(train__py=SLOW)
     short, long = kerascheck(*ONLY, "train.py"), kerascheck("check", *ONLY, "train.py")
     assert (short.code, short.out) == (long.code, long.out)
-    assert kerascheck("train.py", *ONLY).out == short.out
+    assert kerascheck("train.py", *ONLY).out.splitlines()[:-1] == short.out.splitlines()[:-1]
     assert "train.py:4:" in short.out
 
 
@@ -170,6 +170,31 @@ def test_quiet_prints_findings_only(project):
     assert kerascheck("-q", "--extend-exclude", "*.py", ".").err == ""
 
 
+def test_infos_are_summed_up_unless_one_asks_for_them(project):
+    project(train__py=SLOW.replace(".batch(2).prefetch(tf.data.AUTOTUNE)", ".batch(2)"))
+    shown = kerascheck("--isolated", "train.py").out.splitlines()
+    assert "train.py:4:6  warning  KC101 serial-map" in shown and not any("  info  " in line for line in shown)
+    assert "  1  KC306  TensorFlow takes all memory of every GPU: train.py:7" in shown
+    assert shown[-1] == "Next: kerascheck --isolated train.py --diff --unsafe-fixes    (what these fixes would change)"
+    (counted,) = (line for line in shown if line.startswith("Found"))
+    assert counted.startswith("Found 2 problems (1 warning, 1 hint) in 1 file; ")
+    for asked in (["-v"], ["--verbose"], ["--min-severity", "info"], ["--select", "KC3"], ["--select", "KC1,missing-memory-growth"]):
+        assert "train.py:7:1  info  KC306 missing-memory-growth" in kerascheck("--isolated", *asked, "train.py").out.splitlines()
+    project(pyproject__toml='[tool.kerascheck]\nmin-severity = "info"\nselect = ["KC306"]\n')
+    for brief in ([], ["--select", "ALL"]):
+        assert "  info  " not in kerascheck(*brief, "train.py").out
+    assert "1 hint (info), by rule." in kerascheck("-q", "train.py").out
+    assert "Next: " not in kerascheck("-q", "train.py").out
+
+
+def test_the_report_fits_the_terminal(project, monkeypatch):
+    project(train__py=SLOW.replace("\nmodel", "\n\nmodel = " + "1 + " * 80 + "1\nmodel", 1))
+    for columns in ("80", "120"):
+        monkeypatch.setenv("COLUMNS", columns)
+        widest = max(map(len, kerascheck("-v", "--isolated", "train.py").out.splitlines()))
+        assert int(columns) - 20 < widest <= int(columns)
+
+
 def test_statistics_follow_the_findings(project):
     project(train__py=SLOW)
     lines = kerascheck(*ONLY, "--statistics", "--output-format", "concise", ".").out.splitlines()
@@ -249,7 +274,7 @@ def test_unsafe_fixes_apply_the_safe_ones_too(project):
     path = project(train__py=FIXABLE)
     ran = kerascheck("--pedantic", "--select", "KC101,KC102", "--fix", "--unsafe-fixes", "train.py")
     assert ran.err == "Fixed train.py: 1 x KC101 (serial-map), 1 x KC102 (missing-prefetch)\n"
-    assert ran.out == "Found 2 problems (2 fixed, 0 remaining).\n"
+    assert ran.out == "Found 2 problems (2 fixed, 0 remaining) in 1 file.\n"
     assert ran.code == 0
     assert "num_parallel_calls=tf.data.AUTOTUNE" in (path / "train.py").read_text()
 
@@ -263,7 +288,7 @@ def test_unsafe_fixes_alone_write_nothing_and_say_so(project, name, quiet):
     assert ran.code == 1 and "KC101" in ran.out and "\nds = ds.map(" not in ran.out
     if not quiet:
         assert ran.err == "warning: --unsafe-fixes applies nothing by itself; add --fix or --diff\n"
-        assert ran.out.endswith("2 fixable with --fix --unsafe-fixes.\n")
+        assert "; 2 fixable with --fix --unsafe-fixes.\n" in ran.out
 
 
 def test_diff_shows_and_writes_nothing(project):
@@ -283,7 +308,7 @@ def test_fixed_standard_input_goes_to_standard_output(project):
     done = subprocess.run(command, input=FIXABLE.encode(), capture_output=True)
     assert done.stdout.decode() == FIXABLE.replace(".batch(2)", ".batch(2).prefetch(tf.data.AUTOTUNE)")
     assert done.returncode == 0
-    assert done.stderr.decode().splitlines() == ["Fixed -: 1 x KC102 (missing-prefetch)", "Found 1 problem (1 fixed, 0 remaining)."]
+    assert done.stderr.decode().splitlines() == ["Fixed -: 1 x KC102 (missing-prefetch)", "Found 1 problem (1 fixed, 0 remaining) in 1 file."]
 
 
 NOT_FIXED = [b"x = (\n", b"\xff\n", b"!ls data\n" + FIXABLE.encode(), CLEAN.encode()]
@@ -316,7 +341,7 @@ def test_a_file_that_cannot_be_written_is_an_error_and_the_others_are_fixed(proj
         assert [(error["path"], error["code"]) for error in document["errors"]] == [("a.py", "KC999")]
     else:
         assert "a.py:1:1: KC999 cannot be written: The file is read-only\n" in ran.out
-        assert ran.out.splitlines()[-1].startswith("Found 2 problems (1 fixed, 1 remaining: 1 info)")
+        assert "Found 2 problems (1 fixed, 1 remaining: 1 hint) in 2 files;" in ran.out
 
 
 GROWTH = "import keras\n\nkeras.Sequential().fit(load())\n"

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from kerascheck.finding import Applicability, FileError, Finding, Location, Severity
 
 SAFE_OPTION, UNSAFE_OPTION = "--fix", "--fix --unsafe-fixes"
+_NOUNS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "hint"}
 
 
 def place(location: Location) -> str:
@@ -51,13 +52,13 @@ def summary(findings: list[Finding], errors: list[FileError], files: int, *, fix
     parts = []
     if findings or fixed:
         listed = ", ".join(
-            count(severities[severity], str(severity)) if severity is not Severity.INFO else f"{severities[severity]} info"
+            count(severities[severity], _NOUNS[severity])
             for severity in sorted(Severity, reverse=True)
             if severities[severity]
         )
         if fixed:
             listed = f"{fixed} fixed, {len(findings)} remaining{': ' if listed else ''}{listed}"
-        parts.append(f"Found {count(len(findings) + fixed, 'problem')} ({listed})" + "".join(f"; {text}" for text in _fixable(findings, unsafe)))
+        parts.append(f"Found {count(len(findings) + fixed, 'problem')} ({listed}) in {count(files, 'file')}" + "".join(f"; {text}" for text in _fixable(findings, unsafe)))
     if errors:
         parts.append(f"{count(len(errors), 'file error')}")
     return ". ".join(parts) + "."

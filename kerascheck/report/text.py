@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from kerascheck.finding import Evidence, FileError, Finding, Location, Severity
-from kerascheck.report.common import option, place
+from kerascheck.report.common import UNSAFE_OPTION, option, place
 
 if TYPE_CHECKING:
     from kerascheck.source import Source
@@ -20,13 +20,18 @@ Style = Callable[..., str]
 WIDTH = 100
 """Columns where there is no terminal that says how many it has."""
 
-_COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "cyan"}
+COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "cyan"}
+NO_BREAK = "\N{NO-BREAK SPACE}"
 _TAB = 4
-_WIDTHS = range(40, 121)
-"""Columns that text is wrapped to, whatever the terminal has: longer lines are hard to read."""
+_NARROWEST, _WIDEST = 40, 120
 _CONTEXT = 2
 _CUT = "..."
 _FIRST_WORDS = 30
+
+
+def columns(width: int) -> int:
+    """The columns to wrap text to on a terminal of ``width``: not more than one reads with ease."""
+    return min(max(width, _NARROWEST), _WIDEST)
 
 
 def render(
@@ -45,7 +50,7 @@ def render(
         evidence: what has been measured of some of the findings.
         width: columns of the terminal.
     """
-    width = min(max(width, _WIDTHS.start), _WIDTHS.stop - 1)
+    width = columns(width)
     for item in sorted([*findings, *errors], key=lambda item: item.sort_key):
         if isinstance(item, FileError):
             yield f"{style(place(item.location), bold=True)}: {style(item.code, fg='red', bold=True)} {item.message}"
@@ -55,13 +60,13 @@ def render(
 
 
 def _block(finding: Finding, source: Source, style: Style, evidence: Evidence | None, width: int) -> Iterator[str]:
-    colour = _COLOURS[finding.severity]
+    colour = COLOURS[finding.severity]
     words = _first_words(finding.location, source)
     yield (
         f"{style(place(finding.location), bold=True)}  {style(str(finding.severity), fg=colour, bold=True)}  "
         f"{style(finding.code, bold=True)} {finding.name}{f'  ({words})' if words else ''}"
     )
-    yield from _wrapped(finding.message, "  ", "  ", width)
+    yield from wrapped(finding.message, width, "  ", "  ")
     yield from _frame(finding.location, source, colour, style, width)
     if finding.because:
         yield from _note("because", finding.because, style, width)
@@ -159,12 +164,15 @@ def _visible(line: str) -> tuple[str, list[int]]:
 
 def _note(label: str, text: str, style: Style, width: int) -> Iterator[str]:
     head = f"  = {label}: "
-    first, *rest = _wrapped(text, head, " " * len(head), width)
+    first, *rest = wrapped(text, width, head, " " * len(head))
     yield f"  = {style(label, bold=True)}: {first[len(head):]}"
     yield from rest
 
 
-def _wrapped(text: str, first: str, others: str, width: int) -> list[str]:
-    return textwrap.wrap(
-        text, width, initial_indent=first, subsequent_indent=others, break_long_words=False, break_on_hyphens=False
-    ) or [first]
+def wrapped(text: str, width: int, first: str = "", others: str = "") -> list[str]:
+    """``text`` in lines for a terminal of ``width``, with what its first line and the others begin with; not broken at :data:`NO_BREAK`."""
+    kept = text.replace(UNSAFE_OPTION, UNSAFE_OPTION.replace(" ", NO_BREAK))
+    lines = textwrap.wrap(
+        kept, columns(width), initial_indent=first, subsequent_indent=others, break_long_words=False, break_on_hyphens=False
+    )
+    return [line.replace(NO_BREAK, " ") for line in lines] or [first]

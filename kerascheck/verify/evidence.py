@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 import difflib
-import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
+from kerascheck.measured import DEVICES, read_table
 from kerascheck.verify.compare import Budget, Comparison, Progress, Status, Variant, compare, machine
 from kerascheck.verify.findings import ABOUT_PREDICTIONS
 from kerascheck.verify.process import Script
-
-TABLE = Path(__file__).with_name("evidence_table.json")
-"""What ships with kerascheck: {"rows": [...]}, see :func:`row`."""
-
-DEVICES = ("cpu", "gpu")
-"""The columns of the table."""
 
 _ORDER = (Status.CONFIRMED, Status.CHANGES_RESULTS, Status.SLOWER, Status.NO_EFFECT, Status.NOT_RUN)
 
@@ -70,14 +63,6 @@ def merge(old: Sequence[Mapping[str, Any]], new: Sequence[Mapping[str, Any]]) ->
     for entry in new:
         rows[entry["code"]] = {**rows.get(entry["code"], {}), **entry}
     return [rows[code] for code in sorted(rows)]
-
-
-def read_table(path: Path = TABLE) -> list[dict[str, Any]]:
-    """The rows of a table; none if there is no such file."""
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))["rows"]
-    except FileNotFoundError:
-        return []
 
 
 def row_of(code: str, rows: Sequence[Mapping[str, Any]] | None = None) -> Mapping[str, Any] | None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from kerascheck.finding import Applicability, Edit, Evidence, FileError, Finding, Fix, Location, Related, Severity
-from kerascheck.report import common, concise, text
+from kerascheck.report import common, concise, overview, text
 from kerascheck.report import json as json_report
 from kerascheck.source import Cell, Source
 
@@ -193,17 +193,17 @@ def test_edits_of_a_notebook_name_their_cell():
 def test_the_summary_counts():
     unsafe = finding(severity=Severity.INFO, fix=Fix(Applicability.UNSAFE, "Do", FIX.edits))
     assert common.summary([], [], 2) == "No problems found in 2 files."
-    assert common.summary([finding()], [], 1) == "Found 1 problem (1 warning); 1 fixable with --fix."
+    assert common.summary([finding()], [], 1) == "Found 1 problem (1 warning) in 1 file; 1 fixable with --fix."
     assert common.summary([finding(), finding(fix=None, severity=Severity.ERROR), unsafe], [FileError("", None, "")], 2) == (
-        "Found 3 problems (1 error, 1 warning, 1 info); 1 fixable with --fix; 1 more with --fix --unsafe-fixes. 1 file error."
+        "Found 3 problems (1 error, 1 warning, 1 hint) in 2 files; 1 fixable with --fix; 1 more with --fix --unsafe-fixes. 1 file error."
     )
-    assert common.summary([unsafe], [], 1) == "Found 1 problem (1 info); 1 fixable with --fix --unsafe-fixes."
+    assert common.summary([unsafe], [], 1) == "Found 1 problem (1 hint) in 1 file; 1 fixable with --fix --unsafe-fixes."
     assert common.summary([finding(), unsafe], [], 1, unsafe=True).endswith("; 2 fixable with --fix --unsafe-fixes.")
 
 
 def test_fixes_on_request_say_how_to_ask_and_are_not_counted():
     asked = finding(fix=Fix(Applicability.ON_REQUEST, "Do", FIX.edits))
-    assert common.summary([asked], [], 1) == common.summary([asked], [], 1, unsafe=True) == "Found 1 problem (1 warning)."
+    assert common.summary([asked], [], 1) == common.summary([asked], [], 1, unsafe=True) == "Found 1 problem (1 warning) in 1 file."
     assert "fix: Do [--select KC101 --fix]\n" in show(asked)
     assert common.statistics([asked], {}).splitlines()[1].split()[:2] == ["1", "0"]
     document = json.loads(json_report.render([asked], [], {"a.py": SCRIPT}, 1))
@@ -211,8 +211,8 @@ def test_fixes_on_request_say_how_to_ask_and_are_not_counted():
 
 
 def test_the_summary_after_fixing_counts_what_was_fixed_and_what_remains():
-    assert common.summary([], [], 2, fixed=3) == "Found 3 problems (3 fixed, 0 remaining)."
-    assert common.summary([finding(fix=None)] * 2, [], 2, fixed=3) == "Found 5 problems (3 fixed, 2 remaining: 2 warnings)."
+    assert common.summary([], [], 2, fixed=3) == "Found 3 problems (3 fixed, 0 remaining) in 2 files."
+    assert common.summary([finding(fix=None)] * 2, [], 2, fixed=3) == "Found 5 problems (3 fixed, 2 remaining: 2 warnings) in 2 files."
 
 
 def test_statistics_count_findings_and_time_per_rule():
@@ -248,3 +248,87 @@ def test_evidence_stands_beside_its_finding():
 def test_what_could_not_be_shown_is_not_called_absent():
     assert str(replace(CONFIRMED, status="no effect", low=0.99, ratio=1.0, high=1.02)).startswith("no effect here: x1.00")
     assert str(replace(CONFIRMED, status="no effect", low=0.9)).startswith("no effect could be shown here: x1.84 [0.90-1.90]")
+
+
+# --- what stands below the findings -------------------------------------------------------------------
+
+SUMMARIES = {"KC101": "map runs one call at a time", "KC411": "batch size is small for this model"}
+
+
+def info(code="KC411", path="a.py", line=1, cell=None, **changes):
+    place = Location(path, cell, line, 1, line, 2)
+    return finding(**{"code": code, "name": "n", "severity": Severity.INFO, "location": place, "fix": None, "related": (), **changes})
+
+
+def test_hints_are_one_entry_per_rule_with_the_first_places():
+    several = [info(line=line) for line in (7, 3, 12)] + [info(path="n.ipynb", cell=4)]
+    assert list(overview.hints([info("KC101", "b.py", 8), *several], SUMMARIES, plain, 100)) == [
+        "5 hints (info), by rule. In full: --min-severity info, or --select KC411.",
+        "  4  KC411  batch size is small for this model: a.py:3, 7, 12, ...",
+        "  1  KC101  map runs one call at a time: b.py:8",
+        "",
+    ]
+    assert list(overview.hints([], SUMMARIES, plain, 100)) == []
+
+
+def test_the_entries_of_hints_are_wrapped_between_places():
+    several = [info(path="some/folder/notebook.ipynb", cell=number, line=2) for number in range(12)]
+    *_, first, second, third, _ = overview.hints(several, SUMMARIES, plain, 48)
+    assert (first, second, third) == (
+        "  12  KC411  batch size is small for this model:",
+        "             some/folder/notebook.ipynb:cell 1:2,",
+        "             cell 2:2, cell 3:2, ...",
+    )
+
+
+def test_an_info_that_was_confirmed_here_is_no_mere_hint():
+    hint = info()
+    assert overview.is_hint(hint, {}) and overview.is_hint(hint, {hint: replace(CONFIRMED, status="no effect")})
+    assert not overview.is_hint(hint, {hint: CONFIRMED}) and not overview.is_hint(finding(), {})
+
+
+def started(*findings, gains=None):
+    return list(overview.start(overview.by_urgency(list(findings), gains or {}), SUMMARIES, plain, 100))
+
+
+def test_more_findings_than_one_sees_at_once_say_where_to_start():
+    warnings = [info(code, severity=Severity.WARNING) for code in ("KC101", "KC102", "KC103", "KC101")]
+    error = info("KC900", line=9, severity=Severity.ERROR)
+    assert started(*warnings[:3]) == []
+    assert started(*warnings, gains={"KC103": 2.0, "KC102": 1.5}) == [
+        "Start with what gained most when it was measured:",
+        "  warning  KC103  n: a.py:1",
+        "  warning  KC102  n: a.py:1",
+        "  warning  KC101  map runs one call at a time: a.py:1 and 1 other place",
+        "",
+    ]
+    assert started(*warnings, error)[:2] == [
+        "Start with the errors, then with what gained most when it was measured:",
+        "  error    KC900  n: a.py:9",
+    ]
+
+
+SAFE, UNSAFE, NONE = finding(), finding(fix=replace(FIX, applicability=Applicability.UNSAFE)), finding(fix=None)
+
+
+@pytest.mark.parametrize(
+    ("findings", "arguments", "fixing", "command"),
+    [
+        ([SAFE, UNSAFE], ["my folder"], False, "kerascheck 'my folder' --diff    (what --fix would change)"),
+        ([UNSAFE], ["a.py"], False, "kerascheck a.py --diff --unsafe-fixes    (what these fixes would change)"),
+        ([UNSAFE], ["--unsafe-fixes", "a.py"], False, "kerascheck --unsafe-fixes a.py --diff    (what these fixes would change)"),
+        ([SAFE], ["a" * 99], False, "the same command with --diff    (what --fix would change)"),
+        ([SAFE], ["--fix", "a.py"], True, "kerascheck rule KC101    (what serial-map costs, and what to write)"),
+        ([SAFE], ["-"], False, "kerascheck rule KC101    (what serial-map costs, and what to write)"),
+        ([NONE], ["."], False, "kerascheck rule KC101    (what serial-map costs, and what to write)"),
+        ([info()], ["."], False, "kerascheck . --min-severity info    (the hints in full)"),
+        ([info()], ["-"], False, None),
+        ([], ["."], False, None),
+    ],
+)
+def test_the_command_that_helps_most_is_named(findings, arguments, fixing, command):
+    rules = overview.by_urgency([each for each in findings if each.severity > Severity.INFO], {})
+    given = overview.next_command(findings, rules, arguments, 100, fixing=fixing)
+    assert given == (command and f"Next: {command}")
+    if command:
+        assert overview.next_command(findings, rules, arguments, 40, fixing=fixing) == f"Next: {command.partition('    ')[0]}"

@@ -1,0 +1,135 @@
+"""What stands below the findings in the report for people: the hints by rule, where to start, and what to do next."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+
+from kerascheck.finding import Evidence, Finding, Location, Severity
+from kerascheck.report.common import SAFE_OPTION, UNSAFE_OPTION, count, option
+from kerascheck.report.text import COLOURS, NO_BREAK, Style, wrapped
+
+_PLACES = 3
+_STARTS = 3
+_LONGEST_COMMAND = 100
+
+
+def is_hint(finding: Finding, evidence: Mapping[Finding, Evidence]) -> bool:
+    """Whether a finding may be summed up with others of its rule: an info that was not confirmed on this machine."""
+    return finding.severity is Severity.INFO and not (finding in evidence and evidence[finding].confirmed)
+
+
+def hints(findings: Sequence[Finding], summaries: Mapping[str, str], style: Style, width: int) -> Iterator[str]:
+    """One entry per rule, the most frequent first: how many, what it is, and the first places; nothing without findings.
+
+    Args:
+        summaries: what every rule is about, by code.
+        style: colours a text, or returns it as it is.
+        width: columns of the terminal.
+    """
+    rules = sorted(_by_rule(findings), key=lambda rule: (-len(rule), rule[0].code))
+    if not rules:
+        return
+    digits = len(str(len(rules[0])))
+    total = count(len(findings), "hint")
+    yield from wrapped(f"{total} (info), by rule. In full: --min-severity info, or --select {rules[0][0].code}.", width)
+    for rule in rules:
+        code = rule[0].code
+        head = f"  {len(rule):{digits}}  {code}  "
+        yield from _entry(head, f"{summaries.get(code, rule[0].name)}: {_places(rule)}", width, code, style(code, bold=True))
+    yield ""
+
+
+def by_urgency(findings: Sequence[Finding], gains: Mapping[str, float]) -> list[list[Finding]]:
+    """The findings by rule: rules with errors first, then those whose repair gains most; in a rule the worst first.
+
+    Args:
+        gains: by code, how many times faster the rule's repaired example ran.
+    """
+    rules = [sorted(rule, key=lambda finding: -finding.severity) for rule in _by_rule(findings)]
+    return sorted(rules, key=lambda rule: (-rule[0].severity, -gains.get(rule[0].code, 1.0), rule[0].code))
+
+
+def start(rules: Sequence[Sequence[Finding]], summaries: Mapping[str, str], style: Style, width: int) -> Iterator[str]:
+    """What to look at first, where there is more than one sees at once.
+
+    Args:
+        rules: see :func:`by_urgency`.
+        summaries: what every rule is about, by code.
+        style: colours a text, or returns it as it is.
+        width: columns of the terminal.
+    """
+    if sum(map(len, rules)) <= _STARTS:
+        return
+    errors = "the errors, then with " * (rules[0][0].severity is Severity.ERROR)
+    yield f"Start with {errors}what gained most when it was measured:"
+    for rule in rules[:_STARTS]:
+        first = rule[0]
+        others = f" and {count(len(rule) - 1, 'other place')}" * (len(rule) > 1)
+        text = f"{summaries.get(first.code, first.name)}: {first.location.path}:{_line(first.location)}{others}"
+        severity = str(first.severity)
+        head = f"  {severity:7}  {first.code}  "
+        yield from _entry(head, text, width, severity, style(severity, fg=COLOURS[first.severity], bold=True))
+    yield ""
+
+
+def next_command(
+    findings: Sequence[Finding], rules: Sequence[Sequence[Finding]], arguments: Sequence[str], width: int, *, fixing: bool
+) -> str | None:
+    """One line with the command that helps most now; None where there is nothing to do.
+
+    Args:
+        findings: all.
+        rules: those that are shown in full, see :func:`by_urgency`.
+        arguments: those of this run.
+        width: columns of the terminal.
+        fixing: whether this run applied fixes.
+    """
+    options = set(map(option, findings))
+    is_repeatable = "-" not in arguments
+    if is_repeatable and not fixing and SAFE_OPTION in options:
+        return _next(_again(arguments, "--diff"), "what --fix would change", width)
+    if is_repeatable and not fixing and UNSAFE_OPTION in options:
+        command = _again(arguments, "--diff" + " --unsafe-fixes" * ("--unsafe-fixes" not in arguments))
+        return _next(command, "what these fixes would change", width)
+    if rules:
+        first = rules[0][0]
+        return _next(f"kerascheck rule {first.code}", f"what {first.name} costs, and what to write", width)
+    return _next(_again(arguments, "--min-severity info"), "the hints in full", width) if is_repeatable and findings else None
+
+
+def _again(arguments: Sequence[str], options: str) -> str:
+    command = " ".join(("kerascheck", *map(shlex.quote, arguments), options))
+    return command if len(command) <= _LONGEST_COMMAND else f"the same command with {options}"
+
+
+def _next(command: str, shows: str, width: int) -> str:
+    line = f"Next: {command}    ({shows})"
+    return line if len(line) <= width else f"Next: {command}"
+
+
+def _by_rule(findings: Sequence[Finding]) -> list[list[Finding]]:
+    ordered = sorted(findings, key=lambda finding: (finding.code, finding.sort_key))
+    return [list(rule) for _, rule in groupby(ordered, key=lambda finding: finding.code)]
+
+
+def _places(findings: Sequence[Finding]) -> str:
+    """The first places, each file named once."""
+    shown, path = [], None
+    for finding in findings[:_PLACES]:
+        place = finding.location
+        shown.append(_line(place) if place.path == path else f"{place.path}:{_line(place)}")
+        path = place.path
+    return ", ".join(shown) + f",{NO_BREAK}..." * (len(findings) > _PLACES)
+
+
+def _line(place: Location) -> str:
+    return str(place.line) if place.cell is None else f"cell{NO_BREAK}{place.cell_number}:{place.line}"
+
+
+def _entry(head: str, text: str, width: int, word: str, styled: str) -> Iterator[str]:
+    """A line that begins with ``head``, in which ``word`` is styled, and goes on below its text."""
+    first, *rest = wrapped(text, width, head, " " * len(head))
+    yield f"{head.replace(word, styled)}{first[len(head) :]}"
+    yield from rest
