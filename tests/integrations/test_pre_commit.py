@@ -59,7 +59,7 @@ def test_findings_fail_the_hook(repository):
     ran = try_repo(repository(train__py=STATEFUL, n__ipynb=notebook, test_a__py=f"import unittest\n{STATEFUL}", plain__py="x = 1\n"), "kerascheck")
     assert ran.returncode == 1, ran.stderr
     assert "exit code: 1" in ran.stdout
-    assert "train.py:3:6: warning KC101" in ran.stdout and "n.ipynb:cell 1:3:6: warning KC101" in ran.stdout
+    assert "train.py:3:6  warning  KC101" in ran.stdout and "n.ipynb:cell 1:3:6  warning  KC101" in ran.stdout
     assert "test_a.py" not in ran.stdout
 
 
