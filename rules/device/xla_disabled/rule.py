@@ -14,32 +14,35 @@ _REASON = re.compile(r"\bxla\b|\bjit|crash|error|fail|bug\b|slow|longer|small|me
 
 
 class XlaDisabled(Rule):
-    """compile is told not to use XLA, which Keras 3 decides for itself.
+    """compile switches XLA off, although Keras 3 chooses it per machine and model.
 
     ## What it does
 
-    Reports `compile(jit_compile=False)` for Keras 3 on TensorFlow, and `model.jit_compile = False`, in a program that trains.
+    Reports `compile(jit_compile=False)` for Keras 3 on TensorFlow, and `model.jit_compile = False`, in a program that
+    trains.
 
     ## Why it costs
 
-    On a GPU Keras 3 compiles the training step with XLA, if the layers of the model allow it; `jit_compile=False`
-    keeps it from that. Whether XLA is faster for a model depends on the model and is unmeasured here on a GPU, hence an info. On a
-    CPU the argument changes nothing.
+    On a GPU, Keras 3 compiles the training step with XLA if the layers of the model allow it. `jit_compile=False`
+    prevents that. Whether XLA is faster depends on the model and is unmeasured here on a GPU, hence an info. On a CPU
+    the argument changes nothing.
 
     ## What the runtime does by itself
 
-    The default is "auto": False on a machine without a GPU, under a distribution strategy, and where a layer of the model says that it
-    does not support XLA; True elsewhere (read and tried, Keras 3.15). So the argument is rarely needed to make a model run.
-    In tf.keras 2 the default is False. `tf.config.optimizer.set_jit(False)` is what TensorFlow does anyway and is not reported.
+    The default is "auto". It means False on a machine without a GPU, under a distribution strategy, and where a layer
+    of the model does not support XLA; it means True elsewhere (read and tried, Keras 3.15). So a model rarely needs
+    the argument to run. In tf.keras 2 the default is False. `tf.config.optimizer.set_jit(False)` is the default of
+    TensorFlow and is not reported.
 
     ## When it stays silent
 
-    - A comment on the line says why, or one above that speaks of XLA, errors, memory, speed and the like.
-    - The model or its steps use what XLA does not compile or Keras leaves to TensorFlow: random layers, lookups, text, `tf.image`.
-    - The layers of the model are not all in sight, or an input holds strings.
-    - The GPUs are hidden, or the training is distributed: it is off there.
-    - A condition under which not all training stands, or a variable decides; `jit_compile="auto"`.
-    - tf.keras 2, JAX and torch; nothing is trained, or another model of the program is and this one is not.
+    - A comment on the line explains it, or one above mentions XLA, errors, memory, speed and the like.
+    - The model or its steps use what XLA does not compile or Keras leaves to TensorFlow: random layers, lookups, text,
+      `tf.image`.
+    - Some layers of the model are not visible, or an input holds strings.
+    - The GPUs are hidden, or the training is distributed: XLA is off there.
+    - A condition or a variable decides; `jit_compile="auto"`.
+    - tf.keras 2, JAX and PyTorch; nothing is trained, or the program trains other models and not this one.
 
     ## Use instead
 
@@ -47,8 +50,8 @@ class XlaDisabled(Rule):
 
     ## Fix safety
 
-    Unsafe: the argument is removed. On a GPU XLA rounds in another order, compiles for some seconds at first, and
-    for every new shape again. For an assignment there is no fix.
+    Unsafe: the argument is removed. On a GPU, XLA rounds in another order, and compiles for some seconds at the start
+    and again for every new shape. An assignment has no fix.
 
     ## References
 
@@ -80,8 +83,8 @@ class XlaDisabled(Rule):
             if not program.is_optional(call.scope) and not call.module.is_commented(call.arguments.node(None, "jit_compile") or call.node, _REASON):
                 yield self.finding(
                     call,
-                    "XLA is switched off, which Keras decides by the machine and the model; leave jit_compile out.",
-                    because="Without it the step is compiled with XLA on a GPU, as every layer here seems to allow.",
+                    "This switches XLA off; remove jit_compile and let Keras choose for the machine and the model.",
+                    because="Without it, Keras compiles the step with XLA on a GPU; every layer here seems to allow that.",
                     fix=drop_argument(call, "jit_compile", safe=False) if call.attribute == "compile" else None,
                 )
 

@@ -5,43 +5,45 @@ from kerascheck.semantics.places import seen_in
 
 
 class BuildOutsideScope(Rule):
-    """A distribution strategy is made, but the model is built outside of its scope.
+    """A distribution strategy is created, but the model is built outside its scope.
 
     ## What it does
 
-    Reports a model that `fit` trains and that is built outside of `strategy.scope()`, after a strategy for several devices
-    was made. A warning; an error where `compile` stands in the scope and the model does not, or is given to the function that makes the
-    strategy, which raises, and for an optimizer of
-    Keras 3 that is made outside and given to `compile` in the scope, which raises, too. For steps that `strategy.run` runs, their
-    optimizer (an error, in Keras 3) and their model (a warning), where no scope holds them. A `strategy.scope()` without `with` is
-    reported in the place of the models, as a warning.
+    Reports a model that `fit` trains and that is built outside `strategy.scope()`, after a strategy for several
+    devices was created. It is a warning. It is an error in two cases, which raise: the model is compiled inside the
+    scope or passed to the function that creates the strategy, or an optimizer of Keras 3 is created outside and
+    passed to `compile` inside the scope. For steps under `strategy.run`, it reports their optimizer (an error, in
+    Keras 3) and their model (a warning) where no scope holds them. A `strategy.scope()` without `with` is reported
+    instead of the models, as a warning.
 
     ## Why it costs
 
-    A model belongs to the strategy in whose scope it was built. Built and compiled outside, it trains on one
-    device, without a word: the strategy is ignored. Built outside and compiled inside, Keras 3 stops in `fit` with a bare
-    `AssertionError`, Keras 2 with "was not created in the distribution strategy scope" (tried with two logical devices on
-    TensorFlow 2.21 and 2.12). An optimizer of Keras 3 has variables from the start: made outside, it stops `fit` with "Mixing
-    different tf.distribute.Strategy objects", also where there is one device only. Keras 2 makes them in `fit`, and nothing happens.
+    A model belongs to the strategy in whose scope it was built. Built and compiled outside, it trains on one device
+    and silently ignores the strategy. Built outside and compiled inside, Keras 3 stops in `fit` with a bare
+    `AssertionError`, Keras 2 with "was not created in the distribution strategy scope" (tried with two logical
+    devices on TensorFlow 2.21 and 2.12). An optimizer of Keras 3 has variables from the start: created outside, it
+    stops `fit` with "Mixing different tf.distribute.Strategy objects", even with one device. Keras 2 creates them in
+    `fit`, where nothing happens.
 
-    In a step under `strategy.run`, such an optimizer stops the first update with the same words, and a model that has its variables before
-    the step with "`colocate_vars_with` must only be passed a variable created in this tf.distribute.Strategy.scope()", with one device
-    and with two. A model that makes them in the step trains on one device, and fails on two (TensorFlow 2.21, Keras 3.15).
+    In a step under `strategy.run`, such an optimizer stops the first update with the same message. A model that has its
+    variables before the step stops it with "`colocate_vars_with` must only be passed a variable created in this
+    tf.distribute.Strategy.scope()", with one device and with two. A model that creates them in the step trains on one
+    device, and fails on two (TensorFlow 2.21, Keras 3.15).
 
     ## What the runtime does by itself
 
-    Nothing. `fit` uses the strategy of the model, and the default one has no second device.
+    Nothing. `fit` uses the strategy of the model, and the default strategy has no second device.
 
     ## When it stays silent
 
     - The model is built in a scope, also in a function that is called there, or in a `with` that cannot be read.
-    - The optimizer is made with `lr=`, which Keras 3 refuses: the program runs under Keras 2, where nothing raises.
+    - The optimizer is created with `lr=`, which Keras 3 rejects: the program runs under Keras 2, where nothing raises.
     - The model is compiled again before it is trained, with another optimizer.
-    - Where the model comes from cannot be seen.
-    - The strategy is made later, under a condition, or is `OneDeviceStrategy` or the default.
+    - The origin of the model is not visible.
+    - The strategy is created later or under a condition, or is `OneDeviceStrategy` or the default.
     - `fit` stands in a scope, or another model of the program does: the program may compare both.
-    - Other ways to enter a strategy: `experimental_set_strategy`, an `ExitStack`, parameter servers.
-    - Steps under `strategy.run` whose strategy, model or optimizer cannot be seen.
+    - The program enters a strategy in another way: `experimental_set_strategy`, an `ExitStack`, parameter servers.
+    - The strategy, the model or the optimizer of a step under `strategy.run` is not visible.
     - Graph code of TensorFlow 1; tests.
 
     ## Use instead
@@ -56,11 +58,12 @@ class BuildOutsideScope(Rule):
     ## Fix safety
 
     There is no fix: optimizers, metrics and checkpoints of the model belong into the scope as well, and the batch size
-    then means something else for each device.
+    then changes its meaning for each device.
 
     ## References
 
-    - TensorFlow guide: "Distributed training with TensorFlow", section "Use tf.distribute.Strategy with Keras Model.fit"
+    - TensorFlow guide: "Distributed training with TensorFlow", section "Use tf.distribute.Strategy with Keras
+      Model.fit"
     - Keras guide: "Multi-GPU distributed training with TensorFlow"
     """
 
@@ -76,40 +79,40 @@ class BuildOutsideScope(Rule):
         for scope in unentered:
             yield self.finding(
                 scope,
-                "This scope is made and not entered, so nothing belongs to the strategy; write `with strategy.scope():` around what builds the model.",
-                because="scope() only gives a context manager back; without `with` the training ignores the strategy and uses one device.",
+                "scope() without `with` has no effect; build the model inside `with strategy.scope():`.",
+                because="scope() only returns a context manager; without `with` the training ignores the strategy and uses one device.",
             )
         for model in () if unentered else unplaced_models(module):
             inside = model.compiled_inside
             yield self.finding(
                 seen_in(module, model.made),
-                "This model is built outside of the scope of the strategy; build and compile it inside of `with strategy.scope():`.",
-                because="It is compiled inside of the scope, so the fit of Keras 3 raises." if inside else "Its fit ignores the strategy and trains on one device.",
+                "This model is built outside the strategy's scope; build and compile it in `with strategy.scope():`.",
+                because="It is compiled inside the scope, so fit of Keras 3 raises." if inside else "Its fit ignores the strategy and trains on one device.",
                 severity=Severity.ERROR if inside else Severity.WARNING,
-                related=((model.strategy, "the strategy is made here"), (inside, "compiled here") if inside else (model.fit, "trained here")),
+                related=((model.strategy, "the strategy is created here"), (inside, "compiled here") if inside else (model.fit, "trained here")),
             )
         for compiled, strategy in given_models(module):
             yield self.finding(
                 compiled,
-                "This model is built before the scope of the strategy, and only compiled inside; build it inside of `with strategy.scope():`, too.",
-                because="It is given to the function that makes the strategy, and fit raises for a model that has its variables from outside.",
+                "Only compile runs in the strategy's scope; build the model in `with strategy.scope():`, too.",
+                because="The model is passed to the function that creates the strategy; fit raises for variables created outside its scope.",
                 severity=Severity.ERROR,
-                related=((strategy, "the strategy is made here"),),
+                related=((strategy, "the strategy is created here"),),
             )
         for optimizer, compiled in unplaced_optimizers(module):
             yield self.finding(
                 optimizer,
-                "This optimizer is made outside of the scope of the strategy; make it inside of `with strategy.scope():`.",
-                because="Its variables belong to no strategy and the model to one, so the fit of Keras 3 raises.",
+                "This optimizer is created outside the strategy's scope; create it in `with strategy.scope():`.",
+                because="Its variables belong to no strategy but the model's do, so fit of Keras 3 raises.",
                 severity=Severity.ERROR,
-                related=((compiled, "given to the model here"),),
+                related=((compiled, "passed to the model here"),),
             )
         for used in () if unentered else unplaced_in_steps(module):
             what = "optimizer" if used.is_optimizer else "model"
             yield self.finding(
                 seen_in(module, used.made),
-                f"This {what} is made outside of the scope of the strategy that runs its steps; make it inside of `with strategy.scope():`.",
-                because=f"Its variables belong to no strategy, so that the first update {'raises' if used.is_optimizer else 'raises where the model is built already, and on several devices'}.",
+                f"This {what} is created outside the scope of the strategy that runs it; create it in `with strategy.scope():`.",
+                because=f"Its variables belong to no strategy, so the first update raises{'' if used.is_optimizer else ' on several devices, or if the model is already built'}.",
                 severity=Severity.ERROR if used.is_optimizer else Severity.WARNING,
                 related=((used.run, "its steps run here"),),
             )

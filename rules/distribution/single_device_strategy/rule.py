@@ -13,37 +13,39 @@ class SingleDeviceStrategy(Rule):
 
     ## What it does
 
-    Reports `MirroredStrategy()` under no condition in a program that trains with `fit` of Keras 3 and nowhere speaks of
-    several devices. An info: it is right on a machine with several GPUs.
+    Reports an unconditional `MirroredStrategy()` in a program that trains with `fit` of Keras 3 and does not mention
+    several devices. It is an info: the code is right on a machine with several GPUs.
 
     ## Why it costs
 
-    With any strategy but the default, `jit_compile="auto"` means `False`: on a GPU the model is then not compiled by XLA. What
-    that costs is unmeasured here. Each batch also takes a longer way: `fit` of a tiny dense network on one device took 2.1 times
-    the processor time of the same `fit` without a strategy (2 CPU cores, TensorFlow 2.21, no GPU). For larger networks the share is smaller.
+    With any strategy but the default, `jit_compile="auto"` means `False`: on a GPU, XLA does not compile the model.
+    What that costs is unmeasured here. Each batch also takes a longer path: `fit` of a tiny dense network on one
+    device took 2.1 times the processor time of the same `fit` without a strategy (2 CPU cores, TensorFlow 2.21, no
+    GPU). The share is smaller for larger networks.
 
     ## What the runtime does by itself
 
-    On one device the strategy makes one replica and goes the whole way for it: distributed variables,
-    merge calls, a dataset iterator of its own.
+    On one device the strategy creates one replica and still runs all of its machinery: distributed variables, merge
+    calls and a separate dataset iterator.
 
     ## When it stays silent
 
-    - It is made under a condition, or with a list of devices.
-    - The code mentions `num_replicas_in_sync`, several or numbers of GPUs, several workers, logical devices or cross-device
-      operations, or a comment on the line, or one above it that speaks of several GPUs, says so: it is written for several.
-    - Its scope is not entered, and it is not given as `distribution_strategy`, as to a tuner.
-    - No model is fitted, Keras 2, or another backend than TensorFlow.
+    - It is created under a condition, or with a list of devices.
+    - The code mentions `num_replicas_in_sync`, several GPUs or a number of them, several workers, logical devices or
+      cross-device operations: it is written for several devices. Also where a comment on the line, or above it, mentions
+      several GPUs.
+    - Its scope is not entered, and it is not passed as `distribution_strategy`, for example to a tuner.
+    - No model is fitted; Keras 2; a backend other than TensorFlow.
 
     ## Use instead
 
-    `strategy = tf.distribute.MirroredStrategy() if len(tf.config.list_physical_devices("GPU")) > 1 else tf.distribute.get_strategy()`.
-    The default strategy has the same `scope()` and `run()`.
+    `strategy = tf.distribute.MirroredStrategy() if len(tf.config.list_physical_devices("GPU")) > 1 else
+    tf.distribute.get_strategy()`. The default strategy has the same `scope()` and `run()`.
 
     ## Fix safety
 
-    Writes that condition. Unsafe: a single-device machine then runs other code than one with several, and
-    XLA may change the last digits.
+    Writes that condition. Unsafe: a single-device machine then runs other code than one with several, and XLA may
+    change the last digits.
 
     ## References
 
@@ -69,7 +71,7 @@ class SingleDeviceStrategy(Rule):
             if not call.module.is_commented(call.node, _SEVERAL):
                 yield self.finding(
                     call,
-                    "MirroredStrategy is used also where there is one device only; make it where there are several GPUs.",
-                    because="With any strategy Keras leaves XLA off, and each batch takes a longer way, for which one device gets nothing back.",
+                    "MirroredStrategy also runs on a single GPU, where it only adds overhead; use it for several GPUs.",
+                    because="Under any strategy Keras leaves XLA off and each batch takes a longer path; one device gains nothing from it.",
                     fix=only_for_several_gpus(call),
                 )

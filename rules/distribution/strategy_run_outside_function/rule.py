@@ -4,31 +4,32 @@ from kerascheck.semantics.distribution import eager_runs
 
 
 class StrategyRunOutsideFunction(Rule):
-    """`strategy.run` is called in a loop and nothing compiles what it runs.
+    """`strategy.run` is called in a loop, and nothing compiles the step.
 
     ## What it does
 
-    Reports `strategy.run(step, ...)` in a loop that updates weights, where neither the caller nor the step is a `tf.function`.
+    Reports `strategy.run(step, ...)` in a loop that updates weights, where neither the caller nor the step is a
+    `tf.function`.
 
     ## Why it costs
 
-    `MirroredStrategy` runs an eager step once for each replica, every operation of it started from Python, and the threads of
-    the replicas share Python's lock. A small dense network on two logical devices took 5.7 times the processor time of the
-    same steps in a `tf.function` (2 CPU cores, TensorFlow 2.21, no GPU); with real GPUs it is unmeasured.
+    `MirroredStrategy` runs an eager step once for each replica. Python starts every operation of it, and the threads
+    of the replicas share the GIL. A small dense network on two logical devices took 5.7 times the processor time of
+    the same steps in a `tf.function` (2 CPU cores, TensorFlow 2.21, no GPU); with real GPUs it is unmeasured.
 
     ## What the runtime does by itself
 
-    Nothing. In eager code each `run` starts a Python thread for every replica and hands control from one
-    to the next where they have to meet. In a `tf.function` that happens once, while tracing.
+    Nothing. In eager code each `run` starts a Python thread for every replica and passes control from one to the next
+    at every synchronisation point. In a `tf.function` that happens once, while tracing.
 
     ## When it stays silent
 
-    - `strategy.run` stands in a `tf.function`, on any way that leads to it, or the step itself is one.
-    - The step is not visible, or has a decorator that cannot be read and may compile it.
-    - `tf.distribute.get_strategy()` and `OneDeviceStrategy`: there `run` calls the step and nothing else.
-    - Nothing is trained, as where a loop predicts.
-    - The loops around it make at most 100 turns in total, as literals tell; it is not in a loop.
-    - Functions run eagerly by a switch; graph code of TensorFlow 1; tests.
+    - `strategy.run` stands in a `tf.function` on any path that leads to it, or the step itself is one.
+    - The step is not visible, or has an unknown decorator that may compile it.
+    - `tf.distribute.get_strategy()` and `OneDeviceStrategy`: there `run` only calls the step.
+    - Nothing is trained, for example because the loop predicts.
+    - The loops around it have at most 100 iterations in total, according to the literals, or there is no loop.
+    - A switch makes all functions run eagerly; graph code of TensorFlow 1; tests.
 
     ## Use instead
 
@@ -41,7 +42,8 @@ class StrategyRunOutsideFunction(Rule):
 
     ## Fix safety
 
-    There is no fix: the call moves into a function of its own, and Python in the step runs while tracing only.
+    There is no fix: the call has to move into a separate function, where Python code of the step runs only while
+    tracing.
 
     ## References
 
@@ -61,6 +63,6 @@ class StrategyRunOutsideFunction(Rule):
             yield self.finding(
                 call,
                 "strategy.run runs this step eagerly on every replica; call it from a function decorated with @tf.function.",
-                because="Nothing on the way from the loop to the step is compiled, so Python starts every operation once for each replica.",
+                because="Nothing between the loop and the step is compiled, so Python starts every operation once for each replica.",
                 related=((loop, "in this loop"),),
             )

@@ -26,7 +26,7 @@ _ASIDE = frozenset("doc docs readthedocs rtd test tests ci dev lint cpu".split()
 
 
 class CpuOnlyRequirement(Rule):
-    """What is to be installed leaves the GPU unused, or cannot be installed.
+    """The requirements leave the GPU unused, or cannot be installed.
 
     ## What it does
 
@@ -34,39 +34,40 @@ class CpuOnlyRequirement(Rule):
 
     - `tensorflow-cpu`;
     - `tensorflow-gpu`, where the version may be 2.12 or later;
-    - `tensorflow` without `[and-cuda]` in a Dockerfile that starts from a plain image and installs nothing of NVIDIA's;
+    - `tensorflow` without `[and-cuda]` in a Dockerfile that starts from a plain image and installs no NVIDIA libraries;
     - `tensorflow` for Windows, by a marker, where the version may be 2.11 or later;
-    - builds of conda with `mkl`, `eigen` or `cpu` in their name.
+    - conda builds with `mkl`, `eigen` or `cpu` in their name.
 
-    An info: whether there is a GPU is not written in these files.
+    It is an info: these files do not say whether there is a GPU.
 
     ## Why it costs
 
-    The program runs, without a word of warning that stands out, on the processor. How much that costs depends on the model and the
-    machine; it is unmeasured here.
+    The program runs on the CPU without a visible warning. How much that costs depends on the model and the machine;
+    it is unmeasured here.
 
     ## What the runtime does by itself
 
-    TensorFlow looks for the CUDA libraries when it is imported, uses the GPU if it finds those that it was built for, and goes on without it
-    if not. The package `tensorflow` is built for GPUs on Linux, but brings no CUDA libraries: `tensorflow[and-cuda]` does,
-    from 2.14 on. `tensorflow-gpu` was another name of it up to 2.11; from 2.12 on, installing it raises an error. Since
-    2.11 there is no GPU on Windows itself; in WSL2, which is Linux, there is.
+    TensorFlow looks for the CUDA libraries when it is imported. It uses the GPU if it finds the libraries that it was
+    built for, and continues on the CPU if not. The package `tensorflow` is built for GPUs on Linux, but contains no
+    CUDA libraries; `tensorflow[and-cuda]` does, from 2.14 on. `tensorflow-gpu` was another name of it up to 2.11;
+    from 2.12 on, installing it raises an error. Since 2.11, native Windows has no GPU support; WSL2, which is Linux,
+    has it.
 
     ## When it stays silent
 
     - `tensorflow` in a requirements file or in `pyproject.toml`: the machine may have CUDA.
-    - Images of NVIDIA, of TensorFlow's own `-gpu` kind, and those of which nothing is known; NVIDIA's libraries
-      installed beside it.
-    - `tensorflow` of any version in an image of a Python before 3.9, for which no release has `[and-cuda]`.
-    - `tensorflow-cpu` beside another `tensorflow` in the file, or beside a file with `tensorflow[and-cuda]` in the same folder: there
-      is a choice. Markers, such as that of a Mac.
-    - `tensorflow-cpu` beside a plug-in that brings a GPU of its own, for DirectML, Metal or Intel.
-    - `tensorflow-cpu` beside a web server or framework, such as Flask or gunicorn: a model is served, on purpose without a GPU.
+    - Images of NVIDIA, TensorFlow's own `-gpu` images and unknown images; NVIDIA's libraries are installed beside it.
+    - `tensorflow` of any version in an image with a Python before 3.9, for which no release has `[and-cuda]`.
+    - `tensorflow-cpu` beside another `tensorflow` in the file, or beside a file with `tensorflow[and-cuda]` in the same
+      folder: users can choose. Also markers, such as that of a Mac.
+    - `tensorflow-cpu` beside a plug-in that brings its own GPU support, for DirectML, Metal or Intel.
+    - `tensorflow-cpu` beside a web server or framework, such as Flask or gunicorn: the model is served without a GPU on
+      purpose.
     - `tensorflow-cpu` beside JAX, Flax or PyTorch: those use the GPU, and TensorFlow reads the data.
-    - Files, folders, groups and conda environments for documentation, tests, continuous integration or the CPU by their name, and files with a comment that
-      speaks of the CPU: there it is meant.
+    - The name of the file, folder, group or conda environment says documentation, tests, continuous integration or
+      CPU, or a comment in the file mentions the CPU.
     - `# noqa: KC701` at the end of the line, or alone on the line above.
-    - Images that run TensorBoard and nothing else.
+    - Images that only run TensorBoard.
     - Files that do not mention TensorFlow.
 
     ## Use instead
@@ -75,8 +76,9 @@ class CpuOnlyRequirement(Rule):
 
     ## Fix safety
 
-    The name becomes `tensorflow[and-cuda]`, where the version may be 2.14 or later. Unsafe: it installs several gigabytes
-    of libraries, and is for Linux only. Where the version is older, in conda environments, for poetry and for Windows there is no fix.
+    The name becomes `tensorflow[and-cuda]`, where the version may be 2.14 or later. Unsafe: it installs several
+    gigabytes of libraries, and is for Linux only. There is no fix for older versions, conda environments, poetry and
+    Windows.
 
     ## References
 
@@ -112,8 +114,8 @@ def _problems(file: RequirementsFile, requirement: Requirement) -> Iterator[tupl
     if requirement.marker:
         if requirement.name == "tensorflow" and re.search(r"win32|Windows", requirement.marker) and "!=" not in requirement.marker and newest and newest > _LAST_ON_WINDOWS:
             yield (
-                "TensorFlow 2.11 and later use no GPU on Windows itself; install it in WSL2, or tensorflow<2.11.",
-                "The marker chooses Windows, and the version may be newer than 2.10.",
+                "TensorFlow 2.11 and later has no GPU support on native Windows; use WSL2 or tensorflow<2.11.",
+                "The marker selects Windows, and the version may be newer than 2.10.",
                 None,
             )
         return
@@ -129,16 +131,16 @@ def _problems(file: RequirementsFile, requirement: Requirement) -> Iterator[tupl
             yield f"tensorflow-cpu never uses a GPU; install {_offered(newest)} where there is one.", "The package is built without CUDA.", fix
     elif requirement.name == "tensorflow-gpu" and requirement.by != "conda":
         if newest and newest >= _GPU_PACKAGE_GONE:
-            yield "tensorflow-gpu cannot be installed from 2.12 on; ask for tensorflow[and-cuda].", "The package was given up: installing it raises an error.", fix
+            yield "tensorflow-gpu cannot be installed from 2.12 on; use tensorflow[and-cuda].", "The package was removed: installing it raises an error.", fix
     elif requirement.name == "tensorflow" and requirement.by == "conda" and _CPU_BUILD.search(requirement.specifier) and not any(other.name == "tensorflow-gpu" for other in file.requirements):
-        yield "This build of TensorFlow uses no GPU; choose one with cuda in its name.", "Builds with mkl, eigen or cpu in their name are made without CUDA.", None
+        yield "This build of TensorFlow uses no GPU; choose one with cuda in its name.", "Builds with mkl, eigen or cpu in their name contain no CUDA.", None
     elif requirement.name == "tensorflow" and requirement.by == "pip" and not requirement.extras and file.images and newest and newest >= _ONE_PACKAGE_SINCE:
         named = any(_NVIDIA.search(other.name) for other in file.requirements)
         # What no Python of the image can have is no remedy.
         impossible = newest >= _CUDA_EXTRA_SINCE > (file.newest_for_image or newest)
         if not named and not impossible and all(_PLAIN_IMAGE.match(image) for image in file.images) and not _NVIDIA.search(file.source.text):
             remedy = "install tensorflow[and-cuda]" if newest >= _CUDA_EXTRA_SINCE else "start from tensorflow/tensorflow:VERSION-gpu"
-            yield f"This image has no CUDA, so TensorFlow uses no GPU in it; {remedy}.", f"Nothing of NVIDIA's is in {file.images[-1]} or installed here.", fix
+            yield f"This image has no CUDA, so TensorFlow uses no GPU in it; {remedy}.", f"The image {file.images[-1]} contains no NVIDIA libraries, and none are installed here.", fix
 
 
 def _offered(newest: tuple[int, int] | None) -> str:

@@ -13,34 +13,34 @@ _STARTING_PROCESSES = frozenset({"subprocess", "multiprocessing"})
 
 
 class LateBackendSelection(Rule):
-    """KERAS_BACKEND is set after Keras has been imported, which has chosen its backend by then.
+    """KERAS_BACKEND is set after Keras has been imported and has chosen its backend.
 
     ## What it does
 
-    Reports `os.environ["KERAS_BACKEND"] = ...` where `keras`, `tensorflow` or a package that needs Keras has been
-    imported before.
+    Reports `os.environ["KERAS_BACKEND"] = ...` after an import of `keras`, `tensorflow` or a package that imports
+    Keras.
 
     ## Why it costs
 
-    Keras reads the variable once, when it is imported. Set later it has no effect, without an error and without a warning: the script
-    trains on TensorFlow (or what `~/.keras/keras.json` says), while its author compares or pays for JAX.
-    `import tensorflow` is too early as well, since it imports Keras (measured with TensorFlow 2.21): setting the variable between
-    `import tensorflow` and `import keras` does nothing. Examples that set it "before importing keras" below an import of
-    TensorFlow are wrong for that reason.
+    Keras reads the variable once, when it is imported. Setting it later has no effect, without an error or a warning:
+    the script trains on TensorFlow (or on what `~/.keras/keras.json` says), while its author compares or pays for
+    JAX. `import tensorflow` is too early as well, since it imports Keras (measured with TensorFlow 2.21): setting the
+    variable between `import tensorflow` and `import keras` does nothing. Examples that set it "before importing
+    keras" but after an import of TensorFlow are wrong for that reason.
 
     ## What the runtime does by itself
 
-    Nothing. `keras.config.backend()` tells which backend is in use. Importing Keras once more returns the module that is
-    there already.
+    Nothing. `keras.config.backend()` returns the backend in use. Importing Keras again returns the module that is
+    already loaded.
 
     ## When it stays silent
 
-    - Nothing that imports Keras stands before it, or only under a condition or in a `try`.
-    - Where the value is "tensorflow", which is what Keras takes without it, unless `--pedantic` is given; silent for that in `setdefault`.
-    - The same value has been set above the import already.
+    - Nothing before it imports Keras, or only under a condition or in a `try`.
+    - The value is "tensorflow", the default of Keras, unless `--pedantic` is given; `setdefault` is always silent.
+    - The same value is already set above the import.
     - The program starts processes, which inherit the variable, or reloads Keras.
-    - It stands in a function that is not seen to be called, which may be called before the import of another module.
-    - tf.keras 2, and Keras 2.4 to 2.15, which know no other backend. Keras before that read the variable like Keras 3.
+    - It stands in a function that is not seen to be called: another module may call it before the import.
+    - tf.keras 2, and Keras 2.4 to 2.15, which have no other backend. Keras before that read the variable like Keras 3.
 
     ## Use instead
 
@@ -50,14 +50,14 @@ class LateBackendSelection(Rule):
 
         import keras
 
-    as the first lines of the script that is started, or `KERAS_BACKEND=jax` in the command that starts it.
+    as the first lines of the main script, or `KERAS_BACKEND=jax` in the command that starts it.
 
     ## Fix safety
 
-    Unsafe: the assignment, with `import os`, is moved above the first import that needs Keras. The script then does what it says,
-    on another backend: that has to be installed, the numbers change within rounding and with the random numbers, and code that
-    uses TensorFlow's own functions in layers or steps fails there. There is no fix where the value is computed,
-    or outside of the top level of the script.
+    Unsafe: the assignment moves, with `import os`, above the first import that needs Keras. The script then does what
+    it says, on another backend: that has to be installed, results change by rounding and by the random numbers, and
+    code that uses TensorFlow functions in layers or steps fails there. There is no fix where the value is computed,
+    or outside the top level of the script.
 
     ## References
 
@@ -89,8 +89,8 @@ class LateBackendSelection(Rule):
             package = first.attribute.partition(".")[0]
             yield self.finding(
                 call,
-                "KERAS_BACKEND is set after Keras was imported, which ignores it; set it before the first import.",
-                because=("Keras chose its backend when it was imported" if package == "keras" else f"import {package} has imported Keras, which chose its backend then")
+                "KERAS_BACKEND has no effect after Keras is imported; set it before the first import.",
+                because=("Keras chose its backend when it was imported" if package == "keras" else f"import {package} imports Keras, which chooses its backend then")
                 + (": TensorFlow, unless its configuration file names another." if value == _DEFAULT else "."),
                 pedantic=value == _DEFAULT,
                 fix=move_above_import(call, first),

@@ -8,42 +8,44 @@ _A_FEW_TURNS = 20
 
 
 class ColdTiming(Rule):
-    """A clock measures the speed of something that is traced and compiled while the clock runs.
+    """A timer includes tracing and compilation in a measurement of speed.
 
     ## What it does
 
     Reports two readings of a clock around the first run of a `tf.function`, or of `predict`, `evaluate`,
-    `train_on_batch` and their kin of a model, where the difference is used as a speed: divided by a number of items,
-    collected with others, or called a latency, an inference time, a throughput and the like. `fit` counts with up to three epochs.
+    `train_on_batch` and similar methods of a model, where the difference is used as a speed: divided by a number of
+    examples, collected with other readings, or called a latency, an inference time, a throughput and the like. `fit`
+    counts with up to three epochs.
 
     ## Why it costs
 
-    It costs no time, it makes the number wrong. The first run traces the Python code and builds the graph, and with XLA compiles it: a first
-    `fit` of one epoch took 0.6 to 1.0 s where the next took 0.2 s, with XLA 2.2 s where the next took 0.14 s (2 CPU cores,
-    TensorFlow 2.21, no GPU). A single `predict` of one image measures little else. On a GPU the first run also loads
-    libraries and tries algorithms, which is unmeasured here.
+    It costs no time; it makes the number wrong. The first run traces the Python code and builds the graph, and with
+    XLA compiles it. A first `fit` of one epoch took 0.6 to 1.0 s where the next took 0.2 s; with XLA 2.2 s where the
+    next took 0.14 s (2 CPU cores, TensorFlow 2.21, no GPU). A single `predict` of one image measures little else. On
+    a GPU the first run also loads libraries and tries algorithms, which is unmeasured here.
 
     ## What the runtime does by itself
 
-    The traced function is kept for the next call with the same shapes and types. `fit`, `evaluate` and `predict`
-    have one each: running one of them does not warm up another, but that `fit` with `validation_data` runs the step of `evaluate`.
+    The traced function is kept for the next call with the same shapes and types. `fit`, `evaluate` and `predict` have
+    one each: running one of them does not warm up another, except that `fit` with `validation_data` runs the step of
+    `evaluate`.
 
     ## When it stays silent
 
-    - The same was run before the clock was started, or the model was handed to code that may have done it.
-    - How long the program took, as in "training took 30 s": the difference is only printed.
-    - The first run is what is asked for: the lines around, comments included, speak of it, of warming up, tracing, compilation or the start.
-    - A measurement that a loop repeats, or that runs over the data in a loop, where the first run hardly counts.
-    - Several different things between two readings; models that come from code that is not visible.
-    - Functions and callbacks that the program itself does not call; tests.
+    - The same code runs before the clock starts, or the model is passed to code that may have run it.
+    - The difference is only printed as the duration of the program, as in "training took 30 s".
+    - The lines around it, comments included, mention the first run, warm-up, tracing, compilation or start-up: that is what is measured.
+    - A loop repeats the measurement or runs over the data, where the first run hardly counts.
+    - Several different operations stand between two readings; the model comes from code that is not visible.
+    - The program itself does not call the function or callback; tests.
 
     ## Use instead
 
-    Run it once with the same shapes before the clock is started, and take the median of several runs.
+    Run it once with the same shapes before the clock starts, and take the median of several runs.
 
     ## Fix safety
 
-    There is no automatic fix: a run more may change weights or write files.
+    There is no automatic fix: another run may change weights or write files.
 
     ## References
 
@@ -71,7 +73,7 @@ class ColdTiming(Rule):
                 continue
             yield self.finding(
                 interval.end,
-                "The first run is timed, which traces and compiles as well; run it once before the clock is started.",
-                because="Nothing has run the same before, so the time is mostly that of building the graph.",
+                "This time includes tracing and compilation; run the code once before you start the clock.",
+                because="The same code has not run before, so most of the time goes into building the graph.",
                 related=((interval.start, "started here"), (runs[0], "first run")),
             )

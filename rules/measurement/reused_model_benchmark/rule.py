@@ -12,40 +12,40 @@ _SETTINGS = ("batch_size", "steps_per_epoch")
 
 
 class ReusedModelBenchmark(Rule):
-    """Settings are compared by fitting one and the same model with each of them in turn.
+    """Settings are compared by fitting the same model with each of them in turn.
 
     ## What it does
 
-    Reports `fit` in a loop over batch sizes, learning rates or other settings, of a model that was made before the loop, where the loop
-    measures the time or keeps the results of each setting under its name.
+    Reports `fit` in a loop over batch sizes, learning rates or other settings, of a model that was created before the
+    loop, where the loop measures the time or stores the results of each setting.
 
     ## Why it costs
 
-    It costs no time, it makes the comparison wrong. The second setting goes on with the weights and the optimizer that the
-    first one left, so that later settings seem to reach a lower loss. And the first setting pays for tracing: a
-    first `fit` of one epoch took 0.6 to 1.0 s where the next took 0.2 s, with XLA 2.2 s where the next took 0.14 s (2 CPU
-    cores, TensorFlow 2.21, no GPU). Another batch size or another `compile` is traced again in its turn.
+    It costs no time; it makes the comparison wrong. The second setting continues with the weights and the optimizer
+    of the first, so later settings seem to reach a lower loss. The first setting also pays for tracing: a first `fit`
+    of one epoch took 0.6 to 1.0 s where the next took 0.2 s; with XLA 2.2 s where the next took 0.14 s (2 CPU cores,
+    TensorFlow 2.21, no GPU). Another batch size or another `compile` is traced again.
 
     ## What the runtime does by itself
 
-    Nothing: `fit` continues where the last one stopped. `compile` makes a new optimizer and keeps the weights.
+    Nothing: `fit` continues where the last one stopped. `compile` creates a new optimizer and keeps the weights.
 
     ## When it stays silent
 
-    - A new model in each turn, or weights that are set or loaded in each turn.
-    - A schedule: settings that change while nothing is measured or compared.
-    - A loop over data or epochs: the settings of `fit` and `compile` do not depend on the turn.
-    - Reinforcement learning, where what was just seen decides on the batches.
-    - `fit` of classes that are not Keras models; tests; the graphs of TensorFlow 1.
+    - Each iteration creates a new model, or sets or loads weights.
+    - The settings form a schedule: they change, but nothing is measured or compared.
+    - The loop runs over data or epochs: the settings of `fit` and `compile` do not depend on the iteration.
+    - Reinforcement learning, where the latest experience decides on the batches.
+    - `fit` of classes that are not Keras models; tests; graph code of TensorFlow 1.
 
     ## Use instead
 
-    Build and compile a model in each turn, from the same seed, and fit it for a step before the clock is started. Or keep `start =
-    model.get_weights()`, and begin each turn with `model.set_weights(start)` and `compile`.
+    Build and compile a model in each iteration, from the same seed, and fit it for a step before the clock starts. Or
+    keep `start = model.get_weights()`, and begin each iteration with `model.set_weights(start)` and `compile`.
 
     ## Fix safety
 
-    There is no automatic fix: what builds the model has to become a function.
+    There is no automatic fix: the code that builds the model has to become a function.
 
     ## References
 
@@ -72,8 +72,8 @@ class ReusedModelBenchmark(Rule):
                 continue
             yield self.finding(
                 call,
-                "Every setting goes on training the model of the last one; build a model in each turn to compare them.",
-                because="Later settings start with trained weights, and the first pays for tracing.",
+                "Every setting continues to train the same model; build a new model in each iteration to compare them.",
+                because="Later settings start with trained weights, and the first one pays for tracing.",
                 related=((loop, "in this loop"),),
             )
 

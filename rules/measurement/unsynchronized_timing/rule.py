@@ -4,35 +4,37 @@ from kerascheck.semantics.timing import between, eager_work, intervals, is_warme
 
 
 class UnsynchronizedTiming(Rule):
-    """A clock is read before the work that it measures is certain to be done.
+    """A clock is read before the measured work is certain to be done.
 
     ## What it does
 
-    Reports two readings of a clock around calls of a `tf.function` or steps that train eagerly, where nothing reads the result before the
-    second reading and the difference is used as a speed: divided by a number of items, collected with others, or called a latency,
-    a throughput and the like; around a pass over the data that a loop measures each time; and around nothing but eager calls of models and matrix products.
+    Reports two readings of a clock around calls of a `tf.function` or eager training steps, where no code reads the
+    result before the second reading, in three cases: the difference is used as a speed (divided by a number of
+    examples, collected with other readings, or called a latency, a throughput and the like); a loop measures each
+    pass over the data; or there are only eager calls of models and matrix products between the readings.
 
     ## Why it costs
 
-    It costs no time, it makes the number wrong on a GPU: the call returns when the work is handed to the device, not when
-    it is done. The measurement then shows how fast Python hands out work. On a CPU the result is there when the
-    call returns, and so the same program seems right until it runs on a GPU (unmeasured here). Of a pass over the data only
-    the last steps are missing.
+    It costs no time; it makes the number wrong on a GPU. The call returns when the work is queued on the device, not
+    when it is done, so the measurement shows how fast Python queues work. On a CPU the result is ready when the call
+    returns, so the same program seems right until it runs on a GPU (unmeasured here). A pass over the data misses
+    only the last steps.
 
     ## What the runtime does by itself
 
-    Reading a value waits for it: `.numpy()`, `float(...)`, `print`. `fit`, `evaluate`, `predict` and
-    `train_on_batch` of Keras 3 on TensorFlow return numbers, and so wait.
+    Reading a value waits for it: `.numpy()`, `float(...)`, `print`. `fit`, `evaluate`, `predict` and `train_on_batch`
+    of Keras 3 on TensorFlow return numbers, and so wait.
 
     ## When it stays silent
 
-    - Something is called between the work and the second reading: it may read the result.
-    - What ends in strings, as by `tf.strings.join`, which are made on the CPU from the results.
-    - Programs that pick boxes by `tf.image.non_max_suppression` and its like: these wait for the device.
-    - `fit`, `evaluate`, `predict` and the other methods that wait by themselves.
-    - How long the program took, as in "training took 30 s".
-    - The script hides the GPUs from itself, as by `CUDA_VISIBLE_DEVICES`, or places the work on the CPU.
-    - Eager code among which anything else is called than TensorFlow; code for the graphs of TensorFlow 1; functions that the program itself does not call; tests.
+    - Another call between the work and the second reading may read the result.
+    - The work ends in strings, for example by `tf.strings.join`, which the CPU builds from the results.
+    - The program selects boxes by `tf.image.non_max_suppression` and the like, which wait for the device.
+    - `fit`, `evaluate`, `predict` and other methods that wait.
+    - The difference is the duration of the program, as in "training took 30 s".
+    - The script hides the GPUs, for example by `CUDA_VISIBLE_DEVICES`, or places the work on the CPU.
+    - Eager code that also calls libraries other than TensorFlow; graph code of TensorFlow 1; functions that the program
+      itself does not call; tests.
 
     ## Use instead
 
@@ -72,9 +74,9 @@ class UnsynchronizedTiming(Rule):
             reported.add(interval.end.node)
             yield self.finding(
                 interval.end,
-                "The clock is read before the last steps are done; read one of their results first, as by .numpy()."
+                "The timer stops before the last steps have finished; call .numpy() on one of their results first."
                 if is_pass
-                else "The clock is read before the result is; read the result first, as by .numpy().",
-                because="On a GPU the call returns when the work is handed over, not when it is done.",
+                else "The timer stops before the accelerator has finished; call .numpy() on the result first.",
+                because="On a GPU the call returns when the work is queued, not when it is done.",
                 related=((interval.start, "started here"), (work or alone, "not waited for")),
             )
