@@ -8,29 +8,30 @@ class GlobalInFunction(Rule):
 
     ## What it does
 
-    Reports the read of a module-level Python number in a function under `tf.function`, where a loop or another function of the
-    program changes that number.
+    Reports a function under `tf.function` that reads a module-level Python number which a loop or another function of
+    the program changes.
 
     ## Why it costs
 
-    It costs correctness. A Python number becomes a constant of the graph. A learning rate that is lowered
-    in each epoch, a penalty that is switched on later: the compiled step goes on with the first value. Nothing warns.
+    It costs correctness. A Python number becomes a constant of the graph. If a learning rate is lowered in each
+    epoch, or a penalty is switched on later, the compiled step continues with the first value. There is no warning.
 
     ## What the runtime does by itself
 
-    Nothing: a changed global is no reason to trace again. A `tf.Variable` is read in every step.
+    Nothing: a changed global does not cause retracing. A `tf.Variable` is read in every step.
 
     ## When it stays silent
 
-    - Numbers that nothing changes: constants are what globals are for. (Other linters report every global.)
+    - Numbers that never change: globals are fine for constants. (Other linters report every global.)
     - A second plain assignment further down: another section of a script or notebook.
-    - Globals that are no numbers, parameters and local names of the same spelling, and what the function changes itself.
+    - Globals that are not numbers, parameters and local variables of the same name, and numbers that the function
+      itself changes.
     - Code that nothing compiles.
 
     ## Use instead
 
-    A `tf.Variable` with `assign`, an argument that is a tensor, or for learning rates a
-    `keras.optimizers.schedules` object or `optimizer.learning_rate`.
+    A `tf.Variable` with `assign`, a tensor argument, or for learning rates a `keras.optimizers.schedules` object or
+    `optimizer.learning_rate`.
 
     ## Fix safety
 
@@ -52,7 +53,7 @@ class GlobalInFunction(Rule):
         for use in stale_globals(module):
             yield self.finding(
                 use.at,
-                f"{use.name} is read while this tf.function is traced, and keeps that value though the program changes it; pass it as a tensor, or make it a tf.Variable.",
-                because="A Python number becomes a constant of the graph.",
+                f"This tf.function keeps the value that {use.name} had while tracing; pass it as a tensor or use a tf.Variable.",
+                because="A Python number becomes a constant of the graph, and the program changes it later.",
                 related=((use.change, "changed here"),),
             )

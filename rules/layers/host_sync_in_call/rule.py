@@ -18,57 +18,55 @@ def _is_computed(value):
 
 
 class HostSyncInCall(Rule):
-    """A tensor is asked for its value in code that is compiled.
+    """Compiled code reads the value of a tensor.
 
     ## What it does
 
-    Looks at code that is traced into a graph: `Layer.call`, `Model.call`, `train_step`, `test_step`, `predict_step`,
-    losses, metrics, `Lambda` bodies and functions under `tf.function`, with the functions that they
-    call. Reports `.numpy()`, `.item()` and `.tolist()` of a tensor, `float`, `int` and `bool`
-    of something that was computed from tensors, and `if` and `while` over it where nothing converts them.
-    Of each of these one finding per function, at its first place; the others are named with it, and a comment that silences it silences them too.
+    Checks code that is traced into a graph: `Layer.call`, `Model.call`, `train_step`, `test_step`, `predict_step`,
+    losses, metrics, `Lambda` bodies and functions under `tf.function`, with the functions that they call. Reports
+    `.numpy()`, `.item()` and `.tolist()` of a tensor; `float`, `int` and `bool` of a value computed from tensors; and
+    `if` and `while` over such a value where nothing converts them. Each of these is reported once per function, at
+    its first place. The finding names the other places, and a comment that silences it silences them too.
 
     ## Why it costs
 
-    It raises. While the code is traced there are no values yet: `.numpy()` ends in `AttributeError:
-    'SymbolicTensor' object has no attribute 'numpy'`, `float(t)` in `TypeError: float() argument must be a
-    string or a real number, not 'SymbolicTensor'`, `bool(t)` in `OperatorNotAllowedInGraphError`
-    (TensorFlow 2.21, Keras 3.15). Called eagerly the same line works, so it often survives until the
-    first `fit`. The usual way out, `run_eagerly=True`, makes every step wait for the device, and
-    runs operation by operation.
+    It raises. While the code is traced there are no values: `.numpy()` ends in `AttributeError: 'SymbolicTensor' object
+    has no attribute 'numpy'`, `float(t)` in `TypeError: float() argument must be a string or a real number, not
+    'SymbolicTensor'`, `bool(t)` in `OperatorNotAllowedInGraphError` (TensorFlow 2.21, Keras 3.15). Called eagerly, the
+    same line works, so it often survives until the first `fit`. The usual workaround, `run_eagerly=True`, runs the step
+    operation by operation and makes it wait for the device.
 
     ## What the runtime does by itself
 
-    AutoGraph converts `if tensor:`, `while tensor:`, `float(tensor)` and `int(tensor)` in a `tf.function` of your own, where the latter
-    become casts; it does not convert `bool(tensor)`, and nothing where `autograph=False`. In
-    `call()`, `train_step`, losses and metrics Keras 3 uses no AutoGraph at all (tried on 3.15), also where a
-    `tf.function` of yours calls the layer; Keras 2 did. On the PyTorch backend
-    nothing is traced, and the line only waits.
+    In your own `tf.function`, AutoGraph converts `if tensor:`, `while tensor:`, `float(tensor)` and `int(tensor)`;
+    the last two become casts. It does not convert `bool(tensor)`, and it converts nothing with `autograph=False`. In
+    `call()`, `train_step`, losses and metrics Keras 3 does not use AutoGraph (tried on 3.15), even where your
+    `tf.function` calls the layer; Keras 2 did. On the PyTorch backend nothing is traced, and the line only waits.
 
     ## When it stays silent
 
     - Shapes, settings and other Python numbers; `__init__` and `build`.
-    - Parameters and their items given to `float`, `int`, `bool` or `if`: they may hold numbers or structures. So may
-      what is computed from parameters of `call` behind the first, where neither their names nor their use say that they are tensors.
-    - `if`, `while`, `float` and `int` in a function under `tf.function`, in a `call` decorated with it, and for Keras 2: AutoGraph
-      converts them. `if` and `while` in a `Lambda`, which is often called eagerly.
-    - Programs that run eagerly: `run_eagerly=True`, `run_functions_eagerly(True)`, a model that only a
-      hand-written eager loop calls, one with a `fit` of its own that leaves nothing to that of Keras, the PyTorch backend.
-    - `tf.py_function`, `tf.init_scope`, and branches that ask how the code runs
-      (`if tf.executing_eagerly():`).
-    - Helpers that compiled code calls, in a module that trains nothing: they may be meant for what runs eagerly.
-    - Callbacks and plain functions, and metrics that no model is seen to be compiled with: some are for eager evaluation only.
-    - As an info, not an error, in a module that trains nothing, unless `tf.function` or a `train_step` is around it: who uses its layers may call them eagerly.
+    - Parameters and their items passed to `float`, `int`, `bool` or `if`: they may hold numbers or structures. The same
+      holds for values computed from parameters of `call` after the first, unless their names or their use show tensors.
+    - `if`, `while`, `float` and `int` in a function under `tf.function`, in a `call` decorated with it, and for Keras
+      2: AutoGraph converts them. `if` and `while` in a `Lambda`, which often runs eagerly.
+    - Programs that run eagerly: `run_eagerly=True`, `run_functions_eagerly(True)`, a model that only a custom eager
+      loop calls, a model whose own `fit` never calls that of Keras, the PyTorch backend.
+    - `tf.py_function`, `tf.init_scope`, and branches that test how the code runs (`if tf.executing_eagerly():`).
+    - Helpers that compiled code calls, in a module that does not train: they may be meant for eager code.
+    - Callbacks and plain functions, and metrics that no visible `compile` uses: some are for eager evaluation only.
+    - It is an info, not an error, in a module that does not train, unless it stands under `tf.function` or in a
+      `train_step`: users of its layers may call them eagerly.
 
     ## Use instead
 
-    Tensor operations: `tf.where` or `keras.ops.cond` for decisions, `tf.debugging.assert_*` for checks,
-    `tf.print` for looking. What has to see numbers belongs in a callback, which gets those that
-    `fit` reads anyway, or behind the call of the compiled function.
+    Tensor operations: `tf.where` or `keras.ops.cond` for decisions, `tf.debugging.assert_*` for checks, `tf.print`
+    for inspection. Code that needs numbers belongs in a callback, which receives the values that `fit` reads anyway,
+    or after the call of the compiled function.
 
     ## Fix safety
 
-    There is no automatic fix: what the number was for decides what replaces it.
+    There is no automatic fix: the replacement depends on what the number is for.
 
     ## References
 
@@ -95,7 +93,7 @@ class HostSyncInCall(Rule):
             (first, how), *others = places
             yield self.finding(
                 first,
-                f"{what} asks a tensor for its value in compiled code, which raises; keep to tensor operations.",
+                f"{what} reads the value of a tensor in compiled code, which raises; use tensor operations.",
                 because=WHY_NO_VALUES[how],
                 severity=None if is_seen_compiled(module, how) else Severity.INFO,
                 related=[(other, "and here") for other, _ in others],

@@ -5,22 +5,23 @@ from kerascheck.semantics.values import Instance, Made, options_of
 
 
 class LookupLayerInModel(Rule):
-    """A layer that looks words or categories up is part of the model that is trained.
+    """A layer that looks up words or categories is part of the trained model.
 
     ## What it does
 
-    Reports `TextVectorization`, `StringLookup`, `IntegerLookup`, `Hashing` and `HashedCrossing` in a model
-    that is trained with `fit`: in its list of layers, on the way from its inputs to its outputs, or held by a class
-    and called in `call`, also within a Sequential; where a class has no `call`, in `train_step` and `compute_loss`, as the
-    towers of models of `tensorflow_recommenders` are. As an info, one finding for each such layer in each model, where it is put into that.
+    Reports `TextVectorization`, `StringLookup`, `IntegerLookup`, `Hashing` and `HashedCrossing` in a model that `fit`
+    trains: in its list of layers, between its inputs and its outputs, or as an attribute of a class that calls it in
+    `call`, also within a `Sequential`. In a class without `call`, `train_step` and `compute_loss` count instead, as
+    in the towers of `tensorflow_recommenders` models. It is an info, once per layer and model, at the place that puts
+    the layer into the model.
 
     ## Why it costs
 
-    Tables and strings are handled by the CPU. In the model, the lookup is part of the training step: a GPU
-    waits for it in every step, and XLA is switched off for the whole model in Keras 3 (every one of the five layers says
-    `supports_jit = False`). In `ds.map` it is done for the next batches while the device trains. On a GPU that is unmeasured here. On a CPU nothing is
-    won by moving it, since both run on the same cores (TensorFlow 2.21, 2 CPU cores, no GPU; time of an epoch with
-    the layer in the model against time with it in `map`, and in `map` with `cache` behind):
+    The CPU handles tables and strings. Inside the model, the lookup is part of the training step: a GPU waits for it
+    in every step, and Keras 3 switches XLA off for the whole model (all five layers set `supports_jit = False`). In
+    `ds.map` the lookup prepares the next batches while the device trains. On a GPU this is unmeasured here. On a CPU
+    there is nothing to gain, since both run on the same cores (TensorFlow 2.21, 2 CPU cores, no GPU; time of an epoch
+    with the layer in the model divided by the time with it in `map`, and in `map` followed by `cache`):
 
     | | map | map and cache |
     |---|---|---|
@@ -28,28 +29,28 @@ class LookupLayerInModel(Rule):
     | `TextVectorization`, convolution | 0.9 | 1.2 |
     | `StringLookup` | 0.5 | 1.3 |
 
-    That is why this is an info, and why it is not worth a change where there is no GPU.
+    That is why this is an info, and why it is not worth a change without a GPU.
 
     ## What the runtime does by itself
 
-    It places the lookup on the CPU and copies its result to the device, within the step. Only the TensorFlow backend can
-    have these layers in a model; with JAX and PyTorch they work in `ds.map` alone.
+    TensorFlow places the lookup on the CPU and copies its result to the device, within the step. Only the TensorFlow
+    backend supports these layers in a model; with JAX and PyTorch they work in `ds.map` alone.
 
     ## When it stays silent
 
     - The layer is applied in `ds.map`, or only adapted.
-    - A model put together for export or prediction, which is not trained here, although it holds a trained one.
+    - The model is assembled for export or prediction and is not trained here, even if it contains a trained model.
     - `keras.layers.Embedding`, `CategoryEncoding`, `Discretization` and `Normalization`, which compute with numbers.
-    - Scripts that hide the GPU, other backends, and a layer that a condition puts into the model.
+    - Scripts that hide the GPU, other backends, and a layer that is added under a condition.
 
     ## Use instead
 
-    `ds.map(lambda text, label: (vectorize(text), label), num_parallel_calls=tf.data.AUTOTUNE)` for the training, and around
-    the trained model one for use: `keras.Sequential([vectorize, model])` takes strings.
+    `ds.map(lambda text, label: (vectorize(text), label), num_parallel_calls=tf.data.AUTOTUNE)` for the training. For
+    use, wrap the trained model: `keras.Sequential([vectorize, model])` takes strings.
 
     ## Fix safety
 
-    There is no fix: the model then takes numbers in place of strings, and everything that is given to it changes.
+    There is no fix: the model would take numbers instead of strings, and all of its inputs change.
 
     ## References
 
@@ -76,8 +77,8 @@ class LookupLayerInModel(Rule):
                     seen.add(place.node)
                     yield self.finding(
                         place,
-                        f"{name} is part of the model that is trained, so that a GPU waits for the lookup in every step; apply it in ds.map.",
-                        because="Strings and tables are handled by the CPU; in the input pipeline that happens ahead of the step.",
+                        f"{name} inside the trained model makes the GPU wait in every step; apply it in ds.map.",
+                        because="The CPU handles strings and tables; in the input pipeline that happens ahead of the step.",
                         related=((model, "the model"), *((call, "trained here") for call in (model.fits or model.compiles)[:1])),
                     )
 

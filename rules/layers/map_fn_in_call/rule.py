@@ -14,39 +14,40 @@ _NO_BATCH = (
 
 
 class MapFnInCall(Rule):
-    """A compiled step goes through the batch one element at a time.
+    """A compiled step processes the batch one element at a time.
 
     ## What it does
 
-    Reports `tf.map_fn`, `keras.backend.map_fn` and `keras.ops.map` in `call`, `train_step`, losses and compiled functions, and `tf.scan`
-    with a function that ignores what the turn before gave. As an info.
+    Reports `tf.map_fn`, `keras.backend.map_fn` and `keras.ops.map` in `call`, `train_step`, losses and compiled
+    functions, and `tf.scan` with a function that ignores the previous result. It is an info.
 
     ## Why it costs
 
-    Each element is a turn of a loop in the graph with small operations of its own, where one
-    operation could take the batch. How much depends on the function: see the evidence of this rule.
-    The maintainers of keras-cv report 0.187 s against 0.002 s for 100 rotated images.
+    Each element is an iteration of a loop in the graph, with its own small operations, where one operation could take
+    the batch. How much that costs depends on the function: see the evidence of this rule. The maintainers of keras-cv
+    report 0.187 s against 0.002 s for 100 rotated images.
 
     ## What the runtime does by itself
 
-    `parallel_iterations` runs several turns at a time in graph mode on the CPU. Nothing makes the loop one operation.
-    `tf.vectorized_map` does for functions whose operations it knows, and falls back to the loop for others.
+    `parallel_iterations` runs several iterations at a time, in graph mode on the CPU. Nothing turns the loop into one
+    operation. `tf.vectorized_map` does, for functions whose operations it knows, and falls back to the loop for others.
 
     ## When it stays silent
 
-    - A `tf.scan` that carries something from turn to turn, `tf.foldl` and `tf.while_loop`.
-    - Numbers that an object keeps, as `self.classes = tf.range(10)`, which are no batch.
-    - Functions that read or decode a file, pick by a mask or a condition, work on texts, give ragged results, or run Python: these take no batch.
+    - `tf.scan` that carries a value from one iteration to the next, `tf.foldl` and `tf.while_loop`.
+    - Numbers stored in an attribute, as `self.classes = tf.range(10)`, which are no batch.
+    - Functions that cannot take a batch: they read or decode a file, select by a mask or a condition, process text,
+      return ragged results, or run Python.
     - Metrics, input pipelines, code that nothing compiles, and branches for other backends or eager execution.
 
     ## Use instead
 
-    The operation with an axis (`tf.reduce_mean(x, axis=1, keepdims=True)`), broadcasting, `tf.gather(..., batch_dims=1)`, or
-    `tf.vectorized_map` and `keras.ops.vectorized_map`.
+    The operation with an axis (`tf.reduce_mean(x, axis=1, keepdims=True)`), broadcasting, `tf.gather(...,
+    batch_dims=1)`, or `tf.vectorized_map` and `keras.ops.vectorized_map`.
 
     ## Fix safety
 
-    There is no automatic fix: whether a function takes a batch cannot be seen safely.
+    There is no automatic fix: the linter cannot prove that a function accepts a batch.
 
     ## References
 
@@ -66,8 +67,8 @@ class MapFnInCall(Rule):
             if call.name in _ONE_BY_ONE and how != "metric" and not _needs_elements(module, call):
                 yield self.finding(
                     call,
-                    f"{display(call.name)} goes through the batch one element at a time; use an operation on the whole batch, or {_ONE_BY_ONE[call.name]}.",
-                    because="Every element is a turn of a loop inside the step, with its own launches.",
+                    f"{display(call.name)} processes one element at a time; use an operation on the batch, or {_ONE_BY_ONE[call.name]}.",
+                    because="Every element is a loop iteration inside the step, with its own kernel launches.",
                 )
 
 

@@ -17,52 +17,52 @@ class NumpyInCall(Rule):
 
     ## What it does
 
-    Looks at code that Keras traces: `Layer.call`, `Model.call`, `train_step`, `test_step`, the body
-    of a `Lambda` layer, functions given to `compile` as loss or metric, losses and metrics that are
-    classes, and functions under `tf.function`. It follows the tensor arguments through assignments
-    and arithmetic, and reports each `np.*` call that one of them reaches.
+    Checks the code that Keras traces: `Layer.call`, `Model.call`, `train_step`, `test_step`, the body of a `Lambda`
+    layer, functions passed to `compile` as loss or metric, loss and metric classes, and functions under
+    `tf.function`. It follows the tensor arguments through assignments and arithmetic, and reports each `np.*` call
+    that receives one of them.
 
     ## Why it costs
 
-    This is an error, not a slow line. While Keras traces the model the argument is a symbolic tensor
-    that has no values yet, so `fit` and the functional API stop with `NotImplementedError: Cannot
-    convert a symbolic tf.Tensor ... to a numpy array`. Run eagerly, the same line works and does
-    something worse: the result is an array that has lost its history, and every layer before it gets
-    the gradient `None`. The model trains, but only its tail learns.
-    Popular answers say that such a layer "runs on the CPU" and slows training down. It does not train at all.
+    This is an error, not a slow line. While Keras traces the model, the argument is a symbolic tensor without values,
+    so `fit` and the functional API stop with `NotImplementedError: Cannot convert a symbolic tf.Tensor ... to a numpy
+    array`. Run eagerly, the same line works and does something worse: the result is an array without a gradient, and
+    every layer before it gets the gradient `None`. The model trains, but only its last layers learn. Popular answers
+    say that such a layer "runs on the CPU" and slows training down. In fact it does not train at all.
 
-    The usual way out, `run_eagerly=True`, keeps the wrong gradient and costs time as well: a loss
-    and a metric kept in NumPy that way took 6.7 times as long (2 CPU cores, TensorFlow 2.21, no GPU).
+    The usual workaround, `run_eagerly=True`, keeps the wrong gradient and costs time as well: a loss and a metric
+    written in NumPy took 6.7 times as long that way (2 CPU cores, TensorFlow 2.21, no GPU).
 
     ## What the runtime does by itself
 
-    It raises. Keras 3 hides the error while a `Sequential` model is built and shows it in `fit` only;
-    TensorFlow 2.12 raises at once. A few NumPy functions call back into the tensor and happen to
-    work; do not build on that.
+    It raises. Keras 3 hides the error while a `Sequential` model is built and shows it only in `fit`; TensorFlow 2.12
+    raises at once. A few NumPy functions call back into the tensor and happen to work; do not rely on that.
 
     ## When it stays silent
 
     - `__init__` and `build`, which run in plain Python.
-    - Static shapes (`np.prod(x.shape[1:])`), hyper-parameters (`np.sqrt(self.depth)`), constants and
-      dtypes (`np.pi`, `np.float32`), and arrays made of those.
-    - Parameters of `call` behind the first that nothing calls tensors: neither their names, as `query` or `states`, nor what is done with
-      them there, as `tf.reduce_sum(side)`. They may be sizes, like `height` and `width`.
-    - Functions run by `tf.py_function` or `tf.numpy_function`, also as a decorator, which do receive real values.
-    - Models with a `fit` of their own that leaves nothing to that of Keras: their `call` is not compiled by it.
-    - Programs that run eagerly by `run_eagerly=True` or `run_functions_eagerly(True)` under no condition:
-      nothing raises there, and `debug-left-on` speaks of the switch. Layers and models that a hand-written eager loop calls; the PyTorch backend.
+    - Static shapes (`np.prod(x.shape[1:])`), hyperparameters (`np.sqrt(self.depth)`), constants and dtypes (`np.pi`,
+      `np.float32`), and arrays built from those.
+    - Parameters of `call` after the first that may be sizes, like `height` and `width`. A parameter counts as a
+      tensor if its name says so (`query`, `states`), or the code uses it as one (`tf.reduce_sum(side)`).
+    - Functions run by `tf.py_function` or `tf.numpy_function`, also as a decorator: they receive real values.
+    - Models whose own `fit` never calls that of Keras: it does not compile their `call`.
+    - Programs that run eagerly by an unconditional `run_eagerly=True` or `run_functions_eagerly(True)`: nothing
+      raises there, and `debug-left-on` reports the switch. Also layers and models that a custom eager loop calls, and
+      the PyTorch backend.
     - Callbacks and data loaders, which work on arrays.
-    - As an info, not an error, in a module that trains nothing, unless `tf.function` or a `train_step` is around it: who uses its layers may call them eagerly.
+    - It is an info, not an error, in a module that does not train, unless it stands under `tf.function` or in a
+      `train_step`: users of its layers may call them eagerly.
 
     ## Use instead
 
-    The function of the same name in `keras.ops` (every backend) or in `tf` (code of `tf.keras`).
+    The function of the same name in `keras.ops` (every backend) or in `tf` (code for `tf.keras`).
 
     ## Fix safety
 
-    Safe for functions that exist under the same name with the same arguments. The code did not run
-    in a graph before; where it ran eagerly, the fix gives the missing gradient back. NumPy functions
-    without a namesake are reported without a fix, and so are calls with `dtype`, `out`, `where` or `order`.
+    Safe for functions that exist under the same name with the same arguments. The code did not run in a graph before;
+    where it ran eagerly, the fix restores the missing gradient. NumPy functions without an equivalent are reported
+    without a fix, and so are calls with `dtype`, `out`, `where` or `order`.
 
     ## References
 
@@ -83,7 +83,7 @@ class NumpyInCall(Rule):
                 continue
             yield self.finding(
                 call,
-                f"np.{name[6:]} gets a tensor in compiled code, which raises under fit; use {'TensorFlow' if _prefers_tensorflow(call.module) else 'keras.ops'} instead.",
+                f"np.{name[6:]} raises on a tensor in compiled code; use {'TensorFlow' if _prefers_tensorflow(call.module) else 'keras.ops'} instead.",
                 because=WHY_NO_VALUES[how],
                 severity=None if is_seen_compiled(module, how) else Severity.INFO,
                 fix=replace_numpy(call, name[6:], tensorflow=_prefers_tensorflow(call.module)),

@@ -18,39 +18,41 @@ class PyFunctionInCall(Rule):
 
     ## What it does
 
-    Reports `tf.py_function`, `tf.numpy_function` and `tf.compat.v1.py_func` in `call`, `train_step`, losses and `Lambda`
-    bodies, and in functions under `tf.function` that train with a tape. As an info where the function calls an algorithm
-    of SciPy, scikit-image or OpenCV, such as an assignment of predictions to targets or the search for contours, of which TensorFlow has none;
-    and in a module that trains nothing, unless `tf.function` or a `train_step` is around it: who uses its layers may call them eagerly.
+    Reports `tf.py_function`, `tf.numpy_function` and `tf.compat.v1.py_func` in `call`, `train_step`, losses and
+    `Lambda` bodies, and in functions under `tf.function` that train with a tape. It is an info where the function
+    calls an algorithm of SciPy, scikit-image or OpenCV that TensorFlow lacks, such as an assignment of predictions to
+    targets or the search for contours. It is also an info in a module that does not train, unless it stands under
+    `tf.function` or in a `train_step`: users of its layers may call them eagerly.
 
     ## Why it costs
 
-    In every step the tensors are copied to Python, the function runs under Python's lock, and its
-    result is copied back; on a GPU both ways cross the bus and the device waits, which is unmeasured here.
-    `tf.numpy_function` also cuts the gradient: what lies before it does not learn.
+    In every step the tensors are copied to Python, the function runs under the GIL, and its result is copied back. On a
+    GPU both copies cross the bus while the device waits, which is unmeasured here. `tf.numpy_function` also cuts the
+    gradient: the layers before it do not learn.
 
     ## What the runtime does by itself
 
-    Nothing. XLA compiles no graph with such an operation: Keras 3 with `jit_compile="auto"` cannot know of
-    it and fails where XLA is on.
+    Nothing. XLA cannot compile a graph with such an operation. Keras 3 with `jit_compile="auto"` does not detect it and
+    fails where XLA is on.
 
     ## When it stays silent
 
-    - Metrics, `test_step` and `predict_step`: scores that exist in Python only are computed there.
-    - Layers that are only made for inference, as under `if mode == "inference"`.
-    - A game or simulation in Python that the function plays on, as `env.step(action)`.
-    - Functions that give nothing back (`Tout=[]`): they write a summary or a message.
-    - Input pipelines, of which `py-function-in-map` speaks.
-    - Compiled functions that train nothing, whatever tapes there are elsewhere in the file, programs that run eagerly, and the PyTorch backend.
+    - Metrics, `test_step` and `predict_step`: they may compute scores that exist in Python only.
+    - Layers that are created for inference only, as under `if mode == "inference"`.
+    - The function plays a game or simulation in Python, as `env.step(action)`.
+    - Functions without a result (`Tout=[]`): they write a summary or a message.
+    - Input pipelines, which `py-function-in-map` covers.
+    - Compiled functions that do not train, even if the file has tapes elsewhere; programs that run eagerly; the PyTorch
+      backend.
 
     ## Use instead
 
-    The same with tensor operations (`keras.ops`, `tf.math`, `tf.linalg`), with `tf.custom_gradient` where it needs a gradient of
-    its own. What does not depend on weights belongs in the input pipeline.
+    The same with tensor operations (`keras.ops`, `tf.math`, `tf.linalg`), with `tf.custom_gradient` where it needs
+    its own gradient. Work that does not depend on the weights belongs in the input pipeline.
 
     ## Fix safety
 
-    There is no automatic fix: the body has to be written anew.
+    There is no automatic fix: the body has to be rewritten.
 
     ## References
 
@@ -77,14 +79,14 @@ class PyFunctionInCall(Rule):
                 if algorithm is not None:
                     yield self.finding(
                         call,
-                        f"{display(call.name)} leaves the compiled step for {_LIBRARIES[algorithm.partition('.')[0]]} in every step, for which TensorFlow has nothing of its own; keep what goes through it small.",
-                        because="Its tensors go to the host and back, Python's lock is held meanwhile, and XLA compiles no model that holds it.",
+                        f"{display(call.name)} calls {_LIBRARIES[algorithm.partition('.')[0]]} in every step; keep its tensors small.",
+                        because="TensorFlow has no such algorithm. The tensors are copied to the host and back, under the GIL and without XLA.",
                         severity=Severity.INFO,
                     )
                     continue
                 yield self.finding(
                     call,
-                    f"{display(call.name)} leaves the compiled step for Python in every step; write it with tensor operations, or do it in the input pipeline.",
-                    because="Its tensors go to the host and back, Python's lock is held meanwhile, and XLA compiles no model that holds it.",
+                    f"{display(call.name)} runs Python in every training step; use tensor operations or the input pipeline.",
+                    because="The tensors are copied to the host and back, the function holds the GIL, and XLA cannot compile the model.",
                     severity=None if is_seen_compiled(module, how) else Severity.INFO,
                 )

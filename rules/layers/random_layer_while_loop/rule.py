@@ -9,20 +9,20 @@ _SINCE_2_10 = _SINCE_2_9 | {"keras.layers.RandomCrop", "keras.layers.RandomRotat
 
 
 class RandomLayerWhileLoop(Rule):
-    """In TensorFlow 2.9 to 2.11 layers for augmentation go through a batch image by image.
+    """In TensorFlow 2.9 to 2.11, augmentation layers process a batch image by image.
 
     ## What it does
 
-    For a target of TensorFlow 2.9, 2.10 or 2.11 only: reports `RandomBrightness`, `RandomContrast`
-    and `RandomTranslation`, from 2.10 on also `RandomCrop`, `RandomRotation` and `RandomZoom`, in a model that is trained
-    with `fit`, and in a `map` over batches that feeds training.
+    For a target of TensorFlow 2.9, 2.10 or 2.11 only: reports `RandomBrightness`, `RandomContrast` and
+    `RandomTranslation`, from 2.10 on also `RandomCrop`, `RandomRotation` and `RandomZoom`, in a model that `fit`
+    trains, and in a `map` over batches that feeds training.
 
     ## Why it costs
 
-    In these versions the layers give each image to `tf.vectorized_map`. That has no batched form for the random numbers and
-    for the transform, and falls back to a loop over the images: "Using a while_loop for converting RngReadAndSkip",
-    says the log, and ten more like it. The layers of Keras 2.11, run by TensorFlow 2.21 on batches of 32 images of 64 x 64
-    pixels (2 CPU cores shared with other work, no GPU), against
+    In these versions the layers pass each image to `tf.vectorized_map`. It has no batched form of the random numbers
+    and of the transform, and falls back to a loop over the images: "Using a while_loop for converting
+    RngReadAndSkip", says the log, and ten more like it. The layers of Keras 2.11, run by TensorFlow 2.21 on batches
+    of 32 images of 64 x 64 pixels (2 CPU cores shared with other work, no GPU), compared with
 
     | | the same layer of Keras 2.12 and later | the same layer before `batch` |
     |---|---|---|
@@ -33,25 +33,25 @@ class RandomLayerWhileLoop(Rule):
     | `RandomBrightness` | 3.1 | 4.3 |
     | `RandomZoom` | 3.0 | 2.2 |
 
-    On a GPU, where it was reported first, the loop starts many small operations; unmeasured here.
+    On a GPU, where it was first reported, the loop launches many small operations; unmeasured here.
 
     ## What the runtime does by itself
 
-    TensorFlow 2.8 and older, and Keras 2.12 and newer, transform the whole batch at once: of the sources of Keras 2.8 to
-    2.15, only those of 2.9, 2.10 and 2.11 hold `BaseImageAugmentationLayer`. Keras 3 has other layers. 2.10 is the last
-    TensorFlow with a GPU on Windows, which is why it is still met.
+    TensorFlow 2.8 and older, and Keras 2.12 and newer, transform the whole batch at once: of the sources of Keras 2.8
+    to 2.15, only those of 2.9, 2.10 and 2.11 contain `BaseImageAugmentationLayer`. Keras 3 has other layers. 2.10 is
+    the last TensorFlow with a GPU on native Windows, which is why it is still in use.
 
     ## When it stays silent
 
     - Every other target. It is taken from the settings, the requirements of the project, or those in the script.
-    - A `map` over single images, before `batch`: there is nothing to go through.
-    - `RandomFlip`, which was as fast (0.6), and `Resizing`, `Rescaling` and `CenterCrop`, which draw nothing.
-    - Datasets that do not feed training, or of which it is not known whether they are batched, and models that are not trained by `fit` here.
+    - A `map` over single images, before `batch`.
+    - `RandomFlip`, which was as fast (0.6), and `Resizing`, `Rescaling` and `CenterCrop`, which draw no random numbers.
+    - Datasets that do not feed training or may be unbatched, and models that are not trained by `fit` here.
 
     ## Use instead
 
-    TensorFlow 2.12 or newer. Where that is not possible, the layers in a `map` before `batch`:
-    `ds.map(lambda image, label: (augment(image, training=True), label), num_parallel_calls=tf.data.AUTOTUNE).batch(32)`.
+    TensorFlow 2.12 or newer. Where that is not possible, apply the layers in a `map` before `batch`: `ds.map(lambda
+    image, label: (augment(image, training=True), label), num_parallel_calls=tf.data.AUTOTUNE).batch(32)`.
 
     ## Fix safety
 
@@ -82,9 +82,9 @@ class RandomLayerWhileLoop(Rule):
                     seen.add(layer.made.node)
                     yield self.finding(
                         layer.made,
-                        f"{_short(layer)} in a model goes through every batch image by image in TensorFlow {version}; "
+                        f"In TensorFlow {version}, {_short(layer)} processes a batch image by image; "
                         "upgrade to 2.12, or apply it in ds.map before batch.",
-                        because="It gives each image to tf.vectorized_map, which falls back to a loop for the operations that the layer needs.",
+                        because="It passes each image to tf.vectorized_map, which falls back to a loop for the operations of this layer.",
                         related=((model, "the model"),),
                     )
         held = {id(model.value): [layer.name for layer in model.layers if layer.certain] for model in module.models}
@@ -96,8 +96,8 @@ class RandomLayerWhileLoop(Rule):
             if slow := sorted(names & affected):
                 yield self.finding(
                     op,
-                    f"{slow[0].rpartition('.')[2]} goes through every batch image by image in TensorFlow {version}; upgrade to 2.12, or map before batch.",
-                    because="It gives each image to tf.vectorized_map, which falls back to a loop for the operations that the layer needs.",
+                    f"In TensorFlow {version}, {slow[0].rpartition('.')[2]} processes a batch image by image; upgrade to 2.12, or map before batch.",
+                    because="It passes each image to tf.vectorized_map, which falls back to a loop for the operations of this layer.",
                 )
 
 

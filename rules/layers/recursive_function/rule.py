@@ -12,13 +12,12 @@ class RecursiveFunction(Rule):
 
     ## Why it costs
 
-    Tracing follows the call. Where a tensor decides when to stop, both ways are traced and there is no end: it raises
-    `RecursionError`. Where a Python number decides, each depth is a graph of its own that is traced and
-    kept.
+    Tracing follows the call. Where a tensor decides when to stop, both branches are traced without end: it raises
+    `RecursionError`. Where a Python number decides, each depth is a separate graph that is traced and kept.
 
     ## What the runtime does by itself
 
-    AutoGraph turns loops into graph operations, not recursion.
+    AutoGraph converts loops to graph operations, but not recursion.
 
     ## When it stays silent
 
@@ -27,12 +26,12 @@ class RecursiveFunction(Rule):
 
     ## Use instead
 
-    A loop: over `tf.range` or `while` with tensors, which AutoGraph converts, or in plain Python where the depth is
-    fixed, inside one compiled function.
+    A loop inside one compiled function: over `tf.range` or `while` with tensors, which AutoGraph converts, or in plain
+    Python where the depth is fixed.
 
     ## Fix safety
 
-    There is no automatic fix: a loop has to be written.
+    There is no automatic fix: the recursion has to be rewritten as a loop.
 
     ## References
 
@@ -50,7 +49,7 @@ class RecursiveFunction(Rule):
         for recursion in recursive_calls(module):
             yield self.finding(
                 recursion.at,
-                f"{recursion.name} is compiled by tf.function and calls itself; write it as a loop (tf.while_loop, or while over tensors).",
-                because="Tracing follows the call: with tensors it has no end, with Python numbers each depth is a graph of its own.",
+                f"{recursion.name} is a tf.function that calls itself; write a loop instead (tf.while_loop, or while over tensors).",
+                because="Tracing follows the call: with tensors it never ends, with Python numbers each depth becomes a separate graph.",
                 related=((recursion.call, "calls itself here"),),
             )

@@ -6,39 +6,40 @@ from kerascheck.semantics.traced import RUNS_ONCE, is_seen_compiled, traced_call
 
 
 class StateCreatedInCall(Rule):
-    """A layer, variable or optimizer is created in code that is compiled.
+    """Compiled code creates a layer, variable or optimizer.
 
     ## What it does
 
-    Reports `tf.Variable(...)`, Keras layers that have weights or a random seed, and Keras optimizers that are constructed in
-    `call`, `train_step`, a loss, a `Lambda` body or a function under `tf.function`. An info where nothing is trained and Keras would
-    compile it: a program that builds or converts a model calls it once.
+    Reports `tf.Variable(...)`, Keras layers with weights or a random seed, and Keras optimizers that are created in
+    `call`, `train_step`, a loss, a `Lambda` body or a function under `tf.function`. It is an info where nothing is
+    trained and Keras would compile the code: a program that builds or converts a model calls it once.
 
     ## Why it costs
 
-    It is an error, not a slow line: `fit` ends in `ValueError: tf.function only supports singleton tf.Variables created on the
-    first call` (TensorFlow 2.21, Keras 3.15). Called eagerly the line works and does something worse: every
-    call has new random weights, which no optimizer ever sees. An optimizer made in the step forgets its
+    It is an error, not a slow line: `fit` ends in `ValueError: tf.function only supports singleton tf.Variables
+    created on the first call` (TensorFlow 2.21, Keras 3.15). Called eagerly, the line works and does something worse:
+    every call has new random weights, which no optimizer ever updates. An optimizer created in the step loses its
     momentum each time.
 
     ## What the runtime does by itself
 
-    It raises, where a trace after the first creates a variable. In Keras 3 a new `Dropout` raises as well, since it
+    It raises where a trace after the first creates a variable. In Keras 3 a new `Dropout` raises as well, since it
     keeps the seed of its generator in a variable; in Keras 2 it did not.
 
     ## When it stays silent
 
     - `__init__` and `build`, and functions that build a functional model.
-    - Behind a condition, as `if self.dense is None:`, which makes it once, or `if layer is None:` where that is a parameter of the compiled function.
-    - Functions with a decorator that cannot be read: it may see to it that they run once.
+    - A condition that creates it once, as `if self.dense is None:`, or `if layer is None:` for a parameter of the
+      compiled function.
+    - Functions with an unknown decorator: it may make sure that they run once.
     - Functions that are called only where an error is expected, as in `with pytest.raises(ValueError)`.
-    - Layers without weights and seeds (`Flatten`, `Add`, `Concatenate`, `Activation`, pooling): they are only functions. `RNN`, whose variables are
-      those of its cell: that is reported where it is made.
+    - Layers without weights and seeds (`Flatten`, `Add`, `Concatenate`, `Activation`, pooling): they are only
+      functions. Also `RNN`: its variables are those of its cell, which is reported where it is created.
     - `tf.init_scope`, programs that run eagerly, and the PyTorch backend.
 
     ## Use instead
 
-    Make layers in `__init__`, weights with `self.add_weight` in `build`, and give the optimizer to `compile`.
+    Create layers in `__init__` and weights with `self.add_weight` in `build`, and pass the optimizer to `compile`.
 
     ## Fix safety
 
@@ -71,7 +72,7 @@ class StateCreatedInCall(Rule):
             what = f"The object of {cls.name}" if cls is not None else what
             yield self.finding(
                 place,
-                f"{what} is created in compiled code, anew in every trace; create it once, in __init__, and use it here.",
+                f"{what} is created again in every trace of this compiled code; create it once, in __init__.",
                 because=f"{RUNS_ONCE[how]}; TensorFlow raises for variables that a later trace creates.",
                 # What is only built, or converted, may be called once.
                 severity=None if is_seen_compiled(module, how) else Severity.INFO,

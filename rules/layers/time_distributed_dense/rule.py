@@ -13,20 +13,21 @@ _MANY = 10
 
 
 class TimeDistributedDense(Rule):
-    """TimeDistributed wraps a layer that works on sequences without it, and makes it run step by step.
+    """TimeDistributed wraps a layer that handles sequences anyway, and runs it step by step.
 
     ## What it does
 
-    Reports `TimeDistributed(Dense(...))`, and the same with `Activation`, `ReLU`, `LeakyReLU`, `ELU`,
-    `Dropout`, `Embedding`, `Rescaling` or `LayerNormalization`, as a warning, in projects for Keras 2 and over 10 steps or fewer as an info; and as an info a convolution or a
-    whole model in `TimeDistributed` over 10 steps or more, where the shape of the input tells the number.
+    Reports `TimeDistributed(Dense(...))`, and the same with `Activation`, `ReLU`, `LeakyReLU`, `ELU`, `Dropout`,
+    `Embedding`, `Rescaling` or `LayerNormalization`, as a warning; in projects for Keras 2 and over 10 steps or fewer
+    as an info. Also as an info, it reports a convolution or a whole model in `TimeDistributed` over 10 steps or more,
+    where the input shape shows the number.
 
     ## Why it costs
 
-    In Keras 3 `TimeDistributed` is a Python loop: it calls the layer once for each time step, puts
-    the results together, and transposes before and after. Every step becomes operations of its own
-    in the graph. Two wrapped `Dense` layers against the same ones bare, batches of 32 sequences of 32
-    features (Keras 3.15, TensorFlow 2.21, 2 CPU cores shared with other work, no GPU):
+    In Keras 3 `TimeDistributed` is a Python loop: it calls the layer once for each time step, stacks the results, and
+    transposes before and after. Every step becomes separate operations in the graph. Two wrapped `Dense` layers
+    compared with the same layers unwrapped, batches of 32 sequences of 32 features (Keras 3.15, TensorFlow 2.21, 2
+    CPU cores shared with other work, no GPU):
 
     | time steps | training step | first call of train_on_batch |
     |---|---|---|
@@ -34,38 +35,43 @@ class TimeDistributedDense(Rule):
     | 80 | 5.5 times | 6.8 times |
     | 200 | 16 times | 25 times |
 
-    With `Input((None, 32))` it was the same, since the batches themselves have a known length. Where a graph leaves the
-    length open, as in `padded_batch` behind a `tf.function` with a signature, Keras takes `vectorized_map` in place of the loop. For a small CNN
-    over 32 frames, against the frames folded into the batch, the first call took 2.6 times as long and a step
-    1.2 to 1.9 times. On a GPU, many small operations in place of a large one; unmeasured here.
+    `Input((None, 32))` gave the same result, since the batches themselves have a known length. Where a graph leaves
+    the length open, as with `padded_batch` and a `tf.function` with a signature, Keras uses `vectorized_map` instead
+    of the loop. For a small CNN over 32 frames, compared with the frames folded into the batch, the first call took
+    2.6 times as long and a step 1.2 to 1.9 times. A GPU runs many small operations instead of one large one;
+    unmeasured here.
 
     ## What the runtime does by itself
 
-    Nothing in Keras 3. tf.keras 2 folds the time axis into the batch itself, so there it is only two reshapes too many:
-    the advice that `TimeDistributed` costs nothing dates from that time. `Dense` has always applied to the
-    last axis; seq2seq examples wrap it because Keras 1 had to.
+    Nothing in Keras 3. tf.keras 2 folds the time axis into the batch itself, so there the wrapper only adds two
+    reshapes: the advice that `TimeDistributed` costs nothing dates from that time. `Dense` has always applied to the
+    last axis; seq2seq examples wrap it because Keras 1 required it.
 
     ## When it stays silent
 
     - Keras before 2.4 on other backends, graphs of TensorFlow 1, and files or pins for that version.
-    - Sequences of one step, as behind `RepeatVector(1)`.
-    - Layers that look at more than the last axis, short sequences of images, sequences of unknown length.
-    - `BatchNormalization` and `PReLU`, which have other weights or statistics without the wrapper, and `Softmax`, which reads the mask.
+    - Sequences of one step, as after `RepeatVector(1)`.
+    - Layers that use more than the last axis, short sequences of images, sequences of unknown length.
+    - `BatchNormalization` and `PReLU`, which have other weights or statistics without the wrapper, and `Softmax`, which
+      reads the mask.
     - `LayerNormalization(axis=...)` and `Dropout(noise_shape=...)`, which count axes.
     - Layers of the project itself.
-    - As an info, not a warning, for few steps, for Keras 2, and for a number of steps that nothing tells, as in `Input((None, 32))` or
-      behind a layer of the project itself, unless arrays of a known shape are fitted: where the graph leaves it open there is no loop.
+    - It is an info, not a warning, for few steps, for Keras 2, and for an unknown number of steps, as in
+      `Input((None, 32))` or after a layer of the project itself, unless arrays of a known shape are fitted: where the
+      graph leaves the number open there is no loop.
 
     ## Use instead
 
-    The layer alone: `Dense(10)` in place of `TimeDistributed(Dense(10))`. For a CNN over frames, the frames
-    as one long batch: `keras.ops.reshape(x, (-1, 64, 64, 3))` before it, `keras.ops.reshape(x, (-1, steps, features))` behind.
+    The layer alone: `Dense(10)` instead of `TimeDistributed(Dense(10))`. For a CNN over frames, use the frames as one
+    long batch: `keras.ops.reshape(x, (-1, 64, 64, 3))` before it, `keras.ops.reshape(x, (-1, steps, features))` after
+    it.
 
     ## Fix safety
 
-    Taking the wrapper away is safe: the weights, the results and the mask stay. It is unsafe for
-    `Dropout`, which then draws other numbers, and where the file loads weights or models, since the names of the weights change.
-    A layer made elsewhere and given by name, a convolution and a model are reported without a fix: there is no fix that is local.
+    Removing the wrapper is safe: the weights, the results and the mask stay. It is unsafe for `Dropout`, which then
+    draws other numbers, and where the file loads weights or models, since the names of the weights change. A layer
+    that is created elsewhere and passed by name, a convolution and a model are reported without a fix: no local edit
+    is enough.
 
     ## References
 
@@ -98,13 +104,13 @@ class TimeDistributedDense(Rule):
             short = layer.name.rpartition(".")[2]
             yield self.finding(
                 call,
-                f"TimeDistributed({short}(...)) runs {short} once for every time step; {short} alone does the same in one go."
+                f"TimeDistributed({short}(...)) runs {short} once per time step; {short} alone does the same at once."
                 if is_known and not older
-                else f"TimeDistributed({short}(...)) does no more than {short}, which takes sequences as they are; leave the wrapper out.",
-                because="Keras 2 folds the steps into the batch and back for it, and Keras 3 would run them one after the other."
+                else f"TimeDistributed({short}(...)) does no more than {short}, which accepts sequences; remove the wrapper.",
+                because="Keras 2 only folds the steps into the batch and back; Keras 3 would run them one after the other."
                 if older
-                else "In Keras 3 TimeDistributed is a loop over the steps wherever their number is known"
-                + (f", and {short} takes sequences as they are." if is_known else ", which is not seen here."),
+                else "In Keras 3, TimeDistributed loops over the time steps if their number is known"
+                + (f"; {short} accepts sequences directly." if is_known else ". It is not known here."),
                 severity=Severity.WARNING if is_known and not older and not few else Severity.INFO,
                 fix=unwrap(call, layer, safe=short != "Dropout"),
             )
@@ -117,8 +123,8 @@ class TimeDistributedDense(Rule):
                     seen.add(layer.made.node)
                     yield self.finding(
                         layer.made,
-                        f"TimeDistributed runs this layer {steps} times, one step after the other; fold the steps into the batch with keras.ops.reshape.",
-                        because="In Keras 3 each of the steps becomes operations of its own in the graph, which is traced and started piece by piece.",
+                        f"TimeDistributed runs this layer {steps} times in turn; fold the steps into the batch with keras.ops.reshape.",
+                        because="In Keras 3 each time step becomes separate operations in the graph.",
                         severity=Severity.INFO,
                     )
 

@@ -12,18 +12,19 @@ _LEAST = 32
 
 
 class UnalignedDims(Rule):
-    """Under mixed precision the width of a layer is no multiple of 8.
+    """Under mixed precision, the width of a layer is not a multiple of 8.
 
     ## What it does
 
-    Off until it is selected. Reports `Dense`, `LSTM`, `GRU` and `Embedding` layers of a model whose width is a literal of 32 or
-    more that 8 does not divide, where they are made under `mixed_float16` or `mixed_bfloat16` and are not the output of the model.
+    Off by default. Reports `Dense`, `LSTM`, `GRU` and `Embedding` layers of a model whose width is a literal of 32 or
+    more that is not a multiple of 8, where they are created under `mixed_float16` or `mixed_bfloat16` and are not the
+    output of the model.
 
     ## Why it costs
 
-    Tensor Cores multiply tiles of 16-bit numbers. According to the guide of TensorFlow to the performance of GPUs,
-    dimensions that are multiples of 8 use them best. Newer libraries of NVIDIA pad what does not fit, so that
-    the loss may be small. It needs a GPU and is unmeasured here, which is why this rule is off by default.
+    Tensor Cores multiply tiles of 16-bit numbers. According to TensorFlow's guide to GPU performance, they work best
+    with dimensions that are multiples of 8. Newer NVIDIA libraries pad other sizes, so the loss may be small. It
+    needs a GPU and is unmeasured here, which is why this rule is off by default.
 
     ## What the runtime does by itself
 
@@ -31,18 +32,18 @@ class UnalignedDims(Rule):
 
     ## When it stays silent
 
-    - No half-precision policy holds when the layer is made, or it is not known which one.
-    - The output of the model, whose width is the number of classes, and models of which the output is not known.
+    - No half-precision policy holds when the layer is created, or the policy is unknown.
+    - The output of the model, whose width is the number of classes, and models whose output is unknown.
     - Convolutions, which cuDNN pads; widths below 32; widths that are not literals.
-    - A layer with a `dtype` of its own.
+    - A layer with its own `dtype`.
 
     ## Use instead
 
-    The next multiple of 8: `Dense(104)` in place of `Dense(100)`. 64 where it fits is better still.
+    The next multiple of 8: `Dense(104)` instead of `Dense(100)`. A multiple of 64 is better still where it fits.
 
     ## Fix safety
 
-    There is no fix: another width is another model, and weights that were saved do not fit it.
+    There is no fix: another width is another model, and saved weights do not fit it.
 
     ## References
 
@@ -73,6 +74,6 @@ class UnalignedDims(Rule):
                     seen.add(layer.made.node)
                     yield self.finding(
                         layer.made,
-                        f"The width {width} is no multiple of 8, which Tensor Cores work with best; {width + -width % 8} is the next one.",
-                        because=f"The policy is {policy}, so that this layer multiplies 16-bit numbers.",
+                        f"Tensor Cores work best with multiples of 8; use a width of {width + -width % 8} instead of {width}.",
+                        because=f"Under the policy {policy}, this layer multiplies 16-bit numbers.",
                     )
