@@ -69,9 +69,9 @@ class TimeDistributedDense(Rule):
     ## Fix safety
 
     Removing the wrapper is safe: the weights, the results and the mask stay. It is unsafe for `Dropout`, which then
-    draws other numbers, and where the file loads weights or models, since the names of the weights change. A layer
-    that is created elsewhere and passed by name, a convolution and a model are reported without a fix: no local edit
-    is enough.
+    draws other numbers, and where the file loads weights or models, since the names of the weights change.
+    There is no fix for a layer that is created elsewhere and passed by name, a convolution or a model: no local edit is
+    enough.
 
     ## References
 
