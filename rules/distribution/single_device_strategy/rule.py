@@ -32,8 +32,8 @@ class SingleDeviceStrategy(Rule):
 
     - It is created under a condition, or with a list of devices.
     - The code mentions `num_replicas_in_sync`, several GPUs or a number of them, several workers, logical devices or
-      cross-device operations: it is written for several devices. Also where a comment on the line, or above it, mentions
-      several GPUs.
+      cross-device operations: it is written for several devices. Also where a comment on the line, or above it,
+      mentions several GPUs.
     - Its scope is not entered, and it is not passed as `distribution_strategy`, for example to a tuner.
     - No model is fitted; Keras 2; a backend other than TensorFlow.
 

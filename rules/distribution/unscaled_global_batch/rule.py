@@ -8,28 +8,30 @@ class UnscaledGlobalBatch(Rule):
 
     ## What it does
 
-    Reports a literal batch size in `fit`, or in the `.batch(n)` of the dataset that is fitted or distributed, for a model in the scope of a
-    `MirroredStrategy`, `MultiWorkerMirroredStrategy` or `TPUStrategy`, in a program that nowhere speaks of replicas, devices or a global batch.
+    Reports a literal batch size in `fit`, or in the `.batch(n)` of the dataset that is fitted or distributed, for a
+    model in the scope of a `MirroredStrategy`, `MultiWorkerMirroredStrategy` or `TPUStrategy`, in a program that
+    nowhere speaks of replicas, devices or a global batch.
 
     ## Why it costs
 
-    The batch is the global one: each of n devices gets 1/n of it. The steps stay as many, each device has less to do in a step, and the
-    devices add up their gradients after every step. So more devices make such a training little faster, or slower. A dense network on two
-    logical devices went through its examples {ratio} times as fast with batches of 128 as with batches of 64 (2 CPU cores, TensorFlow
-    2.21, no GPU). On real GPUs it is unmeasured here.
+    The batch is the global one: each of n devices gets 1/n of it. The steps stay as many, each device has less to do
+    in a step, and the devices add up their gradients after every step. So more devices make such a training little
+    faster, or slower. A dense network on two logical devices went through its examples {ratio} times as fast with
+    batches of 128 as with batches of 64 (2 CPU cores, TensorFlow 2.21, no GPU). On real GPUs it is unmeasured here.
 
-    It is an info: how many devices there are, and whether the size was already meant for all of them, the script does not say.
+    It is an info: how many devices there are, and whether the size was already meant for all of them, the script does
+    not say.
 
     ## What the runtime does by itself
 
-    `fit` and `experimental_distribute_dataset` divide each batch among the replicas; neither makes it larger. `distribute_datasets_from_function`
-    is different: there the function makes the batches of one worker.
+    `fit` and `experimental_distribute_dataset` divide each batch among the replicas; neither makes it larger.
+    `distribute_datasets_from_function` is different: there the function makes the batches of one worker.
 
     ## When it stays silent
 
     - The size is computed, or comes from outside the program.
-    - The program mentions `num_replicas_in_sync`, numbers of GPUs or workers, or a batch that is global or per replica; or a comment on the line of
-      the size says why, or one above it that speaks of these.
+    - The program mentions `num_replicas_in_sync`, numbers of GPUs or workers, or a batch that is global or per
+      replica; or a comment on the line of the size says why, or one above it that speaks of these.
     - A strategy for one device, by a list of one, or in a notebook of Colab, which has one GPU; the default strategy.
     - A dataset that is distributed and then not used.
     - The model is not in the scope, or that cannot be seen; batches for validation only.

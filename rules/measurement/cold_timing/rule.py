@@ -34,7 +34,8 @@ class ColdTiming(Rule):
 
     - The same code runs before the clock starts, or the model is passed to code that may have run it.
     - The difference is only printed as the duration of the program, as in "training took 30 s".
-    - The lines around it, comments included, mention the first run, warm-up, tracing, compilation or start-up: that is what is measured.
+    - The lines around it, comments included, mention the first run, warm-up, tracing, compilation or start-up: that
+      is what is measured.
     - A loop repeats the measurement or runs over the data, where the first run hardly counts.
     - Several different operations stand between two readings; the model comes from code that is not visible.
     - The program itself does not call the function or callback; tests.
