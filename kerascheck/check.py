@@ -12,14 +12,14 @@ import time
 import traceback
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from kerascheck import registry
 from kerascheck.config import Settings
 from kerascheck.finding import FileError, Finding, Location, Related
-from kerascheck.source import Cell, Source, Unreadable, read
+from kerascheck.source import Cell, Source, Unreadable, decode, read
 from kerascheck.source.discovery import File
 from kerascheck.source.notebook import header_for
 from kerascheck.source.requirements import RequirementsFile, kind_of
@@ -92,7 +92,7 @@ class Analysis:
         """Run the selected rules on one file."""
         checked = Checked(file.path)
         try:
-            source = self._read(file.path)
+            source = self._read(file.path) if file.content is None else replace(decode(file.path, file.content), piped=True)
         except Unreadable as problem:
             place = Location(file.path, None, problem.line, problem.column, problem.line, problem.column)
             checked.errors.append(FileError(UNREADABLE, place, problem.message))

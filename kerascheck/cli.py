@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
@@ -99,7 +99,7 @@ def _rules_option(name: str, text: str) -> Any:
 @click.option("--explain-silence", metavar="LINE", help="Tell why rules say nothing about this line of the one file named (CELL:LINE in a notebook).")
 @click.option("--show-settings", is_flag=True, help="Print the settings of the first path and exit.")
 @click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto", show_default=True)
-@click.option("-v", "--verbose", is_flag=True, help="Show findings of severity info in full too.")
+@click.option("-v", "--verbose", is_flag=True, help="Show findings of severity info in full too, and name what was skipped.")
 @click.option("-q", "--quiet", is_flag=True, help="Print findings and errors only.")
 def check(paths: tuple[str, ...], **options: Any) -> int:
     """Lint files, notebooks and folders ('.' if none is named, '-' for standard input).
@@ -154,12 +154,14 @@ def _check_files(paths: Sequence[str], configuration: Configuration, options: di
         left_out = found.tests_left_out
         tests = f" ({count(left_out, 'test file')} left out: see include-tests)" if left_out else ""
         click.echo(f"warning: no Python files found under {', '.join(paths)}{tests}", err=True)
+    if options["verbose"]:
+        for path in found.irregular:
+            click.echo(f"{path}: skipped: not a regular file", err=True)
     progress = _Progress(options)
     outcome = engine.lint(found.files, configuration, progress=progress.show)
     progress.clear()
-    for folder, reason in found.unreadable:
-        place = Location(folder, None, 1, 1, 1, 1)
-        outcome.errors.append(FileError(UNREADABLE, place, f"cannot be listed: {reason}"))
+    for path, reason in found.unreadable:
+        outcome.errors.append(FileError(UNREADABLE, Location(path, None, 1, 1, 1, 1), reason))
     if options["diff"]:
         return _diff(list(repairs(found.files, outcome, unsafe=options["unsafe_fixes"])), outcome, options)
     fixed = _fix(found.files, outcome, options) if options["fix"] else 0
@@ -193,15 +195,20 @@ def _check_stdin(configuration: Configuration, options: dict[str, Any]) -> int:
     from kerascheck.repair import repairs
     from kerascheck.source import Unreadable, decode, display_path
     from kerascheck.source.discovery import File
+    from kerascheck.source.text import cannot_be_read, read_stream
 
+    if sys.stdin is None:
+        raise click.ClickException("standard input is closed")
     name = options["stdin_filename"]
     path = display_path(name) if name else "-"
     settings = configuration.for_file(name or "stdin.py")
     file = File(path, settings)
-    data = sys.stdin.buffer.read()
+    data = b""
     try:
+        data = read_stream(sys.stdin.buffer)
         source = decode(path, data)
-    except Unreadable as problem:
+    except (Unreadable, OSError) as given_up:
+        problem = cannot_be_read(given_up) if isinstance(given_up, OSError) else given_up
         place = Location(path, None, problem.line, problem.column, problem.line, problem.column)
         outcome = engine.Outcome(errors=[FileError(UNREADABLE, place, problem.message)], files=1)
     else:
@@ -400,6 +407,12 @@ def rule(name: str | None, every: bool, output_format: str) -> int:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit with its code."""
+    if sys.stdout is None:
+        _complain("standard output is closed")
+        sys.exit(2)
+    if sys.stderr is None:
+        # Otherwise the next file that is opened gets its number, and what libraries write there.
+        sys.stderr = open(os.devnull, "w")
     for stream in (sys.stdout, sys.stderr):
         # A path or a line of code may hold what the terminal's encoding lacks.
         if hasattr(stream, "reconfigure"):
@@ -408,13 +421,39 @@ def main(arguments: Sequence[str] | None = None) -> None:
         code = cli.main(arguments, prog_name="kerascheck", standalone_mode=False)
         sys.stdout.flush()
     except click.ClickException as problem:
-        message = " ".join(problem.format_message().split())
-        click.echo(f"kerascheck: error: {message}", err=True)
+        _complain(problem.format_message())
         code = 2
     except click.Abort:
         code = 130
     except BrokenPipeError:
         # The reader has seen enough, as in 'kerascheck . | head'.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _discard(sys.stdout)
         code = 141
+    except Exception as problem:  # noqa: BLE001 - Python would end with 1, which means findings
+        if isinstance(problem, OSError) and problem.filename is None:
+            _discard(sys.stdout)
+            _complain(f"the output cannot be written: {problem.strerror or problem}")
+        else:
+            import traceback
+
+            _write_error(traceback.format_exc())
+            _complain("this is a fault of kerascheck: please report it with the lines above")
+        code = 2
     sys.exit(code)
+
+
+def _complain(message: str) -> None:
+    _write_error(f"kerascheck: error: {' '.join(message.split())}\n")
+
+
+def _write_error(text: str) -> None:
+    """Write on standard error, where that can be written."""
+    try:
+        click.echo(text, nl=False, err=True)
+    except OSError:
+        _discard(sys.stderr)
+
+
+def _discard(stream: TextIO) -> None:
+    """Let what is still to be written to a stream vanish: Python writes it when it ends, and would fail again."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

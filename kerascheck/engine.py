@@ -26,6 +26,7 @@ from kerascheck.source.discovery import File, matches
 from kerascheck.source.importers import ImportGraph, project_root
 from kerascheck.source.requirements import is_about_tensorflow, kind_of
 from kerascheck.source.suppression import Comments, Suppressions, speaks_to_us
+from kerascheck.source.text import read_bytes
 
 if TYPE_CHECKING:
     from kerascheck.fix import Fixed
@@ -202,7 +203,8 @@ def lint(
         registry.validate(settings)
     jobs = jobs or _processors()
     candidates, deep = _choose(files, jobs)
-    candidates += _choose_callers(_importers([file for file, _ in candidates if kind_of(file.path) is None], configuration))
+    on_disk = [file for file, _ in candidates if kind_of(file.path) is None and file.content is None]
+    candidates += _choose_callers(_importers(on_disk, configuration))
     checked: list[Checked] = []
     total = len(candidates) + len(deep)
 
@@ -336,14 +338,15 @@ class _Kind(enum.Enum):
 
 def _choose(files: Sequence[File], jobs: int = 1) -> tuple[list[tuple[File, int]], list[File]]:
     """Files to parse, with their sizes, and files to parse in a process of their own."""
-    paths = [file.path for file in files]
-    if jobs > 1 and len(files) > _SPREAD_FROM:
+    paths = [file.path for file in files if file.content is None]
+    if jobs > 1 and len(paths) > _SPREAD_FROM:
 
         from kerascheck import pool
 
-        kinds = pool.spread(_classify, paths, jobs)
+        found = iter(pool.spread(_classify, paths, jobs))
     else:
-        kinds = list(map(_classify, paths))
+        found = map(_classify, paths)
+    kinds = [next(found) if file.content is None else _classify_content(file.path, file.content) for file in files]
     parse = [(file, size) for file, (kind, size) in zip(files, kinds) if kind is _Kind.PARSE]
     return parse, [file for file, (kind, _) in zip(files, kinds) if kind is _Kind.PARSE_ALONE]
 
@@ -358,11 +361,14 @@ def _choose_callers(files: Iterable[File]) -> list[tuple[File, int]]:
 def _classify(path: str, calls: bool = False) -> tuple[_Kind, int]:
     """What to do with the file at ``path``, and its size; ``calls``: it imports a file that rules ask about."""
     try:
-        with open(path, "rb") as stream:
-            data = stream.read()
+        data = read_bytes(path)
     except OSError:
         # Read again, and reported, where every other problem of a file is.
         return _Kind.PARSE, 0
+    return _classify_content(path, data, calls)
+
+
+def _classify_content(path: str, data: bytes, calls: bool = False) -> tuple[_Kind, int]:
     if kind_of(path) is not None:
         return (_Kind.PARSE if is_about_tensorflow(data) else _Kind.NOTHING), len(data)
     candidate = _candidate(data) or calls and _LOOP.search(data) is not None

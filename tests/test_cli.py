@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -452,6 +453,87 @@ def test_a_reader_that_stops_early_is_no_error(project):
     command = f"{sys.executable} -m kerascheck . | true"
     done = subprocess.run(command, shell=True, capture_output=True, text=True)
     assert done.stderr == ""
+
+
+def shell(command, **options):
+    """A command line of a POSIX shell in which ``kerascheck`` is this one."""
+    command = f'kerascheck() {{ "{sys.executable}" -m kerascheck "$@"; }}; {command}'
+    return subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60, **options)
+
+
+needs_bash = pytest.mark.skipif(shutil.which("bash") is None or not os.path.exists("/dev/full"), reason="needs bash and /dev/full")
+
+
+@needs_bash
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ("kerascheck . >&-", "kerascheck: error: standard output is closed\n"),
+        ("kerascheck --version >&-", "kerascheck: error: standard output is closed\n"),
+        ("kerascheck . >/dev/full", "kerascheck: error: the output cannot be written: No space left on device\n"),
+        ("kerascheck --help >/dev/full", "kerascheck: error: the output cannot be written: No space left on device\n"),
+        ("kerascheck rule --all >/dev/full", "kerascheck: error: the output cannot be written: No space left on device\n"),
+        ("kerascheck . >/dev/full 2>&-", ""),
+        ("kerascheck . >&- 2>&-", ""),
+        ("kerascheck . >/dev/full 2>/dev/full", ""),
+        ("kerascheck nope.py 2>&-", ""),
+        ("kerascheck nope.py 2>/dev/full", ""),
+        ("kerascheck -v . 2>/dev/full", ""),
+        ("kerascheck - <&-", "kerascheck: error: standard input is closed\n"),
+    ],
+)
+def test_output_that_cannot_be_written_is_no_finding(project, command, said):
+    path = project(train__py=SLOW)
+    os.mkfifo(path / "pipe.py")
+    ran = shell(command)
+    assert (ran.returncode, ran.stderr) == (2, said)
+
+
+@needs_bash
+def test_a_closed_standard_error_costs_nothing_that_is_not_written_there(project):
+    project(train__py=SLOW)
+    assert (ran := shell("kerascheck . 2>&-")).returncode == 1
+    assert "train.py:4:" in ran.stdout
+
+
+@needs_bash
+def test_a_pipe_that_is_named_is_linted(project):
+    folder = project(train__py=FIXABLE, pyproject__toml='[tool.kerascheck]\nselect = ["missing-prefetch"]\n')
+    ran = shell("kerascheck --fail-on info --output-format concise <(cat train.py)")
+    assert ran.returncode == 1 and ":5:6: KC102" in ran.stdout, ran
+    # Nothing can be written into it, and the file that it was made of is not known.
+    before = sorted(os.listdir(folder))
+    for option in ("--fix", "--unsafe-fixes", "--diff"):
+        assert shell(f"kerascheck {option} <(cat train.py)").returncode in (0, 1)
+    assert sorted(os.listdir(folder)) == before
+    assert (folder / "train.py").read_bytes() == FIXABLE.encode()
+
+
+@needs_bash
+def test_what_is_no_regular_file_is_told_where_asked(project):
+    path = project(train__py=CLEAN)
+    os.mkfifo(path / "pipe.py")
+    assert shell("kerascheck .").stderr == ""
+    ran = shell("kerascheck -v .")
+    assert (ran.returncode, ran.stderr) == (0, "pipe.py: skipped: not a regular file\n")
+
+
+@needs_bash
+@pytest.mark.parametrize("command", ["kerascheck /dev/zero", "kerascheck - </dev/zero", "kerascheck <(cat /dev/zero)"])
+def test_input_without_end_is_one_line(project, command):
+    project(train__py=CLEAN)
+    ran = shell(f"{command} --output-format concise -q")
+    assert ran.returncode == 2
+    assert ran.stdout.count("\n") == 1 and "KC999 cannot be read: it is larger than 64 MB" in ran.stdout
+
+
+@needs_bash
+def test_a_fault_is_no_finding(project):
+    project(train__py=SLOW)
+    code = "import kerascheck.engine as e; e.lint = None; from kerascheck.cli import main; main(['.'])"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert ran.returncode == 2
+    assert "Traceback" in ran.stderr and ran.stderr.splitlines()[-1].startswith("kerascheck: error: this is a fault of kerascheck")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")

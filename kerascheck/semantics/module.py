@@ -23,6 +23,7 @@ from kerascheck.semantics.values import Call
 from kerascheck.source.code import without_comments, without_strings
 from kerascheck.source.importers import added_folders
 from kerascheck.source.requirements import command_versions, pinned_versions, script_versions
+from kerascheck.source.text import read_bytes
 
 # Names that a file of the tree may not take from the libraries they belong to.
 _LIBRARIES = frozenset(
@@ -457,9 +458,9 @@ class Project:
             raw = re.compile(pattern.pattern.encode(), pattern.flags & re.M)
             try:
                 paths = sorted(folder.glob("*.py"))[:_MAX_IMPORTED]
-                paths = [path for path in paths if raw.search(path.read_bytes())]
             except OSError:
                 paths = []
+            paths = [path for path in paths if _holds(path, raw)]
             self._holding[key] = [module for module in filter(None, map(self._module_at, paths)) if pattern.search(module.bare_code)]
         return self._holding[key]
 
@@ -531,6 +532,13 @@ class Project:
                 # What cannot be read is unknown; it is reported where it is linted itself.
                 self._modules[path] = None
         return self._modules[path]
+
+
+def _holds(path: Path, pattern: re.Pattern[bytes]) -> bool:
+    try:
+        return pattern.search(read_bytes(path)) is not None
+    except OSError:
+        return False
 
 
 def _module_file(folder: Path, parts: list[str]) -> Path | None:

@@ -10,10 +10,15 @@ from dataclasses import dataclass, field
 
 from kerascheck.config import Configuration, Pattern, Settings
 from kerascheck.source.requirements import is_about_tensorflow, kind_of
-from kerascheck.source.text import display_path
+from kerascheck.source.text import cannot_be_read, display_path, read_bytes, read_stream
 
 _TEST_FILE = re.compile(r"test_.*\.(?:py|ipynb)|.*_test\.(?:py|ipynb)")
 _TEST_FOLDERS = frozenset(("test", "tests"))
+_PYTHON_ENDINGS = (".py", ".ipynb", ".pyw", ".pyt", ".tac", ".wsgi")
+_PYTHON_NAMES = frozenset(("wscript",))
+_SHEBANG = re.compile(rb"#![^\r\n]*[/ \t]python(?:3[\d.]*)?(?=\s|$)")
+"""A first line that has the file run by Python 3; the number may be left out."""
+_LONGEST_SHEBANG = 256
 _DEFINES_TESTS = re.compile(rb"\bdef test|\bclass \w*Test|\bTestCase\b|\bimport (?:pytest|unittest)\b")
 
 
@@ -28,6 +33,8 @@ class File:
     path: str
     """As shown to the user."""
     settings: Settings
+    content: bytes | None = None
+    """What a pipe or a device gave, which can be read only once; None for a regular file."""
 
 
 @dataclass
@@ -37,7 +44,9 @@ class Discovered:
     files: list[File] = field(default_factory=list)
     tests_left_out: int = 0
     unreadable: list[tuple[str, str]] = field(default_factory=list)
-    """Folders that could not be listed, and why."""
+    """Folders that could not be listed and pipes that could not be read, and why."""
+    irregular: list[str] = field(default_factory=list)
+    """Pipes, devices and dead links in folders, called like files to lint."""
 
 
 def discover(
@@ -46,8 +55,9 @@ def discover(
     """The files that ``arguments`` (files and folders) lead to, each once, sorted by path.
 
     Args:
-        force_exclude: whether files named explicitly can be left out too. Programs that
-            pass changed files one by one, such as pre-commit, want that.
+        force_exclude: whether files named explicitly can be left out too: those that
+            discovery would leave out, and those that are neither Python nor requirements.
+            Programs that pass changed files one by one, such as pre-commit, want that.
 
     Raises:
         MissingPath: an argument does not exist.
@@ -56,7 +66,8 @@ def discover(
     result = Discovered()
     found: dict[str, File] = {}
     for argument in arguments:
-        if not os.path.exists(argument):
+        passed_over = force_exclude and (os.path.islink(argument) or not _can_be_linted(argument))
+        if not os.path.exists(argument) and not passed_over:
             raise MissingPath(argument)
     for argument in arguments:
         path = os.path.abspath(argument)
@@ -65,12 +76,21 @@ def discover(
                 found.setdefault(os.path.abspath(file.path), file)
             continue
         settings = configuration.for_file(path)
-        if force_exclude and _is_other_text(path):
+        if force_exclude and not (os.path.exists(path) and _can_be_linted(path)):
             continue
         if force_exclude and not wanted(path, settings):
             result.tests_left_out += is_test(display_path(path))
             continue
-        found.setdefault(path, File(display_path(path), settings))
+        if path in found:
+            continue
+        if os.path.isfile(path):
+            found[path] = File(display_path(path), settings)
+            continue
+        try:
+            with open(path, "rb") as stream:
+                found[path] = File(display_path(path), _settings_of_streams(configuration), read_stream(stream))
+        except OSError as problem:
+            result.unreadable.append((display_path(path), cannot_be_read(problem).message))
     result.files = sorted(found.values(), key=lambda file: file.path)
     return result
 
@@ -89,15 +109,29 @@ def is_test(path: str, base: str = "") -> bool:
 
 def _defines_tests(path: str) -> bool:
     try:
-        with open(path, "rb") as file:
-            return _DEFINES_TESTS.search(file.read()) is not None
+        return _DEFINES_TESTS.search(read_bytes(path)) is not None
     except OSError:
         return False  # reading it to lint it says why
 
 
-def _is_other_text(path: str) -> bool:
-    """Whether a file of a kind that requirements are written in holds something else, by its name."""
-    return path.endswith((".txt", ".in", ".toml", ".yml", ".yaml")) and kind_of(path) is None
+def _settings_of_streams(configuration: Configuration) -> Settings:
+    """As for standard input: ``/dev/fd`` is not where the code comes from."""
+    return configuration.for_folder(os.getcwd())
+
+
+def _can_be_linted(path: str) -> bool:
+    """Whether a file is a notebook, Python by its name or its first line, or says what is to be installed."""
+    name = os.path.basename(path)
+    if name.endswith(_PYTHON_ENDINGS) or name in _PYTHON_NAMES or kind_of(path) is not None:
+        return True
+    # With an ending it may be a template of a script.
+    if os.path.splitext(name)[1] or not os.path.isfile(path):
+        return False
+    try:
+        with open(path, "rb") as file:
+            return _SHEBANG.match(file.readline(_LONGEST_SHEBANG)) is not None
+    except OSError:
+        return False
 
 
 def wanted(path: str, settings: Settings) -> bool:
@@ -125,7 +159,7 @@ def _walk(top: str, configuration: Configuration, result: Discovered) -> Iterato
     tests_wanted = os.path.basename(top) in _TEST_FOLDERS
     ignored = _Ignored(top, configuration.for_folder(top).respect_gitignore)
     for folder, subfolders, names in os.walk(
-        top, onerror=lambda problem: result.unreadable.append((problem.filename, problem.strerror or str(problem)))
+        top, onerror=lambda problem: result.unreadable.append((problem.filename, f"cannot be listed: {problem.strerror or problem}"))
     ):
         settings = configuration.for_folder(folder)
         if folder != top:
@@ -140,9 +174,12 @@ def _walk(top: str, configuration: Configuration, result: Discovered) -> Iterato
         subfolders[:] = keep
         for name in sorted(names):
             path = os.path.join(folder, name)
-            if name.startswith(".") or not (name.endswith((".py", ".ipynb")) or kind_of(path)) or not os.path.isfile(path):
+            if name.startswith(".") or not (name.endswith((".py", ".ipynb")) or kind_of(path)):
                 continue
             if _excluded(path, settings, folder_itself=False) or ignored.match(path, is_folder=False):
+                continue
+            if not os.path.isfile(path):
+                result.irregular.append(display_path(path))
                 continue
             if not (settings.include_tests or tests_wanted) and is_test(os.path.relpath(path, top), top):
                 result.tests_left_out += 1
@@ -154,8 +191,7 @@ def _walk(top: str, configuration: Configuration, result: Discovered) -> Iterato
 
 def _is_about_tensorflow(path: str) -> bool:
     try:
-        with open(path, "rb") as file:
-            return is_about_tensorflow(file.read())
+        return is_about_tensorflow(read_bytes(path))
     except OSError:
         return False
 

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator
 from kerascheck.config import Configuration
 from kerascheck.source.discovery import File, discover
 from kerascheck.source.requirements import kind_of
+from kerascheck.source.text import read_bytes
 
 _ROOT_MARKS = (".git", "pyproject.toml", "setup.py", "setup.cfg")
 _WEAK_MARKS = ("requirements.txt", "README.md", "README.rst", "README", "LICENSE")
@@ -83,8 +84,7 @@ class ImportGraph:
     def _imports(self, path: str) -> Iterator[str]:
         """The files of the graph that the one at ``path`` imports."""
         try:
-            with open(path, "rb") as stream:
-                data = stream.read()
+            data = read_bytes(path)
         except OSError:
             return
         added: list[str] = []

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kerascheck.source.text import Source, Unreadable, read
+from kerascheck.source.text import Source, Unreadable, read, read_bytes
 
 _PACKAGES = {
     "tensorflow": "tensorflow",
@@ -180,10 +180,10 @@ def _lets_memory_grow(folder: str) -> bool:
     for name in names:
         if _DOCKER_NAME.fullmatch(name) or _ENVIRONMENT_NAME.fullmatch(name):
             try:
-                said = Path(folder, name).read_text(encoding="utf-8", errors="replace")
+                said = read_bytes(Path(folder, name))
             except OSError:
                 continue
-            if "TF_FORCE_GPU_ALLOW_GROWTH" in said:
+            if b"TF_FORCE_GPU_ALLOW_GROWTH" in said:
                 return True
     parent = os.path.dirname(folder)
     return parent != folder and ".git" not in names and _lets_memory_grow(parent)
@@ -254,7 +254,7 @@ def _requirements(folder: Path) -> Iterator[tuple[str, str]]:
 
 def _text(path: Path) -> str:
     try:
-        data = path.read_bytes()
+        data = read_bytes(path)
         # PowerShell's ">" writes UTF-16, which pip reads by its mark, too (pip/_internal/utils/encoding.py).
         return data.decode("utf-16" if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) else "utf-8-sig")
     except (OSError, ValueError):

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import ast
+import errno
 import functools
 import io
 import os
 import re
+import stat
 import tokenize
 import warnings
 from bisect import bisect_right
 from dataclasses import dataclass, replace
+from typing import BinaryIO
 
 from kerascheck.finding import Location
 
 _COMMAND = re.compile(r"^[ \t]*[!%]{1,2}[ \t]*[A-Za-z]", re.M)
 _NEWLINE = re.compile(r"\r\n?|\n")
 _BOM = b"\xef\xbb\xbf"
+_LARGEST = 64 << 20
+"""Bytes of the largest file that is read: notebooks hold their pictures."""
 
 
 class Unreadable(ValueError):
@@ -50,6 +55,7 @@ class Source:
         cells: the cells of a notebook; None for scripts.
         commands: the lines of a notebook, or of a script exported from one, that are commands to the shell or to IPython, also those that
             the text of a notebook tells the reader to run for TensorBoard, one below the other.
+        piped: whether it came from a pipe that was named, into which nothing can be written.
     """
 
     path: str
@@ -58,11 +64,12 @@ class Source:
     bom: bool = False
     cells: tuple[Cell, ...] | None = None
     commands: str = ""
+    piped: bool = False
 
     @property
     def is_rewritable(self) -> bool:
-        """Whether ``text`` is all that the file holds, so that another can be written in its place."""
-        return self.cells is None and not self.commands
+        """Whether ``text`` is all that a file holds, so that another can be written in its place."""
+        return self.cells is None and not self.commands and not self.piped
 
     @functools.cached_property
     def line_starts(self) -> tuple[int, ...]:
@@ -128,13 +135,45 @@ def display_path(path: str | os.PathLike[str]) -> str:
     return os.path.relpath(absolute, here) if absolute.startswith(os.path.join(here, "")) else absolute
 
 
+def read_bytes(path: str | os.PathLike[str]) -> bytes:
+    """The content of a regular file.
+
+    Raises:
+        OSError: it cannot be read, is too large, or is no regular file: pipes and devices
+            may never end, or never begin.
+    """
+    status = os.stat(path)
+    if not stat.S_ISREG(status.st_mode):
+        raise OSError(errno.EINVAL, "it is not a regular file", path)
+    if status.st_size > _LARGEST:
+        raise _too_large()
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def read_stream(stream: BinaryIO) -> bytes:
+    """All that a pipe or a device gives; raises OSError where it gives too much."""
+    data = stream.read(_LARGEST + 1)
+    if len(data) > _LARGEST:
+        raise _too_large()
+    return data
+
+
+def _too_large() -> OSError:
+    return OSError(errno.EFBIG, f"it is larger than {_LARGEST >> 20} MB")
+
+
+def cannot_be_read(problem: OSError) -> Unreadable:
+    """The same for users."""
+    return Unreadable(f"cannot be read: {problem.strerror or problem}")
+
+
 def read(path: str | os.PathLike[str]) -> Source:
     """The source of a file on disk; raises :class:`Unreadable`."""
     try:
-        with open(path, "rb") as file:
-            data = file.read()
+        data = read_bytes(path)
     except OSError as problem:
-        raise Unreadable(f"cannot be read: {problem.strerror or problem}") from None
+        raise cannot_be_read(problem) from None
     return decode(display_path(path), data)
 
 

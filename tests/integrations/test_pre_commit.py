@@ -63,6 +63,24 @@ def test_findings_fail_the_hook(repository):
     assert "test_a.py" not in ran.stdout
 
 
+def test_what_is_neither_python_nor_requirements_is_passed_over(repository):
+    prose = "It's all about TensorFlow: model.fit(ds) isn't Python 2 -- or is it?\n"
+    path = repository(
+        LICENSE=prose, README=prose, CHANGELOG=prose, AUTHORS=prose, NEWS=prose, README__md=prose, README__rst=prose, notes__txt=prose,
+        README__adoc=prose, CITATION__cff="cff-version: 1.2.0\n", poetry__lock='[[package]]\nname = "tensorflow"\n',
+        uv__lock='version = 1\n[[package]]\nname = "keras"\n', Pipfile='[packages]\ntensorflow = "*"\n', setup__cfg="[metadata]\nname = keras\n",
+        mkdocs__yml="site_name: Keras\n", stubs__pyi="import keras\n", run__sh="#!/bin/sh\nls\n", Makefile="all:\n\ttensorflow\n",
+        pyproject__toml='[project]\nname = "x"\n', requirements__txt="keras\n", plain__py="x = 1\n",
+    )  # fmt: skip
+    ran = try_repo(path, "kerascheck")
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert "Passed" in ran.stdout and "KC999" not in ran.stdout
+    (path / "train").write_text(f"#!/usr/bin/env python3\n{STATEFUL}")
+    (path / "train").chmod(0o755)
+    ran = try_repo(repository(), "kerascheck")
+    assert ran.returncode == 1 and "train:4:6: warning KC101" in ran.stdout, ran.stdout + ran.stderr
+
+
 def test_nothing_to_do_is_success(repository):
     ran = try_repo(repository(test_a__py=f"import unittest\n{STATEFUL}", plain__py="x = 1\n"), "kerascheck")
     assert ran.returncode == 0, ran.stdout + ran.stderr

@@ -53,7 +53,37 @@ def test_explicit_files_are_linted_whatever_leaves_them_out(tree):
     tree("build/a.py", "tests/test_a.py", ".hidden/b.py", "script")
     explicit = ["build/a.py", "tests/test_a.py", ".hidden/b.py", "script"]
     assert sorted(tree.found(*explicit)) == sorted(explicit)
+    (tree.path / "script").write_text("#!/usr/bin/env python3\n")
     assert tree.found(*explicit, force_exclude=True) == ["script"]
+
+
+def test_of_named_files_only_what_can_be_python_or_requirements_is_read_under_force_exclude(tree):
+    tree("a.py", "a.pyw", "a.wsgi", "wscript", "a.ipynb", "a.pyi", "requirements.txt", "environment.yml", "Dockerfile")
+    tree("LICENSE", "README", "CHANGELOG", "AUTHORS", "README.adoc", "CITATION.cff", "poetry.lock", "uv.lock", "data.json", "notes.txt")
+    scripts = {
+        "train": "#!/usr/bin/env python3", "eval": "#! /usr/bin/python3.11 -u", "run.sh": "#!/bin/sh", "old": "#!/usr/bin/python2", "empty": "",
+        "with_env": "#!/usr/bin/env -S python -O", "bpython": "#!/usr/bin/env bpython-helper", "script.tpl": "#!/usr/bin/env python3",
+    }  # fmt: skip
+    for name, first in scripts.items():
+        (tree.path / name).write_text(first + "\nx = 1\n")
+    (tree.path / "binary").write_bytes(b"#!\xff\x00")
+    (tree.path / "gone").symlink_to("nowhere")
+    everything = ["missing.md", *(path.name for path in tree.path.iterdir())]
+    read = ["Dockerfile", "a.ipynb", "a.py", "a.pyw", "a.wsgi", "environment.yml", "eval", "requirements.txt", "train", "with_env", "wscript"]
+    assert tree.found(*everything, force_exclude=True) == read
+    with pytest.raises(MissingPath):
+        tree.found("missing.py", force_exclude=True)
+
+
+def test_what_identify_calls_python_is_read_under_force_exclude(tree):
+    extensions = pytest.importorskip("identify.extensions")
+    # Tables of data and of commands, in which nothing can be trained.
+    data = {"gyp", "gypi", ".pdbrc"}
+    endings = [ending for ending, tags in extensions.EXTENSIONS.items() if "python" in tags and ending not in data]
+    names = [name for name, tags in extensions.NAMES.items() if "python" in tags and name not in data]
+    paths = [*(f"a.{ending}" for ending in endings), *names]
+    tree(*paths)
+    assert tree.found(*paths, force_exclude=True) == sorted(paths)
 
 
 def test_explicit_folders_are_walked_whatever_leaves_them_out(tree):
@@ -159,4 +189,38 @@ def test_a_folder_that_cannot_be_listed_is_told(tree, monkeypatch):
 
     monkeypatch.setattr(os, "scandir", refuse)
     result = discover(["."], Configuration())
-    assert [(os.path.basename(folder), reason) for folder, reason in result.unreadable] == [("a", "Permission denied")]
+    assert [(os.path.basename(folder), reason) for folder, reason in result.unreadable] == [("a", "cannot be listed: Permission denied")]
+
+
+# --- what is no regular file --------------------------------------------------------------------------
+
+pytestmark_pipes = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+
+
+@pytestmark_pipes
+def test_what_is_no_regular_file_is_skipped_in_folders(tree):
+    tree("a.py", "dead.py")
+    os.mkfifo(tree.path / "pipe.py")
+    os.mkfifo(tree.path / "other_pipe")
+    (tree.path / "dead.py").unlink()
+    (tree.path / "dead.py").symlink_to("nowhere")
+    result = discover(["."], Configuration())
+    assert [file.path for file in result.files] == ["a.py"]
+    assert result.irregular == ["dead.py", "pipe.py"]
+
+
+@pytestmark_pipes
+def test_a_named_pipe_is_read_once(tree):
+    os.mkfifo(tree.path / "pipe")
+    writer = subprocess.Popen("printf 'x = 1' > pipe", shell=True)
+    (file,) = discover(["pipe"], Configuration()).files
+    assert (file.path, file.content) == ("pipe", b"x = 1")
+    assert writer.wait(10) == 0
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/zero"), reason="needs devices")
+def test_a_device_without_end_is_given_up(tree):
+    result = discover(["/dev/zero", "/dev/null"], Configuration())
+    assert [(file.path, file.content) for file in result.files] == [("/dev/null", b"")]
+    ((path, reason),) = result.unreadable
+    assert path == "/dev/zero" and reason.startswith("cannot be read: it is larger than ")
