@@ -5,7 +5,7 @@ import json
 import pytest
 from snippets import MODEL, load, shown, sinks
 
-from kerascheck.semantics.values import UNKNOWN, Const, Dataset, Group, Union, constant, options_of
+from kerascheck.semantics.values import UNKNOWN, Const, Dataset, Group, Union, constant, holds_tensor, options_of
 
 DATA = MODEL + "def aug(x):\n    return x + tf.random.uniform([])\nbase = tf.data.Dataset.range(100)\n"
 
@@ -548,3 +548,24 @@ def test_options_of_a_value_stay_few(tmp_path):
     branches = "".join(f"elif k == {i}: n = {i}\n" for i in range(30))
     (value,) = shown(load(tmp_path, f"if k: n = -1\n{branches}show(n)\n"))
     assert value is UNKNOWN or (isinstance(value, Union) and len(value.options) <= 8)
+
+
+@pytest.mark.parametrize(
+    ("text", "is_tensor"),
+    [
+        ("with tf.GradientTape() as t: loss = f(x)\nt.gradient(loss, v)\nshow(loss)", True),
+        ("with tf.GradientTape() as t:\n    loss = f(x)\n    show(loss)\nt.gradient(target=loss, sources=v)", True),
+        ("import lib\nwith tf.GradientTape() as t: loss = lib.f(x)\nt.gradient(loss, v)\nshow(loss)", True),
+        ("with tf.GradientTape() as t: loss = f(x).loss\nt.jacobian(loss, v)\nshow(loss)", True),
+        ("with tf.GradientTape() as t, tf.GradientTape() as s: loss, other = f(x)\ns.gradient([loss], v)\nshow(loss)", True),
+        ("def step():\n    with tf.GradientTape() as t:\n        loss = 0\n        loss += f(x)\n    t.gradient(loss, v)\n    return loss\nshow(step())", True),
+        ("with tf.GradientTape() as t:\n    loss = f(x)\n    scaled = opt.get_scaled_loss(loss)\nt.gradient(scaled, v)\nshow(loss)", True),
+        # Beside it, before it, or given to nothing that is known.
+        ("with tf.GradientTape() as t: loss, other = f(x)\nt.gradient(loss, v)\nshow(other)", False),
+        ("loss = f(x)\nwith tf.GradientTape() as t: y = f(x)\nt.gradient(y, v)\nshow(loss)", False),
+        ("with tf.GradientTape() as t: loss = f(x)\nn.gradient(loss, v)\nshow(loss)", False),
+        ("with tf.GradientTape() as t: loss = 3\nt.gradient(loss, v)\nshow(loss)", False),
+    ],
+)  # fmt: skip
+def test_what_a_tape_differentiates_is_a_tensor(tmp_path, text, is_tensor):
+    assert holds_tensor(shown(load(tmp_path, MODEL + text))[0]) is is_tensor

@@ -8,8 +8,8 @@ import libcst as cst
 
 from kerascheck.semantics import library
 from kerascheck.semantics.array_shapes import length_of, parts_of, shape_of, split_of
-from kerascheck.semantics.interpreter.support import Imported, MAX_ALIKE, MAX_OPTIONS, MISSING, any_of, derived, dotted_name, is_array, item_of_turn, join, literal_of, parameters_of
-from kerascheck.semantics.loops import written_trips
+from kerascheck.semantics.interpreter.support import Imported, MAX_ALIKE, MAX_OPTIONS, MISSING, any_of, derived, differentiated, dotted_name, is_array, item_of_turn, join, literal_of, parameters_of
+from kerascheck.semantics.loops import remembered, written_trips
 from kerascheck.semantics.names import canonical
 from kerascheck.semantics.values import (
     UNKNOWN,
@@ -161,11 +161,22 @@ class Statements:
             self._bind(target.value, UNKNOWN)
 
     def _bind_name(self, name: str, value: Value) -> None:
+        if all(map(_may_be_tensor, options_of(value))) and self._is_differentiated(name):
+            value = Tensor("result")
         home = self.env.redirected.get(name)
         if home is None:
             self.env.variables[name] = value
         else:
             self._store(home.variables, name, value)
+
+    def _is_differentiated(self, name: str) -> bool:
+        """Whether a name gets its value under a tape that the function at hand then asks for the gradients of it."""
+        for scope in self.scope.chain():
+            if scope.kind == "with" and isinstance(scope.value, Made) and scope.value.name == "tensorflow.GradientTape":
+                return name in remembered(self.module, self.scope.frame.function.node if self.scope.frame.function is not None else self.module.tree.root, differentiated)
+            if scope.kind in ("call", "root"):
+                return False
+        return False
 
     def _store(self, target: dict, key, value: Value) -> None:
         """Write to something that outlives the function at hand."""
@@ -805,6 +816,13 @@ class Statements:
             name = node.rest if isinstance(node, cst.MatchMapping) else node.name if isinstance(node, (cst.MatchAs, cst.MatchStar)) else None
             if name is not None:
                 self._bind_name(name.value, UNKNOWN)
+
+
+def _may_be_tensor(value: Value) -> bool:
+    """Whether nothing, or nothing but the library that made it, is known of a value."""
+    if isinstance(value, Made):
+        return not value.name.startswith("builtins.") and value.name not in ("keras.KerasTensor", "tensorflow.Variable")
+    return value is UNKNOWN or isinstance(value, Method)
 
 
 def _most(iterable: Value) -> int | None:

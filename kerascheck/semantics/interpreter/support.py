@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import TYPE_CHECKING
 
 import libcst as cst
 
@@ -29,6 +30,8 @@ from kerascheck.semantics.values import (
     options_of,
 )
 
+if TYPE_CHECKING:
+    from kerascheck.semantics.module import Module
 
 MAX_DEPTH = 24
 MAX_VISITS = 24
@@ -38,6 +41,9 @@ MAX_MODULES = 32
 MAX_ALIKE = 64
 MAX_IMPORT_DEPTH = 5
 MISSING = object()
+
+_DERIVATIVES = frozenset({"gradient", "jacobian", "batch_jacobian"})
+_SCALES = frozenset({"get_scaled_loss", "scale_loss"})
 
 
 class Imported(Value):
@@ -182,6 +188,27 @@ def item_of_turn(items: list[Value], loop: Scope) -> Value:
     kinds = {"builtins.str" if is_text(each) else "builtins.float" if type(constant(each)) in (int, float) else None for each in items}
     written = all(isinstance(option, Const) for option in options_of(item))
     return item if None in kinds or len(kinds) > 1 or written else Counter(kinds.pop(), loop=loop)
+
+
+def differentiated(module: Module, node: cst.FunctionDef | cst.Module) -> set[str]:
+    """The names in a function, or module, that a tape made there is asked for the gradients of: whatever made them, they are tensors.
+
+    With a loss that is scaled for that also the loss itself.
+    """
+    nodes = list(module.tree.descendants(node.body) if isinstance(node, cst.FunctionDef) else module.tree.descendants(node))
+    entered = [item for each in nodes if isinstance(each, cst.With) for item in each.items if item.asname is not None]
+    tapes = {dotted_name(item.asname.name) for item in entered if isinstance(item.item, cst.Call) and dotted_name(item.item.func).endswith("GradientTape")}
+    calls = [each for each in nodes if isinstance(each, cst.Call) and isinstance(each.func, cst.Attribute) and each.args]
+    found: set[str] = set()
+    for call in calls:
+        if call.func.attr.value in _DERIVATIVES and dotted_name(call.func.value) in tapes:
+            target = next((arg.value for arg in call.args if arg.keyword is not None and arg.keyword.value == "target"), call.args[0].value)
+            found |= {dotted_name(each.value) for each in target.elements} if isinstance(target, (cst.List, cst.Tuple)) else {dotted_name(target)}
+    for call in calls:
+        holder = module.tree.parents.get(call)
+        if call.func.attr.value in _SCALES and isinstance(holder, cst.Assign) and dotted_name(holder.targets[0].target) in found:
+            found.add(dotted_name(call.args[0].value))
+    return found
 
 
 def is_array(value: Value) -> bool:

@@ -19,7 +19,7 @@ class HostSyncInLoop(Rule):
 
     Reports the first place in a loop with a training step where each turn turns a tensor into a number or text:
     `loss.numpy()`, `float(loss)`, `print(loss)`, `f"{loss:.3f}"`, a function of NumPy such as `np.mean(loss)`, `optimizer.iterations.numpy()`, or a tensor given to a
-    progress bar.
+    progress bar. A loss that a `GradientTape` takes the gradients of is a tensor, whichever function computes it.
 
     ## Why it costs
 
