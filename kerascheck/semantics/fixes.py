@@ -9,7 +9,7 @@ import libcst as cst
 from kerascheck.finding import Applicability, Fix
 from kerascheck.semantics import edits
 from kerascheck.semantics.edits import CannotEdit, make_fix
-from kerascheck.semantics.values import Call, Const, Function, Made, Mapping, Scope, Stage, constant, holds_tensor, options_of
+from kerascheck.semantics.values import Call, Const, Function, Made, Mapping, Scope, Stage, constant, holds_tensor, options_of, shows_tensor
 
 if TYPE_CHECKING:
     from kerascheck.semantics.module import Module
@@ -519,7 +519,9 @@ def _assigns_any(tree, statement: cst.CSTNode, names: set[str]) -> bool:
 
 
 def tensorflow_print(call: Call, *, safe: bool = True) -> Fix | None:
-    """``print`` in traced code becomes ``tf.print``."""
+    """``print`` in traced code becomes ``tf.print``; None where that shows no numbers either, for Python puts the tensor into a text, or does not have one of the options."""
+    if not set(call.arguments.keywords) <= {"sep", "end"} or any(shows_tensor(value) and not holds_tensor(value) for value in call.arguments.values()):
+        return None
 
     def build() -> edits.Edits:
         text, imports = edits.spelling(call.module.tree, "tensorflow.print")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
@@ -17,7 +17,7 @@ import libcst as cst
 from kerascheck.semantics.functions import creates_state
 from kerascheck.semantics.loops import arguments_for, bound_in, local_names, remembered
 from kerascheck.semantics.places import Place, is_beside_training, is_off_by_default
-from kerascheck.semantics.values import UNKNOWN, Call, Function, Group, Instance, Iteration, Made, Scope, Tensor, Value, constant, holds_tensor, options_of
+from kerascheck.semantics.values import UNKNOWN, Call, Dataset, Function, Group, Instance, Iteration, Made, Scope, Tensor, Value, constant, holds_tensor, options_of, shows_tensor
 
 if TYPE_CHECKING:
     from kerascheck.semantics.module import Module
@@ -265,6 +265,7 @@ class SideEffect:
         when: what comes of it, as the rest of a sentence that begins with ``what``.
         remedy: what to write instead, in the imperative.
         call: the call, if it is one.
+        is_certain: False for a print of words alone, which may be there to show when the code is traced.
     """
 
     module: Module
@@ -274,6 +275,7 @@ class SideEffect:
     when: str
     remedy: str
     call: Call | None = None
+    is_certain: bool = True
 
 
 _CLOCKS = frozenset("time.time time.perf_counter time.monotonic time.process_time time.sleep datetime.datetime.now".split())
@@ -314,8 +316,12 @@ def side_effects(module: Module) -> Iterator[SideEffect]:
             return SideEffect(call.module, call.node, how, what, when, remedy, call)
 
         tensors = any(map(holds_tensor, call.arguments.values()))
-        if name == "builtins.print" and tensors and not tells_of_tracing(call) and not _prints_what_is_there(call):
-            yield effect("print", "runs once, while this is traced, and shows no numbers", "use tf.print, or leave it out")
+        if name == "builtins.print" and any(map(shows_tensor, call.arguments.values())):
+            if not tells_of_tracing(call) and not _prints_what_is_there(call) and not _formats_number(call):
+                remedy = "use tf.print, or leave it out" if tensors else "give the tensor itself to tf.print, or leave it out"
+                yield effect("print", "runs once, while this is traced, and shows no numbers", remedy)
+        elif name == "builtins.print" and how in ("tf.function", "train_step") and _is_for_each_step(module, call, how):
+            yield replace(effect("print", "runs once, while this is traced", "use tf.print, or leave it out"), is_certain=False)
         elif name.startswith(_RANDOM) and not name.endswith(_SETTING_UP) and not tensors and not _is_seed(call) and not _is_counted(call) and call.scope.frame.node not in seeding:
             yield effect(f"{short}()", "is drawn once, while this is traced, and every step gets the same result", "draw with tf.random or keras.random")
         elif name in _CLOCKS:
@@ -391,15 +397,64 @@ def _is_certainly_tensor(value: Value) -> bool:
     return any(any(map(_is_certainly_tensor, option.items)) if isinstance(option, Group) else holds_tensor(option) for option in options)
 
 
-def tells_of_tracing(call: Call) -> bool:
-    """Whether a print says itself that it is for the trace."""
-    return re.search(r"trac|追踪|跟踪|\.shape|compil", call.module.tree.code_of(call.node), re.I) is not None
+# What is printed for the trace itself. Words alone may say more of it: there is no tensor that tells what they are for.
+_OF_TRACING = re.compile(r"trac|追踪|跟踪|compil", re.I)
+_OF_TRACING_IN_WORDS = re.compile(r"trac|追踪|跟踪|compil|graph|build|creat|construct|python|side.?effect|once|first|eager|execut|called|debug|test", re.I)
+
+
+def tells_of_tracing(call: Call, words: re.Pattern[str] = _OF_TRACING) -> bool:
+    """Whether a print says itself that it is for the trace: in its texts and names, or by the shape that it shows."""
+    found = call.module.tree.descendants(call.node)
+    return any(
+        isinstance(node, cst.Attribute) and node.attr.value == "shape"
+        or isinstance(node, (cst.SimpleString, cst.FormattedStringText, cst.Name)) and words.search(node.value) is not None
+        for node in found
+    )
+
+
+def _is_for_each_step(module: Module, call: Call, how: str) -> bool:
+    """Whether a print shows nothing but words, none of them about tracing, in what is called again and again, or behind a condition on a tensor."""
+    words = [constant(value) for value in call.arguments.positional]
+    if not words or not all(isinstance(word, str) for word in words) or call.arguments.unknown_positional or tells_of_tracing(call, _OF_TRACING_IN_WORDS):
+        return False
+    frame = tracing_frame(call.scope)
+    inside = list(takewhile(lambda scope: scope is not frame, call.scope.chain()))
+    if any(scope.kind in ("handler", "try") for scope in inside):
+        return False
+    branches = {scope.node.test for scope in inside if scope.kind == "branch" and isinstance(scope.node, cst.If)}
+    if branches:
+        return any(other.name == "tensorflow.Tensor.__bool__" and other.node in branches for other in module.run.calls)
+    return how == "train_step" or next(frame.loops(), None) is not None or any(scope.kind == "loop" and any(map(_is_graph_loop, options_of(scope.value))) for scope in inside)
+
+
+def _is_graph_loop(over: Value) -> bool:
+    """Whether AutoGraph makes a loop over something one of the graph, whose body is traced once."""
+    return isinstance(over, (Tensor, Dataset)) or isinstance(over, Iteration) and over.kind == "enumerate" and any(map(_is_graph_loop, over.over))
+
+
+_NUMBER_FORMAT = re.compile(r"%[-+ #0-9.]*[a-qt-z]|\{[^{}]*:[^{}]*\}", re.I)
+
+
+def _formats_number(call: Call) -> bool:
+    """Whether a print formats something as a number, by ``f"{loss:.3f}"`` and its like: that raises TypeError for the tensors of a trace (tried with TensorFlow 2.21)."""
+    return any(
+        isinstance(node, cst.FormattedStringExpression) and node.format_spec is not None or isinstance(node, cst.SimpleString) and _NUMBER_FORMAT.search(node.value) is not None
+        for node in call.module.tree.descendants(call.node)
+    )
 
 
 def _prints_what_is_there(call: Call) -> bool:
-    """Whether all tensors that a print is given are variables from outside of the compiled function, where they have got their values."""
-    given = [call.arguments.node(place, None) for place, value in enumerate(call.arguments.positional) if holds_tensor(value)]
-    return all(node is not None and isinstance(node.value, cst.Name) and not _is_local(node.value.value, call.scope) for node in given)
+    """Whether all tensors that a print is given, also in texts, are variables from outside of the compiled function, where they have got their values."""
+    given = [call.arguments.node(place, None) for place, value in enumerate(call.arguments.positional) if shows_tensor(value)]
+    return all(node is not None and _names_outside(node.value, call) for node in given)
+
+
+def _names_outside(node: cst.BaseExpression, call: Call) -> bool:
+    """Whether an expression is a variable from outside of what is compiled, or a text with nothing else in it."""
+    if isinstance(node, cst.FormattedString):
+        shown = [part.expression for part in node.parts if isinstance(part, cst.FormattedStringExpression)]
+        return all(isinstance(each, cst.Name) and not _is_local(each.value, call.scope) for each in shown)
+    return isinstance(node, cst.Name) and not _is_local(node.value, call.scope)
 
 
 def _is_local(name: str, scope: Scope) -> bool:

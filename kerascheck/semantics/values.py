@@ -504,6 +504,13 @@ def holds_tensor(value: Value | None, depth: int = 3) -> bool:
     return False
 
 
+def shows_tensor(value: Value) -> bool:
+    """Whether a value is a tensor, or a text that Python makes of one."""
+    return holds_tensor(value) or any(
+        isinstance(option, Made) and option.name == "builtins.str" and any(map(shows_tensor, flat(option.attributes.get("operands")))) for option in options_of(value)
+    )
+
+
 def largest(value: Value | None) -> int | None:
     """The largest integer that a value may be: a constant, or what KerasTuner chooses by ``hp.Int`` and ``hp.Choice``; None where that is not known."""
     numbers: list[Any] = []

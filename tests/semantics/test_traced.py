@@ -109,6 +109,19 @@ def test_what_a_model_hands_to_its_layer_is_known_better_than_by_name(tmp_path, 
         ("print('x', x.shape)", []),
         ("print('tracing', x)", []),
         ("print(self.units)", []),
+        ("print('called')", []),
+        ("print(f'x: {x}')", ["print"]),
+        ("print('x: ' + str(x))", ["print"]),
+        ("print('x: %s' % x)", ["print"]),
+        ("print('x: {}'.format(x), end='')", ["print"]),
+        ("print(f'tracing {x}')", []),
+        ("print(f'{x.shape} {self.units}')", []),
+        # A TypeError.
+        ("print(f'{x:.3f}')", []),
+        ("print('%.3f' % x)", []),
+        ("print('{:.3f}'.format(x))", []),
+        # What a comment says is no text of it.
+        ("print(x,  # shape while tracing\n        )", ["print"]),
         ("x = x + np.random.normal()", ["np.random.normal()"]),
         ("rng = np.random.default_rng(0)", []),
         ("if random.random() < 0.5: x = x + 1", ["random.random()"]),
@@ -128,6 +141,35 @@ def test_python_that_happens_once(tmp_path, body, what):
     init = "class L(keras.layers.Layer):\n    def __init__(self):\n        self.seen, self.steps, self.total = [], 0, 0\n    def call(self, x):\n"
     module = load(tmp_path, f"{HEAD}{init}        {body}\n        return x\n")
     assert [effect.what for effect in side_effects(module)] == what
+
+
+STEPS = "@tf.function\ndef step(x):\n    {}\n    return x\n"
+
+
+@pytest.mark.parametrize(
+    ("code", "certain"),
+    [
+        (STEPS.format("print('a step')") + "for x in data: step(x)", [False]),
+        (STEPS.format("print(f'a step')") + "for x in data: step(x)", [False]),
+        (STEPS.format("for y in tf.range(9): print('a turn')") + "step(1)", [False]),
+        (STEPS.format("for i, y in enumerate(tf.data.Dataset.range(9)): print('a turn')") + "step(1)", [False]),
+        (STEPS.format("if tf.zeros(()) > 3: print('large')") + "step(1)", [False]),
+        ("class M(keras.Model):\n    def train_step(self, data): print('a step')", [False]),
+        (STEPS.format("print('loss', tf.zeros(()))") + "for x in data: step(x)", [True]),
+        # Once, as it says or as it is called.
+        (STEPS.format("print('a step')") + "step(1)", []),
+        (STEPS.format("print('a step')"), []),
+        (STEPS.format("print('Tracing!')") + "for x in data: step(x)", []),
+        (STEPS.format("print('building the graph')") + "for x in data: step(x)", []),
+        (STEPS.format("for i in range(3): print('a turn')") + "step(1)", []),
+        (STEPS.format("if mode: print('a mode')") + "for x in data: step(x)", []),
+        (STEPS.format("print('rate', rate)") + "for x in data: step(x)", []),
+        (STEPS.format("print()") + "for x in data: step(x)", []),
+        ("def step(x): print('a step')\nfor x in data: step(x)", []),
+    ],
+)  # fmt: skip
+def test_prints_of_words(tmp_path, code, certain):
+    assert [effect.is_certain for effect in side_effects(load(tmp_path, HEAD + code))] == certain
 
 
 @pytest.mark.parametrize(

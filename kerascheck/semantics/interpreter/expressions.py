@@ -443,6 +443,8 @@ class Expressions:
         return Const(value) if isinstance(value, (str, bytes)) else UNKNOWN
 
     def _formatted(self, node: cst.FormattedString) -> Value:
+        if all(isinstance(part, cst.FormattedStringText) for part in node.parts):
+            return Const("".join(part.value for part in node.parts))
         return self._text(node, [self.eval(part.expression) for part in node.parts if isinstance(part, cst.FormattedStringExpression)])
 
     def _text(self, node: cst.CSTNode, values: list[Value]) -> Value:

@@ -24,6 +24,8 @@ class Careful(keras.layers.Layer):
         # What is known while tracing is what these are about.
         print("Tracing with", inputs)
         print("shape", inputs.shape)
+        print(f"traced with {inputs}, of shape {inputs.shape}")
+        print("a layer")
         print("offset", self.offset)
         # A list for this trace only.
         parts = []
@@ -85,3 +87,26 @@ def summarize(inputs):
 
 
 summarize(tf.ones((2, 3)))
+
+
+@tf.function
+def evaluate(inputs):
+    # Words about building and tracing, and about a setting of the trace.
+    print("Building the graph of evaluate")
+    if len(shown) > 3:
+        print("many")
+    return tf.reduce_sum(inputs)
+
+
+@tf.function
+def train(inputs):
+    # Once, as it is called.
+    print("Training begins")
+    for row in inputs:
+        evaluate(row[None])
+    return inputs
+
+
+for _ in range(100):
+    evaluate(tf.ones((2, 3)))
+train(tf.ones((2, 3)))

@@ -11,9 +11,10 @@ class SideEffectInFunction(Rule):
     ## What it does
 
     Looks at `call`, `train_step`, losses, `Lambda` bodies and functions under `tf.function`, with what they call, and reports:
-    `print` of a tensor; numbers drawn by `np.random` and `random`; `time.time`, `time.sleep` and their like; `open` and
+    `print` of a tensor, also as part of a text; numbers drawn by `np.random` and `random`; `time.time`, `time.sleep` and their like; `open` and
     `input`; tensors appended to a list from outside, or put into a variable or a dictionary of the module; and counters such as
-    `self.steps += 1` and, with `global`, `steps += 1`.
+    `self.steps += 1` and, with `global`, `steps += 1`. As an info, a `print` of words alone, in a function under `tf.function` or a `train_step` that runs in
+    a loop, or under a condition on a tensor: it may be meant to show when the code is traced.
 
     ## Why it costs
 
@@ -29,7 +30,9 @@ class SideEffectInFunction(Rule):
 
     ## When it stays silent
 
-    - A `print` of shapes, settings and texts, or one that says itself that it is about tracing.
+    - A `print` of shapes and settings, or one that says itself, in its text or its names, that it is about tracing.
+    - A `print` of words alone in `call`, in losses, or in what is not seen to run again and again, and one about building, calling, executing or debugging.
+    - A `print` that formats a tensor as a number, by `f"{loss:.3f}"` or `"%d" % loss`: that raises TypeError in a trace.
     - A `print` under a parameter of the function, or an attribute of the object, that is false unless somebody asks for it.
     - A function that is only compiled under such an attribute.
     - Lists that live and die within the trace, and lists of `tf.Variable`s that are made in the first one.
@@ -48,7 +51,8 @@ class SideEffectInFunction(Rule):
 
     ## Fix safety
 
-    `print` becomes `tf.print`: safe, it then prints in every step. The others have no automatic fix, since results change with the repair.
+    `print` becomes `tf.print`: safe, it then prints in every step. A tensor that Python puts into a text has to be given to `tf.print` by itself: for that there is
+    no automatic fix. Nor is there one for words, which would be printed in every step. The others have none either, since results change with the repair.
 
     ## References
 
@@ -71,10 +75,12 @@ class SideEffectInFunction(Rule):
             # Whoever asks for the prints calls it eagerly.
             if effect.call is not None and effect.call.name == "builtins.print" and is_off_by_default(effect.call):
                 continue
+            seen = is_seen_compiled(module, effect.how)
+            unsure = "; nothing here tells whether these words are meant for the trace" if not effect.is_certain else "" if seen else "; whether anybody compiles it is not seen here"
             yield self.finding(
                 effect,
                 f"{effect.what} {effect.when}; {effect.remedy}.",
-                because=f"{RUNS_ONCE[effect.how]}.",
-                severity=None if is_seen_compiled(module, effect.how) else Severity.INFO,
-                fix=tensorflow_print(effect.call) if effect.call is not None and effect.call.name == "builtins.print" else None,
+                because=f"{RUNS_ONCE[effect.how]}{unsure}.",
+                severity=Severity.INFO if unsure else None,
+                fix=tensorflow_print(effect.call) if effect.is_certain and effect.call is not None and effect.call.name == "builtins.print" else None,
             )

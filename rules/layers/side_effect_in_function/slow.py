@@ -36,7 +36,9 @@ def train_step(x, y):
         loss = tf.reduce_mean(tf.square(model(x, training=True) - y))
     optimizer.apply_gradients(zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables))
     last["loss"] = loss  # KC207
-    print("loss is", loss, "after", started)  # KC207
+    print("loss is", loss, "after", started)  # KC207:warning
+    print(f"that is, {loss} on average")  # KC207:warning
+    print("one more step")  # KC207:info
     return loss
 
 

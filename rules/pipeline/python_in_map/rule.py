@@ -2,7 +2,7 @@ from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.fixes import tensorflow_print
 from kerascheck.semantics.traced import is_captured, keeps_in_trace, tells_of_tracing
-from kerascheck.semantics.values import holds_tensor
+from kerascheck.semantics.values import shows_tensor
 
 _PYTHON = ("numpy.random.", "random.", "time.", "cv2.", "PIL.", "secrets.")
 _PLAIN = frozenset({"builtins.print", "builtins.open", "builtins.input"})
@@ -91,7 +91,7 @@ class PythonInMap(Rule):
             if op.roles <= {"inspect"}:
                 continue
             for call in op.facts.calls:
-                if call.node in reported or not _runs_once(call) or call.name == "builtins.print" and tells_of_tracing(call) and not any(map(holds_tensor, call.arguments.values())):
+                if call.node in reported or not _runs_once(call) or call.name == "builtins.print" and tells_of_tracing(call) and not any(map(shows_tensor, call.arguments.values())):
                     continue
                 # What tells of an error while tracing is right to do so once.
                 if call.name == "builtins.print" and any(scope.kind == "handler" for scope in call.scope.chain()):
@@ -106,7 +106,7 @@ class PythonInMap(Rule):
                     f"{what} runs once, while the function given to {op.name} is traced, and not for every element; {remedy}.",
                     because="The text appears once." if what == "print" else "What is there afterwards comes from the trace." if call.name in _WRITING else "Every element gets the result of that one call.",
                     # A print of texts and settings says what it is meant to.
-                    severity=None if what != "print" else Severity.WARNING if any(map(holds_tensor, call.arguments.values())) else Severity.INFO,
+                    severity=None if what != "print" else Severity.WARNING if any(map(shows_tensor, call.arguments.values())) else Severity.INFO,
                     fix=tensorflow_print(call, safe=False) if what == "print" else None,
                     related=((op, "traced here"),),
                 )
