@@ -126,6 +126,14 @@ STATIC_RESULTS = frozenset(
     }
 )
 
+# What takes a tensor apart along an axis, into a list of tensors: where the number of these stands, if it does, and where the axis.
+LISTS_OF_TENSORS = {
+    "tensorflow.unstack": ((1, "num"), (2, "axis")),
+    "tensorflow.split": ((1, "num_or_size_splits"), (2, "axis")),
+    "keras.ops.unstack": ((1, "num"), (2, "axis")),
+    "keras.ops.split": ((1, "indices_or_sections"), (2, "axis")),
+}
+
 # What runs a function of Python within a graph, under its lock; names.py knows the older names of these.
 PY_FUNCTIONS = frozenset({"tensorflow.py_function", "tensorflow.numpy_function", "tensorflow.compat.v1.numpy_function"})
 

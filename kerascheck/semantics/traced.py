@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from kerascheck.semantics import library
 from kerascheck.semantics.functions import creates_state
 from kerascheck.semantics.loops import arguments_for, bound_in, local_names, remembered
 from kerascheck.semantics.places import Place, is_beside_training, is_off_by_default
-from kerascheck.semantics.values import UNKNOWN, Call, Dataset, Function, Group, Instance, Iteration, Made, Scope, Tensor, Value, constant, holds_tensor, options_of, shows_tensor
+from kerascheck.semantics.values import UNKNOWN, Call, Const, Dataset, Function, Group, Instance, Iteration, Made, Scope, Tensor, Value, constant, holds_tensor, options_of, shows_tensor
 
 if TYPE_CHECKING:
     from kerascheck.semantics.module import Module
@@ -545,13 +546,18 @@ def _names_things(call: Call) -> bool:
 class UnrolledLoop:
     """A Python loop over the positions of a tensor in compiled code.
 
-    ``turns`` is None where it is as long as an axis whose length is not a literal; ``how`` is what compiles it, a key of :data:`WHY_NO_VALUES`.
+    Attributes:
+        module, node: the ``for``, or the comprehension.
+        turns: how many there are; None where it is as long as an axis whose length is not a literal.
+        how: what compiles it, a key of :data:`WHY_NO_VALUES`.
+        may_be_short: whether the size of a batch says how long it is.
     """
 
     module: Module
-    node: cst.For
+    node: cst.CSTNode
     turns: int | None
     how: str
+    may_be_short: bool = False
 
 
 _AXIS = re.compile(r"\.shape\b|int_shape\(|time_?steps|seq(?:uence)?_?len|num_steps|max_?len|batch_size|\bseq\b", re.I)
@@ -559,35 +565,62 @@ _EXAMPLES = re.compile(r"\.shape\[0\]")
 
 
 def unrolled_loops(module: Module) -> Iterator[UnrolledLoop]:
-    """Loops over ``range`` in compiled code that take a tensor apart by position, each once.
+    """Loops in compiled code that take a tensor apart by position, each once: over ``range``, or over the list that ``tf.unstack`` makes of it.
 
-    Loops over layers, over ``tf.range`` and over a length of unknown kind are left out.
+    Loops over layers, over ``tf.range``, over the examples of a batch and over a length of unknown kind are left out.
     """
     program = module.program
     if module.builds_graphs or program.runs_eagerly:
         return
+    lists = {id(call.result): call for call in module.run.calls if call.name in library.LISTS_OF_TENSORS}
     seen = set()
     for loop in module.run.loops:
         how = compiled_by(loop)
-        if how is None or how == "metric" or not isinstance(loop.node, cst.For) or loop.node in seen or (how not in ("tf.function", "train_step") and program.steps_eagerly):
+        if how is None or how == "metric" or loop.node in seen or (how not in ("tf.function", "train_step") and program.steps_eagerly):
             continue
-        counted = loop.value.over[0] if isinstance(loop.value, Iteration) and loop.value.kind == "wrapper" else loop.value
-        if not isinstance(counted, Iteration) or counted.kind != "range" or not isinstance(loop.node.target, cst.Name):
+        taken = next((lists[id(value)] for value in _gone_through(loop.value) if id(value) in lists), None)
+        if not (_is_over_positions(module, loop) if taken is None else _is_along_steps(module, taken)) or how == "call" and _is_only_called_eagerly(module, loop):
             continue
-        # Over a number that is computed in the graph, such as tf.shape(x)[0], AutoGraph makes a loop of the graph, and Python raises a TypeError.
-        if any(isinstance(option, Tensor) for value in counted.over for option in options_of(value)):
+        seen.add(loop.node)
+        # Of loops in each other the outermost is told.
+        if any(outer.node in seen for outer in loop.loops() if outer is not loop):
             continue
-        tree = loop.module.tree
-        along = tree.code_of(loop.node.iter)
-        # The first axis is that of the examples.
-        if loop.trips is None and (not _AXIS.search(along) or _EXAMPLES.search(along)):
-            continue
-        if _takes_apart(module, loop) and not (how == "call" and _is_only_called_eagerly(module, loop)):
-            seen.add(loop.node)
-            # Of loops in each other the outermost is told.
-            if any(outer.node in seen for outer in loop.loops() if outer is not loop):
-                continue
-            yield UnrolledLoop(loop.module, loop.node, loop.trips, how)
+        by_batch = taken is None and loop.trips is None and "batch" in loop.module.tree.code_of(loop.node.iter)
+        yield UnrolledLoop(loop.module, loop.node, loop.trips, how, by_batch)
+
+
+def _gone_through(value: Value) -> Iterator[Value]:
+    """What a loop goes through, also within ``enumerate``, ``zip`` and the like."""
+    for option in options_of(value):
+        yield option
+        if isinstance(option, Iteration):
+            yield from (inner for over in option.over for inner in _gone_through(over))
+
+
+def _is_over_positions(module: Module, loop: Scope) -> bool:
+    """Whether a loop over ``range`` goes along an axis other than the first, and takes an item of a tensor in each turn."""
+    counted = loop.value.over[0] if isinstance(loop.value, Iteration) and loop.value.kind == "wrapper" else loop.value
+    if not isinstance(loop.node, cst.For) or not isinstance(counted, Iteration) or counted.kind != "range" or not isinstance(loop.node.target, cst.Name):
+        return False
+    # Over a number that is computed in the graph, such as tf.shape(x)[0], AutoGraph makes a loop of the graph, and Python raises a TypeError.
+    if any(isinstance(option, Tensor) for value in counted.over for option in options_of(value)):
+        return False
+    along = loop.module.tree.code_of(loop.node.iter)
+    # The first axis is that of the examples.
+    if loop.trips is None and (not _AXIS.search(along) or _EXAMPLES.search(along)):
+        return False
+    return _takes_apart(module, loop)
+
+
+def _is_along_steps(module: Module, call: Call) -> bool:
+    """Whether a tensor is taken apart along the axis behind that of the examples, or along the first one where a transposition has put that there."""
+    axis = constant(call.argument(*library.LISTS_OF_TENSORS[call.name][1]) or Const(0))
+    if axis != 0:
+        return axis in (1, -2)
+    given = call.argument(0)
+    moved = next((other for other in module.run.calls if other.result is given and other.name in ("tensorflow.transpose", "keras.ops.transpose")), None)
+    order = moved.argument(1, "perm" if moved.name == "tensorflow.transpose" else "axes") if moved is not None else None
+    return isinstance(order, Group) and bool(order.items) and constant(order.items[0]) == 1
 
 
 def is_for_inference(module: Module, scope: Scope) -> bool:

@@ -59,6 +59,7 @@ from kerascheck.semantics.values import (
 )
 
 _MANY_FOLDS = 1000
+_MANY_PARTS = 1000
 
 
 class Calls:
@@ -645,6 +646,11 @@ class Calls:
             if name in library.STATIC_RESULTS or name in library.ARRAY_MAKERS or name.rpartition(".")[2][:1].isupper():
                 call.result = Made(name, call)
                 return call.result if name not in library.STATIC_RESULTS else UNKNOWN
+            if name in library.LISTS_OF_TENSORS:
+                number = constant(arguments.get(*library.LISTS_OF_TENSORS[name][0]))
+                known = type(number) is int and 0 < number <= _MANY_PARTS
+                call.result = Group("list", [Tensor(name)] * (number if known else 1), open=not known)
+                return call.result
             if any(holds_tensor(value) for value in arguments.values()) or library.makes_tensor(name):
                 call.result = Tensor(name)
                 return call.result

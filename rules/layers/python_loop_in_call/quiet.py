@@ -26,6 +26,15 @@ class Deep(keras.layers.Layer):
         # A number of which nothing says that it is long.
         for i in range(self.depth):
             x = x * inputs[:, i : i + 1]
+        # The examples of a batch, and the few columns of each.
+        for image in tf.unstack(inputs):
+            x = x + image
+        for column in tf.unstack(inputs, axis=-1):
+            x = x + column[:, None]
+        # Two halves, and four steps.
+        first, second = tf.split(inputs, 2, axis=1)
+        for step in tf.unstack(inputs, num=4, axis=1):
+            x = x + step[:, None]
         # The same place in every turn.
         for _ in range(32):
             x = x + inputs[:, :1]

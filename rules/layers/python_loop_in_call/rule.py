@@ -11,7 +11,8 @@ class PythonLoopInCall(Rule):
     ## What it does
 
     Reports `for i in range(...)` in `call`, `train_step`, losses and functions under `tf.function` where the body indexes a tensor
-    with the loop's variable and the range has more than 16 turns, or is the length of an axis (`x.shape[1]`, `self.timesteps`).
+    with the loop's variable and the range has more than 16 iterations, or is the length of an axis (`x.shape[1]`, `self.timesteps`).
+    Likewise a loop, or a comprehension, over `tf.unstack(x, axis=1)` or `tf.split(x, n, axis=1)`, which make a list of the steps.
 
     ## Why it costs
 
@@ -22,14 +23,14 @@ class PythonLoopInCall(Rule):
 
     ## What the runtime does by itself
 
-    AutoGraph converts a loop over `tf.range` in a `tf.function`; it unrolls one over `range`. Keras 3 uses no AutoGraph in
+    AutoGraph converts a loop over `tf.range` in a `tf.function`; it unrolls one over `range` or a list. Keras 3 uses no AutoGraph in
     `call` at all. XLA compiles the unrolled graph, and takes longer for it.
 
     ## When it stays silent
 
-    - At most 16 turns, as a literal tells, and lengths of which nothing is known.
+    - At most 16 iterations, as a literal tells, and lengths of which nothing is known.
     - Loops over layers or other Python objects: a tensor must be indexed by the loop's variable.
-    - Loops over the examples of a batch, `range(x.shape[0])`.
+    - Loops over the examples of a batch, `range(x.shape[0])` and `tf.unstack(x)`, and over the last axis, `tf.unstack(x, axis=-1)`.
     - Loops over `tf.range`, programs that run eagerly, and code that nothing compiles, such as the `call` of a layer whose objects
       the program calls on values and uses nowhere else.
     - As an info, not a warning, for as many turns as a `batch_size` says, of which not much is known.
@@ -62,10 +63,11 @@ class PythonLoopInCall(Rule):
         for loop in unrolled_loops(module):
             if loop.turns is not None and loop.turns <= _MANY:
                 continue
+            # A batch may hold an example or two.
+            unsure = "; how many examples a batch has is not known here" if loop.may_be_short else "" if is_seen_compiled(module, loop.how) else "; whether anybody compiles it is not seen here"
             yield self.finding(
                 loop,
                 "This Python loop over the steps of a tensor is unrolled into the graph; work on the whole axis at once, or use keras.layers.RNN, keras.ops.scan or a loop over tf.range.",
-                because=f"Each of its {loop.turns or 'turns, as many as the axis is long,'}{' turns' if loop.turns else ''} adds its operations to the graph, which takes that much longer to trace.",
-                # A batch may hold an example or two.
-                severity=None if is_seen_compiled(module, loop.how) and not (loop.turns is None and "batch" in loop.module.tree.code_of(loop.node.iter)) else Severity.INFO,
+                because=f"Each of its {loop.turns or 'iterations, as many as the axis is long,'}{' iterations' if loop.turns else ''} adds its operations to the graph, which takes that much longer to trace{unsure}.",
+                severity=Severity.INFO if unsure else None,
             )
