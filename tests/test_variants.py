@@ -1495,3 +1495,47 @@ def test_what_a_script_beside_it_runs_eagerly_is_not_compiled(tmp_path, folder, 
     (tmp_path / "agents" / folder / "main.py").write_text(f"import tensorflow as tf\nfrom {'agents.' * (folder == '..')}agent import Scaled\n{line}\nScaled()(1)\n")
     result = kerascheck("--isolated", "--select", "KC202", "--output-format", "json", "--exit-zero", str(tmp_path / "agents" / "agent.py"))
     assert bool(json.loads(result.out)["findings"]) is said
+
+
+COUNTED = (
+    "class Reader:\n    def __init__(self):\n        self.counter, self.seen, self.n = tf.Variable(0), [], 0\n    def read(self, path):\n        {}\n"
+    "        return tf.image.random_flip_left_right(tf.io.decode_png(path))\n"
+    "    def lines(self, path):\n        {}\n        return tf.data.TextLineDataset(path)\n"
+    "reader = Reader()\n" + MODEL + "names = tf.data.Dataset.from_tensor_slices(load())\nmodel.fit(names.{}.batch(8))\n"
+)
+
+
+@pytest.mark.parametrize("written", ["self.counter.assign_add(1)", "self.n += 1", "self.seen.append(path)"])
+@pytest.mark.parametrize(
+    ("operation", "told"),
+    [
+        ("map(reader.read)", ["KC101"]),
+        ("map(lambda path: reader.read(path))", ["KC101"]),
+        ("map(reader.read, num_parallel_calls=1)", []),
+        ("map(reader.read, num_parallel_calls=16)", []),
+        ("interleave(reader.lines)", []),
+        ("flat_map(reader.lines)", []),
+        ("interleave(lambda path: tf.data.TextLineDataset(path).map(reader.read))", []),
+    ],
+)
+def test_state_that_is_written_is_not_made_parallel(tmp_path, written, operation, told):
+    def found(line):
+        (tmp_path / "train.py").write_text(HEAD + COUNTED.format(line, line, operation))
+        result = kerascheck("--isolated", "--pedantic", "--select", "KC101,KC105,KC116", "--output-format", "json", "--exit-zero", str(tmp_path / "train.py"))
+        return json.loads(result.out)["findings"]
+
+    assert [finding["code"] for finding in found("pass")] != [] and all("parallel" in finding["message"] for finding in found("pass"))
+    assert [finding["code"] for finding in found(written)] == told
+    assert not any(finding["fix"] or "parallel" in finding["message"] for finding in found(written))
+
+
+@pytest.mark.parametrize(
+    ("function", "applicability"),
+    [("lambda x: x + weight", "safe"), ("lambda x: x + tf.random.normal(())", "unsafe"), ("load()", "unsafe"), ("lambda x: unseen(x) + weight", "unsafe")],
+)
+def test_what_is_not_in_sight_may_write_or_draw(tmp_path, function, applicability):
+    code = f"from elsewhere import unseen\nweight = tf.Variable(1.0)\nmodel.fit(tf.data.Dataset.from_tensor_slices(load()).map({function}).batch(8))\n"
+    (tmp_path / "train.py").write_text(HEAD + MODEL + code)
+    result = kerascheck("--isolated", "--select", "KC101", "--output-format", "json", "--exit-zero", str(tmp_path / "train.py"))
+    (finding,) = json.loads(result.out)["findings"]
+    assert finding["fix"]["applicability"] == applicability

@@ -71,10 +71,14 @@ def _autotuned(op: Operation, position: int | None, keyword: str) -> edits.Edits
     return (*imports, *edits.add_keyword(op.module.tree, op.node, keyword, text))
 
 
-def parallel_calls(op: Operation, *, reorders_randomness: bool = False) -> Fix | None:
-    """Give an operation ``num_parallel_calls=tf.data.AUTOTUNE``; unsafe where random draws may come in another order."""
+def parallel_calls(op: Operation) -> Fix | None:
+    """Give an operation ``num_parallel_calls=tf.data.AUTOTUNE``; unsafe where random draws may come in another order, or not all of its
+    function is in sight, and None where that writes what outlives its calls, whose order then counts."""
+    if op.facts.written is not None:
+        return None
     position = {"map": 1, "interleave": 3, "batch": 2}.get(op.name)
-    return make_fix(UNSAFE if reorders_randomness else SAFE, f"Add num_parallel_calls={op.module.runtime.autotune}", lambda: _autotuned(op, position, "num_parallel_calls"))
+    unsafe = op.facts.randomness is not None or op.name != "batch" and not op.facts.known
+    return make_fix(UNSAFE if unsafe else SAFE, f"Add num_parallel_calls={op.module.runtime.autotune}", lambda: _autotuned(op, position, "num_parallel_calls"))
 
 
 def parallel_reads(op: Operation, *, reorders: bool) -> Fix | None:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import libcst as cst
 
 from kerascheck.semantics import library
 from kerascheck.semantics.arrays import reads_file
 from kerascheck.semantics.values import Call, Class, Const, External, Function, FunctionFacts, Group, Instance, Made, Mapping, Partial, Tensor, Value, constant, options_of
+
+if TYPE_CHECKING:
+    from kerascheck.semantics.module import Module
 
 _RANDOM_LAYERS = frozenset(
     "keras.layers." + name
@@ -85,6 +89,7 @@ _READING = (
     "tensorflow.io.parse_single_sequence_example",
 )
 _TAKING_APART = ("tensorflow_datasets.features.text.", "tensorflow_datasets.deprecated.text.", "nltk.", "sentencepiece.")
+_WORKING = ("tensorflow.image.", "tensorflow.io.", "tensorflow.audio.", "tensorflow.signal.", "tensorflow.strings.", "tensorflow_text.", "tensorflow_addons.image.", "keras.layers.")
 _FILE_OPENERS = frozenset({"cv2.VideoCapture", "librosa.load", "scipy.io.loadmat"})
 # Libraries whose functions give the same for the same file or array, and methods of texts, files, paths and arrays.
 _SAME_EACH_TIME = (
@@ -127,6 +132,16 @@ class State:
     """For messages: "tf.image.random_flip_left_right draws from a stateful generator"."""
 
 
+@dataclass(frozen=True, slots=True)
+class Write:
+    """A place where a function writes to what outlives its call."""
+
+    module: Module
+    node: cst.CSTNode
+    what: str
+    """For messages: "it assigns a tf.Variable"."""
+
+
 def display(name: str) -> str:
     """A canonical name as people write it."""
     return "tf." + name[11:] if name.startswith("tensorflow.") else name.removeprefix("builtins.")
@@ -138,6 +153,9 @@ def state_of(call: Call) -> str | None:
     Source: ``IsFunctionStateful`` in core/grappler/optimizers/data/function_utils.cc, tried op by op on TensorFlow 2.21.
     """
     name = call.name
+    writes = write_of(call)
+    if writes is not None:
+        return writes
     if name is None:
         return None
     if name.startswith("tensorflow.random.") and "stateless" not in name and not name.startswith(("tensorflow.random.set_seed", "tensorflow.random.split", "tensorflow.random.fold_in", "tensorflow.random.create_rng")):
@@ -159,14 +177,28 @@ def state_of(call: Call) -> str | None:
         return "tf.print is a side effect"
     if name == "tensorflow.Variable.__get__":
         return "it reads a tf.Variable"
-    if name.startswith("tensorflow.Variable.assign"):
-        return "it assigns a tf.Variable"
     if name.startswith("tensorflow.lookup.") and name.endswith((".lookup", ".__getitem__", ".__call__")):
         return "a lookup table is a stateful resource"
     owner, _, method = name.rpartition(".")
     if method == "__call__":
         return _state_of_object(call.receiver)
     return None
+
+
+def write_of(call: Call) -> str | None:
+    """What a call changes that outlives it - a variable, a metric, a table, a queue, a file -, as a sentence; None where it changes nothing of the kind."""
+    name, method = call.name or "", call.attribute
+    if method is None and not name.startswith(library.TENSOR_LIBRARIES):
+        # An object of another module is known by its name only.
+        method = name.rpartition(".")[2]
+    if method is not None and not isinstance(call.receiver, Tensor):
+        if method in library.STATE_WRITES:
+            return f"it {library.STATE_WRITES[method]}"
+        if name.startswith("tensorflow.lookup.") and method in library.TABLE_WRITES:
+            return f"it {library.STATE_WRITES['insert_or_assign']}"
+        if name == "keras.Metric.__call__":
+            return f"it {library.STATE_WRITES['update_state']}"
+    return f"{display(name)} writes what outlives the call" if library.STATE_WRITING_FUNCTIONS.match(name) else None
 
 
 def _state_of_object(value: Value) -> str | None:
@@ -259,6 +291,22 @@ class Facts:
         return None
 
     @property
+    def written(self) -> Write | None:
+        """The first thing that it changes and that outlives a call: variables, metrics and tables, and variables, attributes
+        and containers of Python that others hold. The order of its calls then counts."""
+        for call in self.calls:
+            what = write_of(call)
+            if what is not None:
+                return Write(call.module, call.node, what)
+        places = ((node, module) for run in self._runs for kind, node, module in run.uses if kind == "write")
+        return next((Write(module, node, "it changes what is kept beyond its call") for node, module in places), None)
+
+    @property
+    def works(self) -> bool:
+        """It reads, decodes or computes what takes time, as names of its calls tell."""
+        return self.reading is not None or any((call.name or "").startswith(_WORKING) for call in self.calls)
+
+    @property
     def randomness(self) -> State | None:
         """The first random draw that differs from call to call."""
         for call in self.calls:
@@ -283,7 +331,7 @@ class Facts:
     @property
     def deterministic(self) -> bool:
         """Proven to give the same for the same element in every epoch: TensorFlow's own operations, none of which draws or keeps numbers."""
-        return self.known and all(_is_deterministic(call) for call in self.calls)
+        return self.known and self.written is None and all(_is_deterministic(call) for call in self.calls)
 
     @property
     def reading(self) -> Call | None:

@@ -73,6 +73,28 @@ TRAINING_CALLS = frozenset(
 )
 TRAINING_METHODS = frozenset({"apply_gradients", "train_on_batch", "fit_generator", "assign_sub"})
 
+# Methods that change the list, set, dictionary, queue or file they belong to.
+MUTATING_METHODS = frozenset(
+    "append appendleft extend extendleft insert add remove discard pop popleft popitem clear update setdefault sort reverse put put_nowait write writelines writerow".split()
+)
+
+# Methods that write to variables, metrics, tables and queues of TensorFlow and Keras, with what they do, for messages. Source: their API documentation.
+STATE_WRITES = {
+    **dict.fromkeys("assign assign_add assign_sub batch_scatter_update count_up_to".split(), "assigns a tf.Variable"),
+    **{f"scatter_{nd}{how}": "assigns a tf.Variable" for nd in ("", "nd_") for how in "update add sub mul div min max".split()},
+    **dict.fromkeys("update_state reset_state reset_states".split(), "updates a metric"),
+    **dict.fromkeys("enqueue enqueue_many dequeue dequeue_many dequeue_up_to".split(), "changes a queue"),
+    **dict.fromkeys("apply_gradients minimize train_on_batch".split(), "updates weights"),
+    "insert_or_assign": "changes a lookup table",
+}
+# Methods of tables that write, which have other meanings elsewhere.
+TABLE_WRITES = frozenset({"insert", "remove", "erase"})
+# Functions that do the same, by the part of their name behind the module.
+STATE_WRITING_FUNCTIONS = re.compile(
+    r"tensorflow\.(?:compat\.v1\.)?(?:assign(?:_add|_sub)?|(?:batch_)?scatter_(?:nd_)?(?:update|add|sub|mul|div|min|max)|count_up_to)$|tensorflow\.raw_ops\.(?:Assign|Scatter(?!Nd$)|ResourceScatter)\w*$"
+    r"|keras\.backend\.(?:update(?:_add|_sub)?|moving_average_update|set_value)$|tensorflow\.io\.write_file$|tensorflow\.summary\.(?:audio|graph|histogram|image|scalar|text|write)$"
+)
+
 # What these return is compiled, whatever is taken from it.
 COMPILED_LOADERS = ("tensorflow_hub.load", "tensorflow.saved_model.load")
 

@@ -103,6 +103,102 @@ def test_stateless(tmp_path, body, before):
     assert found.known
 
 
+OWNER = """
+class Owner:
+    count = 0
+    def __init__(self):
+        self.variable, self.number, self.items, self.table, self.unseen = tf.Variable(0), 0, [], {{}}, load()
+    def step(self, x):
+        {}
+        return x
+    def bump(self):
+        self.variable.assign_add(1)
+    @classmethod
+    def counted(cls):
+        cls.count += 1
+    @property
+    def next(self):
+        self.number += 1
+        return self.number
+owner = Owner()
+"""
+WRITES = """
+import queue
+from elsewhere import shared
+v, w, number, items, table = tf.Variable(0), tf.Variable([1, 2]), 0, [], {}
+mean, waiting, words = keras.metrics.Mean(), queue.Queue(), tf.lookup.experimental.MutableHashTable(tf.string, tf.int64, -1)
+def bump(): v.assign_add(1)
+def put(where, x): where['a'] = x
+def note(where, x): where.append(x)
+@tf.function
+def compiled(x):
+    bump()
+    return x
+"""
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "v.assign(1)", "v.assign_add(1)", "v.assign_sub(1)", "v.scatter_update(s)", "w.scatter_nd_add(s, s)", "w[0].assign(1)", "shared.assign_add(1)",
+        "tf.compat.v1.assign_add(v, 1)", "tf.compat.v1.scatter_update(v, s, s)", "tf.raw_ops.AssignAddVariableOp(resource=v.handle, value=1)", "keras.backend.update_add(v, 1)",
+        "x = x + v.assign_add(1)", "if x > 3:\n    v.assign_add(1)", "tf.cond(x > 3, lambda: v.assign_add(1), lambda: v)",
+        "mean.update_state(x)", "mean(x)", "mean.reset_state()", "shared.update_state(x)", "words.insert(x, 1)", "waiting.put(x)",
+        "tf.summary.scalar('x', x, step=1)", "tf.io.write_file('a', x)",
+        "global number\nnumber += 1", "global number\nnumber = x",
+        "items.append(x)", "items += [x]", "items.clear()", "items[0] = x", "shared.append(x)", "shared.add(x)", "del table['a']",
+        "table['a'] = x", "table.update(a=x)", "table.setdefault('a', x)", "shared['a'] = x", "shared.number = 1",
+        "bump()", "put(table, x)", "put(shared, x)", "note(items, x)", "compiled(x)", "alias = items\nalias.append(x)", "append = items.append\nappend(x)",
+        "[items.append(i) for i in (1, 2)]", "x = tf.map_fn(lambda y: (bump(), y)[1], x)", "x = tf.py_function(lambda y: (items.append(y), y)[1], [x], tf.int64)",
+    ],
+)  # fmt: skip
+def test_written(tmp_path, body):
+    assert facts(tmp_path, WRITES, body + "\nreturn x").written is not None
+
+
+@pytest.mark.parametrize("mapped", ["owner.step", "lambda x: owner.step(x)", "Owner().step", "partial(owner.step)", "tf.function(owner.step)"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "self.variable.assign_add(1)", "self.unseen.assign_add(1)", "self.bump()", "self.number += 1", "self.number = x", "self.new = x", "self.items.append(x)",
+        "self.table['a'] = x", "self.table.update(a=x)", "Owner.count += 1", "self.counted()", "n = self.next", "them = self.items; them.append(x)", "setattr(self, 'number', x)",
+    ],
+)  # fmt: skip
+def test_written_to_an_object(tmp_path, line, mapped):
+    text = f"from functools import partial\n{OWNER.format(line)}\nmodel.fit(base.map({mapped}))\n"
+    assert operation(load(tmp_path, BASE + text)).facts.written is not None
+
+
+def test_written_by_an_object_that_is_called_and_by_a_closure(tmp_path):
+    text = OWNER.format("pass").replace("def step", "def __call__").replace("pass", "self.variable.assign_add(1)")
+    assert operation(load(tmp_path, BASE + text + "model.fit(base.map(owner))\n")).facts.written is not None
+    text = "def make():\n    n = 0\n    def f(x):\n        nonlocal n\n        n += 1\n        return x\n    return base.map(f)\nmodel.fit(make())\n"
+    assert operation(load(tmp_path, BASE + text)).facts.written is not None
+
+
+@pytest.mark.parametrize(
+    ("body", "before"),
+    [
+        ("return x + v", "v = tf.Variable(1.)"),
+        ("y = x['a']\ny = y + 1\nx['a'] = y\nreturn x", ""),
+        ("parts = []\nparts.append(x)\nparts += [x]\nreturn tf.stack(parts)", ""),
+        ("out = {}\nout['a'] = x\nout.update(b=x)\nreturn out", ""),
+        ("out = dict(a=x)\ndel out['a']\nreturn x", ""),
+        ("return put({}, x)", "def put(where, x):\n    where['a'] = x\n    return where"),
+        ("return [y for y in (x, x)]", ""),
+        ("return Box(x).held", "class Box:\n    def __init__(self, x):\n        self.held = x\n        self.again = [x]\n        self.again.append(x)"),
+        ("parts = tf.TensorArray(tf.int64, 3)\nparts = parts.write(0, x)\nreturn parts.stack()", ""),
+        ("def inner():\n    nonlocal n\n    n = n + x\nn = x\ninner()\nreturn n", ""),
+        ("return tf.tensor_scatter_nd_update(x, [[0]], [1]) + tf.scatter_nd([[0]], [1], [3])", ""),
+        ("return x + tf.random.normal([])", ""),
+        ("return table.lookup(x)", "table = tf.lookup.StaticHashTable(load(), 0)"),
+        ("return x + sum(items) + table['a']", "items, table = [1, 2], {'a': 3}"),
+    ],
+)  # fmt: skip
+def test_not_written(tmp_path, body, before):
+    assert facts(tmp_path, before, body).written is None
+
+
 @pytest.mark.parametrize(
     "mapped",
     [

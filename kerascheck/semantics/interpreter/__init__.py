@@ -18,13 +18,14 @@ from kerascheck.semantics.interpreter.datasets import Datasets
 from kerascheck.semantics.interpreter.expressions import Expressions
 from kerascheck.semantics.interpreter.statements import Statements
 from kerascheck.semantics.interpreter.support import MAX_IMPORT_DEPTH, MAX_MODULES, is_test
+from kerascheck.semantics.interpreter.writes import Writes
 from kerascheck.semantics.tree import SyntaxProblem
 from kerascheck.semantics.values import Call, Class, Compilation, Const, Env, Function, Instance, Scope, Sink, Stage, Value, constant, datasets_in
 
 _EAGER_SWITCH = re.compile(r"\brun_(?:functions_)?eagerly\b")
 
 
-class Interpreter(Statements, Expressions, Calls, Datasets):
+class Interpreter(Statements, Expressions, Calls, Datasets, Writes):
     """Interprets one entry module and whatever it calls.
 
     Attributes:
@@ -62,6 +63,9 @@ class Interpreter(Statements, Expressions, Calls, Datasets):
         self._depths: dict[object, int] = {}
         self._instances: dict[Class, Instance] = {}
         self._returns: list[list[Value]] = []
+        # The variables of the functions that run, and how many of them, and of the calls, there were before that of a dataset.
+        self._frames: list[Env] = []
+        self._mapped: tuple[int, int] | None = None
         # The names that the star imports of a module bring.
         self._stars: dict[object, list[str]] = {}
         # Writes to what outlives a function (attributes, items, globals), to take back where ways part.

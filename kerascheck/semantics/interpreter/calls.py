@@ -153,6 +153,7 @@ class Calls:
         saved_env, saved_module = self.env, self.module
         self.module = function.module
         self.env = Env(function.env)
+        self._frames.append(self.env)
         try:
             self._bind_parameters(function, receiver, arguments, tensors)
             if isinstance(node, cst.Lambda):
@@ -173,6 +174,7 @@ class Calls:
             return self._returned(node, merged)
         finally:
             self._active.pop()
+            self._frames.pop()
             self.env, self.module = saved_env, saved_module
 
     def _returned(self, node: cst.CSTNode, value: Value) -> Value:
@@ -383,6 +385,8 @@ class Calls:
             if owner == "keras.Model" and attribute in library.CONSUMING_METHODS:
                 return self._consume(call, attribute, arguments, node)
             return Tensor("result") if attribute == "call" else UNKNOWN
+        if attribute in library.MUTATING_METHODS and not isinstance(receiver, Tensor):
+            self._note_mutation(node, receiver)
         if isinstance(receiver, Group):
             return self._call_group(receiver, attribute, arguments, node)
         if isinstance(receiver, Mapping):
@@ -618,6 +622,8 @@ class Calls:
             return call.result
         if name in ("tensorflow.nest.map_structure", "keras.tree.map_structure", "jax.tree_util.tree_map", "tree.map_structure") and len(arguments.positional) > 1:
             return self.call(arguments.positional[0], Arguments(arguments.positional[1:]), node)
+        if name.count(".") > 1 and name.rpartition(".")[2] in library.MUTATING_METHODS and not name.startswith((*library.TENSOR_LIBRARIES, "numpy.")):
+            self._note_mutation(node, UNKNOWN)
         call = self._record(node, name, None, UNKNOWN, arguments)
         if name == "keras.Input":
             call.result = Made("keras.KerasTensor", call)
@@ -707,6 +713,7 @@ class Calls:
         if name == "getattr" and len(arguments.positional) > 1 and isinstance(constant(arguments.positional[1]), str):
             return self._get_attribute(first, arguments.positional[1].value, node)
         if name == "setattr" and len(arguments.positional) == 3:
+            self._note_write(node.args[0].value if isinstance(node, cst.Call) else None, first, node)
             key = constant(arguments.positional[1])
             if isinstance(key, str):
                 self._set_attribute(node, first, key, arguments.positional[2])

@@ -113,6 +113,8 @@ class Datasets:
             return
         stage.function = function
         calls, uses, known = len(self.calls), len(self._uses), True
+        around = self._mapped
+        self._mapped = around or (len(self._frames), self._order)
         result: Value | None = None
         for option in options_of(function):
             target, bound = (option.target, option.arguments) if isinstance(option, Partial) else (option, None)
@@ -140,6 +142,7 @@ class Datasets:
             else:
                 one, known = UNKNOWN, False
             result = one if result is None else join(result, one)
+        self._mapped = around
         new_uses = self._uses[uses:]
         known = known and not any(kind == "unknown-call" for kind, _, _ in new_uses)
         stage.facts = FunctionFacts(self.calls[calls:], new_uses, known, result or UNKNOWN)

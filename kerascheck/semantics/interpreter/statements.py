@@ -86,6 +86,8 @@ class Statements:
 
     def _aug_assign(self, node: cst.AugAssign) -> None:
         left, right = self.eval(node.target), self.eval(node.value)
+        if isinstance(left, (Group, Mapping)):
+            self._note_write(node.target, left, node)
         if isinstance(left, Group) and isinstance(right, Group) and isinstance(node.operator, cst.AddAssign):
             self._extend(left, right.items, certain=not right.open)
         elif isinstance(left, Mapping):
@@ -134,13 +136,18 @@ class Statements:
         if holds_tensor(value) and self._is_side_effect(target):
             self._record(target, "builtins.object.__set__", "__set__", UNKNOWN, Arguments([value]))
         if isinstance(target, cst.Name):
+            if target.value in self.env.redirected:
+                self._note_write(target, UNKNOWN, target)
             self._bind_name(target.value, value)
         elif isinstance(target, cst.Attribute):
-            self._set_attribute(target, self.eval(target.value), target.attr.value, value)
+            holder = self.eval(target.value)
+            self._note_write(target.value, holder, target)
+            self._set_attribute(target, holder, target.attr.value, value)
         elif isinstance(target, (cst.Tuple, cst.List)):
             self._unpack([element for element in target.elements], value)
         elif isinstance(target, cst.Subscript):
             base = self.eval(target.value)
+            self._note_write(target.value, base, target)
             key = self._index(target)
             if isinstance(base, Mapping) and isinstance(key, Const):
                 self._store(base.items, key.value, value)
@@ -307,6 +314,8 @@ class Statements:
         for target in targets:
             if isinstance(target, cst.Name):
                 self._bind_name(target.value, UNKNOWN)
+            elif isinstance(target, (cst.Attribute, cst.Subscript)):
+                self._note_write(target.value, self.eval(target.value), target)
 
     def _global(self, node) -> None:
         module_env = self._envs[self.module]

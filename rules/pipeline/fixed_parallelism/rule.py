@@ -48,8 +48,8 @@ class FixedParallelism(Rule):
     - Up to 8 calls; `tf.data.AUTOTUNE`; a number that cannot be seen.
     - A number that comes through a parameter, or an attribute of `self`: the caller chose it, and another one may choose otherwise.
     - `prefetch`, `interleave` and reads of files, where more calls than cores hide waiting.
-    - The function holds a `py_function` or `numpy_function`: how many of these may wait for each
-      other is for the program to say.
+    - The function holds a `py_function` or `numpy_function`, or changes state that outlives a call: how many of these may
+      run at a time is for the program to say.
     - The dataset feeds only validation, evaluation, prediction, `adapt`, inspection or a `fit` of at most ten steps; a `take` of
       at most 32 elements before the operation is inspection.
     - Graph code of TensorFlow 1: sessions, placeholders, estimators, `disable_eager_execution`.
@@ -61,7 +61,7 @@ class FixedParallelism(Rule):
     ## Fix safety
 
     Safe: the elements and their order stay the same. Unsafe where the function draws random
-    numbers, which may then fall to other elements.
+    numbers, which may then fall to other elements, or not all of it is in sight.
 
     ## References
 
@@ -79,12 +79,12 @@ class FixedParallelism(Rule):
     def check(self, module):
         for op in module.pipelines.operations("map", "batch"):
             because = _fixed(op.parallelism)
-            if because is None or names_parameter(op.module.tree, op.written_parallelism) or not op.may_feed_training or op.facts.python_function is not None or op.facts.call_of("tensorflow.io.read_file") is not None:
+            if because is None or names_parameter(op.module.tree, op.written_parallelism) or not op.may_feed_training or op.facts.python_function is not None or op.facts.written is not None or op.facts.call_of("tensorflow.io.read_file") is not None:
                 continue
             yield self.finding(
                 op,
                 f"The number of parallel calls of this {op.name} is fixed; {module.runtime.autotune} fits it to the machine.",
                 because=because,
                 pedantic=True,
-                fix=parallel_calls(op, reorders_randomness=op.facts.randomness is not None),
+                fix=parallel_calls(op),
             )

@@ -45,6 +45,7 @@ class SerialInterleave(Rule):
 
     - An explicit `num_parallel_calls` other than 1, or unknown keyword arguments.
     - `cycle_length=1`: only one file is open at a time.
+    - `f` changes state that outlives a call, such as a counter: the calls must come one after the other.
     - `f` reads nothing: the interleave only mixes or expands what is in memory.
     - `flat_map` over anything but files or a generator, or over a function that is not in sight.
     - The dataset feeds only validation, evaluation, prediction, `adapt`, inspection or a `fit` of at most ten steps; a `take` of
@@ -58,8 +59,8 @@ class SerialInterleave(Rule):
 
     ## Fix safety
 
-    Safe: with the same cycle and block length the records come in the same order. The fix does
-    not add `deterministic=False`, because that changes the order from run to run. For `flat_map`
+    Safe: with the same cycle and block length the records come in the same order. Unsafe where the function draws random numbers,
+    or not all of it is in sight. The fix does not add `deterministic=False`, because that changes the order from run to run. For `flat_map`
     there is no fix: an `interleave` gives the records in another order.
 
     ## References
@@ -78,7 +79,8 @@ class SerialInterleave(Rule):
 
     def check(self, module):
         for op in module.pipelines.operations("interleave", "flat_map"):
-            if not op.may_feed_training:
+            # Where it changes state, the order of its calls counts.
+            if not op.may_feed_training or op.facts.written is not None:
                 continue
             reads = op.facts.call_of(*_READERS)
             if op.name == "flat_map":

@@ -144,3 +144,15 @@ model.fit(rows.map(lambda row: (row["image"], row["label"]), num_parallel_calls=
 told = tf.data.Options()
 told.experimental_optimization.map_parallelization = True
 model.fit(source.map(scale).batch(8).prefetch(1).with_options(told))
+
+
+# A count must go up one by one, and this map does nothing beside counting.
+class Numbered:
+    def __init__(self):
+        self.count = tf.Variable(0, dtype=tf.int64)
+
+    def __call__(self, image, label):
+        return image, label, self.count.assign_add(1)
+
+
+model.fit(source.map(Numbered()).batch(8).prefetch(1))
