@@ -97,7 +97,7 @@ def _rules_option(name: str, text: str) -> Any:
 @click.option("--no-cache", is_flag=True, expose_value=False, help="Accepted for scripts: this version keeps no cache.")
 @click.option("--stdin-filename", metavar="NAME", help="Path to assume for code read from standard input ('-').")
 @click.option("--explain-silence", metavar="LINE", help="Tell why rules say nothing about this line of the one file named (CELL:LINE in a notebook).")
-@click.option("--show-settings", is_flag=True, help="Print the settings of the first path and exit.")
+@click.option("--show-settings", is_flag=True, help="Print the settings of the first path, and where each is stated, and exit.")
 @click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto", show_default=True)
 @click.option("-v", "--verbose", is_flag=True, help="Show findings of severity info in full too, and name what was skipped.")
 @click.option("-q", "--quiet", is_flag=True, help="Print findings and errors only.")
@@ -108,7 +108,7 @@ def check(paths: tuple[str, ...], **options: Any) -> int:
     file that cannot be read or parsed.
     """
     from kerascheck import registry
-    from kerascheck.config import Configuration, ConfigError, describe, overrides_from
+    from kerascheck.config import Configuration, ConfigError, overrides_from
     from kerascheck.source.discovery import MissingPath
 
     paths = paths or (".",)
@@ -124,12 +124,7 @@ def check(paths: tuple[str, ...], **options: Any) -> int:
         configuration = Configuration(overrides, isolated=options["isolated"])
         if options["show_settings"]:
             first = (options["stdin_filename"] or "stdin.py") if paths[0] == "-" else paths[0]
-            folder = os.path.abspath(first) if os.path.isdir(first) else os.path.dirname(os.path.abspath(first))
-            settings = configuration.for_folder(folder)
-            registry.validate(settings)
-            click.echo(describe(settings))
-            click.echo("rules = " + " ".join(room.code for room in registry.enabled(settings.selections)))
-            return 0
+            return _show_settings(first, configuration)
         if options["explain_silence"]:
             return _explain_silence(paths, configuration, options["explain_silence"])
         if paths == ("-",):
@@ -166,6 +161,17 @@ def _check_files(paths: Sequence[str], configuration: Configuration, options: di
         return _diff(list(repairs(found.files, outcome, unsafe=options["unsafe_fixes"])), outcome, options)
     fixed = _fix(found.files, outcome, options) if options["fix"] else 0
     return _report(outcome, found.files, options, fixed=fixed)
+
+
+def _show_settings(path: str, configuration: Configuration) -> int:
+    from kerascheck import show_settings
+    from kerascheck.check import with_large_stack
+
+    try:
+        click.echo("\n".join(with_large_stack(lambda: list(show_settings.lines(path, configuration)))))
+    except ValueError as problem:
+        raise click.ClickException(f"{path}: {problem}") from None
+    return 0
 
 
 def _explain_silence(paths: Sequence[str], configuration: Configuration, place: str) -> int:

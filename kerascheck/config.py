@@ -6,7 +6,7 @@ import difflib
 import os
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from kerascheck.finding import Severity
@@ -67,6 +67,8 @@ class Settings:
     include_tests: bool = False
     """Whether discovery takes test files too."""
     respect_gitignore: bool = True
+    stated_in: Mapping[str, tuple[str, ...]] = field(default_factory=dict, compare=False)
+    """The files and options that state each setting, by its key in the configuration; a key that is not there has its default."""
 
 
 @dataclass(frozen=True)
@@ -77,6 +79,8 @@ class Overrides:
     values: Mapping[str, Any] = field(default_factory=dict)
     """Fields of :class:`Settings` that replace the configured ones."""
     extend_exclude: tuple[Pattern, ...] = ()
+    stated_in: Mapping[str, str] = field(default_factory=dict)
+    """See :attr:`Settings.stated_in`."""
 
 
 def overrides_from(options: Mapping[str, Any], prefix: str = "--") -> Overrides:
@@ -102,7 +106,8 @@ def overrides_from(options: Mapping[str, Any], prefix: str = "--") -> Overrides:
             except ConfigError as problem:
                 raise ConfigError(f"{prefix}{key} {problem}") from None
     selection = Selection(words("select") or None, words("extend_select"), words("ignore") + words("extend_ignore"))
-    return Overrides(selection, values, values.pop("extend_exclude", ()))
+    stated_in = {key: f"{prefix}{key}" for key in _KEYS if options.get(key.replace("-", "_"))}
+    return Overrides(selection, values, values.pop("extend_exclude", ()), stated_in)
 
 
 def parse_toml(text: str) -> dict[str, Any]:
@@ -200,6 +205,8 @@ _KEYS: dict[str, Callable[[Any, str], Any]] = {
     "respect-gitignore": _flag,
 }
 _SELECTION_KEYS = ("select", "extend-select", "ignore", "extend-ignore")
+_ADDING_KEYS = ("extend-select", "ignore", "extend-ignore", "extend-exclude")
+"""Keys whose values on the command line add to those of the configuration."""
 
 
 def from_table(table: Any, origin: str, default: Settings | None = None) -> Settings:
@@ -221,7 +228,7 @@ def from_table(table: Any, origin: str, default: Settings | None = None) -> Sett
         values.get("ignore", ()) + values.get("extend-ignore", ()),
     )
     others = {key.replace("-", "_"): value for key, value in values.items() if key not in _SELECTION_KEYS}
-    return replace(default or Settings(), origin=origin, selections=(selection,), **others)
+    return replace(default or Settings(), origin=origin, selections=(selection,), stated_in=dict.fromkeys(values, (origin,)), **others)
 
 
 class Configuration:
@@ -282,22 +289,14 @@ class Configuration:
             settings,
             selections=(*settings.selections, overrides.selection),
             extend_exclude=settings.extend_exclude + overrides.extend_exclude,
+            stated_in=self._stated_in(settings.stated_in),
             **overrides.values,
         )
 
-
-def describe(settings: Settings) -> str:
-    """The settings as lines of ``name = value``, for people."""
-    lines = [f"configuration file = {settings.origin or 'none'}"]
-    for item in fields(settings):
-        value = getattr(settings, item.name)
-        if item.name in ("origin", "selections"):
-            continue
-        if item.name == "per_file_ignores":
-            value = {pattern.glob: list(rules) for pattern, rules in value}
-        elif isinstance(value, tuple):
-            value = [pattern.glob for pattern in value]
-        elif isinstance(value, Severity):
-            value = str(value)
-        lines.append(f"{item.name.replace('_', '-')} = {'inferred' if value is None else value}")
-    return "\n".join(lines)
+    def _stated_in(self, configured: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
+        overrides = self._overrides
+        replaced = set() if overrides.selection.select is None else set(_SELECTION_KEYS)
+        stated = {key: places for key, places in configured.items() if key not in replaced}
+        for key, option in overrides.stated_in.items():
+            stated[key] = (*(stated.get(key, ()) if key in _ADDING_KEYS else ()), option)
+        return stated

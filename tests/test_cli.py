@@ -228,7 +228,7 @@ def test_the_settings_of_the_first_path_can_be_shown(project):
     project(pyproject__toml='[tool.kerascheck]\nkeras = "2"\nignore = ["serial-map"]\n')
     ran = kerascheck("--show-settings", ".")
     assert ran.code == 0
-    assert {"configuration file = pyproject.toml", "keras = 2", "include-tests = False"} <= set(ran.out.splitlines())
+    assert {"configuration file = pyproject.toml", "keras = 2  (pyproject.toml)", "include-tests = false  (default)"} <= set(ran.out.splitlines())
     rules = ran.out.splitlines()[-1]
     assert rules.startswith("rules = ") and "KC102" in rules and "KC101" not in rules
 

@@ -28,7 +28,7 @@ def test_the_settings_of_the_readme_are_all_and_can_be_used(tmp_path):
 
 
 def test_every_setting_has_a_key():
-    names = {field.name.replace("_", "-") for field in fields(config.Settings)} - {"origin", "selections"}
+    names = {field.name.replace("_", "-") for field in fields(config.Settings)} - {"origin", "selections", "stated-in"}
     assert names | set(config._SELECTION_KEYS) == set(config._KEYS)
 
 

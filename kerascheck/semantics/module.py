@@ -10,7 +10,7 @@ from pathlib import Path
 
 import libcst as cst
 
-from kerascheck.runtime import KERAS_3_SINCE, KERAS_RELEASES, NEWEST_TENSORFLOW, ONLY_TENSORFLOW_1, TENSORFLOW_RELEASES, Runtime, newest_allowed, parse_version
+from kerascheck.runtime import ONLY_TENSORFLOW_1, Runtime
 from kerascheck.semantics.edits import imports_as_written, names_as_written
 from kerascheck.semantics.image_flows import flows_of
 from kerascheck.semantics.interpreter import Interpreter
@@ -22,8 +22,9 @@ from kerascheck.semantics.tree import Tree
 from kerascheck.semantics.values import Call
 from kerascheck.source.code import without_comments, without_strings
 from kerascheck.source.importers import added_folders
-from kerascheck.source.requirements import command_versions, pinned_versions, script_versions
+from kerascheck.source.requirements import Pin, Stated, command_versions, pinned_versions, script_versions
 from kerascheck.source.text import read_bytes
+from kerascheck.target import Signs, Target, target_of
 
 # Names that a file of the tree may not take from the libraries they belong to.
 _LIBRARIES = frozenset(
@@ -68,7 +69,6 @@ _SHOWS_ONE_GPU = re.compile(r"""CUDA_VISIBLE_DEVICES["']\]?\s*[=,]\s*["']\d+["']
 # Only TensorFlow 1 has sessions under this name, but for programs that import its interface from a later one.
 _OPENS_SESSION = re.compile(r"(?m)^\w+[ \t]*=[ \t]*(?:tf|tensorflow)\.(?:Interactive)?Session\(")
 _SWITCHES_EAGER = re.compile(r"(?m)^[ \t]*[\w.]+\brun_functions_eagerly\((?:run_eagerly=)?True\)")
-_LAST_1 = (1, 15)
 _NAMES_OF_1 = "|".join(ONLY_TENSORFLOW_1)
 _MAY_BE_OF_1 = re.compile(rf"\b(?:tf|tensorflow)\.(?:{_NAMES_OF_1})\b|^[ \t]*from[ \t]+tensorflow[ \t]+import\b[^\n]*\b(?:{_NAMES_OF_1})\b", re.M)
 # The last two are in TensorFlow 1, too, in programs that build no graphs.
@@ -344,9 +344,14 @@ class Module:
         return flows_of(self)
 
     @cached_property
+    def target(self) -> Target:
+        """The versions it is judged for, each with what tells it."""
+        return self.project.target_of(self)
+
+    @property
     def runtime(self) -> Runtime:
-        """The versions it is judged for: from the settings, its own code, and the project's pins, in this order."""
-        return self.project.runtime_of(self)
+        """The versions it is judged for: from the settings, the project's pins, and its own code, in this order."""
+        return self.target.runtime
 
     def is_cell_output(self, node: cst.CSTNode) -> bool:
         """Whether a notebook shows the value of this expression because it ends a cell."""
@@ -469,41 +474,18 @@ class Project:
         """Length of all texts whose trees are kept."""
         return sum(len(module.text) for module in self._modules.values() if module is not None and "tree" in module.__dict__)
 
-    def runtime_of(self, module: Module) -> Runtime:
-        """See :attr:`Module.runtime`."""
-        settings, code = self.settings, module.bare_code
+    def target_of(self, module: Module) -> Target:
+        """See :attr:`Module.target`."""
         pins = {**pinned_versions(module.source.path), **script_versions(module.text), **command_versions(module.source.commands)}
         if not pins:
             # A part of the project may have requirements of its own.
             parts = {other.folder: other for other in self.imported(module)}
             pins = next((found for other in parts.values() if (found := pinned_versions(other.source.path))), {})
         # What cannot be installed beside another version says as much as a requirement.
-        pins = {**{package: bound for name, (package, bound) in _BOUND_BY.items() if re.search(rf"^(?:from|import)[ \t]+{name}\b", code, re.M)}, **pins}
-        if settings.target_tensorflow is not None:
-            target = parse_version(settings.target_tensorflow)
-        else:
-            old = module.is_of_tensorflow_1 or "tensorflow" not in pins and self._imports_contrib(module)
-            target = newest_allowed(pins["tensorflow"], TENSORFLOW_RELEASES) if "tensorflow" in pins else _LAST_1 if old else None
-        pinned = newest_allowed(pins["keras"], KERAS_RELEASES) if "keras" in pins else None
-        # Keras 2.3 was made for TensorFlow 2.1 and older; beside a newer one it is tf.keras that counts.
-        multi_backend = settings.keras is None and pinned is not None and pinned < (2, 4) and (target or (2, 1)) <= (2, 1)
-        if pinned is None and target is None and settings.keras is None and (_MAY_BE_OF_KERAS_1.search(code) and _OF_KERAS_1.search(code) or module.mentions(_BACKEND_OF_2)):
-            multi_backend = True
-        target = target or ((2, 1) if multi_backend else NEWEST_TENSORFLOW)
-        backend = settings.backend
-        if backend is None:
-            written = _BACKEND.search(module.code)
-            backend = written[1] if written else "tensorflow"
-        if settings.keras is not None:
-            keras = int(settings.keras)
-        elif multi_backend or module.mentions(_LEGACY) or _GRAPH_SWITCH.search(code):
-            # Nothing of Keras 3 is trained without eager execution: fit raises a RuntimeError (tried with Keras 3.15).
-            keras = 2
-        else:
-            keras = max(pinned[0], 2) if pinned else 3 if target >= KERAS_3_SINCE else 2
-        return Runtime(target, keras, backend, multi_backend)
+        bound = {package: Pin(bound, Stated(name, "")) for name, (package, bound) in _BOUND_BY.items() if re.search(rf"^(?:from|import)[ \t]+{name}\b", module.bare_code, re.M)}
+        return target_of(self.settings, {**bound, **pins}, _Signs(module))
 
-    def _imports_contrib(self, module: Module) -> bool:
+    def imports_contrib(self, module: Module) -> bool:
         """Whether what it imports needs ``tf.contrib`` while it is imported, which TensorFlow 1 alone has."""
         return not module.mentions(_OF_TENSORFLOW_2) and any(_NEEDS_CONTRIB.search(other.bare_code) for other in self.imported(module))
 
@@ -539,6 +521,32 @@ def _holds(path: Path, pattern: re.Pattern[bytes]) -> bool:
         return pattern.search(read_bytes(path)) is not None
     except OSError:
         return False
+
+
+class _Signs(Signs):
+    """What the code of a module tells; looked for when it is asked for."""
+
+    def __init__(self, module: Module):
+        self._module = module
+
+    @property
+    def is_of_tensorflow_1(self) -> bool:
+        return self._module.is_of_tensorflow_1 or self._module.project.imports_contrib(self._module)
+
+    @property
+    def is_of_multi_backend_keras(self) -> bool:
+        code = self._module.bare_code
+        return bool(_MAY_BE_OF_KERAS_1.search(code) and _OF_KERAS_1.search(code)) or self._module.mentions(_BACKEND_OF_2)
+
+    @property
+    def is_of_keras_2(self) -> bool:
+        # Nothing of Keras 3 is trained without eager execution: fit raises a RuntimeError (tried with Keras 3.15).
+        return self._module.mentions(_LEGACY) or _GRAPH_SWITCH.search(self._module.bare_code) is not None
+
+    @property
+    def backend(self) -> str | None:
+        written = _BACKEND.search(self._module.code)
+        return written[1] if written else None
 
 
 def _module_file(folder: Path, parts: list[str]) -> Path | None:

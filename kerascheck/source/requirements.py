@@ -7,10 +7,10 @@ import codecs
 import functools
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from kerascheck.source.text import Source, Unreadable, read, read_bytes
 
@@ -45,8 +45,45 @@ _FOLDERS = frozenset({"requirements", "docker", ".docker", "conda"})
 _VERSION = re.compile(r"\d+(?:\.\d+)*")
 
 
-def pinned_versions(path: str | os.PathLike[str]) -> dict[str, str]:
-    """Version specifiers with an exact or upper bound that apply to the script at ``path``.
+class Stated(NamedTuple):
+    """A requirement as it is written somewhere."""
+
+    name: str
+    specifier: str
+    path: str = ""
+    """The file that states it; empty where that is the linted file itself."""
+
+    @property
+    def line(self) -> int | None:
+        """The line of the file that states it, counted from 1; None where none holds its name. It is looked for by what the reader has kept."""
+        version = _VERSION.search(self.specifier)
+        name = re.compile(rf"(?<![\w.-]){re.escape(self.name)}(?![\w.-])")
+        number = re.compile(rf"(?<![\d.]){re.escape(version[0])}(?!\d)" if version else "(?!)")
+
+        def likeness(line: str) -> tuple[bool, ...]:
+            named = self.name in line and not line.lstrip().startswith("#")
+            return named, named and bool(name.search(line)), named and bool(number.search(line))
+
+        alike = list(map(likeness, _text(Path(self.path)).splitlines())) if self.path else []
+        best = max(alike, default=(False,))
+        return alike.index(best) + 1 if best[0] else None
+
+
+@dataclass(frozen=True, slots=True)
+class Pin:
+    """An exact or upper bound of a package's version.
+
+    Attributes:
+        specifier: such as ``==2.15.0``, ``>=2.8,<2.11`` or ``~=3.0``.
+        stated: the requirement that says so; for TensorFlow perhaps one of Python or of NumPy, which newer releases do not work with.
+    """
+
+    specifier: str
+    stated: Stated
+
+
+def pinned_versions(path: str | os.PathLike[str]) -> dict[str, Pin]:
+    """The exact and upper bounds of versions that apply to the script at ``path``.
 
     The nearest folder upwards whose requirements files, pyproject.toml, Pipfile, setup.cfg, setup.py,
     conda environments or Dockerfile name a bounded version decides; where its own files do not
@@ -57,8 +94,7 @@ def pinned_versions(path: str | os.PathLike[str]) -> dict[str, str]:
     allows. What cannot be read is left out.
 
     Returns:
-        ``tensorflow``, ``keras`` and ``tf-keras`` to specifiers such as ``==2.15.0``,
-        ``>=2.8,<2.11`` or ``~=3.0``. ``tensorflow-gpu`` and its like count as ``tensorflow``.
+        ``tensorflow``, ``keras`` and ``tf-keras`` to their bounds. ``tensorflow-gpu`` and its like count as ``tensorflow``.
     """
     return dict(_pins(os.path.dirname(os.path.abspath(path))))
 
@@ -73,7 +109,7 @@ def lets_memory_grow(path: str | os.PathLike[str]) -> bool:
     return _lets_memory_grow(os.path.dirname(os.path.abspath(path)))
 
 
-def script_versions(text: str) -> dict[str, str]:
+def script_versions(text: str) -> dict[str, Pin]:
     """The same for what a script says of itself, in the comment of PEP 723 that starts with ``# /// script``."""
     block = _SCRIPT.search(text)
     if block is None:
@@ -84,13 +120,13 @@ def script_versions(text: str) -> dict[str, str]:
         dependencies = parse_toml(re.sub(r"(?m)^# ?", "", block[1])).get("dependencies")
     except ValueError:
         return {}
-    return _pinned(pair for line in (dependencies if isinstance(dependencies, list) else ()) for pair in _requirement(line))
+    return _pinned(Stated(*pair) for line in (dependencies if isinstance(dependencies, list) else ()) for pair in _requirement(line))
 
 
-def command_versions(commands: str) -> dict[str, str]:
+def command_versions(commands: str) -> dict[str, Pin]:
     """The same for what the commands of a notebook or a Dockerfile install."""
     chosen = [("tensorflow", "<2")] if _COLAB_1.search(commands) else []
-    return _pinned([*chosen, *_installed(commands)])
+    return _pinned(Stated(*pair) for pair in (*chosen, *_installed(commands)))
 
 
 def _installed(commands: str) -> Iterator[tuple[str, str]]:
@@ -99,26 +135,26 @@ def _installed(commands: str) -> Iterator[tuple[str, str]]:
         yield from _from_conda(f"- {word}") if by == "conda" else _requirement(word)
 
 
-def _pinned(requirements: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """The bounded specifier of each package that matters here."""
+def _pinned(requirements: Iterable[Stated]) -> dict[str, Pin]:
+    """The bound of each package that matters here."""
     return {package: _newest(package, pins) for package, pins in _bounded(requirements).items()}
 
 
-def _newest(package: str, specifiers: set[str]) -> str:
+def _newest(package: str, pins: list[Pin]) -> Pin:
     from kerascheck.runtime import KERAS_RELEASES, TENSORFLOW_RELEASES, newest_allowed
 
     releases = TENSORFLOW_RELEASES if package == "tensorflow" else KERAS_RELEASES
-    return max(sorted(specifiers), key=lambda specifier: newest_allowed(specifier, releases) or (0, 0))
+    return max(sorted(pins, key=lambda pin: pin.specifier), key=lambda pin: newest_allowed(pin.specifier, releases) or (0, 0))
 
 
-def _bounded(requirements: Iterable[tuple[str, str]]) -> dict[str, set[str]]:
-    """The bounded specifiers of each package that matters here."""
-    found: dict[str, set[str]] = {}
-    for name, specifier in requirements:
-        package = _package(name)
-        specifier = re.sub(r"\s+", "", specifier).strip(",")
+def _bounded(requirements: Iterable[Stated]) -> dict[str, list[Pin]]:
+    """All bounds of each package that matters here."""
+    found: dict[str, list[Pin]] = {}
+    for stated in requirements:
+        package = _package(stated.name)
+        specifier = re.sub(r"\s+", "", stated.specifier).strip(",")
         if package and _UPPER.search(specifier):
-            found.setdefault(package, set()).add(specifier)
+            found.setdefault(package, []).append(Pin(specifier, stated))
     return found
 
 
@@ -132,37 +168,40 @@ def _normalized(name: str) -> str:
 
 
 @functools.lru_cache(maxsize=None)
-def _pins(folder: str) -> tuple[tuple[str, str], ...]:
+def _pins(folder: str) -> tuple[tuple[str, Pin], ...]:
     stated = _stated(folder)
     pins = _pinned(stated)
     parent = os.path.dirname(folder)
     # A nearer file that asks for TensorFlow without a bound wants the newest.
-    if not pins and not any(_package(name) == "tensorflow" for name, _ in stated) and parent != folder and not os.path.exists(os.path.join(folder, ".git")):
+    if not pins and not any(_package(each.name) == "tensorflow" for each in stated) and parent != folder and not os.path.exists(os.path.join(folder, ".git")):
         pins = dict(_pins(parent))
-    return tuple(sorted(_for_python(pins, stated).items()))
+    return tuple(_for_python(pins, stated).items())
 
 
-def _for_python(pins: dict[str, str], stated: Iterable[tuple[str, str]]) -> dict[str, str]:
+def _for_python(pins: dict[str, Pin], stated: Sequence[Stated]) -> dict[str, Pin]:
     """Pins with a TensorFlow that is there for the Python, and works with the NumPy, that requirements ask for, where there is one."""
     from kerascheck.runtime import KERAS_RELEASES, TENSORFLOW_RELEASES, newest_allowed, newest_for_numpy, newest_for_python
 
-    asked = {package: {re.sub(r"\s+", "", specifier) for name, specifier in stated if _normalized(name) == package} for package in ("python", "numpy")}
-    found = [last for last in (newest_for_python(asked["python"]), newest_for_numpy(asked["numpy"])) if last is not None]
-    last = min(found, default=None)
-    own = pins.get("tensorflow", "")
+    last, asked = None, None
+    for package, newest in (("python", newest_for_python), ("numpy", newest_for_numpy)):
+        specifiers = {re.sub(r"\s+", "", each.specifier): each for each in reversed(stated) if _normalized(each.name) == package}
+        found = newest(specifiers)
+        if found is not None and (last is None or found < last):
+            last, asked = found, next(each for specifier, each in specifiers.items() if newest([specifier]) == found)
+    own = pins["tensorflow"].specifier if "tensorflow" in pins else ""
     # A Keras that is a package of its own says more of its TensorFlow: it is an older one.
-    if not own and "keras" in pins and (newest_allowed(pins["keras"], KERAS_RELEASES) or (2, 4)) < (2, 4):
+    if not own and "keras" in pins and (newest_allowed(pins["keras"].specifier, KERAS_RELEASES) or (2, 4)) < (2, 4):
         return pins
     if last is None or (newest_allowed(own, TENSORFLOW_RELEASES) or last) <= last:
         return pins
     bound = f"{own},<{last[0]}.{last[1] + 1}".lstrip(",")
-    return {**pins, "tensorflow": bound} if newest_allowed(bound, TENSORFLOW_RELEASES) else pins
+    return {**pins, "tensorflow": Pin(bound, asked)} if newest_allowed(bound, TENSORFLOW_RELEASES) else pins
 
 
 @functools.lru_cache(maxsize=None)
 def _wants_cpu(folder: str) -> bool:
-    builds = {_normalized(name) for name, _ in _stated(folder) if _package(name) == "tensorflow"}
-    if any(_normalized(name) == _CONDA_SELECT and re.match(r"==2\.[23]\.", specifier) for name, specifier in _stated(folder)):
+    builds = {_normalized(each.name) for each in _stated(folder) if _package(each.name) == "tensorflow"}
+    if any(_normalized(each.name) == _CONDA_SELECT and re.match(r"==2\.[23]\.", each.specifier) for each in _stated(folder)):
         return True
     parent = os.path.dirname(folder)
     if builds or parent == folder or os.path.exists(os.path.join(folder, ".git")):
@@ -190,15 +229,15 @@ def _lets_memory_grow(folder: str) -> bool:
 
 
 @functools.lru_cache(maxsize=None)
-def _stated(folder: str) -> tuple[tuple[str, str], ...]:
+def _stated(folder: str) -> tuple[Stated, ...]:
     """The requirements of a folder's own files, or where these do not name TensorFlow, of its folders that projects keep them in."""
     stated = list(_requirements(Path(folder)))
-    if not any(_package(name) for name, _ in stated):
-        stated += (pair for kept in _kept_in(folder) for pair in _requirements(kept))
+    if not any(_package(each.name) for each in stated):
+        stated += (each for kept in _kept_in(folder) for each in _requirements(kept))
     # What a project's only part needs is what its notebooks beside it are for.
-    if not any(_package(name) for name, _ in stated) and os.path.exists(os.path.join(folder, ".git")):
+    if not any(_package(each.name) for each in stated) and os.path.exists(os.path.join(folder, ".git")):
         parts = [list(_requirements(part)) for part in _folders_in(folder)]
-        named = [part for part in parts if any(_package(name) for name, _ in part)]
+        named = [part for part in parts if any(_package(each.name) for each in part)]
         stated += named[0] if len(named) == 1 else []
     return tuple(stated)
 
@@ -217,39 +256,34 @@ def _folders_in(folder: str) -> list[Path]:
         return []
 
 
-def _requirements(folder: Path) -> Iterator[tuple[str, str]]:
-    """Name and specifier of every requirement that the files of ``folder`` state."""
+def _requirements(folder: Path) -> Iterator[Stated]:
+    """Every requirement that the files of ``folder`` state."""
     try:
         entries = sorted(os.listdir(folder))
     except OSError:
         return
     for entry in entries:
-        kind = kind_of(folder / entry)
-        if kind == "pip":
-            for line in _text(folder / entry).splitlines():
-                yield from _from_conda(f"- {line}") if _EXPORTED.fullmatch(line.strip()) else _requirement(line)
-        elif entry == "pyproject.toml":
-            yield from _from_pyproject(_text(folder / entry))
-        elif entry == "Pipfile":
-            yield from _from_pipfile(_text(folder / entry))
-        elif entry == "setup.cfg":
-            yield from _from_setup_cfg(_text(folder / entry))
-        elif entry == "setup.py":
-            yield from _from_setup_py(_text(folder / entry))
-        elif kind == "conda":
-            yield from _from_conda(_text(folder / entry))
-        elif kind == "docker":
-            text = _text(folder / entry)
-            yield from _installed(text)
-            for image in _base_images(text):
-                if tag := _LIBRARY_IMAGE.match(image):
-                    yield tag["package"] or "tensorflow", f"=={tag['version']}"
-                elif tag := _NVIDIA_IMAGE.match(image):
-                    if (tag["version"] or ("1" if int(tag["year"]) < 20 else "2")) == "1":
-                        yield "tensorflow", "<2"
-                    elif int(tag["year"]) < 24:
-                        yield "tensorflow", "<2.16"
-            yield from (("python", f"=={python}.*") for python in _pythons(text))
+        reader = _READERS.get(kind_of(folder / entry)) or _READERS_BY_NAME.get(entry)
+        for name, specifier in reader(_text(folder / entry)) if reader else ():
+            yield Stated(name, specifier, str(folder / entry))
+
+
+def _from_lines(text: str) -> Iterator[tuple[str, str]]:
+    for line in text.splitlines():
+        yield from _from_conda(f"- {line}") if _EXPORTED.fullmatch(line.strip()) else _requirement(line)
+
+
+def _from_docker(text: str) -> Iterator[tuple[str, str]]:
+    yield from _installed(text)
+    for image in _base_images(text):
+        if tag := _LIBRARY_IMAGE.match(image):
+            yield tag["package"] or "tensorflow", f"=={tag['version']}"
+        elif tag := _NVIDIA_IMAGE.match(image):
+            if (tag["version"] or ("1" if int(tag["year"]) < 20 else "2")) == "1":
+                yield "tensorflow", "<2"
+            elif int(tag["year"]) < 24:
+                yield "tensorflow", "<2.16"
+    yield from (("python", f"=={python}.*") for python in _pythons(text))
 
 
 def _text(path: Path) -> str:
@@ -422,6 +456,12 @@ def _from_conda(text: str) -> Iterator[tuple[str, str]]:
             yield match[1], f"=={fuzzy[1]}.*" if fuzzy else match[2]
             if _package(match[1]) == "tensorflow" and _CONDA_OF_CPU.search(match[2]):
                 yield _CONDA_SELECT, "==2.3.0.*"
+
+
+_Reader = Callable[[str], Iterator[tuple[str, str]]]
+"""Gives name and specifier of every requirement in a text."""
+_READERS: dict[str | None, _Reader] = {"pip": _from_lines, "pyproject": _from_pyproject, "conda": _from_conda, "docker": _from_docker}
+_READERS_BY_NAME: dict[str, _Reader] = {"Pipfile": _from_pipfile, "setup.cfg": _from_setup_cfg, "setup.py": _from_setup_py}
 
 
 # --- the files themselves, for rules that read them ----------------------------------------------------

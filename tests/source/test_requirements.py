@@ -5,7 +5,7 @@ import json
 import pytest
 
 from kerascheck.source import Source, requirements
-from kerascheck.source.requirements import RequirementsFile, command_versions, kind_of, pinned_versions, script_versions
+from kerascheck.source.requirements import RequirementsFile, kind_of
 from kerascheck.source.text import decode
 
 
@@ -17,6 +17,22 @@ def nothing_remembered():
 def forget():
     requirements._pins.cache_clear()
     requirements._stated.cache_clear()
+
+
+def specifiers(pins):
+    return {package: pin.specifier for package, pin in pins.items()}
+
+
+def pinned_versions(path):
+    return specifiers(requirements.pinned_versions(path))
+
+
+def command_versions(commands):
+    return specifiers(requirements.command_versions(commands))
+
+
+def script_versions(text):
+    return specifiers(requirements.script_versions(text))
 
 
 @pytest.mark.parametrize(
@@ -105,6 +121,30 @@ def test_bounded_versions(tmp_path, name, content, pins):
     (tmp_path / name).write_text(content)
     (tmp_path / "pkg").mkdir()
     assert pinned_versions(tmp_path / "pkg" / "train.py") == pins
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "line"),
+    [
+        ("requirements-gpu.txt", "numpy\ntensorflow-gpu[and-cuda] >= 2.8, < 2.11\n", 2),
+        ("requirements.txt", "# tensorflow==2.10\ntensorflow-datasets==2.10\ntensorflow==2.10\n", 3),
+        ("pyproject.toml", '[project]\nname = "tensorflow"\ndependencies = [\n  "numpy",\n  "tensorflow==2.9.*",\n]\n', 5),
+        ("pyproject.toml", '[project]\nrequires-python = "<3.8"\ndependencies = ["tensorflow"]\n', 2),
+        ("pyproject.toml", '[tool.poetry.dependencies]\npython = "3"\ntensorflow = "^2.10"\n', 3),
+        ("Pipfile", '[packages]\ntensorflow = "==2.7.0"\n', 2),
+        ("setup.cfg", "[options]\ninstall_requires =\n    numpy\n    tensorflow<=2.4\n", 4),
+        ("setup.py", "setup(\n    install_requires=['tensorflow'],\n    python_requires='<3.8')\n", 3),
+        ("environment.yml", "dependencies:\n  - python\n  - tensorflow=2.3=gpu_py37\n", 3),
+        ("requirements.txt", "numpy==1.21.6\ntensorflow\n", 1),
+        ("Dockerfile", "FROM tensorflow/tensorflow:2.3.1-gpu\nRUN pip install tensorflow-datasets\n", 1),
+        ("Dockerfile", "FROM python:3.6-slim AS base\nRUN pip install tensorflow\n", 1),
+    ],
+)
+def test_a_bound_knows_where_it_is_stated(tmp_path, name, content, line):
+    (tmp_path / ".git").mkdir()
+    (tmp_path / name).write_text(content)
+    stated = requirements.pinned_versions(tmp_path / "train.py")["tensorflow"].stated
+    assert (stated.path, stated.line) == (str(tmp_path / name), line)
 
 
 @pytest.mark.parametrize(("encoding", "pins"), [("utf-16", {"keras": "==2.3.1"}), ("utf-8-sig", {"keras": "==2.3.1"}), ("utf-16-be", {})])
