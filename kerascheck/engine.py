@@ -22,6 +22,7 @@ from kerascheck.check import TOO_DEEP, UNREADABLE, Analysis, Checked, check_file
 from kerascheck.config import Configuration, Settings
 from kerascheck.finding import Applicability, FileError, Finding
 from kerascheck.source import Source, Unreadable, decode, read
+from kerascheck.source.code import without_comments
 from kerascheck.source.discovery import File, matches
 from kerascheck.source.importers import ImportGraph, project_root
 from kerascheck.source.requirements import is_about_tensorflow, kind_of
@@ -172,9 +173,16 @@ def _verdict(code: str | bytes) -> _Verdict:
     return _Verdict.FINE
 
 
-def _candidate(data: bytes) -> bool:
-    """Whether any rule can find something in a file with this content."""
-    return mentions_keras(data) and _triggers().search(data) is not None or speaks_to_us(data)
+def _candidate(data: bytes, calls: bool = False) -> bool:
+    """Whether any rule can find something in a file with this content; ``calls``: it imports a file that rules ask about.
+
+    The words are looked for in all of it first, since most files lack them even there.
+    """
+    return _has_words(data, calls) and _has_words(without_comments(data.decode("latin-1")).encode("latin-1"), calls) or speaks_to_us(data)
+
+
+def _has_words(code: bytes, calls: bool) -> bool:
+    return mentions_keras(code) and _triggers().search(code) is not None or calls and _LOOP.search(code) is not None
 
 
 # --- checking many files ---------------------------------------------------------------------------
@@ -371,10 +379,10 @@ def _classify(path: str, calls: bool = False) -> tuple[_Kind, int]:
 def _classify_content(path: str, data: bytes, calls: bool = False) -> tuple[_Kind, int]:
     if kind_of(path) is not None:
         return (_Kind.PARSE if is_about_tensorflow(data) else _Kind.NOTHING), len(data)
-    candidate = _candidate(data) or calls and _LOOP.search(data) is not None
+    candidate = _candidate(data, calls)
     if path.endswith(".ipynb"):
         # Outputs make it long, and never its code deep.
-        return (_Kind.PARSE if candidate or not _is_fine_notebook(path, data) else _Kind.NOTHING), len(data)
+        return (_Kind.PARSE if _may_interest(path, data, candidate, calls) else _Kind.NOTHING), len(data)
     verdict = _verdict(data)
     if candidate and verdict is _Verdict.DEEP:
         return _Kind.PARSE_ALONE, len(data)
@@ -382,11 +390,17 @@ def _classify_content(path: str, data: bytes, calls: bool = False) -> tuple[_Kin
     return (_Kind.PARSE if candidate or verdict is _Verdict.REFUSED else _Kind.NOTHING), len(data)
 
 
-def _is_fine_notebook(path: str, data: bytes) -> bool:
+def _may_interest(path: str, data: bytes, candidate: bool, calls: bool) -> bool:
+    """Whether a notebook has to be parsed: for what rules may find in its cells, or to say what is wrong with it.
+
+    Args:
+        candidate: whether all of it, with its texts and outputs, has the words that rules look for.
+    """
     try:
-        return _verdict(decode(path, data).text) is not _Verdict.REFUSED
+        code = decode(path, data).text
     except Unreadable:
-        return False
+        return True
+    return candidate and _candidate(code.encode("utf-8", "surrogatepass"), calls) or _verdict(code) is _Verdict.REFUSED
 
 
 def _chunks(candidates: Sequence[tuple[File, int]]) -> list[list[File]]:

@@ -106,7 +106,9 @@ def test_findings_are_sorted_and_located(lint):
 def test_files_without_keras_or_a_trigger_are_not_analysed(lint, monkeypatch):
     monkeypatch.setattr(engine.Analysis, "check", lambda self, file: pytest.fail(file.path))
     words = KERAS + '"""About x_mark."""\n# x_mark\n'
-    assert lint({"a.py": "x_mark\n", "b.py": KERAS, "only_in_words.py": words}).findings == []
+    said = "'''As\nimport keras\n'''\nx_mark  # with keras\n"
+    notebook = json.dumps({"cells": [{"cell_type": "markdown", "source": "keras"}, {"cell_type": "code", "source": "x_mark  # keras"}]})
+    assert lint({"a.py": "x_mark\n", "b.py": KERAS, "only_in_words.py": words, "only_said.py": said, "c.ipynb": notebook}).findings == []
 
 
 def test_a_trigger_may_stand_in_a_string_that_is_a_name():

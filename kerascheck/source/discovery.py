@@ -9,8 +9,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from kerascheck.config import Configuration, Pattern, Settings
+from kerascheck.source.code import without_comments
 from kerascheck.source.requirements import is_about_tensorflow, kind_of
-from kerascheck.source.text import cannot_be_read, display_path, read_bytes, read_stream
+from kerascheck.source.text import Unreadable, cannot_be_read, decode, display_path, read_bytes, read_stream
 
 _TEST_FILE = re.compile(r"test_.*\.(?:py|ipynb)|.*_test\.(?:py|ipynb)")
 _TEST_FOLDERS = frozenset(("test", "tests"))
@@ -109,9 +110,18 @@ def is_test(path: str, base: str = "") -> bool:
 
 def _defines_tests(path: str) -> bool:
     try:
-        return _DEFINES_TESTS.search(read_bytes(path)) is not None
+        data = read_bytes(path)
     except OSError:
         return False  # reading it to lint it says why
+    return _DEFINES_TESTS.search(data) is not None and _DEFINES_TESTS.search(_code(path, data)) is not None
+
+
+def _code(path: str, data: bytes) -> bytes:
+    """The code of a script or a notebook; all of it where that cannot be told."""
+    try:
+        return without_comments(decode(path, data).text).encode("utf-8", "surrogatepass")
+    except Unreadable:
+        return data
 
 
 def _settings_of_streams(configuration: Configuration) -> Settings:

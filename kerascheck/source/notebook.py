@@ -21,7 +21,7 @@ _TRANSPARENT_LINES = re.compile(r"%(?:time|timeit|prun|memit)[ \t]+(?:-{1,2}(?:[
 _COMPOUND = re.compile(r"(?:for|while|if|with|try|def|class|async|match)\b|@")
 _ASSIGNED = re.compile(r"[^=#'\"!%]*[^=#'\"!%<>]=[ \t]*(?=[!%])")
 _COMMAND = re.compile(r"[!%?]|[\w.\[\]*]+\?\??[ \t]*$|[\w.]+[ \t]*\?\?[ \t]*$")
-_COMMAND_LINE = re.compile(r"(?m)^[ \t]*[!%](?:[^\r\n\\]|\\\r?\n|\\.)*")
+_COMMAND_LINE = re.compile(r"(?m)^[ \t]*(?P<sign>[!%])(?:[^\r\n\\]|\\\r?\n|\\.)*")
 _SHELL_CELL = re.compile(r"\s*%%(?:bash|sh|shell|script bash)\b")
 _AUTOMAGIC = re.compile(
     r"(?:pip3?|conda|mamba|cd|ls|cat|mkdir|rmdir|rm|cp|mv|load_ext|reload_ext|matplotlib|tensorboard)[ \t]+"
@@ -60,8 +60,9 @@ def extract(data: bytes) -> tuple[str, tuple[Cell, ...], str]:
         if cell.get("cell_type") != "code":
             commands += _TOLD.findall(code)
             continue
-        commands.append(code if _SHELL_CELL.match(code) else commands_in(code))
-        code = blank(code.replace("\0", " "))
+        blanked = blank(code.replace("\0", " "))
+        commands.append(code if _SHELL_CELL.match(code) else commands_in(code, blanked))
+        code = blanked
         if header := header_for(code):
             pieces.append(header)
             length += len(header)
@@ -88,9 +89,13 @@ def _is_python(metadata: object) -> bool:
     return True
 
 
-def commands_in(code: str) -> str:
-    """The lines that are commands to the shell or to IPython, one below the other."""
-    return "\n".join(match[0] for match in _COMMAND_LINE.finditer(code))
+def commands_in(code: str, blanked: str) -> str:
+    """The lines that are commands to the shell or to IPython, one below the other.
+
+    Args:
+        blanked: the code as :func:`blank` gives it, which leaves lines that look like commands in strings.
+    """
+    return "\n".join(match[0] for match in _COMMAND_LINE.finditer(code) if blanked[match.start("sign")] != match["sign"])
 
 
 def blank(code: str) -> str:

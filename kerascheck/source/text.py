@@ -219,7 +219,7 @@ def _without_commands(source: Source) -> Source:
     from kerascheck.source import notebook
 
     text = notebook.blank(source.text)
-    return replace(source, text=text, commands=notebook.commands_in(source.text)) if _parses(text) else source
+    return replace(source, text=text, commands=notebook.commands_in(source.text, text)) if _parses(text) else source
 
 
 def _parses(text: str) -> bool:

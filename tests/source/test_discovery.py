@@ -116,6 +116,7 @@ def test_tests_are_left_out_unless_asked_for(tree):
 def test_scripts_that_are_only_called_tests_are_no_tests(tree):
     for name in ("train_and_test.py", "test_gan.py", "mnist_test.ipynb"):
         (tree.path / name).write_text("model.fit(x_train, y_train)\nmodel.evaluate(x_test, y_test)\n")
+    (tree.path / "test_gan.py").write_text("model.fit(x_train, y_train)  # as in def test_it\n'''Like a TestCase.'''\n")
     assert tree.found() == tree.found(".", force_exclude=True) == ["mnist_test.ipynb", "test_gan.py", "train_and_test.py"]
     for name, text in {"test_gan.py": "class TestGan: ...", "train_and_test.py": "import unittest"}.items():
         (tree.path / name).write_text(text)

@@ -73,6 +73,7 @@ def test_paths_inside_the_working_directory_are_shown_relative(tmp_path, monkeyp
         ("!pip install keras\nx = 1\n%time y = 2\n", "pass              \nx = 1\npass; y = 2\n", "!pip install keras\n%time y = 2"),
         ("x = (7\n% 2)\n", "x = (7\n% 2)\n", ""),
         ('"""\n!ls\n"""\n', '"""\n!ls\n"""\n', ""),
+        ("!ls\nx = '''\n!ls -l\n'''\n", "0  \nx = '''\n!ls -l\n'''\n", "!ls"),
         ("!ls\nx = = 1\n", "!ls\nx = = 1\n", ""),
         ("x = 1\n", "x = 1\n", ""),
     ],
