@@ -141,3 +141,51 @@ def test_what_is_said_about_code_decides_nothing(programs, before, tmp_path, cha
     if change is unspoken:
         changed = {path: {each for each in findings if each[2] not in EXPLAINED} for path, findings in changed.items()}
     assert {path: findings for path, findings in changed.items() if findings} == {}
+
+
+IMPORTS = "import tensorflow as tf\nfrom tensorflow import keras\n"
+TRAIN = "ds = tf.data.Dataset.from_tensor_slices(load()).map(lambda x: tf.image.random_flip_left_right(x)).batch(8)\nmodel = keras.Sequential([keras.layers.Dense(1)])\nmodel.compile('adam', 'mse')\nmodel.fit(ds)\n"
+EAGER = "def step(x):\n    with tf.GradientTape() as tape:\n        loss = tf.reduce_mean(model(x))\n    opt.apply_gradients(zip(tape.gradient(loss, model.weights), model.weights))\n"
+FLOWED = "model = keras.Sequential([keras.layers.Conv2D(8, 3)])\nmodel.compile('adam', 'mse')\nmodel.fit(keras.preprocessing.image.ImageDataGenerator().flow_from_directory('a'))\n"
+GROWN = "gpus = tf.config.list_physical_devices('GPU')\ntf.config.experimental.set_memory_growth(gpus[0], True)\n"
+FITTED = "model = keras.Sequential([keras.Input((4,)), keras.layers.Dense(1)])\nmodel.compile('adam', 'mse')\nmodel.fit(tf.ones((64000, 4)), tf.ones((64000, 1)), batch_size=SIZE, epochs=9)\n"
+LOOPED = "model, opt = keras.Sequential([keras.layers.Dense(1)]), keras.optimizers.Adam()\n" + EAGER + "for x in load():\n    step(x)\n"
+
+
+@pytest.mark.parametrize(
+    ("said", "files"),
+    [
+        ("# no tf.get_variable(), just simple Keras API\n", {"train.py": IMPORTS + "SAID" + TRAIN}),
+        ("'''Not with tf.contrib.'''\n", {"train.py": IMPORTS + "def f():\n    SAID    return 1\n" + TRAIN}),
+        # Imports of what only an older version has, and of neighbours.
+        ("'''As by\nimport tensorflow_addons\n'''\n", {"train.py": "SAID" + IMPORTS + TRAIN + "model.fit(ds, workers=4)\n"}),
+        ("'''As by\nimport other\n'''\n", {"train.py": "SAID" + IMPORTS + TRAIN, "other.py": "import keras\nmixed_precision = TPUStrategy = memory_growth = 1\n"}),
+        ("'''\nsys.path.append('lib')\n'''\n", {"train.py": "SAID" + IMPORTS + "import other\n" + TRAIN, "lib/other.py": "memory_growth = 1\n"}),
+        # Scripts that import the module.
+        ("'''\ntf.config.run_functions_eagerly(True)\n'''\n", {"train.py": IMPORTS + "def train():\n    " + LOOPED.replace("\n", "\n    ") + "\n", "main.py": "SAIDimport train\n"}),
+        ("'''\nsess = tf.Session()\n'''\n", {"train.py": IMPORTS + FLOWED, "main.py": "SAIDimport train\n"}),
+        ("'''\nos.environ['CUDA_VISIBLE_DEVICES'] = '0'\n'''\n", {"train.py": IMPORTS + GROWN + TRAIN, "main.py": "SAIDimport train\n"}),
+        # How long an imported module is.
+        ("# what is done here, and why\n" * 300, {"train.py": IMPORTS + "from other import SIZE\n" + FITTED, "other.py": "SAIDSIZE = 2\n"}),
+        # Conditions over several lines, and what is looked for in a function.
+        ("  # the first time: not yet built\n", {"train.py": IMPORTS + "class Net(keras.layers.Layer):\n    def call(self, x):\n        if (self.rate > 0SAID\n                and self.wide):\n            x = keras.layers.Dense(3)(x)\n        return x\n" + TRAIN}),
+    ],
+)  # fmt: skip
+def test_a_comment_or_docstring_decides_nothing(tmp_path, said, files):
+    outcomes = []
+    for name, words in (("said", said), ("silent", "\n" * said.count("\n"))):
+        folder = tmp_path / name
+        for path, text in files.items():
+            (folder / path).parent.mkdir(parents=True, exist_ok=True)
+            (folder / path).write_text(text.replace("SAID", words))
+        (folder / ".git").mkdir()
+        outcomes.append(found(folder, {}))
+    assert outcomes[0] == outcomes[1] != {}
+
+
+def test_a_comment_behind_what_a_cell_shows_changes_nothing(tmp_path):
+    for comment in ("", "  # a look", "\n# a look\n"):
+        cells = [{"cell_type": "code", "source": cell} for cell in (IMPORTS + "ds = tf.data.Dataset.range(9)", f"ds.map(print){comment}", f"ds.shuffle(9){comment}")]
+        (tmp_path / "a.ipynb").write_text(json.dumps({"cells": cells, "metadata": {}, "nbformat": 4}))
+        ran = kerascheck("--isolated", "--select", "KC128", "--min-severity", "info", "--output-format", "json", tmp_path)
+        assert [(each["cell"], each["severity"]) for each in json.loads(ran.out)["findings"]] == [(2, "info")]
