@@ -600,6 +600,11 @@ COUNTED = "class Steps({}):\n    def __init__(self):\n        self.steps = {}\n 
         # A part of a second is a time like another, and tells of speed where it is one per example.
         ("KC602", CLOCKED.format("m.update((time.time() - start) * 1e6)"), []),
         ("KC602", CLOCKED.format("m.update((time.time() - start) * 1e6 / 128)"), [13]),
+        ("KC602", CLOCKED.format("m[n].append(time.time() - start)"), [13]),
+        ("KC602", CLOCKED.format("m += [time.time() - start]"), [13]),
+        ("KC602", CLOCKED.format("m.append(time.time())") + "print(np.diff(m))\n", []),
+        ("KC602", CLOCKED.format("m.append(time.time())").replace("import time\n", "import time\nm = []\n") + "print(np.diff(m))\n", [14]),
+        ("KC602", CLOCKED.format("m.append(time.time())\n    print(run(x))").replace("import time\n", "import time\nm = []\n") + "print(np.diff(m))\n", []),
         ("KC602", CLOCKED.format("m.update(60 * (time.time() - start) / len(x))"), [13]),
         # What a turn gets is in the memory of the host.
         ("KC402", EPOCHS.replace("load()", "tf.data.Dataset.range(900)").format("        kept.append(np.mean(x[:]))\n        print(float(loss))\n"), [19]),

@@ -29,7 +29,7 @@ _NEXT_LINE = re.compile(r"[^\r\n]*\s*[^\r\n]*")
 _HEAVY = re.compile(r"keras\.Model\.__call__$|(?:tensorflow\.(?:linalg\.)?|keras\.ops\.)(?:matmul|einsum|tensordot|matvec)$|tensorflow\.nn\.conv")
 # Python does not wait in these, or there is nothing to wait for.
 _HANDED_OVER = re.compile(r"builtins\.next$|keras\.ops\.|tensorflow\.(?!Tensor\.numpy$|test\.|print$|data\.|io\.|strings\.|config\.|saved_model\.|summary\.|train\.|py_function|numpy_function)")
-_PASSIVE = library.CLOCKS | {"builtins.list.append", "time.elapsed"}
+_PASSIVE = library.CLOCKS | {"builtins.list.append", "time.elapsed", "time.rate", "time.collected"}
 _KNOWN = ("keras.", "tensorflow.", "builtins.", "numpy.", "time.")
 
 
@@ -56,7 +56,7 @@ class Interval:
     """Two readings of a clock, one of which is subtracted from the other.
 
     Attributes:
-        start, end: the readings.
+        start, end: the readings; the same for one that a loop repeats, of which the difference to the iteration before is taken.
         elapsed: the subtraction.
     """
 
@@ -71,7 +71,8 @@ def intervals(module: Module, *, again: bool = False) -> Iterator[Interval]:
     for call in module.run.calls:
         if call.name == "time.elapsed" and call.node not in seen and module.program.is_executed(call.scope):
             end, start = (reading.call for reading in call.arguments.positional)
-            if start.order < end.order and start.scope.root is end.scope.root:
+            again_itself = start is end and next(start.scope.loops(), None) is not None
+            if (start.order < end.order or again_itself) and start.scope.root is end.scope.root:
                 if not again:
                     seen.add(call.node)
                 yield Interval(start, end, call)
@@ -79,6 +80,8 @@ def intervals(module: Module, *, again: bool = False) -> Iterator[Interval]:
 
 def between(module: Module, interval: Interval) -> list[Call]:
     """What is called between two readings."""
+    if interval.start is interval.end:
+        return [call for call in module.run.calls if next(interval.start.scope.loops()) in call.scope.chain()]
     return [call for call in module.run.calls if interval.start.order < call.order < interval.end.order and call.scope.root is interval.start.scope.root]
 
 
@@ -152,7 +155,7 @@ def _lines_around(interval: Interval, text: str, since: Call | None = None) -> s
 
 def _tells(call: Call, elapsed: Call) -> bool:
     """Whether a call divides a time by a number of items, or puts it beside others of its kind."""
-    return call.name in ("time.rate", "builtins.list.append") and any(isinstance(value, Made) and value.call is elapsed for value in call.arguments.positional)
+    return (call.name in ("time.rate", "time.collected") or call.attribute == "append") and any(isinstance(value, Made) and value.call is elapsed for value in call.arguments.positional)
 
 
 def unread_work(module: Module, calls: list[Call]) -> Execution | None:

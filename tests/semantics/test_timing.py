@@ -5,7 +5,7 @@ from snippets import MODEL, load
 
 from kerascheck.semantics.timing import between, executions, intervals, is_warm, measures_speed, unread_work
 
-HEAD = "import time\n" + MODEL + "@tf.function\ndef f(x): return tf.reduce_sum(x)\n"
+HEAD = "import time\nimport numpy as np\n" + MODEL + "@tf.function\ndef f(x): return tf.reduce_sum(x)\n"
 
 
 def only(module):
@@ -21,6 +21,13 @@ def only(module):
         ("from timeit import default_timer as timer\nt = timer()\nf(x)\nprint(timer() - t)", 1),
         ("import datetime\nt = datetime.datetime.now()\nf(x)\nprint(datetime.datetime.now() - t)", 1),
         ("def run():\n    t = time.time()\n    f(x)\n    return time.time() - t\nrun()", 1),
+        ("import datetime\nt = datetime.datetime.now()\nf(x)\nprint((datetime.datetime.now() - t).total_seconds())", 1),
+        ("s, e = [], []\nfor x in load():\n    s.append(time.time())\n    f(x)\n    e.append(time.time())\nd = [b - a for a, b in zip(s, e)]", 1),
+        ("s, e = [], []\nfor x in load():\n    s.append(time.time())\n    f(x)\n    e.append(time.time())\nd = np.array(e) - np.array(s)", 1),
+        ("s = []\nfor x in load():\n    f(x)\n    s.append(time.time())\nd = np.diff(s)", 1),
+        # One reading, or other numbers.
+        ("s = [time.time()]\nf(x)\nd = np.diff(s)", 0),
+        ("s = []\nfor x in load():\n    s.append(x)\nd = np.diff(s)", 0),
         ("class T:\n    def start(self): self.t = time.time()\n    def stop(self): return time.time() - self.t\nt = T()\nt.start()\nf(x)\nt.stop()", 1),
         # Nobody calls it; no second reading; something else is subtracted.
         ("def run():\n    t = time.time()\n    f(x)\n    return time.time() - t", 0),
@@ -38,8 +45,17 @@ def test_intervals(tmp_path, text, count):
         ("print(100 / (time.time() - t))", True),
         ("d = time.time() - t\nfps = n / d", True),
         ("print('inference', time.time() - t)", True),
-        ("times.append(time.time() - t)", False),
+        ("times.append(time.time() - t)", True),
         ("times = []\ntimes.append(time.time() - t)", True),
+        ("times[name].append((time.time() - t) * 1000)", True),
+        ("times = load()\ntimes += [time.time() - t]", True),
+        ("times = np.zeros(9)\ntimes[3] = time.time() - t", True),
+        ("log['took'] = time.time() - t", False),
+        ("seconds = [time.time() - t for _ in range(3)]", True),
+        ("total = 0\ntotal += time.time() - t\nprint(total)", False),
+        ("total = 0\ntotal += time.time() - t\nprint(total / 60)", False),
+        ("total = 0\ntotal += time.time() - t\nprint(total / 500)", True),
+        ("print(30 + (time.time() - t))", False),
         ("print('took', time.time() - t)", False),
         ("print('minutes', (time.time() - t) / 60)", False),
         ("print('ms', (time.time() - t) * 1000)", False),

@@ -23,6 +23,7 @@ from kerascheck.semantics.interpreter.support import (
     is_symbolic,
     is_text,
     join,
+    reading_of,
     spread,
     text_of,
     traced_arguments,
@@ -405,6 +406,8 @@ class Calls:
             return receiver.receiver.attributes["model"]
         if isinstance(receiver, Method) and receiver.name == "__dict__" and attribute == "update":
             self._forget(receiver.receiver)
+        if attribute == "total_seconds" and isinstance(receiver, Made) and receiver.name == "time.elapsed":
+            return receiver
         if attribute == "format" and is_text(receiver):
             self._record(node, "builtins.format", attribute, receiver, arguments)
             return computed("builtins.str", receiver, *arguments.values())
@@ -624,6 +627,8 @@ class Calls:
             return self.call(arguments.positional[0], Arguments(arguments.positional[1:]), node)
         if name.count(".") > 1 and name.rpartition(".")[2] in library.MUTATING_METHODS and not name.startswith((*library.TENSOR_LIBRARIES, "numpy.")):
             self._note_mutation(node, UNKNOWN)
+        if name == "numpy.diff" and (reading := reading_of(arguments.get(0, "a"))) is not None:
+            return self._elapsed(node, reading, reading, each=True)
         call = self._record(node, name, None, UNKNOWN, arguments)
         if name == "keras.Input":
             call.result = Made("keras.KerasTensor", call)

@@ -7,7 +7,7 @@ from math import prod
 import libcst as cst
 
 from kerascheck.semantics import array_shapes, library
-from kerascheck.semantics.interpreter.support import Imported, MAX_OPTIONS, SuperValue, any_of, computed, derived, is_array, is_number, is_symbolic, is_text, join, text_of
+from kerascheck.semantics.interpreter.support import Imported, MAX_OPTIONS, SuperValue, any_of, computed, derived, is_array, is_number, is_symbolic, is_text, join, reading_of, text_of
 from kerascheck.semantics.names import canonical
 from kerascheck.semantics.values import (
     UNKNOWN,
@@ -196,7 +196,7 @@ class Expressions:
             return Tensor(self._origin(left, right))
         if is_symbolic(left) or is_symbolic(right):
             return Made("keras.KerasTensor", None, {"operands": Group("tuple", [left, right])})
-        timed = self._timed(node, left, right)
+        timed = self._timed(node, type(node.operator), left, right)
         if timed is not None:
             return timed
         # What is computed from the result of a metric is on the device as that is.
@@ -224,18 +224,34 @@ class Expressions:
             return Group(left.kind, left.items + right.items, left.open or right.open)
         return UNKNOWN
 
-    def _timed(self, node: cst.BinaryOperation, left: Value, right: Value) -> Value | None:
-        """A difference of two readings of a clock, in whatever unit, and such a difference by something else; None for all other values."""
-        readings = [isinstance(side, Made) and side.name in library.CLOCKS for side in (left, right)]
-        if all(readings) and isinstance(node.operator, cst.Subtract):
-            name = "time.elapsed"
-        elif isinstance(node.operator, (cst.Divide, cst.Multiply)):
-            name, elapsed = "time.rate", next((side for side in (left, right) if isinstance(side, Made) and side.name == "time.elapsed"), None)
-            if elapsed is None or constant(right if left is elapsed else left) in _UNITS_OF_TIME and (left is elapsed or isinstance(node.operator, cst.Multiply)):
-                return elapsed
-        else:
+    def _timed(self, node: cst.CSTNode, operator: type[cst.CSTNode] | None, left: Value, right: Value) -> Value | None:
+        """A difference of two readings of a clock, in whatever unit, a sum of such differences, and one by something else; None for all other values."""
+        readings = [reading_of(side) for side in (left, right)]
+        if None not in readings and operator is cst.Subtract:
+            return self._elapsed(node, *readings, each=readings != [left, right])
+        times = [next(filter(_is_elapsed, options_of(side)), None) for side in (left, right)]
+        elapsed = times[0] or times[1]
+        if elapsed is None or operator not in (cst.Add, cst.Divide, cst.Multiply):
             return None
-        return Made(name, self._record(node, name, None, UNKNOWN, Arguments([left, right])))
+        other = right if times[0] else left
+        if operator is cst.Add:
+            return elapsed if is_number(other) or None not in times else None
+        if constant(other) in _UNITS_OF_TIME and (times[0] or operator is cst.Multiply):
+            return elapsed
+        return Made("time.rate", self._record(node, "time.rate", None, UNKNOWN, Arguments([times[0] or left, times[1] or right])))
+
+    def _elapsed(self, node: cst.CSTNode, start: Value, end: Value, *, each: bool = False) -> Made:
+        """The time between two readings of a clock, or ``each`` of those between two lists of readings."""
+        elapsed = Made("time.elapsed", self._record(node, "time.elapsed", None, UNKNOWN, Arguments([start, end])))
+        if each:
+            self._collect(node, [elapsed])
+        return elapsed
+
+    def _collect(self, node: cst.CSTNode, values: list[Value]) -> None:
+        """Put values beside others of their kind: what is measured again and again tells a speed."""
+        times = list(filter(_is_elapsed, values))
+        if times:
+            self._record(node, "time.collected", None, UNKNOWN, Arguments(times))
 
     def _origin(self, *operands: Value) -> str:
         """Arithmetic on parameters alone is as sure to be a tensor as they are."""
@@ -397,6 +413,7 @@ class Expressions:
             self.env, self.scope = saved
         if holds_tensor(value):
             self._use("comprehension", node)
+        self._collect(node, [value])
         turns = [loop.turns for loop in loops]
         most = None if None in turns else prod(turns)
         if isinstance(node, cst.DictComp):
@@ -464,6 +481,11 @@ def _texts_at(value: Group | Made, indices: list[array_shapes.Index]) -> Value |
     item = computed("builtins.str", *places)
     whole = isinstance(value, Made) and value.name == "builtins.str"
     return Group("list", [item], open=True) if any(isinstance(index, tuple) for index in indices) and not whole else item
+
+
+def _is_elapsed(value: Value) -> bool:
+    """Whether a value is the time between two readings of a clock."""
+    return isinstance(value, Made) and value.name == "time.elapsed"
 
 
 def _only(indices: list[array_shapes.Index]) -> Value:

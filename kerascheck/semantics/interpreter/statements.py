@@ -43,6 +43,7 @@ from kerascheck.semantics.values import (
 )
 
 _DEBUGGING = re.compile(r"debug", re.I)
+_AUGMENTED = {cst.AddAssign: cst.Add, cst.SubtractAssign: cst.Subtract, cst.MultiplyAssign: cst.Multiply, cst.DivideAssign: cst.Divide}
 
 
 class Statements:
@@ -96,7 +97,9 @@ class Statements:
             self._use("arithmetic", node)
             self._bind(node.target, Tensor("result"))
         else:
-            self._bind(node.target, UNKNOWN)
+            self._bind(node.target, self._timed(node, _AUGMENTED.get(type(node.operator)), left, right) or UNKNOWN)
+        if isinstance(right, Group):
+            self._collect(node, right.items)
         if self._is_side_effect(node.target):
             self._record(node, "builtins.object.__iadd__", "__iadd__", left, Arguments([right]))
 
@@ -149,6 +152,8 @@ class Statements:
             base = self.eval(target.value)
             self._note_write(target.value, base, target)
             key = self._index(target)
+            if not isinstance(constant(key), str):
+                self._collect(target, [value])
             if isinstance(base, Mapping) and isinstance(key, Const):
                 self._store(base.items, key.value, value)
             elif base == External("os.environ"):

@@ -10,7 +10,8 @@ class UnsynchronizedTiming(Rule):
 
     Reports two readings of a clock around calls of a `tf.function` or eager training steps, where no code reads the
     result before the second reading, in three cases: the difference is used as a speed (divided by a number of
-    examples, collected with other readings, or called a latency, a throughput and the like); a loop measures each
+    examples, collected with other readings, or called a latency, a throughput and the like; also where each iteration
+    collects a reading, and `np.diff` takes the differences); a loop measures each
     pass over the data; or there are only eager calls of models and matrix products between the readings.
 
     ## Why it costs
