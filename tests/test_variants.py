@@ -59,6 +59,7 @@ MAPPED = "class Parser:\n    def __init__(self):\n        self.size = 3\n    def
 CLOCKED = "import time\n" + MODEL + "@tf.function\ndef run(x): return model(x)\nfor x in load():\n    start = time.time()\n    run(x)\n    {}\n"
 HALF = "keras.mixed_precision.set_global_policy('mixed_float16')\noptimizer = keras.mixed_precision.LossScaleOptimizer(keras.optimizers.Adam())\n"
 PREPARED = MODEL + "def prepare(ds):\n    return {}\none, two = tf.data.TextLineDataset('a'), tf.data.TextLineDataset('b')\nmodel.fit({}.shuffle(9))\n"
+MNIST = MODEL + "(x, y), _ = keras.datasets.mnist.load_data()\nds = tf.data.Dataset.from_tensor_slices(({}, y)).batch(32)\nmodel.fit({}, epochs=3)\n"
 TALKS = (
     "class Net(keras.Model):\n    def __init__(self{}):\n        super().__init__()\n        self.verbose = {}\n    @tf.function\n    def train_step(self, x):\n"
     "        if self.verbose:\n            print(x)\n        return {{}}\n"
@@ -198,6 +199,9 @@ COUNTED = "class Steps({}):\n    def __init__(self):\n        self.steps = {}\n 
         ("KC408", FOLDS.format("TimeSeriesSplit().split(x)"), []),
         ("KC408", FOLDS.format("GroupKFold(n).split(x)"), []),
         ("KC401", OPTIMIZED + "@tf.function\n" + STEPS + "step(x)\n" + STEPS + "for x in load():\n    step(x)\n", []),
+        ("KC119", MNIST.format("x / 255.0", "ds"), [8]),
+        ("KC119", MNIST.format("x.astype('float32') / 255.0", "ds"), []),
+        ("KC119", MNIST.format("x / 255.0", "x, y"), []),
         ("KC122", COUNTING.format("len([x for x in ds if x is not None])"), []),
         ("KC122", COUNTING.format("[x for x in ds]"), []),
         ("KC122", COUNTING.format("ds.cardinality()\nif steps == tf.data.UNKNOWN_CARDINALITY:\n    steps = len(list(ds))"), []),

@@ -71,6 +71,14 @@ _DOUBLES = frozenset(
     "random.default_rng.beta random.default_rng.gamma random.default_rng.exponential linspace logspace zeros ones empty eye loadtxt genfromtxt".split()
 )
 _DOUBLE_TYPES = ("builtins.float", "numpy.float64", "numpy.double", "numpy.float_")
+# What gives arrays of integers: keras/src/datasets (3.15), and NumPy's draws of whole numbers.
+_INTEGERS = frozenset(
+    {
+        *(f"keras.datasets.{name}.load_data" for name in ("mnist", "fashion_mnist", "cifar10", "cifar100")),
+        "numpy.random.randint", "numpy.random.default_rng.integers",
+    }
+)
+_INTEGER_TYPES = frozenset("int int8 int16 int32 int64 uint8 uint16 uint32 uint64".split())
 # What keeps the type of the array that it is given first, or called on.
 _KEEPING = frozenset(
     "reshape transpose concatenate stack vstack hstack expand_dims squeeze ravel copy clip sort flip repeat tile append pad roll take delete "
@@ -86,6 +94,9 @@ def made_as_double(value: Value | None, depth: int = 8) -> Call | None:
         operands = value.attributes.get("operands")
         # Numbers, and arrays of any other real type, become 64-bit beside one that is.
         found = [made_as_double(operand, depth - 1) for operand in operands.items] if isinstance(operands, Group) else []
+        operation = value.attributes.get("operation")
+        if isinstance(operation, Made) and operation.call is not None and _widens(operation.call, depth - 1):
+            found.append(operation.call)
         return next((call for call in found if call is not None), None)
     call = value.call
     if call is None or not value.name.startswith("numpy.") or call.arguments.unknown_keywords:
@@ -109,6 +120,43 @@ def made_as_double(value: Value | None, depth: int = 8) -> Call | None:
         found = [made_as_double(item, depth - 1) for item in items]
         return found[0] if found and last != "array" or len(found) == 1 else None
     return None
+
+
+def _widens(operation: Call, depth: int) -> bool:
+    """Whether arithmetic on integers gives 64-bit floats: a division, or a calculation with a float of Python.
+
+    Source: tried with NumPy 2.4; ``uint8`` divided by ``numpy.float32(255)`` stays at 32 bits, by 255 and 255.0 it does not.
+    """
+    numbers = [constant(operand) for operand in operation.arguments.positional]
+    known = all(type(number) in (int, float) or _is_integer(operand, depth) for number, operand in zip(numbers, operation.arguments.positional))
+    return known and (operation.name == "numpy.divide" or any(type(number) is float for number in numbers))
+
+
+def _is_integer(value: Value | None, depth: int) -> bool:
+    """Whether an array certainly holds integers."""
+    if not depth or not isinstance(value, Made):
+        return False
+    if value.name in _INTEGERS:
+        return value.call is None or value.call.argument(None, "dtype") is None
+    if value.name == "numpy.ndarray" and value.call is None:
+        operands = value.attributes.get("operands")
+        operation = value.attributes.get("operation")
+        if not isinstance(operands, Group) or isinstance(operation, Made) and operation.name == "numpy.divide":
+            return False
+        return all(type(constant(operand)) is int or _is_integer(operand, depth - 1) for operand in operands.items)
+    call = value.call
+    if call is None or not value.name.startswith("numpy.") or call.arguments.unknown_keywords:
+        return False
+    last = value.name.rpartition(".")[2]
+    if last == "astype":
+        given = call.argument(0, "dtype")
+        name = given.name.rpartition(".")[2] if isinstance(given, External) else constant(given)
+        return name in _INTEGER_TYPES
+    if last not in _KEEPING or call.argument(None, "dtype") is not None:
+        return False
+    source = call.receiver if call.attribute == last else call.argument(0)
+    items = source.items if isinstance(source, Group) else [source]
+    return bool(items) and all(_is_integer(item, depth - 1) for item in items)
 
 
 def _are_numbers(items: list[Value]) -> bool:

@@ -12,6 +12,7 @@ from kerascheck.semantics.names import canonical
 from kerascheck.semantics.values import (
     UNKNOWN,
     Arguments,
+    Call,
     Class,
     Const,
     Counter,
@@ -38,6 +39,7 @@ from kerascheck.semantics.values import (
 
 
 _UNITS_OF_TIME = (60, 3600, 1000, 1_000_000, 1_000_000_000)
+_UFUNCS = {cst.Add: "numpy.add", cst.Subtract: "numpy.subtract", cst.Multiply: "numpy.multiply", cst.Divide: "numpy.divide"}
 _BINARY = {
     cst.Add: lambda a, b: a + b,
     cst.Subtract: lambda a, b: a - b,
@@ -204,7 +206,7 @@ class Expressions:
         if result is not None:
             return result
         if is_array(left) or is_array(right):
-            return derived(left, right)
+            return self._calculated(node, left, right)
         if isinstance(left, Const) and isinstance(right, Const):
             operator = _BINARY.get(type(node.operator))
             numbers = all(isinstance(side.value, (int, float)) and not isinstance(side.value, bool) for side in (left, right))
@@ -223,6 +225,15 @@ class Expressions:
         if isinstance(left, Group) and isinstance(right, Group) and isinstance(node.operator, cst.Add):
             return Group(left.kind, left.items + right.items, left.open or right.open)
         return UNKNOWN
+
+    def _calculated(self, node: cst.BinaryOperation, left: Value, right: Value) -> Made:
+        """An array computed from others, with the NumPy function that the operator stands for."""
+        result = derived(left, right)
+        name = _UFUNCS.get(type(node.operator))
+        if name is not None:
+            call = Call(self.module, node, name, None, UNKNOWN, Arguments([left, right]), self.scope, self._order, result)
+            result.attributes["operation"] = Made(name, call)
+        return result
 
     def _timed(self, node: cst.CSTNode, operator: type[cst.CSTNode] | None, left: Value, right: Value) -> Value | None:
         """A difference of two readings of a clock, in whatever unit, a sum of such differences, and one by something else; None for all other values."""

@@ -24,7 +24,8 @@ class Float64Dataset(Rule):
     model gets the data.
 
     `np.random.rand` and its like, `np.linspace`, `np.zeros`, an array of Python floats and `astype(float)` give 64 bits, and so
-    does all arithmetic with such an array.
+    does all arithmetic with such an array. Integers become 64-bit floats when they are divided, or calculated with a float of
+    Python: `keras.datasets` holds images as `uint8`, so `x_train / 255.0` takes eight times their memory.
 
     ## Why it costs
 
@@ -38,10 +39,12 @@ class Float64Dataset(Rule):
     epoch did not change (ratio 1.0), and twice the memory and the copying are all that is left. So
     the info is about large arrays only. What goes to a GPU is unmeasured here.
 
+    MNIST divided by 255.0 and made a dataset took 1,077 MB at its peak; with `astype("float32")` before the division it was
+    515 MB. Given to `fit` as arrays it was 866 MB and 510 MB, and an epoch took as long (1.03 s and 1.04 s at best).
+
     ## When it stays silent
 
-    - Arrays given to `fit` directly, and arrays whose type is not certain: files, data frames, data
-      sets of Keras.
+    - Arrays given to `fit` directly, which casts them batch by batch; and arrays whose type is not certain: files and data frames.
     - A map or the loop casts, or a map that cannot be followed may do so.
     - For a Keras model, arrays of which no literal says that they hold more than a million numbers,
       unless `astype` asks for the 64 bits.
