@@ -73,8 +73,8 @@ def mentions_keras(data: bytes) -> bool:
 _OF_KERAS = re.compile(rb"\b(?:fit_generator|predict_generator|train_on_batch|ModelCheckpoint|EarlyStopping|ImageDataGenerator|GradientTape)\(")
 
 
-# In a notebook the statement is a string of JSON.
-_LOOP = re.compile(rb"^[ \t]*\"?[ \t]*(?:for|while)\b", re.M)
+# A loop, or a training. In a notebook the statement is a string of JSON.
+_RUNS = re.compile(rb"^[ \t]*\"?[ \t]*(?:for|while)\b|\.fit(?:_generator)?\(", re.M)
 
 
 @functools.lru_cache(maxsize=None)
@@ -182,7 +182,7 @@ def _candidate(data: bytes, calls: bool = False) -> bool:
 
 
 def _has_words(code: bytes, calls: bool) -> bool:
-    return mentions_keras(code) and _triggers().search(code) is not None or calls and _LOOP.search(code) is not None
+    return mentions_keras(code) and _triggers().search(code) is not None or calls and _RUNS.search(code) is not None
 
 
 # --- checking many files ---------------------------------------------------------------------------
@@ -361,7 +361,7 @@ def _choose(files: Sequence[File], jobs: int = 1) -> tuple[list[tuple[File, int]
 
 def _choose_callers(files: Iterable[File]) -> list[tuple[File, int]]:
     """Of files that import what is checked, those that are to be parsed too, with their sizes: a loop that plays a game
-    with an agent need not name Keras."""
+    with an agent need not name Keras, nor need a script that fits a model of one module to the data of another."""
     classified = [(file, *_classify(file.path, calls=True)) for file in files]
     return [(file, size) for file, kind, size in classified if kind is _Kind.PARSE]
 

@@ -235,6 +235,9 @@ COUNTED = "class Steps({}):\n    def __init__(self):\n        self.steps = {}\n 
         ("KC114", "import keras_cv\naug = keras_cv.layers.RandAugment(value_range=(0, 255))\nds = tf.data.Dataset.from_tensor_slices(load()).map(lambda x, y: (aug(x), y)).cache().batch(8)\nmodel = keras.Sequential([layers.Dense(1)])\nmodel.compile('adam', 'mse')\nmodel.fit(ds, epochs=3)\n", [7]),
         # A generator of images behind a dataset.
         ("KC111", FLOWED.format("lambda: flow"), [6]),
+        ("KC111", "flow = keras.preprocessing.image.ImageDataGenerator().flow_from_directory('a')\nclass T:\n    def train(self):\n        self.net.fit(flow)\n", [5]),
+        ("KC111", "import torch\nflow = keras.preprocessing.image.ImageDataGenerator().flow_from_directory('a')\nNet(args).fit(flow)\n", [6]),
+        ("KC111", "flow = keras.preprocessing.image.ImageDataGenerator().flow_from_directory('a')\nNet(args).show(flow)\n", []),
         ("KC111", FLOWED.format("stream"), [6]),
         ("KC111", FLOWED.format("other"), []),
         # What shows that something went wrong, and what somebody asks for.
@@ -650,6 +653,9 @@ COUNTED = "class Steps({}):\n    def __init__(self):\n        self.steps = {}\n 
         ("KC109", GENERATED.format("").replace("model.fit", "if train:\n    model.fit"), [8]),
         # What is written for Keras 1 does not meet Keras 3.
         ("KC414", MODEL + "model.fit_generator(load(), epochs=3)\n", [7]),
+        ("KC414", "from mine import Net\nNet(args).model.fit(load(), epochs=3, workers=2)\n", [6]),
+        ("KC414", "from mine import Net\nNet(args).fit(load(), steps_per_epoch=3, use_multiprocessing=True)\n", [6]),
+        ("KC414", "import xgboost\nfrom mine import Net\nNet(args).fit(load(), epochs=3, workers=2)\n", []),
         ("KC414", MODEL + "model.fit_generator(load(), samples_per_epoch=len(x), nb_epoch=3)\n", []),
         ("KC212", "def read(): return layers.TextVectorization.from_config(load())\nmodel = keras.Sequential()\nmodel.add(read())\nmodel.add(layers.Embedding(9, 4))\nmodel.compile('adam', 'mse')\nmodel.fit(x, y)\n", [7]),
         ("KC212", "words = layers.TextVectorization()\ni = keras.Input((1,), dtype='string')\nmodel = keras.Model(i, layers.Embedding(9, 4)(words(i)))\nmodel.compile('adam', 'mse')\nmodel.fit(x, y)\nother = keras.Sequential([\n    words,\n    layers.Embedding(9, 8),\n])\nother.compile('adam', 'mse')\nother.fit(x, y)\n", [7, 11]),
@@ -1032,6 +1038,29 @@ def test_keras_may_come_with_the_star_of_a_module_beside(tmp_path):
     (tmp_path / "main.py").write_text("from model import *\nmodel = unet()\nmodel.fit_generator(load())\n")
     result = kerascheck("--isolated", "--select", "KC414", "--output-format", "json", "--exit-zero", str(tmp_path))
     assert [finding["line"] for finding in json.loads(result.out)["findings"]] == [3]
+
+
+@pytest.mark.parametrize(
+    ("line", "lines"),
+    [
+        ("Net().fit(Photos(paths))", [4]),
+        ("import segmentation_models as sm\nsm.Unet().fit(Photos(paths))", [5]),
+        ("import segmentation_models as sm\nsm.Unet().fit(Photos(**options()))", [5]),
+        ("import segmentation_models as sm\nsm.Unet().fit(Chosen(**options()))", []),
+        ("import segmentation_models as sm\nsm.Unet().fit(Chosen(paths))", [5]),
+        ("Net().train(Photos(paths))", []),
+    ],
+)
+def test_a_script_that_only_brings_a_model_and_a_dataset_together_is_read_too(tmp_path, line, lines):
+    reader = "import cv2\ndef read(path):\n    return cv2.imread(path)\n"
+    (tmp_path / "images.py").write_text(reader + "".join(f"def helper_{number}(image):\n    return image + {number}\n" for number in range(100)))
+    (tmp_path / "data.py").write_text(
+        HEAD + "from images import read\nclass Photos(keras.utils.PyDataset):\n    def __init__(self, paths):\n        super().__init__()\n        self.paths = paths\n"
+        "    def __getitem__(self, index):\n        return read(self.paths[index])\nclass Chosen(Photos):\n    def __init__(self, paths, **options):\n        super().__init__(paths)\n"
+    )  # fmt: skip
+    (tmp_path / "train.py").write_text(f"from data import Chosen, Photos\nfrom network import Net\npaths = []\n{line}\n")
+    result = kerascheck("--isolated", "--select", "KC110", "--output-format", "json", "--exit-zero", str(tmp_path))
+    assert [finding["line"] for finding in json.loads(result.out)["findings"]] == lines
 
 
 def test_what_a_dataset_of_another_module_reads_is_seen_where_it_is_trained_on(tmp_path):

@@ -1,12 +1,13 @@
-"""ImageDataGenerators, and the iterators of images that their ``flow`` methods return."""
+"""ImageDataGenerators, the iterators of images that their ``flow`` methods return, and what else only Keras takes."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
+from kerascheck.semantics import library
 from kerascheck.semantics.places import names_held_out
-from kerascheck.semantics.values import UNKNOWN, Call, Dataset, Function, Iteration, Made, Value, flat, options_of
+from kerascheck.semantics.values import UNKNOWN, Call, Dataset, Function, Instance, Iteration, Made, Value, flat, options_of
 
 if TYPE_CHECKING:
     from kerascheck.semantics.module import Module
@@ -52,8 +53,8 @@ def handed_generators(module: Module) -> list[Call]:
         if call.name != _IMAGE_GENERATOR or outer is None or names_held_out(outer.name) or _AUGMENTING.isdisjoint(call.arguments.keywords):
             continue
         for value in flat(module.run.returned.get(outer.node)):
-            receiver = value.call.receiver if _is_flow(value) else value
-            if any(option is call.result for option in options_of(receiver)) and (_is_flow(value) or not module.program.trains):
+            receiver = value.call.receiver if is_flow(value) else value
+            if any(option is call.result for option in options_of(receiver)) and (is_flow(value) or not module.program.trains):
                 handed.append(call)
                 break
     return handed
@@ -69,9 +70,20 @@ def _flows_in(module: Module, value: Value, paired: bool = False) -> Iterator[tu
             for made in (stage.argument(0, "generator") for stage in option.stage.upstream() if stage.name == "tensorflow.data.Dataset.from_generator"):
                 for function in options_of(made):
                     yield from _flows_in(module, module.run.returned.get(function.node) if isinstance(function, Function) else None, paired)
-        elif _is_flow(option):
+        elif is_flow(option):
             yield option.call, paired
 
 
-def _is_flow(value: Value) -> bool:
+def is_flow(value: Value) -> bool:
+    """Whether a value is an iterator of images that an ImageDataGenerator gives."""
     return isinstance(value, Made) and value.name.startswith(_IMAGE_GENERATOR + ".flow") and value.call is not None
+
+
+def is_keras_data(value: Value | None) -> bool:
+    """Whether a value is what only models of Keras take: images of an ImageDataGenerator, or a PyDataset."""
+    return any(is_flow(option) or is_py_dataset(option) for option in options_of(value))
+
+
+def is_py_dataset(value: Value) -> bool:
+    """Whether a value is an object of a class of the tree that is derived from PyDataset, or Sequence, its older name."""
+    return isinstance(value, Instance) and library.class_of_bases(value.cls.external_bases()) == "keras.utils.PyDataset"

@@ -45,7 +45,7 @@ _ACTS_ON_IMPORT = (
 _WORTH_FOLLOWING = re.compile(
     r"tf\.data\b|Dataset|GradientTape|apply_gradients|memory_growth|set_(?:global_|dtype_)?policy|\.fit\(|\.batch\(|py_function|"
     r"numpy_function|tf\.image|tf\.random|parse_single|layers\.Random[A-Z]|@tf\.function|tf\.config|environ\[|Sequential\(|Model\(inputs|"
-    r"Model\(\[|load_model|layers\.Input\(|Input\(shape|\bSequence\b|PyDataset|ImageDataGenerator|\byield\b|keras\.(?:models\.)?Model\)|\(Model\)"
+    r"Model\(\[|load_model|layers\.Input\(|Input\(shape|\bSequence\b|PyDataset|ImageDataGenerator|imread|load_img|Image\.open|\byield\b|keras\.(?:models\.)?Model\)|\(Model\)"
 )
 
 _IMPORT_LINE = re.compile(r"^[ \t]*(?:from[ \t]+(?P<base>[.\w]+)[ \t]+import[ \t]+(?P<names>\([^)]*\)|[^\n#;]+)|import[ \t]+(?P<plain>[^\n#;(]+))", re.M)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from kerascheck.semantics.values import Call, Class, Made, Scope
+from kerascheck.semantics.values import Call, Class, Function, Made, Scope, Value
 
 if TYPE_CHECKING:
     from kerascheck.semantics.module import Module
@@ -159,6 +159,15 @@ def names_parameter(tree: Tree, node: cst.BaseExpression | None) -> bool:
     names = {inner.value for inner in tree.descendants(node) if isinstance(inner, cst.Name)}
     functions = [outer for outer in tree.ancestors(node) if isinstance(outer, (cst.FunctionDef, cst.Lambda))]
     return any(parameter.name.value in names for outer in functions for parameter in tree.descendants(outer.params) if isinstance(parameter, cst.Param))
+
+
+def takes_parameter(function: Value | None, name: str) -> bool:
+    """Whether a function has a parameter of this name, or ``**kwargs`` that may hold it; what is no function of the tree may."""
+    if not isinstance(function, Function):
+        return True
+    parameters = function.node.params
+    named = (*parameters.posonly_params, *parameters.params, *parameters.kwonly_params)
+    return parameters.star_kwarg is not None or any(parameter.name.value == name for parameter in named)
 
 
 def names_training(name: str) -> bool:

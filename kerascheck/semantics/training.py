@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from kerascheck.semantics import library
+from kerascheck.semantics.image_flows import is_keras_data
 from kerascheck.semantics.loops import remembered
 from kerascheck.semantics.places import Place, branch_before, happens_before, is_guarded, receiver_text
 from kerascheck.semantics.precision import needs_more_than_policy
@@ -29,6 +30,9 @@ _KERAS_KEYWORDS = frozenset(
 _KERAS_METHODS = frozenset(
     "fit_generator predict_generator evaluate_generator train_on_batch predict_on_batch test_on_batch apply_gradients".split()
 )
+_GENERATOR_METHODS = frozenset("fit_generator predict_generator evaluate_generator".split())
+# Of these, nobody else has two.
+_ONLY_KERAS = frozenset("steps_per_epoch validation_steps validation_freq validation_split initial_epoch workers use_multiprocessing max_queue_size".split())
 _OF_MODELS = frozenset("get_layer get_weights load_weights save_weights set_weights trainable_variables trainable_weights".split())
 _KERAS_ONLY = re.compile(r"\.(?:fit_generator|predict_generator|train_on_batch|predict_on_batch)\(")
 _RIVALS = re.compile(
@@ -135,7 +139,7 @@ class Program:
         """Calls of methods of Keras models, in program order, each place once.
 
         A receiver of unknown origin counts where nothing but a Keras model fits: by the
-        arguments, or because the file uses Keras and no other library of estimators.
+        arguments, which may be images of an ImageDataGenerator or a PyDataset, or because the file uses Keras and no other library of estimators.
         """
         seen = set()
         for call in self._run.calls:
@@ -151,12 +155,13 @@ class Program:
             return False
         if isinstance(call.receiver, Instance) and not _may_be_model(call.receiver.cls):
             return False
-        if call.attribute in _KERAS_METHODS:
-            return call.attribute == "apply_gradients" or call.module.mentions(_KERAS)
-        if call.name is None and not _is_unknown(call.receiver):
-            return False
         module = call.module
-        if not module.mentions(_KERAS_IMPORT):
+        for_keras = is_keras_data(call.argument(0, "generator" if call.attribute in _GENERATOR_METHODS else "x"))
+        if for_keras or len(_ONLY_KERAS & set(call.arguments.keywords)) > 1 and not module.mentions(_RIVALS):
+            return True
+        if call.attribute in _KERAS_METHODS:
+            return call.attribute == "apply_gradients" or module.mentions(_KERAS)
+        if call.name is None and not _is_unknown(call.receiver) or not module.mentions(_KERAS_IMPORT):
             return False
         if _is_used_as_model(call):
             return True
@@ -557,7 +562,7 @@ def _initialises(call: Call) -> bool:
 
 
 def _is_unknown(value) -> bool:
-    return any(option is UNKNOWN or (isinstance(option, Method) and _is_unknown(option.receiver)) for option in options_of(value)) or (
+    return any(option is UNKNOWN or (isinstance(option, Method) and (_is_unknown(option.receiver) or _is_foreign(option.receiver))) for option in options_of(value)) or (
         isinstance(value, Method) and isinstance(value.receiver, Instance)
     )
 

@@ -96,6 +96,17 @@ def test_the_first_place_that_trains(tmp_path, text, place):
         ("from sklearn.base import BaseEstimator\nclass M(BaseEstimator): pass\n", "M().fit_generator(1)", False),
         ("class M: pass\n", "M().fit(1, epochs=3)", False),
         ("from mine import Base\nclass M(Base): pass\n", "M().fit_generator(1)", True),
+        # What a model of another library holds, and what only Keras takes.
+        ("from mine import Net\n", "Net().model.fit(1, epochs=3)", True),
+        ("import sklearn.pipeline\n", "sklearn.pipeline.Pipeline().model.fit(1, epochs=3)", False),
+        ("class Files(keras.utils.Sequence): pass\n", "net.fit(Files())", True),
+        ("import torch\nclass Files(keras.utils.Sequence): pass\n", "net.fit(Files())", True),
+        ("class Files: pass\n", "net.fit(Files())", False),
+        ("images = keras.preprocessing.image.ImageDataGenerator().flow_from_directory('a')\n", "net.fit(images)", True),
+        ("images = keras.preprocessing.image.ImageDataGenerator()\n", "net.fit(images)", False),
+        ("from mine import Base\nclass M(Base): pass\n", "M().fit(1, epochs=3)", False),
+        ("from mine import Base\nclass M(Base): pass\n", "M().fit(1, steps_per_epoch=3, workers=2)", True),
+        ("import torch\n", "net.fit(1, steps_per_epoch=3, workers=2)", False),
     ],
 )
 def test_models_are_told_from_other_estimators(tmp_path, head, call, is_one):
@@ -215,6 +226,21 @@ def test_many_examples(tmp_path, text, expected):
     program = load(tmp_path, f"{MODEL}{head}{text}\nmodel.fit(x, y)\nz = np.load('z.npy')\n").program
     (fit,) = program.model_calls("fit")
     assert program.has_many_examples(fit) is expected
+
+
+@pytest.mark.parametrize(
+    ("call", "is_one"),
+    [
+        ("fit(1, workers=2, use_multiprocessing=True)", True),
+        ("fit(1, steps_per_epoch=3, validation_steps=3)", True),
+        ("fit_generator(1, 3, max_queue_size=9, workers=2)", True),
+        ("fit(1, epochs=3, workers=2)", False),
+        ("fit(1, callbacks=[stop], verbose=0)", False),
+    ],
+)
+def test_two_keywords_that_only_keras_has_tell_of_it_where_nothing_else_does(tmp_path, call, is_one):
+    module = load(tmp_path, f"from mine import build\nbuild().{call}\n")
+    assert bool(list(module.program.model_calls("fit", "fit_generator"))) == is_one
 
 
 def test_a_file_that_never_says_keras_has_no_generators_of_its(tmp_path):

@@ -8,6 +8,7 @@ import libcst as cst
 
 from kerascheck.semantics import library
 from kerascheck.semantics.array_shapes import reshaped, shape_of, shaped
+from kerascheck.semantics.image_flows import is_keras_data, is_py_dataset
 from kerascheck.semantics.interpreter.support import (
     MAX_CALLS,
     MAX_DEPTH,
@@ -423,7 +424,7 @@ class Calls:
                 return UNKNOWN
             self._use("method", node)
             return UNKNOWN if attribute in ("numpy", "eval", "item", "tolist") else Tensor("result")
-        if attribute in library.CONSUMING_METHODS and (owner in ("keras.Model", None, "keras.Layer") or any(True for value in arguments.values() for _ in datasets_in(value))):
+        if attribute in library.CONSUMING_METHODS and (owner in ("keras.Model", None, "keras.Layer") or any(any(datasets_in(value)) or is_keras_data(value) for value in arguments.values())):
             return self._consume(call, attribute, arguments, node)
         if owner == "tensorflow.distribute.Strategy":
             return self._call_strategy(call, attribute, arguments, node)
@@ -478,7 +479,7 @@ class Calls:
     def _run_items(self, value: Value, node: cst.CSTNode) -> None:
         """What Keras asks a PyDataset of another module for; the functions of this one are run anyway."""
         for option in options_of(value):
-            if isinstance(option, Instance) and library.class_of_bases(option.cls.external_bases()) == "keras.utils.PyDataset":
+            if is_py_dataset(option):
                 method = option.cls.member("__getitem__")
                 if isinstance(method, Function) and method.module is not self.entry:
                     place = Scope("handed", self.scope, self.module, node)

@@ -14,7 +14,7 @@ class ImageDataGenerator(Rule):
     ## What it does
 
     Looks for `ImageDataGenerator(...)` whose `flow`, `flow_from_directory` or
-    `flow_from_dataframe` is given to `fit`, `fit_generator` or `train_on_batch`, or is what a
+    `flow_from_dataframe` is given to `fit`, `fit_generator` or `train_on_batch`, whatever model that is, or is what a
     loop that trains runs over; and one that augments and leaves the file, itself or its images, by the `return`
     of a function that nothing there calls. The finding stands at the constructor.
 

@@ -1,8 +1,9 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
-from kerascheck.semantics import library
 from kerascheck.semantics.arrays import reads_file, waits
 from kerascheck.semantics.functions import display
+from kerascheck.semantics.image_flows import is_py_dataset
+from kerascheck.semantics.places import takes_parameter
 from kerascheck.semantics.values import Function, Instance, options_of
 
 _SETTINGS = ("workers", "use_multiprocessing")
@@ -14,8 +15,8 @@ class PyDatasetWorkers(Rule):
     ## What it does
 
     Looks for an object of a class derived from `keras.utils.PyDataset` (or `Sequence`, its older
-    name) that is given to `fit`, whose `__getitem__` reads files or waits for a network, and
-    whose `workers` nobody sets. The finding stands at the call of `fit`. A warning where the items
+    name) that is given to `fit`, whose `__getitem__` reads files or waits for a network, itself or through the functions
+    that it calls, and whose `workers` nobody sets. The class may come from another module, and the model from anywhere. The finding stands at the call of `fit`. A warning where the items
     come over a network, an info where they are files.
 
     ## Why it costs
@@ -40,7 +41,7 @@ class PyDatasetWorkers(Rule):
     ## When it stays silent
 
     - `workers` or `use_multiprocessing` is given to the constructor, to `fit`, or set on the object
-      or its class; or unknown keyword arguments may hold it.
+      or its class; or unknown keyword arguments may hold it, where the constructor takes any.
     - `__getitem__` only slices, computes or augments arrays: threads do not help there.
     - `__getitem__`, or a method that it calls, sets attributes of the object: threads would get in each other's way.
     - The object feeds only validation, evaluation or prediction.
@@ -75,7 +76,7 @@ class PyDatasetWorkers(Rule):
             if module.is_graph_code or any(call.argument(None, name) is not None for name in _SETTINGS):
                 continue
             for data in options_of(call.argument(0, "generator" if call.attribute == "fit_generator" else "x")):
-                if not isinstance(data, Instance) or library.class_of_bases(data.cls.external_bases()) != "keras.utils.PyDataset":
+                if not is_py_dataset(data):
                     continue
                 item = data.cls.member("__getitem__")
                 if not isinstance(item, Function) or _has_workers(module, data):
@@ -103,7 +104,6 @@ def _has_workers(module, data):
     if any(name in data.attributes or data.cls.member(name) is not None for name in _SETTINGS):
         return True
     # The call that makes the object, and the one that its constructor hands on.
-    return any(
-        call.receiver is data and call.attribute == "__init__" and any(call.argument(None, name) is not None for name in _SETTINGS)
-        for call in module.run.calls
-    )
+    made = (call for call in module.run.calls if call.receiver is data and call.attribute == "__init__")
+    own = data.cls.member("__init__")
+    return any(call.argument(None, name) is not None and (name in call.arguments.keywords or takes_parameter(own, name)) for call in made for name in _SETTINGS)

@@ -21,6 +21,9 @@ class RemovedFitArgument(Rule):
     arguments `workers`, `use_multiprocessing` and `max_queue_size` of `fit`, `evaluate` and
     `predict`. The finding stands at the call for a method and at the argument for an argument.
 
+    A model that this code does not show counts where nothing but Keras fits: the file imports Keras and no other library of
+    estimators, or the call has two arguments that nobody else has, such as `steps_per_epoch` and `use_multiprocessing`.
+
     ## Why it costs
 
     The call fails: `AttributeError` for the methods, `TypeError: ... got an unexpected keyword
