@@ -60,6 +60,11 @@ CLOCKED = "import time\n" + MODEL + "@tf.function\ndef run(x): return model(x)\n
 HALF = "keras.mixed_precision.set_global_policy('mixed_float16')\noptimizer = keras.mixed_precision.LossScaleOptimizer(keras.optimizers.Adam())\n"
 PREPARED = MODEL + "def prepare(ds):\n    return {}\none, two = tf.data.TextLineDataset('a'), tf.data.TextLineDataset('b')\nmodel.fit({}.shuffle(9))\n"
 MNIST = MODEL + "(x, y), _ = keras.datasets.mnist.load_data()\nds = tf.data.Dataset.from_tensor_slices(({}, y)).batch(32)\nmodel.fit({}, epochs=3)\n"
+CALLED = (
+    "import cv2\nclass Reader:\n    def __init__(self, size):\n        self.size = size\n    def read(self, path):\n        return {}\n"
+    "    def __call__(self, path):\n        return tf.numpy_function(self.read, [path], tf.float32)\n"
+    + MODEL + "model.fit(tf.data.Dataset.from_tensor_slices(names()).map(Reader(9)).batch(8), epochs=9)\n"
+)
 TALKS = (
     "class Net(keras.Model):\n    def __init__(self{}):\n        super().__init__()\n        self.verbose = {}\n    @tf.function\n    def train_step(self, x):\n"
     "        if self.verbose:\n            print(x)\n        return {{}}\n"
@@ -429,6 +434,21 @@ COUNTED = "class Steps({}):\n    def __init__(self):\n        self.steps = {}\n 
         ("KC113", FILES.format("np.float32(open(path.decode(), mode).read())"), []),
         ("KC113", FILES.format("np.float32(path.decode().split())"), []),
         ("KC113", FILES.format("cv2.imread(path.decode()) + unknown(path)"), []),
+        # So do other readers; what draws, and what keeps what it has read, does not.
+        ("KC113", FILES.format("nib.load(path.decode()).get_fdata()").replace("import cv2", "import nibabel as nib"), [13]),
+        ("KC113", FILES.format("pydicom.dcmread(path.decode()).pixel_array").replace("import cv2", "import pydicom"), [13]),
+        ("KC113", FILES.format("h5py.File(path, 'r')['x'][:]").replace("import cv2", "import h5py"), [13]),
+        ("KC113", FILES.format("rasterio.open(path.decode()).read(1)").replace("import cv2", "import rasterio"), [13]),
+        ("KC113", FILES.format("librosa.resample(soundfile.read(path)[0], orig_sr=8, target_sr=4)").replace("import cv2", "import librosa, soundfile"), [13]),
+        ("KC113", FILES.format("np.array(ImageOps.fit(Image.open(path.decode()), (9, 9)))").replace("import cv2", "from PIL import Image, ImageOps"), [13]),
+        ("KC113", FILES.format("np.float32(Path(path.decode()).read_bytes())").replace("import cv2", "from pathlib import Path"), [13]),
+        ("KC113", FILES.format("util.random_noise(io.imread(path.decode()))").replace("import cv2", "from skimage import io, util"), []),
+        ("KC113", FILES.format("pd.read_csv(path.decode()).sample(9).values").replace("import cv2", "import pandas as pd"), []),
+        ("KC113", FILES.format("kept[path] = cv2.imread(path.decode())"), []),
+        ("KC113", FILES.format("images = np.zeros((2, 9))\n    images[0] = cv2.imread(path.decode())"), [14]),
+        ("KC113", FILES.format("cv2.imread(path.decode())").replace("def read", "@functools.lru_cache\ndef read").replace("import cv2", "import cv2, functools"), []),
+        ("KC113", CALLED.format("cv2.resize(cv2.imread(path.decode()), (self.size, 9))"), [15]),
+        ("KC113", CALLED.format("cv2.imread(path.decode()) * unknown(self.size)"), []),
         ("KC113", FILES.format("np.float32(encoder.encode(path))").replace("import cv2", "import tensorflow_datasets as tfds\nencoder = tfds.deprecated.text.SubwordTextEncoder(names())"), [14]),
         ("KC115", MODEL + "ds = tf.data.Dataset.from_tensor_slices(a).batch(8).shuffle(9)\nmodel.fit(ds)\n", [7]),
         ("KC115", MODEL + "ds = tf.data.Dataset.from_tensor_slices(a).apply(tf.data.experimental.dense_to_ragged_batch(8)).shuffle(9)\nmodel.fit(ds)\n", [7]),

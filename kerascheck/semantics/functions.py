@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,7 @@ import libcst as cst
 
 from kerascheck.semantics import library
 from kerascheck.semantics.arrays import reads_file
+from kerascheck.semantics.places import last_name
 from kerascheck.semantics.values import Call, Class, Const, External, Function, FunctionFacts, Group, Instance, Made, Mapping, Partial, Tensor, Value, constant, options_of
 
 if TYPE_CHECKING:
@@ -90,12 +92,23 @@ _READING = (
 )
 _TAKING_APART = ("tensorflow_datasets.features.text.", "tensorflow_datasets.deprecated.text.", "nltk.", "sentencepiece.")
 _WORKING = ("tensorflow.image.", "tensorflow.io.", "tensorflow.audio.", "tensorflow.signal.", "tensorflow.strings.", "tensorflow_text.", "tensorflow_addons.image.", "keras.layers.")
-_FILE_OPENERS = frozenset({"cv2.VideoCapture", "librosa.load", "scipy.io.loadmat"})
+# What reads a file and takes it apart in Python, or holds its lock; the others are in arrays.py.
+_FILE_OPENERS = frozenset(
+    {
+        "cv2.VideoCapture", "librosa.load", "scipy.io.loadmat", "pydicom.dcmread", "pydicom.read_file", "SimpleITK.ReadImage", "rasterio.open", "h5py.File",
+        "pickle.load", "joblib.load", "pandas.read_csv", "pandas.read_parquet", "pandas.read_pickle", "wave.open", "pathlib.Path.read_bytes", "pathlib.Path.read_text",
+    }
+)
 # Libraries whose functions give the same for the same file or array, and methods of texts, files, paths and arrays.
 _SAME_EACH_TIME = (
     "tensorflow.", "tensorflow_datasets.", "keras.", "builtins.", "numpy.", "math.", "json.", "csv.", "re.", "string.", "unicodedata.", "os.path.",
-    "cv2.", "PIL.Image.", "imageio.", "skimage.io.", "skimage.transform.", "scipy.io.", "librosa.", "nltk.", "sentencepiece.",
+    "cv2.", "PIL.Image", "imageio.", "skimage.", "scipy.", "librosa.", "nltk.", "sentencepiece.", "soundfile.", "wave.", "nibabel.", "pydicom.", "SimpleITK.",
+    "rasterio.", "tifffile.", "h5py.", "pickle.", "joblib.load", "pandas.", "pathlib.", "struct.", "gzip.", "io.",
 )  # fmt: skip
+# Functions of these libraries that draw: of TensorFlow and Keras, the state tells.
+_DRAWS = re.compile(r"(?!tensorflow|keras).*(?:rand|shuffle|permut|rvs|\b(?:sample|choice)s?\b)", re.I)
+# Decorators that keep what a function returns.
+_KEEPERS = frozenset({"cache", "lru_cache", "memoize"})
 _OF_VALUES = frozenset("astype copy decode encode item lower numpy read readline readlines replace reshape split splitlines strip tolist transpose".split())
 _IMAGE_DECODING = tuple(name for name in _READING if name.endswith(("_jpeg", "_png", "_image", "_gif", "_bmp")))
 # Where the height and width, or the whole shape, of the result stand among the arguments.
@@ -335,8 +348,9 @@ class Facts:
 
     @property
     def reading(self) -> Call | None:
-        """The first call that reads a file, decodes it, parses a record, or takes a text apart in Python."""
-        return next((call for call in self.calls if call.name in _READING or reads_file(call) or _opens_file(call) or (call.name or "").startswith(_TAKING_APART)), None)
+        """The first call that reads a file, decodes it, parses a record, or takes a text apart in Python, and does so each time."""
+        found = (call for call in self.calls if call.name in _READING or reads_file(call) or _opens_file(call) or (call.name or "").startswith(_TAKING_APART))
+        return next((call for call in found if not _is_kept(call)), None)
 
     @property
     def decodes_images(self) -> bool:
@@ -422,6 +436,27 @@ def _widening(run: FunctionFacts) -> Call | None:
     return found
 
 
+def _is_kept(call: Call) -> bool:
+    """Whether a function around a call, within the map, keeps what it makes: by ``functools.cache``, or under a key of what outlives it."""
+    for frame in call.scope.frames():
+        if isinstance(frame.function, Function) and isinstance(frame.function.node, cst.FunctionDef) and _keeps(frame.function.module, frame.function.node):
+            return True
+        if frame.stage is not None:
+            break
+    return False
+
+
+def _keeps(module: Module, function: cst.FunctionDef) -> bool:
+    decorators = [each.decorator.func if isinstance(each.decorator, cst.Call) else each.decorator for each in function.decorators]
+    if any(last_name(decorator) in _KEEPERS for decorator in decorators):
+        return True
+    nodes = list(module.tree.descendants(function))
+    own = {node.name.value for node in nodes if isinstance(node, cst.Param)}
+    own |= {node.value for node in nodes if isinstance(node, cst.Name) and isinstance(module.tree.parents.get(node), (cst.AssignTarget, cst.Element, cst.AsName, cst.For))}
+    stored = [node.target.value for node in nodes if isinstance(node, cst.AssignTarget) and isinstance(node.target, cst.Subscript)]
+    return any(isinstance(owner, cst.Attribute) or isinstance(owner, cst.Name) and owner.value not in own for owner in stored)
+
+
 def _opens_file(call: Call) -> bool:
     """Whether a call of Python opens a file that is read, not written."""
     mode = call.argument(1, "mode")
@@ -438,8 +473,9 @@ def _is_deterministic(call: Call) -> bool:
         # Its body is among the calls too, where it is a function of the tree.
         return all(isinstance(option, (Function, Partial)) for option in options_of(call.argument(0, "func")))
     if not name:
-        return call.attribute in _OF_VALUES
-    if not name.startswith(_SAME_EACH_TIME) or name.startswith("numpy.random."):
+        # What an object of the tree does when it is called is among the calls, too.
+        return call.attribute in _OF_VALUES or call.attribute == "__call__" and isinstance(call.receiver, Instance) and isinstance(call.receiver.cls.member("__call__"), Function)
+    if not name.startswith(_SAME_EACH_TIME) or _DRAWS.match(name):
         return False
     reason = state_of(call)
     return reason is None or "look" in reason or name == "tensorflow.print"

@@ -40,8 +40,10 @@ class MissingCache(Rule):
     - The training makes one epoch, or how many cannot be seen; `steps_per_epoch` without a
       `repeat`, which is one pass that goes on.
     - The function draws random numbers, or does something that cannot be proven to be the same in
-      each epoch: Python other than that of files, JSON, texts, OpenCV, NumPy and their like, a model, a variable, a function that is not in sight. So does an operation before it,
+      each epoch: Python other than that of files, JSON, texts, OpenCV, NumPy, pandas, PIL, SciPy, librosa, nibabel, pydicom and their like, a model, a variable,
+      a function that is not in sight. So does an operation before it,
       or the function of the `interleave` or `flat_map` that it is in.
+    - Python keeps what it has read: by `functools.lru_cache`, or under a key of a dictionary or an attribute.
     - A `repeat` stands before the map: a cache behind it would never be complete.
     - A `cache`, `snapshot` or `shuffle_and_repeat` anywhere in the chain, also one of the encoded files.
     - The dataset is made anew in each turn of the loop that makes the epochs.
