@@ -219,11 +219,11 @@ class Model:
 
     @property
     def size(self) -> str:
-        """How large it is, for messages."""
+        """What it is by its size, for messages: "301-parameter model"."""
         if self.parameters is not None:
-            return f"of {self.parameters:,} weights"
+            return f"{self.parameters:,}-parameter model"
         counted = any(layer.name in shapes.CONVOLUTIONS or layer.times != 1 for layer in self.layers)
-        return f"of at most {self.most_parameters:,} weights" if counted else "of a few small dense layers"
+        return f"model of at most {self.most_parameters:,} parameters" if counted else "model of a few small dense layers"
 
 
 def models_of(module: Module) -> list[Model]:

@@ -77,8 +77,8 @@ class CompileInLoop(Rule):
                 continue
             yield self.finding(
                 call,
-                "compile is called in every turn of a loop that trains the same model; call it once, before the loop.",
-                because="The step is traced again in each turn, and the optimizer starts from nothing.",
+                "compile runs in every iteration of a loop that trains the same model; call it once, before the loop.",
+                because="Every iteration traces the step again and resets the optimizer.",
                 fix=hoist(call, loop),
                 related=((loop, "in this loop"),),
             )

@@ -12,9 +12,9 @@ _EFFECTS = {
     "tensorflow.debugging.set_log_device_placement": "logs the device of every operation",
 }
 _WRITTEN = {"argument": "run_eagerly=True", "attribute": "run_eagerly = True"}
-_WHEN_REPAIRED = "remove it when what it hides is repaired: variables that are made, or tensors that are asked for their values, in compiled code."
-_WHEN_FREE = "remove it, unless layers, losses or steps of the project's own need tensors with values."
-_WHEN_SHAPED = "remove it when the tensors of the py_function have their shapes, by tf.ensure_shape."
+_WHEN_REPAIRED = "remove it after you fix what it hides: compiled code that creates variables or reads values."
+_WHEN_FREE = "remove it, unless your own layers, losses or steps read tensor values."
+_WHEN_SHAPED = "remove it after you set the shapes of the py_function with tf.ensure_shape."
 
 
 class DebugLeftOn(Rule):
@@ -119,7 +119,7 @@ class DebugLeftOn(Rule):
             yield self.finding(
                 switch.at,
                 f"{effect}; {remedy}",
-                because="It is meant for debugging, and fills the output with a line for each operation." if switch.only_logs else "It is meant for debugging and slows every step of this program down.",
+                because="It is a debugging switch that prints a line for each operation." if switch.only_logs else "It is a debugging switch that slows down every step of this program.",
                 severity=Severity.INFO if switch.is_needed or switch.only_logs or not switch.is_seen else Severity.WARNING,
                 fix=(drop_argument(call, "run_eagerly", safe=safe) if switch.kind == "argument" else delete_statement(call, safe=safe)) if removable else None,
             )

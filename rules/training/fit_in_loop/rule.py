@@ -16,8 +16,8 @@ _SHORT_FIT = 16
 _SHORT_CHUNK = 512
 # An epoch after which the model is changed cannot be one of several.
 _CHANGES = frozenset({"compile", "set_weights", "load_weights", "__setattr__"})
-_COST = "Every fit builds a data adapter, a dataset and an iterator, and starts the callbacks, which takes as long as dozens of steps of a small model."
-_IN_PARTS = " It makes steps of 32 of what it gets, where train_on_batch makes one of it all."
+_COST = "Each fit builds a dataset and an iterator and starts the callbacks, which takes as long as dozens of small steps."
+_IN_PARTS = " fit splits its data into steps of 32 examples; train_on_batch makes a single step."
 
 
 class FitInLoop(Rule):
@@ -99,8 +99,8 @@ class FitInLoop(Rule):
             if batch or few:
                 yield self.finding(
                     call,
-                    f"fit is called for {'a single example' if single else 'a batch' if batch else 'a few steps'} in every turn of a loop; "
-                    + ("call train_on_batch." if batch else "call it once for all of them."),
+                    f"Every iteration calls fit for {'a single example' if single else 'one batch' if batch else 'a few steps'}; "
+                    + ("call train_on_batch instead." if batch else "call fit once for all of them."),
                     because=_COST + (_IN_PARTS if batch and not single and "batch_size" not in call.arguments.nodes else ""),
                     fix=one_step(call) if batch and steps == 1 else None,
                     related=((loop, "in this loop"),),
@@ -108,7 +108,7 @@ class FitInLoop(Rule):
             elif _is_epoch(module, call, loop):
                 yield self.finding(
                     call,
-                    "fit is called for one epoch in every turn of a loop; call it once with epochs=..., and do the rest of the loop in a callback.",
+                    "Every iteration calls fit for one epoch; call it once with epochs=... and move the rest into a callback.",
                     because=_COST,
                     severity=Severity.INFO,
                     related=((loop, "in this loop"),),

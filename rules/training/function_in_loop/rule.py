@@ -62,7 +62,7 @@ class FunctionInLoop(Rule):
         for made, loop, use in () if module.is_graph_code or module.program.runs_eagerly else compiled_in_turns(module):
             yield self.finding(
                 made,
-                "This tf.function is made anew in every turn of a loop; make it once, before the loop, and pass what changes as tensors.",
-                because="A new tf.function has no graph yet, so each turn traces it and runs the graph once.",
+                "This tf.function is created again in every iteration; create it before the loop and pass changing values as tensors.",
+                because="A new tf.function has no graph yet, so each iteration traces it and runs the graph once.",
                 related=((use, "it is called here"), (loop, "in this loop")),
             )

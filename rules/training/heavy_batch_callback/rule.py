@@ -6,7 +6,7 @@ from kerascheck.semantics.functions import display
 _RUNS = frozenset({"predict", "evaluate", "fit", "predict_generator", "evaluate_generator"})
 _WRITES = frozenset({"save", "save_weights"})
 _DRAWS = frozenset({"matplotlib.pyplot.savefig", "matplotlib.pyplot.show", "matplotlib.pyplot.pause", "matplotlib.pyplot.draw"})
-_WHEN = "do it in on_epoch_end, or once in some hundred batches."
+_WHEN = "do it in on_epoch_end, or every few hundred batches."
 
 
 class HeavyBatchCallback(Rule):
@@ -85,11 +85,11 @@ class HeavyBatchCallback(Rule):
                 continue
             seen.add(call.node)
             if call.attribute in _RUNS and module.program.is_model_call(call):
-                what, cost = f"model.{call.attribute}", "It builds a dataset and an iterator of its own every time, which takes tens of milliseconds, and a step of a small model a few."
+                what, cost = f"model.{call.attribute}", "Each call builds a dataset and an iterator, which takes tens of milliseconds; a step of a small model takes a few."
             elif call.attribute in _WRITES and module.program.is_model_call(call):
-                what, cost = f"model.{call.attribute}", "The next step waits until the file is written."
+                what, cost = f"model.{call.attribute}", "The next step waits until the file has been written."
             elif call.name in _DRAWS:
-                what, cost = display(call.name), "The next step waits until the picture is drawn."
+                what, cost = display(call.name), "The next step waits until the figure has been drawn."
             else:
                 continue
-            yield self.finding(call, f"{what} runs in every batch of training; {_WHEN}", because=cost, related=((hook, "called for every batch"),))
+            yield self.finding(call, f"{what} runs after every training batch; {_WHEN}", because=cost, related=((hook, "called for every batch"),))

@@ -101,10 +101,10 @@ class HeavyCallback(Rule):
                 continue
             yield self.finding(
                 Place(call.module, call.arguments.node(_SAVERS[call.name], "save_freq") or call.node),
-                f"save_freq={batches} saves the model every {f'{batches} batches' if batches > 1 else 'batch'}; leave it out to save once per epoch.",
-                because=f"After a batch there is no {monitor} to compare, and without it Keras 3 always saves; training waits until each file is written."
+                f"save_freq={batches} saves the model every {f'{batches} batches' if batches > 1 else 'batch'}; remove it to save once per epoch.",
+                because=f"After a batch there is no {monitor} to compare, so Keras 3 always saves; training waits until each file is written."
                 if only_best
-                else "The number counts batches, not epochs, and training waits until each file is written.",
+                else "save_freq counts batches, not epochs, and training waits until each file is written.",
                 # A file name with the number of the batch needs it.
                 fix=None if "{batch" in call.module.code else drop_argument(call, "save_freq", safe=False),
             )
@@ -115,7 +115,7 @@ class HeavyCallback(Rule):
             for argument, what, cost in () if watched or is_left_unused(call) or _is_asked_for(call) else _recordings(call):
                 yield self.finding(
                     Place(call.module, call.arguments.nodes.get(argument) or call.node),
-                    f"{argument} makes TensorBoard {what}; leave it out unless somebody looks at that.",
+                    f"{argument} makes TensorBoard {what}; remove it unless you look at them.",
                     because=cost,
                     severity=Severity.INFO,
                     fix=drop_argument(call, argument, safe=False),
@@ -135,13 +135,13 @@ def _recordings(call: Call) -> Iterator[tuple[str, str, str]]:
     histograms = constant(call.argument(1, "histogram_freq"))
     often = constant(call.argument(None, "update_freq"))
     if histograms == 1:
-        yield "histogram_freq", "write a histogram of every weight in every epoch", "At the end of each epoch all weights are copied, sorted into bins and written."
+        yield "histogram_freq", "write a histogram of every weight in every epoch", "After each epoch, all weights are copied, binned and written."
     if histograms and constant(call.argument(None, "write_images")) is True:
-        yield "write_images", "draw the weights as images", "At the end of an epoch all weights are copied and drawn."
+        yield "write_images", "draw the weights as images", "After an epoch, all weights are copied and drawn."
     if often == "batch" or type(often) is int and 0 < often < _EACH:
-        yield "update_freq", "write its curves every few batches", "Writing them takes about as long as a step of a small model."
+        yield "update_freq", "write its curves every few batches", "Writing the curves takes about as long as a step of a small model."
     if _profiled(call.argument(None, "profile_batch")) >= _WIDE:
-        yield "profile_batch", "profile many batches", "Recording slows each of them down; ten show the same."
+        yield "profile_batch", "profile many batches", "Profiling slows down each of these batches; ten show the same."
 
 
 def _profiled(batches: Value | None) -> int:

@@ -77,8 +77,8 @@ class HostSyncInLoop(Rule):
             told.add(loop)
             yield self.finding(
                 call,
-                "Every step reads a result back to Python; keep it as a tensor and read it once in many steps.",
-                because="Python waits here until the step is done before it starts the next; what that costs on a GPU is unmeasured.",
+                "Every step reads a result back to Python; keep it as a tensor and read it every few hundred steps.",
+                because="Python waits for each step before it starts the next; what that costs on a GPU is unmeasured.",
                 related=((update, "the step updates the weights here"), (loop, "in this loop")),
             )
 

@@ -57,7 +57,7 @@ class ManualAccumulation(Rule):
         for update, gradient, branch in rare_updates(module):
             yield self.finding(
                 update,
-                "Gradients are accumulated by hand; give the optimizer gradient_accumulation_steps and apply them in every step.",
-                because="They are taken in every turn and applied once in several; Keras 3 optimizers keep the sums themselves.",
-                related=((gradient, "taken in every turn"), (branch, "applied under this condition")),
+                "Gradients are accumulated by hand; pass gradient_accumulation_steps to the optimizer and apply them every step.",
+                because="They are computed in every iteration and applied once in several; Keras 3 optimizers can accumulate them.",
+                related=((gradient, "computed in every iteration"), (branch, "applied under this condition")),
             )

@@ -131,8 +131,8 @@ class MissingStepsPerExecution(Rule):
                     seen.add(call.node)
                     yield self.finding(
                         call,
-                        f"Each step of this model, {model.size}, is shorter than the Python around it; add steps_per_execution={at_once}.",
-                        because=f"After every step Keras goes back to Python and calls the callbacks; with {at_once} steps per call it does so once in {at_once}.",
+                        f"A step of this {model.size} takes less time than Keras's per-step overhead; try steps_per_execution={at_once}.",
+                        because=f"Keras returns to Python after every step; with {at_once} steps per execution it does so once in {at_once} steps.",
                         fix=add_keyword(call, "steps_per_execution", str(at_once), safe=False),
                         related=((model, "the model"),),
                     )

@@ -83,9 +83,9 @@ class ModelInLoop(Rule):
             differs = isinstance(node, cst.Call) and any(varies(arg.value, loop) is loop for arg in node.args)
             yield self.finding(
                 place,
-                "A new model is built in every turn of a loop; "
-                + ("run each turn in a process of its own." if differs else "build it once and set its first weights again, or run each turn in a process of its own."),
-                because="Each model is traced anew and leaves several megabytes behind" + (", which clear_session does not give back on Keras 3." if clears else "."),
+                "Every iteration builds a new model; "
+                + ("run each iteration in a separate process." if differs else "build it once and restore its initial weights, or use a process per iteration."),
+                because="Each model is traced again and leaves several megabytes of memory behind" + (", which clear_session does not free on Keras 3." if clears else "."),
                 related=((training, "trained here"),),
             )
 

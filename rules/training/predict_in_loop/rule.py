@@ -97,8 +97,8 @@ class PredictInLoop(Rule):
         for batch in evaluated_batches(module):
             yield self.finding(
                 batch.call,
-                "model.evaluate is called for every batch; evaluate the whole data once, call test_on_batch, or use what train_on_batch returns.",
-                because="Every evaluate builds a dataset and an iterator of its own, about 0.1 s before the first number is computed.",
+                "model.evaluate runs for every batch; evaluate all data once, or call test_on_batch.",
+                because="Each evaluate builds a dataset and an iterator, which takes about 0.1 s. train_on_batch returns the same numbers.",
                 severity=Severity.WARNING if batch.turns > SHORT_LOOP else Severity.INFO,
                 related=((batch.loop, "in this loop"),),
             )
@@ -110,10 +110,10 @@ class PredictInLoop(Rule):
             for at in _places(call, each.loop):
                 yield self.finding(
                     at,
-                    f"{'model.predict is called' if at is call else 'This calls model.predict'} in every turn of a loop{_remedy(each, old)}",
-                    because="Each predict starts a session's run for as few rows as it is given."
+                    f"{'model.predict runs' if at is call else 'This runs model.predict'} in every iteration{_remedy(each, old)}",
+                    because="Each predict starts a session run for only a few rows."
                     if old
-                    else "Every predict builds a dataset and an iterator of its own, about 0.1 s before the first number is computed.",
+                    else "Each predict builds a dataset and an iterator, which takes about 0.1 s.",
                     severity=Severity.WARNING if matters else Severity.INFO,
                     fix=rename_method(call, "predict_on_batch", safe=False, without=("verbose",)) if plain and at is call else None,
                     related=((each.loop, "in this loop"), *(() if at is call else ((call, "the predict is here"),))),
@@ -122,10 +122,10 @@ class PredictInLoop(Rule):
 
 def _remedy(each, old):
     if each.is_again:
-        return "; repeat the rows, as with np.repeat, and predict them once."
+        return "; repeat the rows with np.repeat and predict them once."
     if each.needs_last:
-        return ", and each turn needs the last; call predict_on_batch."
-    return "; predict the whole array once" + (", unless each turn needs the last." if old else ", or call predict_on_batch where each turn needs the last.")
+        return " and depends on the one before; call predict_on_batch."
+    return "; predict the whole array once" + (", unless an iteration needs the one before." if old else " or call predict_on_batch.")
 
 
 def _places(call, loop):

@@ -94,7 +94,7 @@ class RemovedFitArgument(Rule):
                 new = call.attribute.removesuffix("_generator")
                 yield self.finding(
                     call,
-                    f"Keras 3 has no {call.attribute}; call {new}, which takes generators too.",
+                    f"Keras 3 has no {call.attribute}; call {new}, which accepts generators.",
                     because="Keras 3 raises an AttributeError for it.",
                     fix=replace_generator_method(call, new),
                 )
@@ -105,7 +105,7 @@ class RemovedFitArgument(Rule):
                 if (argument := call.arguments.nodes.get(name)) is not None:
                     yield self.finding(
                         Place(call.module, argument),
-                        f"{call.attribute}() has no argument {name} in Keras 3; drop it, or pass it to the constructor of a PyDataset.",
+                        f"{call.attribute}() has no argument {name} in Keras 3; remove it or pass it to the PyDataset.",
                         because="Keras 3 raises a TypeError for it.",
                         fix=drop_argument(call, name, safe=False),
                     )

@@ -65,7 +65,7 @@ class RetraceByShape(Rule):
         for found in changing_shapes(module):
             yield self.finding(
                 found.call,
-                "This tf.function gets tensors of ever new shapes; give it reduce_retracing=True or an input_signature.",
+                "Changing shapes make this tf.function trace again; set reduce_retracing=True or an input_signature.",
                 because="tf.function traces again for every new shape, and "
                 + ("each batch is as long as its longest element." if isinstance(found.cause, Stage) else "each turn makes the argument longer."),
                 related=(((found.cause, "the shape changes here"),) if found.cause is not None else ()) + ((found.loop, "in this loop"),),

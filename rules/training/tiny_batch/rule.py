@@ -147,8 +147,8 @@ class TinyBatch(Rule):
                 larger = "64 or 128" if default else "32 or 64" if count is None or count >= 64 else f"all {count} at once"
                 yield self.finding(
                     batch.place,
-                    f"Batches of {batch.size}{', the default,' * default} leave this model, {model.size}, little to do in a step; try {larger}.",
-                    because="A step has a fixed cost in Python and for starting its operations, which so few examples do not outweigh.",
+                    f"{'The default batch_size=' if default else 'A batch size of '}{batch.size} is too small to keep this model busy; try {larger}.",
+                    because=f"In this {model.size}, the fixed cost of a step outweighs the work on so few examples.",
                     related=((model, "the model"), *(((fit, "trained here"),) if fit.node is not batch.place.node else ())),
                 )
 

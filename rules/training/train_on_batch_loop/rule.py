@@ -72,7 +72,7 @@ class TrainOnBatchLoop(Rule):
                 continue
             yield self.finding(
                 call,
-                "train_on_batch in loops over epochs and batches does what fit does; fit also prepares the next batch meanwhile.",
-                because="No slower by itself: what is missing are prefetching, validation and callbacks.",
+                "These loops around train_on_batch do what fit does; fit also prepares the next batch in parallel.",
+                because="The loops are not slower themselves; they lack prefetching, validation and callbacks.",
                 related=((loops[1], "epochs"), (loops[0], "batches")),
             )
