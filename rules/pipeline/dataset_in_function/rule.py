@@ -60,6 +60,6 @@ class DatasetInFunction(Rule):
             if (call.name or "").startswith("tensorflow.data.Dataset.from_tensor") and how == "tf.function" and _holds_array(call.argument(0, "tensors")):
                 yield self.finding(
                     call,
-                    "This dataset of NumPy arrays is made inside a tf.function, whose graph then holds the arrays as constants; make it outside and pass it in.",
-                    because="Every trace copies the arrays into the graph, which may not be larger than 2 GB.",
+                    "This dataset embeds its NumPy arrays in the graph of a tf.function; create it outside and pass it in.",
+                    because="Every trace copies the arrays into the graph, which is limited to 2 GB.",
                 )

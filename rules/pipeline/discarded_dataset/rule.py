@@ -79,8 +79,8 @@ class DiscardedDataset(Rule):
                 continue
             yield self.finding(
                 Place(sink.module, sink.node),
-                f"The dataset that {sink.stage.name} returns is thrown away; assign it, or leave the line out.",
-                because="Dataset methods return a new dataset and leave the old one as it was.",
+                f"The dataset that {sink.stage.name} returns is discarded; assign it, or delete the line.",
+                because="Dataset methods return a new dataset and do not change the old one.",
                 severity=Severity.INFO if shown else Severity.ERROR,
                 fix=assign_back(sink.module, sink.node),
             )

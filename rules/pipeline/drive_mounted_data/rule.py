@@ -86,8 +86,8 @@ class DriveMountedData(Rule):
     def _told(self, place, path):
         return self.finding(
             place,
-            "Every sample is a file of its own on a network drive; copy the data to the machine's own disk before training.",
-            because=f"The files lie under {path!r} and are fetched again in each epoch.",
+            "Every example is a separate file on a network drive; copy the data to the local disk before training.",
+            because=f"The files under {path!r} are fetched again in each epoch.",
         )
 
 

@@ -83,7 +83,7 @@ class FixedParallelism(Rule):
                 continue
             yield self.finding(
                 op,
-                f"The number of parallel calls of this {op.name} is fixed; {module.runtime.autotune} fits it to the machine.",
+                f"The number of parallel calls of this {op.name} is fixed; {module.runtime.autotune} adapts it to the machine.",
                 because=because,
                 pedantic=True,
                 fix=parallel_calls(op),

@@ -90,7 +90,7 @@ class Float64Dataset(Rule):
             # For a Keras model it is only memory: one number for each sample is not worth a word.
             if heavy is None and maker is not None and maker.attribute != "astype" and (size_of(maker.result) or 0) <= _LARGE:
                 continue
-            related = [] if maker is None else [(maker, "64 bits come from here")]
+            related = [] if maker is None else [(maker, "the float64 values come from here")]
             yield self.finding(
                 op,
                 "This dataset holds 64-bit floats; make the array float32 with .astype('float32')." if maker else "This dataset holds 64-bit floats; yield and declare tf.float32.",

@@ -78,8 +78,8 @@ class FromGenerator(Rule):
             names = any(stage.facts is not None and any(map(reads_file, stage.facts.calls)) for each in op.stages for stage in module.pipelines.downstream(each))
             yield self.finding(
                 op,
-                "This generator gives one example at a time to Python's lock; yield whole batches, or read with tf.data operations.",
-                because="Every example costs a call into Python, which nothing can make parallel"
-                + ("; beside the files that are read behind it, that is little." if names else "."),
+                "This generator yields one example at a time under the GIL; yield batches, or use tf.data operations.",
+                because="Every example costs a call into Python, which cannot run in parallel"
+                + ("; compared with reading the files after it, that is little." if names else "."),
                 severity=Severity.WARNING if op.feeds_training and not names else Severity.INFO,
             )

@@ -64,7 +64,7 @@ class HostFloatCast(Rule):
             if all(Facts([stage.facts], 1).elementwise for stage in after):
                 yield self.finding(
                     cast,
-                    "This cast makes each pixel four bytes before it is copied to the device; pass the bytes on and begin the model with Rescaling.",
-                    because="Nothing in the pipeline needs floats after it.",
+                    "This cast makes each pixel 4 bytes before the copy to the device; pass uint8 and start the model with Rescaling.",
+                    because="No later operation of the pipeline needs floats.",
                     related=((op, "in this map"),),
                 )

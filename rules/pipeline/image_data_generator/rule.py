@@ -88,13 +88,13 @@ class ImageDataGenerator(Rule):
         for call in dict.fromkeys((*trained, *handed_generators(module))):
             yield self.finding(
                 call,
-                "ImageDataGenerator augments in Python, one image at a time; fit on the arrays, and augment with the Random layers of Keras."
+                "ImageDataGenerator augments one image at a time in Python; fit the arrays and augment with Keras layers."
                 if id(call.result) in arrays
-                else "ImageDataGenerator decodes and augments in Python, one image at a time; read each image with its pair in a map over a tf.data.Dataset of both paths, and augment both with one seed."
+                else "ImageDataGenerator decodes one image at a time in Python; map over a tf.data.Dataset of both paths instead."
                 if id(call.result) in pairs
-                else "ImageDataGenerator decodes and augments in Python, one image at a time; decode in a map over a tf.data.Dataset of the table's paths, and augment with the Random layers of Keras."
+                else "ImageDataGenerator decodes one image at a time in Python; map over a tf.data.Dataset of the paths instead."
                 if id(call.result) in tables
-                else "ImageDataGenerator decodes and augments in Python, one image at a time; use image_dataset_from_directory and preprocessing layers.",
+                else "ImageDataGenerator decodes one image at a time in Python; use image_dataset_from_directory and Keras layers.",
                 because=f"{'Its images are trained on here' if call in trained else 'It augments, and is handed out for training'}, and Python's lock keeps its threads from working side by side.",
                 # One that changes nothing only copies arrays.
                 severity=Severity.INFO if id(call.result) in arrays and not call.node.args else None,

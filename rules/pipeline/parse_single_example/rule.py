@@ -100,8 +100,8 @@ class ParseSingleExample(Rule):
             single = parse.name.rpartition(".")[2]
             yield self.finding(
                 op,
-                f"This map parses one record per call; batch the serialized records first and parse them with tf.io.{single.replace('single_', '')}.",
-                because=f"Each call of tf.io.{single} pays for the call and for every feature of one record.",
+                f"This map parses one record per call; batch the records first and use tf.io.{single.replace('single_', '')}.",
+                because=f"Each call of tf.io.{single} has a fixed cost, for the call and for every feature.",
                 fix=parse_batches(op, batch, parse),
                 related=((parse, "parsed one by one here"), (batch, "batched only here")),
             )

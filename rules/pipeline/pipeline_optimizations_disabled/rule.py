@@ -101,7 +101,7 @@ class PipelineOptimizationsDisabled(Rule):
                 seen.add(call.node)
                 yield self.finding(
                     call,
-                    f"This switches off what tf.data does for its speed ({call.attribute}); delete it, or say in the dataset what it takes away.",
+                    f"This switches off an optimization of tf.data ({call.attribute}); delete it, or write the parallel calls and prefetch yourself.",
                     because=f"With this option, {what}.",
                     fix=delete_statement(call, safe=False),
                     related=((lost, what),),

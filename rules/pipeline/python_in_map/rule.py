@@ -100,11 +100,11 @@ class PythonInMap(Rule):
                     continue
                 reported.add(call.node)
                 what = _WRITING.get(call.name) or call.name.removeprefix("builtins.").removeprefix("list.")
-                remedy = "use tf.print, or leave it out" if what == "print" else "use TensorFlow's own"
+                remedy = "use tf.print, or delete it" if what == "print" else "use a TensorFlow operation"
                 yield self.finding(
                     call,
-                    f"{what} runs once, while the function given to {op.name} is traced, and not for every element; {remedy}.",
-                    because="The text appears once." if what == "print" else "What is there afterwards comes from the trace." if call.name in _WRITING else "Every element gets the result of that one call.",
+                    f"{what} runs once, while tracing the function of {op.name}, not for every element; {remedy}.",
+                    because="The text is printed once." if what == "print" else "Only the value from tracing is kept." if call.name in _WRITING else "Every element gets the result of that one call.",
                     # A print of texts and settings says what it is meant to.
                     severity=None if what != "print" else Severity.WARNING if any(map(shows_tensor, call.arguments.values())) else Severity.INFO,
                     fix=tensorflow_print(call, safe=False) if what == "print" else None,

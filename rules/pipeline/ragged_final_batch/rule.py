@@ -70,8 +70,8 @@ class RaggedFinalBatch(Rule):
                 continue
             yield self.finding(
                 op,
-                "The last batch may be smaller, and XLA then compiles the training step once more; batch with drop_remainder=True.",
-                because="XLA compiles the step that these batches go to for one shape.",
+                "A smaller last batch makes XLA compile the training step again; use drop_remainder=True.",
+                because="XLA compiles the training step separately for each batch shape.",
                 related=((step.scope.frame.function, "compiled by XLA"),),
             )
 

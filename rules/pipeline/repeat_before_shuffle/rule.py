@@ -94,12 +94,12 @@ class RepeatBeforeShuffle(Rule):
                 if times == 1:
                     continue
                 if op.name == "cache":
-                    cost = "Behind an endless repeat it is never complete." if times < 0 else "It keeps every element as often as it is repeated."
+                    cost = "After an endless repeat the cache is never complete." if times < 0 else "The cache stores every element once per repetition."
                 else:
-                    cost = "Its buffer holds elements of two epochs, so some come twice before others come once."
+                    cost = "The buffer holds elements of two epochs, so some come twice before others come once."
                 yield self.finding(
                     op,
-                    f"This {op.name} comes after repeat and cannot tell epochs apart; put repeat behind it.",
+                    f"This {op.name} comes after repeat and cannot tell epochs apart; move repeat after it.",
                     because=cost,
                     fix=repeat_last(repeat, stage),
                     related=((repeat, "repeated here"),),

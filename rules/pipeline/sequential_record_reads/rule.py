@@ -71,6 +71,6 @@ class SequentialRecordReads(Rule):
             yield self.finding(
                 op,
                 f"These files are read one after the other; add num_parallel_reads={module.runtime.autotune} if they are on network storage.",
-                because="TensorFlow opens the next file when the one before is at its end, and waits for the storage each time.",
+                because="TensorFlow opens the next file only at the end of the previous one, and waits for the storage each time.",
                 fix=parallel_reads(op, reorders=not op.followed_by(module.pipelines, "shuffle")),
             )

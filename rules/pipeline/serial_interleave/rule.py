@@ -87,7 +87,7 @@ class SerialInterleave(Rule):
                 if reads is None:
                     continue
                 message = f"This flat_map reads one file after the other; use interleave with num_parallel_calls={module.runtime.autotune}."
-                because = "The next file is opened when the last one is exhausted, so nothing overlaps the wait for storage."
+                because = "TensorFlow opens the next file only at the end of the previous one, so nothing overlaps the wait for storage."
             else:
                 given = op.parallelism
                 if given is UNKNOWN or (given is not None and constant(given) != 1) or constant(op.argument(1, "cycle_length")) == 1:
@@ -95,8 +95,8 @@ class SerialInterleave(Rule):
                 if reads is None and op.facts.known:
                     # It mixes what is in memory already.
                     continue
-                message = f"This interleave fetches from one input at a time; give it num_parallel_calls={module.runtime.autotune}."
-                because = "TensorFlow does not make an interleave parallel by itself; it costs where storage or the inner pipeline makes it wait."
+                message = f"This interleave reads one input at a time; add num_parallel_calls={module.runtime.autotune}."
+                because = "TensorFlow does not parallelize interleave automatically; it costs time where storage or the inner pipeline is slow."
             yield self.finding(
                 op,
                 message,

@@ -79,9 +79,9 @@ class SmallShuffleBuffer(Rule):
                 continue
             yield self.finding(
                 op,
-                "A shuffle with a buffer of one changes nothing; give it as many elements as fit in memory."
+                "A shuffle with a buffer of one changes nothing; use a buffer of as many elements as fit in memory."
                 if buffer == 1
-                else f"This shuffle mixes {buffer} elements at a time, less than one batch of {size}; give it as many as fit in memory.",
-                because="An element can only come out early by the size of the buffer.",
+                else f"This shuffle buffer of {buffer} elements is smaller than one batch of {size}; use as many as fit in memory.",
+                because="An element can move forward by at most the size of the buffer.",
                 related=((batch, "the batch it feeds"),) if batch is not None else (),
             )
