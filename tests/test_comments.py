@@ -143,6 +143,16 @@ def test_what_is_said_about_code_decides_nothing(programs, before, tmp_path, cha
     assert {path: findings for path, findings in changed.items() if findings} == {}
 
 
+# What they read there is no code, or an explanation that their pages name.
+READ_TEXT = {"cpu-only-requirement", "discarded-dataset", "tiny-batch", "unused-suppression"}
+
+
+@pytest.mark.parametrize("room", rooms(), ids=lambda room: room.name)
+def test_rules_look_at_code_only(room):
+    reads_text = re.search(r"\.text\b", (room.folder / "rule.py").read_text("utf-8")) is not None
+    assert reads_text == (room.name in READ_TEXT)
+
+
 IMPORTS = "import tensorflow as tf\nfrom tensorflow import keras\n"
 TRAIN = "ds = tf.data.Dataset.from_tensor_slices(load()).map(lambda x: tf.image.random_flip_left_right(x)).batch(8)\nmodel = keras.Sequential([keras.layers.Dense(1)])\nmodel.compile('adam', 'mse')\nmodel.fit(ds)\n"
 EAGER = "def step(x):\n    with tf.GradientTape() as tape:\n        loss = tf.reduce_mean(model(x))\n    opt.apply_gradients(zip(tape.gradient(loss, model.weights), model.weights))\n"

@@ -40,7 +40,9 @@ _UPPER = re.compile(r"(?:===?|~=|<=?)\s*\d")
 _SCRIPT = re.compile(r"(?m)^# /// script[ \t]*\r?\n((?:#(?: .*)?\r?\n)+?)# ///[ \t\r]*$")
 # The magic by which notebooks on Colab chose TensorFlow 1, as long as it was there.
 _COLAB_1 = re.compile(r"(?m)^[ \t]*%tensorflow_version[ \t]+1\b")
+_GROWTH = re.compile(rb"(?m)^[^#\r\n]*\bTF_FORCE_GPU_ALLOW_GROWTH\b")
 _ASIDE = re.compile(r"\..*|docs?|tests?|examples?|benchmarks?|tools?|scripts?", re.I)
+_OF_GPU = re.compile(r"(?:\b|_)(?:gpu|cuda)(?:\b|_|\d)", re.I)
 _FOLDERS = frozenset({"requirements", "docker", ".docker", "conda"})
 _VERSION = re.compile(r"\d+(?:\.\d+)*")
 
@@ -89,7 +91,7 @@ def pinned_versions(path: str | os.PathLike[str]) -> dict[str, Pin]:
     conda environments or Dockerfile name a bounded version decides; where its own files do not
     name TensorFlow, also those in a folder of it named requirements, docker or conda, and for a
     repository those in the only other folder of it that has some. Of two
-    bounds in one folder the newer one counts, under which TensorFlow repairs more by itself. TensorFlow
+    bounds in one folder that of a file named for the GPU counts, or else the newer one, under which TensorFlow repairs more by itself. TensorFlow
     is not newer than its last release for the newest Python, and for the newest NumPy, that such a file
     allows. What cannot be read is left out.
 
@@ -100,7 +102,7 @@ def pinned_versions(path: str | os.PathLike[str]) -> dict[str, Pin]:
 
 
 def wants_cpu(path: str | os.PathLike[str]) -> bool:
-    """Whether the nearest requirements that name TensorFlow ask for a build without GPUs: tensorflow-cpu, tensorflow-intel, or one of conda's with MKL or Eigen."""
+    """Whether the nearest requirements that name TensorFlow, each file of them, ask for a build without GPUs: tensorflow-cpu, tensorflow-intel, or one of conda's with MKL or Eigen."""
     return _wants_cpu(os.path.dirname(os.path.abspath(path)))
 
 
@@ -170,7 +172,7 @@ def _normalized(name: str) -> str:
 @functools.lru_cache(maxsize=None)
 def _pins(folder: str) -> tuple[tuple[str, Pin], ...]:
     stated = _stated(folder)
-    pins = _pinned(stated)
+    pins = _pinned(_preferring_gpu(stated))
     parent = os.path.dirname(folder)
     # A nearer file that asks for TensorFlow without a bound wants the newest.
     if not pins and not any(_package(each.name) == "tensorflow" for each in stated) and parent != folder and not os.path.exists(os.path.join(folder, ".git")):
@@ -198,16 +200,38 @@ def _for_python(pins: dict[str, Pin], stated: Sequence[Stated]) -> dict[str, Pin
     return {**pins, "tensorflow": Pin(bound, asked)} if newest_allowed(bound, TENSORFLOW_RELEASES) else pins
 
 
+def _preferring_gpu(stated: Sequence[Stated]) -> list[Stated]:
+    """Requirements without those of packages that a file named for the GPU bounds: a project that has such a file has others for machines without."""
+    named = [each for each in stated if is_named_for_gpu(each.path)]
+    bounded = _bounded(named)
+    return [each for each in stated if each in named or _package(each.name) not in bounded]
+
+
+def is_named_for_gpu(path: str | os.PathLike[str]) -> bool:
+    """Whether the name of a requirements file or a conda environment says that it is for machines with a GPU; images install others upon their own."""
+    return kind_of(path) in ("pip", "conda") and _OF_GPU.search(os.path.basename(path)) is not None
+
+
 @functools.lru_cache(maxsize=None)
 def _wants_cpu(folder: str) -> bool:
-    builds = {_normalized(each.name) for each in _stated(folder) if _package(each.name) == "tensorflow"}
-    if any(_normalized(each.name) == _CONDA_SELECT and re.match(r"==2\.[23]\.", each.specifier) for each in _stated(folder)):
-        return True
+    files: dict[str, list[Stated]] = {}
+    for each in _stated(folder):
+        if _package(each.name) == "tensorflow" or _normalized(each.name) == _CONDA_SELECT:
+            files.setdefault(each.path, []).append(each)
     parent = os.path.dirname(folder)
-    if builds or parent == folder or os.path.exists(os.path.join(folder, ".git")):
-        # That for native Windows, which a freeze lists beside the package itself, knows no GPU since 2.11, its first release.
-        return "tensorflow-intel" in builds or "tensorflow-cpu" in builds and len(builds) == 1
+    if files or parent == folder or os.path.exists(os.path.join(folder, ".git")):
+        # Where they contradict each other, it is not known.
+        return bool(files) and all(map(_is_of_cpu, files.values()))
     return _wants_cpu(parent)
+
+
+def _is_of_cpu(stated: list[Stated]) -> bool:
+    """Whether what one file says of TensorFlow asks for a build without GPUs."""
+    if any(_normalized(each.name) == _CONDA_SELECT and re.match(r"==2\.[23]\.", each.specifier) for each in stated):
+        return True
+    builds = {_normalized(each.name) for each in stated}
+    # That for native Windows, which a freeze lists beside the package itself, knows no GPU since 2.11, its first release.
+    return "tensorflow-intel" in builds or builds == {"tensorflow-cpu"}
 
 
 @functools.lru_cache(maxsize=None)
@@ -222,7 +246,7 @@ def _lets_memory_grow(folder: str) -> bool:
                 said = read_bytes(Path(folder, name))
             except OSError:
                 continue
-            if b"TF_FORCE_GPU_ALLOW_GROWTH" in said:
+            if _GROWTH.search(said):
                 return True
     parent = os.path.dirname(folder)
     return parent != folder and ".git" not in names and _lets_memory_grow(parent)
@@ -472,8 +496,10 @@ _CONDA_NAME = re.compile(r"(?:env|[\w.-]*environment[\w.-]*|[\w.-]*conda[\w.-]*)
 _ENVIRONMENT_NAME = re.compile(r"(?:docker-)?compose[\w.-]*\.ya?ml|\.env(?:rc|\.[\w.-]+)?", re.I)
 _DOCKER_NAME = re.compile(r"(?:Dockerfile|Containerfile)(?:[._-][\w.-]+)?|[\w.-]+\.(?:docker|container)file", re.I)
 _LINE = re.compile(r"(?m)^[^\r\n]*")
+_COMMENT = re.compile(r"(?m)(?:^|(?<=[ \t]))#[^\r\n]*")
 _NAMED = re.compile(r"(?P<name>[A-Za-z0-9][\w.-]*)[ \t]*(?:\[(?P<extras>[^\]\r\n]*)\])?[ \t]*(?P<specifier>[^;#\r\n\"']*)(?:;[ \t]*(?P<marker>[^#\r\n]*))?")
 _TOML_PIECE = re.compile(r"#[^\r\n]*|\"[^\"\r\n]*\"|'[^'\r\n]*'|^[ \t]*\[(?P<table>[^\[\]\r\n]+)\][ \t]*(?=#|$)|^[ \t]*(?P<key>[\w-]+)[ \t]*=|[\[\]]", re.M)
+_UNCOMMENTED = re.compile(r"(?:[^#\"']|\"[^\"]*\"|'[^']*')*")
 _TOML_TABLES = ("project", "project.optional-dependencies", "dependency-groups")
 # Images have a variable for the command with its options.
 _INSTALL = re.compile(
@@ -569,13 +595,15 @@ class RequirementsFile:
         requirements: what it asks for, in the order of the text.
         images: base images of a Dockerfile.
         comments: the text of its comments.
+        code: its text without them.
     """
 
     def __init__(self, source: Source):
         self.source, self.kind = source, kind_of(source.path)
         text = source.text
         self.images = [match["image"] for match in _FROM.finditer(text)] if self.kind == "docker" else []
-        self.comments = "\n".join(re.findall(r"(?m)(?:^|[ \t])(#[^\r\n]*)", text))
+        self.comments = "\n".join(_COMMENT.findall(text))
+        self.code = _COMMENT.sub("", text)
         read = {"pip": self._pip, "pyproject": self._pyproject, "conda": self._conda, "docker": _installs}[self.kind or "pip"]
         self.requirements = [each for start, end, by, group in read(text) if (each := self._at(start, end, by, group)) is not None]
 
@@ -611,6 +639,7 @@ class RequirementsFile:
             return None
         if by == "poetry":
             value = self.source.line_text(end)[end - self.source.line_starts[self.source.line_of(end) - 1] :]
+            value = _UNCOMMENTED.match(value)[0]
             given = dict(re.findall(r"(\w+)\s*=\s*[\[\"']+([^\"'\]]*)", value)) if "{" in value else {"version": value.strip("= \t\"'").partition('"')[0]}
             extras = frozenset(filter(None, [given.get("extras", "").lower()]))
             marker = given.get("markers", "") or given.get("platform", "")

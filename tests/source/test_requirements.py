@@ -210,6 +210,23 @@ def test_the_newer_of_two_bounds_counts(tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("files", "pins"),
+    [
+        ({"conda_env.yml": "  - tensorflow=2.9=mkl_1\n  - keras=2.9\n", "conda_env_gpu.yml": "  - tensorflow=2.4\n  - numpy\n"}, {"tensorflow": "==2.4.*", "keras": "==2.9.*"}),
+        ({"requirements.txt": "tensorflow==2.9\n", "requirements-gpu.txt": "tensorflow-gpu==2.4\n"}, {"tensorflow": "==2.4"}),
+        # What one leaves open another may say; images install others upon their own.
+        ({"requirements.txt": "tensorflow==2.9\n", "requirements_gpu.txt": "tensorflow\n"}, {"tensorflow": "==2.9"}),
+        ({"requirements.txt": "tensorflow==2.9\n", "Dockerfile.gpu": "FROM tensorflow/tensorflow:2.4.1-gpu\n"}, {"tensorflow": "==2.9"}),
+        ({"requirements.txt": "tensorflow==2.9\n", "requirements-gpujobs.txt": "tensorflow==2.4\n"}, {"tensorflow": "==2.9"}),
+    ],
+)  # fmt: skip
+def test_a_file_for_the_gpu_is_preferred(tmp_path, files, pins):
+    for name, content in files.items():
+        (tmp_path / name).write_text(content)
+    assert pinned_versions(tmp_path / "train.py") == pins
+
+
+@pytest.mark.parametrize(
     ("name", "content", "pins"),
     [
         ("requirements/base.txt", "tensorflow==2.3\n", {"tensorflow": "==2.3"}),
@@ -337,3 +354,39 @@ def test_a_build_without_gpus(tmp_path, content, wanted):
 def test_a_build_of_conda_without_gpus(tmp_path, line, wanted):
     (tmp_path / "environment.yml").write_text(f"dependencies:\n  - {line}\n  - tensorflow=2.6.0\n")
     assert requirements.wants_cpu(tmp_path / "train.py") is wanted
+
+
+@pytest.mark.parametrize(
+    ("files", "wanted"),
+    [
+        ({"conda_env.yml": "  - _tflow_select=2.3.0=mkl\n  - tensorflow=2.3\n", "conda_env_gpu.yml": "  - _tflow_select=2.1.0=gpu\n  - tensorflow=2.3\n"}, False),
+        ({"conda_env.yml": "  - tensorflow=2.3=mkl_1\n", "conda_env_gpu.yml": "  - tensorflow-gpu=2.3\n"}, False),
+        ({"requirements.txt": "tensorflow-cpu\n", "requirements-all.txt": "tensorflow\n"}, False),
+        ({"requirements.txt": "tensorflow-intel==2.12\ntensorflow==2.12\n", "requirements-linux.txt": "tensorflow==2.12\n"}, False),
+        ({"conda_env.yml": "  - tensorflow=2.3=mkl_1\n", "requirements.txt": "tensorflow-cpu\n", "requirements-test.txt": "pytest\n"}, True),
+    ],
+)
+def test_files_that_contradict_each_other_say_nothing(tmp_path, files, wanted):
+    for name, content in files.items():
+        (tmp_path / name).write_text(content)
+    assert requirements.wants_cpu(tmp_path / "train.py") is wanted
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "lets"),
+    [
+        ("Dockerfile", "FROM a\nENV TF_FORCE_GPU_ALLOW_GROWTH=true\n", True),
+        ("Dockerfile", "FROM a\n# ENV TF_FORCE_GPU_ALLOW_GROWTH=true\n", False),
+        ("compose.yml", "a: b  # TF_FORCE_GPU_ALLOW_GROWTH\n", False),
+        (".env", "TF_FORCE_GPU_ALLOW_GROWTH=true\n", True),
+    ],
+)
+def test_memory_that_grows_by_the_environment(tmp_path, name, content, lets):
+    (tmp_path / name).write_text(content)
+    assert requirements.lets_memory_grow(tmp_path / "train.py") is lets
+
+
+def test_a_comment_is_no_part_of_a_requirement():
+    file = RequirementsFile(Source("pyproject.toml", "[tool.poetry.dependencies]\na = '^2.1'  # {version = '3.0', extras = ['x']}\n"))
+    assert [(each.specifier, each.extras) for each in file.requirements] == [(">=2.1,<3", frozenset())]
+    assert RequirementsFile(Source("Dockerfile", "FROM a # b\n# CUDA\nRUN c#d\n")).code == "FROM a \n\nRUN c#d\n"

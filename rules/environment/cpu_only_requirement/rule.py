@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from kerascheck.finding import Applicability, Edit, Fix, Severity
 from kerascheck.rule import Rule
 from kerascheck.runtime import TENSORFLOW_RELEASES
-from kerascheck.source.requirements import Requirement, RequirementsFile
+from kerascheck.source.requirements import Requirement, RequirementsFile, is_named_for_gpu
 
 _CUDA_EXTRA_SINCE = (2, 14)
 _ONE_PACKAGE_SINCE = (2, 1)
@@ -58,8 +58,9 @@ class CpuOnlyRequirement(Rule):
     - `tensorflow` in a requirements file or in `pyproject.toml`: the machine may have CUDA.
     - Images of NVIDIA, TensorFlow's own `-gpu` images and unknown images; NVIDIA's libraries are installed beside it.
     - `tensorflow` of any version in an image with a Python before 3.9, for which no release has `[and-cuda]`.
-    - `tensorflow-cpu` beside another `tensorflow` in the file, or beside a file with `tensorflow[and-cuda]` in the same
-      folder: users can choose. Also markers, such as that of a Mac.
+    - `tensorflow-cpu` beside another `tensorflow` in the file. It, or a build of conda, beside a file in the same folder that
+      brings a GPU: by `tensorflow[and-cuda]`, by a `tensorflow-gpu` that can be installed, or by a name such as
+      `conda_env_gpu.yml`. There users can choose. Also markers, such as that of a Mac.
     - `tensorflow-cpu` beside a plug-in that brings its own GPU support, for DirectML, Metal or Intel.
     - `tensorflow-cpu` beside a web server or framework, such as Flask or gunicorn: the model is served without a GPU on
       purpose.
@@ -126,21 +127,32 @@ def _problems(file: RequirementsFile, requirement: Requirement) -> Iterator[tupl
         named = (other.name for each in (file, *file.beside()) for other in each.requirements)
         if any(other.name in _OTHERS_ON_GPU for other in file.requirements) or any(map(_PLUGIN.match, named)):
             return
-        offered = (other for each in (file, *file.beside()) for other in each.requirements)
-        if not any(other.name == "tensorflow" and (other.module is file or "and-cuda" in other.extras) for other in offered):
+        if not any(other.name == "tensorflow" for other in file.requirements) and not _is_choice(file):
             yield f"tensorflow-cpu never uses a GPU; install {_offered(newest)} where there is one.", "The package is built without CUDA.", fix
     elif requirement.name == "tensorflow-gpu" and requirement.by != "conda":
         if newest and newest >= _GPU_PACKAGE_GONE:
             yield "tensorflow-gpu cannot be installed from 2.12 on; use tensorflow[and-cuda].", "The package was removed: installing it raises an error.", fix
-    elif requirement.name == "tensorflow" and requirement.by == "conda" and _CPU_BUILD.search(requirement.specifier) and not any(other.name == "tensorflow-gpu" for other in file.requirements):
+    elif requirement.name == "tensorflow" and requirement.by == "conda" and _CPU_BUILD.search(requirement.specifier) and not _is_choice(file):
         yield "This build of TensorFlow uses no GPU; choose one with cuda in its name.", "Builds with mkl, eigen or cpu in their name contain no CUDA.", None
     elif requirement.name == "tensorflow" and requirement.by == "pip" and not requirement.extras and file.images and newest and newest >= _ONE_PACKAGE_SINCE:
         named = any(_NVIDIA.search(other.name) for other in file.requirements)
         # What no Python of the image can have is no remedy.
         impossible = newest >= _CUDA_EXTRA_SINCE > (file.newest_for_image or newest)
-        if not named and not impossible and all(_PLAIN_IMAGE.match(image) for image in file.images) and not _NVIDIA.search(file.source.text):
+        if not named and not impossible and all(_PLAIN_IMAGE.match(image) for image in file.images) and not _NVIDIA.search(file.code):
             remedy = "install tensorflow[and-cuda]" if newest >= _CUDA_EXTRA_SINCE else "start from tensorflow/tensorflow:VERSION-gpu"
             yield f"This image has no CUDA, so TensorFlow uses no GPU in it; {remedy}.", f"The image {file.images[-1]} contains no NVIDIA libraries, and none are installed here.", fix
+
+
+def _is_choice(file: RequirementsFile) -> bool:
+    """Whether this file, or another in its folder, brings a TensorFlow that uses GPUs."""
+    return any(map(_brings_gpu, (other for each in (file, *file.beside()) for other in each.requirements)))
+
+
+def _brings_gpu(requirement: Requirement) -> bool:
+    if requirement.name == "tensorflow":
+        return "and-cuda" in requirement.extras or is_named_for_gpu(requirement.module.source.path) and not _CPU_BUILD.search(requirement.specifier)
+    newest = requirement.newest(TENSORFLOW_RELEASES)
+    return requirement.name == "tensorflow-gpu" and (requirement.by == "conda" or newest is not None and newest < _GPU_PACKAGE_GONE)
 
 
 def _offered(newest: tuple[int, int] | None) -> str:
