@@ -140,7 +140,6 @@ def _check_files(paths: Sequence[str], configuration: Configuration, options: di
     from kerascheck import engine
     from kerascheck.check import UNREADABLE
     from kerascheck.finding import FileError, Location
-    from kerascheck.repair import repairs
     from kerascheck.report.common import count
     from kerascheck.source.discovery import discover
 
@@ -158,7 +157,7 @@ def _check_files(paths: Sequence[str], configuration: Configuration, options: di
     for path, reason in found.unreadable:
         outcome.errors.append(FileError(UNREADABLE, Location(path, None, 1, 1, 1, 1), reason))
     if options["diff"]:
-        return _diff(list(repairs(found.files, outcome, unsafe=options["unsafe_fixes"])), outcome, options)
+        return _diff(found.files, outcome, options)
     fixed = _fix(found.files, outcome, options) if options["fix"] else 0
     return _report(outcome, found.files, options, fixed=fixed)
 
@@ -198,7 +197,6 @@ def _check_stdin(configuration: Configuration, options: dict[str, Any]) -> int:
     from kerascheck import engine
     from kerascheck.check import UNREADABLE
     from kerascheck.finding import FileError, Location
-    from kerascheck.repair import repairs
     from kerascheck.source import Unreadable, decode, display_path
     from kerascheck.source.discovery import File
     from kerascheck.source.text import cannot_be_read, read_stream
@@ -219,11 +217,13 @@ def _check_stdin(configuration: Configuration, options: dict[str, Any]) -> int:
         outcome = engine.Outcome(errors=[FileError(UNREADABLE, place, problem.message)], files=1)
     else:
         outcome = engine.Session(configuration).lint(source)
-    if not (options["fix"] or options["diff"]):
-        return _report(outcome, [file], options)
-    made = list(repairs([file], outcome, unsafe=options["unsafe_fixes"]))
     if options["diff"]:
-        return _diff(made, outcome, options)
+        return _diff([file], outcome, options)
+    if not options["fix"]:
+        return _report(outcome, [file], options)
+    from kerascheck.repair import repairs
+
+    made = list(repairs([file], outcome, unsafe=options["unsafe_fixes"]))
     for repair in made:
         data = repair.after
         _took(repair, outcome, options)
@@ -262,11 +262,13 @@ def _took(repair: Repair, outcome: Outcome, options: dict[str, Any]) -> None:
         click.echo(common.fixed(repair.source.path, repair.fixed.applied), err=True)
 
 
-def _diff(made: Sequence[Repair], outcome: Outcome, options: dict[str, Any]) -> int:
-    """Print repairs as one patch; the exit code of the run."""
+def _diff(files: Sequence[File], outcome: Outcome, options: dict[str, Any]) -> int:
+    """Print what --fix would change as one patch; the exit code of the run."""
     from kerascheck.patch import patch
+    from kerascheck.repair import repairs
     from kerascheck.report import common, concise
 
+    made = list(repairs(files, outcome, unsafe=options["unsafe_fixes"]))
     folder, text = patch({repair.source.path: (repair.before, repair.after) for repair in made})
     click.echo(text, nl=False)
     for line in concise.render([], outcome.errors, outcome.sources):
