@@ -10,6 +10,8 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from kerascheck.knowledge.signatures import PARAMETERS
+
 NEWEST_TENSORFLOW = (2, 21)
 
 TENSORFLOW_RELEASES = (*((1, minor) for minor in range(16)), *((2, minor) for minor in range(NEWEST_TENSORFLOW[1] + 1)))
@@ -159,6 +161,21 @@ class Runtime:
     @property
     def tensorflow_version(self) -> str:
         return ".".join(map(str, self.tensorflow))
+
+    @property
+    def keras_release(self) -> tuple[int, int]:
+        """(major, minor) of the Keras whose interface counts, as far as the versions tell it: ``tf.keras`` 2 goes with its TensorFlow."""
+        if self.keras >= 3:
+            return self.keras, 0
+        return (1, 0) if self.multi_backend_keras else self.tensorflow
+
+    def parameters_of(self, method: str) -> tuple[str | None, ...]:
+        """The parameters of a method of Keras models by position, as :data:`kerascheck.knowledge.signatures.PARAMETERS` has them.
+
+        Those of the last version that has the method, where this one has none; empty for what is no such method.
+        """
+        versions = (methods[method] for since, methods in PARAMETERS.items() if since <= self.keras_release and method in methods)
+        return next(versions, ())
 
     @property
     def parallelizes_stateless_maps(self) -> bool:

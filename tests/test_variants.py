@@ -1597,3 +1597,10 @@ def test_what_is_not_in_sight_may_write_or_draw(tmp_path, function, applicabilit
     result = kerascheck("--isolated", "--select", "KC101", "--output-format", "json", "--exit-zero", str(tmp_path / "train.py"))
     (finding,) = json.loads(result.out)["findings"]
     assert finding["fix"]["applicability"] == applicability
+
+
+@pytest.mark.parametrize(("call", "said"), [("fit_generator(load(), 100, 10)", False), ("fit(x, y, 10)", True), ("fit(x, y, epochs=9, batch_size=10)", True)])
+def test_epochs_are_no_batch_size(tmp_path, call, said):
+    (tmp_path / "train.py").write_text(HEAD + MODEL + f"model.{call}\n")
+    result = kerascheck("--isolated", "--select", "KC411", "--output-format", "json", "--exit-zero", str(tmp_path / "train.py"))
+    assert [finding["message"] for finding in json.loads(result.out)["findings"] if "10" in finding["message"]] != [] if said else "Batches of 10" not in result.out

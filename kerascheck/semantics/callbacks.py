@@ -39,7 +39,7 @@ _BETWEEN_EPOCHS: dict[str, tuple[int | None, str] | None] = {
 
 def may_act_on_batches(fit: Call, *, unknown: bool = True) -> bool:
     """Whether a callback given to ``fit`` sees single batches; one that is not known is taken for ``unknown``."""
-    given = fit.argument(5, "callbacks")
+    given = fit.given("callbacks")
     if given is None or isinstance(given, Const) and given.value is None:
         return False
     items = given.items if isinstance(given, Group) and not given.open else [given]

@@ -112,7 +112,7 @@ def _is_seen(module: Module, compiled: Call | None = None) -> bool:
     """Whether all that would be compiled is seen: a model that is given, with its losses, and whatever the code of the program's own calls."""
     if compiled is not None:
         known = any(each.value is option for each in module.models for option in options_of(compiled.receiver))
-        if not known or UNKNOWN in options_of(compiled.argument(1, "loss")):
+        if not known or UNKNOWN in options_of(compiled.given("loss")):
             return False
     return all((call.name or "").startswith(_KNOWN) for call in module.run.calls if compiled_by(call.scope) in ("tf.function", "train_step", "call"))
 
@@ -127,9 +127,9 @@ def _takes_any_shape(module: Module) -> bool:
 
 def _literal(compiled: Call) -> Place | None:
     """Where ``run_eagerly=True`` is written for a compile: in its call, or in that of the model's own ``compile`` that hands it on; None where it is a name, a switch that somebody turns."""
-    written, call, module = compiled.arguments.node(None, "run_eagerly"), compiled.node, compiled.module
+    written, call, module = compiled.written("run_eagerly"), compiled.node, compiled.module
     own = compiled.scope.frame
-    if own.function is not None and own.function.name == "compile" and isinstance(own.node, cst.Call) and constant(compiled.argument(None, "run_eagerly")) is True:
+    if own.function is not None and own.function.name == "compile" and isinstance(own.node, cst.Call) and constant(compiled.given("run_eagerly")) is True:
         written, call, module = next((arg for arg in own.node.args if arg.keyword is not None and arg.keyword.value == "run_eagerly"), None), own.node, own.parent.module
         parameters = (*own.function.node.params.params, *own.function.node.params.kwonly_params)
         if any(each.name.value == "run_eagerly" and isinstance(each.default, cst.Name) and each.default.value == "True" for each in parameters):
@@ -158,7 +158,7 @@ def _is_tried_out(module: Module, compiled: Call) -> bool:
 
 
 def _is_short(fit: Call) -> bool:
-    given, batch, epochs = fit.arguments.node(0, "x"), batching(fit), fit.argument(3, "epochs")
+    given, batch, epochs = fit.written("x"), batching(fit), fit.given("epochs")
     rows = rows_of_slice(given.value) if given is not None else None
     turns = 1 if epochs is None else constant(epochs)
     return rows is not None and batch is not None and type(turns) is int and ceil(rows / batch.size) * turns <= SHORT_LOOP

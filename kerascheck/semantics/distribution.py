@@ -155,7 +155,7 @@ def unplaced_optimizers(module: Module) -> Iterator[tuple[Call, Call]]:
         # Another compile may come in between, with an optimizer of its own.
         if not any(fit.order > compiled.order and _last_before(fit, compiles) is compiled for fit in trained):
             continue
-        optimizer = compiled.argument(0, "optimizer")
+        optimizer = compiled.given("optimizer")
         made = optimizer.call if isinstance(optimizer, Made) and library.class_of(optimizer.name) == "keras.Optimizer" else None
         if made is None or _OLD_ARGUMENT in made.arguments.keywords or made.node in seen or not _is_placed(compiled.scope) or _may_be_placed(made.scope):
             continue
@@ -258,7 +258,7 @@ def unscaled_batches(module: Module) -> Iterator[Unscaled]:
 def _fitted_in_scope(module: Module) -> Iterator[tuple[Call, Batching | None, list[Value]]]:
     for fit in module.program.model_calls("fit"):
         made = [constructor(module, option) for option in options_of(fit.receiver)]
-        chain = [stage for dataset in datasets_in(fit.argument(0, "x")) for stage in dataset.stage.upstream()]
+        chain = [stage for dataset in datasets_in(fit.given("x")) for stage in dataset.stage.upstream()]
         # There the function makes the batches of one replica.
         in_parts = any(stage.call is not None and (stage.call.attribute or "").endswith("from_function") for stage in chain)
         if not in_parts and made and all(_is_placed(fit.scope if call is None else call.scope) for call in made):

@@ -13,19 +13,19 @@ _SAME_EXAMPLES = frozenset("shuffle batch prefetch cache repeat take skip with_o
 
 def least_examples(fit: Call) -> int | None:
     """How many examples the arrays hold that a model is fitted on, the fewest of several; None where that is not known."""
-    given = fit.arguments.node(0, "x")
+    given = fit.written("x")
     if given is not None and is_one_item(fit.module.tree, given.value):
         return 1
     cut = rows_of_slice(given.value) if given is not None else None
-    written = [len(option.items) for place in ((0, "x"), (1, "y")) for option in options_of(fit.argument(*place)) if isinstance(option, Group) and _is_written_out(option)]
+    written = [len(option.items) for parameter in ("x", "y") for option in options_of(fit.given(parameter)) if isinstance(option, Group) and _is_written_out(option)]
     # Of texts that a tokenizer has changed only the labels may still tell.
-    known = [shape[0] for shape in map(shape_of, (*_fitted_arrays(fit), *options_of(fit.argument(1, "y")))) if shape and shape[0] is not None]
+    known = [shape[0] for shape in map(shape_of, (*_fitted_arrays(fit), *options_of(fit.given("y")))) if shape and shape[0] is not None]
     return min((*written, *known, *(() if cut is None else (cut,))), default=None)
 
 
 def trained_examples(fit: Call) -> int | None:
     """The same without those that ``validation_split`` holds out."""
-    count, held_out = least_examples(fit), constant(fit.argument(None, "validation_split"), 0)
+    count, held_out = least_examples(fit), constant(fit.given("validation_split"), 0)
     return count if count is None or type(held_out) not in (int, float) else int(count * (1 - held_out))
 
 
@@ -38,14 +38,14 @@ def _is_written_out(value: Value) -> bool:
 
 def example_shape(fit: Call) -> Shape:
     """The shape of the batches that a model is fitted on, the first size None; None where it is not known."""
-    stages = [stage for dataset in datasets_in(fit.argument(0, "x")) for stage in dataset.stage.upstream() if not stage.is_source]
+    stages = [stage for dataset in datasets_in(fit.given("x")) for stage in dataset.stage.upstream() if not stage.is_source]
     shapes = {(None, *shape[1:]) if shape else None for shape in map(shape_of, _fitted_arrays(fit))}
     return shapes.pop() if len(shapes) == 1 and all(stage.name in _SAME_EXAMPLES for stage in stages) else None
 
 
 def _fitted_arrays(fit: Call) -> list[Value]:
     """The arrays of examples that a model is fitted on, or that its datasets are made of; of several inputs the first."""
-    data = fit.argument(0, "x")
+    data = fit.given("x")
     sources = [stage.argument(0, "tensors") for dataset in datasets_in(data) for stage in dataset.stage.upstream() if stage.is_source] or [data]
     # A tuple is inputs and labels; a list of arrays is several inputs.
     return [option.items[0] if isinstance(option, Group) and option.items else option for source in sources for option in options_of(source)]

@@ -146,7 +146,7 @@ class Model:
 
         What is compiled outside of functions and not fitted is meant for evaluation and export.
         """
-        return bool(self.fits) or any(call.argument(1, "loss") is not None and call.scope.frame.function is not None for call in self.compiles)
+        return bool(self.fits) or any(call.given("loss") is not None and call.scope.frame.function is not None for call in self.compiles)
 
     @property
     def largest_input(self) -> float:
@@ -276,15 +276,15 @@ class Batching:
 
 def batching(fit: Call) -> Batching | None:
     """The batches that a call of ``fit`` trains on; None where their size is not known."""
-    given = fit.argument(2, "batch_size")
+    given = fit.given("batch_size")
     if given is not None and not (isinstance(given, Const) and given.value is None):
-        node = fit.arguments.node(2, "batch_size")
+        node = fit.written("batch_size")
         return _batching(given, Place(fit.module, node or fit.node))
-    found = list(datasets_in(fit.argument(0, "x")))
+    found = list(datasets_in(fit.given("x")))
     if len(found) == 1 and (batch := batching_of(found[0])) is not None:
         return batch
     # Only arrays come with their labels apart.
-    return Batching(32, Place(fit.module, fit.node)) if not found and fit.attribute == "fit" and fit.argument(1, "y") is not None else None
+    return Batching(32, Place(fit.module, fit.node)) if not found and fit.attribute == "fit" and fit.given("y") is not None else None
 
 
 def batching_of(dataset: Dataset) -> Batching | None:
@@ -330,7 +330,7 @@ class _Builder:
         self.models = list(self._known.values())
         saved = [(call.order, call.argument(0, "filepath"), call.receiver) for call in calls if call.name == "keras.Model.save"]
         for call in trained:
-            checkpoints = (value.call for value in flat(call.argument(5, "callbacks")) if isinstance(value, Made) and value.name == "keras.callbacks.ModelCheckpoint")
+            checkpoints = (value.call for value in flat(call.given("callbacks")) if isinstance(value, Made) and value.name == "keras.callbacks.ModelCheckpoint")
             saved += [(call.order, made.argument(0, "filepath"), call.receiver) for made in checkpoints if made is not None]
         for call in trained:
             for option in options_of(call.receiver):

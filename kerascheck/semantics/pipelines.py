@@ -363,7 +363,7 @@ class Pipelines:
         call = self._call_at.get((sink.node, sink.scope))
         if call is None or call.attribute != "fit":
             return False
-        steps, epochs = constant(call.argument(None, "steps_per_epoch")), call.argument(3, "epochs")
+        steps, epochs = constant(call.given("steps_per_epoch")), call.given("epochs")
         turns = 1 if epochs is None else constant(epochs)
         return type(steps) is int and type(turns) is int and 0 < steps * turns <= _TRIED_STEPS and not any(sink.scope.loops())
 
@@ -438,12 +438,12 @@ class Pipelines:
         call = self._call_at.get((sink.node, sink.scope))
         if sink.loop is not None:
             return count
-        if call is None or call.attribute != "fit" or call.argument(None, "initial_epoch") is not None:
+        if call is None or call.attribute != "fit" or call.given("initial_epoch") is not None:
             return None
         # Steps that are computed, from the length of the data, are meant to be all of it.
-        if constant(call.argument(None, "steps_per_epoch")) is not None and not repeated:
+        if constant(call.given("steps_per_epoch")) is not None and not repeated:
             return None
-        epochs = call.argument(3, "epochs")
+        epochs = call.given("epochs")
         epochs = 1 if epochs is None else constant(epochs)
         return count * epochs if isinstance(epochs, int) else None
 

@@ -66,8 +66,8 @@ def repeated_predictions(module: Module) -> Iterator[RepeatedPrediction]:
         # Another library's predict takes more than data and the size of a batch.
         if len(call.arguments.positional) > 1 and type(constant(call.arguments.positional[1])) is not int:
             continue
-        given = call.arguments.node(0, "x")
-        if given is None or any(datasets_in(call.argument(0, "x"))):
+        given = call.written("x")
+        if given is None or any(datasets_in(call.given("x"))):
             continue
         loop = varies(given.value, call.scope) or environment_loop(module, call.scope) or _turning_loop(module, call, given.value)
         again = _few_rows_again(call, given.value) if loop is None else None
@@ -93,8 +93,8 @@ def repeated_predictions(module: Module) -> Iterator[RepeatedPrediction]:
         in_training = first is not None and first.module is call.module or trains
         # With a batch size of its own each turn predicts a whole array, but for an application that waits for what comes next, and beside training on a batch.
         waits = isinstance(loop.node, cst.While) and not in_training or any(other.attribute == "train_on_batch" for other in module.pipelines.calls_in(loop))
-        sized = constant(call.argument(1, "batch_size"), 1) != 1 and not waits and not is_one_item(module.tree, given.value, loop)
-        if constant(call.argument(None, "steps") or Const(1)) != 1 or sized:
+        sized = constant(call.given("batch_size"), 1) != 1 and not waits and not is_one_item(module.tree, given.value, loop)
+        if constant(call.given("steps") or Const(1)) != 1 or sized:
             continue
         measured = _is_measured(module, call, loop)
         # Then it is called for its time, and not for what it gives.
@@ -126,7 +126,7 @@ class EvaluatedBatch:
 def evaluated_batches(module: Module) -> Iterator[EvaluatedBatch]:
     """Batches that are evaluated one by one, in every turn of a loop that makes more than a few."""
     for call in () if module.is_graph_code or module.runtime.multi_backend_keras else module.program.model_calls("evaluate"):
-        given, loop = call.arguments.node(0, "x"), next(call.scope.loops(), None)
+        given, loop = call.written("x"), next(call.scope.loops(), None)
         if given is None or loop is None or varies(given.value, call.scope) is not loop or turns(call.scope) <= _A_FEW:
             continue
         # A method of that name that somebody wrote takes other things.
@@ -206,13 +206,13 @@ def _is_asked_for(call: Call, loop: Scope) -> bool:
 
 def _trains_long(call: Call, loop: Scope) -> bool:
     """Whether a call trains for more than an epoch over what may be a batch, or on the same data in every turn, beside which a predict is short."""
-    epochs, given = call.argument(None, "epochs"), call.arguments.node(0, "x")
+    epochs, given = call.given("epochs"), call.written("x")
     if given is not None and is_one_item(call.module.tree, given.value):
         return False
     # Epochs may be the turns of a loop of their own, inside of the turn.
     if call.attribute == "fit" and given is not None and next(call.scope.loops(), loop) is not loop and varies(given.value, call.scope) is loop:
         return True
-    if call.attribute != "fit" or epochs is not None and constant(epochs) != 1 or call.argument(None, "steps_per_epoch") is not None:
+    if call.attribute != "fit" or epochs is not None and constant(epochs) != 1 or call.given("steps_per_epoch") is not None:
         return call.attribute in ("fit", "fit_generator")
     return given is not None and isinstance(given.value, (cst.Name, cst.Attribute)) and varies(given.value, call.scope) is not loop
 

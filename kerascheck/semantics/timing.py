@@ -109,7 +109,7 @@ def is_warm(module: Module, execution: Execution, interval: Interval) -> bool:
     if constructor(module, model) is None:
         return True
     for call in before:
-        if function == "test" and call.receiver is model and call.attribute == "fit" and call.argument(None, "validation_data") is not None:
+        if function == "test" and call.receiver is model and call.attribute == "fit" and call.given("validation_data") is not None:
             return True
         if not (call.name or "").startswith(_KNOWN) and any(value is model for value in call.arguments.values()):
             return True

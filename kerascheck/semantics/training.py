@@ -276,7 +276,7 @@ class Program:
     @cached_property
     def compiled_metrics(self) -> set[Class]:
         """The classes of the tree whose objects a model is compiled with as metrics."""
-        return {value.cls for call in self.model_calls("compile") for value in flat(call.argument(2, "metrics")) if isinstance(value, Instance)}
+        return {value.cls for call in self.model_calls("compile") for value in flat(call.given("metrics")) if isinstance(value, Instance)}
 
     @cached_property
     def needs_old_keras(self) -> bool:
@@ -383,7 +383,7 @@ class Program:
     def runs_eagerly(self) -> bool:
         """A switch that makes compiled code run eagerly is on under no condition: that, or one of a model."""
         for call in self._run.calls:
-            switch = {"compile": call.argument(None, "run_eagerly"), "run_eagerly": call.argument(1)}
+            switch = {"compile": call.given("run_eagerly"), "run_eagerly": call.argument(1)}
             if constant(switch.get(call.attribute or "")) is True and not is_guarded(call.scope):
                 return True
         return self.runs_functions_eagerly

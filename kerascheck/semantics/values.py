@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 
+from kerascheck.knowledge.signatures import OTHER_NAMES
+
 if TYPE_CHECKING:
     from kerascheck.semantics.module import Module
 
@@ -370,6 +372,30 @@ class Call:
     def argument(self, position: int | None, keyword: str | None = None) -> Value | None:
         """See :meth:`Arguments.get`."""
         return self.arguments.get(position, keyword)
+
+    def given(self, parameter: str) -> Value | None:
+        """The argument of a method of Keras models for a parameter, in the position that it has in this program's version of Keras.
+
+        None where it is certainly not given, and UNKNOWN where it may be: a position is taken whose parameter differs among versions.
+        """
+        parameters = self.module.runtime.parameters_of(self.attribute or "")
+        positional = self.arguments.positional
+        for name in (parameter, *OTHER_NAMES.get(parameter, ())):
+            position = parameters.index(name) if name in parameters else None
+            value = self.arguments.get(position, name)
+            if value is not None:
+                return value
+        # Of the positions that are taken, one may be that of the parameter.
+        return UNKNOWN if parameter not in parameters and None in parameters[: len(positional)] else None
+
+    def written(self, parameter: str) -> cst.Arg | None:
+        """The syntax of the argument that ``given`` returns, where it is written out."""
+        parameters = self.module.runtime.parameters_of(self.attribute or "")
+        for name in (parameter, *OTHER_NAMES.get(parameter, ())):
+            node = self.arguments.node(parameters.index(name) if name in parameters else None, name)
+            if node is not None:
+                return node
+        return None
 
 
 @dataclass(eq=False, slots=True)

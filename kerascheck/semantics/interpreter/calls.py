@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from itertools import zip_longest
+
 import libcst as cst
 
 from kerascheck.semantics import library
@@ -61,6 +63,8 @@ from kerascheck.semantics.values import (
 )
 
 _MANY_FOLDS = 1000
+# What fit does with datasets that are not given first.
+_OTHER_ROLES = {"validation_data": "validation", "callbacks": "escape"}
 _MANY_PARTS = 1000
 
 
@@ -442,7 +446,7 @@ class Calls:
             added.items.extend(arguments.positional)
         if attribute == "compile" and (owner == "keras.Model" or owner is None):
             for key in ("loss", "metrics", "weighted_metrics"):
-                self._run_callables(arguments.get({"loss": 1, "metrics": 2}.get(key), key), "loss" if key == "loss" else "metric", node)
+                self._run_callables(call.given(key), "loss" if key == "loss" else "metric", node)
             return UNKNOWN
         if name is not None and name.endswith("TFRecordWriter.write"):
             for dataset in datasets_in(arguments.get(0, "dataset")):
@@ -467,10 +471,9 @@ class Calls:
     def _consume(self, call: Call, attribute: str, arguments: Arguments, node: cst.CSTNode) -> Value:
         """fit, evaluate, predict, adapt and their kin."""
         role = library.CONSUMING_METHODS.get(attribute)
-        for key, value in [*enumerate(arguments.positional), *arguments.keywords.items()]:
+        for name, value in [*zip_longest(self.module.runtime.parameters_of(attribute)[: len(arguments.positional)], arguments.positional), *arguments.keywords.items()]:
             for dataset in datasets_in(value):
-                named = {"validation_data": "validation", "callbacks": "escape"}.get(key, role) if isinstance(key, str) else role
-                self._sink(named or "escape", dataset, node)
+                self._sink(_OTHER_ROLES.get(name, role) or "escape", dataset, node)
         self._run_arguments(arguments, node, tensors=False)
         for value in arguments.values():
             self._run_items(value, node)

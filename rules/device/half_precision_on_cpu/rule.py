@@ -79,7 +79,7 @@ class HalfPrecisionOnCpu(Rule):
                 )
         convolves = any((call.name or "").startswith("keras.layers.Conv") for call in module.run.calls)
         for call in program.model_calls("compile"):
-            if convolves and constant(call.argument(None, "jit_compile")) is True and not is_guarded(call.scope):
+            if convolves and constant(call.given("jit_compile")) is True and not is_guarded(call.scope):
                 yield self.finding(
                     call,
                     "jit_compile=True makes convolutions slower on a CPU; remove it.",

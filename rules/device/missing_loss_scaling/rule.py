@@ -117,4 +117,4 @@ def _is_own_optimizer(call):
 
 def _is_compiled(module, model):
     compiles = [call for call in module.program.model_calls("compile") if model.receiver in options_of(call.receiver)]
-    return bool(compiles) and all(call.argument(None, "auto_scale_loss") is None for call in compiles)
+    return bool(compiles) and all(call.given("auto_scale_loss") is None for call in compiles)

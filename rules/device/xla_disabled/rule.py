@@ -72,7 +72,7 @@ class XlaDisabled(Rule):
             return
         if program.pins_cpu or program.distributes or any((call.name or "").startswith(_UNSUPPORTED) for call in module.run.calls):
             return
-        settings = [call for call in program.model_calls("compile") if constant(call.argument(None, "jit_compile")) is False]
+        settings = [call for call in program.model_calls("compile") if constant(call.given("jit_compile")) is False]
         settings += [call for call in program.calls("keras.Model.__setattr__") if call.attribute == "jit_compile" and constant(call.argument(1)) is False]
         # No string is a number that XLA computes with.
         if any(map(_takes_strings, program.calls("keras.Input"))):
@@ -80,7 +80,7 @@ class XlaDisabled(Rule):
         for call in settings:
             if call.attribute == "compile" and not _is_seen(module, call):
                 continue
-            if not program.is_optional(call.scope) and not call.module.is_commented(call.arguments.node(None, "jit_compile") or call.node, _REASON):
+            if not program.is_optional(call.scope) and not call.module.is_commented(call.written("jit_compile") or call.node, _REASON):
                 yield self.finding(
                     call,
                     "This switches XLA off; remove jit_compile and let Keras choose for the machine and the model.",

@@ -89,5 +89,5 @@ class JitDisablingLayer(Rule):
 
 
 def _may_use_xla(call):
-    jit, eager = call.argument(7, "jit_compile"), call.argument(5, "run_eagerly")
+    jit, eager = call.given("jit_compile"), call.given("run_eagerly")
     return (jit is None or constant(jit) in ("auto", True)) and (eager is None or constant(eager, True) is False)

@@ -86,7 +86,7 @@ def _is_size(node: cst.BaseExpression) -> bool:
 
 def _compares(call: Call, loop: Scope, others: list[Call]) -> bool:
     """Whether the turn decides on a setting of the training."""
-    settings = [call.arguments.nodes[name] for name in _SETTINGS if name in call.arguments.nodes]
+    settings = [node for name in _SETTINGS if (node := call.written(name)) is not None]
     # The size of what the turn trains on is no setting.
     if any(varies(node.value, call.scope) is loop and not _is_size(node.value) for node in settings):
         return True

@@ -73,9 +73,9 @@ class PyDatasetWorkers(Rule):
 
     def check(self, module):
         for call in module.program.model_calls("fit", "fit_generator"):
-            if module.is_graph_code or any(call.argument(None, name) is not None for name in _SETTINGS):
+            if module.is_graph_code or any(call.given(name) is not None for name in _SETTINGS):
                 continue
-            for data in options_of(call.argument(0, "generator" if call.attribute == "fit_generator" else "x")):
+            for data in options_of(call.given("x")):
                 if not is_py_dataset(data):
                     continue
                 item = data.cls.member("__getitem__")

@@ -73,7 +73,8 @@ class PythonImageLoop(Rule):
     def check(self, module):
         if module.is_graph_code:
             return
-        trained = [(call, call.argument(0, "x")) for call in (*module.program.model_calls("fit", "train_on_batch"), *module.image_flows)]
+        trained = [(call, call.given("x")) for call in module.program.model_calls("fit", "train_on_batch")]
+        trained += [(flow, flow.argument(0, "x")) for flow in module.image_flows]
         for op in module.pipelines.operations("tensorflow.data.Dataset.from_tensor_slices", "tensorflow.data.Dataset.from_tensors"):
             if op.feeds_training and op.call is not None:
                 trained.append((op, op.argument(0, "tensors")))
@@ -85,7 +86,7 @@ class PythonImageLoop(Rule):
                 if read is None or read.node in seen or turns(read.scope) <= _A_FEW:
                     continue
                 # What is shrunk that far is read once and kept; to decode it again in each epoch takes longer.
-                epochs = constant(consumer.argument(3, "epochs")) if isinstance(consumer, Call) and consumer.attribute == "fit" else None
+                epochs = constant(consumer.given("epochs")) if isinstance(consumer, Call) and consumer.attribute == "fit" else None
                 if type(epochs) is int and (epochs >= _VERY_OFTEN or epochs >= _OFTEN and _is_shrunk(module, read)) or _is_saved(module, value):
                     continue
                 # A generator reads what is asked for.

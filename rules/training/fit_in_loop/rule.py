@@ -101,7 +101,7 @@ class FitInLoop(Rule):
                     call,
                     f"Every iteration calls fit for {'a single example' if single else 'one batch' if batch else 'a few steps'}; "
                     + ("call train_on_batch instead." if batch else "call fit once for all of them."),
-                    because=_COST + (_IN_PARTS if batch and not single and "batch_size" not in call.arguments.nodes else ""),
+                    because=_COST + (_IN_PARTS if batch and not single and call.given("batch_size") is None else ""),
                     fix=one_step(call) if batch and steps == 1 else None,
                     related=((loop, "in this loop"),),
                 )
@@ -125,26 +125,26 @@ def _is_batch(module, call: Call, loop: Scope) -> bool:
     """Whether each turn certainly fits one batch of its own."""
     if module.program.reinforcement_learning and not _is_epoch(module, call, loop):
         return True
-    size, data = call.arguments.nodes.get("batch_size"), call.arguments.node(0, "x")
+    size, data = call.written("batch_size"), call.written("x")
     if size is not None and isinstance(size.value, cst.Call) and isinstance(size.value.func, cst.Name) and size.value.func.value == "len":
         return True
-    if data is None or next(datasets_in(call.argument(0, "x")), None) is not None:
+    if data is None or next(datasets_in(call.given("x")), None) is not None:
         return False
     return next(datasets_in(loop.value), None) is not None and varies(data.value, call.scope) is loop
 
 
 def _is_single(call: Call, loop: Scope) -> bool:
     """Whether each turn fits an example of its own, written as a batch of one."""
-    data = call.arguments.node(0, "x")
+    data = call.written("x")
     return data is not None and is_one_item(call.module.tree, data.value, loop) and varies(data.value, call.scope) is loop
 
 
 def _is_short(call: Call, loop: Scope) -> bool:
     """Whether each turn certainly fits a few steps only."""
-    steps = constant(call.argument(None, "steps_per_epoch"))
+    steps = constant(call.given("steps_per_epoch"))
     if isinstance(steps, int) and steps <= _SHORT_FIT:
         return True
-    data, counted = call.arguments.node(0, "x"), loop.value
+    data, counted = call.written("x"), loop.value
     if data is None or not isinstance(counted, Iteration) or counted.kind != "range" or len(counted.over) < 3:
         return False
     rows = constant(counted.over[2])
@@ -153,7 +153,7 @@ def _is_short(call: Call, loop: Scope) -> bool:
 
 def _is_epoch(module, call: Call, loop: Scope) -> bool:
     """Whether the turns of the loop are epochs over the same data, with nothing between them that changes the training."""
-    given = [node.value for key in ((0, "x"), (1, "y"), (0, "generator")) if (node := call.arguments.node(*key)) is not None]
+    given = [node.value for parameter in ("x", "y") if (node := call.written(parameter)) is not None]
     if not given or loop not in call.scope.loops(across_calls=False) or any(varies(node, call.scope) is not None for node in given):
         return False
     if is_conditional(call.scope, loop):

@@ -124,10 +124,10 @@ class MissingStepsPerExecution(Rule):
                 continue
             at_once = 8 if any((_steps(fit, batch) or inf) < 16 for fit, batch in zip(model.fits, batches)) else 16
             for call in model.compiles:
-                eager = call.argument(5, "run_eagerly")
+                eager = call.given("run_eagerly")
                 if not any(fit.order > call.order for fit in model.fits):
                     continue
-                if call.argument(6, "steps_per_execution") is None and (eager is None or constant(eager, True) is False) and call.node not in seen:
+                if call.given("steps_per_execution") is None and (eager is None or constant(eager, True) is False) and call.node not in seen:
                     seen.add(call.node)
                     yield self.finding(
                         call,
@@ -151,15 +151,15 @@ def _is_quick(model):
 
 def _steps(fit, batch):
     """How many steps an epoch has; None where that is not known."""
-    given, examples = constant(fit.argument(None, "steps_per_epoch")), trained_examples(fit)
+    given, examples = constant(fit.given("steps_per_epoch")), trained_examples(fit)
     if type(given) is int:
         return given
-    return None if examples is None or fit.argument(None, "steps_per_epoch") is not None else examples // batch.size
+    return None if examples is None or fit.given("steps_per_epoch") is not None else examples // batch.size
 
 
 def _is_long(fit, batch):
     """Whether an epoch has steps enough to run several at once, and all take so many that a quarter of a second is saved, as far as is known."""
-    steps, given = _steps(fit, batch), fit.argument(3, "epochs")
+    steps, given = _steps(fit, batch), fit.given("epochs")
     epochs = 1 if given is None else constant(given)
     if type(epochs) is not int:
         epochs = _LONG

@@ -135,7 +135,7 @@ class TinyBatch(Rule):
                     continue
                 default, count = batch.place.node is fit.node, trained_examples(fit)
                 # Then Keras divides the arrays by it (keras/src/trainers/data_adapters/array_data_adapter.py).
-                if default and fit.argument(None, "steps_per_epoch") is not None:
+                if default and fit.given("steps_per_epoch") is not None:
                     continue
                 # What surrounds an epoch takes longer than that.
                 saved = None if count is None else ceil(count / batch.size) - ceil(count / _ENOUGH)
@@ -154,7 +154,7 @@ class TinyBatch(Rule):
 
 
 def _epochs(fit):
-    epochs = constant(fit.argument(3, "epochs"))
+    epochs = constant(fit.given("epochs"))
     return epochs if type(epochs) is int else 1
 
 
@@ -173,7 +173,7 @@ def _is_stateful(layer):
 
 
 def _accumulates(compiled):
-    optimizer = compiled.argument(0, "optimizer")
+    optimizer = compiled.given("optimizer")
     steps = optimizer.call.argument(None, "gradient_accumulation_steps") if isinstance(optimizer, Made) and optimizer.call is not None else None
     return steps is not None
 

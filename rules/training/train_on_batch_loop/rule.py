@@ -65,7 +65,7 @@ class TrainOnBatchLoop(Rule):
         for each in repetitions(module, "train_on_batch"):
             call = each.call
             loops = [loop for loop in call.scope.loops() if isinstance(loop.node, (cst.For, cst.While))]
-            data = call.arguments.node(0, "x")
+            data = call.written("x")
             if not each.is_same or len(loops) < 2 or data is None or varies(data.value, call.scope) is None or is_conditional(call.scope, loops[1]):
                 continue
             if any(other.attribute in _OTHER_TRAINING and other.node is not call.node for other in module.pipelines.calls_in(loops[1])):
