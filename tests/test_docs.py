@@ -14,14 +14,16 @@ from kerascheck.integrations import flake8_plugin
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+CONFIGURATION = (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8")
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 
 def blocks(text, language):
     return re.findall(rf"^```{language}\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
 
 
-def test_the_settings_of_the_readme_are_all_and_can_be_used(tmp_path):
-    (block,) = blocks(README, "toml")
+def test_the_documented_settings_are_all_and_can_be_used(tmp_path):
+    (block,) = blocks(CONFIGURATION, "toml")
     table = config.parse_toml(block)["tool"]["kerascheck"]
     assert set(table) == set(config._KEYS)
     assert config.from_table(table, str(tmp_path / "pyproject.toml")).keras == "3"
@@ -35,8 +37,14 @@ def test_every_setting_has_a_key():
 def test_options_that_the_documents_name_exist():
     known = kerascheck("check", "--help").out + kerascheck("--help").out
     known += "".join(f"--kerascheck-{name}" for name in flake8_plugin._OPTIONS)
-    named = set(re.findall(r"`(--[a-z0-9-]+)", README))
+    named = {option for page in PAGES for option in re.findall(r"`(--[a-z0-9-]+)", page.read_text(encoding="utf-8"))}
     assert named and not {option for option in named if option not in known}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_between_the_documents_lead_somewhere(page):
+    for target in re.findall(r"\]\(([^)#]+)", page.read_text(encoding="utf-8")):
+        assert "://" in target or (page.parent / target).exists(), target
 
 
 def test_the_example_of_a_rule_is_the_rule():
@@ -49,7 +57,7 @@ def test_the_example_of_a_rule_is_the_rule():
 
 
 def test_the_shown_suppressions_work(tmp_path):
-    code = blocks(README, "python")[0].replace("KC306", "KC999")
+    code = blocks(CONFIGURATION, "python")[0].replace("KC306", "KC999")
     script = tmp_path / "train.py"
     for line in code.splitlines()[:2]:
         text = "import tensorflow as tf\nds = tf.data.Dataset.range(3)\nds = ds.map(lambda x: tf.random.uniform([]))\n"
