@@ -46,6 +46,8 @@ SAMPLES = "model = keras.Sequential([layers.Dense(1)])\nmodel.compile('adam', 'm
 FED_BACK = "class Net(keras.Model):\n    def __init__(self):\n        self.cell = layers.LSTMCell(8)\n        self.warm = layers.RNN(self.cell, return_state=True)\n    def call(self, x):\n        x, *state = self.warm(x)\n        {}\n        return x\nnet = Net()\n"
 SPLIT = "ds = tf.data.Dataset.from_tensor_slices(load()){}.cache()\nmodel = keras.Sequential([layers.Dense(1)])\nmodel.compile('adam', 'mse')\nmodel.fit({}.batch(8), epochs=9)\n"
 LOOKED_UP = "table = tf.lookup.StaticVocabularyTable(read(), 9)\nds = tf.data.Dataset.from_tensor_slices(load()){}.map(lambda x, y: (table.lookup(x), y)).prefetch(2)\nmodel = keras.Sequential([layers.Dense(1)])\nmodel.compile('adam', 'mse')\nmodel.fit(ds)\n"
+WIDE = "model = keras.Sequential([layers.Input({}), layers.Conv2D(256, 3), layers.Conv2D(256, 3), layers.Flatten(), layers.Dense(9)])\nmodel.compile('adam', 'mse')\n"
+ATTENTION = "i = keras.Input((None, 64))\nmodel = keras.Model(i, layers.MultiHeadAttention({}, {})(i, i))\nmodel.compile('adam', 'mse')\n"
 PASS = "model = keras.Sequential([layers.Dense(1)])\nmodel.compile('adam', 'mse')\nmodel.fit(x, y)\n{}"
 TINY = "net = Net()\nnet.compile('adam', 'mse')\nnet.fit(np.ones((64000, 9)), np.ones((64000, 1)), epochs=20, batch_size={})\n"
 STEPS = "def step(x):\n    with tf.GradientTape() as tape:\n        loss = tf.reduce_sum(model(x))\n    optimizer.apply_gradients(zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables))\n    return loss\n"
@@ -402,8 +404,10 @@ COUNTED = "class Steps({}):\n    def __init__(self):\n        self.steps = {}\n 
         ("KC411", MODEL.replace("(4,)", "(1,)") + "model.fit(load(), np.array([2, 4, 6, 8]), epochs=900)\n", []),
         ("KC505", "strategy = tf.distribute.MirroredStrategy()\nwith strategy.scope():\n    " + MODEL.replace("\n", "\n    ") + "model.fit(x, y)\n", [5]),
         ("KC505", "# for multiple GPUs\nstrategy = tf.distribute.MirroredStrategy()\nwith strategy.scope():\n    " + MODEL.replace("\n", "\n    ") + "model.fit(x, y)\n", []),
-        ("KC301", "from tensorflow.keras.applications.vgg16 import VGG16\n" + MODEL.replace("layers.Input((4,)), layers.Dense(8)", "layers.Conv2D(32, 3)") + "model.fit(x, y)\n", [8]),
-        ("KC301", "from tensorflow.keras.applications.imagenet_utils import preprocess_input\n" + MODEL.replace("layers.Input((4,)), layers.Dense(8)", "layers.Conv2D(32, 3)") + "model.fit(x, y)\n", []),
+        ("KC301", "from tensorflow.keras.applications.vgg16 import VGG16\nmodel = ready(VGG16)\nmodel.fit(x, y, epochs=9)\n", [7]),
+        # All of a model that is known to the last layer is small, whatever else is imported.
+        ("KC301", "from tensorflow.keras.applications.vgg16 import VGG16\n" + MODEL.replace("layers.Input((4,)), layers.Dense(8)", "layers.Conv2D(32, 3)") + "model.fit(x, y)\n", []),
+        ("KC301", "from tensorflow.keras.applications.imagenet_utils import preprocess_input\nmodel = ready()\nmodel.fit(x, y, epochs=9)\n", []),
         # A comment above speaks of devices or of something else.
         ("KC308", "# train\nwith tf.device('/cpu:0'):\n    " + MODEL.replace("\n", "\n    ") + "model.fit(x, y)\n", [6]),
         ("KC308", "# the GPU has too little memory\nwith tf.device('/cpu:0'):\n    " + MODEL.replace("\n", "\n    ") + "model.fit(x, y)\n", []),
@@ -655,7 +659,7 @@ COUNTED = "class Steps({}):\n    def __init__(self):\n        self.steps = {}\n 
         ("KC412", MODEL + "board = keras.callbacks.TensorBoard('logs', histogram_freq=1)\nmodel.fit(x, y)\n", []),
         ("KC412", MODEL + "board = keras.callbacks.TensorBoard('logs', histogram_freq=1)\nmodel.fit(x, y, callbacks=[board])\n", [7]),
         # Noise of float32 does not go with a policy of 16 bits.
-        ("KC301", BIG + SAMPLED.format("") + "model.fit(load(), load(), epochs=90)\n", []),
+        ("KC301", BIG + SAMPLED.format("") + "model.fit(load(), load(), epochs=90)\n", [10]),
         ("KC301", BIG + SAMPLED.format(", dtype=x.dtype") + "model.fit(load(), load(), epochs=90)\n", [10]),
         # A model that fits itself leaves nothing to the fit of Keras.
         ("KC202", OWN_FIT.format("self.net(x)"), []),
@@ -895,10 +899,38 @@ COUNTED = "class Steps({}):\n    def __init__(self):\n        self.steps = {}\n 
         ("KC405", MODEL + "for epoch in range(99):\n    for x, y in val_loader:\n        model.evaluate(x, y, length)\n", []),
         ("KC309", "tf.config.run_functions_eagerly(True)\n" + OPTIMIZED + STEPS + "for x in load():\n    step(x)\n", []),
         ("KC412", MODEL + "callbacks = [keras.callbacks.TensorBoard('logs', histogram_freq=1)]\nmodel.fit(x, y)\n", []),
-        ("KC301", BIG + "class Grid(layers.Layer):\n    def call(self, x):\n        return x * tf.linspace(0.0, 1.0, 9)\nGrid()(x)\nmodel.fit(x, y)\n", []),
-        ("KC301", BIG + "class Grid(layers.Layer):\n    def call(self, x):\n        return x * tf.constant(np.array([0.5]))\nGrid()(x)\nmodel.fit(x, y)\n", []),
+        ("KC301", BIG + "class Grid(layers.Layer):\n    def call(self, x):\n        return x * tf.linspace(0.0, 1.0, 9)\nGrid()(x)\nmodel.fit(x, y)\n", [11]),
+        ("KC301", BIG + "class Grid(layers.Layer):\n    def call(self, x):\n        return x * tf.constant(np.array([0.5]))\nGrid()(x)\nmodel.fit(x, y)\n", [11]),
         ("KC301", BIG + "class Grid(layers.Layer):\n    def call(self, x):\n        return tf.pad(x, tf.constant([[0, 1]]))\nGrid()(x)\nmodel.fit(x, y)\n", [11]),
         ("KC301", "from tensorflow.python.keras import backend\n" + BIG + "model.fit(load(), load(), epochs=90)\n", []),
+        ("KC301", "import cvnn.layers\n" + BIG + "model.fit(load(), load(), epochs=90)\n", []),
+        ("KC301", "import tensorflow.compat.v1 as tf\n" + BIG + "model.fit(load(), load(), epochs=90)\n", []),
+        # A stage for debugging hides nothing; the same model is reported once by hand and once by Keras.
+        ("KC301", BIG + OPTIMIZED.partition("'mse')\n")[2] + STEPS + "if debug():\n    for x in load():\n        step(x)\nelse:\n    model.fit(load())\nmodel.fit(load())\n", [14, 17]),
+        ("KC301", "for net in (keras.applications.ResNet50(), keras.applications.VGG16()):\n    net.fit(x, y)\n", [6]),
+        ("KC301", BIG + "model.fit(x, y)\nmodel = keras.applications.VGG16()\nmodel.fit(x, y)\nmodel.fit(x, y)\n", [7, 9]),
+        ("KC301", MODEL + "model.fit(x, y)\n" + BIG + "model.fit(x, y)\n", [10]),
+        # What is out of sight is named.
+        ("KC301", "import nets\nnet = nets.MyUNet(3)\nnet.fit(load(), epochs=9)\n", [7]),
+        ("KC301", "from nets.resnet50 import build\nnet = build(3)\nnet.fit(load(), epochs=9)\n", [7]),
+        ("KC301", "import nets\nnet = nets.Tiny(3)\nnet.fit(load(), epochs=9)\n", []),
+        ("KC301", "import segmentation_models as sm\nnet = sm.create_model(3)\nnet.fit(load(), epochs=9)\n", [7]),
+        ("KC301", "import keras_hub\nnet = keras_hub.models.TextClassifier.from_preset('a')\nnet.fit(load(), epochs=9)\n", [7]),
+        ("KC301", "from transformers import AutoTokenizer\ntokenizer = AutoTokenizer.from_pretrained('a')\nnet = mine()\nnet.fit(load(), epochs=9)\n", []),
+        ("KC301", "net = keras.Sequential([hub(), layers.Dense(9)])\nkeras.Sequential([layers.Conv2D(512, 3)])\nnet.fit(load(), epochs=9)\n", []),
+        ("KC301", "net = keras.Sequential([hub(), layers.Dense(9)])\nlayers.Conv2D(512, 3)(x)\nnet.fit(load(), epochs=9)\n", [7]),
+        ("KC301", "import tensorflow_datasets as tfds\nds = tfds.load('mnist', split='train')\n" + WIDE.format("(28, 28, 1)") + "model.fit(ds)\n", []),
+        ("KC301", "import tensorflow_datasets as tfds\nds = tfds.load('mnist', split='train')\n" + WIDE.format("(224, 224, 3)") + "model.fit(ds)\n", [9]),
+        ("KC301", ATTENTION.format(4, 16) + "model.fit(x, y)\n", []),
+        ("KC301", ATTENTION.format(4, 64) + "model.fit(x, y)\n", [8]),
+        # A choice of the user's leaves the GPU to others.
+        ("KC301", BIG + "if options.cpu:\n    tf.config.set_visible_devices([], 'GPU')\nmodel.fit(x, y)\n", [9]),
+        ("KC301", BIG + "if tf.config.list_physical_devices('GPU'):\n    tf.config.set_visible_devices([], 'GPU')\nmodel.fit(x, y)\n", []),
+        ("KC301", BIG + "gpus = tf.config.list_physical_devices('GPU')\nif gpus:\n    tf.config.set_visible_devices([], 'GPU')\nmodel.fit(x, y)\n", []),
+        ("KC301", "import os\n" + BIG + "if options.cpu:\n    os.environ['CUDA_VISIBLE_DEVICES'] = '-1'\nmodel.fit(x, y)\n", [10]),
+        ("KC301", BIG + "keras.backend.set_floatx(options.x)\nmodel.fit(x, y)\n", []),
+        ("KC301", "from absl import flags\nflags.DEFINE_string('precision', 'a', 'b')\n" + BIG + "model.fit(x, y)\n", []),
+        ("KC301", BIG + "names = ['precision', 'recall']\nbox_loss_scale = 2\nmodel.fit(x, y)\n", [9]),
         ("KC301", BIG + "class Grid(layers.Layer):\n    def call(self, x):\n        return x * tf.sin(x)\nGrid()(x)\nmodel.fit(x, y)\n", [11]),
         ("KC111", "from tensorflow.keras.layers import *\nfrom tensorflow.keras.preprocessing.image import *\n" + MODEL + "model.fit(ImageDataGenerator().flow(x, y))\n", [9]),
     ],

@@ -23,7 +23,8 @@ def flows_of(module: Module) -> dict[Call, bool]:
     if module.is_graph_code:
         return {}
     program = module.program
-    given: list[Value] = [call.given("x") or UNKNOWN for call in program.model_calls("fit", "fit_generator", "train_on_batch")]
+    trainings = program.model_calls("fit", "fit_generator", "train_on_batch")
+    given: list[Value] = [call.given("x") or UNKNOWN for call in trainings]
     given += [loop.value for loop in module.run.loops if loop.trains]
     # Validation may take its images in the outer loop, once an epoch.
     innermost = {next(call.scope.loops(), None) for call in (*program.updates, *program.model_calls("fit", "train_on_batch"))} - {None}
@@ -33,6 +34,11 @@ def flows_of(module: Module) -> dict[Call, bool]:
         for flow, paired in _flows_in(module, value):
             found[flow] = found.get(flow, False) or paired
     return found
+
+
+def feeds(module: Module, training: Call) -> bool:
+    """Whether an ImageDataGenerator makes what a call of ``fit``, or another method that trains, is given."""
+    return any(_flows_in(module, training.given("x") or UNKNOWN))
 
 
 def generators_of(flows: Iterable[Call]) -> list[Call]:

@@ -129,6 +129,12 @@ PASS_THROUGH_ITERATORS = frozenset(
     }
 )
 
+# Packages of Keras models that are large, or of the parts that such models are made of.
+MODEL_LIBRARIES = frozenset(
+    "segmentation_models classification_models efficientnet kecam keras_cv_attention_models vit_keras tfimm keras_resnet "
+    "keras_unet_collection keras_efficientnet_v2 keras_retinanet keras_segmentation bert official tensorflow_models".split()
+)
+
 # Libraries that hand a function on to code which runs it in the graph.
 TRACING_WRAPPERS = frozenset({"keras.ops.map", "keras.ops.scan", "keras.ops.while_loop", "keras.ops.cond", "keras.ops.fori_loop", "keras.ops.vectorized_map", "keras.backend.switch", "keras.backend.map_fn", "keras.backend.rnn"})
 

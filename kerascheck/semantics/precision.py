@@ -1,15 +1,21 @@
-"""Half precision: which models compute in it, and who scales the loss for it."""
+"""Half precision: which models compute in it and which could, and who scales the loss for it."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
+from math import inf
 from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from kerascheck.semantics.image_flows import feeds
+from kerascheck.semantics.models import Model
+from kerascheck.semantics.places import Place, receiver_text
+from kerascheck.semantics.shapes import makes_large_layer
 from kerascheck.semantics.tree import SyntaxProblem
-from kerascheck.semantics.values import Call, Class, Function, Scope
+from kerascheck.semantics.values import UNKNOWN, Call, Class, Function, Instance, Iteration, Made, Scope, flat, options_of
 
 if TYPE_CHECKING:
     from kerascheck.semantics.module import Module
@@ -18,15 +24,152 @@ HALF_POLICIES = frozenset({"mixed_float16", "mixed_bfloat16", "float16", "bfloat
 
 _SCALING = frozenset({"scale_loss", "get_scaled_loss", "train_step"})
 _CALL = re.compile(r"(?m)^[ \t]+def call\(")
-_STEP = re.compile(r"(?m)^[ \t]+def train_step\(")
 # A type that is written down, or that a number or tensor has which is made without one.
 _FLOAT32 = re.compile(
     r"\bfloat32\b|\b(?:tf|tensorflow|K|backend|ops|random)\.(?:constant|convert_to_tensor|eye|linspace|ones|zeros|(?:random[._])?(?:normal|uniform))\((?![^\n]*\bdtype\b)"
 )
 _WHOLE_NUMBERS = re.compile(r"\b(?:constant|convert_to_tensor)\([\s\d,()\[\]-]*\)")
 _CALLED = re.compile(r"\b([A-Za-z_]\w*)\(")
-# What is written there does not compute with what a layer is called on.
-_NOT_COMPUTING = frozenset({"__init__", "build", "get_config", "from_config", "compute_output_shape", "train_step", "test_step"})
+_KERAS_STEP = re.compile(r"\bsuper\([^)]*\)\.train_step\(")
+
+# So many parameters, on pictures of at most so many numbers, make steps that are short whatever they are computed in.
+_SMALL = 1_000_000
+_SMALL_INPUT = 64 * 64 * 3
+# The largest picture of the classic small data sets, with the margins that some put around it.
+_TOY_INPUT = 32 * 32 * 3
+_VARIABLES = ("tensorflow.Variable", "keras.Variable")
+_BY_KERAS = frozenset({"fit", "fit_generator", "train_on_batch"})
+# Architectures of which each has convolutions or attention enough, by the words of the names that people give them.
+_ARCHITECTURES = re.compile(
+    r"(?:^|[._])(?:[a-z]*(?:res|dense|mobile|efficient|squeeze|shuffle|retina|reg|nas|dark|seg|psp|hr|wave)net|resnext|convnext|inception|"
+    r"xception|deeplab|yolo|transformer|u_?net|vgg|rcnn|ssd|fcn|fpn|crnn|bert|gpt|vit|swin|t5)(?:v?\d\w*)?(?=$|[._])"
+)
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+
+
+@dataclass(frozen=True, slots=True)
+class FullPrecision:
+    """A training in float32 of a model that is large enough for half precision to matter.
+
+    Attributes:
+        place: the fit, or the innermost loop around a step that is written by hand.
+        by_hand: whether the step is the program's own, and so has to scale its loss for float16.
+        update: the call that updates the weights in such a step; None where it is not seen.
+        waits: whether an ImageDataGenerator makes its images, one by one.
+        computing: the functions of its own layers that write float32 down.
+    """
+
+    place: Place
+    by_hand: bool
+    update: Call | None
+    waits: bool
+    computing: tuple[Place, ...]
+
+
+def full_precision_trainings(module: Module) -> Iterator[FullPrecision]:
+    """The trainings of a program in which nothing speaks of precision, in program order.
+
+    Of each model the first by Keras and the first by hand. Left out are programs that run on a CPU or a TPU only, compute in float64,
+    play games or train two networks against each other, small models, and models whose layers keep the policy they were saved with.
+    """
+    program = module.program
+    if program.mentions_precision or program.pins_cpu or program.needs_tpu or program.uses_float64:
+        return
+    if program.reinforcement_learning or program.adversarial:
+        return
+    seen, computing = set(), None
+    for place, call in program.training_places:
+        models, others = _trained_at(module, place, call)
+        by_hand, update = _own_step(module, call)
+        key = by_hand, frozenset(id(model.value) for model in models) or others or place.node
+        if key in seen or _updates_numbers(module, call) or program.cpu_device(call.scope) is not None:
+            continue
+        if not _is_worth_it(module, models, others):
+            continue
+        seen.add(key)
+        if computing is None:
+            computing = tuple(_computing_in_float32([module, *module.project.imported(module)]))
+        waits = feeds(module, call) if call.attribute in _BY_KERAS else bool(module.image_flows)
+        yield FullPrecision(place, by_hand, update, waits, computing)
+
+
+def _trained_at(module: Module, place: Place, call: Call) -> tuple[list[Model], frozenset[object]]:
+    """The models that are known to be trained in a place, and what else is: values, or the name of one that is not known."""
+    known = {id(model.value): model for model in module.models}
+    if call.attribute in _BY_KERAS:
+        options = options_of(call.receiver)
+        # Clones, and models that are loaded again.
+        found = {id(model.value): model for model in module.models if any(fit.node is call.node for fit in model.fits)}
+        others = () if found and len(found) >= len(options) else [option for option in options if id(option) not in known]
+        found |= {id(option): known[id(option)] for option in options if id(option) in known}
+        return list(found.values()), frozenset(receiver_text(call) if option is UNKNOWN else option for option in others)
+    inside = (each for each in module.run.calls if any(scope.node is place.node for scope in each.scope.chain()))
+    applied = (option for each in inside if each.attribute == "__call__" for option in options_of(each.receiver))
+    return list({id(option): known[id(option)] for option in applied if id(option) in known}.values()), frozenset()
+
+
+def _updates_numbers(module: Module, call: Call) -> bool:
+    """Whether an update changes no model: it does without an optimizer, or the gradient is that of a ``tf.Variable``, as of a picture."""
+    given = options_of(call.argument(0))
+    items = (item for option in given for value in (option.over if isinstance(option, Iteration) else (option,)) for item in flat(value))
+    return call in module.program.assigned_updates or any(isinstance(item, Made) and item.name in _VARIABLES for item in items)
+
+
+def _own_step(module: Module, call: Call) -> tuple[bool, Call | None]:
+    """Whether the step of a training is the program's own and not Keras', and the call in it that updates the weights, if seen."""
+    if call.attribute not in _BY_KERAS:
+        return True, call
+    updates = reversed(module.program.updates)
+    steps = {step.node: update for update in updates if (step := train_step_of(update.scope)) is not None}
+    for option in options_of(call.receiver):
+        own = option.cls.member("train_step") if isinstance(option, Instance) else None
+        if isinstance(own, Function) and not _KERAS_STEP.search(own.module.tree.code_of(own.node)):
+            return True, steps.get(own.node)
+        # It may be an object of any class.
+        if option is UNKNOWN and steps:
+            return True, next(iter(steps.values()))
+    return False, None
+
+
+def _is_worth_it(module: Module, models: list[Model], others: frozenset[object]) -> bool:
+    """Whether what is trained is large, as far as can be seen; of what cannot, what else is in the program tells."""
+    if any(isinstance(option, Made) and option.name == "keras.models.load_model" for option in others):
+        return False
+    if models and not others:
+        return any(_is_large(module, model) for model in models)
+    if any(isinstance(option, Made) and _names_architecture(option.name) for option in others):
+        return True
+    trained = [model for model in module.models if model.is_trained]
+    return not (trained and all(map(_is_small, trained))) and _has_large_layers_elsewhere(module)
+
+
+def _is_large(module: Module, model: Model) -> bool:
+    program = module.program
+    if _is_small(model):
+        return False
+    made = [layer.made for layer in model.layers if layer.made is not None]
+    if any((call.name or "").startswith("keras.applications.") for call in made):
+        return True
+    if not model.closed and any((call.name or "").startswith("tensorflow_hub.") for call in module.run.calls):
+        return False
+    plays = program.loads_toy_data and not _TOY_INPUT < model.largest_input < inf
+    return not plays and any(map(makes_large_layer, made)) or not model.closed and _has_large_layers_elsewhere(module)
+
+
+def _has_large_layers_elsewhere(module: Module) -> bool:
+    """Whether a program has large layers that may be anyone's: not only those of models that are known to the last layer."""
+    known = (layer.made for model in module.models if model.closed for layer in model.layers)
+    return module.program.has_large_layers_beside({made.node for made in known if made is not None})
+
+
+def _is_small(model: Model) -> bool:
+    """Whether a model is seen to have few parameters, and no large picture to use them at many places of."""
+    convolves = any("Conv" in (layer.name or "") for layer in model.layers)
+    return (model.most_parameters or inf) < _SMALL and (not convolves or model.largest_input <= _SMALL_INPUT)
+
+
+def _names_architecture(name: str) -> bool:
+    return name.startswith("keras.applications.") or _ARCHITECTURES.search(_CAMEL.sub("_", name).lower()) is not None
 
 
 def train_step_of(scope: Scope) -> Function | None:
@@ -57,26 +200,34 @@ def float16_models(module: Module, cls: Class | None) -> Iterator[Call]:
                 yield made
 
 
-def needs_more_than_policy(modules: list[Module]) -> bool:
-    """Whether a policy for half precision is not enough for a program of these modules, as their texts say.
+def _computing_in_float32(modules: list[Module]) -> Iterator[Place]:
+    """The functions of a program's own layers that compute with tensors of float32, by their code: each ``call``, and what that calls.
 
-    A step of the program's own has to scale the loss. A layer of its own that computes with tensors of float32 raises where they
-    meet half precision (InvalidArgumentError and TypeError, tried with TensorFlow 2.21), also in a function that it calls.
+    Layers raise there where these meet half precision (InvalidArgumentError and TypeError, tried with TensorFlow 2.21).
     """
-    if any(module.mentions(_STEP) for module in modules):
-        return True
     if not any(module.mentions(_CALL) for module in modules) or not any(module.mentions(_FLOAT32) for module in modules):
-        return False
-    helpers: dict[str, list[str]] = {}
-    layers: list[str] = []
+        return
+    helpers: dict[str, list[Place]] = {}
+    pending: list[tuple[Place, dict[str, Place]]] = []
     for module in modules:
+        owned: dict[cst.ClassDef, dict[str, Place]] = {}
         for function, owner in _functions_of(module) if module.mentions(_CALL) or module.mentions(_FLOAT32) else ():
+            place = Place(module, function)
             if owner is None:
-                helpers.setdefault(function.name.value, []).append(module.tree.code_of(function))
-            elif function.name.value not in _NOT_COMPUTING and any(isinstance(member, cst.FunctionDef) and member.name.value == "call" for member in owner.body.body):
-                layers.append(module.tree.code_of(function))
-    called = {name for code in layers for name in _CALLED.findall(code)}
-    return any(_FLOAT32.search(_WHOLE_NUMBERS.sub("", code)) for code in [*layers, *(code for name in called for code in helpers.get(name, ()))])
+                helpers.setdefault(function.name.value, []).append(place)
+            else:
+                owned.setdefault(owner, {})[function.name.value] = place
+        pending += [(methods["call"], methods) for methods in owned.values() if "call" in methods]
+    seen = {place.node for place, _ in pending}
+    for place, methods in pending:
+        code = place.module.tree.code_of(place.node)
+        if _FLOAT32.search(_WHOLE_NUMBERS.sub("", code)):
+            yield place
+        for name in _CALLED.findall(code):
+            for inner in [methods[name]] if name in methods else helpers.get(name, ()):
+                if inner.node not in seen:
+                    seen.add(inner.node)
+                    pending.append((inner, methods if name in methods else {}))
 
 
 def _functions_of(module: Module) -> Iterator[tuple[cst.FunctionDef, cst.ClassDef | None]]:

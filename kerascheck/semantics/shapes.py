@@ -34,6 +34,19 @@ CONVOLUTIONS = {"keras.layers.Conv1D": 1, "keras.layers.Conv2D": 2, "keras.layer
 # Convolutions that look at each channel alone, with the position of their kernel_size.
 _PER_CHANNEL_CONVOLUTIONS = {"keras.layers.DepthwiseConv2D": 0, "keras.layers.SeparableConv2D": 1}
 PER_CHANNEL = {"keras.layers.BatchNormalization": 4, "keras.layers.LayerNormalization": 2}
+# Where a layer says its width, and the width from which its work is worth 16 bits.
+_LARGE = {
+    f"{package}.layers.{name}": (keywords, least)
+    for packages, names, keywords, least in (
+        ("keras", "Conv2D Conv3D SeparableConv2D Conv2DTranspose Convolution2D ConvLSTM2D", ("filters",), 64),
+        ("keras", "Conv1D", ("filters",), 256),
+        ("keras", "Dense LSTM GRU", ("units",), 512),
+        ("keras", "MultiHeadAttention", ("num_heads", "key_dim"), 192),
+        ("keras_hub keras_nlp", "TransformerEncoder TransformerDecoder", ("intermediate_dim",), 512),
+    )
+    for package in packages.split()
+    for name in names.split()
+}
 
 
 def literal_shape(value: Value | None) -> Shape:
@@ -138,6 +151,16 @@ def output_shape(layer: Value, shape: Shape) -> Shape:
 def most_units(layer: Made) -> int | None:
     """How many numbers a dense layer or a convolution makes in a place at most, where it may be one of several; None where that is not known."""
     return largest(layer.call.argument(0, "filters" if layer.name in CONVOLUTIONS else "units"))
+
+
+def makes_large_layer(call: Call) -> bool:
+    """Whether a call makes a layer with enough work for 16-bit arithmetic to matter: a wide one, or one of unknown width.
+
+    Not a dense layer of an unknown width: the number of outputs is often one of classes, which the data know.
+    """
+    keywords, least = _LARGE.get(call.name or "", ((), 0))
+    width = _product(*(largest(call.argument(position, keyword)) for position, keyword in enumerate(keywords)))
+    return bool(keywords) and (call.name != "keras.layers.Dense" if width is None else width >= least)
 
 
 def window(layer: Made) -> int | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,7 @@ from kerascheck.semantics import library
 from kerascheck.semantics.image_flows import is_keras_data
 from kerascheck.semantics.loops import remembered
 from kerascheck.semantics.places import Place, branch_before, happens_before, is_guarded, receiver_text
-from kerascheck.semantics.precision import needs_more_than_policy
+from kerascheck.semantics.shapes import makes_large_layer
 from kerascheck.semantics.steps import tape_of
 from kerascheck.semantics.values import UNKNOWN, Call, Class, External, Function, Group, Instance, Made, Method, Scope, Value, constant, flat, options_of
 from kerascheck.source.requirements import lets_memory_grow, wants_cpu
@@ -37,9 +37,10 @@ _OF_MODELS = frozenset("get_layer get_weights load_weights save_weights set_weig
 _KERAS_ONLY = re.compile(r"\.(?:fit_generator|predict_generator|train_on_batch|predict_on_batch)\(")
 _RIVALS = re.compile(
     r"^\s*(?:from|import)\s+(?:sklearn\.(?!metrics|model_selection|preprocessing|utils|datasets|feature_extraction)|xgboost|lightgbm|catboost|"
-    r"statsmodels|torch\b|pytorch_lightning|lightning|prophet|hmmlearn|mxnet|fastai|autogluon|stable_baselines3?)",
+    r"statsmodels|pytorch_lightning|lightning|prophet|hmmlearn|mxnet|fastai|autogluon|stable_baselines3?)",
     re.M,
 )
+_TORCH = re.compile(r"^\s*(?:from|import)\s+torch\b", re.M)
 _COMPILES = re.compile(r"\.(?:fit|compile|predict|evaluate|train_on)\w*\(|tf\.function|\bfunction\(|Model\(\s*(?:inputs|\[)|Input\(|export|\.save\(")
 _NETWORK = re.compile(r"model|network|(?<![a-z])(?:net|cnn|rnn|lstm|(?:auto)?encoder|decoder|generator|discriminator)(?![a-z])")
 _KERAS_IMPORT = re.compile(r"^\s*(?:from|import)\s+(?:tensorflow|keras|tf_keras)\b", re.M)
@@ -66,13 +67,32 @@ _OLD_KERAS = re.compile(
 )
 _LEGACY_KERAS = re.compile("TF_USE_LEGACY_KERAS")
 _GROWTH = re.compile(r"memory_growth|TF_FORCE_GPU_ALLOW_GROWTH|allow_growth|logical_device_conf|virtual_device_conf|gpu_memory_fraction|memory_limit|cap_memory")
-_PRECISION = re.compile(r"mixed_precision|float16|bfloat16|dtype_policy|fp16|\bamp\b|half_precision|set_policy", re.I)
+# A type that an argument or a setting chooses is as good as a policy, whatever the code behind it does.
+_PRECISION = re.compile(
+    r"mixed_precision|float16|bfloat16|dtype_?polic|fp16|\bamp\b|half_precision|set_policy|LossScaleOpt|\bloss_scale|"
+    r"""\bset_floatx\((?!\s*["'])|"""
+    r"""(?:["']--?|\bDEFINE_\w+\(\s*["']|\b(?:args|opts?|flags|cfg|conf|config|params|hparams|settings)(?:\.|\[["']))"""
+    r"(?:precision|dtype|half|amp)\b",
+    re.I,
+)
 _TPU = re.compile(r"TPUStrategy|TPUClusterResolver|initialize_tpu_system")
+_TPU_CALLS = (
+    "tensorflow.distribute.TPUStrategy", "tensorflow.distribute.experimental.TPUStrategy",
+    "tensorflow.distribute.cluster_resolver.TPUClusterResolver", "tensorflow.tpu.experimental.initialize_tpu_system",
+)
+# Whether there are any, as ``if gpus:`` asks: no choice of the user's.
+_ASKS_FOR_GPUS = re.compile(r"gpus\b|devices", re.I)
 _NETWORK_STORAGE = re.compile(rf"""["'](?!https?:){library.NETWORK_STORAGE}|\bget_gcs_path\b""")
 # How many boxes are left has to be known on the host before such an operation returns, where it has a kernel for GPUs at all
 # (gpuEventSynchronize in tensorflow/core/kernels/image/non_max_suppression_op.cu.cc).
 _SUPPRESSION = re.compile("non_max_suppression")
-_REINFORCEMENT = re.compile(r"^\s*(?:from|import)\s+(?:gym|gymnasium|tf_agents|pettingzoo|procgen|dm_env)\b", re.M)
+_REINFORCEMENT = re.compile(
+    r"^\s*(?:from|import)\s+(?:gym|gymnasium|gym_\w+|tf_agents|pettingzoo|procgen|dm_env|dm_control|rl|vizdoom|ale_py|retro|nes_py|minerl|"
+    r"pybullet_envs|mlagents(?:_envs)?|highway_env)\b|"
+    # Those who play a game of their own name what they learn by.
+    r"\b(?:(?:replay|experience)_(?:buffer|memory)|Replay(?:Buffer|Memory)|epsilon_decay|exploration_rate|[Aa]ctor_?[Cc]ritic|D?DQN\w*|DDPG)\b",
+    re.M,
+)
 
 # Estimators of scikit-learn around a function that builds a model, and searches over the models that one builds.
 _TRAINS_FOR_OTHERS = re.compile(r"\bKeras(?:Classifier|Regressor)$|^keras_tuner\..*\.search$")
@@ -81,6 +101,7 @@ _GAN = re.compile(r"(?<!OR)GAN(?![a-z])|(?<![A-Za-z])(?:c|dc|ls|w|[Cc]ycle)?[Gg]
 _DOUBLE = re.compile(r"""set_floatx\(\s*["']float64|dtype\s*=\s*(?:tf\.float64|["']float64)""")
 _CPU_DEVICE = re.compile(r"/?(?:device:)?cpu(?:\s*:\s*\d+)?", re.I)
 _TOY_DATA = ("keras.datasets.mnist.", "keras.datasets.fashion_mnist.", "keras.datasets.boston_housing.", "keras.datasets.california_housing.", "sklearn.datasets.")
+_TOY_NAMES = frozenset({"mnist", "fashion_mnist", "kmnist", "iris", "titanic", "wine_quality"})
 _LARGE_DATA = (
     "sklearn.datasets.fetch_", "tensorflow_datasets.", "tensorflow.io.", "h5py.", *(f"keras.datasets.{name}." for name in ("mnist", "fashion_mnist", "cifar10", "cifar100", "imdb", "reuters", "california_housing")),
 )
@@ -91,18 +112,12 @@ _FILE_READERS = frozenset(
         "pandas.read_table", "builtins.open", "pickle.load", "joblib.load", "tensorflow.data.TFRecordDataset", "tensorflow.data.TextLineDataset",
     }
 )
-_PRETRAINED = re.compile(r"\bapplications\.[a-z_0-9.]*[A-Z]\w+\(|from_pretrained\(|\bfrom (?:tensorflow\.)?keras\.applications(?!\.imagenet_utils)")
+_PRETRAINED = re.compile(
+    r"\bapplications\.[a-z_0-9.]*[A-Z]\w+\(|\bfrom (?:tensorflow\.)?keras\.applications(?!\.imagenet_utils)|\bkeras_(?:cv|hub|nlp)\.models\.|"
+    # What prepares the data of a pretrained model is loaded by itself, too.
+    r"(?<!Tokenizer)(?<!TokenizerFast)(?<!Config)(?<![Pp]rocessor)(?<!Extractor)\.from_pre(?:trained|set)\("
+)
 _LARGE_LAYERS = re.compile(r"\b(?:Conv[23]D|SeparableConv2D|MultiHeadAttention|ConvLSTM2D)\(")
-# Where a layer says its width, and the width from which its work is worth 16 bits.
-_SIZES = {
-    f"keras.layers.{name}": ((0, key), least)
-    for names, key, least in (
-        ("Conv2D Conv3D SeparableConv2D Conv2DTranspose Convolution2D ConvLSTM2D", "filters", 64),
-        ("Dense LSTM GRU", "units", 512),
-        ("MultiHeadAttention", "num_heads", 4),
-    )
-    for name in names.split()
-}
 _LIGHT_LAYERS = frozenset(
     f"keras.layers.{name}" for name in "Dense Input InputLayer Flatten Reshape Dropout Activation ReLU LeakyReLU BatchNormalization Normalization Rescaling Add Concatenate".split()
 )
@@ -115,6 +130,9 @@ _INITIALISING = frozenset(
         "tensorflow.cast", "tensorflow.config.experimental.get_memory_info", "tensorflow.eye", "tensorflow.fill",
     }
 )
+
+
+_SET_VARIABLE = ("os.environ.__setitem__", "os.environ.setdefault", "os.putenv")
 
 
 class Program:
@@ -168,7 +186,7 @@ class Program:
         # Models of Keras have files of their own.
         if all(isinstance(option, Made) and option.name in _UNPICKLERS for option in options_of(call.receiver)):
             return False
-        if module.mentions(_RIVALS):
+        if module.mentions(_RIVALS) or module.runtime.backend != "torch" and module.mentions(_TORCH):
             return False
         if call.attribute in ("fit", "compile"):
             return bool(_KERAS_KEYWORDS & set(call.arguments.keywords)) or (call.attribute == "fit" and not module.mentions(_SCALERS) and "model" in receiver_text(call))
@@ -208,32 +226,31 @@ class Program:
         return {call.receiver: call for call in reversed(self._run.calls) if call.attribute == "__init__" and isinstance(call.receiver, Instance)}
 
     @cached_property
-    def first_training(self) -> Place | None:
-        """The first fit, or the innermost loop that trains, if the module trains when it is run; else None."""
-        found = self._first_training
-        return found[0] if found is not None else None
+    def training_places(self) -> list[tuple[Place, Call]]:
+        """Where the module trains when it is run, in program order, with the call that does.
 
-    @cached_property
-    def first_trains_on_cpu(self) -> bool:
-        """The first training stands in a ``tf.device`` that places it on the CPU."""
-        return self._first_training is not None and self.cpu_device(self._first_training[1].scope) is not None
-
-    @cached_property
-    def _first_training(self) -> tuple[Place, Call] | None:
+        That is each fit, and each innermost loop around a step written by hand.
+        """
         if self._module.is_graph_code:
-            return None
-        candidates: list[tuple[int, Place, Call]] = []
+            return []
+        found: dict[cst.CSTNode, tuple[int, Place, Call]] = {}
         for call in self.model_calls("fit", "fit_generator"):
             if self.is_executed(call.scope):
-                candidates.append((call.order, Place(call.module, call.node), call))
-        for call in [*self.updates, *self.model_calls("train_on_batch"), *self.assigned_updates]:
+                found.setdefault(call.node, (call.order, Place(call.module, call.node), call))
+        stateless = self.calls("keras.Optimizer.stateless_apply")
+        for call in [*self.updates, *self.model_calls("train_on_batch"), *self.assigned_updates, *stateless]:
             if self.is_executed(call.scope) and not _in_keras_step(call.scope):
                 # Around the tape, not around the variables that are updated one by one.
                 tape = tape_of(self._module, call)
                 loop = _training_loop(tape.scope if tape is not None else call.scope)
-                if loop is not None:
-                    candidates.append((call.order, Place(loop.module, loop.node), call))
-        return min(candidates, key=lambda found: found[0])[1:] if candidates else None
+                if loop is not None and (loop.node not in found or call.order < found[loop.node][0]):
+                    found[loop.node] = (call.order, Place(loop.module, loop.node), call)
+        return [(place, call) for _, place, call in sorted(found.values(), key=lambda each: each[0])]
+
+    @property
+    def first_training(self) -> Place | None:
+        """The first fit, or the innermost loop that trains, if the module trains when it is run; else None."""
+        return self.training_places[0][0] if self.training_places else None
 
     @cached_property
     def trains(self) -> bool:
@@ -299,13 +316,15 @@ class Program:
         return self._mentions(_PRECISION)
 
     @cached_property
-    def needs_more_than_policy(self) -> bool:
-        """A policy for half precision is not enough for it: it updates weights by hand, or its own layers compute in float32."""
-        return bool(self.updates or self.assigned_updates) or needs_more_than_policy(self._modules)
+    def uses_tpu(self) -> bool:
+        """The program names what sets a TPU up, be it its only device or one of several."""
+        return self._mentions(_TPU)
 
     @cached_property
-    def uses_tpu(self) -> bool:
-        return self._mentions(_TPU)
+    def needs_tpu(self) -> bool:
+        """The program sets a TPU up and runs on nothing else: no condition leaves that out, and no handler goes on without."""
+        calls = [call for call in self._run.calls if (call.name or "").startswith(_TPU_CALLS)]
+        return self.uses_tpu and not (calls and all(map(_may_be_left_out, calls)))
 
     @cached_property
     def uses_network_storage(self) -> bool:
@@ -333,22 +352,32 @@ class Program:
         return self._mentions(_DOUBLE)
 
     @cached_property
+    def loads_toy_data(self) -> bool:
+        """One of the classic small data sets is loaded."""
+        for call in self._run.calls:
+            name = call.name or ""
+            named = str(constant(call.argument(0, "name"))) if name == "tensorflow_datasets.load" else ""
+            if name.startswith(_TOY_DATA) or re.split("[/:]", named)[0] in _TOY_NAMES:
+                return True
+        return False
+
+    @cached_property
     def has_large_layers(self) -> bool:
-        """A layer whose work is large enough for 16-bit arithmetic to matter is seen, and no toy data set.
+        """A layer whose work is large enough for 16-bit arithmetic to matter is seen, and no toy data set."""
+        return self.has_large_layers_beside(frozenset())
+
+    def has_large_layers_beside(self, seen: Collection[cst.CSTNode]) -> bool:
+        """The same for layers that are made by other calls than those of some nodes.
 
         The models of other modules are judged by their text: they need not be followed for anything else.
         """
-        if self._mentions(_PRETRAINED):
+        imported = {name.partition(".")[0] for module in self._modules for name, level in module.import_names if not level}
+        if self._mentions(_PRETRAINED) or imported & library.MODEL_LIBRARIES:
             return True
-        if any((call.name or "").startswith(_TOY_DATA) for call in self._run.calls):
+        if self.loads_toy_data:
             return False
-        for call in self._run.calls:
-            size = _SIZES.get(call.name or "")
-            # The number of outputs is often one of classes, which the data know.
-            units = constant(call.argument(*size[0]), None if call.name == "keras.layers.Dense" else size[1]) if size else None
-            if size and isinstance(units, int) and units >= size[1]:
-                return True
-        return any(module.mentions(_LARGE_LAYERS) for module in self._modules[1:])
+        own = any(makes_large_layer(call) and call.node not in seen for call in self._run.calls)
+        return own or any(module.mentions(_LARGE_LAYERS) for module in self._modules[1:])
 
     def has_many_examples(self, before: Call) -> bool:
         """A thousand examples or more are loaded, read from a file, drawn or counted out before a call; False where nothing of that is seen."""
@@ -405,7 +434,7 @@ class Program:
         """Variables set through os.environ with a literal value; None for one that is not a literal."""
         found: dict[str, object] = {}
         for call in self._run.calls:
-            if call.name in ("os.environ.__setitem__", "os.environ.setdefault", "os.putenv"):
+            if call.name in _SET_VARIABLE:
                 key = constant(call.argument(0))
                 if isinstance(key, str):
                     found[key] = constant(call.argument(1))
@@ -413,37 +442,32 @@ class Program:
 
     @cached_property
     def pins_cpu(self) -> bool:
-        """The script hides the GPUs from itself, or its requirements name the build of TensorFlow that has none."""
-        if wants_cpu(self._module.source.path):
-            return True
-        visible = self.environment.get("CUDA_VISIBLE_DEVICES", UNKNOWN)
-        if isinstance(visible, str) and visible.strip() in ("", "-1"):
-            return True
-        for call in self.calls("tensorflow.config.set_visible_devices"):
-            devices = call.argument(0, "devices")
-            if isinstance(devices, Group) and not devices.items and not devices.open:
-                return True
-        return False
+        """The script hides the GPUs from itself, and no option decides on it, or it requires the build of TensorFlow that has none."""
+        hides = any(hides and not _is_option(call.scope) for call, hides in self._visible_devices())
+        return hides or wants_cpu(self._module.source.path)
 
     @cached_property
     def hides_gpus(self) -> Call | None:
         """What certainly hides every GPU from the program when it is run; None where a condition or a value that is not a literal decides."""
         found = None
-        for call in self._run.calls:
-            if call.name in ("os.environ.__setitem__", "os.environ.setdefault", "os.putenv") and constant(call.argument(0)) == "CUDA_VISIBLE_DEVICES":
-                visible = constant(call.argument(1))
-                hides = isinstance(visible, str) and visible.strip() in ("", "-1")
-            elif call.name == "tensorflow.config.set_visible_devices":
-                devices = call.argument(0, "devices")
-                hides = isinstance(devices, Group) and not devices.items and not devices.open and constant(call.argument(1, "device_type"), "GPU") == "GPU"
-            else:
-                continue
+        for call, hides in self._visible_devices():
             if not hides:
                 return None
             # A module that it imports does so as well.
             if call.scope.root.function is None and not is_guarded(call.scope):
                 found = found or call
         return found
+
+    def _visible_devices(self) -> Iterator[tuple[Call, bool]]:
+        """The calls that say which GPUs the program sees, each with whether that is none for certain."""
+        for call in self._run.calls:
+            if call.name in _SET_VARIABLE and constant(call.argument(0)) == "CUDA_VISIBLE_DEVICES":
+                visible = constant(call.argument(1))
+                yield call, isinstance(visible, str) and visible.strip() in ("", "-1")
+            elif call.name == "tensorflow.config.set_visible_devices":
+                devices = call.argument(0, "devices")
+                none = isinstance(devices, Group) and not devices.items and not devices.open
+                yield call, none and constant(call.argument(1, "device_type"), "GPU") == "GPU"
 
     def cpu_device(self, scope: Scope) -> Call | None:
         """The ``tf.device`` that places what runs at a place on the CPU; None where there is none, or the nearest one says otherwise."""
@@ -559,6 +583,27 @@ def _initialises(call: Call) -> bool:
             or (first.call is not None and any(first.call.argument(None, key) is not None for key in ("input_shape", "input_dim", "batch_input_shape")))
         )
     return False
+
+
+def _is_option(scope: Scope) -> bool:
+    """Whether the user chooses that a place runs, under a condition that asks for more than whether there are GPUs."""
+    for branch in scope.chain():
+        if branch.kind == "branch" and isinstance(branch.node, cst.If):
+            names = (node.value for node in branch.module.tree.descendants(branch.node.test) if isinstance(node, cst.Name))
+            if not any(map(_ASKS_FOR_GPUS.search, names)):
+                return True
+    return False
+
+
+def _may_be_left_out(call: Call) -> bool:
+    """Whether a program can go on without a call: it stands under a condition, or in a try of which a handler does not raise."""
+    tries = (scope.node for scope in call.scope.chain() if scope.kind == "try" and isinstance(scope.node, cst.Try))
+    return is_guarded(call.scope) or any(not all(map(_raises, node.handlers)) for node in tries)
+
+
+def _raises(handler: cst.ExceptHandler) -> bool:
+    last = handler.body.body[-1]
+    return isinstance(last, cst.SimpleStatementLine) and isinstance(last.body[-1], cst.Raise)
 
 
 def _is_unknown(value) -> bool:

@@ -1,5 +1,7 @@
 """Half precision, backends and devices, where the rooms' scripts cannot show it: what needs another backend, or fails on a CPU."""
 
+import json
+
 import pytest
 from command import kerascheck
 
@@ -136,3 +138,52 @@ def test_threads_are_set_before_the_first_operation(tmp_path, kind):
         script.write_text("\n".join(order) + "\n")
         ran.append(kerascheck("--isolated", "--select", "KC307", "--output-format", "concise", script).out.count("KC307"))
     assert ran == [0, 1]
+
+
+LARGE = "import keras\nmodel = keras.applications.ResNet50(weights=None)\nmodel.compile('adam', 'mse')\n"
+TAPED = (
+    "import tensorflow as tf\noptimizer = keras.optimizers.Adam()\nfor x in load():\n    with tf.GradientTape() as tape:\n        loss = tf.reduce_mean(model(x))\n"
+    "    optimizer.apply_gradients(zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables))\n"
+)
+JAX = "import os\nos.environ['KERAS_BACKEND'] = 'jax'\n"
+STATELESS = (
+    "import jax\noptimizer = keras.optimizers.Adam()\n@jax.jit\ndef step(state, x):\n    weights, slots = state\n    loss, grads = jax.value_and_grad(loss_of)(weights, x)\n"
+    "    return optimizer.stateless_apply(slots, grads, weights)\nfor x in load():\n    state = step(state, x)\n"
+)
+TORCH = "import os\nos.environ['KERAS_BACKEND'] = 'torch'\nimport torch\n"
+BACKWARD = "optimizer = keras.optimizers.Adam()\nfor x in load():\n    loss = loss_of(model(x))\n    loss.backward()\n    with torch.no_grad():\n        optimizer.apply([v.value.grad for v in model.trainable_weights], model.trainable_weights)\n"
+FLOWS = "flow = keras.preprocessing.image.ImageDataGenerator(horizontal_flip=True).flow_from_directory('a')\n"
+OWN_STEP = STEP.replace("keras.Input((4,)), keras.layers.Dense(1)(keras.Input((4,)))", "base.inputs, base.outputs").replace("def main():\n", "def main():\n    base = keras.applications.ResNet50()\n")
+OWN_LAYER = "import tensorflow as tf\nclass Scale(keras.layers.Layer):\n    def call(self, x):\n        return self.scaled(x)\n    def scaled(self, x):\n        return x * tf.cast(9, tf.float32)\n"
+TPU = (
+    "import tensorflow as tf\ntry:\n    strategy = tf.distribute.TPUStrategy(tf.distribute.cluster_resolver.TPUClusterResolver())\nexcept ValueError:\n"
+    "    strategy = tf.distribute.get_strategy()\n"
+)
+POLICY = 'try set_global_policy("mixed_float16").'
+SCALED = 'Float32-only step; on Tensor Cores try "mixed_float16" with optimizer.scale_loss(loss).'
+
+
+@pytest.mark.parametrize(
+    ("code", "message", "because", "related"),
+    [
+        (LARGE + "model.fit(x, y)\n", f"This trains in float32 only; on a GPU with Tensor Cores {POLICY}", "The gain depends on the GPU, the layers and the batch size", []),
+        (LARGE + TAPED, SCALED, "LossScaleOptimizer", [9]),
+        ("import tensorflow_addons\n" + LARGE + TAPED, "LossScaleOptimizer.get_scaled_loss.", "LossScaleOptimizer", [10]),
+        (OWN_STEP.format(policy="", update=UPDATE), SCALED, "LossScaleOptimizer", [11]),
+        (OWN_STEP.format(policy="", update="super().train_step(data)"), POLICY, "", []),
+        (JAX + LARGE + "model.fit(x, y)\n", POLICY, "", []),
+        (JAX + LARGE + STATELESS, 'This step is float32 only; on Tensor Cores try set_global_policy("mixed_bfloat16").', "bfloat16 needs no loss scaling.", [12]),
+        (TORCH + LARGE + "model.fit(x, y)\n", POLICY, "", []),
+        (TORCH + "import keras\nmodel = nets.resnet()\nmodel.fit(x, y, epochs=3)\nkeras.layers.Conv2D(512, 3)\n", POLICY, "", []),
+        (TORCH + LARGE + BACKWARD, SCALED, "LossScaleOptimizer", [12]),
+        (LARGE + FLOWS + "model.fit(flow)\n", f"This trains in float32 only; once the input keeps up, {POLICY}", "one by one", []),
+        (LARGE + OWN_LAYER + "model.fit(x, y)\n", 'for "mixed_float16" let its own layers cast to self.compute_dtype.', "write float32 down", [8]),
+        (LARGE + TPU + "model.fit(x, y)\n", POLICY, 'On a TPU take "mixed_bfloat16".', []),
+    ],
+)
+def test_what_a_training_in_float32_is_told(tmp_path, code, message, because, related):
+    script = tmp_path / "train.py"
+    script.write_text(code)
+    (finding,) = json.loads(kerascheck("--isolated", "--select", "KC301", "--output-format", "json", script).out)["findings"]
+    assert finding["message"].endswith(message) and because in finding["because"], finding
+    assert [place["line"] for place in finding["related"]] == related

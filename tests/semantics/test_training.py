@@ -72,6 +72,11 @@ def test_the_first_place_that_trains(tmp_path, text, place):
     assert (first and written(module, first.node).rstrip()) == place
 
 
+def test_every_place_that_trains(tmp_path):
+    module = load(tmp_path, f"{STEP}if debug:\n    {LOOP.replace(chr(10), chr(10) + '    ')}\nelse:\n    model.fit(1)\nmodel.fit(2)\n")
+    assert [written(module, place.node).split("(")[0].split()[0] for place, _ in module.program.training_places] == ["for", "model.fit", "model.fit"]
+
+
 @pytest.mark.parametrize(
     ("head", "call", "is_one"),
     [
@@ -140,11 +145,36 @@ def test_variables_of_the_environment(tmp_path, text, value):
         ("tf.config.experimental.set_visible_devices([], 'GPU')", True),
         ("tf.config.set_visible_devices(gpus[:1], 'GPU')", False),
         ("tf.config.set_visible_devices([g for g in gpus if g], 'GPU')", False),
+        ("if args.cpu:\n    tf.config.set_visible_devices([], 'GPU')", False),
+        ("if tf.config.list_physical_devices('GPU'):\n    tf.config.set_visible_devices([], 'GPU')", True),
+        ("if __name__ == '__main__':\n    tf.config.set_visible_devices([], 'GPU')", True),
+        ("def hide():\n    tf.config.set_visible_devices([], 'GPU')\nif args.gpu < 0:\n    hide()", False),
         ("", False),
     ],
 )
 def test_scripts_that_hide_the_gpus(tmp_path, text, pinned):
     assert load(tmp_path, f"import tensorflow as tf\n{text}\n").program.pins_cpu is pinned
+
+
+RESOLVED = "resolver = tf.distribute.cluster_resolver.TPUClusterResolver()"
+
+
+@pytest.mark.parametrize(
+    ("text", "needs"),
+    [
+        (RESOLVED, True),
+        (f"try:\n    {RESOLVED}\nexcept ValueError:\n    resolver = None", False),
+        (f"try:\n    {RESOLVED}\nexcept ValueError:\n    raise BaseException('no TPU')", True),
+        (f"try:\n    {RESOLVED}\nexcept ValueError:\n    resolver = None\nstrategy = tf.distribute.TPUStrategy(resolver)", True),
+        (f"try:\n    {RESOLVED}\nexcept ValueError:\n    resolver = None\ntf.distribute.experimental.TPUStrategy(resolver)", True),
+        (f"try:\n    {RESOLVED}\nexcept ValueError:\n    resolver = None\nif resolver:\n    strategy = tf.distribute.experimental.TPUStrategy(resolver)", False),
+        (f"if args.tpu:\n    {RESOLVED}", False),
+        ("strategy = getattr(tf.distribute, 'TPUStrategy')()", True),
+        ("", False),
+    ],
+)
+def test_scripts_that_run_on_a_tpu_only(tmp_path, text, needs):
+    assert load(tmp_path, f"import tensorflow as tf\n{text}\n").program.needs_tpu is needs
 
 
 def test_settings_in_an_imported_module_come_before_what_follows_the_import(tmp_path):

@@ -8,8 +8,8 @@ keras.config.set_floatx("float64")
 model = keras.Sequential(
     [
         keras.Input((3,)),
-        keras.layers.Dense(512, activation="tanh"),
-        keras.layers.Dense(512, activation="tanh"),
+        keras.layers.Dense(2048, activation="tanh"),
+        keras.layers.Dense(2048, activation="tanh"),
         keras.layers.Dense(1),
     ]
 )

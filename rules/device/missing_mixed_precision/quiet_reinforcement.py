@@ -6,7 +6,7 @@ import numpy as np
 
 environment = gymnasium.make("CartPole-v1")
 network = keras.Sequential(
-    [keras.Input((4,)), keras.layers.Dense(256, activation="relu"), keras.layers.Dense(2)]
+    [keras.Input((4,)), keras.layers.Dense(2048, activation="relu"), keras.layers.Dense(2048, activation="relu"), keras.layers.Dense(2)]
 )
 network.compile("adam", "huber")
 memory = []

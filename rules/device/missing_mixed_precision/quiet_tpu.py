@@ -1,4 +1,4 @@
-"""A TPU multiplies in bfloat16 by itself."""
+"""A TPU multiplies in half precision by itself."""
 
 import keras
 import numpy as np

@@ -1,16 +1,14 @@
 import re
-from math import inf
 
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
-from kerascheck.semantics.values import Made, options_of
+from kerascheck.semantics.precision import full_precision_trainings
 
 # tf.keras.mixed_precision.experimental came with 2.1, and lost its last word with 2.4 (release notes).
 _POLICIES_SINCE, _STABLE_SINCE = (2, 1), (2, 4)
-_SMALL = 1_000_000
-_SMALL_INPUT = 64 * 64 * 3
-# GPUs behind DirectX have no 16-bit policy that is known to help, and layers of TensorLayer and of the copy of Keras inside of TensorFlow follow none.
-_NOT_FOR_POLICIES = re.compile(r"""["']DML["']|directml|^\s*(?:import|from)\s+(?:tensorlayer|tensorflow\.python\.keras)\b""", re.I | re.M)
+_SHOWN = 3
+# GPUs behind DirectX have no 16-bit policy that is known to help; layers of TensorLayer, of CVNN (complex numbers) and of the copy of Keras inside of TensorFlow follow none.
+_NOT_FOR_POLICIES = re.compile(r"""["']DML["']|directml|^\s*(?:import|from)\s+(?:tensorlayer|cvnn|tensorflow\.python\.keras)\b|^\s*import\s+tensorflow\.compat\.v1\s+as\s+tf\b""", re.I | re.M)
 
 
 class MissingMixedPrecision(Rule):
@@ -18,54 +16,65 @@ class MissingMixedPrecision(Rule):
 
     ## What it does
 
-    Reports the first training call of a script in which nothing speaks of precision: no dtype
-    policy, no `float16`, no `bfloat16`. A large layer has to be in sight: one of at least 64
-    filters, 512 units of a dense layer, an LSTM or a GRU, or 4 heads of attention, or of a width
-    that the file does not tell; or a network of `keras.applications` or `from_pretrained`. In modules
-    that the script imports any convolution of images or volumes and any attention counts.
-    It is an info, a candidate to measure and not a fault.
+    Reports the places where a script trains a large model while nothing in it speaks of precision: no dtype policy, no `float16`, no
+    `bfloat16`, no option or flag that chooses a type. It reports each model once where `fit` trains it, and once where a loop of the
+    script's own does. A model counts as large if it has a layer of at least 64 filters (256 in one dimension), 512 units, or 192
+    numbers over all heads of an attention; a network of `keras.applications`, `from_pretrained` or `from_preset`; or a layer other
+    than `Dense` of a width that is not a literal. Of a model that comes from a module out of sight, the name of an architecture tells: `ResNet50`,
+    `build_unet`. In modules that the script imports, any convolution of images or volumes and any attention counts.
+    It is an info: a candidate to measure, not a fault.
 
     ## Why it costs
 
-    The Tensor Cores of NVIDIA GPUs from compute capability 7.0 on multiply half-precision matrices
-    faster than float32, and activations take half the memory. How much that gives depends on the
-    GPU and on the size of the layers, and it is unmeasured here. From compute capability 8.0 on,
-    TensorFlow uses TF32 for float32 anyway, which takes a part of the gain in advance; a network
-    of small layers may gain nothing.
-    Popular advice names mixed precision without these conditions, as a switch that makes training
-    faster. On a CPU it does the contrary: with `mixed_float16` a CNN took 7.1 times as long, with
-    `mixed_bfloat16` 1.8 times (2 CPU cores, TensorFlow 2.21, no GPU).
+    The Tensor Cores of NVIDIA GPUs from compute capability 7.0 on multiply half-precision matrices faster than float32, and
+    activations take half the memory. How much that gives depends on the GPU, on the size of the layers and on the batch. From compute
+    capability 8.0 on, TensorFlow uses TF32 for float32 anyway, which takes a part of the gain in advance; a network of small layers
+    may gain nothing. It is unmeasured here: our machines for rules have no GPU.
+
+    Published by NVIDIA, not measured by us, with the same batch in both precisions:
+
+    | network, batch | V100 against float32 | A100 against TF32 | software |
+    |---|---|---|---|
+    | U-Net for medical images, 8 | 3.12 times as fast | 2.23 times | TensorFlow 2, container 21.02 |
+    | V-Net, volumes, 2 | 0.97 times | | TensorFlow 1, container 20.06 |
+
+    On a CPU half precision is slower: with `mixed_float16` a CNN took 7.1 times as long, with `mixed_bfloat16` 1.8 times (2 CPU
+    cores, TensorFlow 2.21, no GPU).
 
     ## What the runtime does by itself
 
-    Keras computes in float32 unless told otherwise. With `mixed_float16`, `compile` wraps the
-    optimizer so that the loss is scaled, and `fit` makes use of it; a hand-written `train_step` has to
-    call `scale_loss` itself (see `missing-loss-scaling`).
+    Keras computes in float32 unless told otherwise. With `mixed_float16`, `compile` wraps the optimizer in a `LossScaleOptimizer`, and
+    the step of Keras scales the loss, with TensorFlow, JAX and PyTorch alike (Keras 3.15). A step of the program's own has to scale it
+    itself (see `missing-loss-scaling`). `Dense`, convolutions and attention follow the policy on each of the three.
 
     ## When it stays silent
 
-    - Any policy, in a helper, an argument or a layer.
-    - Scripts that hide the GPU or train under `tf.device("cpu")`, and scripts for a TPU or for DirectML; layers of TensorLayer.
-    - Models whose layers are all narrower, as literals tell; models of TensorFlow Hub, whose layers
-      are not in sight.
-    - The classic small data sets: MNIST, Fashion-MNIST, the housing prices, and those of
-      scikit-learn, but for networks of `keras.applications` and `from_pretrained`.
-    - Every model that is fitted is seen to have fewer than a million weights, and no convolutions or only inputs of no more numbers than a
-      picture of 64 x 64 pixels; projects for TensorFlow before 2.1. Keras before 2.4, a package of its own, has no policies.
+    - Any policy, in a helper, an argument, a command-line option or a layer.
+    - Scripts that always hide the GPU or train under `tf.device("cpu")`, and scripts that run on a TPU only. Where an option or a
+      handler decides, the script may run on a GPU too.
+    - Scripts for DirectML; layers of TensorLayer, of CVNN, and those of the copy of Keras inside TensorFlow; `tensorflow.compat.v1` in the place of TensorFlow.
+    - Models whose layers are all narrower, as literals tell, and models of fewer than a million parameters, unless they convolve
+      inputs of more numbers than a picture of 64 x 64 pixels.
+    - Models of TensorFlow Hub, and models from `load_model`: their layers keep the types they were saved with.
+    - The classic small data sets: MNIST, Fashion-MNIST, the housing prices, and those of scikit-learn, unless the model takes larger
+      inputs or comes from `keras.applications`, `from_pretrained` or `from_preset`.
     - GANs, reinforcement learning, and code that sets float64.
-    - Images of an `ImageDataGenerator`: the step waits for them, however fast it is (see `image-data-generator`).
-    - A model from `load_model`, whose layers keep the policy they were saved with.
-    - Steps of the program's own, which would have to scale the loss (see `missing-loss-scaling`), and layers of its own that write float32 down, or
-      make numbers by `tf.constant`, `tf.random.normal`, `tf.linspace` and their like without a `dtype`, also in a function that their `call` calls:
-      TensorFlow raises where these meet half precision.
+    - Gradients that change an image or another `tf.Variable`, not a model; updates without an optimizer.
     - Modules that define functions only and run nothing.
-    - Graph code of TensorFlow 1: sessions, placeholders, estimators, `disable_eager_execution`.
+    - Projects for TensorFlow before 2.1, and Keras before 2.4 as a package of its own: they have no policies. Graph code of TensorFlow 1:
+      sessions, placeholders, estimators, `disable_eager_execution`.
 
     ## Use instead
 
-    `keras.mixed_precision.set_global_policy("mixed_float16")` before the first layer, and
-    `dtype="float32"` on the last one. `mixed_bfloat16` needs no loss scaling, and Ampere or later.
-    Then measure both on the machine that trains.
+    Call `keras.mixed_precision.set_global_policy("mixed_float16")` before the first layer, and give the last layer
+    `dtype="float32"`. `mixed_bfloat16` needs no loss scaling, but compute capability 8.0, or a TPU. Then measure both on the machine that trains.
+
+    - **A step of your own** also scales the loss. In Keras 3, wrap the optimizer in `keras.optimizers.LossScaleOptimizer` (`compile` does it
+      for a `train_step`) and take the gradients of `optimizer.scale_loss(loss)`. In tf.keras 2, take those of
+      `optimizer.get_scaled_loss(loss)` and apply `optimizer.get_unscaled_gradients(gradients)`. A stateless step for JAX is simpler with `mixed_bfloat16`.
+    - **Layers of your own** must not write float32 down: TensorFlow raises where such a tensor meets half precision. Cast to
+      `self.compute_dtype`, and pass `dtype=` to `tf.constant`, `tf.random.normal`, `tf.linspace` and their like.
+    - **An `ImageDataGenerator`** often feeds more slowly than the GPU computes (see `image-data-generator`): repair the input first.
 
     ## Fix safety
 
@@ -76,43 +85,60 @@ class MissingMixedPrecision(Rule):
     - Keras documentation: "Mixed precision policy API"
     - TensorFlow guide: "Mixed precision"
     - NVIDIA documentation: "Train With Mixed Precision"
+    - Keras source: `backend/{tensorflow,jax,torch}/trainer.py`, `optimizers/loss_scale_optimizer.py`
+    - Published figures: NVIDIA/DeepLearningExamples, `TensorFlow2/Segmentation/UNet_Medical/README.md` (A100 80 GB, V100 16 GB) and
+      `TensorFlow/Segmentation/VNet/README.md` (V100 16 GB)
     """
 
     code = "KC301"
     name = "missing-mixed-precision"
     summary = "model trains in float32 only"
     severity = Severity.INFO
-    triggers = (".fit(", "fit_generator(", "train_on_batch", "GradientTape", "minimize(")
+    triggers = (".fit(", "fit_generator(", "train_on_batch", "GradientTape", "minimize(", "optimizer.apply(", "stateless_apply(")
     loss_tolerance = None
 
     def check(self, module):
-        program = module.program
-        place = program.first_training
-        if place is None or program.mentions_precision or program.pins_cpu or program.first_trains_on_cpu or program.uses_tpu or module.mentions(_NOT_FOR_POLICIES):
+        if module.runtime.tensorflow < _POLICIES_SINCE or module.runtime.multi_backend_keras or module.mentions(_NOT_FOR_POLICIES):
             return
-        if module.runtime.tensorflow < _POLICIES_SINCE or module.runtime.multi_backend_keras or _are_small([model for model in module.models if model.is_trained]):
-            return
-        if program.reinforcement_learning or program.adversarial or program.uses_float64 or not program.has_large_layers or module.image_flows or program.needs_more_than_policy:
-            return
-        # The layers of a saved model keep the policy that they were saved with.
-        if any(call.node is place.node and any(map(_is_loaded, options_of(call.receiver))) for call in program.model_calls("fit", "fit_generator")):
-            return
-        setting = "keras.mixed_precision.set_global_policy" if module.runtime.tensorflow >= _STABLE_SINCE else "tf.keras.mixed_precision.experimental.set_policy"
-        yield self.finding(
-            place,
-            f'This script trains in float32 only; on a GPU with Tensor Cores try {setting}("mixed_float16").',
-            because="The gain depends on the GPU and on the layers; nothing was measured here, and on a CPU it is slower.",
-        )
+        for training in full_precision_trainings(module):
+            yield self.finding(
+                training.place,
+                _message(module.runtime, training),
+                because=" ".join(_reasons(module, training)),
+                related=tuple(_places(training)),
+            )
 
 
-def _are_small(models):
-    """Whether all models that are trained are seen to have few weights, and no large picture to use them at many places of."""
-    return bool(models) and all((model.most_parameters or inf) < _SMALL and (not _convolves(model) or model.largest_input <= _SMALL_INPUT) for model in models)
+def _message(runtime, training):
+    setting = 'set_global_policy("mixed_float16")' if runtime.tensorflow >= _STABLE_SINCE else 'mixed_precision.experimental.set_policy("mixed_float16")'
+    if training.by_hand and runtime.backend == "jax":
+        return 'This step is float32 only; on Tensor Cores try set_global_policy("mixed_bfloat16").'
+    if training.by_hand:
+        scaling = "optimizer.scale_loss(loss)" if runtime.keras >= 3 else "LossScaleOptimizer.get_scaled_loss"
+        return f'Float32-only step; on Tensor Cores try "mixed_float16" with {scaling}.'
+    if training.computing:
+        return 'This trains in float32 only; for "mixed_float16" let its own layers cast to self.compute_dtype.'
+    if training.waits:
+        return f"This trains in float32 only; once the input keeps up, try {setting}."
+    return f"This trains in float32 only; on a GPU with Tensor Cores try {setting}."
 
 
-def _convolves(model):
-    return any("Conv" in (layer.name or "") for layer in model.layers)
+def _reasons(module, training):
+    yield "The gain depends on the GPU, the layers and the batch size; on a CPU half precision is slower."
+    if training.waits:
+        yield "Python makes these images one by one: the step may wait for them, however fast it is."
+    if training.by_hand and module.runtime.backend == "jax":
+        yield "bfloat16 needs no loss scaling."
+    elif training.by_hand:
+        yield 'float16 loses small gradients unless a LossScaleOptimizer scales the loss; "mixed_bfloat16" needs no scaling.'
+    if training.computing:
+        yield "Where its own layers write float32 down, tensors of half precision raise."
+    if module.program.uses_tpu:
+        yield 'On a TPU take "mixed_bfloat16".'
 
 
-def _is_loaded(model):
-    return isinstance(model, Made) and model.name == "keras.models.load_model"
+def _places(training):
+    if training.by_hand and training.update is not None:
+        yield training.update, "this step has to scale its loss"
+    for place in training.computing[:_SHOWN]:
+        yield place, "this writes float32 down"
