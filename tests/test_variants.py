@@ -913,6 +913,8 @@ COUNTED = "class Steps({}):\n    def __init__(self):\n        self.steps = {}\n 
         # What is out of sight is named.
         ("KC301", "import nets\nnet = nets.MyUNet(3)\nnet.fit(load(), epochs=9)\n", [7]),
         ("KC301", "from nets.resnet50 import build\nnet = build(3)\nnet.fit(load(), epochs=9)\n", [7]),
+        *(("KC301", f"import nets\nnet = nets.{name}(3)\nnet.fit(load(), epochs=9)\n", [7]) for name in ("TFBertForPreTraining", "ResNet50", "MyUNet", "EfficientNetB0", "YOLOv3", "ViT")),
+        *(("KC301", f"import nets\nnet = nets.{name}(3)\nnet.fit(load(), epochs=9)\n", []) for name in ("Subnet", "Sequential", "assign_densely", "Vitals")),
         ("KC301", "import nets\nnet = nets.Tiny(3)\nnet.fit(load(), epochs=9)\n", []),
         ("KC301", "import segmentation_models as sm\nnet = sm.create_model(3)\nnet.fit(load(), epochs=9)\n", [7]),
         ("KC301", "import keras_hub\nnet = keras_hub.models.TextClassifier.from_preset('a')\nnet.fit(load(), epochs=9)\n", [7]),

@@ -41,8 +41,8 @@ _VARIABLES = ("tensorflow.Variable", "keras.Variable")
 _BY_KERAS = frozenset({"fit", "fit_generator", "train_on_batch"})
 # Architectures of which each has convolutions or attention enough, by the words of the names that people give them.
 _ARCHITECTURES = re.compile(
-    r"(?:^|[._])(?:[a-z]*(?:res|dense|mobile|efficient|squeeze|shuffle|retina|reg|nas|dark|seg|psp|hr|wave)net|resnext|convnext|inception|"
-    r"xception|deeplab|yolo|transformer|u_?net|vgg|rcnn|ssd|fcn|fpn|crnn|bert|gpt|vit|swin|t5)(?:v?\d\w*)?(?=$|[._])"
+    r"(?:^|[._])(?:tf)?(?:[a-z]*(?:res|dense|mobile|efficient|squeeze|shuffle|retina|reg|nas|dark|seg|psp|hr|wave)net|resnext|convnext|inception|"
+    r"xception|deeplab|yolo|transformer|u_?net|vgg|rcnn|ssd|fcn|fpn|crnn|bert|gpt|vit|swin|t5)(?:[bv]?\d\w*)?(?=$|[._])"
 )
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
@@ -56,7 +56,8 @@ class FullPrecision:
         by_hand: whether the step is the program's own, and so has to scale its loss for float16.
         update: the call that updates the weights in such a step; None where it is not seen.
         waits: whether an ImageDataGenerator makes its images, one by one.
-        computing: the functions of its own layers that write float32 down.
+        computing: the functions that write float32 down of layers of its own that the program makes.
+        doubtful: the same of layers of which that is not seen, where the model is out of sight.
     """
 
     place: Place
@@ -64,6 +65,7 @@ class FullPrecision:
     update: Call | None
     waits: bool
     computing: tuple[Place, ...]
+    doubtful: tuple[Place, ...]
 
 
 def full_precision_trainings(module: Module) -> Iterator[FullPrecision]:
@@ -88,9 +90,11 @@ def full_precision_trainings(module: Module) -> Iterator[FullPrecision]:
             continue
         seen.add(key)
         if computing is None:
-            computing = tuple(_computing_in_float32([module, *module.project.imported(module)]))
+            computing = list(_computing_in_float32(module))
         waits = feeds(module, call) if call.attribute in _BY_KERAS else bool(module.image_flows)
-        yield FullPrecision(place, by_hand, update, waits, computing)
+        known = tuple(place for place, is_made in computing if is_made)
+        doubtful = tuple(place for place, is_made in computing if not is_made) if others else ()
+        yield FullPrecision(place, by_hand, update, waits, known, doubtful)
 
 
 def _trained_at(module: Module, place: Place, call: Call) -> tuple[list[Model], frozenset[object]]:
@@ -169,7 +173,7 @@ def _is_small(model: Model) -> bool:
 
 
 def _names_architecture(name: str) -> bool:
-    return name.startswith("keras.applications.") or _ARCHITECTURES.search(_CAMEL.sub("_", name).lower()) is not None
+    return name.startswith("keras.applications.") or _ARCHITECTURES.search(f"{name}.{_CAMEL.sub('_', name)}".lower()) is not None
 
 
 def train_step_of(scope: Scope) -> Function | None:
@@ -200,34 +204,44 @@ def float16_models(module: Module, cls: Class | None) -> Iterator[Call]:
                 yield made
 
 
-def _computing_in_float32(modules: list[Module]) -> Iterator[Place]:
-    """The functions of a program's own layers that compute with tensors of float32, by their code: each ``call``, and what that calls.
+def _computing_in_float32(module: Module) -> Iterator[tuple[Place, bool]]:
+    """The functions of a program's own layers that compute with tensors of float32, each with whether the layer is seen to be made.
 
-    Layers raise there where these meet half precision (InvalidArgumentError and TypeError, tried with TensorFlow 2.21).
+    Their code tells: that of each ``call``, and of what it calls. Layers raise there where these tensors meet half precision
+    (InvalidArgumentError and TypeError, tried with TensorFlow 2.21).
     """
+    modules = [module, *module.project.imported(module)]
     if not any(module.mentions(_CALL) for module in modules) or not any(module.mentions(_FLOAT32) for module in modules):
         return
     helpers: dict[str, list[Place]] = {}
-    pending: list[tuple[Place, dict[str, Place]]] = []
-    for module in modules:
-        owned: dict[cst.ClassDef, dict[str, Place]] = {}
-        for function, owner in _functions_of(module) if module.mentions(_CALL) or module.mentions(_FLOAT32) else ():
-            place = Place(module, function)
+    owned: dict[cst.ClassDef, dict[str, Place]] = {}
+    for each in modules:
+        for function, owner in _functions_of(each) if each.mentions(_CALL) or each.mentions(_FLOAT32) else ():
+            place = Place(each, function)
             if owner is None:
                 helpers.setdefault(function.name.value, []).append(place)
             else:
                 owned.setdefault(owner, {})[function.name.value] = place
-        pending += [(methods["call"], methods) for methods in owned.values() if "call" in methods]
-    seen = {place.node for place, _ in pending}
-    for place, methods in pending:
+    instances = (option for call in module.run.calls for option in options_of(call.result) if isinstance(option, Instance))
+    made = {base.node for instance in instances for base in instance.cls.ancestry() if isinstance(base, Class)}
+    layers = [cls for cls, methods in owned.items() if "call" in methods and _is_layer(methods["call"].module, cls)]
+    pending = [(owned[cls]["call"], owned[cls], cls in made) for cls in sorted(layers, key=lambda cls: cls not in made)]
+    seen = {place.node for place, _, _ in pending}
+    for place, methods, is_made in pending:
         code = place.module.tree.code_of(place.node)
         if _FLOAT32.search(_WHOLE_NUMBERS.sub("", code)):
-            yield place
+            yield place, is_made
         for name in _CALLED.findall(code):
             for inner in [methods[name]] if name in methods else helpers.get(name, ()):
                 if inner.node not in seen:
                     seen.add(inner.node)
-                    pending.append((inner, methods if name in methods else {}))
+                    pending.append((inner, methods if name in methods else {}, is_made))
+
+
+def _is_layer(module: Module, cls: cst.ClassDef) -> bool:
+    """Whether a class may be a layer or a model, by the names of its bases: of Keras' own, and of others that say what they are."""
+    bases = [module.tree.code_of(base.value) for base in cls.bases]
+    return any(re.search(r"keras|layers\.|Layer|Model|Block|Cell|Net", base) for base in bases)
 
 
 def _functions_of(module: Module) -> Iterator[tuple[cst.FunctionDef, cst.ClassDef | None]]:

@@ -7,8 +7,12 @@ from kerascheck.semantics.precision import full_precision_trainings
 # tf.keras.mixed_precision.experimental came with 2.1, and lost its last word with 2.4 (release notes).
 _POLICIES_SINCE, _STABLE_SINCE = (2, 1), (2, 4)
 _SHOWN = 3
-# GPUs behind DirectX have no 16-bit policy that is known to help; layers of TensorLayer, of CVNN (complex numbers) and of the copy of Keras inside of TensorFlow follow none.
-_NOT_FOR_POLICIES = re.compile(r"""["']DML["']|directml|^\s*(?:import|from)\s+(?:tensorlayer|cvnn|tensorflow\.python\.keras)\b|^\s*import\s+tensorflow\.compat\.v1\s+as\s+tf\b""", re.I | re.M)
+# GPUs behind DirectX have no 16-bit policy that is known to help. Layers of the copy of Keras inside of TensorFlow follow no policy of Keras.
+_NOT_FOR_POLICIES = re.compile(
+    r"""["']DML["']|directml|^\s*(?:import|from)\s+tensorflow\.python\.keras\b|^\s*import\s+tensorflow\.compat\.v1\s+as\s+tf\b""", re.I | re.M
+)
+# Nor do these; the latter's compute with complex numbers.
+_FOREIGN_LAYERS = re.compile(r"^\s*(?:import|from)\s+(?:tensorlayer|cvnn)\b", re.M)
 
 
 class MissingMixedPrecision(Rule):
@@ -100,6 +104,8 @@ class MissingMixedPrecision(Rule):
     def check(self, module):
         if module.runtime.tensorflow < _POLICIES_SINCE or module.runtime.multi_backend_keras or module.mentions(_NOT_FOR_POLICIES):
             return
+        if any(each.mentions(_FOREIGN_LAYERS) for each in (module, *module.project.imported(module))):
+            return
         for training in full_precision_trainings(module):
             yield self.finding(
                 training.place,
@@ -131,8 +137,8 @@ def _reasons(module, training):
         yield "bfloat16 needs no loss scaling."
     elif training.by_hand:
         yield 'float16 loses small gradients unless a LossScaleOptimizer scales the loss; "mixed_bfloat16" needs no scaling.'
-    if training.computing:
-        yield "Where its own layers write float32 down, tensors of half precision raise."
+    if training.computing or training.doubtful:
+        yield "Where layers of its own write float32 down, tensors of half precision raise."
     if module.program.uses_tpu:
         yield 'On a TPU take "mixed_bfloat16".'
 
@@ -140,5 +146,5 @@ def _reasons(module, training):
 def _places(training):
     if training.by_hand and training.update is not None:
         yield training.update, "this step has to scale its loss"
-    for place in training.computing[:_SHOWN]:
+    for place in (*training.computing, *training.doubtful)[:_SHOWN]:
         yield place, "this writes float32 down"
