@@ -23,8 +23,7 @@ def flows_of(module: Module) -> dict[Call, bool]:
     if module.is_graph_code:
         return {}
     program = module.program
-    trainings = program.model_calls("fit", "fit_generator", "train_on_batch")
-    given: list[Value] = [call.given("x") or UNKNOWN for call in trainings]
+    given: list[Value] = [call.given("x") or UNKNOWN for call in program.model_calls("fit", "fit_generator", "train_on_batch")]
     given += [loop.value for loop in module.run.loops if loop.trains]
     # Validation may take its images in the outer loop, once an epoch.
     innermost = {next(call.scope.loops(), None) for call in (*program.updates, *program.model_calls("fit", "train_on_batch"))} - {None}
