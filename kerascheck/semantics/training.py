@@ -175,7 +175,7 @@ class Program:
             return False
         module = call.module
         for_keras = is_keras_data(call.argument(0, "generator" if call.attribute in _GENERATOR_METHODS else "x"))
-        if for_keras or len(_ONLY_KERAS & set(call.arguments.keywords)) > 1 and not module.mentions(_RIVALS):
+        if for_keras or len(_ONLY_KERAS & set(call.arguments.keywords)) > 1 and not _has_rivals(module):
             return True
         if call.attribute in _KERAS_METHODS:
             return call.attribute == "apply_gradients" or module.mentions(_KERAS)
@@ -186,7 +186,7 @@ class Program:
         # Models of Keras have files of their own.
         if all(isinstance(option, Made) and option.name in _UNPICKLERS for option in options_of(call.receiver)):
             return False
-        if module.mentions(_RIVALS) or module.runtime.backend != "torch" and module.mentions(_TORCH):
+        if _has_rivals(module):
             return False
         if call.attribute in ("fit", "compile"):
             return bool(_KERAS_KEYWORDS & set(call.arguments.keywords)) or (call.attribute == "fit" and not module.mentions(_SCALERS) and "model" in receiver_text(call))
@@ -604,6 +604,11 @@ def _may_be_left_out(call: Call) -> bool:
 def _raises(handler: cst.ExceptHandler) -> bool:
     last = handler.body.body[-1]
     return isinstance(last, cst.SimpleStatementLine) and isinstance(last.body[-1], cst.Raise)
+
+
+def _has_rivals(module: Module) -> bool:
+    """Whether a module uses another library whose models have methods of the same names; PyTorch is none as the backend of Keras."""
+    return module.mentions(_RIVALS) or module.runtime.backend != "torch" and module.mentions(_TORCH)
 
 
 def _is_unknown(value) -> bool:
