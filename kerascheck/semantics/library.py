@@ -386,6 +386,9 @@ def traced_hook(bases: set[str], method: str) -> str | None:
 NETWORK_STORAGE = r"(?:gs|s3|s3a|hdfs|viewfs|abfss?|wasbs?|az|oss|cos|https?)://"
 """A regular expression for how the names of files on network storage start, as tf.io.gfile knows them with its plugins."""
 
+GRIDS = frozenset({"itertools.product", "sklearn.model_selection.ParameterGrid"})
+"""What goes through every combination of the items of several lists."""
+
 SPLITTERS = {
     f"sklearn.model_selection.{name}": folds
     for name, folds in {

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import prod
 from typing import TYPE_CHECKING
 
 import libcst as cst
 
 from kerascheck.semantics import library
 from kerascheck.semantics.loops import varies
-from kerascheck.semantics.values import Call, Instance, Made, Scope, Value, options_of
+from kerascheck.semantics.values import Call, Group, Instance, Iteration, Made, Mapping, Scope, Value, options_of
 
 if TYPE_CHECKING:
     from kerascheck.semantics.module import Module
@@ -47,6 +48,34 @@ def made_in_loop(module: Module, *methods: str) -> Iterator[tuple[Call, Scope, C
             loop = next((loop for loop in made.scope.loops() if isinstance(loop.node, (cst.For, cst.While))), None)
             if loop is not None and is_inside(call.scope, loop) and not _is_last_turn(place_in(made, loop), loop):
                 yield made, loop, call
+
+
+SOME = 3
+"""How many items a list is taken to have, of which nothing is known but that a program combines each with those of another one."""
+
+
+def least_times(scope: Scope) -> tuple[float, bool]:
+    """How often a place runs at least, and whether literals tell all of that.
+
+    A loop that ends by a condition counts as endless. One over a list of unknown length runs once, but :data:`SOME` times where it is one
+    of several, as in a search over the combinations of settings.
+    """
+    counts: list[float | None] = []
+    for loop in scope.loops():
+        counts += [float("inf")] if isinstance(loop.node, cst.While) and not loop.trips else _lengths(loop)
+    unknown = SOME if len(counts) > 1 else 1
+    return prod(unknown if count is None else max(count, 1) for count in counts), None not in counts
+
+
+def _lengths(loop: Scope) -> list[float | None]:
+    """How many items a loop goes through: of a grid, how many each of its lists has."""
+    over = loop.value
+    while isinstance(over, Iteration) and len(over.over) == 1 and over.kind in ("wrapper", "enumerate"):
+        over = over.over[0]
+    if loop.trips is not None or not isinstance(over, Made) or over.name not in library.GRIDS or over.call is None:
+        return [loop.trips if loop.turns is None or loop.turns > SOME else loop.turns]
+    lists = [item for value in over.call.arguments.positional for item in (value.items.values() if isinstance(value, Mapping) else [value])]
+    return [len(each.items) if isinstance(each, Group) and not each.open else None for each in lists] or [None]
 
 
 def place_in(call: Call, loop: Scope) -> cst.CSTNode:

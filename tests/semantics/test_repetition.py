@@ -4,7 +4,7 @@ import libcst as cst
 import pytest
 from snippets import IMPORTS, MODEL, load
 
-from kerascheck.semantics.repetition import is_conditional, is_one_item, is_slice_of_turn, made_in_loop, repetitions
+from kerascheck.semantics.repetition import is_conditional, is_one_item, is_slice_of_turn, least_times, made_in_loop, repetitions
 
 BUILD = IMPORTS + "def build():\n    m = keras.Sequential([keras.layers.Dense(1)])\n    m.compile('adam', 'mse')\n    return m\n"
 AGENT = BUILD + "class Agent:\n    def __init__(self): self.model = build()\n    def learn(self, x, y): self.model.fit(x, y, epochs=1)\n"
@@ -69,6 +69,32 @@ def test_conditions_inside_of_a_loop(tmp_path, text, conditional):
 )
 def test_models_that_are_made_and_trained_in_one_turn(tmp_path, text, count):
     assert len(list(made_in_loop(load(tmp_path, text, BUILD), "fit", "train_on_batch"))) == count
+
+
+@pytest.mark.parametrize(
+    ("text", "least"),
+    [
+        ("for i in range(20): build()", (20, True)),
+        ("for i in (1, 2): build()", (2, True)),
+        ("for i in settings: build()", (1, False)),
+        ("while True: build()", (float("inf"), True)),
+        ("while True:\n    build()\n    break", (1, True)),
+        # A grid.
+        ("for a in rates:\n    for b in sizes: build()", (9, False)),
+        ("for a in (1, 2):\n    for b in sizes: build()", (6, False)),
+        ("for a in (1, 2):\n    for b in (3, 4): build()", (4, True)),
+        ("def search(rates, sizes):\n    for a in rates:\n        for b in sizes: build()", (9, False)),
+        ("def train(a):\n    for b in sizes: build()\nfor a in rates: train(a)", (9, False)),
+        ("for a in rates:\n    for b in sizes[:2]: build()", (6, False)),
+        ("import itertools\nfor a, b in itertools.product(rates, sizes): build()", (9, False)),
+        ("import itertools\nfor i, (a, b) in enumerate(itertools.product([1, 2], [3, 4, 5])): build()", (6, True)),
+        ("from sklearn.model_selection import ParameterGrid\nfor a in ParameterGrid({'rate': [1, 2], 'size': sizes}): build()", (6, False)),
+        ("from sklearn.model_selection import ParameterGrid\nfor a in ParameterGrid(grid): build()", (1, False)),
+    ],
+)
+def test_how_often_a_place_runs_at_least(tmp_path, text, least):
+    made = next(call for call in load(tmp_path, text, BUILD).run.calls if call.name == "keras.Sequential")
+    assert least_times(made.scope) == least
 
 
 @pytest.mark.parametrize(

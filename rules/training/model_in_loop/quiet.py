@@ -29,6 +29,13 @@ for setting in GRID:
     model = build(setting)
     model.fit(x, y, epochs=20)
 
+# A grid of four.
+for rate in (0.1, 0.01):
+    for units in (8, 16):
+        model = build(units)
+        model.optimizer.learning_rate = rate
+        model.fit(x, y, epochs=20)
+
 # An ensemble: all models are wanted at the end.
 ensemble = []
 for _ in range(30):

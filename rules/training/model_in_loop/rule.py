@@ -3,7 +3,7 @@ import libcst as cst
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics import Module
-from kerascheck.semantics.repetition import made_in_loop, place_in
+from kerascheck.semantics.repetition import least_times, made_in_loop, place_in
 from kerascheck.semantics.loops import varies
 from kerascheck.semantics.places import Place, in_session
 from kerascheck.semantics.values import Call, Group, Scope, options_of
@@ -13,45 +13,46 @@ _CLEARS = frozenset({"keras.utils.clear_session", "gc.collect"})
 
 
 class ModelInLoop(Rule):
-    """A new model is built and trained in every turn of a long loop.
+    """A new model is built and trained in every iteration of a long loop.
 
     ## What it does
 
     Reports the construction of a model, or the call of the function that builds it, in a `for` or `while` of
-    more than 5 turns that also trains it with `fit` or `train_on_batch`. An info: often there is a good reason.
+    more than 5 iterations that also trains it with `fit` or `train_on_batch`. Loops in each other, `itertools.product` and
+    `ParameterGrid` count as the combinations that they go through, with three items for a list of unknown length. An info: often there is a good reason.
 
     ## Why it costs
 
-    Each new model is traced anew, and what was made for it is not given back: building and fitting a small
+    Each new model is traced again, and what was made for it is not given back: building and fitting a small
     model took 9 times the processor time of reusing one with `set_weights` (0.83 s against 0.09 s), and left 6.1 to
-    7.5 MB behind (2 CPU cores, TensorFlow 2.21, no GPU). The turns did not become slower as memory grew.
+    7.5 MB behind (2 CPU cores, TensorFlow 2.21, no GPU). The iterations did not become slower as memory grew.
 
     ## What the runtime does by itself
 
-    Nothing. The popular cure is `keras.backend.clear_session()` in every turn, with `del model` and
+    Nothing. The popular cure is `keras.backend.clear_session()` in every iteration, with `del model` and
     `gc.collect()`. On Keras 3 with TensorFlow 2.21 it was measured not to stop the growth: as
     much was left behind with it as without it. On TensorFlow 2.12 and Keras 2, 3.9 MB were left behind per
     model, and next to nothing with `del` and `gc.collect()`. On Keras 3 `clear_session` also resets the policy to float32.
 
     ## When it stays silent
 
-    - Loops of at most 5 turns, among them those that end in a `break`, also in the branch that makes the model, and loops over what cannot be counted, such as the
+    - Loops of at most 5 iterations, among them those that end in a `break`, also in the branch that makes the model, and a single loop over what cannot be counted, such as the
       folds of a splitter or a list of settings from elsewhere.
     - Models that are kept, in a list or a dictionary: an ensemble.
-    - A process for each turn, by `multiprocessing`.
+    - A process for each iteration, by `multiprocessing`.
     - A loop that asks with `input` what to do.
     - Keras 2 with `clear_session` or `gc.collect` in the loop.
-    - A model that the loop only loads; tests; the graphs of TensorFlow 1, also where each turn has a session and a graph of its own.
+    - A model that the loop only loads; tests; the graphs of TensorFlow 1, also where each iteration has a session and a graph of its own.
 
     ## Use instead
 
-    Where all turns have the same model, build and compile it once, keep `start = model.get_weights()`, and begin each
-    turn with `model.set_weights(start)`; compile again if the optimizer has to start anew as well. Where the models differ,
-    run each turn in a process of its own: only its end gives everything back.
+    Where all iterations have the same model, build and compile it once, keep `start = model.get_weights()`, and begin each
+    iteration with `model.set_weights(start)`; compile again if the optimizer has to start again as well. Where the models differ,
+    run each iteration in a process of its own: only its end gives everything back.
 
     ## Fix safety
 
-    There is no automatic fix: what has to start anew in each turn depends on the program.
+    There is no automatic fix: what has to start again in each iteration depends on the program.
 
     ## References
 
@@ -69,7 +70,8 @@ class ModelInLoop(Rule):
     def check(self, module):
         seen = set()
         for made, loop, training in () if module.is_graph_code else made_in_loop(module, "fit", "fit_generator", "train_on_batch"):
-            if loop.node in seen or made.name == "keras.models.load_model" or in_session(made.scope) or _least_turns(made.scope) <= _A_FEW:
+            times, known = least_times(made.scope)
+            if loop.node in seen or made.name == "keras.models.load_model" or in_session(made.scope) or times <= _A_FEW:
                 continue
             seen.add(loop.node)
             # What somebody asks for in each turn is no series of trainings.
@@ -85,17 +87,11 @@ class ModelInLoop(Rule):
                 place,
                 "Every iteration builds a new model; "
                 + ("run each iteration in a separate process." if differs else "build it once and restore its initial weights, or use a process per iteration."),
-                because="Each model is traced again and leaves several megabytes of memory behind" + (", which clear_session does not free on Keras 3." if clears else "."),
+                because="Each model is traced again and leaves several megabytes of memory behind"
+                + (", which clear_session does not free on Keras 3" if clears else "")
+                + ("." if known else "; how many there are is not known here."),
                 related=((training, "trained here"),),
             )
-
-
-def _least_turns(scope: Scope) -> float:
-    """How often a place runs at least, as far as literals tell; a loop that ends by a condition counts as endless."""
-    least = 1.0
-    for loop in scope.loops():
-        least *= loop.trips or (float("inf") if isinstance(loop.node, cst.While) else 1)
-    return least
 
 
 def _is_kept(module: Module, training: Call, loop: Scope) -> bool:
