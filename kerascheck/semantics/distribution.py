@@ -13,7 +13,7 @@ from kerascheck.semantics import library
 from kerascheck.semantics.models import Batching, batching, batching_of
 from kerascheck.semantics.repetition import constructor
 from kerascheck.semantics.loops import SHORT_LOOP, turns
-from kerascheck.semantics.places import Place, happens_before, is_guarded, is_left_unused
+from kerascheck.semantics.places import Place, happens_before, is_guarded, is_left_unused, last_name, unread_assignments
 from kerascheck.semantics.values import UNKNOWN, Call, Const, Dataset, Function, Group, Made, Scope, Value, datasets_in, options_of
 
 if TYPE_CHECKING:
@@ -24,7 +24,11 @@ _SEVERAL = re.compile(r"num_replicas_in_sync|(?:logical|virtual)_device|cross_de
 # These hand a function on to the one place where everything runs anyway.
 _SINGLE = ("get_strategy", "OneDeviceStrategy")
 _SEVERAL_DEVICES = ("MirroredStrategy", "TPUStrategy")
-_SCALED = re.compile(r"\breplicas\b|num_replicas|num_workers|n_workers|global_?batch|batch_?size_?per|per_?(?:replica|gpu|device|core|worker)|replica_?batch|num_?gpus?|n_?gpus?\b|gpu_?count|len\((?:\w*gpus|.*devices)", re.I)
+_FOR_ALL = re.compile(r"\breplicas\b|num_replicas|num_workers|n_workers|global_?batch|num_?gpus?|n_?gpus?\b|gpu_?count|len\((?:\w*gpus|.*devices)", re.I)
+_PER_DEVICE = re.compile(r"batch_?size_?per|per_?(?:replica|gpu|device|core|worker)|replica_?batch", re.I)
+_SCALED = re.compile(f"{_FOR_ALL.pattern}|{_PER_DEVICE.pattern}", re.I)
+# What shows a number only says what it is.
+_SHOWING = frozenset({"print", "display", "info", "debug", "warning", "log", "write"})
 # A notebook of Colab has one GPU, or a TPU of several cores.
 _ONE_GPU = re.compile(r"\bgoogle\.colab\b")
 # Optimizers of Keras 3 raise "Argument(s) not recognized" for it (tried with 3.15); decay is only ignored.
@@ -226,19 +230,26 @@ class Unscaled:
         size: of the batch, as a literal says.
         place: where the size is written.
         use: the ``fit`` or ``experimental_distribute_dataset`` that divides the batches.
+        is_for_one: whether the name of the size says that it is meant for one device.
+        unused: where the program computes another size for all devices, and never uses it; None where it does not.
     """
 
     strategy: Call
     size: int
     place: Place
     use: Call
+    is_for_one: bool
+    unused: Place | None
 
 
 def unscaled_batches(module: Module) -> Iterator[Unscaled]:
-    """Batches for models in the scope of a strategy, where nothing in the program speaks of a size for each device or for all."""
+    """Batches for models in the scope of a strategy, where nothing in the program scales a size for one device to one for all.
+
+    What it only prints, or computes and never uses, scales nothing.
+    """
     alone = module.mentions(_ONE_GPU)
     strategies = [call for call in _made_for_several(module) if not _is_for_one(call) and not (alone and (call.name or "").endswith("MirroredStrategy"))]
-    if not strategies or module.is_graph_code or module.mentions(_SCALED):
+    if not strategies or module.is_graph_code:
         return
     seen = set()
     for use, batch, entered in (*_fitted_in_scope(module), *_distributed(module)):
@@ -248,11 +259,48 @@ def unscaled_batches(module: Module) -> Iterator[Unscaled]:
             strategy = chosen[0]
         else:
             strategy = next((call for call in strategies if happens_before(call, use)), None)
-        if strategy is None or batch is None or batch.place.node in seen or not module.program.has_many_examples(use):
+        if strategy is None or batch is None or batch.place.node in seen or batch.place.module.is_commented(batch.place.node, _SCALED):
             continue
-        if not any(each.module.mentions(_SCALED) for each in (strategy, batch.place, use)) and not batch.place.module.is_commented(batch.place.node, _SCALED):
+        concerned = list(dict.fromkeys(each.module for each in (Place(module, module.tree.root), strategy, batch.place, use)))
+        size = _written_size(batch.place)
+        is_for_one = size is not None and _PER_DEVICE.search(last_name(size)) is not None
+        if not is_for_one and size is not None and _SCALED.search(batch.place.module.tree.code_of(size)):
+            continue
+        unused = next((Place(each, node) for each in concerned for node in _unused_scaling(each)), None)
+        if is_for_one or not any(map(_scales, concerned)) and (unused is not None or module.program.has_many_examples(use)):
             seen.add(batch.place.node)
-            yield Unscaled(strategy, batch.size, batch.place, use)
+            yield Unscaled(strategy, batch.size, batch.place, use, is_for_one, unused)
+
+
+def _written_size(place: Place) -> cst.BaseExpression | None:
+    """What is written for the size of a batch: in an argument, or in the call of a dataset operation; None for a default."""
+    node = place.node
+    if isinstance(node, cst.Call):
+        node = next((arg for arg in node.args if arg.keyword is not None and arg.keyword.value == "batch_size"), node.args[0] if node.args else None)
+    return node.value if isinstance(node, cst.Arg) else None
+
+
+def _scales(module: Module) -> bool:
+    """Whether code speaks of the number of devices, or of a size for one or for all of them, otherwise than to print it or to compute what is never used."""
+    return bool(_spots(module)[0])
+
+
+def _unused_scaling(module: Module) -> list[cst.Assign]:
+    """The assignments that compute a size for all devices, which nothing uses."""
+    return _spots(module)[1]
+
+
+def _spots(module: Module) -> tuple[list[int], list[cst.Assign]]:
+    if _spots not in module.memory:
+        # A size for one device is there to be scaled; its name does not do it.
+        spots, tree = [found.start() for found in _FOR_ALL.finditer(module.code)], module.tree
+        shown = [node for node in tree.parents if isinstance(node, cst.Call) and last_name(node.func) in _SHOWING] if spots else []
+        unread = unread_assignments(tree, shown) if spots else []
+        ranges = [tree.range_of(node) for node in (*shown, *unread)]
+        used = [spot for spot in spots if not any(start <= spot < end for start, end in ranges)]
+        computed = [node for node in unread if isinstance(node.value, cst.BinaryOperation) and _FOR_ALL.search(tree.code_of(node.value))]
+        module.memory[_spots] = used, computed
+    return module.memory[_spots]
 
 
 def _fitted_in_scope(module: Module) -> Iterator[tuple[Call, Batching | None, list[Value]]]:

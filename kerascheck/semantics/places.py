@@ -58,6 +58,25 @@ def is_left_unused(call: Call) -> bool:
     return isinstance(holder, cst.Expr)
 
 
+def unread_assignments(tree: Tree, beside: list[cst.CSTNode]) -> list[cst.Assign]:
+    """The assignments to single names that nothing reads, but for other such assignments and what stands in the nodes ``beside``."""
+    reads: dict[str, list[cst.Name]] = {}
+    written: list[tuple[str, cst.Assign]] = []
+    for node in tree.parents:
+        if type(node) is cst.Name and not _is_no_read(tree.parents[node], node):
+            reads.setdefault(node.value, []).append(node)
+        elif isinstance(node, cst.Assign) and len(node.targets) == 1 and isinstance(node.targets[0].target, cst.Name):
+            written.append((node.targets[0].target.value, node))
+    aside, found, before = {id(node) for node in beside}, [], -1
+    while len(found) != before:
+        before = len(found)
+        for name, node in written:
+            if id(node) not in aside and all(any(id(outer) in aside for outer in tree.ancestors(read)) for read in reads.get(name, ())):
+                aside.add(id(node))
+                found.append(node)
+    return found
+
+
 def _is_no_read(holder: cst.CSTNode | None, name: cst.Name) -> bool:
     """Whether a name stands for an attribute or an argument, or for a variable that gets a value."""
     return isinstance(holder, cst.AssignTarget) or isinstance(holder, cst.Attribute) and holder.attr is name or isinstance(holder, cst.Arg) and holder.keyword is name

@@ -128,9 +128,38 @@ def test_what_steps_use_from_outside_of_every_scope(tmp_path, change, found):
         ("if tpu: strategy = tf.distribute.TPUStrategy(tpu)\nelse: strategy = tf.distribute.get_strategy()", []),
         ("strategy = tf.distribute.get_strategy()\nif tpu: strategy = tf.distribute.TPUStrategy(tpu)", []),
         ("if tpu: strategy = tf.distribute.TPUStrategy(tpu)\nelse: strategy = load()", []),
-        ("strategy = tf.distribute.MirroredStrategy()\nn = strategy.num_replicas_in_sync", []),
+        ("strategy = tf.distribute.MirroredStrategy()\nn = len(x) // strategy.num_replicas_in_sync\nuse(n)", []),
+        ("strategy = tf.distribute.MirroredStrategy()\nparser.add_argument('--num_gpus')", []),
+        # What is printed or never used scales nothing, and a comment neither.
+        ("strategy = tf.distribute.MirroredStrategy()\nprint('devices:', strategy.num_replicas_in_sync)", [8]),
+        ("strategy = tf.distribute.MirroredStrategy()\nn = strategy.num_replicas_in_sync\nprint(f'devices: {n}')", [8]),
+        ("strategy = tf.distribute.MirroredStrategy()\nn = strategy.num_replicas_in_sync\nGLOBAL_BATCH_SIZE = 8 * n", [8]),
+        ("strategy = tf.distribute.MirroredStrategy()\nGLOBAL_BATCH_SIZE = 8 * strategy.num_replicas_in_sync\nlogging.info(GLOBAL_BATCH_SIZE)", [8]),
+        ("strategy = tf.distribute.MirroredStrategy()  # num_replicas_in_sync", [8]),
     ],
 )
 def test_batches_for_one_device(tmp_path, choice, sizes):
     text = f"{choice}\nx = np.load('x.npy')\nwith strategy.scope():\n    model = keras.Sequential([keras.layers.Dense(1)])\n    model.compile('adam')\nmodel.fit(x, x, batch_size=8)"
     assert [batch.size for batch in unscaled_batches(load(tmp_path, IMPORTS + "import numpy as np\n" + text))] == sizes
+
+
+@pytest.mark.parametrize(
+    ("sizes", "batch", "found"),
+    [
+        ("BATCH_SIZE_PER_REPLICA = 8", "BATCH_SIZE_PER_REPLICA", [(True, False)]),
+        ("per_gpu = 8\nbatch = per_gpu * strategy.num_replicas_in_sync\nuse(batch)", "per_gpu", [(True, False)]),
+        ("BATCH = 8\nGLOBAL_BATCH = BATCH * strategy.num_replicas_in_sync", "BATCH", [(False, True)]),
+        ("BATCH = 8\nGLOBAL_BATCH = BATCH * strategy.num_replicas_in_sync\nuse(GLOBAL_BATCH)", "BATCH", []),
+        ("BATCH = 8\nGLOBAL_BATCH = BATCH * strategy.num_replicas_in_sync", "GLOBAL_BATCH", []),
+        ("GLOBAL_BATCH = 8", "GLOBAL_BATCH", []),
+        ("per_gpu, gpus = 8, 4", "per_gpu * gpus", []),
+        # Of these examples nothing is seen.
+        ("BATCH = 8", "BATCH", []),
+    ],
+)
+def test_sizes_by_name(tmp_path, sizes, batch, found):
+    text = (
+        f"strategy = tf.distribute.MirroredStrategy()\n{sizes}\nwith strategy.scope():\n    model = keras.Sequential([keras.layers.Dense(1)])\n    model.compile('adam')\n"
+        f"model.fit(tf.data.Dataset.from_tensor_slices(load()).batch({batch}))\n"
+    )
+    assert [(each.is_for_one, each.unused is not None) for each in unscaled_batches(load(tmp_path, IMPORTS + text))] == found

@@ -18,5 +18,9 @@ with strategy.scope():
     model.compile(keras.optimizers.Adam(0.01), "binary_crossentropy")
 
 dataset = tf.data.Dataset.from_tensor_slices((bits.astype("float32"), parity)).batch(32 * strategy.num_replicas_in_sync).prefetch(tf.data.AUTOTUNE)
+BATCH_SIZE_PER_REPLICA = 32
+GLOBAL_BATCH_SIZE = BATCH_SIZE_PER_REPLICA * strategy.num_replicas_in_sync
+print("batches of", GLOBAL_BATCH_SIZE)
+model.fit(bits, parity, batch_size=GLOBAL_BATCH_SIZE, epochs=1, verbose=0)
 history = model.fit(dataset, epochs=4, verbose=0)
 print("loss:", history.history["loss"][-1])

@@ -10,7 +10,9 @@ class UnscaledGlobalBatch(Rule):
 
     Reports a literal batch size in `fit`, or in the `.batch(n)` of the dataset that is fitted or distributed, for a
     model in the scope of a `MirroredStrategy`, `MultiWorkerMirroredStrategy` or `TPUStrategy`, in a program that
-    nowhere speaks of replicas, devices or a global batch.
+    nowhere uses the number of replicas or devices, or a global batch. To print such a number, or to compute a size that
+    nothing reads, is no use. Also reports any literal size whose name says that it is for one device, such as
+    `BATCH_SIZE_PER_REPLICA`.
 
     ## Why it costs
 
@@ -30,8 +32,8 @@ class UnscaledGlobalBatch(Rule):
     ## When it stays silent
 
     - The size is computed, or comes from outside the program.
-    - The program mentions `num_replicas_in_sync`, numbers of GPUs or workers, or a batch that is global or per
-      replica; or a comment on the line of the size says why, or one above it that speaks of these.
+    - The program uses `num_replicas_in_sync`, numbers of GPUs or workers, or a global batch; or a comment on the line
+      of the size says why, or one above it that speaks of these.
     - A strategy for one device, by a list of one, or in a notebook of Colab, which has one GPU; the default strategy.
     - A dataset that is distributed and then not used.
     - The model is not in the scope, or that cannot be seen; batches for validation only.
@@ -62,9 +64,10 @@ class UnscaledGlobalBatch(Rule):
 
     def check(self, module):
         for batch in unscaled_batches(module):
+            meant = "; its name says that it is for one" if batch.is_for_one else "; the size for all devices is computed, and never used" if batch.unused is not None else ""
             yield self.finding(
                 batch.place,
                 f"This strategy divides each batch of {batch.size} among its devices; multiply the size by strategy.num_replicas_in_sync.",
-                because=f"Two devices share the {batch.size} in a step, and as many steps remain as one device would make.",
-                related=((batch.strategy, "the strategy"), (batch.use, "divided here")),
+                because=f"Two devices share the {batch.size} in a step, and as many steps remain as one device would make{meant}.",
+                related=((batch.strategy, "the strategy"), (batch.use, "divided here"), *([(batch.unused, "never used")] if batch.unused is not None else [])),
             )
