@@ -6,9 +6,11 @@ import difflib
 import json
 import re
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from kerascheck import published
 from kerascheck.registry import Room
 from kerascheck.verify import evidence
 
@@ -54,9 +56,17 @@ def as_text(room: Room) -> str:
 
 def _evidence(room: Room) -> str:
     columns = evidence.for_rule(room.code)
-    if columns is None:
-        return f"Not measured yet; 'kerascheck evidence {room.code}' runs both on your machine."
-    return "\n".join(f"- {column}" for column in columns)
+    lines = [f"- {column}" for column in columns or ()]
+    lines = lines or [f"Not measured yet; 'kerascheck evidence {room.code}' runs both on your machine."]
+    if room.evidence_note:
+        lines += ["", room.evidence_note]
+    if not _is_measured_on_gpu(room) and (figures := published.for_rule(room.code)):
+        lines += ["", "Published by others for GPUs, not measured by us:", "", *(f"- {figure}" for figure in figures)]
+    return "\n".join(lines)
+
+
+def _is_measured_on_gpu(room: Room) -> bool:
+    return "gpu" in (evidence.row_of(room.code) or {})
 
 
 def as_list(rooms: Sequence[Room]) -> str:
@@ -82,5 +92,7 @@ def _describe(room: Room) -> dict[str, Any]:
         "documentation": room.documentation.strip(),
         "sections": sections(room),
         "example": example(room),
+        "evidence_note": room.evidence_note or None,
+        "published": [asdict(figure) for figure in published.for_rule(room.code)],
         "evidence": {device: (evidence.row_of(room.code) or {}).get(device) for device in evidence.DEVICES},
     }

@@ -46,6 +46,7 @@ class Room:
     documentation: str
     reads: str = Rule.reads
     fixed_by_default: bool = Rule.fixed_by_default
+    evidence_note: str = Rule.evidence_note
 
     @functools.cached_property
     def rule(self) -> Rule:
@@ -105,6 +106,7 @@ def _room(path: Path) -> Room:
         ast.get_docstring(rules[0]) or "",
         literal("reads", Rule.reads),
         literal("fixed_by_default", Rule.fixed_by_default),
+        literal("evidence_note", Rule.evidence_note),
     )
 
 

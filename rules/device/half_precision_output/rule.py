@@ -72,6 +72,7 @@ class HalfPrecisionOutput(Rule):
     code = "KC303"
     name = "half-precision-output"
     summary = "output layer computes in 16-bit floats"
+    evidence_note = "The rule is about accuracy; casting the output costs next to nothing."
     severity = Severity.WARNING
     triggers = ("mixed_float16", "mixed_bfloat16")
     loss_tolerance = None

@@ -97,6 +97,7 @@ class MissingMixedPrecision(Rule):
     code = "KC301"
     name = "missing-mixed-precision"
     summary = "model trains in float32 only"
+    evidence_note = "CPUs have no fast 16-bit units; the gain needs a GPU with Tensor Cores."
     severity = Severity.INFO
     triggers = (".fit(", "fit_generator(", "train_on_batch", "GradientTape", "minimize(", "optimizer.apply(", "stateless_apply(")
     loss_tolerance = None

@@ -62,6 +62,7 @@ class XlaDisabled(Rule):
     code = "KC310"
     name = "xla-disabled"
     summary = "compile switches XLA off"
+    evidence_note = "On a CPU Keras leaves XLA off anyway; the gain needs a GPU."
     severity = Severity.INFO
     triggers = ("jit_compile",)
     loss_tolerance = 1e-3

@@ -55,6 +55,7 @@ class PythonLoopInCall(Rule):
     code = "KC205"
     name = "python-loop-in-call"
     summary = "Python loop over a tensor is unrolled"
+    evidence_note = "The unrolled loop costs time while tracing, hardly per step."
     severity = Severity.WARNING
     triggers = ("train_step", "call(", ".function", "function(", ".fit(")
     loss_tolerance = 1e-4

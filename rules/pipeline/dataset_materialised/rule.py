@@ -58,6 +58,7 @@ class DatasetMaterialised(Rule):
     code = "KC122"
     name = "dataset-materialised"
     summary = "dataset is turned into Python objects"
+    evidence_note = "The cost is one pass over the data before training; the steps stay the same."
     severity = Severity.WARNING
     triggers = ("Dataset", "_dataset", "tensorflow_datasets", "from_tensor_slices", "list_files")
     loss_tolerance = 1e-6

@@ -67,6 +67,7 @@ class DiscardedDataset(Rule):
     code = "KC128"
     name = "discarded-dataset"
     summary = "result of a dataset method is discarded"
+    evidence_note = "The rule is about correctness: the discarded operation never runs."
     severity = Severity.ERROR
     triggers = ("Dataset", "_dataset", "tensorflow_datasets")
     loss_tolerance = None

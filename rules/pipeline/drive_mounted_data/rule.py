@@ -62,6 +62,7 @@ class DriveMountedData(Rule):
     code = "KC123"
     name = "drive-mounted-data"
     summary = "training reads files from a network drive"
+    evidence_note = "The example reads local files; the gain needs data on a network drive."
     severity = Severity.INFO
     triggers = ("_dataset_from_directory", "flow_from_directory", "flow_from_dataframe", "list_files", "from_tensor_slices")
     loss_tolerance = 1e-4

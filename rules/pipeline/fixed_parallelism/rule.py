@@ -72,6 +72,7 @@ class FixedParallelism(Rule):
     code = "KC116"
     name = "fixed-parallelism"
     summary = "number of parallel calls is fixed"
+    evidence_note = "The map of the example is tiny and the machine has two cores; more cores are unmeasured."
     severity = Severity.INFO
     triggers = ("num_parallel_calls", "cpu_count")
     loss_tolerance = 1e-6

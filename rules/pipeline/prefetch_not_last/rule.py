@@ -72,6 +72,7 @@ class PrefetchNotLast(Rule):
     code = "KC125"
     name = "prefetch-not-last"
     summary = "prefetch is not at the end of the dataset"
+    evidence_note = "TensorFlow 2.11 and later add a prefetch at the end, so little is left to gain with this version."
     severity = Severity.INFO
     triggers = (".prefetch(",)
     loss_tolerance = 1e-6

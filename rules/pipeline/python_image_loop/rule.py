@@ -66,6 +66,7 @@ class PythonImageLoop(Rule):
     code = "KC112"
     name = "python-image-loop"
     summary = "Python loop reads all images before training"
+    evidence_note = "The fix saves the wait before training and the memory; once an array is in memory, its steps are faster."
     severity = Severity.INFO
     triggers = ("imread", "load_img", ".open(")
     loss_tolerance = None

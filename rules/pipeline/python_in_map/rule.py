@@ -79,6 +79,7 @@ class PythonInMap(Rule):
     code = "KC108"
     name = "python-in-map"
     summary = "Python in a map runs once, while tracing"
+    evidence_note = "The rule is about correctness: the fix does for every element what ran only once, and that takes time."
     severity = Severity.ERROR
     triggers = (".map(", ".filter(", ".flat_map(", ".interleave(")
     loss_tolerance = None

@@ -50,6 +50,7 @@ class RaggedFinalBatch(Rule):
     code = "KC121"
     name = "ragged-final-batch"
     summary = "smaller last batch makes XLA compile again"
+    evidence_note = "The cost is one more compilation at the first smaller batch, not slower steps."
     severity = Severity.INFO
     triggers = ("jit_compile", "experimental_compile")
     loss_tolerance = None

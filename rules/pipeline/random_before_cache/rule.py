@@ -78,6 +78,7 @@ class RandomBeforeCache(Rule):
     code = "KC114"
     name = "random-before-cache"
     summary = "cache freezes random results of the first epoch"
+    evidence_note = "The rule is about accuracy: after the fix the random operations run in every epoch again, which takes time."
     severity = Severity.WARNING
     triggers = (".cache(",)
     loss_tolerance = None

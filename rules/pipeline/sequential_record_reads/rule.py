@@ -58,6 +58,7 @@ class SequentialRecordReads(Rule):
     code = "KC106"
     name = "sequential-record-reads"
     summary = "record files are read one after another"
+    evidence_note = "The example reads local files; parallel reads pay on network storage."
     severity = Severity.INFO
     triggers = ("TFRecordDataset", "TextLineDataset")
     loss_tolerance = None

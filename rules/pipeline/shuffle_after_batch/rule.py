@@ -83,6 +83,7 @@ class ShuffleAfterBatch(Rule):
     code = "KC115"
     name = "shuffle-after-batch"
     summary = "shuffle after batch mixes whole batches only"
+    evidence_note = "The rule is about accuracy: it changes which examples share a batch, not how long a step takes."
     severity = Severity.WARNING
     triggers = (".shuffle(",)
     loss_tolerance = None

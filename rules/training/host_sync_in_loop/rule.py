@@ -61,6 +61,7 @@ class HostSyncInLoop(Rule):
     code = "KC402"
     name = "host-sync-in-loop"
     summary = "every step reads a result back to Python"
+    evidence_note = "On a CPU the result is ready when Python reads it; the gain needs a GPU or another accelerator."
     severity = Severity.INFO
     triggers = ("GradientTape", ".function", "train_step(")
     loss_tolerance = 1e-6

@@ -1,0 +1,124 @@
+"""Figures of what a fix gained on GPUs, published by others: data with their sources, nothing of it measured by kerascheck.
+
+A rule's page shows them while the table of our own measurements has no GPU column for it. All were read in November 2026.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """One published comparison."""
+
+    codes: tuple[str, ...]
+    """The rules whose pages show it."""
+    figure: str
+    """Ratios or times, as the source has them or divided from two numbers of it."""
+    compared: str
+    """What was compared: model, batch size and setting."""
+    card: str
+    """The GPU."""
+    software: str
+    """Framework or container, with version and date."""
+    source: str
+    """Where it was published."""
+    by: str
+    """Who stands behind it: "vendor", "official guide", "maintainer" or "user report"."""
+
+    def __str__(self) -> str:
+        return f"{self.figure}: {self.compared} ({self.card}; {self.software}; {self.by}: {self.source})"
+
+
+_EXAMPLES = "NVIDIA/DeepLearningExamples"
+
+PUBLISHED = (
+    Published(
+        ("KC301",),
+        "2.23 times faster on the A100 (float32 there is TF32), 3.12 times on the V100",
+        "mixed precision against float32, U-Net medical, batch 8 in both",
+        "A100 80 GB, V100 16 GB",
+        "TensorFlow 2, NGC 21.02",
+        f"{_EXAMPLES}, TensorFlow2/Segmentation/UNet_Medical",
+        "vendor",
+    ),
+    Published(
+        ("KC301",),
+        "0.97 times at batch 2, 1.33 at 8, 1.44 at 32",
+        "mixed precision against float32, V-Net",
+        "V100 16 GB",
+        "TensorFlow 1, NGC 20.06",
+        f"{_EXAMPLES}, TensorFlow/Segmentation/VNet",
+        "vendor",
+    ),
+    Published(
+        ("KC310",),
+        "1.38 times faster (TF32) and 1.47 times (mixed precision) on the A100, 1.18 times (float32) on the V100",
+        "training with XLA against without, Wide & Deep in Keras, batch 131072",
+        "A100 80 GB, V100 32 GB",
+        "TensorFlow 2, NGC Merlin 22.03",
+        f"{_EXAMPLES}, TensorFlow2/Recommendation/WideAndDeep",
+        "vendor",
+    ),
+    Published(
+        ("KC121", "KC417"),
+        "9565 ms for the first call, 6815 ms again for a prompt one token longer, 19.3 ms if both are padded to 8",
+        "text generation with GPT-2 compiled by XLA",
+        "RTX 3090",
+        "TensorFlow, transformers 4.21, July 2022",
+        "huggingface.co/blog/tf-xla-generate",
+        "maintainer",
+    ),
+    Published(
+        ("KC411",),
+        "3.8 times as many images per second with batches of 32 as with 2",
+        "training a V-Net in float32",
+        "V100 16 GB",
+        "TensorFlow 1, NGC 20.06",
+        f"{_EXAMPLES}, TensorFlow/Segmentation/VNet",
+        "vendor",
+    ),
+    Published(
+        ("KC208",),
+        "about 25 times slower (40 s against 17 min per epoch)",
+        "recurrent_dropout=0.1 against 0.0, which leaves the cuDNN kernel; LSTM(128) over 1000 steps, batch 10",
+        "RTX 2080",
+        "TensorFlow 2.1, April 2020",
+        "tensorflow/tensorflow issue 38236",
+        "user report",
+    ),
+    Published(
+        ("KC402",),
+        "1.04 times faster",
+        "float(loss) in each step removed, PyTorch MLP, batch 50,000",
+        "RTX 3090",
+        "PyTorch, August 2026",
+        "lnccbrown/LANfactory pull request 120",
+        "user report",
+    ),
+    Published(
+        ("KC412",),
+        "up to 5 times slower",
+        "TensorBoard(histogram_freq=1) against none",
+        "GTX 1060",
+        "TensorFlow 1.11, December 2018",
+        "tensorflow/tensorflow issue 24643",
+        "user report",
+    ),
+    Published(
+        ("KC213",),
+        "no significant gain",
+        "token axis padded to a multiple of 8, AllenNLP with PyTorch's mixed precision",
+        "Titan V",
+        "PyTorch, January 2021",
+        "allenai/allennlp pull request 4929",
+        "user report",
+    ),
+)
+"""Only figures that name the card, the version and the setting."""
+
+
+def for_rule(code: str) -> tuple[Published, ...]:
+    """The published figures that a rule's page shows."""
+    return tuple(each for each in PUBLISHED if code in each.codes)
