@@ -1318,21 +1318,21 @@ def test_a_loop_that_makes_variables_is_told_to_make_them_before(tmp_path):
     (tmp_path / "train.py").write_text(HEAD + OPTIMIZED + step)
     result = kerascheck("--isolated", "--select", "KC401", "--output-format", "json", "--exit-zero", str(tmp_path / "train.py"))
     (finding,) = json.loads(result.out)["findings"]
-    assert "make its tf.Variable once, outside of it, and move the step into a function" in finding["message"]
+    assert "create its tf.Variable once, outside it, and move the step into a function" in finding["message"]
 
 
 @pytest.mark.parametrize(
     ("line", "told"),
     [
         ("", "decorate it"),
-        ("x = x[random.randrange(9)]", "move what its tape records"),
+        ("x = x[random.randrange(9)]", "move the code under its tape"),
         ("[].append(x)", "decorate it"),
-        ("keep['loss'].append(x)", "move what its tape records"),
-        ("keep.last = x", "move what its tape records"),
-        ("x.pop('label')", "move what its tape records"),
+        ("keep['loss'].append(x)", "move the code under its tape"),
+        ("keep.last = x", "move the code under its tape"),
+        ("x.pop('label')", "move the code under its tape"),
         ("[1].pop()", "decorate it"),
-        ("model.log['loss'].append(x)", "move what its tape records"),
-        ("play()", "move what its tape records"),
+        ("model.log['loss'].append(x)", "move the code under its tape"),
+        ("play()", "move the code under its tape"),
         ("noise()", "make its tf.Variable once"),
         ("keras.layers.Dense(3)(x)", "make the layer Dense once"),
         ("if keep is None: noise()", "decorate it"),
@@ -1384,7 +1384,7 @@ def test_predictions_of_old_keras(tmp_path, turn, said):
     assert [finding["severity"] for finding in json.loads(result.out)["findings"]] == ["info"] * said
 
 
-@pytest.mark.parametrize(("loss", "told"), [("np.square(y)", "write np.square with operations of TensorFlow, and decorate it"), ("tf.square(y)", "; decorate it")])
+@pytest.mark.parametrize(("loss", "told"), [("np.square(y)", "replace np.square by TensorFlow operations, and decorate it"), ("tf.square(y)", "; decorate it")])
 def test_what_a_step_computes_by_numpy_is_to_be_rewritten(tmp_path, loss, told):
     step = STEPS.replace("tf.reduce_sum(model(x))", "total(model(x))")
     (tmp_path / "train.py").write_text(HEAD + f"def total(y):\n    return tf.reduce_sum({loss})\n" + OPTIMIZED + step + "for x in load():\n    step(x)\n")
@@ -1403,7 +1403,7 @@ def test_how_a_loss_is_scaled(tmp_path, pin, told):
     assert told in finding["message"]
 
 
-@pytest.mark.parametrize(("method", "told"), [("call", "write np.random.rand with operations of TensorFlow, and move what"), ("pick", "; move what its tape records")])
+@pytest.mark.parametrize(("method", "told"), [("call", "replace np.random.rand by TensorFlow operations, and move the code"), ("pick", "; move the code under its tape")])
 def test_what_a_model_draws_is_to_be_drawn_by_tensorflow(tmp_path, method, told):
     net = f"class Net(keras.Model):\n    def {method}(self, x):\n        return x * np.random.rand()\nmodel, optimizer = Net(), keras.optimizers.SGD()\n"
     step = STEPS.replace("model(x)", f"model.{method}(x)")
@@ -1413,7 +1413,7 @@ def test_what_a_model_draws_is_to_be_drawn_by_tensorflow(tmp_path, method, told)
     assert told in finding["message"]
 
 
-@pytest.mark.parametrize(("second", "told"), [("keras.optimizers.Adam()", "for each optimizer"), ("one", "decorate it")])
+@pytest.mark.parametrize(("second", "told"), [("keras.optimizers.Adam()", "per optimizer"), ("one", "decorate it")])
 def test_a_step_that_is_handed_several_optimizers(tmp_path, second, told):
     setup = f"one = keras.optimizers.SGD()\nother = {second}\n" + STEPS.replace("(x):", "(x, optimizer):", 1)
     (tmp_path / "train.py").write_text(HEAD + MODEL + setup + "for x in load():\n    step(x, one)\nfor x in load():\n    step(x, other)\n")

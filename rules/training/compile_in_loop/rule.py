@@ -12,42 +12,47 @@ _KNOWN = ("keras.", "tensorflow.", "builtins.", "numpy.")
 
 
 class CompileInLoop(Rule):
-    """`model.compile` is called in every turn of a loop that trains the same model.
+    """`model.compile` runs in every iteration of a loop that trains the same model.
 
     ## What it does
 
-    Reports `compile` of a model that was made before the loop, with the same arguments in every turn, in a `for` or
-    `while` that also trains: in its body, or in a function that it calls.
+    Reports `compile` in a `for` or `while` loop that also trains, where the model was created before the loop and the
+    arguments are the same in every iteration. The call may be in the body of the loop or in a function that the loop
+    calls.
 
     ## Why it costs
 
-    `compile` throws away the compiled step, so that the next `fit` or `train_on_batch` traces it again, and
-    with XLA compiles it again. It also makes a new optimizer: momentum and the moments of Adam start from zero,
-    and so does a schedule of the learning rate. 20 turns of `compile` and `fit` for one epoch of 40 steps took 3.3 times as
-    long as 20 turns of `fit`, 0.3 s more for each turn (2 CPU cores, TensorFlow 2.21, no GPU).
+    `compile` throws away the compiled step. The next `fit` or `train_on_batch` traces it again, and with XLA compiles
+    it again. `compile` also creates a new optimizer: momentum, the moments of Adam and a learning rate schedule start
+    from zero. 20 iterations of `compile` and `fit` for one epoch of 40 steps took 3.3 times as long as 20 iterations of
+    `fit`, or 0.3 s more for each iteration (2 CPU cores, TensorFlow 2.21, no GPU).
 
     ## What the runtime does by itself
 
-    Nothing: a function that was traced for one `compile` is not used for the next, even if the arguments are the same.
+    Nothing: a function that was traced for one `compile` is not reused for the next, even if the arguments are the
+    same.
 
     ## When it stays silent
 
-    - A new model in each turn, or another one of several.
-    - Arguments that depend on the turn, such as another loss.
-    - `trainable` of a layer or model is set in the loop, as for GANs and fine-tuning: `compile` is what makes it count.
-    - The weights are set or loaded in the loop: every turn starts anew, with a new optimizer.
-    - The model is handed to a function that is not visible, which may do one of these.
-    - `compile` under a condition; loops of at most 3 turns, and loops that do not train; tests.
-    - `compile` of other things, as of regular expressions; the graphs of TensorFlow 1.
+    - Each iteration trains a new model, or another one of several.
+    - The arguments depend on the iteration, such as another loss.
+    - The loop sets `trainable` of a layer or model, as for GANs and fine-tuning: it takes effect only with `compile`.
+    - The loop sets or loads weights: every iteration then starts again, with a new optimizer.
+    - The loop passes the model to a function that is not visible, which may do one of these.
+    - `compile` stands under a condition.
+    - The loop has at most 3 iterations or does not train; the code is a test.
+    - The object is not a Keras model, such as a regular expression.
+    - The code builds graphs of TensorFlow 1.
 
     ## Use instead
 
-    Compile once, before the loop. To change the learning rate alone, `model.optimizer.learning_rate = 1e-4`.
+    Compile once, before the loop. To change only the learning rate, write `model.optimizer.learning_rate = 1e-4`.
 
     ## Fix safety
 
-    The statement moves before the loop, where it is a statement of the loop itself. Unsafe: the optimizer then keeps its state
-    from turn to turn, which changes the numbers of every optimizer but plain SGD. Elsewhere there is no fix.
+    A `compile` that is a statement of the loop itself moves before the loop. Unsafe: the optimizer then keeps its state
+    from one iteration to the next, which changes the numbers of every optimizer but plain SGD. Elsewhere there is no
+    fix.
 
     ## References
 

@@ -18,22 +18,21 @@ _WHEN_SHAPED = "remove it after you set the shapes of the py_function with tf.en
 
 
 class DebugLeftOn(Rule):
-    """A debugging switch is on without condition in a script that trains.
+    """A script that trains turns on a debugging switch unconditionally.
 
     ## What it does
 
-    Reports `compile(run_eagerly=True)`, `model.run_eagerly = True`, and calls that turn on
-    `tf.config.run_functions_eagerly`, `tf.data.experimental.enable_debug_mode`,
-    `tf.debugging.enable_check_numerics`, `enable_dump_debug_info` and `set_log_device_placement`, the
-    last as an info. The calls count where the program trains: where something in it
-    updates weights.
+    Reports `compile(run_eagerly=True)` and `model.run_eagerly = True`. Also reports calls that turn on
+    `tf.config.run_functions_eagerly`, `tf.data.experimental.enable_debug_mode`, `tf.debugging.enable_check_numerics`,
+    `enable_dump_debug_info` or, as an info, `set_log_device_placement`. The calls are reported where code of the
+    program updates weights.
 
     ## Why it costs
 
-    The eager switches take away the compiled step: Python starts each operation of each batch.
-    With `run_eagerly=True` in `fit` a small dense network took 3.3 times as long and a small CNN 2.4
-    times, best run against best run (2 CPU cores, TensorFlow 2.21, no GPU). The debug mode of tf.data does the same to
-    the mapped functions: 2,000 pictures, flipped at random in batches of 32, took 11 to 14 times as long.
+    The eager switches take away the compiled step: Python starts each operation of each batch. With `run_eagerly=True`
+    in `fit`, a small dense network took 3.3 times as long and a small CNN 2.4 times, best run against best run (2 CPU
+    cores, TensorFlow 2.21, no GPU). The debug mode of `tf.data` does the same to mapped functions: 2,000 images,
+    flipped at random in batches of 32, took 11 to 14 times as long.
 
     | one epoch takes so many times as long | `fit`, small dense | `fit`, small CNN | eager steps, small CNN |
     |---|---|---|---|
@@ -41,35 +40,46 @@ class DebugLeftOn(Rule):
     | `enable_dump_debug_info` with `FULL_HEALTH` | 2.5 to 3.1 | 8 | 3.4 to 3.5 |
     | `set_log_device_placement`, into a file | 1.1 | 1.1 | 1.1 |
 
-    A compiled step is one operation to the log of devices, so that it costs little more than the lines that it writes.
-    `run_eagerly=True` is also a popular cure for an error inside `call`. It hides the error:
-    NumPy in `call` then runs and cuts the gradient (see `numpy-in-call`).
+    The device log counts a compiled step as one operation, so it costs little more than the lines that it writes.
+
+    `run_eagerly=True` is also a popular workaround for an error inside `call`. It hides the error: NumPy in `call` then
+    runs and cuts the gradient (see `numpy-in-call`).
 
     ## What the runtime does by itself
 
-    Nothing: a switch stays on for the whole process. `run_functions_eagerly` does not reach the
-    functions of tf.data, which is why that module has a debug mode of its own.
+    Nothing: a switch stays on for the whole process. `run_functions_eagerly` does not affect the functions of
+    `tf.data`, which is why that module has its own debug mode.
 
     ## When it stays silent
 
-    - Under an `if` on a flag, an argument or the environment, unless all training stands under it too, and where the value is a variable.
-    - Switches that are turned off, and calls that the program takes back somewhere by `False`.
-    - The calls in a program that trains nothing, or nothing behind them, and `run_functions_eagerly` where no function is seen to be compiled.
-    - As an info, not a warning, for the switches of eager code, where not all is seen that they keep from being compiled: models from elsewhere,
-      and calls of what is not known in layers and steps of the project itself.
-    - An info without a fix, where the data comes from a `py_function` or `numpy_function` without `set_shape` or `ensure_shape`, for which `fit`
-      raises in a graph; and where compiled code makes variables or asks tensors for their values: the program needs the switch until that is repaired.
-      Not for what is behind a question whether it is made already.
-    - A model that is compiled to be run by `predict` or `predict_on_batch`, and that nothing in the program may fit: its layers can be read
-      on the way. One in a notebook that never fits, evaluates or predicts with it.
-    - A model that is fitted for at most 100 steps on a slice of the data, as in `fit(x[:64], y[:64])`: it is only tried out.
-    - A model whose own `compile` has `run_eagerly=True` for its default: without the argument it is on as well. And one that cannot
-      be seen and takes arguments that the `compile` of Keras does not have.
-    - Test functions and test classes.
-    - `set_synchronous_execution(True)`: that is how TensorFlow runs operations anyway.
-    - `disable_eager_execution`: it is no help in finding faults but marks code for TensorFlow 1. Under Keras 3 `fit` fails with it at once
-      (`RuntimeError: tf.data.Dataset only supports Python-style iteration`, TensorFlow 2.21), and needs no linter to be noticed.
-    - Attributes and methods of that name on objects which are not Keras models.
+    - The switch stands under an `if` on a flag, an argument or the environment, unless all training stands under it
+      too; or its value is a variable.
+    - The switch is turned off here, or the program turns it off again elsewhere with `False`.
+    - The program trains nothing, or nothing after the call; `run_functions_eagerly` where no compiled function is
+      visible.
+    - The model only runs `predict` or `predict_on_batch`, and nothing in the program may fit it: its layers can then be
+      inspected on the way. Also a model in a notebook that never fits, evaluates or predicts with it.
+    - The model is fitted for at most 100 steps on a slice of the data, as in `fit(x[:64], y[:64])`: that is a trial
+      run.
+    - The `call` or `train_step` of the model draws numbers with `random` or `numpy.random`: a graph would draw them
+      once.
+    - The model's own `compile` has `run_eagerly=True` as its default, so the argument changes nothing. Also a model
+      that is not visible and takes arguments that the `compile` of Keras does not have.
+    - The code is a test function or a test class.
+    - `set_synchronous_execution(True)`: TensorFlow runs operations that way anyway.
+    - `disable_eager_execution`: it is no debugging help but marks code for TensorFlow 1. Under Keras 3 `fit` fails with
+      it at once (`RuntimeError: tf.data.Dataset only supports Python-style iteration`, TensorFlow 2.21), which needs no
+      linter.
+    - Attributes and methods of these names on objects that are not Keras models.
+
+    It is an info, not a warning:
+
+    - for the eager switches, where not all code that they keep from being compiled is visible: models from elsewhere,
+      or calls of unknown functions in layers and steps of the project;
+    - without a fix, where the data comes from a `py_function` or `numpy_function` without `set_shape` or
+      `ensure_shape`, because `fit` raises for it in a graph;
+    - without a fix, where compiled code creates variables or reads the values of tensors: the program needs the switch
+      until that is repaired. Code under a condition that asks whether something exists already does not count.
 
     ## Use instead
 
@@ -77,9 +87,10 @@ class DebugLeftOn(Rule):
 
     ## Fix safety
 
-    Safe for a step that compiles: deleting the argument or the statement leaves the default, and
-    the numbers agree up to rounding. A model that only runs eagerly, because it calls NumPy or
-    `.numpy()` in its step, fails after the fix with the error that the switch was hiding.
+    Deleting the argument or the statement restores the default. It is safe for a step that compiles: the numbers agree
+    up to rounding. A model that only runs eagerly, because it calls NumPy or `.numpy()` in its step, fails after the
+    fix with the error that the switch was hiding. There is no fix where the program needs the switch, or where the
+    argument is not in the call itself.
 
     ## References
 

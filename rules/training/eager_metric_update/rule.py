@@ -5,45 +5,44 @@ from kerascheck.semantics.values import Made
 
 
 class EagerMetricUpdate(Rule):
-    """A metric is updated eagerly at every step, beside a compiled training step.
+    """A metric is updated eagerly at every step, outside the compiled training step.
 
     ## What it does
 
-    Reports `metric.update_state(...)` and `metric(...)` of Keras metrics in a loop that runs a compiled
-    training step in each turn, where the metric itself is not inside of compiled code. A warning where
-    the layers that are seen are dense ones, an info with others: the larger the step, the less it matters.
+    Reports `metric.update_state(...)` and `metric(...)` of Keras metrics in a loop whose iterations run a compiled
+    training step, where the metric itself is outside compiled code. It is a warning where all visible layers are dense
+    ones, and an info with others: the larger the step, the less it matters.
 
     ## Why it costs
 
-    The compiled step is started by one call. An eager update of a metric starts a dozen operations from Python, one
-    by one, and takes about as long as a small step. For a small dense network the loop took 2.1 times as
-    long; for a small CNN no difference could be shown (1.04 times). In another run, with a network of 64
-    units, a `Mean` of the loss alone took 2.5 times the processor time of the loop that updates it in the step,
-    with a `SparseCategoricalAccuracy` beside it 5.1 times (2 CPU cores, TensorFlow 2.21, no GPU).
+    One call starts the compiled step. An eager update of a metric starts a dozen operations from Python, one by one,
+    and takes about as long as a small step. For a small dense network the loop took 2.1 times as long. For a small CNN
+    no difference could be shown (1.04 times). In another run, with a network of 64 units, a `Mean` of the loss alone
+    took 2.5 times the processor time of a loop that updates it in the step. With a `SparseCategoricalAccuracy` as well
+    it took 5.1 times (2 CPU cores, TensorFlow 2.21, no GPU).
 
     ## What the runtime does by itself
 
-    Nothing. `fit` updates its metrics inside of its own compiled step.
+    Nothing. `fit` updates its metrics inside its own compiled step.
 
     ## When it stays silent
 
-    - The metric is updated inside a `tf.function`, on any way that leads to it.
-    - The update stands under a condition, as once in so many steps.
-    - Its value is measured in Python, as the seconds of a step: it cannot move into the step.
-    - The training step is not compiled (see eager-train-step), or the loop trains nothing, as in a validation.
-    - The loops around it make at most 100 turns in total, as literals tell.
-    - Functions run eagerly by a switch; graph code of TensorFlow 1; tests.
+    - The metric is updated inside a `tf.function`, on any path that leads to it.
+    - The update stands under a condition, such as once every hundred steps.
+    - Its value is measured in Python, such as the seconds of a step: it cannot move into the step.
+    - The training step is not compiled (see `eager-train-step`), or the loop trains nothing, as in validation.
+    - The loops around it have at most 100 iterations in total, according to the literals.
+    - The program runs functions eagerly; the code builds graphs of TensorFlow 1, or is a test.
 
     ## Use instead
 
     `metric.update_state(y, predictions)` inside the function that is decorated with `@tf.function`, and
-    `metric.result()` after the loop. Metrics made at the level of the module or in `__init__` keep their variables
+    `metric.result()` after the loop. Metrics that are created at module level or in `__init__` keep their variables
     between calls.
 
     ## Fix safety
 
-    There is no fix: the update moves into another function, which must be given the metric and what it
-    compares.
+    There is no fix: the update moves into another function, which must receive the metric and the values it compares.
 
     ## References
 

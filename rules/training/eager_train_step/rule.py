@@ -16,25 +16,25 @@ _DECORATOR = re.compile(r"#\s*@\s*(?:tf\.)?function\b")
 
 
 class EagerTrainStep(Rule):
-    """A hand-written training step runs eagerly in a loop, one Python call for each operation.
+    """A custom training step runs eagerly in a loop, with one Python call for each operation.
 
     ## What it does
 
-    Finds a function, method or loop body that records a `tf.GradientTape` and updates weights
-    (`apply_gradients`, `apply`, `minimize`, or as an info `assign_sub`), is reached from a loop, and is compiled by nobody. The
-    finding stands at the `def` of the step, or at the `with tf.GradientTape()` of a step written
-    directly into the loop. Where a function of its own takes the gradients and the loop applies
-    them, it stands at the call of that function.
+    Finds a function, method or loop body that records a `tf.GradientTape`, updates weights and runs in a loop without
+    being compiled. Updates are `apply_gradients`, `apply` and `minimize`, and as an info `assign_sub`.
+
+    The finding is at the `def` of the step, or at the `with tf.GradientTape()` of a step that is written directly into
+    the loop. Where one function computes the gradients and the loop applies them, it is at the call of that function.
 
     ## Why it costs
 
-    Outside `tf.function` every operation of the forward pass, the backward pass and the optimizer is
-    started from Python on its own. An accelerator finishes a small operation sooner than Python can
-    start the next, and waits. Against the same step under `tf.function`, a small dense
-    network took 29 times as long and a small CNN 5.9 times (2 CPU cores, TensorFlow 2.21, no GPU).
-    The larger the single operations, the smaller the loss.
-    Popular advice leaves `fit` for a hand-written loop to gain speed. `fit` compiles its step already,
-    so an eager loop loses what was there.
+    Outside `tf.function`, Python starts every operation of the forward pass, the backward pass and the optimizer
+    separately. An accelerator finishes a small operation before Python can start the next one, and waits. Compared with
+    the same step under `tf.function`, a small dense network took 29 times as long and a small CNN 5.9 times (2 CPU
+    cores, TensorFlow 2.21, no GPU). The larger the single operations, the smaller the loss.
+
+    Popular advice replaces `fit` by a custom loop to gain speed. `fit` compiles its step already, so an eager loop
+    loses that.
 
     ## What the runtime does by itself
 
@@ -42,43 +42,63 @@ class EagerTrainStep(Rule):
 
     ## When it stays silent
 
-    - The step, a function around it, or a caller of it is a `tf.function`; the step is passed to
+    - The step, a function around it, or one of its callers is a `tf.function`; or the step is passed to
       `tf.function(step)`, or to `strategy.run` inside a `tf.function`.
-    - The gradients are taken in another function, and a function with a tape that the same turn calls is compiled.
-    - It overrides `train_step` of a Keras model.
+    - The gradients are computed in another function, and the same iteration calls a compiled function with a tape.
+    - The step overrides `train_step` of a Keras model.
     - No weights are updated: saliency maps, Grad-CAM, a few steps on the pixels of an image.
-    - The tape spans the calls of a Python environment, as in reinforcement learning, or the step of such a program is written into its loop or
-      calls `predict`, NumPy or `random`. A step in a function of its own, of nothing but TensorFlow, is reported there too.
-    - The loop or function of the step calls any method of an `env`, or the code under the tape goes on with what Python makes
-      of numbers that it read from a tensor, as in `actions = space.decode(chosen.numpy())`.
-    - The step is not reached from a loop, or stands in a test; `fit` trains another model in the same turn, or every turn draws a picture
-      for somebody who watches (`plt.pause`, `plt.show`).
-    - The loops around it make at most 10 turns in total, as literals tell. Up to 1,000 it is an info, which takes seconds; up to 100 tracing takes about as long,
-      and nothing is said of lessons that call neither a layer nor a model, nor anything that is not known.
-    - It calls a model of `tf.saved_model.load` or `hub.load`, which is compiled already. Where it calls another `tf.function`, or the `call` of the model is one, it is an info.
-    - The program switches compiled code off, as by `tf.config.run_functions_eagerly(True)`: an info.
-    - It changes what goes into a model, as a picture that excites a neuron, and leaves the weights: an info, for most such loops are short.
-    - A library that cannot be seen is handed the model or a function under the tape, as solvers of differential equations are: an info.
-    - A function of the same name is compiled elsewhere in the file: the two are there to be compared. Not where it only takes the place
-      of a compiled one that nothing has called.
-    - As an info, not a warning, under a condition that asks how the code runs, as `if mode == "eager_tf"`, and for a function above which the
-      decorator stands in a comment: somebody tried it. And for a step that stands in the file a second time, in a `tf.function`.
-    - It has a decorator that cannot be read, which may compile it.
+    - The tape spans calls of a Python environment, as in reinforcement learning; or the step of such a program is
+      written into its loop, or calls `predict`, NumPy or `random`. A step in a separate function that only uses
+      TensorFlow is reported there too.
+    - The loop or function of the step calls any method of an `env`; or the code under the tape continues with what
+      Python computes from numbers of a tensor, as in `actions = space.decode(chosen.numpy())`.
+    - The step is not reached from a loop, or is in a test.
+    - In the same iteration, `fit` trains another model, `clone_model` copies one, or a plot is shown (`plt.pause`,
+      `plt.show`).
+    - The loops around it have at most 10 iterations in total, according to the literals; or at most 100, and the step
+      calls only known operations, but no layer and no model.
+    - It calls a model from `tf.saved_model.load` or `hub.load`, which is compiled already.
+    - A function of the same name is compiled elsewhere in the file, so that the two can be compared; but it is reported
+      if it only replaces a compiled one that nothing has called.
+    - It has an unknown decorator, which may compile it.
     - TensorFlow 1: sessions, placeholders, estimators, `disable_eager_execution`, and its eager mode.
+
+    It is an info, not a warning:
+
+    - up to 1,000 iterations, which take seconds; up to 100, tracing takes about as long as the steps;
+    - where the step calls another `tf.function`, or the `call` of the model is one;
+    - where the program turns compiled code off, for example by `tf.config.run_functions_eagerly(True)`;
+    - where the step changes the input of a model, such as an image that excites a neuron, and not its weights: most
+      such loops are short;
+    - where a library that is not visible receives the model or a function under the tape, such as a solver of
+      differential equations;
+    - under a condition on how the code runs, such as `if mode == "eager_tf"`, or where the name of the function says
+      it, such as `train_step_eager`;
+    - where the decorator stands in a comment above the function: somebody tried it;
+    - where the same step is in the file a second time, in a `tf.function`;
+    - where each iteration calls `optimizer._set_hyper`, whose value a trace would keep.
 
     ## Use instead
 
-    `@tf.function` above the step. Move a step that is written into the loop to a function of its own
-    first. Create models, optimizers and metrics outside of it, and pass tensors, not Python numbers.
+    `@tf.function` above the step. Move a step that is written into the loop to a function first. Create models,
+    optimizers and metrics outside it, and pass tensors, not Python numbers.
 
     ## Fix safety
 
-    Unsafe: Python statements in the body would run while tracing only, so `print`, list appends and
-    `.numpy()` change their meaning or fail. Look for such things before the fix is applied. For a step
-    that is written into a loop there is a message but no fix, and none for one that makes a `tf.Variable` or a layer with weights
-    each time: `tf.function` raises a ValueError for that, as it does where the step is handed a second optimizer, whose variables
-    are not there yet (tried with TensorFlow 2.21). None either where a layer or loss gives tensors to NumPy, which raises while it is traced, or a `call` draws with it, which a trace does once. For a body of tensor operations the
-    numbers stay the same up to rounding; random draws may come in another order.
+    The fix adds the decorator. Unsafe: Python statements in the body then run only while tracing, so `print`, list
+    appends and `.numpy()` change their meaning or fail. Look for them before you apply the fix. For a body of tensor
+    operations the numbers stay the same up to rounding; random draws may come in another order.
+
+    There is no fix
+
+    - for a step that is written into a loop;
+    - where the step creates a `tf.Variable` or a layer with weights each time, because `tf.function` raises a
+      ValueError for that;
+    - where the step is called with a second optimizer, whose variables do not exist yet (also a ValueError; tried with
+      TensorFlow 2.21);
+    - where a layer or loss passes tensors to NumPy, which raises while tracing, or a `call` draws with NumPy, which a
+      trace does once;
+    - where the function itself needs Python: it draws with NumPy or `random`, reads values, or sets attributes.
 
     ## References
 
@@ -100,7 +120,7 @@ class EagerTrainStep(Rule):
                 step,
                 f"{'This training step runs' if step.is_function else 'This loop trains'} eagerly, operation by operation; {remedy}.",
                 because=(
-                    "A part of it is a tf.function, but Python dispatches the rest, with the gradients and the weight update, one by one."
+                    "Part of it is a tf.function, but Python dispatches the rest one by one, including the gradients and the weight update."
                     if step.is_compiled_in_part
                     else "Nothing on the way from the loop to the weight update is compiled, so Python dispatches every operation of every step."
                 )
@@ -117,16 +137,16 @@ def _remedy(step):
     compiled = (
         "move the step into a function decorated with @tf.function"
         if not step.is_function
-        else "make a tf.function of it for each optimizer"
+        else "wrap it in one tf.function per optimizer"
         if step.takes_optimizers
-        else "move what its tape records into a function decorated with @tf.function"
+        else "move the code under its tape into a function decorated with @tf.function"
         if step.needs_python
         else _DECORATE
     )
     if step.makes:
         made = f"its {step.makes}" if step.makes.startswith("tf.") else step.makes[0].lower() + step.makes[1:]
-        return f"make {made} once, outside of it, and {compiled}"
-    return f"write {step.computes_outside} with operations of TensorFlow, and {compiled}" if step.computes_outside else compiled
+        return f"create {made} once, outside it, and {compiled}"
+    return f"replace {step.computes_outside} by TensorFlow operations, and {compiled}" if step.computes_outside else compiled
 
 
 def _was_compiled(step):

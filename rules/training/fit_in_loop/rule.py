@@ -21,55 +21,60 @@ _IN_PARTS = " fit splits its data into steps of 32 examples; train_on_batch make
 
 
 class FitInLoop(Rule):
-    """`model.fit` is called for one batch, or for one epoch, in every turn of a Python loop.
+    """`model.fit` is called for one batch, or for one epoch, in every iteration of a Python loop.
 
     ## What it does
 
-    Looks at `fit` with one epoch, of a model that was made before the loop. It is a warning where each turn
-    certainly fits a few steps at most:
+    Looks at `fit` with one epoch, of a model that was created before the loop. It is a warning where each iteration
+    certainly fits only a few steps:
 
-    - `batch_size=len(batch)`, or `steps_per_epoch` of 16 at most;
-    - the data of the turn is an element of a `tf.data` dataset, or a slice of at most 512 rows, as the step of `range` tells;
-    - the data is written as a batch of one, as `np.array([state])` or `x[None]`, here with up to 16 epochs;
-    - the program learns in an environment of gym and the like, a batch of experience at a time.
+    - `batch_size=len(batch)`, or `steps_per_epoch` of at most 16;
+    - the data of the iteration is an element of a `tf.data` dataset, or a slice of at most 512 rows, according to the
+      step of `range`;
+    - the data is written as a batch of one, such as `np.array([state])` or `x[None]`, here with up to 16 epochs;
+    - the program learns in an environment such as gym, one batch of experience at a time.
 
-    It is an info where each turn fits the whole data for one epoch, as in `for epoch in range(50)`.
+    It is an info where each iteration fits the whole data for one epoch, as in `for epoch in range(50)`.
 
     ## Why it costs
 
-    Each `fit` builds its data adapter, a dataset with an optimised graph, an iterator and a list of callbacks,
-    and throws them away again: for one batch of 32 rows, and a step of 2 ms, 165 ms. A loop of such fits took 53 to 89 times as
-    long as a loop of `train_on_batch`. Against one `fit` of several epochs, a `fit` for each epoch took
-    1.8 times as long with 40 steps per epoch, and 1.03 times with 2,000, which is why that is an info only (2 CPU cores,
+    Each `fit` builds a data adapter, a dataset with an optimized graph, an iterator and a list of callbacks, and throws
+    them away again. For one batch of 32 rows that takes 165 ms, for a step of 2 ms. A loop of such fits took 53 to 89
+    times as long as a loop of `train_on_batch`. A `fit` for each epoch, compared with one `fit` of several epochs, took
+    1.8 times as long with 40 steps per epoch and 1.03 times with 2,000. That is why it is only an info (2 CPU cores,
     TensorFlow 2.21, no GPU, busy machine).
 
     ## What the runtime does by itself
 
-    The compiled step is kept between the calls, so nothing is traced again, and so is the optimizer with
-    its state. All the rest is made anew each time.
+    The compiled step is kept between the calls, so nothing is traced again. The optimizer and its state are kept too.
+    All the rest is built again each time.
 
     ## When it stays silent
 
-    - A new model in each turn, as for folds and for settings that are compared.
-    - Windows over a series that grow or slide: each turn has more than what is new in it.
-    - An agent that learns at the end of a game from all of it, as under `if done`.
-    - More than one epoch per turn but on single examples, or a number that is not a literal; loops of at most 10 turns.
-    - Chunks whose size cannot be seen, such as files that do not fit into memory together, and whole datasets.
-    - As to whole epochs: where the loop also compiles the model, sets its weights or another attribute of it, or trains
-      another model, where `fit` stands under a condition, and where its data is made in the loop.
-    - Projects that pin Keras below 2.4, whose `fit` and `predict` build no datasets.
-    - `fit` of scikit-learn and other classes that are not Keras models; tests; the graphs of TensorFlow 1.
+    - Each iteration has a new model, as for folds or for settings that are compared.
+    - The data is a window over a series that grows or slides: each iteration has more than the new part of it.
+    - An agent learns from the whole game at its end, for example under `if done`.
+    - Each iteration runs several epochs on more than a single example, or a number of epochs that is not a literal.
+    - The loop has at most 10 iterations.
+    - Each iteration fits a whole dataset, or a chunk of unknown size, such as one of several files that do not fit into
+      memory together.
+    - Whole epochs, where the loop also compiles the model, sets its weights or another of its attributes, or trains
+      another model; where `fit` stands under a condition; or where the loop creates its data.
+    - The project pins Keras below 2.4, whose `fit` and `predict` build no datasets.
+    - The object is not a Keras model, such as one of scikit-learn; the code is a test, or builds graphs of TensorFlow
+      1.
 
     ## Use instead
 
-    For a batch that the program has just made, `model.train_on_batch(x, y)`: the same compiled step
-    without the rest. For slices, one `fit` over the array with a `batch_size`. For epochs, `fit(..., epochs=50)`,
-    and `on_epoch_end` of a callback for what the loop does between them; `EarlyStopping` where it ends the loop.
+    For a batch that the program has just created, `model.train_on_batch(x, y)`: the same compiled step without the
+    rest. For slices, one `fit` over the array with a `batch_size`. For epochs, `fit(..., epochs=50)`, with the rest of
+    the loop in `on_epoch_end` of a callback, or `EarlyStopping` where that ends the loop.
 
     ## Fix safety
 
-    `fit(x, y)` for one batch becomes `train_on_batch(x, y)` where nothing uses the History it returns. Unsafe: `fit` cuts what it
-    gets into batches of 32, `train_on_batch` makes one step of it. There is no fix for slices, few steps and whole epochs.
+    `fit(x, y)` for one batch becomes `train_on_batch(x, y)` where nothing uses the History that it returns. Unsafe:
+    `fit` splits its data into batches of 32, and `train_on_batch` makes one step of it. There is no fix for slices, few
+    steps and whole epochs.
 
     ## References
 

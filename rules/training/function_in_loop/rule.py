@@ -4,46 +4,46 @@ from kerascheck.semantics.compiled import compiled_in_turns
 
 
 class FunctionInLoop(Rule):
-    """A `tf.function` is made anew, and traced anew, in every turn of a loop.
+    """A `tf.function` is created, and traced, again in every iteration of a loop.
 
     ## What it does
 
-    Reports `tf.function(f)` or a function decorated with `@tf.function` inside a loop, or in a function
-    that the loop calls, where each turn calls the new function itself and no inner loop calls it again.
+    Reports `tf.function(f)`, or a function decorated with `@tf.function`, inside a loop or in a function that the loop
+    calls. Each iteration must call the new function itself, without an inner loop that calls it again.
 
     ## Why it costs
 
-    The graphs that a `tf.function` has traced belong to that one object. A new object starts with none:
-    it runs the Python body to build the graph, optimises it, runs it once, and is thrown away. For a small dense
-    training step a loop that wraps it in each turn took 67 times as long as one that wraps it
-    before the loop, and a loop around a decorated `def` 72 times as long (2 CPU cores, TensorFlow
-    2.21, no GPU). That is slower than no `tf.function` at all.
+    The graphs that a `tf.function` has traced belong to that one object. A new object starts with none: it runs the
+    Python body to build the graph, optimizes it, runs it once, and is thrown away. For a small dense training step, a
+    loop that wraps it in each iteration took 67 times as long as one that wraps it before the loop. A loop around a
+    decorated `def` took 72 times as long (2 CPU cores, TensorFlow 2.21, no GPU). That is slower than no `tf.function`
+    at all.
 
     ## What the runtime does by itself
 
-    TensorFlow prints a warning after the fifth trace ("triggered tf.function retracing") and goes on. It
-    keeps no graph for another object, also not where the wrapped Python function is the same.
+    TensorFlow prints a warning after the fifth trace ("triggered tf.function retracing") and continues. It shares no
+    graph between objects, even if both wrap the same Python function.
 
     ## When it stays silent
 
-    - The turn calls the function in an inner loop: the trace is then used many times, as where the outer
-      loop is over folds, models or settings.
-    - Loops of at most 10 turns in total, as literals tell.
-    - The place stands under a condition inside the loop, or its result is stored in an attribute or an item, or the
-      function that makes it is behind `lru_cache`: it may be made once and kept.
-    - The function is handed on and not called in the loop, or only saved.
-    - The place is inside compiled code, which is traced once itself; tests; `jax.jit` and `torch.compile`.
+    - The iteration calls the function in an inner loop, as where the outer loop is over folds, models or settings: the
+      trace is then used many times.
+    - The loops have at most 10 iterations in total, according to the literals.
+    - It may be created once and kept: under a condition inside the loop, stored in an attribute or an item, or created
+      by a function with `lru_cache`.
+    - The function is passed on and not called in the loop, or only saved.
+    - It is inside compiled code, which is itself traced once.
+    - Tests; `jax.jit` and `torch.compile`.
 
     ## Use instead
 
-    Make it before the loop, at the level of the module or in `__init__`, and pass what changes from turn
-    to turn as tensors. A function that must close over another model in each turn is better called
-    eagerly, unless the turn calls it many times.
+    Create it before the loop, at module level or in `__init__`, and pass changing values as tensors. A function that
+    closes over another model in each iteration is better called eagerly, unless the iteration calls it many times.
 
     ## Fix safety
 
-    There is no fix: what the body takes from the turn has to become an argument first, and which of it
-    may stay a Python value is for a person to say.
+    There is no fix: the values that the body takes from the iteration have to become arguments first, and only the
+    author knows which of them may stay Python values.
 
     ## References
 
