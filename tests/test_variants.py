@@ -67,6 +67,7 @@ CALLED = (
     "    def __call__(self, path):\n        return tf.numpy_function(self.read, [path], tf.float32)\n"
     + MODEL + "model.fit(tf.data.Dataset.from_tensor_slices(names()).map(Reader(9)).batch(8), epochs=9)\n"
 )
+DECODED = MODEL + "images = []\ndef read(path):\n    return tf.image.resize(tf.io.decode_jpeg(tf.io.read_file(path)), (96, 96)) / 255.0\nfor path in names(){}:\n    images.append(read(path))\nmodel.fit({}, epochs={})\n"
 TALKS = (
     "class Net(keras.Model):\n    def __init__(self{}):\n        super().__init__()\n        self.verbose = {}\n    @tf.function\n    def train_step(self, x):\n"
     "        if self.verbose:\n            print(x)\n        return {{}}\n"
@@ -251,6 +252,12 @@ COUNTED = "class Steps({}):\n    def __init__(self):\n        self.steps = {}\n 
         ("KC108", "def read(x):\n    try:\n        return x + 1\n    except ValueError:\n        print(x)\n        raise\n" + MODEL + "model.fit(tf.data.Dataset.range(99).map(read).batch(9))\n", []),
         ("KC207", SWITCHED.replace("call(self, x)", "call(self, x, shows=False)").format("shows"), []),
         # Pictures as small as they are kept.
+        ("KC112", DECODED.format("", "tf.stack(images)", 3), [9]),
+        ("KC112", DECODED.format("", "tf.data.Dataset.from_tensor_slices(images).batch(8)", 3), [9]),
+        ("KC112", DECODED.format("", "tf.stack(images[:9])", 60), []),
+        ("KC112", DECODED.format("", "tf.data.Dataset.from_tensor_slices(names()).map(read).batch(8)", 3), []),
+        ("KC112", DECODED.format("[:100]", "tf.stack(images)", 3), []),
+        ("KC112", DECODED.format("", "tf.stack(images)", 3).replace("names()", "range(100)"), []),
         ("KC112", IMAGES.format("(32, 32)", 20), []),
         ("KC112", IMAGES.format("(32, 32)", 2), [10]),
         ("KC112", IMAGES.format("(128, 128)", 20), [10]),

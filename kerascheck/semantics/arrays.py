@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kerascheck.semantics.values import Call, External, Group, Iteration, Made, Mapping, Method, Value, constant, options_of
+from kerascheck.semantics.values import Call, External, Group, Iteration, Made, Mapping, Method, Tensor, Value, constant, options_of
 
 IMAGE_READERS = frozenset(
     {
@@ -13,6 +13,11 @@ IMAGE_READERS = frozenset(
     }
 )
 """Functions that read and decode one image file. All of them leave Python's lock while they wait and decode."""
+
+IMAGE_DECODERS = frozenset(
+    f"tensorflow.io.decode_{kind}" for kind in ("jpeg", "png", "image", "gif", "bmp", "and_crop_jpeg")
+)
+"""Operations that decode the bytes of one image file."""
 
 _FILE_READERS = IMAGE_READERS | {"numpy.load", "numpy.fromfile", "tensorflow.io.read_file", "soundfile.read", "scipy.io.wavfile.read", "nibabel.load"}
 _REMOTE = frozenset(
@@ -59,6 +64,8 @@ def _parts(value: Value) -> list[Value]:
         return list(value.items.values())
     if isinstance(value, Iteration):
         return value.over
+    if isinstance(value, Tensor):
+        return list(value.operands)
     if isinstance(value, Made):
         made = [*value.call.arguments.values(), value.call.receiver] if value.call is not None else []
         return [*value.attributes.values(), *made]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from kerascheck.semantics import library
-from kerascheck.semantics.arrays import reads_file
+from kerascheck.semantics.arrays import IMAGE_DECODERS, reads_file
 from kerascheck.semantics.places import last_name
 from kerascheck.semantics.values import Call, Class, Const, External, Function, FunctionFacts, Group, Instance, Made, Mapping, Partial, Tensor, Value, constant, options_of
 
@@ -85,9 +85,8 @@ _WITH_SCALARS = frozenset(
 
 
 _READING = (
-    "tensorflow.io.read_file", "tensorflow.io.decode_jpeg", "tensorflow.io.decode_png", "tensorflow.io.decode_image", "tensorflow.io.decode_gif",
-    "tensorflow.io.decode_bmp", "tensorflow.io.decode_and_crop_jpeg", "tensorflow.io.decode_csv", "tensorflow.io.decode_json_example",
-    "tensorflow.audio.decode_wav", "tensorflow.io.parse_example", "tensorflow.io.parse_single_example", "tensorflow.io.parse_sequence_example",
+    *IMAGE_DECODERS, "tensorflow.io.read_file", "tensorflow.io.decode_csv", "tensorflow.io.decode_json_example", "tensorflow.audio.decode_wav",
+    "tensorflow.io.parse_example", "tensorflow.io.parse_single_example", "tensorflow.io.parse_sequence_example",
     "tensorflow.io.parse_single_sequence_example",
 )
 _TAKING_APART = ("tensorflow_datasets.features.text.", "tensorflow_datasets.deprecated.text.", "nltk.", "sentencepiece.")
@@ -110,7 +109,6 @@ _DRAWS = re.compile(r"(?!tensorflow|keras).*(?:rand|shuffle|permut|rvs|\b(?:samp
 # Decorators that keep what a function returns.
 _KEEPERS = frozenset({"cache", "lru_cache", "memoize"})
 _OF_VALUES = frozenset("astype copy decode encode item lower numpy read readline readlines replace reshape split splitlines strip tolist transpose".split())
-_IMAGE_DECODING = tuple(name for name in _READING if name.endswith(("_jpeg", "_png", "_image", "_gif", "_bmp")))
 # Where the height and width, or the whole shape, of the result stand among the arguments.
 SIZING = {
     "tensorflow.image.resize": ((1, "size"),),
@@ -132,7 +130,7 @@ _MOVES_PIXELS = frozenset(
         "image.crop_to_bounding_box image.random_crop image.central_crop image.pad_to_bounding_box image.resize_with_crop_or_pad"
     ).split()
 )
-_BYTES_DECODING = (*_IMAGE_DECODING, "tensorflow.io.decode_raw")
+_BYTES_DECODING = (*IMAGE_DECODERS, "tensorflow.io.decode_raw")
 _NORMALIZING = frozenset("tensorflow." + name for name in "subtract divide multiply math.subtract math.divide math.multiply one_hot cast reshape identity image.per_image_standardization".split())
 
 
@@ -355,7 +353,7 @@ class Facts:
     @property
     def decodes_images(self) -> bool:
         """An image is decoded."""
-        return self.call_of(*_IMAGE_DECODING) is not None
+        return self.call_of(*IMAGE_DECODERS) is not None
 
     @property
     def pixels(self) -> int | None:

@@ -136,9 +136,7 @@ _ALIASES = {
     "tensorflow.python.ops.script_ops.py_func": "tensorflow.py_function",
     "tensorflow.math.round": "tensorflow.round",
     "tensorflow.to_float": "tensorflow.cast",
-    "tensorflow.image.decode_jpeg": "tensorflow.io.decode_jpeg",
-    "tensorflow.image.decode_png": "tensorflow.io.decode_png",
-    "tensorflow.image.decode_image": "tensorflow.io.decode_image",
+    **{f"tensorflow.image.decode_{kind}": f"tensorflow.io.decode_{kind}" for kind in ("jpeg", "png", "image", "bmp", "gif", "and_crop_jpeg")},
     "tensorflow.contrib.eager.Variable": "tensorflow.Variable",
 }
 

@@ -67,6 +67,8 @@ class Tensor(Value):
     origin: str = ""
     call: Call | None = None
     """The call of the layer that returned it, where one did."""
+    operands: tuple[Value, ...] = ()
+    """What it was computed from, where that is known of an eager one."""
 
 
 @dataclass(eq=False, slots=True)

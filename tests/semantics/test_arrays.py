@@ -3,15 +3,15 @@
 import pytest
 from snippets import load, shown
 
-from kerascheck.semantics.arrays import IMAGE_READERS, ingredients, made_as_double
+from kerascheck.semantics.arrays import IMAGE_DECODERS, IMAGE_READERS, ingredients, made_as_double
 from kerascheck.semantics.values import Made
 
-HEAD = "import cv2, keras, numpy as np\nfrom PIL import Image\nfrom sklearn.model_selection import train_test_split\nfrom somewhere import paths, y, show\n"
+HEAD = "import cv2, keras, numpy as np, tensorflow as tf\nfrom PIL import Image\nfrom sklearn.model_selection import train_test_split\nfrom somewhere import paths, y, show\n"
 
 
 def read_by(module):
     (value,) = shown(module)
-    return {inner.name for inner in ingredients(value) if isinstance(inner, Made)} & IMAGE_READERS
+    return {inner.name for inner in ingredients(value) if isinstance(inner, Made)} & (IMAGE_READERS | IMAGE_DECODERS)
 
 
 @pytest.mark.parametrize(
@@ -29,6 +29,10 @@ def read_by(module):
         ("x = -np.array([cv2.imread(p) for p in paths])\nshow(x)", "cv2.imread"),
         ("class Data:\n    def __init__(self):\n        self.x = []\n        for p in paths:\n            self.x.append(cv2.imread(p))\nshow(np.array(Data().x))", "cv2.imread"),
         ("show(np.load('x.npy'))", None),
+        ("x = []\nfor p in paths:\n    im = tf.io.decode_jpeg(tf.io.read_file(p))\n    x.append(tf.image.resize(im, (9, 9)) / 255.0)\nshow(tf.stack(x))", "tensorflow.io.decode_jpeg"),
+        ("def one(p):\n    return tf.cast(tf.image.decode_bmp(tf.io.read_file(p)), tf.float32) - 1\nshow(np.array([one(p).numpy() for p in paths]))", "tensorflow.io.decode_bmp"),
+        ("show(np.stack([tf.io.decode_png(tf.io.read_file(p)) for p in paths]))", "tensorflow.io.decode_png"),
+        ("show(tf.data.Dataset.from_tensor_slices(paths).map(lambda p: tf.io.decode_png(tf.io.read_file(p))))", None),
         ("show(paths)", None),
     ],
 )

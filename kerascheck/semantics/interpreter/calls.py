@@ -20,6 +20,7 @@ from kerascheck.semantics.interpreter.support import (
     any_of,
     bound_arguments,
     computed,
+    derived,
     dotted_name,
     fields_of,
     is_number,
@@ -343,6 +344,10 @@ class Calls:
         self._escape(arguments, node)
         return UNKNOWN
 
+    def _computed_tensor(self, origin: str, *operands: Value) -> Tensor:
+        """A tensor; an eager one remembers what it was computed from."""
+        return Tensor(origin, operands=operands if self.scope.traced_by() is None else ())
+
     def _layer_result(self, call: Call) -> Value:
         """What a layer or model returns: a symbol that remembers the call, or a tensor that does."""
         symbolic = any(map(is_symbolic, call.arguments.values()))
@@ -427,7 +432,9 @@ class Calls:
                 self._use("shape", node)
                 return UNKNOWN
             self._use("method", node)
-            return UNKNOWN if attribute in ("numpy", "eval", "item", "tolist") else Tensor("result")
+            if attribute == "numpy" and self.scope.traced_by() is None:
+                return derived(receiver)
+            return UNKNOWN if attribute in ("numpy", "eval", "item", "tolist") else self._computed_tensor("result", receiver)
         if attribute in library.CONSUMING_METHODS and (owner in ("keras.Model", None, "keras.Layer") or any(any(datasets_in(value)) or is_keras_data(value) for value in arguments.values())):
             return self._consume(call, attribute, arguments, node)
         if owner == "tensorflow.distribute.Strategy":
@@ -667,12 +674,12 @@ class Calls:
                 call.result = Group("list", [Tensor(name)] * (number if known else 1), open=not known)
                 return call.result
             if any(holds_tensor(value) for value in arguments.values()) or library.makes_tensor(name):
-                call.result = Tensor(name)
+                call.result = self._computed_tensor(name, Made(name, call))
                 return call.result
         if name.startswith("numpy.") and any(holds_tensor(value) for value in arguments.values()):
             self._use("numpy", node)
             # In compiled code NumPy never really returns: it raises, or hands the tensor on.
-            call.result = Tensor(name) if self.scope.traced_by() else UNKNOWN
+            call.result = Tensor(name) if self.scope.traced_by() else Made(name, call)
             return call.result
         if name.rpartition(".")[2].islower() and any(holds_tensor(value) for value in arguments.values()):
             self._use("unknown-call", node)

@@ -195,7 +195,7 @@ class Expressions:
             both = holds_tensor(left) and holds_tensor(right)
             scalar = is_number(right if holds_tensor(left) else left)
             self._use("tensors" if both else "arithmetic" if scalar else "arithmetic-unknown", node)
-            return Tensor(self._origin(left, right))
+            return self._computed_tensor(self._origin(left, right), left, right)
         if is_symbolic(left) or is_symbolic(right):
             return Made("keras.KerasTensor", None, {"operands": Group("tuple", [left, right])})
         timed = self._timed(node, type(node.operator), left, right)
