@@ -68,6 +68,7 @@ CALLED = (
     + MODEL + "model.fit(tf.data.Dataset.from_tensor_slices(names()).map(Reader(9)).batch(8), epochs=9)\n"
 )
 DECODED = MODEL + "images = []\ndef read(path):\n    return tf.image.resize(tf.io.decode_jpeg(tf.io.read_file(path)), (96, 96)) / 255.0\nfor path in names(){}:\n    images.append(read(path))\nmodel.fit({}, epochs={})\n"
+DATA = "ds = tf.data.Dataset.from_tensor_slices(load()).batch(32)\n"
 TALKS = (
     "class Net(keras.Model):\n    def __init__(self{}):\n        super().__init__()\n        self.verbose = {}\n    @tf.function\n    def train_step(self, x):\n"
     "        if self.verbose:\n            print(x)\n        return {{}}\n"
@@ -210,6 +211,19 @@ COUNTED = "class Steps({}):\n    def __init__(self):\n        self.steps = {}\n 
         ("KC119", MNIST.format("x / 255.0", "ds"), [8]),
         ("KC119", MNIST.format("x.astype('float32') / 255.0", "ds"), []),
         ("KC119", MNIST.format("x / 255.0", "x, y"), []),
+        ("KC122", MODEL + DATA + "model.fit(ds.as_numpy_iterator())\n", [8]),
+        ("KC122", MODEL + DATA + "model.evaluate(x=ds.as_numpy_iterator())\n", [8]),
+        ("KC122", MODEL + DATA + "it = ds.as_numpy_iterator()\nmodel.fit(ds, validation_data=it)\n", [9]),
+        ("KC122", MODEL + DATA + "for x, y in ds.as_numpy_iterator():\n    model.train_on_batch(x, y)\n", []),
+        ("KC122", MODEL + DATA + "trainer().fit(ds.as_numpy_iterator(), epochs=3)\n", []),
+        ("KC122", MODEL + DATA + "try:\n    model.fit(ds.as_numpy_iterator())\nexcept ValueError:\n    model.fit(ds)\n", []),
+        ("KC122", MODEL + DATA + "class Net(keras.Model):\n    def fit(self, batches): show(batches)\nNet().fit(ds.as_numpy_iterator())\n", []),
+        ("KC122", MODEL + DATA + "x = np.array(list(ds.as_numpy_iterator()))\nmodel.fit(x, y)\n", [8]),
+        ("KC122", MODEL + DATA + "x = np.concatenate(list(ds)) / 255\nmodel.fit(x, y)\n", [8]),
+        ("KC122", MODEL + DATA + "x = np.concatenate(list(ds.take(3)))\nmodel.fit(x, y)\n", []),
+        ("KC122", MODEL + DATA + "x = np.concatenate(list(ds))\nmodel.fit(x, y, epochs=60)\n", []),
+        ("KC122", MODEL + DATA + "x = np.concatenate(list(ds))\nmodel.fit(z, y, validation_data=(x, y))\n", []),
+        ("KC122", MODEL + DATA + "x = np.concatenate(list(rows()))\nmodel.fit(x, y)\n", []),
         ("KC122", COUNTING.format("len([x for x in ds if x is not None])"), []),
         ("KC122", COUNTING.format("[x for x in ds]"), []),
         ("KC122", COUNTING.format("ds.cardinality()\nif steps == tf.data.UNKNOWN_CARDINALITY:\n    steps = len(list(ds))"), []),
@@ -1200,6 +1214,9 @@ def test_a_thousand_eager_steps_take_seconds_and_a_hundred_as_long_as_tracing(tm
         ("KC401", OPTIMIZED + "@tf.function\n" + STEPS + STEPS + "for x in load():\n    step(x)\n", "warning"),
         # What is counted by a comprehension, and what TensorFlow cannot count.
         ("KC122", COUNTING.format("len([_ for _ in ds])"), "warning"),
+        ("KC122", MODEL + DATA + "model.fit(ds.as_numpy_iterator())\n", "error"),
+        ("KC122", "import tensorflow_addons\n" + MODEL + DATA + "model.fit(ds.as_numpy_iterator())\n", "info"),
+        ("KC122", MODEL + DATA + "model.fit(np.array(list(ds)), y)\n", "info"),
         ("KC122", COUNTING.format("len(list(ds.unbatch()))"), "info"),
         ("KC401", "@tf.function\ndef work(x): return tf.reduce_sum(model(x))\n" + OPTIMIZED + STEPS.replace("tf.reduce_sum(model(x))", "work(x)") + "for x in load():\n    step(x)\n", "info"),
         # A buffer of pictures, and one of as many as there are.
@@ -1645,3 +1662,19 @@ def test_epochs_are_no_batch_size(tmp_path, call, said):
     (tmp_path / "train.py").write_text(HEAD + MODEL + f"model.{call}\n")
     result = kerascheck("--isolated", "--select", "KC411", "--output-format", "json", "--exit-zero", str(tmp_path / "train.py"))
     assert [finding["message"] for finding in json.loads(result.out)["findings"] if "10" in finding["message"]] != [] if said else "Batches of 10" not in result.out
+
+
+@pytest.mark.parametrize(
+    ("rule", "line", "fixed"),
+    [
+        ("KC122", "model.fit(ds.as_numpy_iterator(), epochs=3)", "model.fit(ds, epochs=3)"),
+        ("KC122", "model.fit(x=ds.batch(4)\n    .as_numpy_iterator())", "model.fit(x=ds.batch(4))"),
+        ("KC115", "model.fit(ds.padded_batch(4, padded_shapes=[None]).shuffle(100))", "model.fit(ds.shuffle(400).padded_batch(4, padded_shapes=[None]))"),
+        ("KC115", "model.fit(ds.ragged_batch(4).shuffle(100))", "model.fit(ds.shuffle(400).ragged_batch(4))"),
+    ],
+)
+def test_what_a_fix_writes(tmp_path, rule, line, fixed):
+    head = HEAD + MODEL + "ds = tf.data.Dataset.from_tensor_slices(load())\n"
+    (tmp_path / "train.py").write_text(f"{head}{line}\n")
+    kerascheck("--isolated", "--select", rule, "--fix", "--unsafe-fixes", str(tmp_path / "train.py"))
+    assert (tmp_path / "train.py").read_text() == f"{head}{fixed}\n"

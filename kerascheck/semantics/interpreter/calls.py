@@ -712,12 +712,13 @@ class Calls:
                 return Group(name, list(first.items), first.open)
             if isinstance(first, Iteration) and first.kind == "values" and isinstance(first.over[0], Mapping):
                 return Group(name, list(first.over[0].items.values()), open=True, most=first.over[0].most)
-            for dataset in self._iterated(first):
+            read = list(self._iterated(first))
+            for dataset in read:
                 self._sink("inspect", dataset, node)
             if not arguments.positional:
                 return Group(name, [])
-            self._record(node, f"builtins.{name}", None, UNKNOWN, arguments)
-            return UNKNOWN
+            call = self._record(node, f"builtins.{name}", None, UNKNOWN, arguments)
+            return Made(f"builtins.{name}", call) if read else UNKNOWN
         if name == "dict":
             return Mapping(dict(arguments.keywords), open=bool(arguments.positional) or arguments.unknown_keywords)
         if name == "map" and len(arguments.positional) > 1:

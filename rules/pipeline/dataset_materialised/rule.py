@@ -2,10 +2,14 @@ import libcst as cst
 
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
+from kerascheck.semantics.arrays import ingredients
+from kerascheck.semantics.fixes import drop_method
 from kerascheck.semantics.pipelines import INSPECTED_ELEMENTS
-from kerascheck.semantics.places import Place
-from kerascheck.semantics.values import Dataset, Iteration, constant, datasets_in, options_of
+from kerascheck.semantics.places import Place, handles_versions
+from kerascheck.semantics.values import Dataset, Iteration, Made, constant, datasets_in, options_of
 
+_VERY_OFTEN = 50
+_METHODS = ("fit", "evaluate", "predict")
 # The cardinality of what these give is -2, unknown (tried with TensorFlow 2.21).
 _UNCOUNTED = ("filter", "flat_map", "interleave", "unbatch", "from_generator", "TFRecordDataset", "TextLineDataset", "CsvDataset", "make_csv_dataset", "take_while")
 
@@ -18,25 +22,33 @@ class DatasetMaterialised(Rule):
     Looks for `len(list(dataset))` and `len([... for x in dataset])`, also with `as_numpy_iterator()`, which read everything to count
     it. A warning in a script that trains; an info in one that only looks at data, and where TensorFlow cannot know the number.
 
+    Looks also for `as_numpy_iterator()` that is given to `fit`, `evaluate` or `predict`: an error in Keras 3, which raises a
+    ValueError, and an info in Keras 2. And for `list(dataset)`, made an array, that is given to `fit`: an info, since it depends on the size of the data.
+
     ## Why it costs
 
     `len(list(dataset))` runs the whole pipeline, with all decoding and augmentation, and holds every
     element in memory at once, to throw them away: it costs as much as the input of an epoch, and
     memory for all of it.
 
+    An array made of `list(dataset)` is paid for once: training starts when everything is read, and needs memory for all of it.
+
     ## What the runtime does by itself
 
     TensorFlow knows the number of elements of most datasets without reading them: `len(dataset)`
     and `dataset.cardinality()` follow `batch`, `map`, `take`, `repeat` and the like. They do not
     know it behind `filter`, `flat_map`, a generator or a file of records: `len` then raises a
-    TypeError, and `cardinality` says -2. `fit` finds the number of steps by itself, too. (A NumPy
-    iterator over a dataset is nothing to give to `fit`: Keras 3 raises a ValueError at once.)
+    TypeError, and `cardinality` says -2. `fit` finds the number of steps by itself, too.
+
+    Keras 3 takes datasets, generators and arrays, and no iterators: `fit`, `evaluate` and `predict` raise `ValueError:
+    Unrecognized data type` for `as_numpy_iterator()` (tried with Keras 3.15). Keras 2 goes through it once.
 
     ## When it stays silent
 
     - `take(k)` of a few elements (up to 32).
-    - `list(dataset)` for other purposes: a vocabulary, the labels of a test set, a small data set
-      that is kept in memory on purpose.
+    - `list(dataset)` for other purposes: a vocabulary, the labels of a test set, data that are only kept; and for a `fit` of 50
+      epochs and more, beside which reading once takes little.
+    - Models that this code does not show, whose `fit` may take iterators; branches on the version of Keras, and calls under an `except` of a ValueError, for `as_numpy_iterator()`.
     - Counting behind a question for the cardinality, where that is not known.
     - Lists of other things than datasets.
     - Tests.
@@ -44,11 +56,12 @@ class DatasetMaterialised(Rule):
     ## Use instead
 
     `len(dataset)`; where that is not known, count once and note it with
-    `dataset.apply(tf.data.experimental.assert_cardinality(n))`.
+    `dataset.apply(tf.data.experimental.assert_cardinality(n))`. The dataset itself for `fit`, with `cache()` where it fits in memory.
 
     ## Fix safety
 
-    There is no automatic fix: `len(dataset)` raises where the number is not known.
+    Safe for `as_numpy_iterator()` in the call: the dataset has the same elements. There is no fix for lists: `len(dataset)` raises
+    where the number is not known, and an array is trained on in batches of its own.
 
     ## References
 
@@ -60,12 +73,55 @@ class DatasetMaterialised(Rule):
     summary = "dataset is turned into Python objects"
     evidence_note = "The cost is one pass over the data before training; the steps stay the same."
     severity = Severity.WARNING
-    triggers = ("Dataset", "_dataset", "tensorflow_datasets", "from_tensor_slices", "list_files")
+    triggers = ("as_numpy_iterator", "Dataset", "_dataset", "tensorflow_datasets", "from_tensor_slices", "list_files")
     loss_tolerance = 1e-6
 
     def check(self, module):
         if module.is_graph_code:
             return
+        yield from self._given_as_iterator(module)
+        yield from self._given_as_array(module)
+        yield from self._counted(module)
+
+    def _given_as_iterator(self, module):
+        refuses = module.runtime.keras >= 3 and not module.program.chooses_legacy_keras and not module.program.needs_old_keras
+        # A model that is not seen may be one of another library, whose fit takes iterators.
+        for call in module.program.calls(*(f"keras.Model.{method}" for method in _METHODS)):
+            if handles_versions(call.scope) or not module.program.is_model_call(call):
+                continue
+            for name, value in (("x", call.argument(0, "x")), ("validation_data", call.argument(None, "validation_data"))):
+                written = call.arguments.node(0 if name == "x" else None, name)
+                if written is None or not any(map(_is_numpy_iterator, options_of(value))):
+                    continue
+                yield self.finding(
+                    Place(call.module, written),
+                    f"{call.attribute}() does not take a NumPy iterator in Keras 3; pass the dataset itself."
+                    if refuses
+                    else "Each batch is copied to NumPy and back; pass the dataset itself.",
+                    because="Keras 3 raises a ValueError for it." if refuses else "An iterator also ends after one epoch.",
+                    severity=Severity.ERROR if refuses else Severity.INFO,
+                    fix=drop_method(call.module, written.value, "as_numpy_iterator"),
+                )
+
+    def _given_as_array(self, module):
+        seen = set()
+        for fit in module.program.model_calls("fit"):
+            epochs = constant(fit.argument(3, "epochs"))
+            for value in ingredients(fit.argument(0, "x")):
+                read = value.call if isinstance(value, Made) and value.name in ("builtins.list", "builtins.tuple") else None
+                # Beside so many epochs, reading once takes little.
+                if read is None or read.node in seen or any(map(_is_short, _stages_in(read))) or type(epochs) is int and epochs >= _VERY_OFTEN:
+                    continue
+                seen.add(read.node)
+                yield self.finding(
+                    read,
+                    "This list keeps the whole dataset in memory before training starts; pass the dataset itself to fit().",
+                    because="Training waits until every element has gone through the pipeline once.",
+                    severity=Severity.INFO,
+                    related=((fit, "trained on here"),),
+                )
+
+    def _counted(self, module):
         severity = Severity.WARNING if module.program.first_training is not None else Severity.INFO
         seen = set()
         listed = [(call, call.argument(0)) for call in module.run.calls if call.name == "builtins.list"]
@@ -90,7 +146,16 @@ def _is_list_of_all(node):
 
 
 def _is_dataset(value):
-    return isinstance(value, Dataset) or isinstance(value, Iteration) and value.kind == "as_numpy_iterator"
+    return isinstance(value, Dataset) or _is_numpy_iterator(value)
+
+
+def _is_numpy_iterator(value):
+    return isinstance(value, Iteration) and value.kind == "as_numpy_iterator"
+
+
+def _stages_in(read):
+    """The last operations of the datasets that a list is made of."""
+    return [dataset.stage for dataset in datasets_in(read.argument(0))]
 
 
 def _is_counted(place):
