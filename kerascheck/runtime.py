@@ -71,6 +71,14 @@ BATCHING_SOURCES: dict[str, tuple[int | None, int | None]] = {
 }
 """Sources whose elements are already batches, with the position of their ``batch_size`` and its default; None for what is not known."""
 
+CUDNN_SINCE: dict[str, dict[str, tuple[int, int] | None]] = {
+    # keras/src/backend/*/rnn.py in the tags of the repository: on JAX, lax.scan runs every GRU, and raises nothing (3.14 to 3.15).
+    "tensorflow": {"LSTM": None, "GRU": None},
+    "jax": {"LSTM": (3, 14)},
+    "torch": {"LSTM": (3, 10), "GRU": (3, 14)},
+}
+"""The recurrent layers that have a kernel of cuDNN on each backend, with the first Keras that uses it there; None for every one."""
+
 REMOVED: dict[str, str | None] = {
     # Tried with TensorFlow 2.21 and Keras 3.15: each of these raises AttributeError.
     "tensorflow.Session": "tf.function",
@@ -141,12 +149,20 @@ class Runtime:
         keras: major version of Keras, 2 or 3.
         backend: "tensorflow", "jax" or "torch".
         multi_backend_keras: Keras before 2.4, a package of its own whose ``fit`` and ``predict`` loop over NumPy arrays.
+        newest_keras: (major, minor) of the newest Keras that the requirements allow.
     """
 
     tensorflow: tuple[int, int] = NEWEST_TENSORFLOW
     keras: int = 3
     backend: str = "tensorflow"
     multi_backend_keras: bool = False
+    newest_keras: tuple[int, int] = KERAS_RELEASES[-1]
+
+    @property
+    def cudnn_layers(self) -> frozenset[str]:
+        """The recurrent layers that the backend runs by cuDNN where their arguments allow it. See :data:`CUDNN_SINCE`."""
+        layers = CUDNN_SINCE[self.backend]
+        return frozenset(layer for layer, since in layers.items() if since is None or self.keras >= 3 and self.newest_keras >= since)
 
     @property
     def autotune(self) -> str:

@@ -74,7 +74,7 @@ def target_of(settings: Settings, pins: Mapping[str, Pin], signs: Signs) -> Targ
     keras, keras_told = _keras(settings, pins, signs, pinned, multi_backend, tensorflow)
     backend = settings.backend or signs.backend
     backend_told = Told.BY_SETTING if settings.backend else Told.BY_CODE if signs.backend else Told.BY_NOTHING
-    return Target(Runtime(tensorflow, keras, backend or "tensorflow", multi_backend), told, keras_told, backend_told)
+    return Target(Runtime(tensorflow, keras, backend or "tensorflow", multi_backend, pinned or KERAS_RELEASES[-1]), told, keras_told, backend_told)
 
 
 def _tensorflow(settings: Settings, pins: Mapping[str, Pin], signs: Signs) -> tuple[tuple[int, int] | None, Pin | Told]:

@@ -495,3 +495,31 @@ def test_maps_are_parallel_where_the_options_say_so(tmp_path, option, function, 
     code = f"options = tf.data.Options()\noptions.experimental_optimization.{option}\n"
     code += f"ds = tf.data.Dataset.from_tensor_slices(load()).map(lambda x: {function}).batch(8).with_options(options)\nmodel.fit(ds)\n"
     assert "".join(finding["severity"] for finding in findings(tmp_path, code, pin, "--select", "KC101")) == said
+
+
+@pytest.mark.parametrize(
+    ("backend", "pin", "layer", "said"),
+    [
+        ("jax", "", "LSTM(8, activation='relu')", True),
+        ("jax", "", "LSTM(8, recurrent_dropout=0.2)", True),
+        ("jax", "", "RNN(layers.LSTMCell(8))", True),
+        ("jax", "keras==3.13", "LSTM(8, activation='relu')", False),
+        ("jax", "keras>=3", "LSTM(8, activation='relu')", True),
+        ("jax", "", "GRU(8, recurrent_dropout=0.2)", False),
+        ("jax", "", "RNN(layers.GRUCell(8))", False),
+        ("torch", "", "GRU(8, recurrent_dropout=0.2)", True),
+        ("torch", "keras==3.12", "GRU(8, recurrent_dropout=0.2)", False),
+        ("torch", "keras==3.12", "LSTM(8, recurrent_dropout=0.2)", True),
+        # A mask, and half precision.
+        ("jax", "", "LSTM(8, activation='relu')(layers.Masking()(x))", False),
+        ("torch", "", "LSTM(8, activation='relu')(layers.Embedding(9, 9, mask_zero=True)(x))", False),
+        ("tensorflow", "", "LSTM(8, activation='relu')(layers.Masking()(x))", True),
+        ("jax", "", "LSTM(8, activation='relu')\nkeras.config.set_dtype_policy('mixed_bfloat16')", False),
+    ],
+)
+def test_which_layers_cudnn_has_on_a_backend(tmp_path, backend, pin, layer, said):
+    (tmp_path / "requirements.txt").write_text(pin)
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "net.py").write_text(f"import os\nos.environ['KERAS_BACKEND'] = '{backend}'\nimport keras\nfrom keras import layers\nlayer = layers.{layer}\n")
+    result = kerascheck("--select", "KC208", "--output-format", "json", "--exit-zero", str(tmp_path / "net.py"))
+    assert bool(json.loads(result.out)["findings"]) is said

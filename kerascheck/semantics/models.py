@@ -257,6 +257,15 @@ def takes_tables(module: Module, made: Call) -> bool:
     return any(layer.shape is not None and len(layer.shape) == 2 for layer in _placed(module, made))
 
 
+def may_mask(module: Module) -> bool:
+    """Whether something in the program may hand a mask to its recurrent layers."""
+    for call in module.run.calls:
+        masks = call.argument(5, "mask_zero") if call.name == "keras.layers.Embedding" else call.argument(None, "mask") if call.attribute == "__call__" else None
+        if call.name == "keras.layers.Masking" or masks is not None and constant(masks, True) not in (None, False):
+            return True
+    return False
+
+
 def _placed(module: Module, made: Call) -> list[Layer]:
     return [layer for model in module.models for layer in model.layers if layer.made is not None and layer.made.node is made.node]
 

@@ -5,8 +5,8 @@ import libcst as cst
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.fixes import drop_argument, recurrent_layer
-from kerascheck.semantics.models import steps_into, takes_tables
-from kerascheck.semantics.values import Const, External, Made
+from kerascheck.semantics.models import may_mask, steps_into, takes_tables
+from kerascheck.semantics.values import Const, External, Made, constant
 
 # What the cuDNN kernels need; any other literal rules them out.
 _NEEDED = {
@@ -29,11 +29,12 @@ class NonCudnnRnn(Rule):
     other than tanh, `recurrent_activation` other than sigmoid, `recurrent_dropout` other than 0,
     `unroll=True`, `use_bias=False`, `reset_after=False` (GRU), `use_cudnn=False`. Also reports
     `RNN(LSTMCell(...))` and `RNN(GRUCell(...))`, which never use cuDNN. An info where the sequences are seen to have ten steps or
-    fewer, which are as many turns of the loop, and there is no `recurrent_dropout`.
+    fewer, which are as many iterations of the loop, and there is no `recurrent_dropout`. On JAX it speaks of the LSTM
+    alone, and on JAX and PyTorch only for a Keras that uses cuDNN there.
 
     ## Why it costs
 
-    cuDNN computes all time steps of a layer in one call. Without it TensorFlow runs a loop that
+    cuDNN computes all time steps of a layer in one call. Without it the backend runs a loop that
     starts several small operations for each step. That is a matter of GPUs, and it is unmeasured
     here. On a CPU most of these arguments cost nothing: relu 0.99, an RNN of cells 1.02,
     `use_cudnn=False` 1.00. Only `recurrent_dropout` costs there too, 1.85 times (2 CPU cores,
@@ -42,8 +43,11 @@ class NonCudnnRnn(Rule):
     ## What the runtime does by itself
 
     Where the arguments allow it and a GPU is there, `use_cudnn="auto"` takes cuDNN. Otherwise
-    Keras 3 takes the loop in silence; tf.keras 2 logs a warning on a machine with a GPU. The
-    choice for cuDNN has a price as well: such a layer switches XLA off for its whole model.
+    Keras 3 takes the loop in silence; tf.keras 2 logs a warning on a machine with a GPU. On TensorFlow the
+    choice for cuDNN has a price as well: such a layer switches XLA off for its whole model. On JAX it does not: the
+    LSTM uses cuDNN inside of the compiled step, since Keras 3.14, and the GRU is a compiled loop whatever its
+    arguments are. On PyTorch the LSTM uses it since Keras 3.10, the GRU since 3.14. Both backends give cuDNN up for a
+    mask, and JAX for any type but float32.
 
     ## When it stays silent
 
@@ -56,7 +60,9 @@ class NonCudnnRnn(Rule):
     - A cell that is also called by itself, one step at a time, or that another RNN has, and so shares its weights.
     - Projects that pin TensorFlow below 2 or Keras below 2.4, files that use what only TensorFlow 1 has, and its graphs and sessions: there
       the layers for cuDNN have names of their own.
-    - Scripts that hide the GPU or whose requirements name a build without GPUs, and scripts that choose the JAX or PyTorch backend.
+    - Scripts that hide the GPU or whose requirements name a build without GPUs.
+    - On the JAX and PyTorch backends: projects that pin an older Keras, and programs with a `Masking` layer, an
+      `Embedding` with `mask_zero` or a layer that is called with `mask=`; on JAX also a policy other than float32.
 
     ## Use instead
 
@@ -74,7 +80,8 @@ class NonCudnnRnn(Rule):
     ## References
 
     - Keras documentation: "LSTM layer", "GRU layer"
-    - Keras source: `layers/rnn/lstm.py`, `layers/rnn/gru.py`, `backend/tensorflow/rnn.py`
+    - Keras source: `layers/rnn/lstm.py`, `layers/rnn/gru.py`, `backend/tensorflow/rnn.py`, `backend/jax/rnn.py`, `backend/torch/rnn.py`
+    - JAX source: `jax/experimental/rnn.py`
     """
 
     code = "KC208"
@@ -85,9 +92,10 @@ class NonCudnnRnn(Rule):
     loss_tolerance = None
 
     def check(self, module):
-        if module.runtime.backend != "tensorflow" or module.is_graph_code or module.runtime.builds_graphs or module.program.pins_cpu:
+        if module.is_graph_code or module.runtime.builds_graphs or module.program.pins_cpu or _is_ruled_out(module):
             return
-        for call in module.program.calls("keras.layers.LSTM", "keras.layers.GRU"):
+        layers = module.runtime.cudnn_layers
+        for call in module.program.calls(*(f"keras.layers.{layer}" for layer in sorted(layers))):
             reasons = list(_reasons(call))
             steps = steps_into(module, call) if reasons else {1}
             if steps != {1} and not takes_tables(module, call):
@@ -107,14 +115,21 @@ class NonCudnnRnn(Rule):
                 other.attribute == "__call__" and other.receiver is cell or other.name == "keras.layers.RNN" and other.node is not call.node and other.argument(0, "cell") is cell
                 for other in module.run.calls
             ) or _is_called(call)
-            if not _chooses(call) and isinstance(cell, Made) and cell.name in ("keras.layers.LSTMCell", "keras.layers.GRUCell") and not shared and not any(_reasons(cell.call)):
-                layer = cell.name.rpartition(".")[2].removesuffix("Cell")
+            layer = cell.name.removeprefix("keras.layers.").removesuffix("Cell") if isinstance(cell, Made) and cell.name.endswith("Cell") else None
+            if layer in layers and not _chooses(call) and not shared and not any(_reasons(cell.call)):
                 yield self.finding(
                     call,
                     f"RNN({layer}Cell(...)) never uses the cuDNN kernel; write {layer}(...).",
                     because="On a GPU it runs a loop of small operations over the time steps.",
                     fix=recurrent_layer(call, cell, layer),
                 )
+
+
+def _is_ruled_out(module):
+    """Whether other backends than TensorFlow run all recurrent layers without cuDNN for another reason: a mask, or on JAX half precision."""
+    backend = module.runtime.backend
+    halves = (call for call in module.program.calls("keras.mixed_precision.set_global_policy") if constant(call.argument(0)) != "float32")
+    return backend != "tensorflow" and may_mask(module) or backend == "jax" and next(halves, None) is not None
 
 
 def _reasons(call):
