@@ -26,7 +26,7 @@ class GlobalInFunction(Rule):
     - A second plain assignment further down: another section of a script or notebook.
     - Globals that are not numbers, parameters and local variables of the same name, and numbers that the function
       itself changes.
-    - Code that nothing compiles.
+    - Code that is not compiled.
 
     ## Use instead
 

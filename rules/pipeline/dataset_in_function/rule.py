@@ -13,7 +13,7 @@ def _holds_array(value):
 
 
 class DatasetInFunction(Rule):
-    """A dataset is made from NumPy arrays inside a `tf.function`.
+    """A dataset of NumPy arrays is created inside a `tf.function`.
 
     ## What it does
 
@@ -21,7 +21,7 @@ class DatasetInFunction(Rule):
 
     ## Why it costs
 
-    The arrays become constants of the graph: they are copied into it with every trace, serialized, and copied
+    The arrays become constants of the graph: every trace copies them into it, serializes them, and copies them
     again. Starting took 15 times as long as with the dataset passed in, and 6 times the memory (2 CPU
     cores, TensorFlow 2.21, no GPU). Above 2 GB it raises `ValueError: Cannot create a tensor proto whose content is
     larger than 2GB`. The steps themselves are no slower.
@@ -32,13 +32,13 @@ class DatasetInFunction(Rule):
 
     ## When it stays silent
 
-    - Datasets made outside and passed in, or captured.
-    - Datasets of tensors, numbers or files; arguments of which nothing is known.
-    - Code that nothing compiles.
+    - Datasets created outside and passed in, or captured.
+    - Datasets of tensors, numbers or files; unknown arguments.
+    - Code that is not compiled.
 
     ## Use instead
 
-    Make the dataset outside and pass it to the function: `train_epoch(dataset)`.
+    Create the dataset outside and pass it to the function: `train_epoch(dataset)`.
 
     ## Fix safety
 

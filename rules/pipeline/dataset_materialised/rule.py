@@ -19,11 +19,13 @@ class DatasetMaterialised(Rule):
 
     ## What it does
 
-    Looks for `len(list(dataset))` and `len([... for x in dataset])`, also with `as_numpy_iterator()`, which read everything to count
-    it. A warning in a script that trains; an info in one that only looks at data, and where TensorFlow cannot know the number.
+    Looks for `len(list(dataset))` and `len([... for x in dataset])`, also with `as_numpy_iterator()`, which read
+    everything to count it. A warning in a script that trains; an info in one that only looks at data, and where
+    TensorFlow cannot know the number.
 
-    Looks also for `as_numpy_iterator()` that is given to `fit`, `evaluate` or `predict`: an error in Keras 3, which raises a
-    ValueError, and an info in Keras 2. And for `list(dataset)`, made an array, that is given to `fit`: an info, since it depends on the size of the data.
+    Looks also for `as_numpy_iterator()` that is given to `fit`, `evaluate` or `predict`: an error in Keras 3, which
+    raises a ValueError, and an info in Keras 2. And for `list(dataset)`, made an array, that is given to `fit`: an
+    info, since it depends on the size of the data.
 
     ## Why it costs
 
@@ -31,7 +33,8 @@ class DatasetMaterialised(Rule):
     element in memory at once, to throw them away: it costs as much as the input of an epoch, and
     memory for all of it.
 
-    An array made of `list(dataset)` is paid for once: training starts when everything is read, and needs memory for all of it.
+    An array made of `list(dataset)` is paid for once: training starts when everything is read, and needs memory for
+    all of it.
 
     ## What the runtime does by itself
 
@@ -46,9 +49,10 @@ class DatasetMaterialised(Rule):
     ## When it stays silent
 
     - `take(k)` of a few elements (up to 32).
-    - `list(dataset)` for other purposes: a vocabulary, the labels of a test set, data that are only kept; and for a `fit` of 50
-      epochs and more, beside which reading once takes little.
-    - Models that this code does not show, whose `fit` may take iterators; branches on the version of Keras, and calls under an `except` of a ValueError, for `as_numpy_iterator()`.
+    - `list(dataset)` for other purposes: a vocabulary, the labels of a test set, data that are only kept; and for a
+      `fit` of 50 epochs and more, compared with which reading once takes little time.
+    - Models that this code does not show, whose `fit` may take iterators; branches on the version of Keras, and calls
+      under an `except` of a ValueError, for `as_numpy_iterator()`.
     - Counting behind a question for the cardinality, where that is not known.
     - Lists of other things than datasets.
     - Tests.
@@ -56,12 +60,13 @@ class DatasetMaterialised(Rule):
     ## Use instead
 
     `len(dataset)`; where that is not known, count once and note it with
-    `dataset.apply(tf.data.experimental.assert_cardinality(n))`. The dataset itself for `fit`, with `cache()` where it fits in memory.
+    `dataset.apply(tf.data.experimental.assert_cardinality(n))`. The dataset itself for `fit`, with `cache()` where it
+    fits in memory.
 
     ## Fix safety
 
-    Safe for `as_numpy_iterator()` in the call: the dataset has the same elements. There is no fix for lists: `len(dataset)` raises
-    where the number is not known, and an array is trained on in batches of its own.
+    Safe for `as_numpy_iterator()` in the call: the dataset has the same elements. There is no fix for lists:
+    `len(dataset)` raises where the number is not known, and an array is trained on in batches of its own.
 
     ## References
 

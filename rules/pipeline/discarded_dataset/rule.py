@@ -14,16 +14,16 @@ _KEYWORDS = frozenset({"pass", "break", "continue", "return"})
 
 
 class DiscardedDataset(Rule):
-    """A dataset method returns a new dataset, and this one is thrown away.
+    """A dataset method returns a new dataset, and this one is discarded.
 
     ## What it does
 
-    Looks for a method of a dataset called as a statement of its own, such as
+    Looks for a method of a dataset called as a separate statement, such as
     `dataset.shuffle(1000)` or `dataset.prefetch(1)`, without an assignment.
 
     ## Why it costs
 
-    Datasets are immutable: every method leaves its dataset alone and returns another. The
+    Datasets are immutable: every method returns a new dataset and does not change the old one. The
     statement has no effect. The data are not shuffled, not scaled, not repeated, not cached.
     Nothing fails, so the mistake shows up as a model that learns badly, or not at all.
 
@@ -39,9 +39,10 @@ class DiscardedDataset(Rule):
 
     - `repeat(1)`, which changes nothing.
     - The result is assigned, returned, passed on, yielded or iterated.
-    - The call is the last expression of a notebook cell, which shows it; a `shuffle`, `cache`, `prefetch` or `repeat` there is an info. Scripts that
-      were exported from notebooks, by the marks of nbconvert (`# In[3]:`) and Colab, or more than two names that stand alone to be shown.
-    - Methods that are called for what they do: `save`, and the attributes of a dataset.
+    - The call is the last expression of a notebook cell, which shows it; a `shuffle`, `cache`, `prefetch` or `repeat`
+      there is an info. Scripts that were exported from notebooks, by the marks of nbconvert (`# In[3]:`) and Colab,
+      or more than two names that stand alone to be shown.
+    - Methods that are called for their effect: `save`, and the attributes of a dataset.
     - `shuffle` of `random`, NumPy, or any other object; a list's own methods.
     - The receiver is not known to be a dataset.
     - The call is expected to raise, under `pytest.raises` or in a `try`; unit tests.
@@ -53,8 +54,8 @@ class DiscardedDataset(Rule):
 
     ## Fix safety
 
-    Unsafe, because it changes what the program does, as it was meant to: the data are then
-    really shuffled, mapped or repeated. The fix puts the receiver in front of the statement
+    Unsafe, because it changes what the program does, as intended: the data are then
+    really shuffled, mapped or repeated. The fix puts the receiver before the statement
     and is offered where that is a plain name or an attribute. A `repeat` without a count, once
     it counts, makes the dataset endless: `fit` then needs `steps_per_epoch`.
 

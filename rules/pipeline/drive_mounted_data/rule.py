@@ -18,14 +18,15 @@ class DriveMountedData(Rule):
 
     ## What it does
 
-    Looks for training data with one file per sample whose path says that it lies on a mounted drive
-    or in a bucket: `/content/drive/`, `drive/MyDrive`, `/gdrive/`, `gs://`, `s3://`. The files are
-    read by `image_dataset_from_directory` and its kin, by `flow_from_directory` of an
-    ImageDataGenerator, or by a map with `tf.io.read_file` over `list_files` or a list of paths. It is an info: how slow the storage is cannot be seen in the code.
+    Looks for training data with one file per sample whose path says that it lies on a mounted drive or in a bucket:
+    `/content/drive/`, `drive/MyDrive`, `/gdrive/`, `gs://`, `s3://`. The files are read by
+    `image_dataset_from_directory` and similar functions, by `flow_from_directory` of an ImageDataGenerator, or by a
+    map with `tf.io.read_file` over `list_files` or a list of paths. It is an info: how slow the storage is cannot be
+    seen in the code.
 
     ## Why it costs
 
-    Every file is a request of its own over the network, in each epoch again. It is unmeasured here;
+    Every file is a separate request over the network, again in each epoch. It is unmeasured here;
     users of notebooks report hours in the first epoch, and minutes after copying.
 
     ## What the runtime does by itself
@@ -35,9 +36,9 @@ class DriveMountedData(Rule):
 
     ## When it stays silent
 
-    - `cache()` stands behind the reading: it then happens once.
+    - `cache()` follows the reading, which then happens once.
     - Files of records (TFRecord), of which each holds many samples.
-    - Paths that are no literals, or lie elsewhere: what was copied to the machine is read there,
+    - Paths that are not literals, or lie elsewhere: what was copied to the machine is read there,
       whatever copied it, be it Python or a command such as `!cp` or `!unzip`.
     - Validation, evaluation and prediction.
     - Paths of models, checkpoints and logs.

@@ -25,7 +25,8 @@ class FixedParallelism(Rule):
     Looks for a `map` or `batch` on the way to training with a literal `num_parallel_calls` of more
     than 8, or with the count of cores: `os.cpu_count()` or that of `multiprocessing` or `psutil`.
 
-    It is reported with `--pedantic` only: no cost of such a number could be measured, and it may have been found by measuring.
+    It is reported with `--pedantic` only: no cost of such a number could be measured, and it may have been found by
+    measuring.
 
     ## Why it costs
 
@@ -46,12 +47,13 @@ class FixedParallelism(Rule):
     ## When it stays silent
 
     - Up to 8 calls; `tf.data.AUTOTUNE`; a number that cannot be seen.
-    - A number that comes through a parameter, or an attribute of `self`: the caller chose it, and another one may choose otherwise.
+    - A number that comes through a parameter, or an attribute of `self`: the caller chose it, and another caller may
+      choose otherwise.
     - `prefetch`, `interleave` and reads of files, where more calls than cores hide waiting.
-    - The function holds a `py_function` or `numpy_function`, or changes state that outlives a call: how many of these may
-      run at a time is for the program to say.
-    - The dataset feeds only validation, evaluation, prediction, `adapt`, inspection or a `fit` of at most ten steps; a `take` of
-      at most 32 elements before the operation is inspection.
+    - The function holds a `py_function` or `numpy_function`, or changes state that outlives a call: only the program
+      can know how many of these may run at a time.
+    - The dataset feeds only validation, evaluation, prediction, `adapt`, inspection or a `fit` of at most ten steps;
+      a `take` of at most 32 elements before the operation is inspection.
     - Graph code of TensorFlow 1: sessions, placeholders, estimators, `disable_eager_execution`.
 
     ## Use instead
@@ -61,7 +63,7 @@ class FixedParallelism(Rule):
     ## Fix safety
 
     Safe: the elements and their order stay the same. Unsafe where the function draws random
-    numbers, which may then fall to other elements, or not all of it is in sight.
+    numbers, which may then fall to other elements, or not all of it is visible.
 
     ## References
 

@@ -5,36 +5,36 @@ from kerascheck.semantics.arrays import reads_file
 
 
 class FromGenerator(Rule):
-    """A dataset asks a Python generator for one example at a time.
+    """A dataset reads one example at a time from a Python generator.
 
     ## What it does
 
-    Looks for `tf.data.Dataset.from_generator` on the way to training where the generator gives
-    single examples: a `batch`, `padded_batch` or another operation that makes batches follows. An info where a map behind it reads files: the generator then gives
-    little more than their names.
-    A dataset that leaves the file counts as training data too, unless a function, class or
-    variable around it has a name that says validation or test, or a branch asks for those.
+    Looks for `tf.data.Dataset.from_generator` on the way to training where the generator yields single examples: a
+    `batch`, `padded_batch` or another operation that makes batches follows. An info where a map behind it reads
+    files: the generator then yields little more than their names. A dataset that leaves the file counts as training
+    data too, unless a function, class or variable around it has a name that says validation or test, or a branch asks
+    for those.
 
     ## Why it costs
 
-    Every example goes through a Python call under Python's lock, some 0.3 to 0.6 milliseconds
+    Every example goes through a Python call under the GIL, some 0.3 to 0.6 milliseconds
     each. On 2 CPU cores (TensorFlow 2.21, no GPU) iterating was 33 times slower than over the
-    same arrays, and training with `fit` 4.1 times, because the step hides a part of it.
+    same arrays, and training with `fit` 4.1 times, because the training step hides a part of it.
 
     ## What the runtime does by itself
 
-    It prefetches the batches, but it cannot run the generator in parallel, nor make it skip
+    It prefetches the batches, but it cannot run the generator in parallel, nor bypass
     Python.
 
     A popular answer says that `from_tensor_slices` is not optimised and that `from_generator`
     is the fast way for large data. For speed the opposite is true. Only its point about memory
     holds: slicing a big array takes a multiple of its size at the start. Then pass the arrays
-    to `fit`, or let the generator give whole batches.
+    to `fit`, or let the generator yield whole batches.
 
     ## When it stays silent
 
-    - The generator gives whole batches: no `batch` follows, only one of a single element, or only under a condition that is not around the generator, too. In `fit`
-      that cost nothing measurable (ratio 1.06).
+    - The generator yields whole batches: no `batch` follows, only one of a single element, or only under a condition
+      that is not around the generator, too. In `fit` that cost nothing measurable (ratio 1.06).
     - A generator of batches, or a `PyDataset`, given to `fit` directly: the same.
     - A `cache()` follows under no condition, so that the generator runs once.
     - As an info, not a warning, where no training with it is seen, and where files are read behind it.
@@ -45,13 +45,12 @@ class FromGenerator(Rule):
     ## Use instead
 
     Arrays in memory: pass them to `fit`, or use `from_tensor_slices`. Files: `list_files` and
-    a parallel `map`. Data that only Python can make: whole batches, or a `keras.utils.PyDataset`;
+    a parallel `map`. Data that only Python can produce: whole batches, or a `keras.utils.PyDataset`;
     more workers help there when it waits for storage, not when it computes.
 
     ## Fix safety
 
-    There is no automatic fix. What stands behind the generator, and whether it fits in memory,
-    has to be decided by a person.
+    There is no automatic fix. Only the author knows what the generator reads, and whether it fits in memory.
 
     ## References
 

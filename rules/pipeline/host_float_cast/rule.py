@@ -6,17 +6,19 @@ _SMALL = 64 * 64
 
 
 class HostFloatCast(Rule):
-    """Images are made floats on the host, so that four times the bytes go to the device.
+    """Images are converted to floats on the host, so four times as many bytes go to the device.
 
     ## What it does
 
-    Reports, as an info, the `tf.cast(image, tf.float32)` or `convert_image_dtype` of a map that feeds training, where the image was decoded to
-    bytes in the same function and nothing but arithmetic follows it, there and in the maps after it.
+    Reports, as an info, the `tf.cast(image, tf.float32)` or `convert_image_dtype` of a map that feeds training, where
+    the image was decoded to bytes in the same function and nothing but arithmetic follows it, there and in the maps
+    after it.
 
     ## Why it costs
 
-    A float has four bytes and a pixel one: buffers of the pipeline, caches and the copy to the device grow by as much. How much of a step that
-    copy takes is unmeasured here (no GPU). On a CPU, where nothing is copied, a model does not train faster for it.
+    A float takes four bytes and a pixel value one, so pipeline buffers, caches and the copy to the device grow by
+    that factor. How much of a step that copy takes is unmeasured here (no GPU). On a CPU, where nothing is copied, a
+    model does not train faster without the cast.
 
     ## What the runtime does by itself
 
@@ -25,19 +27,20 @@ class HostFloatCast(Rule):
 
     ## When it stays silent
 
-    - Something after the cast needs floats, as resizing and changes of colour do, or is not known.
-    - The image is resized before: that has made it floats already.
-    - Loops and steps of the program's own, which may need floats, and GANs, whose discriminator also gets what the generator makes.
-    - Images of fewer than 64 x 64 pixels, which are little to copy, and of a size that no literal tells.
-    - The dataset feeds only validation, evaluation, inspection or a `fit` of at most ten steps; TPUs, which take no bytes.
+    - An operation after the cast needs floats, such as resizing and colour changes, or is unknown.
+    - The image is resized before: that already makes it floats.
+    - Custom loops and steps, which may need floats, and GANs, whose discriminator also gets what the generator makes.
+    - Images of fewer than 64 x 64 pixels, which are little to copy, and of a size that no literal shows.
+    - The dataset feeds only validation, evaluation, inspection or a `fit` of at most ten steps; TPUs, which take no
+      bytes.
 
     ## Use instead
 
-    Leave the image as it is, and let the model begin with `keras.layers.Rescaling(1 / 255)`.
+    Leave the image as it is, and start the model with `keras.layers.Rescaling(1 / 255)`.
 
     ## Fix safety
 
-    There is no fix: the saved model then wants bytes where it wanted floats.
+    There is no fix: the saved model would then expect bytes instead of floats.
 
     ## References
 

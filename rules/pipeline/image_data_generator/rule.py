@@ -16,7 +16,7 @@ class ImageDataGenerator(Rule):
     Looks for `ImageDataGenerator(...)` whose `flow`, `flow_from_directory` or
     `flow_from_dataframe` is given to `fit`, `fit_generator` or `train_on_batch`, whatever model that is, or is what a
     loop that trains runs over; and one that augments and leaves the file, itself or its images, by the `return`
-    of a function that nothing there calls. The finding stands at the constructor.
+    of a function that nothing there calls. The finding is at the constructor.
 
     ## Why it costs
 
@@ -42,16 +42,17 @@ class ImageDataGenerator(Rule):
       taken one by one with `next`.
     - A function that nobody calls hands it out, and has a name that says validation or test.
     - As an info, not a warning, for arrays given to a generator without arguments, which changes nothing.
-    - A class of that name from elsewhere; files that speak of `.tif`, `.ppm`, `.dcm` and the like, which TensorFlow does not read.
-    - Projects for TensorFlow before 2.3 or Keras before 2.4, which have neither `image_dataset_from_directory` nor the layers;
-      scripts that open a `tf.Session`, and what they import.
+    - A class of that name from elsewhere; files that speak of `.tif`, `.ppm`, `.dcm` and the like, which TensorFlow
+      does not read.
+    - Projects for TensorFlow before 2.3 or Keras before 2.4, which have neither `image_dataset_from_directory` nor
+      the layers; scripts that open a `tf.Session`, and what they import.
 
     ## Use instead
 
-    `keras.utils.image_dataset_from_directory` for folders, `fit` on the arrays for arrays, a map that reads and decodes
-    over `tf.data.Dataset.from_tensor_slices((paths, labels))` for a table of files, and over the paths of both for images and their masks, where
-    `tf.image.stateless_random_flip_left_right` and its like draw the same for both from one seed, a
-    `Rescaling` layer for `rescale`, and `RandomFlip`, `RandomRotation`, `RandomZoom` for the
+    `keras.utils.image_dataset_from_directory` for folders, `fit` on the arrays for arrays, a map that reads and
+    decodes over `tf.data.Dataset.from_tensor_slices((paths, labels))` for a table of files, and over the paths of
+    both for images and their masks, where `tf.image.stateless_random_flip_left_right` and its like draw the same for
+    both from one seed, a `Rescaling` layer for `rescale`, and `RandomFlip`, `RandomRotation`, `RandomZoom` for the
     augmentations.
 
     ## Fix safety

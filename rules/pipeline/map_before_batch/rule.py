@@ -47,9 +47,10 @@ class MapBeforeBatch(Rule):
     - `f` is unknown, or another operation stands between the two.
     - The elements are batches already, or the batches hold one.
     - A `cache` stands between the two: the map runs once, and behind the batch it would run in every epoch.
-    - As an info, not a warning, where a `cache` stands behind the batch, or an image is decoded before it, which takes longer.
-    - The dataset feeds only validation, evaluation, prediction, `adapt`, inspection or a `fit` of at most ten steps; a `take` of
-      at most 32 elements before the operation is inspection.
+    - As an info, not a warning, where a `cache` stands behind the batch, or an image is decoded before it, which
+      takes longer.
+    - The dataset feeds only validation, evaluation, prediction, `adapt`, inspection or a `fit` of at most ten steps;
+      a `take` of at most 32 elements before the operation is inspection.
     - Graph code of TensorFlow 1: sessions, placeholders, estimators, `disable_eager_execution`.
 
     ## Use instead
@@ -58,12 +59,12 @@ class MapBeforeBatch(Rule):
 
     ## Fix safety
 
-    Safe: the two calls are swapped only when every operation of `f` is known to be element-wise,
-    and only where `batch` stands right behind the map. The batches are the same, number for number.
-    Elsewhere there is no fix, nor where `f` takes entries by their names out of what another map or a generator made: those that it
-    leaves may have another shape in each element, which no batch can hold. That is an info. Unsafe with `one_hot` and with layers that look words up: the shape
-    of their batches is another one where `output_mode` is not integers, or where each element is
-    a list of one.
+    Safe: the two calls are swapped only when every operation of `f` is known to be element-wise, and only where
+    `batch` follows the map directly. The batches are the same, number for number. Elsewhere there is no fix, nor
+    where `f` takes entries by their names out of what another map or a generator made: those that it leaves may have
+    another shape in each element, which no batch can hold. That is an info. Unsafe with `one_hot` and with layers
+    that look words up: the shape of their batches is another one where `output_mode` is not integers, or where each
+    element is a list of one.
 
     ## References
 

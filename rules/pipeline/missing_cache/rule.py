@@ -11,9 +11,9 @@ class MissingCache(Rule):
     ## What it does
 
     Looks for a map on the way to training that reads files, also by Python, decodes images, audio or video, parses
-    records, or takes texts apart in Python, and gives the same result in every epoch, where the training makes several epochs
-    and the chain has no `cache` and no `snapshot`. The finding stands where the cache belongs: at the
-    last map or filter that always gives the same.
+    records, or takes texts apart in Python, and gives the same result in every epoch, where the training makes
+    several epochs and the chain has no `cache` and no `snapshot`. The finding is where the cache belongs: at the last
+    map or filter that always gives the same.
 
     It is an info. Whether a cache helps depends on the size of the data, which the code seldom
     tells: in memory they must fit as a whole.
@@ -39,17 +39,17 @@ class MissingCache(Rule):
 
     - The training makes one epoch, or how many cannot be seen; `steps_per_epoch` without a
       `repeat`, which is one pass that goes on.
-    - The function draws random numbers, or does something that cannot be proven to be the same in
-      each epoch: Python other than that of files, JSON, texts, OpenCV, NumPy, pandas, PIL, SciPy, librosa, nibabel, pydicom and their like, a model, a variable,
-      a function that is not in sight. So does an operation before it,
-      or the function of the `interleave` or `flat_map` that it is in.
+    - The function draws random numbers, or does something that cannot be proven to be the same in each epoch: Python
+      other than that of files, JSON, texts, OpenCV, NumPy, pandas, PIL, SciPy, librosa, nibabel, pydicom and their
+      like, a model, a variable, a function that is not visible. So does an operation before it, or the function of
+      the `interleave` or `flat_map` that it is in.
     - Python keeps what it has read: by `functools.lru_cache`, or under a key of a dictionary or an attribute.
     - A `repeat` stands before the map: a cache behind it would never be complete.
     - A `cache`, `snapshot` or `shuffle_and_repeat` anywhere in the chain, also one of the encoded files.
     - The dataset is made anew in each turn of the loop that makes the epochs.
     - The chain starts, or goes through, somewhere that this file does not show.
-    - It only feeds validation, evaluation, prediction, `adapt`, inspection or a `fit` of at most ten steps, or a `take` cuts it to
-      at most 32 elements.
+    - It only feeds validation, evaluation, prediction, `adapt`, inspection or a `fit` of at most ten steps, or a
+      `take` cuts it to at most 32 elements.
     - Graph code of TensorFlow 1: sessions, placeholders, estimators, `disable_eager_execution`.
 
     ## Use instead

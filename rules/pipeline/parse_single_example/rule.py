@@ -48,12 +48,12 @@ class ParseSingleExample(Rule):
     - `parse` calls `tf.reshape`: the shape that it writes is that of one record.
     - `parse` reduces a tensor over all its axes, which would mix the records of a batch.
     - A feature is of another kind than `FixedLenFeature`, such as `VarLenFeature`: for a batch it
-      comes out sparse or padded.
+      the result is sparse or padded.
     - `parse` calls Python code, or `padded_batch` or `ragged_batch` follows.
     - A `filter` or another operation on single elements stands between map and batch.
-    - The records are never batched, or by one, or what `parse` does is not in sight.
-    - The dataset feeds only validation, evaluation, prediction, `adapt`, inspection or a `fit` of at most ten steps; a `take` of
-      at most 32 elements before the operation is inspection.
+    - The records are never batched, or by one, or what `parse` does is not visible.
+    - The dataset feeds only validation, evaluation, prediction, `adapt`, inspection or a `fit` of at most ten steps;
+      a `take` of at most 32 elements before the operation is inspection.
     - Graph code of TensorFlow 1: sessions, placeholders, estimators, `disable_eager_execution`.
 
     ## Use instead
@@ -63,9 +63,9 @@ class ParseSingleExample(Rule):
     ## Fix safety
 
     Safe where `parse` consists of the one call, every feature is a `FixedLenFeature`, and the
-    batch stands right behind the map: each column keeps its values and its shape. Unsafe where the
-    features may hold more than is seen. Elsewhere there is no fix: operations behind the parsing
-    may mean the shape of a single record.
+    batch follows the map directly: each column keeps its values and its shape. Unsafe where the
+    features may hold more than is visible. Elsewhere there is no fix: operations after the parsing
+    may rely on the shape of a single record.
 
     ## References
 

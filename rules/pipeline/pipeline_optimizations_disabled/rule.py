@@ -8,7 +8,7 @@ _SWITCHES = ("enabled", "autotune", "apply_default_optimizations", "inject_prefe
 
 
 class PipelineOptimizationsDisabled(Rule):
-    """The options of a dataset switch off what tf.data does for its speed.
+    """The options of a dataset switch off optimizations of tf.data.
 
     ## What it does
 
@@ -18,21 +18,21 @@ class PipelineOptimizationsDisabled(Rule):
     - `autotune.enabled`, `experimental_optimization.apply_default_optimizations`,
       `.map_parallelization`, where a map without `num_parallel_calls` would have become parallel;
     - the first two, or `.inject_prefetch`, where the dataset has no `prefetch` at its end;
-    - `threading.private_threadpool_size = 1`, where something is meant to run in parallel.
+    - `threading.private_threadpool_size = 1`, where operations should run in parallel.
 
-    The finding stands where the option is set.
+    The finding is where the option is set.
 
     ## Why it costs
 
     On 2 CPU cores (TensorFlow 2.21, no GPU) a map that stayed serial took 1.9 times as long, a
     training whose batches were not prefetched 1.5 times, and with all rewrites off 2.2 times. With
-    a thread pool of one, a map with `num_parallel_calls=4` ran one call at a time: 1.1 s in place
+    a thread pool of one, a map with `num_parallel_calls=4` ran one call at a time: 1.1 s instead
     of 0.6 s.
 
     ## What the runtime does by itself
 
     All of this is on by default: the automatic parallel maps since TensorFlow 2.6, the prefetch
-    since 2.11. A dataset that says everything itself, with `num_parallel_calls` on its maps and
+    since 2.11. A dataset that specifies everything, with `num_parallel_calls` on its maps and
     `prefetch` at its end, loses nothing: `AUTOTUNE` works with the autotuner off, too.
 
     `tf.config.threading.set_inter_op_parallelism_threads(1)`, the intra-op one and their environment
@@ -40,11 +40,11 @@ class PipelineOptimizationsDisabled(Rule):
 
     ## When it stays silent
 
-    - The dataset says itself what the option takes away.
+    - The dataset itself specifies what the option switches off.
     - The option is set, or the options are applied, under a condition.
-    - The value is no literal.
+    - The value is not a literal.
     - The dataset feeds only validation, evaluation, inspection or a `fit` of at most ten steps.
-    - Determinism is asked for, by `enable_op_determinism` or `TF_DETERMINISTIC_OPS`.
+    - The program requests determinism, by `enable_op_determinism` or `TF_DETERMINISTIC_OPS`.
 
     ## Use instead
 
@@ -53,8 +53,8 @@ class PipelineOptimizationsDisabled(Rule):
 
     ## Fix safety
 
-    Deleting the line is unsafe: more is in flight at once, which takes memory. There is no fix where
-    the setting is not a statement of its own.
+    Deleting the line is unsafe: more elements are in flight at once, which takes memory. There is no fix where
+    the setting is not a separate statement.
 
     ## References
 

@@ -12,7 +12,7 @@ class PrefetchNotLast(Rule):
     ## What it does
 
     Looks for a `prefetch` on the way to training that is followed by `batch`, `map`, `shuffle`
-    or another operation, with no prefetch at the end. The finding stands at the prefetch. It is:
+    or another operation, with no prefetch at the end. The finding is at the prefetch. It is:
 
     - a warning where a `for` loop over the dataset stands inside a `tf.function`, where the
       script switches the automatic rewrites or the autotuner off, and for TensorFlow 2.10
@@ -42,13 +42,14 @@ class PrefetchNotLast(Rule):
       this one only goes on from there.
     - What follows is applied under a condition.
     - The dataset leaves the file under a name that does not say training data.
-    - The prefetch ends one of several datasets that are put together by `zip`, `concatenate`, `sample_from_datasets` or `choose_from_datasets`.
+    - The prefetch ends one of several datasets that are put together by `zip`, `concatenate`, `sample_from_datasets`
+      or `choose_from_datasets`.
     - Only `repeat`, `take`, `skip`, `shard`, `enumerate` or `with_options` follow.
     - As an info, not a warning, where a `cache` is the last operation: what it gives takes no time.
     - A second prefetch on purpose: one in the middle and one at the end.
     - The prefetch is inside a Keras utility, such as `timeseries_dataset_from_array`.
-    - The dataset feeds only validation, evaluation, prediction, `adapt`, inspection or a `fit` of at most ten steps, or a `take`
-      has cut it to at most 32 elements.
+    - The dataset feeds only validation, evaluation, prediction, `adapt`, inspection or a `fit` of at most ten steps,
+      or a `take` has cut it to at most 32 elements.
     - The prefetch ends a dataset that another module makes, and this one adds to.
     - What follows is in a function that this file does not show.
     - Graph code of TensorFlow 1: sessions, placeholders, estimators, `disable_eager_execution`.
@@ -59,8 +60,8 @@ class PrefetchNotLast(Rule):
 
     ## Fix safety
 
-    The same elements come in the same order. The existing call is moved, with its argument. Safe for `AUTOTUNE` and for at
-    most 16 elements; unsafe for others, which may count batches then and no longer examples: more memory.
+    The same elements come in the same order. The existing call is moved, with its argument. Safe for `AUTOTUNE` and
+    for at most 16 elements; unsafe for others, which may count batches then and no longer examples: more memory.
 
     ## References
 

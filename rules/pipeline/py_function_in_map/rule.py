@@ -28,14 +28,14 @@ class PyFunctionInMap(Rule):
 
     ## Why it costs
 
-    Each element goes from TensorFlow to Python and back, under Python's lock. On 2 CPU cores
+    Each element goes from TensorFlow to Python and back, under the GIL. On 2 CPU cores
     (TensorFlow 2.21, no GPU), against the same work in TensorFlow operations:
 
     - TensorFlow operations inside a `py_function`: 8.3 times slower;
     - a cheap NumPy operation inside a `numpy_function`: 3.9 times slower;
     - decoding images with a Python library: 2.0 times slower;
-    - reading JPEG files of 500x375 and resizing them, with `num_parallel_calls=AUTOTUNE` on both sides: with Pillow 2.9 times
-      slower, with OpenCV 1.2 to 2.3 times (OpenCV 5.0, Pillow 13.0).
+    - reading JPEG files of 500x375 and resizing them, with `num_parallel_calls=AUTOTUNE` on both sides: with Pillow
+      2.9 times slower, with OpenCV 1.2 to 2.3 times (OpenCV 5.0, Pillow 13.0).
 
     ## What the runtime does by itself
 
@@ -48,8 +48,8 @@ class PyFunctionInMap(Rule):
 
     - The map comes after `batch`: one call per batch; or before a `batch(1)`, which is the same.
     - A `cache()` follows under no condition: the calls are made once, not once per epoch.
-    - The dataset feeds only validation, evaluation, prediction, `adapt`, inspection or a `fit` of at most ten steps; a `take` of
-      at most 32 elements before the operation is inspection.
+    - The dataset feeds only validation, evaluation, prediction, `adapt`, inspection or a `fit` of at most ten steps;
+      a `take` of at most 32 elements before the operation is inspection.
     - The dataset is consumed nowhere, and its name stands for another one in the end.
     - `py_function` outside of datasets, and in functions given to `filter` or `interleave`.
     - Graph code of TensorFlow 1: sessions, placeholders, estimators, `disable_eager_execution`.

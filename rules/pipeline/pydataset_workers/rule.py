@@ -14,10 +14,10 @@ class PyDatasetWorkers(Rule):
 
     ## What it does
 
-    Looks for an object of a class derived from `keras.utils.PyDataset` (or `Sequence`, its older
-    name) that is given to `fit`, whose `__getitem__` reads files or waits for a network, itself or through the functions
-    that it calls, and whose `workers` nobody sets. The class may come from another module, and the model from anywhere. The finding stands at the call of `fit`. A warning where the items
-    come over a network, an info where they are files.
+    Looks for an object of a class derived from `keras.utils.PyDataset` (or `Sequence`, its older name) that is given
+    to `fit`, whose `__getitem__` reads files or waits for a network, itself or through the functions that it calls,
+    and whose `workers` nobody sets. The class may come from another module, and the model from anywhere. The finding
+    is at the call of `fit`. A warning where the items come over a network, an info where they are files.
 
     ## Why it costs
 
@@ -28,7 +28,7 @@ class PyDatasetWorkers(Rule):
     everything between 0.7 and 2.3. Slower storage and more cores leave more to gain.
 
     The usual advice, more workers for everything, is wrong. The workers are threads and share
-    Python's lock: an item computed in Python took *longer* with two of them (0.84 times the
+    the GIL: an item computed in Python took *longer* with two of them (0.84 times the
     speed), and with `use_multiprocessing=True` nothing was gained (0.92 to 1.02).
 
     ## What the runtime does by itself

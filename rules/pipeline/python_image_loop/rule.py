@@ -17,11 +17,11 @@ class PythonImageLoop(Rule):
 
     ## What it does
 
-    Looks for a loop, or a comprehension, that reads images one by one (`cv2.imread`,
-    `PIL.Image.open`, `load_img`, `imread` of other libraries), or decodes them eagerly (`tf.io.decode_jpeg` and its like outside
-    of a map), and collects them, where the array or tensor
-    made of them is given to `fit`, or to a dataset or an ImageDataGenerator that is trained on. The finding stands at the
-    call that reads. It is an info: whether it costs depends on the number of images.
+    Looks for a loop, or a comprehension, that reads images one by one (`cv2.imread`, `PIL.Image.open`, `load_img`,
+    `imread` of other libraries), or decodes them eagerly (`tf.io.decode_jpeg` and its like outside of a map), and
+    collects them, where the array or tensor made of them is given to `fit`, or to a dataset or an ImageDataGenerator
+    that is trained on. The finding is at the call that reads. It is an info: whether it costs depends on the number
+    of images.
 
     ## Why it costs
 
@@ -29,7 +29,7 @@ class PythonImageLoop(Rule):
     2 CPU cores (TensorFlow 2.21, no GPU) a loop with PIL took 3.6 times as long as one pass of
     `tf.data` over the same files, a loop with `load_img` 1.7 times, and one that calls `tf.io` eagerly 3.1 times.
 
-    That is paid once, not in every epoch. An array that fits in memory can well be the quicker way
+    That is paid once, not in every epoch. An array that fits in memory can well be faster
     where training runs for many epochs: `tf.data` decodes again in each, unless it caches. So
     change this where the start takes long, or where the memory runs out, and not out of habit.
 
@@ -39,12 +39,14 @@ class PythonImageLoop(Rule):
 
     ## When it stays silent
 
-    - At most 500 images, as literals say.
-    - What is read is predicted, shown or saved, not trained on.
+    - At most 500 images, according to the literals.
+    - The images are used for prediction, shown or saved, not trained on.
     - The reading happens in the item of a `PyDataset`, in a generator, or in a function that
       `tf.data` calls, or in a loop that also trains: then training does not wait for all of it.
-    - Images that become no larger than 64 x 64 while they are read, for a `fit` of ten epochs and more: to decode the files again in each would take longer.
-    - A `fit` of 50 epochs and more, beside which reading once takes little; and images that the program saves as an array, for its next run.
+    - Images that become no larger than 64 x 64 while they are read, for a `fit` of ten epochs and more: to decode the
+      files again in each would take longer.
+    - A `fit` of 50 epochs and more, compared with which reading once takes little time; and images that the program
+      saves as an array, for its next run.
     - Reading that no loop repeats.
 
     ## Use instead

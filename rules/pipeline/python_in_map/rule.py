@@ -23,7 +23,7 @@ class PythonInMap(Rule):
     ## What it does
 
     Looks inside functions given to `dataset.map`, `filter`, `flat_map` or `interleave`, and the
-    functions they call, for Python that is meant to happen for every element: `np.random` and
+    functions they call, for Python code that should run for every element: `np.random` and
     `random`, `print`, `time`, `open`, `input`, `cv2` and PIL; `append`, `extend` and `insert` of lists
     from outside; a tensor that is assigned to an attribute, to a global variable or to an item of
     something from outside; and `+=` on any of these. A `print` is a warning, and an info
@@ -32,7 +32,7 @@ class PythonInMap(Rule):
     ## Why it costs
 
     It costs correctness, not time. The function is traced into a graph once. A random number
-    of Python or NumPy becomes a constant: in a probe every element got the same one, in every
+    from Python or NumPy becomes a constant: in a probe every element got the same one, in every
     epoch. So an augmentation is frozen. A `print` prints once, a counter counts one, a `sleep`
     sleeps once. Giving a tensor to `open` or to an image library raises.
 
@@ -49,13 +49,14 @@ class PythonInMap(Rule):
     - NumPy on constants and static shapes: `np.pi`, `np.prod(image.shape)`, dtypes.
     - Inside a `py_function` or `numpy_function`, where Python does run for every element.
     - `tf.print`, `tf.random`, and lists and dictionaries that the function itself makes or is given.
-    - Attributes that each function of the class that has them sets and reads, as if they were variables of its own, or that only functions
-      read that run in the same trace.
+    - Attributes that each function of the class that has them sets and reads, as if they were variables of its own,
+      or that only functions read that run in the same trace.
     - What is known while tracing, such as a shape, kept in an attribute or a dictionary.
-    - A `print` under an `except`, which tells of what went wrong while tracing.
-    - Random numbers drawn outside of the function, on purpose once; `np.random.seed`.
+    - A `print` under an `except`, which reports an error while tracing.
+    - Random numbers that are drawn outside the function, once on purpose; `np.random.seed`.
     - A script that calls `tf.data.experimental.enable_debug_mode()`.
-    - The dataset is only looked at, or fitted for at most ten steps, or a `take` has cut it to at most 32 elements before.
+    - The dataset is only inspected, or fitted for at most ten steps, or a `take` has cut it to at most 32 elements
+      before.
     - Graph code of TensorFlow 1: sessions, placeholders, estimators, `disable_eager_execution`.
     - The builtin `map`, pandas, executors, and functions that are never mapped.
 
@@ -66,9 +67,9 @@ class PythonInMap(Rule):
     ## Fix safety
 
     Only `print` is replaced, by `tf.print`, and that is unsafe: the text goes to standard error for every
-    element, with other numbers in it, and the map has a side effect then, so that the runtime no longer makes it
-    parallel by itself (see `serial-map`). The rest has no automatic fix. New random numbers change
-    the training, as they should, and their shape and type have to be chosen by a person.
+    element, with other numbers in it. The map then has a side effect, so the runtime no longer makes it
+    parallel (see `serial-map`). The rest has no automatic fix. New random numbers change
+    the training, as they should, and the author has to choose their shape and type.
 
     ## References
 

@@ -14,10 +14,10 @@ class RaggedFinalBatch(Rule):
 
     ## Why it costs
 
-    XLA compiles for one shape. The last batch has another, so the whole step is compiled again when
-    it first comes: 1.2 to 1.9 s for a small network (2 CPU cores, TensorFlow 2.21, no GPU), more for
-    a large one. Later epochs find both versions ready. Trainings on a TPU are not looked at: what they lose is
-    unmeasured here, and `TPUStrategy` pads smaller batches unless `experimental_enable_dynamic_batch_size` is switched off.
+    XLA compiles for one shape. The last batch has another, so XLA compiles the whole step again
+    at the first one: 1.2 to 1.9 s for a small network (2 CPU cores, TensorFlow 2.21, no GPU), more for
+    a large one. Later epochs find both versions ready. Training on a TPU is not reported: the loss there is
+    unmeasured, and `TPUStrategy` pads smaller batches unless `experimental_enable_dynamic_batch_size` is switched off.
 
     ## What the runtime does by itself
 
@@ -26,20 +26,20 @@ class RaggedFinalBatch(Rule):
 
     ## When it stays silent
 
-    - `drop_remainder` is given, whatever it says.
-    - `repeat` stands before `batch`: then every batch is full.
+    - `drop_remainder` is given, with any value.
+    - `repeat` comes before `batch`: then every batch is full.
     - `fit`, and steps that XLA does not compile.
     - Validation, evaluation, prediction: no sample may be dropped there.
 
     ## Use instead
 
-    `batch(n, drop_remainder=True)` for training, with a `shuffle` before it, so that the samples that
-    are left out are others in each epoch.
+    `batch(n, drop_remainder=True)` for training, with a `shuffle` before it, so that each epoch leaves
+    out other samples.
 
     ## Fix safety
 
-    There is no automatic fix: up to `n - 1` samples are left out in each epoch, all of them where the
-    data holds less than one batch.
+    There is no automatic fix: up to `n - 1` samples are left out in each epoch, or all of them if the
+    data is less than one batch.
 
     ## References
 

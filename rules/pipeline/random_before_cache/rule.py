@@ -27,7 +27,7 @@ class RandomBeforeCache(Rule):
     - a `shuffle` that is meant to shuffle anew in every epoch;
     - as an info, `image_dataset_from_directory` or its kin, which shuffle by default.
 
-    The finding stands at the `cache`.
+    The finding is at the `cache`.
     A dataset that leaves the file counts as training data too, unless a function, class or
     variable around it has a name that says validation or test, or a branch asks for those.
 
@@ -52,9 +52,9 @@ class RandomBeforeCache(Rule):
     - A `take` of at most 32 elements stands before the cache: a look at the data, or a benchmark.
     - `tf.random.stateless_*` with fixed seeds: the same draws are asked for.
     - `shuffle(..., reshuffle_each_iteration=False)`, or `shuffle=False` for a folder: one fixed order is asked for.
-    - The data feed only validation, evaluation, prediction, `adapt`, inspection or a `fit` of at most ten steps, where equal
-      epochs are welcome.
-    - What the mapped function does is not in sight.
+    - The data feed only validation, evaluation, prediction, `adapt`, inspection or a `fit` of at most ten steps,
+      where equal epochs are welcome.
+    - What the mapped function does is not visible.
     - Graph code of TensorFlow 1: sessions, placeholders, estimators, `disable_eager_execution`.
 
     ## Use instead
@@ -63,11 +63,11 @@ class RandomBeforeCache(Rule):
 
     ## Fix safety
 
-    Unsafe: `cache()` is moved in front of the first random operation, and the training then
-    has other numbers in every epoch, as intended. Later epochs do more work, and the cache may
-    hold larger elements, for example images before they are cropped. There is no fix behind a folder that is
-    shuffled as it is read: how many batches to shuffle is for a person to say. Nor is there one where `take`, `skip` or `shard` deals out what was
-    shuffled: shuffled behind the cache only, each epoch would deal anew.
+    Unsafe: `cache()` is moved in front of the first random operation, and the training then has other numbers in
+    every epoch, as intended. Later epochs do more work, and the cache may hold larger elements, for example images
+    before they are cropped. There is no fix behind a folder that is shuffled as it is read: how many batches to
+    shuffle is for a person to say. Nor is there one where `take`, `skip` or `shard` deals out what was shuffled:
+    shuffled behind the cache only, each epoch would deal anew.
 
     ## References
 

@@ -21,38 +21,38 @@ class RandomOpDeterminism(Rule):
 
     ## Why it costs
 
-    The random draws of a map must then come in one order, so tf.data runs it one call at a time,
+    The random draws of a map must then happen in a fixed order, so tf.data runs it one call at a time,
     whatever its `num_parallel_calls` says. On 2 CPU cores (TensorFlow 2.21, no GPU) a pipeline with
-    random operations took 0.72 s in place of 0.41 s; more cores lose more, and TensorFlow's own
-    documentation speaks of several orders of magnitude. On a GPU, deterministic kernels are slower
+    random operations took 0.72 s instead of 0.41 s; more cores lose more; the documentation of
+    TensorFlow mentions several orders of magnitude. On a GPU, deterministic kernels are slower
     too, which is unmeasured here.
 
     ## What the runtime does by itself
 
-    Without the switch, `keras.utils.set_random_seed` already repeats weights, shuffling and draws;
-    what then differs are the last bits of sums on a GPU, and which element gets which draw in a
-    parallel random map. With it, Keras 3 also compiles no model with XLA (`jit_compile="auto"`).
+    Without the switch, `keras.utils.set_random_seed` already makes weights, shuffling and draws repeatable.
+    Only the last bits of sums on a GPU differ, and which element gets which draw in a
+    parallel random map. With it, Keras 3 does not use XLA either (`jit_compile="auto"`).
 
     `tf.random.stateless_*` and `tf.image.stateless_random_*` with a seed from the element's index
     give every element the same draw in any order: such a map stays parallel, and repeatable.
 
     ## When it stays silent
 
-    - The switch stands under a condition, such as a flag of the program.
+    - The switch is set under a condition, such as a flag of the program.
     - As an info, not a warning, where no random map is trained on, or a `cache` keeps what the map draws.
     - The script does not train.
     - Tests.
-    - The variable is set to 0 or to something that is no literal.
+    - The variable is set to 0 or to something that is not a literal.
 
     ## Use instead
 
-    `keras.utils.set_random_seed(seed)` for everyday runs; determinism behind a flag, for the runs
-    that look for a fault. In the map, stateless random operations.
+    `keras.utils.set_random_seed(seed)` for everyday runs; determinism behind a flag, for debugging
+    runs. In the map, stateless random operations.
 
     ## Fix safety
 
-    There is no automatic fix: whether bit-wise repeatable runs are worth the time is not to be seen
-    in the code.
+    There is no automatic fix: the code does not show whether bit-wise repeatable runs are worth
+    the time.
 
     ## References
 

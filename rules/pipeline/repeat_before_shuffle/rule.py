@@ -16,16 +16,16 @@ def _times(repeat):
 
 
 class RepeatBeforeShuffle(Rule):
-    """A shuffle or a cache behind repeat does not know where an epoch ends.
+    """A shuffle or a cache after repeat does not know where an epoch ends.
 
     ## What it does
 
     Looks for `.repeat()`, or `.repeat(n)` with n above 1, followed by `shuffle` or `cache` on the
-    way to training. Between them may stand maps, filters and batches. The finding stands at
+    way to training. Maps, filters and batches may stand between them. The finding is at
     the shuffle or the cache.
 
-    The rule is off until it is selected: for a shuffle this is about statistics, and some people
-    want it so.
+    The rule is off by default: for a shuffle this is about statistics, and some people
+    do it on purpose.
 
     A dataset that leaves the file counts as training data too, unless a function, class or
     variable around it has a name that says validation or test, or a branch asks for those.
@@ -33,28 +33,28 @@ class RepeatBeforeShuffle(Rule):
     ## Why it costs
 
     The buffer of the shuffle holds elements of two epochs at their border, so some examples come
-    twice before others come once. That has not been timed, and costs no time by itself.
+    twice before others come once. That costs no time.
 
-    A cache behind an endless repeat is never complete. Every epoch runs everything again, and
+    A cache after an endless repeat is never complete. Every epoch runs everything again, and
     keeps each copy in memory, until the memory is full. In a probe (TensorFlow 2.21) a map before
-    `repeat().cache().take(12)` over six elements ran 36 times in three passes. Behind
+    `repeat().cache().take(12)` over six elements ran 36 times in three passes. After
     `repeat(n)` the cache holds everything n times.
 
     ## What the runtime does by itself
 
-    It makes one operation of `shuffle` directly followed by `repeat`, which keeps the epochs
-    apart. It does not turn the two round.
+    It fuses `shuffle` directly followed by `repeat` into one operation, which keeps the epochs
+    apart. It does not swap the two.
 
-    "repeat before shuffle is faster, since the buffer is not filled anew for each epoch" is true
+    "repeat before shuffle is faster, since the buffer is not filled again for each epoch" is true
     of the moment between two epochs only.
 
     ## When it stays silent
 
     - `repeat` comes last; `repeat(1)`; a count that is not a literal.
     - Only a handful of elements is repeated, cut off by a `take` of at most 32: a benchmark.
-    - An `interleave` or `flat_map` follows: what is shuffled are files, and their examples are
+    - An `interleave` or `flat_map` follows: the shuffle is over files, and their examples are
       shuffled elsewhere.
-    - An operation that this file does not show, or that regroups elements, stands between.
+    - An operation between them is not visible in this file, or regroups elements.
     - The dataset feeds only validation, evaluation, prediction, `adapt`, inspection or a `fit` of at most ten steps.
     - Graph code of TensorFlow 1: sessions, placeholders, estimators, `disable_eager_execution`.
 
@@ -65,8 +65,8 @@ class RepeatBeforeShuffle(Rule):
     ## Fix safety
 
     Unsafe: where the two stand next to each other they are swapped. The examples then come in
-    another order, epoch by epoch, as intended. Where something stands between the two there is
-    no fix.
+    another order, epoch by epoch, as intended. There is no fix where another operation stands between
+    the two.
 
     ## References
 

@@ -18,8 +18,8 @@ class SequentialRecordReads(Rule):
 
     ## Why it costs
 
-    One file is open at a time, so the program waits for each answer of the storage before it
-    asks for more. That is known of network storage, and has not been measured for this page. On a
+    One file is open at a time, so the program waits for each response of the storage before it
+    requests more. That is known of network storage, and has not been measured for this page. On a
     local disk there is nothing to gain: with the files in the page cache parallel reads were
     even slower (ratio 0.82; 0.73 with GZIP; 2 CPU cores, TensorFlow 2.21, no GPU).
 
@@ -33,11 +33,11 @@ class SequentialRecordReads(Rule):
 
     - `num_parallel_reads` is given, also as something that is not a literal.
     - One file, or literal names without a scheme: a local disk.
-    - Names that are not literals, where nothing in the program speaks of network storage; Python's
+    - Names that are not literals, where nothing in the program mentions network storage; Python's
       `glob` and `os.listdir`, which see mounted disks only.
-    - The dataset is made inside of an `interleave` or `flat_map`: see `serial-interleave`.
-    - It is not seen to feed training: only validation, evaluation, prediction, `adapt`, inspection or a `fit` of at most ten steps, or
-      it leaves the file.
+    - The dataset is created inside an `interleave` or `flat_map`: see `serial-interleave`.
+    - It is not seen to feed training: only validation, evaluation, prediction, `adapt`, inspection or a `fit` of at
+      most ten steps, or it leaves the file.
     - Graph code of TensorFlow 1: sessions, placeholders, estimators, `disable_eager_execution`.
 
     ## Use instead
@@ -47,7 +47,7 @@ class SequentialRecordReads(Rule):
     ## Fix safety
 
     Safe where a `shuffle` follows. Unsafe elsewhere: the records of the files are then mixed,
-    where they came file by file.
+    instead of file by file.
 
     ## References
 

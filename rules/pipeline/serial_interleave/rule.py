@@ -18,7 +18,7 @@ class SerialInterleave(Rule):
     ## What it does
 
     Looks on the way to training for `dataset.interleave(f)` that has no `num_parallel_calls`, or
-    a literal 1, where `f` reads files or a generator or is not in sight; and for
+    a literal 1, where `f` reads files or a generator or is not visible; and for
     `dataset.flat_map(f)` where `f` reads them.
 
     A dataset that leaves the file counts as training data too, unless a function, class or
@@ -36,10 +36,10 @@ class SerialInterleave(Rule):
     ## What the runtime does by itself
 
     Nothing. The rewrite that makes maps parallel does not touch `interleave`, nor the
-    functions given to it. The name misleads many: interleaving alone is not parallel.
+    functions given to it. The name is misleading: interleaving alone is not parallel.
 
     Parallel reads are not always a gain, as is often claimed. Reading cached files on a local
-    disk was slightly faster in one thread (ratio 0.82), because there was nothing to wait for.
+    disk was slightly faster in one thread (ratio 0.82), because there was no wait.
 
     ## When it stays silent
 
@@ -47,9 +47,9 @@ class SerialInterleave(Rule):
     - `cycle_length=1`: only one file is open at a time.
     - `f` changes state that outlives a call, such as a counter: the calls must come one after the other.
     - `f` reads nothing: the interleave only mixes or expands what is in memory.
-    - `flat_map` over anything but files or a generator, or over a function that is not in sight.
-    - The dataset feeds only validation, evaluation, prediction, `adapt`, inspection or a `fit` of at most ten steps; a `take` of
-      at most 32 elements before the operation is inspection.
+    - `flat_map` over anything but files or a generator, or over a function that is not visible.
+    - The dataset feeds only validation, evaluation, prediction, `adapt`, inspection or a `fit` of at most ten steps;
+      a `take` of at most 32 elements before the operation is inspection.
     - Graph code of TensorFlow 1: sessions, placeholders, estimators, `disable_eager_execution`.
 
     ## Use instead
@@ -59,9 +59,9 @@ class SerialInterleave(Rule):
 
     ## Fix safety
 
-    Safe: with the same cycle and block length the records come in the same order. Unsafe where the function draws random numbers,
-    or not all of it is in sight. The fix does not add `deterministic=False`, because that changes the order from run to run. For `flat_map`
-    there is no fix: an `interleave` gives the records in another order.
+    Safe: with the same cycle and block length the records come in the same order. Unsafe where the function draws
+    random numbers, or not all of it is visible. The fix does not add `deterministic=False`, because that changes the
+    order from run to run. There is no fix for `flat_map`: an `interleave` returns the records in another order.
 
     ## References
 

@@ -19,7 +19,7 @@ class SerialMap(Rule):
     - the options of the dataset switch the automatic rewrites or the autotuner off;
     - it is meant for TensorFlow 2.5 or older.
 
-    It is an info where the function is not in sight. A map without state is reported with
+    It is an info where the function is not visible. A map without state is reported with
     `--pedantic` only, because the runtime repairs it.
 
     A dataset that leaves the file counts as training data too, unless a function, class or
@@ -43,20 +43,22 @@ class SerialMap(Rule):
     ## When it stays silent
 
     - An explicit `num_parallel_calls` other than 1, unknown keyword arguments, `synchronous=True`.
-    - The dataset feeds only validation, evaluation, prediction, `adapt`, inspection or a `fit` of at most ten steps; a `take` of
-      at most 32 elements before the operation is inspection.
-    - `f` is a `py_function` or `numpy_function`: it holds Python's lock, and parallel calls
+    - The dataset feeds only validation, evaluation, prediction, `adapt`, inspection or a `fit` of at most ten steps;
+      a `take` of at most 32 elements before the operation is inspection.
+    - `f` is a `py_function` or `numpy_function`: it holds the GIL, and parallel calls
       did not help (ratio 1.0). See `py-function-in-map`.
-    - `f` has no state, and the options of the dataset set `experimental_optimization.map_parallelization = True`, which older versions obey, too.
+    - `f` has no state, and the options of the dataset set `experimental_optimization.map_parallelization = True`,
+      which older versions obey, too.
     - Two draws of `f` have one seed, as for an image and its mask: parallel calls would mix their numbers.
-    - `f` changes state that outlives a call - it assigns a variable, updates a metric, appends to a list -, and reads, decodes or
-      computes nothing beside that: the calls must come one after the other. Where it does more, the finding says to put that into a map of its own.
+    - `f` changes state that outlives a call - it assigns a variable, updates a metric, appends to a list -, and
+      reads, decodes or computes nothing beside that: the calls must come one after the other. Where it does more, the
+      finding says to put that into a map of its own.
     - `f` is called at most 32 times, as a `take` says.
     - The map is in the function of an interleave that already runs in parallel.
     - Unless `--pedantic` is given, where nothing but picking, repacking, reshaping and changing types is done.
     - As an info, not a warning, where `tf.print` is all that is stateful, where a table
       is asked for a whole batch, where a `cache` keeps what comes out, and where no training with the dataset is seen.
-    - Determinism is asked for, by `enable_op_determinism` or `TF_DETERMINISTIC_OPS`.
+    - The program requests determinism, by `enable_op_determinism` or `TF_DETERMINISTIC_OPS`.
     - Graph code of TensorFlow 1: sessions, placeholders, estimators, `disable_eager_execution`.
 
     ## Use instead
@@ -65,11 +67,11 @@ class SerialMap(Rule):
 
     ## Fix safety
 
-    The order of the elements is kept, so the fix is safe, except where `f` calls `tf.random`,
-    `tf.image.random_*`, `keras.random` or a layer such as `RandomFlip`: the draws are then handed
-    out in another order, and the fix is unsafe. So it is where not all that `f` does is in sight. Where `f` changes state
-    that outlives a call, such as a counter in a `tf.Variable`, there is no fix: with parallel calls 1,018 of 4,000 elements got
-    another number of such a counter (TensorFlow 2.21, 2 CPU cores).
+    The order of the elements is kept, so the fix is safe, except where `f` calls `tf.random`, `tf.image.random_*`,
+    `keras.random` or a layer such as `RandomFlip`: the draws are then handed out in another order, and the fix is
+    unsafe. So it is where not all that `f` does is visible. Where `f` changes state that outlives a call, such as a
+    counter in a `tf.Variable`, there is no fix: with parallel calls 1,018 of 4,000 elements got another number of
+    such a counter (TensorFlow 2.21, 2 CPU cores).
 
     ## References
 

@@ -43,7 +43,7 @@ class ShuffleAfterDecode(Rule):
     Looks for a map that decodes images, followed by a `shuffle` with a large literal buffer, on
     the way to training. Large means 500 images, or, where a literal tells the size they are
     resized, cropped or reshaped to, 50 MB with one byte for each channel (200 MB as float32). It is also looked for in
-    what `zip`, `concatenate`, `sample_from_datasets` and `choose_from_datasets` put together. The finding stands at
+    what `zip`, `concatenate`, `sample_from_datasets` and `choose_from_datasets` put together. The finding is at
     the shuffle.
 
     A dataset that leaves the file counts as training data too, unless a function, class or
@@ -65,25 +65,27 @@ class ShuffleAfterDecode(Rule):
 
     - `shuffle` stands before the map that decodes.
     - A `cache` stands between: what is in memory anyway is not copied by the buffer.
-    - The buffer is smaller, or a literal says that the images are small. A buffer whose size is computed, as by `len(paths)`, is an info.
+    - The buffer is smaller, or a literal says that the images are small. A buffer whose size is computed, as by
+      `len(paths)`, is an info.
     - A `batch`, `unbatch`, `flat_map` or `interleave` stands between: what is shuffled there
       is something else. For batches see `shuffle-after-batch`.
-    - What the mapped function does is not in sight.
-    - The dataset feeds only validation, evaluation, prediction, `adapt`, inspection or a `fit` of at most ten steps, or a `take`
-      has cut it to at most 32 elements.
+    - What the mapped function does is not visible.
+    - The dataset feeds only validation, evaluation, prediction, `adapt`, inspection or a `fit` of at most ten steps,
+      or a `take` has cut it to at most 32 elements.
     - Graph code of TensorFlow 1: sessions, placeholders, estimators, `disable_eager_execution`.
 
     ## Use instead
 
-    `.shuffle(n).map(decode).batch(n)`. File names are so small that the buffer can hold all of them. Where images and labels come out of
-    two datasets of file names, `tf.data.Dataset.zip((images, labels)).shuffle(n)` before both are read.
+    `.shuffle(n).map(decode).batch(n)`. File names are so small that the buffer can hold all of them. Where images and
+    labels come out of two datasets of file names, `tf.data.Dataset.zip((images, labels)).shuffle(n)` before both are
+    read.
 
     ## Fix safety
 
-    Unsafe: the shuffle is moved in front of the map that decodes. The order stays as random as it
-    was, but it is another one, and random draws of the map meet other images. Where the images come out of one of several datasets that
-    are put together behind it, there is no fix: shuffled by themselves they would lose their labels. Nor behind a `take` or `skip`, which
-    would deal out other images.
+    Unsafe: the shuffle is moved in front of the map that decodes. The order stays as random as it was, but it is
+    another one, and random draws of the map meet other images. Where the images come out of one of several datasets
+    that are put together behind it, there is no fix: shuffled by themselves they would lose their labels. Nor behind
+    a `take` or `skip`, which would deal out other images.
 
     ## References
 

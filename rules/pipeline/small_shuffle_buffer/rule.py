@@ -12,21 +12,21 @@ class SmallShuffleBuffer(Rule):
     Looks for `shuffle` on the way to training with a literal buffer of 1, or of fewer elements than
     the literal size of the batch that follows it.
 
-    The rule is off until it is selected: it is about the quality of the training, not about time.
+    The rule is off by default: it is about the quality of the training, not about time.
 
     A dataset that leaves the file counts as training data too, unless a function, class or
     variable around it has a name that says validation or test, or a branch asks for those.
 
     ## Why it costs
 
-    The buffer decides how far an element can move: each one that comes out was at most so many
+    The buffer decides how far an element can move: each element comes from at most so many
     places ahead. With fewer than a batch, neighbours stay in the same batch or the next one in
     every epoch. Where the data are sorted, for example by class, the batches are too. A probe
     (TensorFlow 2.21) shows that `shuffle(1)` changes nothing. No time is lost.
 
     ## What the runtime does by itself
 
-    Nothing. It does not tell that the buffer is small either.
+    Nothing. It does not warn that the buffer is small.
 
     "The buffer should be the batch size" is wrong advice: it should be as large as memory
     allows, at best the number of elements. File names and encoded records take little; see
@@ -35,11 +35,11 @@ class SmallShuffleBuffer(Rule):
     ## When it stays silent
 
     - The buffer, or the size of the batch, is not a literal.
-    - The elements are shuffled a second time, before or behind, or by `list_files`.
+    - The elements are shuffled a second time, before or after it, or by `list_files`.
     - The elements are batches or files of many examples already: `batch` stands before it, or an
       `interleave` or `flat_map` follows.
-    - The dataset feeds only validation, evaluation, prediction, `adapt`, inspection or a `fit` of at most ten steps, or a `take`
-      has cut it to at most 32 elements.
+    - The dataset feeds only validation, evaluation, prediction, `adapt`, inspection or a `fit` of at most ten steps,
+      or a `take` has cut it to at most 32 elements.
     - Graph code of TensorFlow 1: sessions, placeholders, estimators, `disable_eager_execution`.
 
     ## Use instead
@@ -48,7 +48,7 @@ class SmallShuffleBuffer(Rule):
 
     ## Fix safety
 
-    There is no fix: the right number is that of the data, which the code does not tell.
+    There is no fix: the right number depends on the data, which the code does not show.
 
     ## References
 

@@ -13,7 +13,7 @@ class TakeAfterCache(Rule):
     ## What it does
 
     Looks for `.cache()` followed by `.take(k)` with a literal `k` on the way to training. Between
-    them may stand maps, batches, `enumerate` and `with_options`. The finding stands at the take.
+    them may stand maps, batches, `enumerate` and `with_options`. The finding is at the take.
 
     A dataset that leaves the file counts as training data too, unless a function, class or
     variable around it has a name that says validation or test, or a branch asks for those.
@@ -41,8 +41,8 @@ class TakeAfterCache(Rule):
       of the data, and then the cache is complete.
     - A `repeat`, `shuffle`, `prefetch` or `skip` stands between: they read ahead, or take many passes.
     - The training makes one epoch, as a literal says.
-    - The dataset feeds only validation, evaluation, prediction, `adapt`, inspection or a `fit` of at most ten steps, or an earlier
-      `take` has cut it to at most 32 elements.
+    - The dataset feeds only validation, evaluation, prediction, `adapt`, inspection or a `fit` of at most ten steps,
+      or an earlier `take` has cut it to at most 32 elements.
     - An operation that this file does not show stands between.
     - Graph code of TensorFlow 1: sessions, placeholders, estimators, `disable_eager_execution`.
 

@@ -19,10 +19,11 @@ class RemovedFitArgument(Rule):
 
     Reports `fit_generator`, `evaluate_generator` and `predict_generator` on a Keras model, and the
     arguments `workers`, `use_multiprocessing` and `max_queue_size` of `fit`, `evaluate` and
-    `predict`. The finding stands at the call for a method and at the argument for an argument.
+    `predict`. The finding is at the call for a method and at the argument for an argument.
 
-    A model that this code does not show counts where nothing but Keras fits: the file imports Keras and no other library of
-    estimators, or the call has two arguments that nobody else has, such as `steps_per_epoch` and `use_multiprocessing`.
+    A model that this code does not show counts where nothing but Keras fits: the file imports Keras and no other
+    library of estimators, or the call has two arguments that nobody else has, such as `steps_per_epoch` and
+    `use_multiprocessing`.
 
     ## Why it costs
 
@@ -42,8 +43,9 @@ class RemovedFitArgument(Rule):
     ## When it stays silent
 
     - The arguments in the constructor of a `PyDataset`.
-    - Keras 2: `tf_keras`, models or layers of `tensorflow.python.keras`, or anything of it beside a model that comes from elsewhere, or a project that pins Keras below 3 or TensorFlow below 2.16;
-      programs that switch eager execution off, which Keras 3 needs; models that another module makes so.
+    - Keras 2: `tf_keras`, models or layers of `tensorflow.python.keras`, or anything of it beside a model that comes
+      from elsewhere, or a project that pins Keras below 3 or TensorFlow below 2.16; programs that switch eager
+      execution off, which Keras 3 needs; models that another module makes so.
     - Arguments of Keras 1 in the file, such as `nb_epoch` or `border_mode`: it does not meet Keras 3 as it is.
     - Methods of other classes, and models that override `fit` with such a parameter.
     - A name that stands for one of two methods, as `fit = model.fit_generator if old else model.fit`.
