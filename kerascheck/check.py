@@ -14,11 +14,12 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from kerascheck import registry
 from kerascheck.config import Settings
 from kerascheck.finding import FileError, Finding, Location, Related
+from kerascheck.rule import Silence
 from kerascheck.source import Cell, Source, Unreadable, decode, read
 from kerascheck.source.discovery import File
 from kerascheck.source.notebook import header_for
@@ -162,6 +163,8 @@ class Analysis:
         started = time.perf_counter()
         try:
             for diagnosis in room.rule.check(module):
+                if isinstance(diagnosis, Silence):
+                    continue
                 finding = self._locate(room, diagnosis, checked)
                 if finding is not None:
                     checked.findings.append(finding)
@@ -190,7 +193,7 @@ class Analysis:
 
 
 def placed(room: Room, diagnosis: Diagnosis) -> tuple[Finding, set[int]]:
-    """The finding at its place, and the lines of the text on which a comment silences it."""
+    """The finding at its place, and the lines of the text on which a comment silences it, see :func:`lines_of`."""
     module = diagnosis.at.module
     source: Source = module.source
     start, end = module.range_of(diagnosis.at.node)
@@ -212,7 +215,14 @@ def placed(room: Room, diagnosis: Diagnosis) -> tuple[Finding, set[int]]:
         (statement.line, statement.end_line),
         diagnosis.pedantic,
     )
-    return finding, {source.line_of(start), source.line_of(first), source.line_of(last)}
+    return finding, lines_of(diagnosis.at)
+
+
+def lines_of(at: Any) -> set[int]:
+    """The lines of the text that a semantic object is found by: its own, and the first and last of its statement."""
+    module = at.module
+    first, last = module.statement_range(at.node)
+    return {module.source.line_of(offset) for offset in (module.range_of(at.node)[0], first, last)}
 
 
 _ESCAPE = re.compile(r"\\[NUux]")

@@ -176,6 +176,7 @@ def _show_settings(path: str, configuration: Configuration) -> int:
 def _explain_silence(paths: Sequence[str], configuration: Configuration, place: str) -> int:
     from kerascheck import registry, silence
     from kerascheck.check import with_large_stack
+    from kerascheck.report.text import wrapped
     from kerascheck.source import Unreadable, read
     from kerascheck.source.discovery import File
 
@@ -186,8 +187,11 @@ def _explain_silence(paths: Sequence[str], configuration: Configuration, place: 
     registry.validate(file.settings)
     try:
         source = read(paths[0])
-        for text in with_large_stack(lambda: list(silence.explain(source, file, int(line), int(cell) if cell else None))):
-            click.echo(text)
+        head, *said = with_large_stack(lambda: list(silence.explain(source, file, int(line), int(cell) if cell else None)))
+        click.echo(head)
+        for text in said:
+            for part in wrapped(text, _columns(), "  ", "      "):
+                click.echo(part)
     except (Unreadable, ValueError) as problem:
         raise click.ClickException(f"{paths[0]}: {problem}") from None
     return 0
@@ -321,8 +325,6 @@ def _for_people(
     outcome: Outcome, evidence: Mapping[Finding, Evidence], summary: str, options: dict[str, Any]
 ) -> tuple[list[str], list[str]]:
     """The lines of the default report about findings, and those about the whole run."""
-    import shutil
-
     from kerascheck import measured, registry
     from kerascheck.report import overview, text
 
@@ -334,7 +336,7 @@ def _for_people(
     in_full = [finding for finding in findings if finding not in set(hints)]
     summaries = {room.code: room.summary for room in registry.rooms()}
     rules = overview.by_urgency(in_full, measured.gains())
-    width = shutil.get_terminal_size((text.WIDTH, 0)).columns
+    width = _columns()
     lines = [
         *text.render(in_full, outcome.errors, outcome.sources, click.style, evidence, width),
         *overview.hints(hints, summaries, click.style, width),
@@ -344,6 +346,15 @@ def _for_people(
     if command := overview.next_command(findings, rules, arguments[arguments[0] == "check" :], width, fixing=options["fix"]):
         closing.append(command)
     return lines, closing
+
+
+def _columns() -> int:
+    """The columns of the terminal, or of what it is supposed to be."""
+    import shutil
+
+    from kerascheck.report.text import WIDTH
+
+    return shutil.get_terminal_size((WIDTH, 0)).columns
 
 
 def _recall(outcome: Outcome, targets: Mapping[str, str | None]) -> Mapping[Finding, Evidence]:

@@ -508,8 +508,10 @@ def _wanted(finding: Finding, settings: Settings) -> bool:
         return False
     if not any(room.code == finding.code for room in registry.enabled(settings.selections)):
         return False
-    path = os.path.abspath(finding.location.path)
-    return not any(
-        matches(pattern, path) and registry.ignored_by(selectors, finding.code, finding.name)
-        for pattern, selectors in settings.per_file_ignores
-    )
+    return not is_left_out(settings, finding.location.path, finding.code, finding.name)
+
+
+def is_left_out(settings: Settings, path: str, code: str, name: str) -> bool:
+    """Whether ``per-file-ignores`` leaves the findings of a rule out of a file."""
+    absolute = os.path.abspath(path)
+    return any(matches(pattern, absolute) and registry.ignored_by(selectors, code, name) for pattern, selectors in settings.per_file_ignores)

@@ -39,6 +39,16 @@ class Diagnosis:
     """Known to cost nothing where the code runs: reported only to those who ask for it."""
 
 
+@dataclass(frozen=True, slots=True)
+class Silence:
+    """What a rule looked at and had a reason to leave alone: told to those who ask why it says nothing there."""
+
+    at: Any
+    """See :attr:`Diagnosis.at`."""
+    reason: str
+    """For users: a clause without a full stop, such as "its number of parallel calls is given"."""
+
+
 class Rule:
     """Base class of every rule."""
 
@@ -75,8 +85,8 @@ class Rule:
         if not (cls.__doc__ or "").strip():
             raise TypeError(f"{cls.__name__} has no docstring: it is the rule's documentation")
 
-    def check(self, module: Any) -> Iterator[Diagnosis]:
-        """Yield the diagnoses of ``module`` (and of modules that it calls into).
+    def check(self, module: Any) -> Iterator[Diagnosis | Silence]:
+        """Yield the diagnoses of ``module`` (and of modules that it calls into), and what it had a reason to leave alone there.
 
         Args:
             module: a :class:`~kerascheck.semantics.Module`; for a rule that reads requirements a
@@ -84,6 +94,10 @@ class Rule:
                 rule that reads comments :class:`~kerascheck.source.suppression.Comments`.
         """
         raise NotImplementedError
+
+    def silence(self, at: Any, reason: str) -> Silence:
+        """The reason why nothing is said about the semantic object ``at``, which one might expect: see :class:`Silence`."""
+        return Silence(at, reason)
 
     def finding(
         self,

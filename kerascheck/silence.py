@@ -1,27 +1,22 @@
-"""Why a rule says nothing about a line: the conditions that turned what stands there away, as they were evaluated.
+"""Why rules say nothing about a line, in words for those who wrote it.
 
-Rules are written as guards, each a condition followed by ``continue`` or ``return``. Here a rule is run once
-more with its steps watched, and for everything on the line that it looked at the last condition is
-told, with what the functions in it say of themselves. Nothing has to be added to a rule for that.
+Three sources tell it. A rule yields a :class:`~kerascheck.rule.Silence` for what it looked at and had a reason to leave
+alone. Comments and settings hide what a rule reported. And facts about the program around the line, such as that a dataset
+is never trained on, are found by supposing otherwise: what a rule reports then, the fact keeps it from reporting.
 """
 
 from __future__ import annotations
 
-import ast
-import functools
-import inspect
-import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
-from pathlib import Path
-from types import CodeType, FrameType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from kerascheck import registry
-from kerascheck.check import Analysis, Checked
+from kerascheck import engine, registry
+from kerascheck.check import Analysis, Checked, lines_of
+from kerascheck.config import Configuration, Settings
 from kerascheck.report.common import count
-from kerascheck.semantics.models import Model
+from kerascheck.rule import Diagnosis, Silence
+from kerascheck.semantics.values import Sink
+from kerascheck.source.suppression import suppressions
 
 if TYPE_CHECKING:
     from kerascheck.registry import Room
@@ -29,15 +24,11 @@ if TYPE_CHECKING:
     from kerascheck.source import Source
     from kerascheck.source.discovery import File
 
-_SEMANTICS = str(Path(__file__).parent / "semantics")
-# The vocabulary: its loops choose nothing, and its functions mean what their names say.
-_VOCABULARY = "values"
-# What a module knows by itself; all else is asked for anew by each rule, so that it is seen being asked for.
-_KEPT = frozenset({"source", "project", "tree", "run", "path", "folder", "memory"})
+_LONGEST_LINE, _LONGEST_CODE = 100, 60
 
 
 def explain(source: Source, file: File, line: int, cell: int | None = None) -> Iterator[str]:
-    """What every selected rule has to say about a line, and why it says nothing, as lines for people.
+    """What every rule has to say about a line, and why it says nothing, as lines for people.
 
     Args:
         line: counted from 1; in notebooks within the cell.
@@ -47,45 +38,47 @@ def explain(source: Source, file: File, line: int, cell: int | None = None) -> I
         ValueError: the file does not parse, or there is no such line.
     """
     first, last = _line_range(source, line, cell)
-    place = source.locate(first, first)
-    findings = Analysis([source]).check(file).findings
-    unsilenced = Analysis([source], noqa=False).check(file).findings
+    here = source.line_of(first)
+    module = _load(source, file)
+    yield f"{source.path}:{'' if cell is None else f'cell {cell}:'}{line}: {_shortened(source.line_text(first), _LONGEST_LINE)}"
+    yield from _about_the_program(module, first, last)
+    reported = _reported(source, file, line, source.locate(first, first).cell)
+    silent, rooms = [], [room for room in registry.rooms() if room.reads == "python"]
+    for room in rooms:
+        told = [f"reports this line: {message}" for message in reported.get(room.code, ())]
+        try:
+            told = told or list(dict.fromkeys(_told(room, module, here, file.settings)))
+        except Exception as problem:  # noqa: BLE001 - a fault of one rule costs that rule, as in a check
+            told = [f"failed: {type(problem).__name__}: {problem}; this is a fault of kerascheck: please report it with the file"]
+        yield from (f"{room.code} {room.name} {text}" for text in told)
+        if not told:
+            silent.append(room)
+    for suppose in (_as_if_trained, _as_if_repeated, _as_if_eager):
+        supposed = _load(source, file)
+        fact = suppose(supposed, here)
+        for room in list(silent) if fact else ():
+            if (code := _reported_code(room, supposed, here, file.settings)) is not None:
+                silent.remove(room)
+                yield f"{room.code} {room.name} looked at `{code}`: {fact}."
+    others = "other " * (len(silent) < len(rooms))
+    yield f"{count(len(silent), f'{others}rule')} found nothing to report."
+
+
+def _load(source: Source, file: File) -> Module:
     checked = Checked(file.path)
     module = Analysis([source]).load(source, file.settings, checked)
     if module is None:
         raise ValueError(checked.errors[0].message)
+    return module
+
+
+def _about_the_program(module: Module, first: int, last: int) -> Iterator[str]:
     runtime = module.runtime
-    yield f"{source.path}:{'' if cell is None else f'cell {cell}:'}{line}: {source.line_text(first).strip()}"
-    yield f"  judged for TensorFlow {runtime.tensorflow_version}, Keras {runtime.keras} on {runtime.backend}" + (
-        "; written for the graphs of TensorFlow 1" if module.is_graph_code else ""
-    )
+    yield f"Judged for TensorFlow {runtime.tensorflow_version} and Keras {runtime.keras} (backend: {runtime.backend})."
+    if module.is_graph_code:
+        yield "The file is written for the graphs of TensorFlow 1; the rules about datasets and loops leave it alone."
     if (test := _test_around(module, first, last)) is not None:
-        yield f"  in {test}, which is a test: nothing in it trains for its results, so it is left alone"
-    idle = 0
-    for room in registry.enabled(file.settings.selections):
-        if room.reads != "python":
-            continue
-        said = False
-        for shown, verb in ((findings, "reported"), (unsilenced, "silenced by a comment")):
-            for finding in shown:
-                if (finding.code, finding.location.path, finding.location.cell, finding.location.line) == (room.code, source.path, place.cell, line) and not said:
-                    hidden = finding.pedantic and not file.settings.pedantic and shown is findings
-                    yield f"  {room.code} {room.name}: {'costs nothing, so only --pedantic shows it' if hidden else verb}: {finding.message}"
-                    said = True
-        try:
-            reasons = list(silences(room, module, first, last))
-        except Exception as problem:  # noqa: BLE001 - a fault of one rule costs that rule, as in a check
-            yield f"  {room.code} {room.name}: failed: {type(problem).__name__}: {problem}; this is a fault of kerascheck: please report it with the file"
-            continue
-        for silence in reasons:
-            said = True
-            yield f"  {room.code} {room.name}: silent about `{silence.code}` ({silence.place})"
-            for condition in silence.conditions:
-                yield f"      {condition.text}"
-                if condition.meaning:
-                    yield f"        {condition.meaning}"
-        idle += not said
-    yield f"  {count(idle, 'other rule')} found nothing to look at here"
+        yield f"{test} is a test: nothing in it trains for its results, so it is left alone."
 
 
 def _test_around(module: Module, first: int, last: int) -> str | None:
@@ -119,195 +112,113 @@ def _line_range(source: Source, line: int, cell: int | None) -> tuple[int, int]:
     return first, first + len(lines[line - 1])
 
 
-@dataclass(frozen=True, slots=True)
-class Condition:
-    """A part of a guard that held.
-
-    Attributes:
-        text: as the rule has it.
-        meaning: what the functions in it say of themselves, where they say something.
-    """
-
-    text: str
-    meaning: str
-    is_name_test: bool
-    """Whether it only asks for a name: what fails it is nothing that the rule is about."""
-
-
-@dataclass(slots=True)
-class Silence:
-    """One thing on the line that a rule looked at and did not report.
-
-    Attributes:
-        code: the text of the thing.
-        place: file and line of the guard, as "rule.py:92".
-        conditions: what held there.
-    """
-
-    code: str
-    place: str
-    conditions: list[Condition]
-
-
-def silences(room: Room, module: Module, first: int, last: int) -> Iterator[Silence]:
-    """Why ``room``'s rule does not report what begins between two offsets of a module's text, each reason once."""
-    for name in set(module.__dict__) - _KEPT:
-        del module.__dict__[name]
-    watch = _Watch(module, first, last, str(room.folder / "rule.py"))
-    reported = set()
-    with watch.on():
-        for diagnosis in room.rule.check(module):
-            reported.add(diagnosis.at.node)
-    seen = set()
-    for node, (code, line, conditions) in watch.last.items():
-        if node in reported or not _tells(conditions):
-            continue
-        silence = Silence(_shortened(module, node), f"{Path(code.co_filename).name}:{line}", conditions)
-        key = (silence.place, silence.code, tuple(conditions))
-        if key not in seen:
-            seen.add(key)
-            yield silence
-
-
-def _tells(conditions: list[Condition]) -> bool:
-    """Whether conditions are a reason: much of rules and semantics goes through all calls to find those of a name."""
-    return bool(conditions) and not any(condition.is_name_test for condition in conditions)
-
-
-def _shortened(module: Module, node: Any) -> str:
-    start, end = module.tree.range_of(node)
-    text = " ".join(module.text[start:end].split())
-    return text if len(text) <= 70 else "..." + text[-67:]
-
-
-class _Watch:
-    """Follows what a rule and the semantics below it do with the things of one line."""
-
-    def __init__(self, module: Module, first: int, last: int, rule: str):
-        self._module, self._first, self._last, self._rule = module, first, last, rule
-        self.last: dict[Any, tuple[CodeType, int, list[Condition]]] = {}
-        """The latest step taken with each thing, by its syntax node: of the rule, or else of the first in the semantics that had a reason."""
-
-    @contextmanager
-    def on(self) -> Iterator[None]:
-        before = sys.gettrace()
-        sys.settrace(self._called)
-        try:
-            yield
-        finally:
-            sys.settrace(before)
-
-    def _called(self, frame: FrameType, event: str, argument: Any) -> Any:
-        filename = frame.f_code.co_filename
-        # Of the semantics only what chooses things to hand out; the rest is asked by these, and speaks for itself.
-        chooses = filename.startswith(_SEMANTICS) and Path(filename).stem != _VOCABULARY and frame.f_code.co_flags & inspect.CO_GENERATOR
-        return self._step if filename == self._rule or chooses else None
-
-    def _step(self, frame: FrameType, event: str, argument: Any) -> Any:
-        if event == "line":
-            tracing = sys.gettrace()
-            sys.settrace(None)
-            try:
-                self._look(frame)
-            finally:
-                sys.settrace(tracing)
-        return self._step
-
-    def _look(self, frame: FrameType) -> None:
-        filename = frame.f_code.co_filename
-        guard = _guards(filename).get(frame.f_lineno)
-        if guard is None:
-            return
-        for name, value in list(frame.f_locals.items()):
-            # What holds of a model turns away each place that trains it, which is where people ask.
-            for place in (value, *value.compiles, *value.fits) if isinstance(value, Model) else (value,):
-                node = getattr(place, "node", None)
-                if node is None or name == "self" or getattr(place, "module", None) is not self._module or node not in self._module.tree.parents:
-                    continue
-                if not self._first <= self._module.range_of(node)[0] < self._last:
-                    continue
-                before, conditions = self.last.get(node), _held(guard, frame)
-                if filename == self._rule or before is None or not _tells(before[2]) or before[0] is frame.f_code and _tells(conditions):
-                    self.last[node] = (frame.f_code, frame.f_lineno, conditions)
-
-
-@dataclass(frozen=True, slots=True)
-class _Guard:
-    test: ast.expr
-    function: ast.AST
-    leaves: bool
-    """Whether the rule turns away where the test holds (``if test: continue``) or where it does not (``if test: yield``)."""
-
-
-@functools.lru_cache(maxsize=None)
-def _guards(filename: str) -> dict[int, _Guard]:
-    """The conditions of a file by the line they begin on."""
-    found: dict[int, _Guard] = {}
-    tree = ast.parse(Path(filename).read_text(encoding="utf-8"))
-    for function in ast.walk(tree):
-        if isinstance(function, (ast.FunctionDef, ast.Lambda)):
-            for node in ast.walk(function):
-                if isinstance(node, ast.If):
-                    leaves = isinstance(node.body[-1], (ast.Continue, ast.Return, ast.Break))
-                    if leaves or any(isinstance(inner, (ast.Yield, ast.YieldFrom)) for inner in ast.walk(node)):
-                        found[node.test.lineno] = _Guard(node.test, function, leaves)
+def _reported(source: Source, file: File, line: int, cell: int | None) -> dict[str, list[str]]:
+    """The messages of what is reported about a line, by code, whichever file it is found from."""
+    found: dict[str, list[str]] = {}
+    for finding in engine.Session(Configuration(isolated=True, default=file.settings)).lint(source).findings:
+        place = finding.location
+        if (place.path, place.cell) == (source.path, cell) and line in (place.line, *finding.statement_lines):
+            found.setdefault(finding.code, []).append(finding.message)
     return found
 
 
-def _held(guard: _Guard, frame: FrameType) -> list[Condition]:
-    """The parts of a test that turned a thing away: of an ``or`` those that hold, of an ``and`` those that do not."""
-    test, wanted = guard.test, guard.leaves
-    splits = isinstance(test, ast.BoolOp) and isinstance(test.op, ast.Or if wanted else ast.And)
-    found = []
-    # One space of names: a comprehension in the test does not see the locals of an eval().
-    names = {**frame.f_globals, **frame.f_locals}
-    for part in test.values if splits else [test]:
-        try:
-            value = bool(eval(compile(ast.Expression(part), "<guard>", "eval"), names))  # noqa: S307 - our own rules
-        except Exception:  # noqa: BLE001 - a later part may rely on an earlier one that does not hold
+def _told(room: Room, module: Module, here: int, settings: Settings) -> Iterator[str]:
+    """What a rule says itself about the things of a line of the text."""
+    for said in room.rule.check(module):
+        if said.at.module is not module or here not in lines_of(said.at):
             continue
-        if value is wanted:
-            text = ast.unparse(part)
-            found.append(Condition(text if wanted else f"not ({text})", _meaning(part, guard.function, frame), _asks_for_name(part)))
-    return found
+        reason = said.reason if isinstance(said, Silence) else _hidden_by(room, said, settings)
+        yield f"looked at `{_code_of(module, said)}`: {reason}." if reason else f"reports this line: {said.message}"
 
 
-def _asks_for_name(part: ast.expr) -> bool:
-    return any(
-        isinstance(node, ast.Attribute) and node.attr in ("name", "attribute") or isinstance(node, ast.Name) and node.id in ("name", "attribute")
-        for node in ast.walk(part)
-    )
+def _hidden_by(room: Room, diagnosis: Diagnosis, settings: Settings) -> str | None:
+    """Why a finding is not shown; None where nothing hides it."""
+    source = diagnosis.at.module.source
+    if suppressions(source).silencing(room.code, room.name, lines_of(diagnosis.at)):
+        return "a comment silences it"
+    if room not in registry.enabled(settings.selections):
+        return "the rule is not selected" if room.on_by_default else "the rule is off until it is selected"
+    if diagnosis.pedantic and not settings.pedantic:
+        return f"this costs nothing where the code runs, so only --pedantic reports it. {diagnosis.because or ''}".rstrip(" .")
+    if diagnosis.severity < settings.min_severity:
+        return f"it is of severity {diagnosis.severity}, which min-severity leaves out"
+    if engine.is_left_out(settings, source.path, room.code, room.name):
+        return "per-file-ignores leaves it out"
+    return None
 
 
-def _meaning(part: ast.expr, function: ast.AST, frame: FrameType) -> str:
-    """What the functions of a condition, and those that its variables come from, say in the first line of their docstrings."""
-    names = {node.id for node in ast.walk(part) if isinstance(node, ast.Name)}
-    sources: list[ast.AST] = [part]
-    for node in ast.walk(function):
-        if isinstance(node, ast.Assign) and any(isinstance(t, ast.Name) and t.id in names for target in node.targets for t in ast.walk(target)):
-            sources.append(node.value)
-    said: dict[str, None] = {}
-    for source in sources:
-        for node in ast.walk(source):
-            if isinstance(node, (ast.Name, ast.Attribute)):
-                documentation = _documentation(node, frame)
-                if documentation:
-                    said[documentation] = None
-    return " ".join(said)
+def _code_of(module: Module, said: Diagnosis | Silence) -> str:
+    start, end = module.range_of(said.at.node)
+    return _shortened(module.text[start:end])
 
 
-def _documentation(node: ast.Name | ast.Attribute, frame: FrameType) -> str:
-    """The first line of what a name of the semantics says of itself; empty for all else."""
-    if isinstance(node, ast.Name):
-        target = frame.f_globals.get(node.id)
-    else:
-        try:
-            owner = eval(compile(ast.Expression(node.value), "<guard>", "eval"), frame.f_globals, frame.f_locals)  # noqa: S307
-        except Exception:  # noqa: BLE001 - unknown names have no documentation
-            return ""
-        target = inspect.getattr_static(type(owner), node.attr, None)
-        target = getattr(target, "func", None) or getattr(target, "fget", None) or target
-    origin = getattr(target, "__module__", None) or ""
-    if not inspect.isfunction(target) or not origin.startswith("kerascheck.") or (isinstance(node, ast.Name) and origin.endswith(f".{_VOCABULARY}")):
-        return ""
-    return (inspect.getdoc(target) or "").partition("\n")[0]
+def _shortened(code: str, longest: int = _LONGEST_CODE) -> str:
+    code = " ".join(code.split())
+    return code if len(code) <= longest else code[: longest - 3] + "..."
+
+
+def _reported_code(room: Room, module: Module, here: int, settings: Settings) -> str | None:
+    """What a rule reports that is on a line of the text, or is explained by it; None where it reports nothing, or fails."""
+    try:
+        for said in room.rule.check(module):
+            places = [said.at, *(place for place, _ in said.related)] if isinstance(said, Diagnosis) and said.at.module is module else ()
+            if any(place.module is module and here in lines_of(place) for place in places) and not _hidden_by(room, said, settings):
+                return _code_of(module, said)
+        return None
+    except Exception:  # noqa: BLE001 - what is supposed need not be a program that a rule expects
+        return None
+
+
+def _as_if_trained(module: Module, here: int) -> str | None:
+    """Tell a module that the datasets of a line are trained on; in words what it does with them, or None where it trains on them."""
+    stages = [stage for stage in module.run.stages if stage.module is module and here in lines_of(stage)]
+    pipelines = module.pipelines
+    roles = frozenset().union(*map(pipelines.roles, stages))
+    if not stages or "train" in roles:
+        return None
+    unseen = "unknown" in roles and [op for op in pipelines.operations(*(stage.name for stage in stages)) if op.stages[0] in stages]
+    for stage in stages:
+        ends = [each for each in (stage, *pipelines.downstream(stage)) if not pipelines.children(each)]
+        module.run.sinks.extend(Sink("train", end, end.module, end.node, end.scope) for end in ends)
+    # What has been computed of the datasets rests on what they fed before.
+    del module.__dict__["pipelines"]
+    uses = [_USES[role] for role in sorted(roles & _USES.keys())]
+    if uses:
+        return f"this dataset is used for {' and '.join(uses)} only"
+    if not unseen:
+        return "this dataset never reaches fit or a training loop"
+    if any(op.may_feed_training for op in unseen):
+        return "where this dataset is trained on is not seen from here"
+    return "its use is not seen from here, and a name around it says validation or test data"
+
+
+_USES = {
+    "validation": "validation", "evaluate": "evaluation", "predict": "prediction", "adapt": "adapting a layer", "inspect": "a look at some elements",
+}  # fmt: skip
+
+
+def _as_if_repeated(module: Module, here: int) -> str | None:
+    """Tell a module that the loops around a line are long; in words how short they are, or None where they are not known to be."""
+    run = module.run
+    things = [each for each in (*run.calls, *run.stages, *run.loops) if each.module is module and here in lines_of(each)]
+    around = {loop for each in things for loop in (each.loops() if each in run.loops else each.scope.loops()) if loop.turns is not None}
+    turns = [loop.turns for loop in around]
+    for loop in around:
+        loop.trips = loop.most = None
+    if len(turns) == 1:
+        return f"the loop around it makes {count(turns[0], 'iteration')} at most"
+    return "the loops around it make few iterations" if turns else None
+
+
+def _as_if_eager(module: Module, here: int) -> str | None:
+    """Tell a module that nothing compiles the functions that a line is in, or begins; in words what does, or None where nothing does."""
+    compiled = {
+        frame
+        for call in module.run.calls
+        for frame in call.scope.frames()
+        if frame.traced == "tf.function" and any(each.module is module and here in lines_of(each) for each in (call, frame.function) if each is not None)
+    }
+    for frame in compiled:
+        frame.traced = None
+        module.run.compiled.discard(frame.function.node if frame.function is not None else frame.node)
+    return "tf.function compiles it" if compiled else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import takewhile
 from typing import TYPE_CHECKING
@@ -447,6 +447,11 @@ class Pipelines:
         epochs = 1 if epochs is None else constant(epochs)
         return count * epochs if isinstance(epochs, int) else None
 
+    def buffered(self) -> Iterable[Stage]:
+        """The last operations, each once, of datasets that are trained on and prepare elements in advance."""
+        ends = (_behind_passing(sink.stage) for sink, role in self.sinks if role == "train")
+        return {last.node: last for last in ends if runs_ahead(last)}.values()
+
     def unbuffered(self) -> Iterator[Unbuffered]:
         """Datasets that are trained on and end in an operation that prepares nothing in advance, each end once."""
         runtime, seen = self._module.runtime, set()
@@ -514,6 +519,10 @@ class Pipelines:
         if last.name == "batch" and last.input is not None and last.input.name == "map" and not rewrites.defaults_off:
             return "TensorFlow makes the map and this batch one operation, which runs ahead by itself."
         return None
+
+    def roles(self, stage: Stage) -> frozenset[str]:
+        """What the datasets that an operation leads to feed, see :class:`Operation`."""
+        return frozenset(self._roles[stage.identity])
 
     def trains_on(self, stage: Stage) -> bool:
         """Whether what an operation gives is on the way to fit or to a training loop."""

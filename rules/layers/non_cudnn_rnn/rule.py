@@ -97,6 +97,8 @@ class NonCudnnRnn(Rule):
         layers = module.runtime.cudnn_layers
         for call in module.program.calls(*(f"keras.layers.{layer}" for layer in sorted(layers))):
             reasons = list(_reasons(call))
+            if not reasons:
+                yield self.silence(call, "its arguments allow the cuDNN kernel")
             steps = steps_into(module, call) if reasons else {1}
             if steps != {1} and not takes_tables(module, call):
                 few = steps and all(each is not None and each <= _FEW_STEPS for each in steps) and call.argument(None, "recurrent_dropout") is None

@@ -68,11 +68,10 @@ class FromGenerator(Rule):
 
     def check(self, module):
         for op in module.pipelines.operations("tensorflow.data.Dataset.from_generator"):
-            if not op.may_feed_training or not op.followed_by(module.pipelines, *library.BATCHING) or op.followed_by(module.pipelines, "cache"):
+            if not op.may_feed_training:
                 continue
-            if op.is_batched_by_one(module.pipelines):
-                continue
-            if op.inside is not None and op.inside.argument(3, "num_parallel_calls") is not None:
+            if (reason := _why_not(module, op)) is not None:
+                yield self.silence(op, reason)
                 continue
             names = any(stage.facts is not None and any(map(reads_file, stage.facts.calls)) for each in op.stages for stage in module.pipelines.downstream(each))
             yield self.finding(
@@ -82,3 +81,16 @@ class FromGenerator(Rule):
                 + ("; compared with reading the files after it, that is little." if names else "."),
                 severity=Severity.WARNING if op.feeds_training and not names else Severity.INFO,
             )
+
+
+def _why_not(module, op):
+    """Why nothing is gained by a generator that yields batches; None where something is."""
+    if not op.followed_by(module.pipelines, *library.BATCHING):
+        return "nothing batches its elements, which may be batches already"
+    if op.followed_by(module.pipelines, "cache"):
+        return "a cache behind it keeps its elements"
+    if op.is_batched_by_one(module.pipelines):
+        return "its batches hold one example each"
+    if op.inside is not None and op.inside.argument(3, "num_parallel_calls") is not None:
+        return "the interleave around it runs several generators at a time"
+    return None

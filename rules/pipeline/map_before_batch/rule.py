@@ -82,18 +82,17 @@ class MapBeforeBatch(Rule):
 
     def check(self, module):
         for op in module.pipelines.operations("map"):
-            if not op.may_feed_training or not op.facts.elementwise or any(is_batched(stage.input) for stage in op.stages):
-                continue
-            # What holds no operation is not called at all (tf.data short-circuits it).
-            if op.facts.is_trivial and not op.facts.calls:
+            if not op.may_feed_training:
                 continue
             batch = next_batch(module, op)
-            if batch is None or constant(batch.argument(0, "batch_size")) == 1:
+            if (reason := _why_not(op, batch)) is not None:
+                yield self.silence(op, reason)
                 continue
             # Entries that it leaves out may be of different shapes, which no batch can hold.
             leaves = op.facts.picks_entries and any(map(_makes_entries, op.stages[0].input.upstream()))
             # Behind the batch it would run in every epoch, and not once.
             if any(map(_is_cache, takewhile(lambda stage: stage.node is not op.node, batch.upstream()))):
+                yield self.silence(op, "a cache before the batch keeps what it gives")
                 continue
             cached = any(_is_cache(stage) for each in op.stages for stage in module.pipelines.downstream(each))
             decoded = any(stage.facts is not None and any((call.name or "").startswith("tensorflow.io.decode_") for call in stage.facts.calls) for each in op.stages for stage in each.input.upstream())
@@ -108,6 +107,20 @@ class MapBeforeBatch(Rule):
                 fix=None if leaves else swap_with_batch(op, batch),
                 related=((batch, "the batch that it can follow"),),
             )
+
+
+def _why_not(op, batch):
+    """Why a map need not, or cannot, follow the batch; None where it can."""
+    if not op.facts.elementwise:
+        return "its function is not seen to give the same on a batch as on each example"
+    if any(is_batched(stage.input) for stage in op.stages):
+        return "it gets batches already"
+    # tf.data does not call such a function at all.
+    if op.facts.is_trivial and not op.facts.calls:
+        return "its function computes nothing"
+    if batch is None:
+        return "no batch is seen to follow it that it could be put after"
+    return "the batch behind it holds one example" if constant(batch.argument(0, "batch_size")) == 1 else None
 
 
 def _is_cache(stage):

@@ -79,14 +79,15 @@ class MissingCache(Rule):
         reported = set()
         for op in module.pipelines.operations("map"):
             reading = op.facts.reading
-            if not op.feeds_training or reading is None or not op.facts.deterministic or (module.pipelines.passes(op) or 1) < 2:
+            if not op.feeds_training or reading is None:
                 continue
             # A cache inside of an interleave would begin anew with every file.
             first = op.inside or op.stages[0]
-            if any(map(is_random_before, (*op.stages, first))):
+            if (reason := _why_not(module, op, first)) is not None:
+                yield self.silence(op, reason)
                 continue
             last = last_deterministic(module, first)
-            if last.node in reported or any(map(module.pipelines.hides_cache, (*op.stages, first))):
+            if last.node in reported:
                 continue
             reported.add(last.node)
             frozen = any(map(is_reshuffled, first.upstream())) and not op.followed_by(module.pipelines, "shuffle")
@@ -97,3 +98,16 @@ class MissingCache(Rule):
                 fix=None if frozen else insert_cache(last),
                 related=((reading, "repeated in every epoch"),),
             )
+
+
+def _why_not(module, op, first):
+    """Why a cache is not missing behind a map that reads, which begins at ``first``; None where it is."""
+    if not op.facts.deterministic:
+        return "its function gives something else in every epoch, or may do so"
+    if (module.pipelines.passes(op) or 1) < 2:
+        return "the training is not seen to make more than one epoch"
+    if any(map(is_random_before, (*op.stages, first))):
+        return "what comes before it differs from epoch to epoch"
+    if any(map(module.pipelines.hides_cache, (*op.stages, first))):
+        return "its dataset is cached already, or repeated before, or handed to code that is not seen"
+    return None

@@ -79,6 +79,8 @@ class MissingPrefetch(Rule):
     loss_tolerance = 1e-6
 
     def check(self, module):
+        for last in module.pipelines.buffered():
+            yield self.silence(last, f"{last.name.rpartition('.')[2]} prepares elements ahead by itself")
         for end in module.pipelines.unbuffered():
             if end.early is None:
                 yield self.finding(

@@ -83,10 +83,14 @@ class PyFunctionInMap(Rule):
         for op in module.pipelines.operations("map"):
             call = op.facts.python_function
             batched = {is_batched(stage.input) for stage in op.stages}
+            if call is None or not op.may_feed_training:
+                continue
             # What is not known to be single elements is, if it is batched later.
-            if call is None or not op.may_feed_training or True in batched or None in batched and not op.followed_by(module.pipelines, *library.BATCHING):
+            if True in batched or None in batched and not op.followed_by(module.pipelines, *library.BATCHING):
+                yield self.silence(op, "it gets whole batches, or may get them")
                 continue
             if op.followed_by(module.pipelines, "cache") or op.is_batched_by_one(module.pipelines):
+                yield self.silence(op, "a cache behind it keeps what it gives" if op.followed_by(module.pipelines, "cache") else "its batches hold one example each")
                 continue
             # What draws is wanted anew in every epoch; missing-cache tells of files and texts.
             told = op.facts.reading is not None and op.facts.deterministic

@@ -88,22 +88,14 @@ class SerialMap(Rule):
     loss_tolerance = 1e-6
 
     def check(self, module):
-        if module.program.is_deterministic:
-            return
         for op in module.pipelines.operations("map", "map_with_legacy_function"):
-            given = op.parallelism
-            if given is not None and constant(given) != 1 or given is UNKNOWN or op.argument(None, "synchronous") is not None:
-                continue
-            # A few calls are over before more than one runs.
-            if all(stage.input is not None and gives_few(stage.input, batches=True) for stage in op.stages):
-                continue
-            # Parallel calls wait for Python's lock: py-function-in-map speaks of those.
-            if not op.may_feed_training or op.facts.python_function is not None:
+            if not op.may_feed_training:
                 continue
             serial, because = _serial(module, op)
-            if _is_meant(op) or serial is False and (op.rewrites.maps_on or op.facts.written is not None):
+            if (reason := _why_not(module, op, serial)) is not None:
+                yield self.silence(op, reason)
                 continue
-            state = op.facts.state
+            given, state = op.parallelism, op.facts.state
             # There is nothing to do in parallel.
             trivial = serial is True and op.facts.is_trivial
             yield self.finding(
@@ -142,15 +134,29 @@ def _serial(module, op):
     return None, "If the function holds state (random draws, lookups, variables), TensorFlow leaves the map serial."
 
 
-def _is_meant(op):
-    """Whether the operation is to run one call at a time, or loses nothing by it: what is around it runs in parallel, it does
-    next to nothing, changes state and does little else, or draws with one seed that go together."""
+def _why_not(module, op, serial):
+    """Why a map is not to run its calls in parallel, or loses nothing by that; None where it does."""
+    given = op.parallelism
+    if module.program.is_deterministic:
+        return "the program asks for deterministic operations"
+    if given is not None and constant(given) != 1 or given is UNKNOWN or op.argument(None, "synchronous") is not None:
+        return "the call says how many run in parallel"
+    # They are over before more than one runs.
+    if all(stage.input is not None and gives_few(stage.input, batches=True) for stage in op.stages):
+        return "its function is called a few times only"
+    # Parallel calls wait for Python's lock: py-function-in-map speaks of those.
+    if op.facts.python_function is not None:
+        return "its function calls Python, and parallel calls would wait for each other"
     around = op.inside.argument(3, "num_parallel_calls") if op.inside is not None else None
     if around is not None and constant(around) != 1:
-        return True
-    if op.facts.written is not None and (op.inside is not None or op.parallelism is not None or not op.facts.works):
-        return True
-    return op.facts.draws_alike or op.parallelism is not None and op.facts.is_trivial
+        return f"the {op.inside.name} around it runs in parallel"
+    if op.facts.written is not None and (op.inside is not None or given is not None or not op.facts.works or serial is False):
+        return "its function changes state, which takes one call at a time"
+    if op.facts.draws_alike:
+        return "its function draws random numbers with one seed that must stay together"
+    if given is not None and op.facts.is_trivial:
+        return "its function does next to nothing"
+    return "the options of the dataset make it parallel" if serial is False and op.rewrites.maps_on else None
 
 
 def _costs(module, op):

@@ -115,12 +115,9 @@ class MissingStepsPerExecution(Rule):
             return
         seen = set()
         for model in module.models:
-            if not model.most_parameters or model.most_parameters > _SMALL or not model.consists_of(_CHEAP | _RECURRENT) or not _is_quick(model):
-                continue
             batches = [batching(fit) for fit in model.fits]
-            if any(batch is None or model.most_parameters * batch.size > _WORK or batch.size * _numbers(model) > _HANDED_OVER for batch in batches) or any(map(may_act_on_batches, model.fits)):
-                continue
-            if not any(_is_long(fit, batch) for fit, batch in zip(model.fits, batches)):
+            if (reason := _why_not(model, batches)) is not None:
+                yield from (self.silence(place, reason) for place in (*model.compiles, *model.fits))
                 continue
             at_once = 8 if any((_steps(fit, batch) or inf) < 16 for fit, batch in zip(model.fits, batches)) else 16
             for call in model.compiles:
@@ -136,6 +133,23 @@ class MissingStepsPerExecution(Rule):
                         fix=add_keyword(call, "steps_per_execution", str(at_once), safe=False),
                         related=((model, "the model"),),
                     )
+
+
+def _why_not(model, batches):
+    """Why a model, whose fits have these batches, is not to make several steps at once; None where it is."""
+    if not model.most_parameters:
+        return "how many parameters the model has is not seen"
+    if model.most_parameters > _SMALL:
+        return f"a step of this model, {model.size}, takes longer than what Keras does around it"
+    if not model.consists_of(_CHEAP | _RECURRENT) or not _is_quick(model):
+        return "the model has layers that may take long"
+    if None in batches:
+        return "how many examples a batch holds is not seen"
+    if any(model.most_parameters * batch.size > _WORK or batch.size * _numbers(model) > _HANDED_OVER for batch in batches):
+        return "a step on a batch of this size takes longer than what Keras does around it"
+    if any(map(may_act_on_batches, model.fits)):
+        return "a callback may act after each batch"
+    return None if any(_is_long(fit, batch) for fit, batch in zip(model.fits, batches)) else "the training is too short to gain from it, as far as is known"
 
 
 def _numbers(model):

@@ -120,15 +120,17 @@ class TinyBatch(Rule):
     def check(self, module):
         seen = set()
         for model in module.models:
-            if not model.most_parameters or model.most_parameters > _SMALL or not model.consists_of(_CHEAP | _RECURRENT) or any(map(_is_stateful, model.layers)):
-                continue
             # Of how many columns a table has, the bound of the weights speaks already.
             largest = max((numbers(shape) for shape in model.inputs if shape is None or len(shape) != 2), default=0)
-            if largest > _LARGE_INPUT or any(map(_accumulates, model.compiles)):
+            if (reason := _why_not(model, largest)) is not None:
+                yield from (self.silence(fit, reason) for fit in model.fits)
                 continue
             for fit in model.fits:
                 batch = batching(fit)
-                if batch is None or batch.place.node in seen or may_act_on_batches(fit, unknown=False) or _is_explained(batch.place):
+                if batch is None:
+                    yield self.silence(fit, "how many examples a batch holds is not seen")
+                    continue
+                if batch.place.node in seen or may_act_on_batches(fit, unknown=False) or _is_explained(batch.place):
                     continue
                 # What a game gives in each turn may be one row, which no larger batch changes.
                 if least_examples(fit) is None and environment_loop(module, fit.scope) is not None:
@@ -140,8 +142,10 @@ class TinyBatch(Rule):
                 # What surrounds an epoch takes longer than that.
                 saved = None if count is None else ceil(count / batch.size) - ceil(count / _ENOUGH)
                 if saved is not None and (saved < _FEW or default and count < _MANY and saved * _epochs(fit) < _WORTHWHILE):
+                    yield self.silence(batch.place, f"with {count} examples larger batches save too few steps")
                     continue
                 if batch.size > (_DEFAULT if default else _TINY if largest <= _MIDDLE_INPUT else _VERY_TINY) or default and not _is_quick(model):
+                    yield self.silence(batch.place, f"batches of {batch.size} give this model, {model.size}, enough to do")
                     continue
                 seen.add(batch.place.node)
                 larger = "64 or 128" if default else "32 or 64" if count is None or count >= 64 else f"all {count} at once"
@@ -151,6 +155,21 @@ class TinyBatch(Rule):
                     because=f"In this {model.size}, the fixed cost of a step outweighs the work on so few examples.",
                     related=((model, "the model"), *(((fit, "trained here"),) if fit.node is not batch.place.node else ())),
                 )
+
+
+def _why_not(model, largest):
+    """Why the batches of a model whose largest input has so many numbers are no question; None where they are."""
+    if not model.most_parameters:
+        return "how many parameters the model has is not seen"
+    if model.most_parameters > _SMALL:
+        return f"the model, {model.size}, is large enough to be kept busy"
+    if not model.consists_of(_CHEAP | _RECURRENT):
+        return "the model has layers that may take long"
+    if any(map(_is_stateful, model.layers)):
+        return "the model has stateful layers, which fix the size of a batch"
+    if largest > _LARGE_INPUT:
+        return "an example of the model is large"
+    return "the optimizer adds the gradients of several batches up" if any(map(_accumulates, model.compiles)) else None
 
 
 def _epochs(fit):
