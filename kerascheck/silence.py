@@ -149,7 +149,9 @@ def _hidden_by(room: Room, diagnosis: Diagnosis, settings: Settings) -> str | No
 
 def _code_of(module: Module, said: Diagnosis | Silence) -> str:
     start, end = module.range_of(said.at.node)
-    return _shortened(module.text[start:end])
+    # What a method is called of tells more than its name alone, if it is short.
+    whole = " ".join(module.text[module.tree.range_of(said.at.node)[0] : end].split())
+    return whole if len(whole) <= _LONGEST_CODE else _shortened(module.text[start:end])
 
 
 def _shortened(code: str, longest: int = _LONGEST_CODE) -> str:

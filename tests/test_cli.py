@@ -108,7 +108,7 @@ def test_a_bad_file_exits_with_two_and_the_findings_are_there(project):
     assert ran.code == 2
     first, second, summary = ran.out.splitlines()
     assert first == "old.py:1:1: error: KC999 Python 2 code: kerascheck reads Python 3 (2to3 converts most of it)"
-    assert second.startswith("train.py:4:6: warning: KC101 ")
+    assert second.startswith("train.py:4:9: warning: KC101 ")
     assert summary.startswith("Found 1 problem (1 warning)") and summary.endswith("1 file error.")
 
 
@@ -160,7 +160,7 @@ def test_notebooks_are_located_by_cell(project):
     cells += [{"cell_type": "code", "source": source} for source in ("!pip install keras", SLOW)]
     project(n__ipynb=json.dumps({"nbformat": 4, "cells": cells}))
     ran = kerascheck(*ONLY, "--output-format", "concise", "--quiet", ".")
-    assert ran.out.startswith("n.ipynb:cell 3:4:6: warning: KC101 ")
+    assert ran.out.startswith("n.ipynb:cell 3:4:9: warning: KC101 ")
 
 
 def test_quiet_prints_findings_only(project):
@@ -174,13 +174,13 @@ def test_quiet_prints_findings_only(project):
 def test_infos_are_summed_up_unless_one_asks_for_them(project):
     project(train__py=SLOW.replace(".batch(2).prefetch(tf.data.AUTOTUNE)", ".batch(2)"))
     shown = kerascheck("--isolated", "train.py").out.splitlines()
-    assert "train.py:4:6  warning  KC101 serial-map" in shown and not any("  info  " in line for line in shown)
+    assert "train.py:4:9  warning  KC101 serial-map" in shown and not any("  info  " in line for line in shown)
     assert "  1  KC306  TensorFlow takes all memory of every GPU: train.py:7" in shown
     assert shown[-1] == "Next: kerascheck --isolated train.py --diff --unsafe-fixes    (what these fixes would change)"
     (counted,) = (line for line in shown if line.startswith("Found"))
     assert counted.startswith("Found 2 problems (1 warning, 1 hint) in 1 file; ")
     for asked in (["-v"], ["--verbose"], ["--min-severity", "info"], ["--select", "KC3"], ["--select", "KC1,missing-memory-growth"]):
-        assert "train.py:7:1  info  KC306 missing-memory-growth" in kerascheck("--isolated", *asked, "train.py").out.splitlines()
+        assert "train.py:7:7  info  KC306 missing-memory-growth" in kerascheck("--isolated", *asked, "train.py").out.splitlines()
     project(pyproject__toml='[tool.kerascheck]\nmin-severity = "info"\nselect = ["KC306"]\n')
     for brief in ([], ["--select", "ALL"]):
         assert "  info  " not in kerascheck(*brief, "train.py").out
@@ -199,7 +199,7 @@ def test_the_report_fits_the_terminal(project, monkeypatch):
 def test_statistics_follow_the_findings(project):
     project(train__py=SLOW)
     lines = kerascheck(*ONLY, "--statistics", "--output-format", "concise", ".").out.splitlines()
-    assert lines[0].startswith("train.py:4:6") and lines[1].split() == ["count", "fixable", "ms", "rule"]
+    assert lines[0].startswith("train.py:4:9") and lines[1].split() == ["count", "fixable", "ms", "rule"]
     assert lines[2].split()[0] == "1" and lines[2].endswith("KC101 serial-map")
 
 
@@ -238,14 +238,14 @@ def test_the_settings_of_the_first_path_can_be_shown(project):
 
 def test_standard_input(project):
     ran = kerascheck(*ONLY, "--output-format", "concise", "-q", "-", stdin=SLOW.encode())
-    assert ran.code == 1 and ran.out.startswith("-:4:6: warning: KC101")
+    assert ran.code == 1 and ran.out.startswith("-:4:9: warning: KC101")
 
 
 def test_standard_input_with_a_name_takes_that_files_settings(project):
     path = project(pyproject__toml='[tool.kerascheck]\nfail-on = "error"\n')
     name = str(path / "src" / "train.py")
     ran = kerascheck(*ONLY, "--output-format", "concise", "-q", "--stdin-filename", name, "-", stdin=SLOW.encode())
-    assert ran.code == 0 and ran.out.startswith("src/train.py:4:6: warning: KC101")
+    assert ran.code == 0 and ran.out.startswith("src/train.py:4:9: warning: KC101")
 
 
 def test_standard_input_that_cannot_be_read(project):
@@ -500,7 +500,7 @@ def test_a_closed_standard_error_costs_nothing_that_is_not_written_there(project
 def test_a_pipe_that_is_named_is_linted(project):
     folder = project(train__py=FIXABLE, pyproject__toml='[tool.kerascheck]\npedantic = true\nselect = ["missing-prefetch"]\n')
     ran = shell("kerascheck --fail-on info --output-format concise <(cat train.py)")
-    assert ran.returncode == 1 and ":5:6: info: KC102" in ran.stdout, ran
+    assert ran.returncode == 1 and ":5:9: info: KC102" in ran.stdout, ran
     # Nothing can be written into it, and the file that it was made of is not known.
     before = sorted(os.listdir(folder))
     for option in ("--fix", "--unsafe-fixes", "--diff"):

@@ -133,16 +133,22 @@ class Module:
         return without_strings(self.code)
 
     def range_of(self, node: cst.CSTNode) -> tuple[int, int]:
-        """Where a finding about ``node`` stands: its range, of a compound statement its header, of a call in a chain from the method's name on."""
+        """Where a finding about ``node`` stands: its range, of a compound statement its header, of a method call from the method's name on."""
         start, end = self.tree.range_of(node)
         if isinstance(node, cst.BaseCompoundStatement):
             return start, self.tree.statement_range(node)[1]
         if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
             name = self.tree.range_of(node.func.attr)[0]
             is_on_another_line = "\n" in self.text[start:name] or "\r" in self.text[start:name]
-            if is_on_another_line or not _is_dotted(node.func.value):
+            if is_on_another_line or not self._is_imported(node.func.value):
                 return name, end
         return start, end
+
+    def _is_imported(self, node: cst.BaseExpression) -> bool:
+        """Whether an expression is a name that an import binds, or a dotted one that begins with it: what it names is no object of the program."""
+        while isinstance(node, cst.Attribute):
+            node = node.value
+        return isinstance(node, cst.Name) and any(node.value == name.partition(".")[0] for name in self.tree.imported_names)
 
     def statement_range(self, node: cst.CSTNode) -> tuple[int, int]:
         """See :meth:`Tree.statement_range`."""
@@ -364,13 +370,6 @@ class Module:
         following = len(rest) - len(rest.lstrip())
         after = end + following
         return after >= len(self.code) or self.source.locate(after, after).cell != here
-
-
-def _is_dotted(node: cst.BaseExpression) -> bool:
-    """Whether an expression is a name, or an attribute or element of one: nothing is called on the way."""
-    while isinstance(node, (cst.Attribute, cst.Subscript)):
-        node = node.value
-    return isinstance(node, cst.Name)
 
 
 class Project:

@@ -60,7 +60,7 @@ def test_the_findings_of_the_command_line(project, jobs):
 
 def test_standard_input(project):
     ran = flake8("--stdin-display-name", "src/train.py", "-", stdin=SLOW)
-    assert [line.rpartition(" ")[0][:22] for line in lines(ran)][:1] == ["src/train.py:4:6: KC10"]
+    assert [line.rpartition(" ")[0][:22] for line in lines(ran)][:1] == ["src/train.py:4:9: KC10"]
 
 
 def test_noqa_is_honoured_unless_switched_off(project):

@@ -78,7 +78,7 @@ def test_what_is_neither_python_nor_requirements_is_passed_over(repository):
     (path / "train").write_text(f"#!/usr/bin/env python3\n{STATEFUL}")
     (path / "train").chmod(0o755)
     ran = try_repo(repository(), "kerascheck")
-    assert ran.returncode == 1 and "train:4:6: warning KC101" in ran.stdout, ran.stdout + ran.stderr
+    assert ran.returncode == 1 and "train:4:32  warning  KC101" in ran.stdout, ran.stdout + ran.stderr
 
 
 def test_nothing_to_do_is_success(repository):

@@ -141,13 +141,17 @@ def test_chains_over_several_lines_are_located_at_the_method(tmp_path):
     ("chain", "place"),
     [
         ("tf.data.Dataset.range(3).map(f)", "map(f)"),
-        ("datasets[0].map(f)", "datasets[0].map(f)"),
+        ("ds.map(f)", "map(f)"),
+        ("datasets[0].map(f)", "map(f)"),
+        ("tf.map(f)", "tf.map(f)"),
+        ("np.ma.map(f)", "np.ma.map(f)"),
+        ("tf.Variable(1).map(f)", "map(f)"),
         ("make()[0].map(f)", "map(f)"),
-        ("self.ds.map(f)", "self.ds.map(f)"),
+        ("self.ds.map(f)", "map(f)"),
         ("(ds or other).map(f)", "map(f)"),
     ],
 )
-def test_a_call_in_a_chain_is_located_at_the_method(tmp_path, chain, place):
-    module = load(tmp_path, f"x = {chain}\n")
+def test_a_method_call_is_located_at_the_method_and_a_function_at_its_module(tmp_path, chain, place):
+    module = load(tmp_path, f"import numpy as np\nimport tensorflow as tf\nx = {chain}\n")
     (call,) = (node for node in module.tree.parents if isinstance(node, cst.Call) and getattr(node.func, "attr", None) and node.func.attr.value == "map")
     assert module.text[slice(*module.range_of(call))] == place
