@@ -1357,8 +1357,8 @@ def test_a_loop_that_makes_variables_is_told_to_make_them_before(tmp_path):
         ("[1].pop()", "decorate it"),
         ("model.log['loss'].append(x)", "move the code under its tape"),
         ("play()", "move the code under its tape"),
-        ("noise()", "make its tf.Variable once"),
-        ("keras.layers.Dense(3)(x)", "make the layer Dense once"),
+        ("noise()", "create its tf.Variable once"),
+        ("keras.layers.Dense(3)(x)", "create the layer Dense once"),
         ("if keep is None: noise()", "decorate it"),
         ("keras.layers.Flatten()(x)", "decorate it"),
     ],
@@ -1390,7 +1390,7 @@ def test_a_turn_that_needs_the_last_one(tmp_path, turn, needs_last):
     (tmp_path / "write.py").write_text(HEAD + MODEL + f"for path in paths():\n    {turn}\n")
     result = kerascheck("--isolated", "--select", "KC405", "--output-format", "json", "--exit-zero", str(tmp_path / "write.py"))
     (finding,) = json.loads(result.out)["findings"]
-    assert ("and each turn needs the last; call predict_on_batch" in finding["message"]) is needs_last
+    assert ("and depends on the one before; call predict_on_batch" in finding["message"]) is needs_last
     assert ("predict the whole array once" in finding["message"]) is not needs_last
 
 
