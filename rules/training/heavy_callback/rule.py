@@ -19,21 +19,21 @@ _SAVERS = {"keras.callbacks.ModelCheckpoint": 6, "keras.callbacks.BackupAndResto
 
 
 class HeavyCallback(Rule):
-    """A checkpoint is written every few batches, or TensorBoard is told to record more than curves.
+    """A checkpoint is written every few batches, or TensorBoard records more than curves.
 
     ## What it does
 
     Reports
 
     - as a warning `ModelCheckpoint(save_freq=n)` and `BackupAndRestore(save_freq=n)` with a literal below 20;
-    - as an info `TensorBoard` with `histogram_freq=1`, with `write_images=True` beside histograms, with
-      `update_freq="batch"` or a number below 10, and with a `profile_batch` of 20 batches or more.
+    - as an info `TensorBoard` with `histogram_freq=1`, with `write_images=True` and histograms, with
+      `update_freq="batch"` or a number below 10, or with a `profile_batch` of 20 batches or more.
 
     ## Why it costs
 
-    `save_freq` counts batches, although many a program means epochs by it. Each time the training
-    waits until a file is written. Against a `fit` without callbacks, 100 steps of 2 ms, 70,000
-    weights, best of three runs (2 CPU cores, TensorFlow 2.21, no GPU):
+    `save_freq` counts batches, although many programs use it as if it counted epochs. Training waits each time until a
+    file is written. Compared with a `fit` without callbacks, for 100 steps of 2 ms and 70,000 parameters (best of three
+    runs, 2 CPU cores, TensorFlow 2.21, no GPU):
 
     | | epoch takes |
     |---|---|
@@ -42,39 +42,43 @@ class HeavyCallback(Rule):
     | `BackupAndRestore(save_freq=1)` | 8.9 times |
     | `BackupAndRestore(save_freq=10)` | 1.9 times |
 
-    `ModelCheckpoint(save_freq=1)` took 7 times as long on the same machine, with the weights alone, too. The
-    time of a save grows with the model; a step of several seconds hides it.
+    `ModelCheckpoint(save_freq=1)` took 7 times as long on the same machine, also when it saved the weights alone. The
+    time of a save grows with the model. A step of several seconds hides it.
 
-    Histograms of 85,000 weights cost about 80 ms per epoch (1.3 times an epoch of 0.25 s), with images of them
-    1.5 times, curves per batch about 2 ms a step (1.5 times), a profile of a range of batches 1.5 times. In long
-    epochs all but the curves per batch disappear, which is why this is an info.
+    Histograms of 85,000 parameters cost about 80 ms per epoch (1.3 times an epoch of 0.25 s), and with images of them
+    1.5 times. Curves per batch cost about 2 ms per step (1.5 times), and a profile of a range of batches 1.5 times. In
+    long epochs all of this disappears, except the curves per batch. That is why it is an info.
 
     ## What the runtime does by itself
 
-    Nothing: the saves and the summaries are made in the thread that starts the steps. TensorBoard with
-    its defaults costs little (1.1 times the epoch of 0.25 s). Before TensorFlow 2.2 `save_freq` counted
-    samples, so that a small number meant every batch.
+    Nothing: saves and summaries are written in the thread that starts the steps. TensorBoard with its defaults costs
+    little (1.1 times the epoch of 0.25 s). Before TensorFlow 2.2 `save_freq` counted samples, so a small number meant
+    every batch.
 
     ## When it stays silent
 
-    - `save_freq="epoch"`, numbers of 20 and more, and numbers that are not literals, as `5 * steps_per_epoch`.
-    - `save_best_only`: how often it writes is not known; but where the best `val_...` is asked for, which no batch has, Keras 3 saves
-      each time (tried with 3.15).
-    - Saves under a condition, unless all training stands under it too; TensorBoard under one that speaks of debugging, profiles or histograms; in tests.
-    - What TensorBoard records where a notebook opens it, with `%tensorboard` or `!tensorboard --logdir`, or beside Weights & Biases with
-      `sync_tensorboard=True`: somebody looks at it.
-    - A callback that no call is given: it stands alone, or under a name that is never read.
+    - `save_freq="epoch"`, numbers of 20 and more, and numbers that are not literals, such as `5 * steps_per_epoch`.
+    - `save_best_only`, where it is unknown how often it writes. But with a `val_...` value to monitor, which no batch
+      has, Keras 3 saves each time (tried with 3.15), and that is reported.
+    - A save stands under a condition, unless all training stands under it too.
+    - TensorBoard stands under a condition that names debugging, profiles or histograms, or in a handler of an
+      exception.
+    - A notebook opens TensorBoard, with `%tensorboard` or `!tensorboard --logdir`, or Weights & Biases runs with
+      `sync_tensorboard=True`: then somebody looks at what it records.
+    - The callback of TensorBoard is passed to no call, or bound to a name that is never read.
     - The defaults of TensorBoard, histograms every few epochs, a profile of some batches.
+    - Tests.
 
     ## Use instead
 
-    `save_freq="epoch"`, which is the default. Within long epochs, a number of batches that take some minutes.
-    For curves per batch, `update_freq=100`.
+    `save_freq="epoch"`, which is the default. Within long epochs, a number of batches that take some minutes. For
+    curves per batch, `update_freq=100`.
 
     ## Fix safety
 
-    Deleting the argument restores the default. Unsafe: there are fewer files, and fewer or no histograms, images and points.
-    A checkpoint with the number of the batch in its file name cannot be written per epoch: it is reported without a fix.
+    Deleting the argument restores the default. Unsafe: the program then writes fewer files, and fewer or no histograms,
+    images and points. There is no fix for a checkpoint with the number of the batch in its file name, which cannot be
+    written per epoch.
 
     ## References
 

@@ -17,40 +17,45 @@ class HostSyncInLoop(Rule):
 
     ## What it does
 
-    Reports the first place in a loop with a training step where each turn turns a tensor into a number or text:
-    `loss.numpy()`, `float(loss)`, `print(loss)`, `f"{loss:.3f}"`, a function of NumPy such as `np.mean(loss)`, `optimizer.iterations.numpy()`, or a tensor given to a
-    progress bar. A loss that a `GradientTape` takes the gradients of is a tensor, whichever function computes it.
+    Reports the first place in a loop with a training step where each iteration turns a tensor into a number or text:
+
+    - `loss.numpy()`, `float(loss)`, `print(loss)` or `f"{loss:.3f}"`;
+    - a NumPy function such as `np.mean(loss)`;
+    - `optimizer.iterations.numpy()`;
+    - a tensor that is passed to a progress bar.
+
+    A loss that enters the gradients of a `GradientTape` is a tensor, whichever function computes it.
 
     ## Why it costs
 
-    Python hands an accelerator one step after the other without waiting. Where it needs a number, it waits until all that
-    was handed over is done, and the accelerator then waits for Python to start the next step. How much that is on a GPU is
-    unmeasured here. On a CPU no cost could be shown: loops with `float(loss)` or `print` in each step
+    Python passes steps to an accelerator one after the other, without waiting. When it reads a number, it waits until
+    all steps that it has passed are done. The accelerator then waits for Python to start the next step. How much that
+    costs on a GPU is unmeasured here. On a CPU no cost could be shown: loops with `float(loss)` or `print` in each step
     took 0.91 to 1.06 times as long as without (2 CPU cores, TensorFlow 2.21, no GPU). So this is an info.
 
     ## What the runtime does by itself
 
-    Nothing here. `fit` of Keras 3 on TensorFlow reads its logs back at every step itself.
+    Nothing here. `fit` of Keras 3 on TensorFlow itself reads its logs back at every step.
 
     ## When it stays silent
 
-    - The number is read under a condition, as once in so many steps, or after the loop.
-    - What is read is an element of the dataset, which is in the memory of the host anyway.
-    - The loop trains nothing. One whose step runs many steps in a loop of its own reads once for all of them.
-    - An eager step that acts in a game or a simulation, which needs a number each time; numbers of which Python uses what a function makes of them,
-      as in `state = client.step(action.numpy())`.
-    - Training that stands under `tf.device("cpu")`.
-    - The loops around it make at most 50 turns in total, as literals tell.
-    - Graph code of TensorFlow 1; functions run eagerly by a switch; tests; scripts that hide the GPUs.
+    - The number is read under a condition, such as once every hundred steps, or after the loop.
+    - The value is an element of the dataset, which is in the memory of the host anyway.
+    - The loop trains nothing; or its step runs many steps in an inner loop and reads once for all of them.
+    - An eager step acts in a game or a simulation, which needs a number each time.
+    - Python uses what a function computes from the numbers, as in `state = client.step(action.numpy())`.
+    - The training stands under `tf.device("cpu")`, or the script hides the GPUs.
+    - The loops around it have at most 50 iterations in total, according to the literals.
+    - The program runs functions eagerly; the code builds graphs of TensorFlow 1, or is a test.
 
     ## Use instead
 
-    Keep the tensors (`losses.append(loss)`) or a `keras.metrics.Mean` inside the step, and read them once per epoch or under
-    `if step % 100 == 0`.
+    Keep the tensors (`losses.append(loss)`) or a `keras.metrics.Mean` inside the step. Read them once per epoch or
+    under `if step % 100 == 0`.
 
     ## Fix safety
 
-    There is no fix: when the number is needed is for a person to say.
+    There is no fix: only the author knows when the number is needed.
 
     ## References
 

@@ -4,30 +4,32 @@ from kerascheck.semantics.compiled import rare_updates
 
 
 class ManualAccumulation(Rule):
-    """Gradients are added up by hand over several steps, which the optimizers of Keras 3 do themselves.
+    """Gradients are summed by hand over several steps, which the optimizers of Keras 3 do themselves.
 
     ## What it does
 
-    Reports `apply_gradients` in a loop that takes gradients in every turn, under an `if` with `%`, or under one on a counter
-    that it sets back (`if count == k: ...; count = 0`).
+    Reports `apply_gradients` in a loop that computes gradients in every iteration, under an `if` with `%`, or under an
+    `if` on a counter that it resets (`if count == k: ...; count = 0`).
 
     ## Why it costs
 
-    It is code to get wrong: the sums must be cleared, divided by the number of steps, applied at the end of the epoch, and
-    kept in variables so that the step can be compiled. No difference in speed is claimed; it was not measured.
+    Such code is easy to get wrong. The sums must be cleared, divided by the number of steps, applied at the end of the
+    epoch, and kept in variables so that the step can be compiled. No difference in speed is claimed; it was not
+    measured.
 
     ## What the runtime does by itself
 
-    With `gradient_accumulation_steps=k` a Keras 3 optimizer keeps the sums in variables of its own, adds to
-    them in each `apply_gradients`, and updates the weights with their mean in every k-th. Keras 2 has no such
-    argument and raises.
+    With `gradient_accumulation_steps=k`, a Keras 3 optimizer keeps the sums in its own variables and adds to them in
+    each `apply_gradients`. In every k-th call it updates the weights with their mean. Keras 2 has no such argument and
+    raises.
 
     ## When it stays silent
 
-    - Keras 2, or a program for it.
-    - The gradients are taken under the same condition, as where a network is trained in every fifth step only.
-    - No number of turns decides: a flag given from outside, or the last batch.
-    - Graph code of TensorFlow 1; tests.
+    - The program uses Keras 2.
+    - The gradients are computed under the same condition, for example where a network is trained in every fifth step
+      only.
+    - The condition does not count iterations: a flag that is passed in, or the last batch.
+    - The code builds graphs of TensorFlow 1, or is a test.
 
     ## Use instead
 
@@ -36,7 +38,7 @@ class ManualAccumulation(Rule):
 
     ## Fix safety
 
-    There is no fix: several statements go, and a sum becomes a mean.
+    There is no fix: several statements have to go, and a sum becomes a mean.
 
     ## References
 

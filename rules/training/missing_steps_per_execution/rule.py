@@ -30,21 +30,24 @@ _ARGUMENT_SINCE = (2, 4)
 
 
 class MissingStepsPerExecution(Rule):
-    """A very small model trains one step per call, and Python takes as long as the steps.
+    """A very small model runs one training step per call, and Python takes as long as the step.
 
     ## What it does
 
-    Reports `compile(...)` without `steps_per_execution` of a model that consists of `Dense` layers and the like, or recurrent layers over ten time steps
-    or fewer, has at most 1.6 million weights (without those of frozen embeddings), takes batches so small that weights times batch size stay below 130
-    million, and is trained by `fit` for several epochs, or for 300 steps that can be counted. As an info.
+    Reports, as an info, `compile(...)` without `steps_per_execution` of a model that meets all of these conditions:
+
+    - It consists of `Dense` layers and the like, or of recurrent layers over at most ten time steps.
+    - It has at most 1.6 million parameters, without those of frozen embeddings.
+    - Parameters times batch size stay below 130 million.
+    - `fit` trains it for several epochs, or for 300 steps that can be counted.
 
     ## Why it costs
 
-    Between two steps Keras 3 returns to Python, fetches the next batch, reads the losses back (also with `verbose=0`) and calls the
-    callbacks: about 0.7 to 1.5 ms. `steps_per_execution=16` does that once in 16 steps. Time of a step with 1 against 16, `fit` on arrays
-    (Keras 3.15, TensorFlow 2.21, 2 CPU cores shared with other work, no GPU):
+    Between two steps Keras 3 returns to Python, fetches the next batch, reads the losses back (also with `verbose=0`)
+    and calls the callbacks: about 0.7 to 1.5 ms. `steps_per_execution=16` does that once in 16 steps. Time of a step
+    with 1 and with 16, `fit` on arrays (Keras 3.15, TensorFlow 2.21, 2 CPU cores shared with other work, no GPU):
 
-    | weights | batch | 1 | 16 | ratio |
+    | parameters | batch | 1 | 16 | ratio |
     |---|---|---|---|---|
     | 1,800 | 32 | 1.4 ms | 0.8 ms | 1.9 |
     | 26,000 | 32 | 1.8 ms | 0.8 ms | 2.3 |
@@ -59,18 +62,19 @@ class MissingStepsPerExecution(Rule):
     | LSTM, 4,700, 10 time steps | 32 | 1.9 ms | 1.3 ms | 1.5 |
     | LSTM, 10,900, 30 time steps | 32 | 4.4 ms | 4.4 ms | 1.0 |
 
-    The ratio alone, seven pairs in turn on the same machine: 1.35 (0.6 to 2.1) with 818,000 weights and batches of 128, 1.4 (1.0 to 2.1) with 1,004,000
-    and 128, 1.0 (0.7 to 1.7) with 1,864,000 and 64.
+    The ratio alone, from seven alternating pairs on the same machine: 1.35 (0.6 to 2.1) with 818,000 parameters and
+    batches of 128, 1.4 (1.0 to 2.1) with 1,004,000 and 128, 1.0 (0.7 to 1.7) with 1,864,000 and 64.
 
-    Short epochs gain less, for what surrounds them takes some 30 ms: 1.7 with 32 steps, 1.5 with 22, 1.3 with 15, 1.1 with 10 and 0.9 with 6 (the
-    median of seven in turns, 1,400 weights).
+    Short epochs gain less, because each epoch has an overhead of some 30 ms: 1.7 with 32 steps, 1.5 with 22, 1.3 with
+    15, 1.1 with 10 and 0.9 with 6 (median of seven alternating runs, 1,400 parameters).
 
-    Large batches gain less, for each step copies them: 1.8 with 401,000 numbers in a batch (0.6 to 3.3), 1.9 with 1,024,000 (0.8 to 2.7), 1.6 with
-    2,048,000 (1.0 to 2.0) and 0.9 with 5,120,000 (0.6 to 1.8), the median of five in turns, 160,000 weights and fewer.
+    Large batches gain less, because each step copies them: 1.8 with 401,000 numbers in a batch (0.6 to 3.3), 1.9 with
+    1,024,000 (0.8 to 2.7), 1.6 with 2,048,000 (1.0 to 2.0) and 0.9 with 5,120,000 (0.6 to 1.8). These are medians of
+    five alternating runs with at most 160,000 parameters.
 
-    In Keras 2 (tf-keras 2.21) the ratios were 2.3 with 300 weights, 2.1 with 5,100 and 1.5 with 118,000.
-    For a small CNN it was 0.9: whatever takes milliseconds by itself gains nothing. On a GPU, where steps are
-    shorter, more models may gain; unmeasured here.
+    In Keras 2 (tf-keras 2.21) the ratios were 2.3 with 300 parameters, 2.1 with 5,100 and 1.5 with 118,000. For a small
+    CNN the ratio was 0.9: a step that itself takes milliseconds gains nothing. On a GPU, where steps are shorter, more
+    models may gain; unmeasured here.
 
     ## What the runtime does by itself
 
@@ -79,14 +83,21 @@ class MissingStepsPerExecution(Rule):
     ## When it stays silent
 
     - No `fit` of the model comes after that `compile`.
-    - The argument is given, or may be in `**options`; `run_eagerly`; other backends, which were not measured; TensorFlow before 2.4,
-      which lacks it.
-    - Convolutions, attention, a `Lambda` that does more than look at each number a few times, recurrent layers over more than ten time steps or an unknown number of them; models and layers of the project's own that make weights themselves, or do more than call layers and
-      compute number by number; any whose size is not known. Only dense layers may leave the width of their data open; it counts as 784 columns then.
-    - A callback that acts on batches (`TerminateOnNaN`, `on_train_batch_end`, `save_freq=100`, `update_freq="batch"`), or one that is not known.
-    - Fewer than 15 steps in an epoch, or fewer than 300 in all, as far as arrays, batches and `steps_per_epoch` tell; a batch size that is not known.
-    - Batches of more than three million numbers.
-    - A single epoch of data of unknown size, a thousand and more, which are for a handful of rows, and such data in batches of more than 512.
+    - The argument is given, or may be in `**options`; or `run_eagerly` is.
+    - The backend is not TensorFlow, which is unmeasured, or TensorFlow is older than 2.4, which lacks the argument.
+    - The model has convolutions, attention, a `Lambda` that does more than a few operations on each number, or
+      recurrent layers over more than ten or an unknown number of time steps.
+    - A model or layer of the project creates weights itself, or does more than call layers and compute number by
+      number.
+    - The size of the model is unknown. Models of dense layers alone may leave the width of their data open; it then
+      counts as 784 columns.
+    - A callback acts on batches (`TerminateOnNaN`, `on_train_batch_end`, `save_freq=100`, `update_freq="batch"`), or is
+      unknown.
+    - An epoch has fewer than 15 steps, or all epochs fewer than 300, as far as arrays, batches and `steps_per_epoch`
+      show.
+    - The batch size is unknown, or a batch has more than three million numbers.
+    - The size of the data is unknown, and it is trained on for a single epoch, for a thousand epochs or more (which
+      suggests a handful of rows), or in batches of more than 512.
 
     ## Use instead
 
@@ -94,7 +105,8 @@ class MissingStepsPerExecution(Rule):
 
     ## Fix safety
 
-    Adding it is unsafe: callbacks and the progress bar see every sixteenth batch, or every eighth. The weights come out the same.
+    The fix adds the argument. Unsafe: callbacks and the progress bar see only every sixteenth batch, or every eighth.
+    The trained weights are the same.
 
     ## References
 

@@ -13,20 +13,25 @@ class PredictInLoop(Rule):
 
     ## What it does
 
-    Reports `predict` of a Keras model inside a loop or a comprehension, or in a function that a loop
-    calls, where the loop variable, or another name that each turn binds anew, reaches the argument and
-    picks one item or one batch; in a loop whose turns call `step` of a game or simulation, or `train_on_batch`, or draw what is predicted; and in a
-    comprehension over a `range` that predicts the same few rows again and again, as for dropout that stays on. And `evaluate` of the
-    batch that the same turn gives to `train_on_batch`, or that a loop takes from a dataset or loader. A warning in a script that trains, an info in one that only applies a
-    model, also where another imports it.
+    Reports `predict` of a Keras model inside a loop or a comprehension, or in a function that a loop calls, where
+
+    - the loop variable, or another name that each iteration sets, picks the one item or batch to predict;
+    - the iterations call `step` of a game or simulation or `train_on_batch`, or draw the data to predict;
+    - a comprehension over a `range` predicts the same few rows again and again, for example with dropout that stays on.
+
+    Also reports `evaluate` of a batch that the same iteration passes to `train_on_batch`, or that a loop takes from a
+    dataset or loader.
+
+    `predict` is a warning in a script that trains, and an info in one that only applies a model, also where another
+    script imports it.
 
     ## Why it costs
 
-    `predict` is made for a whole data set. Each call builds a data adapter, a dataset and its
-    optimised graph, and an iterator, runs the callbacks, and throws all of it away: about 0.1 s,
-    whatever the size of the model. For 128 single items a loop took 168 times as long as one
-    `predict` over the array. A loop of 40 single items with `predict` took so many times as long as one with
-    the others (2 CPU cores, TensorFlow 2.21, Keras 3.15, no GPU; median of three; the first call is counted for texts only):
+    `predict` is built for a whole data set. Each call builds a data adapter, a dataset with an optimized graph and an
+    iterator, runs the callbacks, and throws all of it away. That takes about 0.1 s, whatever the size of the model. For
+    128 single items a loop took 168 times as long as one `predict` over the array. For 40 single items, a loop of
+    `predict` took so many times as long as a loop of the alternatives (2 CPU cores, TensorFlow 2.21, Keras 3.15, no
+    GPU; median of three; the first call is included for texts only):
 
     | | `predict_on_batch(x)` | `model(x, training=False)` |
     |---|---|---|
@@ -36,48 +41,60 @@ class PredictInLoop(Rule):
     | an embedding and a dense layer, texts that grow | 37 | 27 |
     | an embedding and a GRU, texts that grow | 10 | 1.2 |
 
-    A model that is called outside of a `tf.function` runs its operations one by one, and those of a recurrent layer in a
-    Python loop over the steps; `predict_on_batch` runs the function that is compiled for `predict`.
-    `verbose=0` hides the progress bar and keeps that cost. A single `predict` of the whole
-    validation set in each epoch is cheap by comparison and not what this rule is about.
+    A model that is called outside a `tf.function` runs its operations one by one, and a recurrent layer runs a Python
+    loop over the time steps. `predict_on_batch` runs the function that is compiled for `predict`. `verbose=0` hides the
+    progress bar and keeps the cost. A single `predict` of the whole validation set in each epoch is cheap by comparison
+    and not reported.
 
     ## What the runtime does by itself
 
-    The compiled step of the model is kept between calls. All the rest is made anew each time.
+    The compiled step of the model is kept between calls. All the rest is built again each time.
 
     ## When it stays silent
 
-    - Loops over models, folds, files or datasets, where each call gets a whole array or dataset. A loop inside of one over models is
-      reported where each call is written to get one item, as `row[None]`, and one over batches around it where it calls `train_on_batch` too.
-    - Whole arrays that a dictionary names, as in `for split, x in data.items()`.
-    - A whole array that does not depend on the loop, as once per epoch, and a part of all its examples: `images[:, top:bottom]`.
-    - Loops of at most 10 turns in total, as `take(1)`, literal ranges and slices tell, or a `break` under no condition.
-    - Loops that plot with Matplotlib, also on axes of which the origin is not seen, or wait for `input` or `cv2.waitKey()` in every turn and under no condition: they are for people; and loops over what is `uploaded`. Under a condition on a key that is pressed.
-    - Loops whose turns also train for several epochs, with a generator, or on the same data each time: beside that a `predict` is short. Not
-      where they train on a single example.
-    - As an info, not a warning, where a turn measures the predict with a clock, for one pass over the batches of a dataset or loader, or over items that fill one batch after the other, for at most 100 turns in total, which take ten seconds, and in scripts that train nothing.
-    - What a clock measures in every turn and nothing uses.
-    - Once in several turns, as under `if step % 100 == 0`, but not for a batch that is full, as under `if (i + 1) % batch_size == 0`.
-    - `steps` of more than one, or such a `batch_size`, is given: each call then predicts more than a batch. A `while` loop of a script that trains nothing is reported for all
-      that: it takes what a camera or a user gives; and a loop that calls `train_on_batch` too, whose turns handle a batch.
-    - Keras 2.3 and older, a package of its own, whose `predict` makes no dataset: where a turn predicts a batch, or needs the last, and as an info for what remains.
-    - The session of a TensorFlow 1 graph, and code with placeholders, estimators or
-      `disable_eager_execution`; not for the functions beside it that load or run a saved graph they are given.
-    - `predict` of scikit-learn and other classes that are not Keras models; tests.
-    - Per-item functions that no loop calls.
+    - The loop is over models, folds, files or datasets, and each call gets a whole array or dataset. A loop inside a
+      loop over models is reported where each call is written for one item, such as `row[None]`. So is one inside a loop
+      over batches that also calls `train_on_batch`.
+    - The data is a whole array from a dictionary, as in `for split, x in data.items()`.
+    - The data is a whole array that does not depend on the loop, such as once per epoch, or a part of all its examples:
+      `images[:, top:bottom]`.
+    - The loops have at most 10 iterations in total, according to `take(1)`, literal ranges and slices, or an
+      unconditional `break`.
+    - The loop is for people. Every iteration plots with Matplotlib (also on axes of unknown origin) or waits for
+      `input` or `cv2.waitKey()`, or the call stands under a condition on a key. Also a loop over what is `uploaded`.
+    - The iterations also train for several epochs, with a generator, or on the same data each time: compared with that,
+      a `predict` is short. It is reported where they train on a single example.
+    - A clock measures the call in every iteration, and nothing uses the result.
+    - The call runs once in several iterations, for example under `if step % 100 == 0`. It is reported for a batch that
+      is full, as under `if (i + 1) % batch_size == 0`.
+    - `steps` greater than one, or a `batch_size` greater than one, is given: each call then predicts more than a batch.
+      With a `batch_size` it is still reported where the data is written as one item, in a loop that also calls
+      `train_on_batch`, and in a `while` loop of a script that trains nothing, which waits for a camera or a user.
+    - Keras 2.3 and older, a separate package, whose `predict` builds no dataset: where an iteration predicts a batch,
+      or needs the result of the one before. Other calls are an info there.
+    - The call runs in the session of a TensorFlow 1 graph, or the code has placeholders, estimators or
+      `disable_eager_execution`. Functions in the same file that load or run a saved graph they receive do not count.
+    - The object is not a Keras model, such as one of scikit-learn; the code is a test; or no loop calls the function
+      that predicts one item.
+
+    It is an info, not a warning,
+
+    - in scripts that train nothing;
+    - where an iteration measures the `predict` with a clock;
+    - for one pass over the batches of a dataset or loader, or over items that fill one batch after the other;
+    - for at most 100 iterations in total, which take ten seconds.
 
     ## Use instead
 
-    One `predict` over all items, before the loop. Where they arrive one by one:
-    `model.predict_on_batch(x)` gives the same NumPy array, `model(x, training=False)` a tensor. A
-    `tf.function` around the latter is as quick as `predict_on_batch`, if the shape does not change.
+    One `predict` over all items, before the loop. Where the items arrive one by one, `model.predict_on_batch(x)`
+    returns the same NumPy array, and `model(x, training=False)` a tensor. A `tf.function` around the latter is as fast
+    as `predict_on_batch` if the shape does not change.
 
     ## Fix safety
 
-    `predict(x)` becomes `predict_on_batch(x)` where `x` and `verbose` are the only arguments.
-    Unsafe: `x` must be an array or a tensor, because `predict_on_batch` takes no dataset or generator,
-    it goes through the model in one piece where `predict` cuts it into batches of 32, and
-    callbacks are not run. Other calls are reported without a fix.
+    `predict(x)` becomes `predict_on_batch(x)` where `x` and `verbose` are the only arguments. Unsafe: `x` must be an
+    array or a tensor, because `predict_on_batch` takes no dataset or generator. It passes through the model in one
+    piece, where `predict` splits it into batches of 32. Callbacks do not run. There is no fix for other calls.
 
     ## References
 

@@ -13,57 +13,59 @@ _FROZEN = re.compile(r"^\s*(?:import|from)\s+tensorflow\.python\.keras\b", re.M)
 
 
 class RemovedFitArgument(Rule):
-    """A method or an argument of `fit`, `evaluate` or `predict` that Keras 3 does not have any more.
+    """Keras 3 no longer has this method, or this argument of `fit`, `evaluate` or `predict`.
 
     ## What it does
 
-    Reports `fit_generator`, `evaluate_generator` and `predict_generator` on a Keras model, and the
-    arguments `workers`, `use_multiprocessing` and `max_queue_size` of `fit`, `evaluate` and
-    `predict`. The finding is at the call for a method and at the argument for an argument.
+    Reports `fit_generator`, `evaluate_generator` and `predict_generator` on a Keras model, and the arguments `workers`,
+    `use_multiprocessing` and `max_queue_size` of `fit`, `evaluate` and `predict`. The finding is at the call for a
+    method and at the argument for an argument.
 
-    A model that this code does not show counts where nothing but Keras fits: the file imports Keras and no other
-    library of estimators, or the call has two arguments that nobody else has, such as `steps_per_epoch` and
+    A model that is not visible here counts where only Keras fits: the file imports Keras and no other library of
+    estimators, or the call has two arguments that no other library has, such as `steps_per_epoch` and
     `use_multiprocessing`.
 
     ## Why it costs
 
-    The call fails: `AttributeError` for the methods, `TypeError: ... got an unexpected keyword
-    argument 'workers'` for the arguments. Old tutorials and answers still recommend both to keep an
-    accelerator fed.
+    The call fails: `AttributeError` for the methods, `TypeError: ... got an unexpected keyword argument 'workers'` for
+    the arguments. Old tutorials and answers still recommend both to keep an accelerator busy.
 
     ## What the runtime does by itself
 
-    `fit`, `evaluate` and `predict` take generators and datasets directly, and prefetch the batches of
-    a Python generator. The number of workers now belongs to the data: `keras.utils.PyDataset` takes
-    `workers`, `use_multiprocessing` and `max_queue_size` in its constructor, with 1, False and 10 as
-    defaults. Passing more of them is no gain by itself. Threads helped loading that waits 30 ms for
-    each batch, one worker taking 1.43 times as long as two; for Python code that computes, two
-    workers were slower (0.84), and processes did not help (0.92-1.02; 2 CPU cores, TensorFlow 2.21, no GPU).
+    `fit`, `evaluate` and `predict` take generators and datasets directly, and prefetch the batches of a Python
+    generator. The number of workers now belongs to the data: `keras.utils.PyDataset` takes `workers`,
+    `use_multiprocessing` and `max_queue_size` in its constructor, with the defaults 1, False and 10.
+
+    More workers are no gain in themselves. Threads helped loading that waits 30 ms for each batch: one worker took 1.43
+    times as long as two. For Python code that computes, two workers were slower (0.84), and processes did not help
+    (0.92-1.02; 2 CPU cores, TensorFlow 2.21, no GPU).
 
     ## When it stays silent
 
-    - The arguments in the constructor of a `PyDataset`.
-    - Keras 2: `tf_keras`, models or layers of `tensorflow.python.keras`, or anything of it beside a model that comes
-      from elsewhere, or a project that pins Keras below 3 or TensorFlow below 2.16; programs that switch eager
-      execution off, which Keras 3 needs; models that another module makes so.
-    - Arguments of Keras 1 in the file, such as `nb_epoch` or `border_mode`: it does not meet Keras 3 as it is.
-    - Methods of other classes, and models that override `fit` with such a parameter.
-    - A name that stands for one of two methods, as `fit = model.fit_generator if old else model.fit`.
-    - Branches on the version of Keras, and calls under an `except` of `TypeError`, `AttributeError`,
+    - The arguments are in the constructor of a `PyDataset`.
+    - The program uses Keras 2: `tf_keras`, models or layers of `tensorflow.python.keras` (or any import of it in the
+      file that calls a model from elsewhere), a project that pins Keras below 3 or TensorFlow below 2.16, or a model
+      that such another module creates.
+    - The program turns off eager execution, which Keras 3 needs.
+    - The file has arguments of Keras 1, such as `nb_epoch` or `border_mode`: it does not run with Keras 3 as it is.
+    - The method belongs to another class, or to a model that overrides `fit` with such a parameter.
+    - A name stands for one of two methods, as in `fit = model.fit_generator if old else model.fit`.
+    - The call is in a branch on the version of Keras, or in a `try` with a handler for `TypeError`, `AttributeError`,
       `ValueError` or `Exception`.
 
     ## Use instead
 
-    `model.fit(batches, steps_per_epoch=n)`, and for loading that waits on files or a network
-    `super().__init__(workers=4)` in the `PyDataset` (`**kwargs` handed on lets the caller choose).
+    `model.fit(batches, steps_per_epoch=n)`. For loading that waits on files or a network, call
+    `super().__init__(workers=4)` in the `PyDataset` (passing `**kwargs` on lets the caller choose).
 
     ## Fix safety
 
-    Renaming `fit_generator` to `fit`, and its two siblings alike, is safe for the first argument and
-    keywords that `fit` has as well. Further positional arguments have another order there, and
-    `generator=` is called `x=`: such a call gets no fix, and has to be corrected by hand.
-    Removing an argument is unsafe: the program runs again, but with one worker. Where the data is
-    a `PyDataset`, move the argument to its constructor.
+    Renaming `fit_generator` to `fit`, and the other two likewise, is safe with one positional argument and keywords
+    that `fit` has as well. Further positional arguments have another order there, and `generator=` is called `x=`:
+    there is no fix for such calls.
+
+    Removing an argument is unsafe: the program runs again, but with one worker. Where the data is a `PyDataset`, move
+    the argument to its constructor.
 
     ## References
 

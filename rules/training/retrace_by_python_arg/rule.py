@@ -5,52 +5,62 @@ from kerascheck.semantics.fixes import as_tensor
 
 
 class RetraceByPythonArg(Rule):
-    """A `tf.function` gets a Python number or string that changes, and is traced again for each value.
+    """A `tf.function` is called with a changing Python number or string, and is traced again for each value.
 
     ## What it does
 
-    Reports a call of a `tf.function` in a loop with an argument that is a Python number and another one
-    in every iteration: the variable of `range` or `enumerate`, a counter, what is computed from them, or a
-    draw from `random` or `numpy.random`. Likewise a Python string: a line of a file, the name of a file in a folder, an item
-    of a list of strings, or text with such a number in it. Lists, tuples and dictionaries with such values in them count as well.
-    A warning where the innermost loop around the call changes it, an info where an outer loop does, once per epoch for example.
+    Reports a call of a `tf.function` in a loop with an argument that is a different Python number or string in every
+    iteration:
+
+    - the variable of `range` or `enumerate`, a counter, or a number computed from them;
+    - a draw from `random` or `numpy.random`;
+    - a line of a file, the name of a file in a folder, an item of a list of strings, or text that contains such a
+      number.
+
+    Lists, tuples and dictionaries with such values in them count as well. It is a warning where the innermost loop
+    around the call changes the value, and an info where an outer loop does, for example once per epoch.
 
     ## Why it costs
 
-    `tf.function` keeps one graph for each set of arguments, and tells Python numbers and strings apart by their value.
-    Every new value runs the Python body again to build another graph, which is kept for ever. 200
-    calls with 200 values took 93 times as long as the calls with a tensor
-    (2 CPU cores, TensorFlow 2.21, no GPU), and memory grows with each.
+    `tf.function` keeps one graph for each set of arguments, and it distinguishes Python numbers and strings by their
+    value. Every new value runs the Python body again to build another graph, which is kept forever. 200 calls with 200
+    values took 93 times as long as the calls with a tensor (2 CPU cores, TensorFlow 2.21, no GPU), and memory grows
+    with each.
 
     ## What the runtime does by itself
 
-    TensorFlow prints a warning after the fifth trace and goes on. `reduce_retracing=True` does not help: it relaxes
-    shapes, not numbers and strings (five calls, five traces on 2.21). `input_signature` does, for it turns them into
-    tensors. NumPy numbers, such as `np.float32(x)` or an item of an array, are tensors to `tf.function` and cost no trace.
-    Arrays of strings are, too, but not their items: `np.str_` is a Python string.
+    TensorFlow prints a warning after the fifth trace and continues. `reduce_retracing=True` does not help: it relaxes
+    shapes, not numbers and strings (five calls, five traces on 2.21). `input_signature` helps, because it turns them
+    into tensors.
+
+    NumPy numbers, such as `np.float32(x)` or an item of an array, are tensors to `tf.function` and cost no trace. So
+    are arrays of strings, but not their items: `np.str_` is a Python string.
 
     ## When it stays silent
 
-    - The loop makes at most 10 iterations, as literals tell, or the number comes from `%` or `//`: a few values.
+    - The loop has at most 10 iterations, according to the literals, or the number comes from `%` or `//`: a few values.
     - `input_signature` is given, or may be.
     - The value is wrapped: `tf.constant(i)`, `tf.cast(i, ...)`, `np.float32(i)`, `np.array(names)`.
     - Booleans such as `training=True`, and numbers and strings that stay the same.
-    - Items of lists of which nothing is known: they may be strings or arrays, few or many.
-    - The parameter picks one of several objects (`models[i]`), or is the number of iterations of a Python loop: it must be a Python number there.
-    - The function reads the string in Python: it compares, joins or formats it, calls a method of it, or takes it as a name.
-    - The call stands under an `if` with `%`, as what is done once in so many steps.
-    - Functions run eagerly by a switch; graph code of TensorFlow 1; tests.
+    - Items of unknown lists: they may be strings or arrays, few or many.
+    - The function picks one of several objects with the parameter (`models[i]`), or it is the number of iterations of a
+      Python loop: it must be a Python number there.
+    - The function reads the string in Python: it compares, joins or formats it, calls a method of it, or uses it as a
+      name.
+    - The call stands under an `if` with `%`, and runs once in several steps.
+    - The program runs functions eagerly; the code builds graphs of TensorFlow 1, or is a test.
 
     ## Use instead
 
     `step(batch, tf.constant(i))`. A counter that only the function needs is better a `tf.Variable`, such as
-    `optimizer.iterations`. Where the number decides about Python control flow in the function, a trace for each value
-    is what you ask for.
+    `optimizer.iterations`. Where the number decides about Python control flow in the function, one trace for each value
+    is intended.
 
     ## Fix safety
 
-    The argument becomes `tf.constant(...)`. Unsafe: inside the function it is then a tensor, so that
-    `range(i)`, `if` and formatting mean something else, and a float becomes float32.
+    The argument becomes `tf.constant(...)`. Unsafe: inside the function it is then a tensor. `range(i)`, `if` and
+    formatting mean something else, and a float becomes float32. There is no fix for a tuple, a dictionary, or a list
+    that also holds other values.
 
     ## References
 

@@ -39,16 +39,22 @@ class TinyBatch(Rule):
 
     ## What it does
 
-    Reports `batch_size=` in `fit`, or the `.batch(n)` of the dataset given to it, with a literal of 16 or less, where
-    the model has at most two million weights, without those of frozen embeddings, and small inputs; and arrays given to `fit` with no batch size where the model has only dense
-    layers, or inputs of no more numbers than a picture of 32 x 32 pixels. As an info: the batch size also decides how a model learns.
+    Reports the batch size of a model that has at most two million parameters (without those of frozen embeddings) and
+    small inputs:
+
+    - `batch_size=` in `fit`, or the `.batch(n)` of the dataset that is fitted, with a literal of 16 or less;
+    - arrays passed to `fit` without a batch size, where the model has only dense layers, or inputs of at most as many
+      numbers as a color image of 32 x 32 pixels.
+
+    It is an info: the batch size also decides how a model learns.
 
     ## Why it costs
 
-    Every step costs about a millisecond of Python and of starting operations, however few examples it holds. Time of an
-    epoch of the same examples against batches of 64 (Keras 3.15, TensorFlow 2.21, 2 CPU cores shared with other work, no GPU):
+    Every step costs about a millisecond of Python and of starting operations, however few examples it has. Time of an
+    epoch compared with batches of 64, with the same examples (Keras 3.15, TensorFlow 2.21, 2 CPU cores shared with
+    other work, no GPU):
 
-    | batch | dense, 1,800 weights | dense, 118,000 weights | CNN on 28 x 28 pixels | LSTM, 50,000 weights, 50 steps |
+    | batch | dense, 1,800 parameters | dense, 118,000 | CNN, 28 x 28 pixels | LSTM, 50,000, 50 steps |
     |---|---|---|---|---|
     | 1 | 13 times | 26 times | 6.2 times | 13 times |
     | 4 | 4.3 | 12 | 2.4 | 5.6 |
@@ -57,48 +63,57 @@ class TinyBatch(Rule):
     | 32 | 1.4 | 1.4 | 1.2 | 1.5 |
     | 128 | 1.2 | 1.7 | 0.9 | 0.8 |
 
-    The default of 32 against larger batches, for further models on the same machine (shortest of five runs in turns):
+    The default of 32 compared with larger batches, for further models on the same machine (shortest of five alternating
+    runs):
 
     | model | 32 : 64 | 32 : 128 |
     |---|---|---|
-    | CNN, 666 weights, 8 x 8 pixels | 1.6 | 2.5 |
-    | CNN, 9,100 weights, 28 x 28 | 1.4 | 1.8 |
-    | CNN, 422,000 weights, 28 x 28 | 1.3 | 1.4 |
-    | CNN, 2.1 million weights, 32 x 32 x 3 | 1.3 | 1.3 |
-    | convolutions, 251,000 weights, series of 187 | 1.3 | 1.4 |
-    | two LSTMs, 9,000 weights, 20 steps | 2.3 | 3.1 |
-    | LSTM, 19,000 weights, 50 steps | 1.3 | 1.7 |
-    | LSTM, 71,000 weights, 100 steps | 1.3 | 1.4 |
+    | CNN, 666 parameters, 8 x 8 pixels | 1.6 | 2.5 |
+    | CNN, 9,100 parameters, 28 x 28 | 1.4 | 1.8 |
+    | CNN, 422,000 parameters, 28 x 28 | 1.3 | 1.4 |
+    | CNN, 2.1 million parameters, 32 x 32 x 3 | 1.3 | 1.3 |
+    | convolutions, 251,000 parameters, series of 187 | 1.3 | 1.4 |
+    | two LSTMs, 9,000 parameters, 20 steps | 2.3 | 3.1 |
+    | LSTM, 19,000 parameters, 50 steps | 1.3 | 1.7 |
+    | LSTM, 71,000 parameters, 100 steps | 1.3 | 1.4 |
 
-    Larger pictures give a step more to do. A CNN of 67,800 weights over 64 x 64 x 3 took 1.2 times as long with batches of 16 as with 64, 3.6 times
-    with 4 and 7.1 times with 1; one of 293,000 weights over 128 x 128 x 3 took 1.1, 1.5 and 3.2 times (the median of three).
+    Larger images give a step more work. A CNN of 67,800 parameters over 64 x 64 x 3 took 1.2 times as long with batches
+    of 16 as with 64, 3.6 times with 4 and 7.1 times with 1. One of 293,000 parameters over 128 x 128 x 3 took 1.1, 1.5
+    and 3.2 times (median of three).
 
-    Epochs of few steps gain nothing: 12 rows in batches of 6 took 0.9 of the time of one batch, 100 in batches of 32 took 1.2 of that in batches of
-    64, and 320 in batches of 32 took 1.0 (the median of five in turns); what surrounds an epoch takes some 30 ms.
+    Epochs of few steps gain nothing, because each epoch has an overhead of some 30 ms. 12 rows in batches of 6 took 0.9
+    of the time of one batch. 100 rows in batches of 32 took 1.2 of the time of batches of 64, and 320 rows 1.0 (median
+    of five alternating runs).
 
-    Beyond 128 little more is gained here. On a GPU a step of few examples leaves most of the cores idle, which is unmeasured
-    here; the smallest batch that pays is larger there.
+    Beyond 128 little more is gained here. On a GPU, a step of few examples leaves most of the cores idle, and the
+    smallest batch that pays is larger. That is unmeasured here.
 
     ## What the runtime does by itself
 
-    Nothing: the default of `fit` is 32, and a dataset keeps the batches it is given.
+    Nothing: the default of `fit` is 32, and a dataset keeps its batches.
 
     ## When it stays silent
 
-    - The default where `steps_per_epoch` is given, by which Keras then divides the arrays. Sizes of 17 and more that are written down, and sizes that are not literals, such as one per replica; the default for convolutions and recurrent
-      layers over inputs that are larger, or of which the size is not known.
-    - Batches of more than 4 where an input has more numbers than a picture of 64 x 64 pixels; large inputs (more than a picture of 128 x 128), stateful recurrent layers, attention, large models, and models of which the
-      size is not known: memory may allow no more, or a step has enough to do. Only dense layers may leave the width of their
-      data open, also in models of the project's own that do little but call layers; it counts as 784 columns then.
-    - `gradient_accumulation_steps` in the optimizer; arrays of which batches of 64 are seen to make less than eight steps fewer in an epoch, or for the
-      default size of fewer than a thousand examples, unless they make 500 steps fewer in all epochs.
-    - A callback that acts on batches, such as one that raises the learning rate with each.
+    - The size is a literal of 17 or more, or not a literal, such as one per replica.
+    - The default size with `steps_per_epoch`, because Keras then divides the arrays by it.
+    - The default size of a model with `Bidirectional`, or with convolutions or recurrent layers over inputs that are
+      larger than above or unknown.
+    - Batches of more than 4, where an input has more numbers than a color image of 64 x 64 pixels.
+    - Inputs larger than a color image of 128 x 128 pixels, stateful recurrent layers, attention, large models, and
+      models of unknown size: memory may allow no more, or a step has enough work.
+    - Models of dense layers alone may leave the width of their data open, which then counts as 784 columns. So may
+      models of the project that do little but call layers.
+    - The optimizer has `gradient_accumulation_steps`.
+    - Batches of 64 would save fewer than eight steps per epoch, as far as the arrays show. For the default size, also
+      arrays of fewer than a thousand examples, unless batches of 64 save 500 steps in all epochs.
+    - A callback acts on batches, for example one that raises the learning rate after each.
     - Data of unknown length in a loop that plays a game: it may be one row.
-    - Validation and prediction; hand-written loops; lines with a comment on memory.
+    - Validation and prediction; custom loops; lines with a comment on memory.
 
     ## Use instead
 
-    32 to 256: the largest that trains as well. Expect fewer, larger updates: the learning rate may have to grow with the batch.
+    32 to 256: the largest that trains as well. Expect fewer and larger updates: the learning rate may have to grow with
+    the batch.
 
     ## Fix safety
 

@@ -13,36 +13,38 @@ class TrainOnBatchLoop(Rule):
 
     ## What it does
 
-    Reports `train_on_batch` in a loop over batches within a loop over epochs, where nothing else in these loops trains. Off until
-    it is selected, and an info: it is a matter of style.
+    Reports `train_on_batch` in a loop over batches within a loop over epochs, where nothing else in these loops trains.
+    It is off until it is selected, and an info, because it is a matter of style.
 
     ## Why it costs
 
-    It costs no time by itself: `train_on_batch` runs the same compiled step, and such loops were measured to take 0.83
-    times as long as `fit` (2 CPU cores, TensorFlow 2.21, no GPU). The advice that `train_on_batch` is slow is wrong. What such
-    a loop misses is what `fit` brings: it prepares the next batch while the step runs, and it
-    has validation, callbacks, checkpoints and a progress bar. The loss also comes back to Python after every step,
-    whose effect on a GPU is unmeasured here.
+    It costs no time in itself: `train_on_batch` runs the same compiled step, and such loops took 0.83 times as long as
+    `fit` (2 CPU cores, TensorFlow 2.21, no GPU). The advice that `train_on_batch` is slow is wrong.
+
+    Such a loop lacks what `fit` offers: it prepares the next batch while the step runs, and it has validation,
+    callbacks, checkpoints and a progress bar. The loss also returns to Python after every step; the effect of that on a
+    GPU is unmeasured here.
 
     ## What the runtime does by itself
 
-    The step is traced once and kept, as by `fit`. The batches are prepared by the Python code of the loop, between the steps.
+    The step is traced once and kept, as in `fit`. The Python code of the loop prepares the batches, between the steps.
 
     ## When it stays silent
 
-    - Two models, or two ways to train, in one loop: GANs and their like.
+    - One loop trains two models, or trains in two ways, as for GANs.
     - Reinforcement learning, where the next batch depends on the last step.
-    - `train_on_batch` under a condition, or given data that does not depend on the loops.
-    - One loop alone, as over a stream; another model in each turn; tests.
-    - The graphs of TensorFlow 1.
+    - `train_on_batch` stands under a condition, or its data does not depend on the loops.
+    - There is only one loop, as over a stream, or each iteration has another model.
+    - The code is a test, or builds graphs of TensorFlow 1.
 
     ## Use instead
 
-    `model.fit(x, y, batch_size=..., epochs=...)`, or `fit` with a `tf.data.Dataset` or a `keras.utils.PyDataset` that makes the batches.
+    `model.fit(x, y, batch_size=..., epochs=...)`, or `fit` with a `tf.data.Dataset` or a `keras.utils.PyDataset` that
+    creates the batches.
 
     ## Fix safety
 
-    There is no automatic fix: what the loop does between the batches has to find its place in a callback or a dataset.
+    There is no automatic fix: the code between the batches has to move into a callback or a dataset.
 
     ## References
 
