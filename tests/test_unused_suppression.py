@@ -82,17 +82,17 @@ def test_endings_of_lines_and_other_words_survive_the_repair(tmp_path):
 @pytest.mark.parametrize(
     ("comment", "said", "left"),
     [
-        ("kerascheck: ignore[nope]", "No rule is called 'nope'; take it away.", ""),
+        ("kerascheck: ignore[nope]", "No rule is called 'nope'; remove it.", ""),
         ("kerascheck: ignore[serial-mop]", "No rule is called 'serial-mop'; did you mean 'serial-map'?", "kerascheck: ignore[serial-mop]"),
         ("kerascheck: ignore[Serial-Map]", "No rule is called 'Serial-Map'; did you mean 'serial-map'?", "kerascheck: ignore[Serial-Map]"),
-        ("kerascheck: ignore[101]", "No rule is called '101'; take it away.", ""),
-        ("kerascheck: ignore[KC555] why", "No rule has the code KC555; take it away.", "why"),
-        ("kerascheck: ignore-file[nope]", "No rule is called 'nope'; take it away.", ""),
-        ("noqa: KC555, E501", "No rule has the code KC555; take it away.", "noqa: E501"),
+        ("kerascheck: ignore[101]", "No rule is called '101'; remove it.", ""),
+        ("kerascheck: ignore[KC555] why", "No rule has the code KC555; remove it.", "why"),
+        ("kerascheck: ignore-file[nope]", "No rule is called 'nope'; remove it.", ""),
+        ("noqa: KC555, E501", "No rule has the code KC555; remove it.", "noqa: E501"),
         (
             "kerascheck: ignore[KC101, serial-mop, nope]",
-            "KC101 silences nothing; take it away before it hides the next finding. "
-            "No rule is called 'serial-mop'; did you mean 'serial-map'? No rule is called 'nope'; take it away.",
+            "KC101 silences nothing; remove it before it hides the next finding. "
+            "No rule is called 'serial-mop'; did you mean 'serial-map'? No rule is called 'nope'; remove it.",
             "kerascheck: ignore[serial-mop]",
         ),
     ],

@@ -319,24 +319,24 @@ def side_effects(module: Module) -> Iterator[SideEffect]:
         tensors = any(map(holds_tensor, call.arguments.values()))
         if name == "builtins.print" and any(map(shows_tensor, call.arguments.values())):
             if not tells_of_tracing(call) and not _prints_what_is_there(call) and not _formats_number(call):
-                remedy = "use tf.print, or leave it out" if tensors else "give the tensor itself to tf.print, or leave it out"
-                yield effect("print", "runs once, while this is traced, and shows no numbers", remedy)
+                remedy = "use tf.print or remove it" if tensors else "pass the tensor itself to tf.print or remove it"
+                yield effect("print", "runs once, while tracing, and shows no numbers", remedy)
         elif name == "builtins.print" and how in ("tf.function", "train_step") and _is_for_each_step(module, call, how):
-            yield replace(effect("print", "runs once, while this is traced", "use tf.print, or leave it out"), is_certain=False)
+            yield replace(effect("print", "runs once, while tracing", "use tf.print or remove it"), is_certain=False)
         elif name.startswith(_RANDOM) and not name.endswith(_SETTING_UP) and not tensors and not _is_seed(call) and not _is_counted(call) and call.scope.frame.node not in seeding:
-            yield effect(f"{short}()", "is drawn once, while this is traced, and every step gets the same result", "draw with tf.random or keras.random")
+            yield effect(f"{short}()", "runs once, while tracing, so every step gets the same result", "use tf.random or keras.random")
         elif name in _CLOCKS:
-            yield effect(f"{short}()", "runs once, while this is traced", "measure around the call of the compiled function")
+            yield effect(f"{short}()", "runs once, while tracing", "move it around the call of the compiled function")
         elif name in ("builtins.open", "builtins.input"):
-            yield effect(f"{short}()", "runs once, while this is traced", "do it outside, or with tf.io in the graph")
+            yield effect(f"{short}()", "runs once, while tracing", "move it outside the compiled code")
         elif name in _APPENDING and any(map(_is_certainly_tensor, call.arguments.values())) and is_captured(call):
-            yield effect(short.replace("list.", ""), "runs once, while this is traced, and keeps a tensor without a value", "return the tensor, or keep it in a metric or a tf.TensorArray")
+            yield effect(short.replace("list.", ""), "runs once, while tracing, and keeps a tensor without a value", "return the tensor, or use a metric or tf.TensorArray")
         elif name == "builtins.object.__set__":
-            yield effect("This assignment", "runs once, while this is traced, and keeps a tensor without a value", "return the tensor, or keep it in a tf.Variable")
+            yield effect("This assignment", "runs once, while tracing, and keeps a tensor without a value", "return the tensor or use a tf.Variable")
         elif name == "builtins.object.__iadd__" and _adds_number(call.node):
-            yield effect("This counting", "runs once, while this is traced, and counts one per trace", "count in a tf.Variable or a metric")
+            yield effect("This counter", "counts traces, not steps", "use a tf.Variable or a metric")
         elif call.attribute is not None and name in _SETTING_ATTRIBUTES and _counts(call) and not _starts_over(call):
-            yield effect(f"self.{call.attribute} += ...", "runs once, while this is traced, and counts one per trace", "count in a tf.Variable or a metric, or use the iterations of the optimizer")
+            yield effect(f"self.{call.attribute} += ...", "counts traces, not steps", "use a tf.Variable, a metric or optimizer.iterations")
 
 
 def _is_compiled_on_demand(call: Call) -> bool:

@@ -7,47 +7,51 @@ _RECURRENT = {"keras.layers.LSTM", "keras.layers.GRU"}
 
 
 class JitDisablingLayer(Rule):
-    """A layer for augmentation keeps XLA from compiling the whole model.
+    """An augmentation layer keeps XLA from compiling the whole model.
 
     ## What it does
 
-    Reports a model that is trained with `fit` and holds a `RandomCrop`, `RandomPerspective`,
-    `RandomRotation`, `RandomShear`, `RandomTranslation`, `RandomZoom`, `RandAugment` or `AugMix`, one finding
-    per model, at the first such layer. As an info: what XLA is worth depends on the model and the device.
+    Reports a model that is trained with `fit` and contains a `RandomCrop`, `RandomPerspective`, `RandomRotation`,
+    `RandomShear`, `RandomTranslation`, `RandomZoom`, `RandAugment` or `AugMix`. There is one finding per model, at the
+    first such layer. It is an info: the gain from XLA depends on the model and the device.
 
     ## Why it costs
 
-    Keras 3 compiles the training step with XLA by default where there is a GPU. It asks every layer of the model,
-    also those in nested models, whether that is possible. One layer that says no switches XLA off for all
-    others, in silence. What that costs on a GPU is unmeasured here; XLA may gain or lose. On a CPU it costs
-    nothing, since Keras does not use XLA there: a small CNN with three random layers
-    took as long with them in the model as with them in `map` (1.00; TensorFlow 2.21, 2 CPU cores, no GPU).
+    Keras 3 compiles the training step with XLA by default where there is a GPU. It first asks every layer of the model,
+    also those of nested models, whether that is possible. One layer that says no turns XLA off for all others, without
+    a message. What that costs on a GPU is unmeasured here; XLA may gain or lose. On a CPU it costs nothing, because
+    Keras does not use XLA there: a small CNN with three random layers took as long with them in the model as with them
+    in `map` (1.00; TensorFlow 2.21, 2 CPU cores, no GPU).
 
     ## What the runtime does by itself
 
-    `jit_compile="auto"` in Keras 3 means True with the TensorFlow backend where a GPU is seen, no `tf.distribute`
-    strategy is used, determinism of operations is off, and every layer agrees; else False. Even `jit_compile=True` is turned into False,
-    with a warning. All layers of Keras 3.15 were asked, with a GPU pretended: the eight above and the lookup layers (see `lookup-layer-in-model`)
-    refuse; `RandomFlip`, `RandomContrast`, `RandomBrightness` and the other layers for colours agree. In tf.keras 2 nothing is compiled with XLA by default.
-    An `LSTM` or `GRU` that cuDNN can run refuses as well, also in `Bidirectional`: there is nothing that could move to `ds.map`, so nothing is said of it.
+    `jit_compile="auto"` in Keras 3 means True with the TensorFlow backend where a GPU is visible, no `tf.distribute`
+    strategy is used, determinism of operations is off, and every layer agrees. Otherwise it means False. Even
+    `jit_compile=True` becomes False, with a warning. In tf.keras 2 nothing is compiled with XLA by default.
+
+    We asked all layers of Keras 3.15, with a simulated GPU. The eight above and the lookup layers (see
+    `lookup-layer-in-model`) refuse. `RandomFlip`, `RandomContrast`, `RandomBrightness` and the other color layers
+    agree. An `LSTM` or `GRU` that cuDNN can run refuses as well, also in `Bidirectional`. It cannot move to `ds.map`,
+    so the rule does not report it.
 
     ## When it stays silent
 
-    - `keras = 2`, or imports of what only Keras 2 has, such as `layers.experimental.preprocessing`; another backend, scripts that hide the GPU.
-    - XLA is off for other reasons: `jit_compile=False`, a strategy, determinism, `run_eagerly`, an LSTM or GRU, which
-      use cuDNN instead; and where the value given is not known.
-    - Augmentation that is applied in `ds.map` or in a custom loop, and layers that a condition puts into the model.
-    - Models that are not trained by `fit` in this program.
+    - `keras = 2` is set, or the file imports what only Keras 2 has, such as `layers.experimental.preprocessing`.
+    - The backend is not TensorFlow, or the script hides the GPU.
+    - XLA is off for other reasons: `jit_compile=False`, a strategy, determinism, `run_eagerly`, or an LSTM or GRU,
+      which use cuDNN instead; or the value of one of these arguments is unknown.
+    - The augmentation runs in `ds.map` or in a custom loop, or a condition adds the layer to the model.
+    - The program does not train the model with `fit`.
 
     ## Use instead
 
-    `ds.map(lambda x, y: (augment(x, training=True), y), num_parallel_calls=tf.data.AUTOTUNE)` with the random layers in
-    a model `augment` of their own. This moves the work to the CPU: measure which one is faster. Or keep the layers,
-    and write `jit_compile=False`, which says that this is meant.
+    `ds.map(lambda x, y: (augment(x, training=True), y), num_parallel_calls=tf.data.AUTOTUNE)`, with the random layers
+    in a separate model `augment`. This moves the work to the CPU: measure which one is faster. Or keep the layers and
+    write `jit_compile=False`, which shows that this is intended.
 
     ## Fix safety
 
-    There is no fix: where the images are batched, and whether the CPU has time left for them, has to be looked at.
+    There is no fix: only the author knows where the images are batched, and whether the CPU has time left for them.
 
     ## References
 
@@ -79,10 +83,10 @@ class JitDisablingLayer(Rule):
             seen.add(first.made.node)
             yield self.finding(
                 first.made,
-                f"{first.name.rpartition('.')[2]} in the model switches XLA off for all of it; augment in ds.map, or write jit_compile=False if that is meant.",
-                because="Keras compiles a model with XLA only if each of its layers allows it, and this one does not.",
+                f"{first.name.rpartition('.')[2]} turns XLA off for the whole model; augment in ds.map or set jit_compile=False.",
+                because="Keras compiles a model with XLA only if every layer allows it, and this one does not.",
                 related=(
-                    (model, "the model that holds it"),
+                    (model, "the model that contains it"),
                     *((layer.made, "does not allow it either") for layer in others if layer.made.node is not first.made.node),
                 ),
             )

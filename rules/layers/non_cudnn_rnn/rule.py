@@ -21,66 +21,70 @@ _FUSED = re.compile(r"\b(?:LSTM|GRU)\(")
 
 
 class NonCudnnRnn(Rule):
-    """An LSTM or GRU has arguments that keep it off the fused cuDNN kernel of a GPU.
+    """The arguments of an LSTM or GRU keep it off the fused cuDNN kernel of a GPU.
 
     ## What it does
 
-    Reports an `LSTM` or `GRU` whose literal arguments break one of cuDNN's conditions: `activation`
-    other than tanh, `recurrent_activation` other than sigmoid, `recurrent_dropout` other than 0,
-    `unroll=True`, `use_bias=False`, `reset_after=False` (GRU), `use_cudnn=False`. Also reports
-    `RNN(LSTMCell(...))` and `RNN(GRUCell(...))`, which never use cuDNN. An info where the sequences are seen to have ten steps or
-    fewer, which are as many iterations of the loop, and there is no `recurrent_dropout`. On JAX it speaks of the LSTM
-    alone, and on JAX and PyTorch only for a Keras that uses cuDNN there.
+    Reports an `LSTM` or `GRU` with a literal argument that cuDNN does not support: `activation` other than tanh,
+    `recurrent_activation` other than sigmoid, `recurrent_dropout` other than 0, `unroll=True`, `use_bias=False`,
+    `reset_after=False` (GRU), or `use_cudnn=False`. Also reports `RNN(LSTMCell(...))` and `RNN(GRUCell(...))`, which
+    never use cuDNN.
+
+    It is an info where the sequences are known to have at most ten time steps and there is no `recurrent_dropout`. On
+    JAX it reports the LSTM alone, and on JAX and PyTorch only for a Keras that uses cuDNN there.
 
     ## Why it costs
 
-    cuDNN computes all time steps of a layer in one call. Without it the backend runs a loop that
-    starts several small operations for each step. That is a matter of GPUs, and it is unmeasured
-    here. On a CPU most of these arguments cost nothing: relu 0.99, an RNN of cells 1.02,
-    `use_cudnn=False` 1.00. Only `recurrent_dropout` costs there too, 1.85 times (2 CPU cores,
-    TensorFlow 2.21, no GPU). The advice to keep tanh for speed holds on a GPU and nowhere else.
+    cuDNN computes all time steps of a layer in one call. Without it the backend runs a loop that starts several small
+    operations for each step. This concerns GPUs, and it is unmeasured here. On a CPU most of these arguments cost
+    nothing: relu 0.99, an RNN of cells 1.02, `use_cudnn=False` 1.00. Only `recurrent_dropout` also costs time there,
+    1.85 times (2 CPU cores, TensorFlow 2.21, no GPU). The advice to keep tanh for speed is valid for GPUs only.
 
     ## What the runtime does by itself
 
-    Where the arguments allow it and a GPU is there, `use_cudnn="auto"` takes cuDNN. Otherwise
-    Keras 3 takes the loop in silence; tf.keras 2 logs a warning on a machine with a GPU. On TensorFlow the
-    choice for cuDNN has a price as well: such a layer switches XLA off for its whole model. On JAX it does not: the
-    LSTM uses cuDNN inside of the compiled step, since Keras 3.14, and the GRU is a compiled loop whatever its
-    arguments are. On PyTorch the LSTM uses it since Keras 3.10, the GRU since 3.14. Both backends give cuDNN up for a
-    mask, and JAX for any type but float32.
+    Where the arguments allow it and there is a GPU, `use_cudnn="auto"` uses cuDNN. Otherwise Keras 3 uses the loop
+    without a message; tf.keras 2 logs a warning on a machine with a GPU.
+
+    - On TensorFlow, cuDNN has a price as well: such a layer turns XLA off for its whole model.
+    - On JAX it does not: since Keras 3.14 the LSTM uses cuDNN inside the compiled step. The GRU is a compiled loop with
+      any arguments.
+    - On PyTorch the LSTM uses cuDNN since Keras 3.10, the GRU since 3.14.
+    - JAX and PyTorch do not use cuDNN with a mask, and JAX not with any type but float32.
 
     ## When it stays silent
 
-    - Arguments whose values the file does not tell: variables, parameters, `**options`.
-    - Sequences of one step, where the shape of the input tells.
-    - `RNN` with a cell under a condition that speaks of cuDNN, or whose other branch makes the layer itself: it is the other choice.
+    - The values of the arguments are not in this file: variables, parameters, `**options`.
+    - The sequences have one time step, according to the shape of the input.
+    - An `RNN` with a cell stands under a condition that names cuDNN, or whose other branch creates the layer itself: it
+      is the alternative.
     - `dropout`, `go_backwards` and `Bidirectional`, which cuDNN allows.
-    - `SimpleRNN`, `ConvLSTM2D`, own cells and stacked cells, which cuDNN does not know.
-    - `RNN` around a cell with arguments that keep the layer off cuDNN just as well.
-    - A cell that is also called by itself, one step at a time, or that another RNN has, and so shares its weights.
-    - Projects that pin TensorFlow below 2 or Keras below 2.4, files that use what only TensorFlow 1 has, and its graphs and sessions: there
-      the layers for cuDNN have names of their own.
-    - Scripts that hide the GPU or whose requirements name a build without GPUs.
-    - On the JAX and PyTorch backends: projects that pin an older Keras, and programs with a `Masking` layer, an
-      `Embedding` with `mask_zero` or a layer that is called with `mask=`; on JAX also a policy other than float32.
+    - `SimpleRNN`, `ConvLSTM2D`, custom cells and stacked cells, which cuDNN does not support.
+    - An `RNN` around a cell with arguments that would keep the layer off cuDNN anyway.
+    - The cell is also called directly, one time step at a time, or is shared with another RNN, and so shares its
+      weights.
+    - The project pins TensorFlow below 2 or Keras below 2.4, or the code is for TensorFlow 1, where the cuDNN layers
+      have separate names.
+    - The script hides the GPU, or its requirements name a build without GPUs.
+    - On JAX and PyTorch: the project pins an older Keras, or the program has a `Masking` layer, an `Embedding` with
+      `mask_zero`, or a layer that is called with `mask=`. On JAX also a policy other than float32.
 
     ## Use instead
 
-    `LSTM(units)` and `GRU(units)` with their default arguments; `dropout` in place of
-    `recurrent_dropout`, where the model allows it.
+    `LSTM(units)` and `GRU(units)` with their default arguments; `dropout` in place of `recurrent_dropout`, where the
+    model allows it.
 
     ## Fix safety
 
-    `RNN(LSTMCell(units))` to `LSTM(units)` is safe: the weights and the function are the same. A cell
-    that was made before and given by name is reported without a fix.
-    Removing `recurrent_dropout` is unsafe, because it takes a regulariser out of the model.
-    Activations and the other arguments are reported without a fix.
-    With cuDNN, Keras 3 insists on masks that are padded on the right, and raises otherwise.
+    `RNN(LSTMCell(units))` to `LSTM(units)` is safe: the weights and the function are the same. Removing
+    `recurrent_dropout` is unsafe, because it removes a regularizer from the model. There is no fix for a cell that was
+    created before and is passed by name, nor for activations and the other arguments. With cuDNN, Keras 3 requires
+    masks that are padded on the right, and raises otherwise.
 
     ## References
 
     - Keras documentation: "LSTM layer", "GRU layer"
-    - Keras source: `layers/rnn/lstm.py`, `layers/rnn/gru.py`, `backend/tensorflow/rnn.py`, `backend/jax/rnn.py`, `backend/torch/rnn.py`
+    - Keras source: `layers/rnn/lstm.py`, `layers/rnn/gru.py`, `backend/tensorflow/rnn.py`, `backend/jax/rnn.py`,
+      `backend/torch/rnn.py`
     - JAX source: `jax/experimental/rnn.py`
     """
 
@@ -104,7 +108,7 @@ class NonCudnnRnn(Rule):
                 few = steps and all(each is not None and each <= _FEW_STEPS for each in steps) and call.argument(None, "recurrent_dropout") is None
                 yield self.finding(
                     call,
-                    f"This {call.name.rpartition('.')[2]} cannot use the cuDNN kernel because of {' and '.join(reasons)}; leave that at its default.",
+                    f"This {call.name.rpartition('.')[2]} cannot use the cuDNN kernel because of {' and '.join(reasons)}; use the default{'s' if len(reasons) > 1 else ''}.",
                     because=f"On a GPU it falls back to a loop of small operations over the time steps{', which are few here' if few else ''}.",
                     severity=Severity.INFO if few else Severity.WARNING,
                     fix=drop_argument(call, "recurrent_dropout", safe=False),

@@ -6,40 +6,46 @@ _MANY = 16
 
 
 class PythonLoopInCall(Rule):
-    """A Python loop takes a tensor apart, position by position, in code that is compiled.
+    """A Python loop in compiled code takes a tensor apart, position by position.
 
     ## What it does
 
-    Reports `for i in range(...)` in `call`, `train_step`, losses and functions under `tf.function` where the body indexes a tensor
-    with the loop's variable and the range has more than 16 iterations, or is the length of an axis (`x.shape[1]`, `self.timesteps`).
-    Likewise a loop, or a comprehension, over `tf.unstack(x, axis=1)` or `tf.split(x, n, axis=1)`, which make a list of the steps.
+    Reports `for i in range(...)` in `call`, `train_step`, losses and functions under `tf.function`, where the body
+    indexes a tensor with the loop variable. The range must have more than 16 iterations, or be the length of an axis
+    (`x.shape[1]`, `self.timesteps`). Also reports a loop or a comprehension over `tf.unstack(x, axis=1)` or
+    `tf.split(x, n, axis=1)`, which build a list of the time steps.
 
     ## Why it costs
 
-    Tracing runs the loop: every turn adds its operations to the graph. With 160 steps the first call took 12.8 times as long
-    as with an operation over the whole axis; the steps after that 1.13 times (2 CPU cores, TensorFlow
-    2.21, no GPU). So it costs mostly start-up, once per trace, and memory. On a GPU each operation is a launch of its
-    own; that is unmeasured here.
+    Tracing runs the loop, and every iteration adds its operations to the graph. With 160 time steps the first call took
+    12.8 times as long as with one operation over the whole axis, and the calls after it 1.13 times (2 CPU cores,
+    TensorFlow 2.21, no GPU). So it mostly costs start-up time, once per trace, and memory. On a GPU each operation is a
+    separate launch; that is unmeasured here.
 
     ## What the runtime does by itself
 
-    AutoGraph converts a loop over `tf.range` in a `tf.function`; it unrolls one over `range` or a list. Keras 3 uses no AutoGraph in
-    `call` at all. XLA compiles the unrolled graph, and takes longer for it.
+    In a `tf.function`, AutoGraph converts a loop over `tf.range`, and unrolls one over `range` or a list. Keras 3 uses
+    no AutoGraph in `call` at all. XLA compiles the unrolled graph, and takes longer for it.
 
     ## When it stays silent
 
-    - At most 16 iterations, as a literal tells, and lengths of which nothing is known.
-    - Loops over layers or other Python objects: a tensor must be indexed by the loop's variable.
-    - Loops over the examples of a batch, `range(x.shape[0])` and `tf.unstack(x)`, and over the last axis, `tf.unstack(x, axis=-1)`.
-    - Loops over `tf.range`, programs that run eagerly, and code that nothing compiles, such as the `call` of a layer whose objects
-      the program calls on values and uses nowhere else.
-    - As an info, not a warning, for as many turns as a `batch_size` says, of which not much is known.
-    - As an info, not a warning, in a module that trains nothing, unless `tf.function` or a `train_step` is around it: who uses its layers may call them eagerly.
+    - The loop has at most 16 iterations, according to a literal, or an unknown number that is not the length of an
+      axis.
+    - The loop is over layers or other Python objects: the loop variable must index a tensor.
+    - The loop is over the examples of a batch, `range(x.shape[0])` and `tf.unstack(x)`, or over the last axis,
+      `tf.unstack(x, axis=-1)`.
+    - The loop is over `tf.range`.
+    - The program runs eagerly, or nothing compiles the code, such as the `call` of a layer that the program only calls
+      on values.
+
+    It is an info, not a warning, where `batch_size` gives the number of iterations, because it may be small. It is also
+    an info in a module that does not train, unless the loop is in a `tf.function` or a `train_step`: users of its
+    layers may call them eagerly.
 
     ## Use instead
 
-    Slices and reductions over the axis (`x[:, 1:] - x[:, :-1]`, `tf.einsum`, `tf.math.cumsum`). Where a step needs
-    the one before: `keras.layers.RNN` with a cell of your own, `keras.ops.scan`, or a loop over `tf.range` in a
+    Slices and reductions over the axis (`x[:, 1:] - x[:, :-1]`, `tf.einsum`, `tf.math.cumsum`). Where a time step needs
+    the one before: `keras.layers.RNN` with a custom cell, `keras.ops.scan`, or a loop over `tf.range` in a
     `tf.function`.
 
     ## Fix safety
@@ -66,9 +72,11 @@ class PythonLoopInCall(Rule):
                 continue
             # A batch may hold an example or two.
             unsure = "; how many examples a batch has is not known here" if loop.may_be_short else "" if is_seen_compiled(module, loop.how) else "; whether anybody compiles it is not seen here"
+            # AutoGraph does not reach what Keras 3 traces.
+            instead = "a loop over tf.range" if loop.how == "tf.function" or module.runtime.keras < 3 else "keras.ops.scan"
             yield self.finding(
                 loop,
-                "This Python loop over the steps of a tensor is unrolled into the graph; work on the whole axis at once, or use keras.layers.RNN, keras.ops.scan or a loop over tf.range.",
+                f"Tracing unrolls this Python loop over a tensor; use operations on the whole axis, or {instead}.",
                 because=f"Each of its {loop.turns or 'iterations, as many as the axis is long,'}{' iterations' if loop.turns else ''} adds its operations to the graph, which takes that much longer to trace{unsure}.",
                 severity=Severity.INFO if unsure else None,
             )

@@ -6,53 +6,70 @@ from kerascheck.semantics.traced import RUNS_ONCE, is_seen_compiled, side_effect
 
 
 class SideEffectInFunction(Rule):
-    """Python in compiled code that is meant for every step runs once, while the code is traced.
+    """Python code that is meant for every step runs once, while compiled code is traced.
 
     ## What it does
 
-    Looks at `call`, `train_step`, losses, `Lambda` bodies and functions under `tf.function`, with what they call, and reports:
-    `print` of a tensor, also as part of a text; numbers drawn by `np.random` and `random`; `time.time`, `time.sleep` and their like; `open` and
-    `input`; tensors appended to a list from outside, or put into a variable or a dictionary of the module; and counters such as
-    `self.steps += 1` and, with `global`, `steps += 1`. As an info, a `print` of words alone, in a function under `tf.function` or a `train_step` that runs in
-    a loop, or under a condition on a tensor: it may be meant to show when the code is traced.
+    Checks `call`, `train_step`, losses, `Lambda` bodies and functions under `tf.function`, and the functions that they
+    call. It reports:
+
+    - `print` of a tensor, also inside a text;
+    - numbers drawn by `np.random` and `random`;
+    - `time.time`, `time.sleep` and the like; `open` and `input`;
+    - tensors that are appended to a list from outside, or stored in a variable or a dictionary of the module;
+    - counters such as `self.steps += 1` and, with `global`, `steps += 1`.
+
+    As an info it reports a `print` of words alone, in a function under `tf.function` or a `train_step` that runs in a
+    loop, or under a condition on a tensor. It may be meant to show when the code is traced.
 
     ## Why it costs
 
-    It costs correctness. The Python runs when the code is traced, usually once; from then on only the
-    graph runs. A random number becomes a constant, so every step and every example gets the same one; a
-    counter stays at one; a clock measures the trace; a list keeps a tensor without a value, and
-    with it the whole graph. `print` shows `Tensor("...")` once.
+    It costs correctness. The Python code runs while tracing, usually once. From then on only the graph runs. A random
+    number becomes a constant, so every step and every example gets the same one. A counter stays at one, and a clock
+    measures the trace. A list keeps a tensor without a value, and the whole graph with it. `print` shows
+    `Tensor("...")` once.
 
     ## What the runtime does by itself
 
-    AutoGraph converts `if`, `for` and `while` over tensors, and nothing of this. Each retrace runs the Python once more,
-    which makes such code look random.
+    AutoGraph converts `if`, `for` and `while` over tensors, and nothing of this. Each retrace runs the Python code once
+    more, so it seems to run at random.
 
     ## When it stays silent
 
-    - A `print` of shapes and settings, or one that says itself, in its text or its names, that it is about tracing.
-    - A `print` of words alone in `call`, in losses, or in what is not seen to run again and again, and one about building, calling, executing or debugging.
-    - A `print` that formats a tensor as a number, by `f"{loss:.3f}"` or `"%d" % loss`: that raises TypeError in a trace.
-    - A `print` under a parameter of the function, or an attribute of the object, that is false unless somebody asks for it.
-    - A function that is only compiled under such an attribute.
-    - Lists that live and die within the trace, and lists of `tf.Variable`s that are made in the first one.
+    - A `print` of shapes and settings, or one that mentions tracing in its text or names.
+    - A `print` of words alone in `call`, in losses, or in code that is not known to run repeatedly; or one about
+      building, calling, executing or debugging.
+    - A `print` that formats a tensor as a number, with `f"{loss:.3f}"` or `"%d" % loss`: it raises TypeError while
+      tracing.
+    - A `print` under a parameter of the function, or an attribute of the object, that is false by default; also a
+      function that is only compiled under such an attribute.
+    - Lists that only exist during the trace, and lists of `tf.Variable`s that the first trace creates.
     - A counter that only numbers what is traced, as in `name=f"copy_{self.made}"`.
-    - Generators with a seed of their own (`np.random.default_rng`), which are set up once on purpose, and draws that are a `seed=`.
-    - Draws behind a condition that its own branches change, as in a pool that draws once it is full: a trace may not reach them. The counting is reported.
-    - Functions of datasets, of which `python-in-map` tells, also where they run under `tf.function` as well.
-    - Metrics, which may be meant for eager evaluation; callbacks, `__init__` and `build`; models that the program only calls on values.
-    - `tf.py_function`, `tf.init_scope`, branches that ask how the code runs, and programs that run eagerly.
-    - As an info, not a warning, in a module that trains nothing, unless `tf.function` or a `train_step` is around it: who uses its layers may call them eagerly.
+    - Generators with their own seed (`np.random.default_rng`), which are created once on purpose, and draws that are
+      passed as `seed=`.
+    - Draws under a condition that its own branches change, as in a pool that draws once it is full: a trace may not
+      reach them. The counting is reported.
+    - Functions of datasets, which `python-in-map` reports, also where they run under `tf.function` as well.
+    - Metrics, which may be meant for eager evaluation; callbacks, `__init__` and `build`; models that the program only
+      calls on values.
+    - `tf.py_function`, `tf.init_scope`, branches on how the code runs, and programs that run eagerly.
+
+    It is an info, not a warning, in a module that does not train, unless the code is in a `tf.function` or a
+    `train_step`: users of its layers may call them eagerly.
 
     ## Use instead
 
-    `tf.print`; `tf.random` or a `keras.random.SeedGenerator`; a `tf.Variable`, a metric or `optimizer.iterations` for
-    counting; a `tf.TensorArray` or a returned value for keeping; a callback for clocks and files.
+    - for `print`: `tf.print`;
+    - for random numbers: `tf.random` or a `keras.random.SeedGenerator`;
+    - for counters: a `tf.Variable`, a metric or `optimizer.iterations`;
+    - for values to keep: a `tf.TensorArray` or a returned value;
+    - for clocks and files: a callback.
 
     ## Fix safety
 
-    `print` becomes `tf.print`: safe, it then prints in every step. A tensor that Python puts into a text has to be given to `tf.print` by itself: for that there is
-    no automatic fix. Nor is there one for words, which would be printed in every step. The others have none either, since results change with the repair.
+    `print` becomes `tf.print`. Safe: it then prints in every step. There is no automatic fix where Python puts the
+    tensor into a text, because `tf.print` needs the tensor itself. Nor is there one for words, which would be printed
+    in every step, or for the other cases, because the repair changes results.
 
     ## References
 

@@ -15,39 +15,41 @@ class UnusedSuppression(Rule):
 
     ## What it does
 
-    Reports the entries of `# noqa: KC...`, `# flake8: noqa: KC...` and `# kerascheck: ignore...` that silenced nothing in this run, and
-    those that name no rule. Entries are judged one by one: in `# noqa: KC101, KC102` one of the two may be left over.
+    Reports the entries of `# noqa: KC...`, `# flake8: noqa: KC...` and `# kerascheck: ignore...` that silenced nothing
+    in this run, and those that name no rule. Entries are checked one by one: in `# noqa: KC101, KC102`, one of the two
+    may be unused.
 
     ## Why it costs
 
-    It costs no time. A comment that is left over hides the next finding on its line, which may be a real one, and tells readers of a
-    problem that is no longer there.
+    It costs no time. An unused comment hides the next finding on its line, which may be a real one. It also tells
+    readers of a problem that no longer exists.
 
     ## What the runtime does by itself
 
-    Nothing: comments are for people and linters. Which findings there are depends on the TensorFlow that the code is checked for
+    Nothing: comments are for people and linters. The findings depend on the TensorFlow that the code is checked for
     (`target-tensorflow`): a comment may be needed for one version and not for another.
 
     ## When it stays silent
 
     - `# noqa` without codes, and codes of other tools: other linters read them.
-    - Rules that did not run, because they are not selected or off: whether something is to be silenced is not known. A prefix such as
-      `KC1`, and a comment that silences everything, are judged where every rule ran that is on by default.
+    - Rules that did not run, because they are not selected or are off: whether there is something to silence is
+      unknown. A prefix such as `KC1`, and a comment that silences everything, are checked where every rule ran that is
+      on by default.
     - Files that could not be checked as a whole, and notebooks with a cell that cannot be parsed.
     - `# noqa: KC101, KC900`, for a comment that is there on purpose.
 
     ## Use instead
 
-    Take the entry, or the whole comment, away.
+    Remove the entry, or the whole comment.
 
     ## Fix safety
 
-    Safe: what other tools read in the comment, and what it says beside, stays. So does an entry that is nearly the name of a rule, such as
-    `serial-mop`: it was meant to silence something, and waits for you to correct it.
+    Safe: codes of other tools and any other text in the comment stay. An entry that is nearly the name of a rule stays
+    too, such as `serial-mop`: it was meant to silence something, and you have to correct it.
 
     ## References
 
-    - ruff: "unused-noqa (RUF100)", a rule of the same purpose
+    - ruff: "unused-noqa (RUF100)", a rule with the same purpose
     - flake8: "Selecting and Ignoring Violations"
     """
 
@@ -68,11 +70,11 @@ class UnusedSuppression(Rule):
             said = [_silences_nothing(idle)] if idle or everything else []
             # What is nearly the name of a rule was meant to silence it.
             unused = [*idle, *(entry for entry in unknown if not _nearest(entry))]
-            fix = Fix(Applicability.SAFE, "Take away what silences nothing", (_without(unused, directive, comments),))
+            fix = Fix(Applicability.SAFE, "Remove what silences nothing", (_without(unused, directive, comments),))
             yield self.finding(
                 comments.at(directive),
                 " ".join((*said, *map(_no_rule, unknown))),
-                because=" ".join(f"{entry} found nothing there." for entry in idle) or "No rule that ran found something there." * everything or None,
+                because=" ".join(f"{entry} found nothing here." for entry in idle) or "No rule that ran found anything here." * everything or None,
                 fix=fix if unused or everything else None,
             )
 
@@ -81,13 +83,13 @@ def _silences_nothing(entries: list[str]) -> str:
     several = len(entries) > 1
     return (
         f"{' and '.join(entries) or 'This comment'} silence{'s' * (not several)} nothing; "
-        f"take {'them' if several else 'it'} away before {'they hide' if several else 'it hides'} the next finding."
+        f"remove {'them' if several else 'it'} before {'they hide' if several else 'it hides'} the next finding."
     )
 
 
 def _no_rule(entry: str) -> str:
     named = f"No rule has the code {entry}" if _CODE.fullmatch(entry) else f"No rule is called '{entry}'"
-    return named + (_nearest(entry) or "; take it away.")
+    return named + (_nearest(entry) or "; remove it.")
 
 
 def _nearest(entry: str) -> str:

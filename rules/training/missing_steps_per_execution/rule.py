@@ -150,15 +150,15 @@ class MissingStepsPerExecution(Rule):
 def _why_not(model, batches):
     """Why a model, whose fits have these batches, is not to make several steps at once; None where it is."""
     if not model.most_parameters:
-        return "how many parameters the model has is not seen"
+        return "the number of parameters of the model is unknown"
     if model.most_parameters > _SMALL:
-        return f"a step of this model, {model.size}, takes longer than what Keras does around it"
+        return f"a step of this model takes longer than Keras's per-step overhead ({model.size})"
     if not model.consists_of(_CHEAP | _RECURRENT) or not _is_quick(model):
-        return "the model has layers that may take long"
+        return "the model has layers that may take long to compute"
     if None in batches:
-        return "how many examples a batch holds is not seen"
+        return "the batch size is unknown"
     if any(model.most_parameters * batch.size > _WORK or batch.size * _numbers(model) > _HANDED_OVER for batch in batches):
-        return "a step on a batch of this size takes longer than what Keras does around it"
+        return "a step on a batch of this size takes longer than Keras's per-step overhead"
     if any(map(may_act_on_batches, model.fits)):
         return "a callback may act after each batch"
     return None if any(_is_long(fit, batch) for fit, batch in zip(model.fits, batches)) else "the training is too short to gain from it, as far as is known"

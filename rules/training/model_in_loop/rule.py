@@ -17,38 +17,41 @@ class ModelInLoop(Rule):
 
     ## What it does
 
-    Reports the construction of a model, or the call of the function that builds it, in a `for` or `while` of
-    more than 5 iterations that also trains it with `fit` or `train_on_batch`. Loops in each other, `itertools.product` and
-    `ParameterGrid` count as the combinations that they go through, with three items for a list of unknown length. An info: often there is a good reason.
+    Reports the construction of a model, or the call of the function that builds it, in a `for` or `while` loop of more
+    than 5 iterations that also trains it with `fit` or `train_on_batch`. Nested loops, `itertools.product` and
+    `ParameterGrid` count as the number of their combinations, with three items for a list of unknown length. It is an
+    info: there is often a good reason.
 
     ## Why it costs
 
-    Each new model is traced again, and what was made for it is not given back: building and fitting a small
-    model took 9 times the processor time of reusing one with `set_weights` (0.83 s against 0.09 s), and left 6.1 to
-    7.5 MB behind (2 CPU cores, TensorFlow 2.21, no GPU). The iterations did not become slower as memory grew.
+    Each new model is traced again, and its memory is not freed. Building and fitting a small model took 9 times the
+    processor time of reusing one with `set_weights` (0.83 s compared with 0.09 s), and left 6.1 to 7.5 MB behind (2 CPU
+    cores, TensorFlow 2.21, no GPU). The iterations did not become slower as memory grew.
 
     ## What the runtime does by itself
 
-    Nothing. The popular cure is `keras.backend.clear_session()` in every iteration, with `del model` and
-    `gc.collect()`. On Keras 3 with TensorFlow 2.21 it was measured not to stop the growth: as
-    much was left behind with it as without it. On TensorFlow 2.12 and Keras 2, 3.9 MB were left behind per
-    model, and next to nothing with `del` and `gc.collect()`. On Keras 3 `clear_session` also resets the policy to float32.
+    Nothing. The popular remedy is `keras.backend.clear_session()` in every iteration, with `del model` and
+    `gc.collect()`. With Keras 3 on TensorFlow 2.21 it did not stop the growth: as much was left behind with it as
+    without it. On TensorFlow 2.12 and Keras 2, 3.9 MB were left behind per model, and next to nothing with `del` and
+    `gc.collect()`. On Keras 3 `clear_session` also resets the policy to float32.
 
     ## When it stays silent
 
-    - Loops of at most 5 iterations, among them those that end in a `break`, also in the branch that makes the model, and a single loop over what cannot be counted, such as the
-      folds of a splitter or a list of settings from elsewhere.
-    - Models that are kept, in a list or a dictionary: an ensemble.
-    - A process for each iteration, by `multiprocessing`.
-    - A loop that asks with `input` what to do.
-    - Keras 2 with `clear_session` or `gc.collect` in the loop.
-    - A model that the loop only loads; tests; the graphs of TensorFlow 1, also where each iteration has a session and a graph of its own.
+    - The loop has at most 5 iterations, or ends in a `break`, also in the branch that creates the model.
+    - A single loop is over something of unknown length, such as the folds of a splitter or a list of settings from
+      elsewhere.
+    - The models are kept in a list or a dictionary, as for an ensemble.
+    - Each iteration runs in its own process, by `multiprocessing`.
+    - The loop asks with `input` what to do.
+    - The program uses Keras 2, with `clear_session` or `gc.collect` in the loop.
+    - The loop only loads the model; or the code is a test.
+    - The code builds graphs of TensorFlow 1, also with a session and a graph for each iteration.
 
     ## Use instead
 
-    Where all iterations have the same model, build and compile it once, keep `start = model.get_weights()`, and begin each
-    iteration with `model.set_weights(start)`; compile again if the optimizer has to start again as well. Where the models differ,
-    run each iteration in a process of its own: only its end gives everything back.
+    Where all iterations have the same model, build and compile it once, keep `start = model.get_weights()`, and begin
+    each iteration with `model.set_weights(start)`. Compile again if the optimizer has to start again as well. Where the
+    models differ, run each iteration in a separate process: its memory is freed when it ends.
 
     ## Fix safety
 

@@ -143,7 +143,7 @@ class TinyBatch(Rule):
             for fit in model.fits:
                 batch = batching(fit)
                 if batch is None:
-                    yield self.silence(fit, "how many examples a batch holds is not seen")
+                    yield self.silence(fit, "the batch size is unknown")
                     continue
                 if batch.place.node in seen or may_act_on_batches(fit, unknown=False) or _is_explained(batch.place):
                     continue
@@ -157,10 +157,10 @@ class TinyBatch(Rule):
                 # What surrounds an epoch takes longer than that.
                 saved = None if count is None else ceil(count / batch.size) - ceil(count / _ENOUGH)
                 if saved is not None and (saved < _FEW or default and count < _MANY and saved * _epochs(fit) < _WORTHWHILE):
-                    yield self.silence(batch.place, f"with {count} examples larger batches save too few steps")
+                    yield self.silence(batch.place, f"with {count} examples, larger batches would save too few steps")
                     continue
                 if batch.size > (_DEFAULT if default else _TINY if largest <= _MIDDLE_INPUT else _VERY_TINY) or default and not _is_quick(model):
-                    yield self.silence(batch.place, f"batches of {batch.size} give this model, {model.size}, enough to do")
+                    yield self.silence(batch.place, f"batches of {batch.size} give this model enough work ({model.size})")
                     continue
                 seen.add(batch.place.node)
                 larger = "64 or 128" if default else "32 or 64" if count is None or count >= 64 else f"all {count} at once"
@@ -175,16 +175,16 @@ class TinyBatch(Rule):
 def _why_not(model, largest):
     """Why the batches of a model whose largest input has so many numbers are no question; None where they are."""
     if not model.most_parameters:
-        return "how many parameters the model has is not seen"
+        return "the number of parameters of the model is unknown"
     if model.most_parameters > _SMALL:
-        return f"the model, {model.size}, is large enough to be kept busy"
+        return f"the model is large enough to keep the device busy ({model.size})"
     if not model.consists_of(_CHEAP | _RECURRENT):
-        return "the model has layers that may take long"
+        return "the model has layers that may take long to compute"
     if any(map(_is_stateful, model.layers)):
-        return "the model has stateful layers, which fix the size of a batch"
+        return "the model has stateful layers, which fix the batch size"
     if largest > _LARGE_INPUT:
-        return "an example of the model is large"
-    return "the optimizer adds the gradients of several batches up" if any(map(_accumulates, model.compiles)) else None
+        return "the inputs of the model are large"
+    return "the optimizer accumulates the gradients of several batches" if any(map(_accumulates, model.compiles)) else None
 
 
 def _epochs(fit):
