@@ -109,7 +109,14 @@ class Rule:
         fix: Fix | None = None,
         related: Sequence[tuple[Any, str]] = (),
         pedantic: bool = False,
+        doubt: str | None = None,
     ) -> Diagnosis:
-        """A diagnosis at the semantic object ``at``; the severity is the rule's own unless stated, and info where it is ``pedantic``."""
-        severity = Severity.INFO if pedantic else self.severity if severity is None else severity
+        """A diagnosis at the semantic object ``at``; the severity is the rule's own unless stated, and info where it is ``pedantic`` or there is a ``doubt``.
+
+        Args:
+            doubt: what is not known, or what makes it small, as a sentence with which ``because`` ends. This is how a rule of a higher
+                severity yields an info, so that each says why it is no more than that.
+        """
+        severity = Severity.INFO if pedantic or doubt else self.severity if severity is None else severity
+        because = " ".join(filter(None, (because, doubt))) or None
         return Diagnosis(at, severity, message, because, fix, tuple(related), pedantic)

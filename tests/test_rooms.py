@@ -7,6 +7,7 @@ Expectations stand in the scripts, on the line where the finding is: ``# KC101``
 on one line. A slow.py that is meant to fail says so in its first line: ``# raises: ValueError``.
 """
 
+import ast
 import json
 import math
 import os
@@ -20,6 +21,7 @@ import pytest
 from command import kerascheck
 
 from kerascheck.explain import sections
+from kerascheck.finding import Severity
 from kerascheck.registry import rooms
 
 EXPECTED = re.compile(r"[ \t]*# *(KC\d{3}(?::\w+)?(?: +KC\d{3}(?::\w+)?)*)[ \t]*$", re.MULTILINE)
@@ -116,6 +118,20 @@ def check_marks(room, path):
             unexplained.remove(found)
     problems += [(line, f"not marked: {severity}") for line, severity in unexplained]
     assert not problems, "\n" + describe(problems)
+
+
+@every_room
+def test_an_info_of_a_rule_that_warns_says_why_it_is_one(room):
+    if room.rule.severity is Severity.INFO:
+        pytest.skip("its findings are all infos")
+    # There is one way to yield it; what costs nothing has another.
+    calls = [node for node in ast.walk(ast.parse((room.folder / "rule.py").read_text(encoding="utf-8"))) if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)]
+    for call in calls:
+        given = {keyword.arg: ast.unparse(keyword.value) for keyword in call.keywords}
+        assert call.func.attr != "finding" or "INFO" not in given.get("severity", "") or "pedantic" in given, f"line {call.lineno}: give the reason as doubt="
+    for path in examples(room, "slow"):
+        for finding in findings(room, path):
+            assert finding["severity"] != "info" or finding["because"], f"line {finding['line']}"
 
 
 SILENT = [

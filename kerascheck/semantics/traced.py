@@ -88,9 +88,12 @@ def traced_calls(module: Module) -> Iterator[tuple[Call, str]]:
         yield call, how
 
 
-def is_seen_compiled(module: Module, how: str) -> bool:
-    """Whether code is seen to be compiled by ``how``, and not only written for that: who uses the layers of a module that trains nothing may call them eagerly."""
-    return how in ("tf.function", "train_step") or module.program.trains
+def doubt_of(module: Module, how: str) -> str | None:
+    """What is not known of code that is only written to be compiled by ``how``, as a sentence; None where it is seen to be.
+
+    Who uses the layers of a module that trains nothing may call them eagerly.
+    """
+    return None if how in ("tf.function", "train_step") or module.program.trains else "Nothing here trains, so whether this code is ever compiled is not known."
 
 
 def cannot_be_compiled(module: Module) -> bool:

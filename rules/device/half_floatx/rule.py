@@ -97,10 +97,9 @@ class HalfFloatx(Rule):
                 yield self.finding(
                     call,
                     "float64 training took 2 to 3 times as long as float32; keep float32, also in the input arrays.",
-                    because="floatx sets the type of every weight created after it, and nothing here needs so many digits."
-                    if large
-                    else "No large model is visible here, and a step of a small one is mostly overhead: float64 then costs little.",
-                    severity=Severity.WARNING if large else Severity.INFO,
+                    because="floatx sets the type of every weight created after it, and nothing here needs so many digits.",
+                    severity=Severity.WARNING,
+                    doubt=None if large else "No large model is visible here, and a step of a small one is mostly overhead: float64 then costs little.",
                     related=((layer, "created in float64"),),
                 )
 

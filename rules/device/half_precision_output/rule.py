@@ -94,9 +94,13 @@ class HalfPrecisionOutput(Rule):
                         made,
                         f'The last layer computes its {activation} in {short}; give it dtype="float32".',
                         because=f"Under {policy}, probabilities near 1 round to 1 and have no gradient"
-                        + (", and gradients of small probabilities overflow." if short == "float16" else ".")
-                        + (" tf.keras 2 recovers the logits itself; the effect there is unmeasured." if module.runtime.keras < 3 else ""),
-                        severity=Severity.INFO if short == "bfloat16" or module.runtime.keras < 3 else None,
+                        + (", and gradients of small probabilities overflow." if short == "float16" else "."),
+                        # 1 - 2**-9 is halfway between 1 and the number of bfloat16 before it.
+                        doubt="tf.keras 2 recovers the logits itself; the effect there is unmeasured."
+                        if module.runtime.keras < 3
+                        else "That concerns only those above 0.998."
+                        if short == "bfloat16"
+                        else None,
                         fix=add_keyword(made, "dtype", '"float32"', safe=True),
                         related=((model, "the model"),),
                     )

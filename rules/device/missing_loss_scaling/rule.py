@@ -104,8 +104,8 @@ class MissingLossScaling(Rule):
             f"The loss is not scaled for mixed_float16; {remedy}.",
             because="The LossScaleOptimizer divides these gradients by 32768, but nothing has multiplied the loss."
             if wrapped
-            else "Small gradients become 0 in 16 bits; how much that loses depends on the model.",
-            severity=None if wrapped else Severity.INFO,
+            else "Small gradients become 0 in 16 bits.",
+            doubt=None if wrapped else "How much that loses depends on the model.",
             related=related,
         )
 

@@ -1,6 +1,6 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
-from kerascheck.semantics.traced import WHY_NO_VALUES, converts_branches, is_seen_compiled, traced_calls, tracing_frame
+from kerascheck.semantics.traced import WHY_NO_VALUES, converts_branches, doubt_of, traced_calls, tracing_frame
 from kerascheck.semantics.values import Tensor, options_of
 
 _METHODS = frozenset({"numpy", "item", "tolist"})
@@ -95,7 +95,7 @@ class HostSyncInCall(Rule):
                 first,
                 f"{what} reads the value of a tensor in compiled code, which raises; use tensor operations.",
                 because=WHY_NO_VALUES[how],
-                severity=None if is_seen_compiled(module, how) else Severity.INFO,
+                doubt=doubt_of(module, how),
                 related=[(other, "and here") for other, _ in others],
             )
 

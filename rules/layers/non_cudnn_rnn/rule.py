@@ -109,8 +109,8 @@ class NonCudnnRnn(Rule):
                 yield self.finding(
                     call,
                     f"This {call.name.rpartition('.')[2]} cannot use the cuDNN kernel because of {' and '.join(reasons)}; use the default{'s' if len(reasons) > 1 else ''}.",
-                    because=f"On a GPU it falls back to a loop of small operations over the time steps{', which are few here' if few else ''}.",
-                    severity=Severity.INFO if few else Severity.WARNING,
+                    because="On a GPU it falls back to a loop of small operations over the time steps.",
+                    doubt="They are few here." if few else None,
                     fix=drop_argument(call, "recurrent_dropout", safe=False),
                 )
         for call in module.program.calls("keras.layers.RNN"):

@@ -1,7 +1,7 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.fixes import replace_numpy
-from kerascheck.semantics.traced import WHY_NO_VALUES, is_seen_compiled, traced_calls
+from kerascheck.semantics.traced import WHY_NO_VALUES, doubt_of, traced_calls
 from kerascheck.semantics.values import holds_tensor
 
 # These only read the static shape.
@@ -86,6 +86,6 @@ class NumpyInCall(Rule):
                 call,
                 f"np.{name[6:]} raises on a tensor in compiled code; use {'TensorFlow' if _prefers_tensorflow(call.module) else 'keras.ops'} instead.",
                 because=WHY_NO_VALUES[how],
-                severity=None if is_seen_compiled(module, how) else Severity.INFO,
+                doubt=doubt_of(module, how),
                 fix=replace_numpy(call, name[6:], tensorflow=_prefers_tensorflow(call.module)),
             )

@@ -3,7 +3,7 @@ from kerascheck.rule import Rule
 from kerascheck.semantics.functions import display
 from kerascheck.semantics.library import PY_FUNCTIONS
 from kerascheck.semantics.steps import steps_environment
-from kerascheck.semantics.traced import is_for_inference, is_seen_compiled, traced_calls, trains_in
+from kerascheck.semantics.traced import is_for_inference, doubt_of, traced_calls, trains_in
 from kerascheck.semantics.values import Group
 
 _ALGORITHMS = (
@@ -80,13 +80,13 @@ class PyFunctionInCall(Rule):
                     yield self.finding(
                         call,
                         f"{display(call.name)} calls {_LIBRARIES[algorithm.partition('.')[0]]} in every step; keep its tensors small.",
-                        because="TensorFlow has no such algorithm. The tensors are copied to the host and back, under the GIL and without XLA.",
-                        severity=Severity.INFO,
+                        because="The tensors are copied to the host and back, under the GIL and without XLA.",
+                        doubt="TensorFlow has no such algorithm to put in its place.",
                     )
                     continue
                 yield self.finding(
                     call,
                     f"{display(call.name)} runs Python in every training step; use tensor operations or the input pipeline.",
                     because="The tensors are copied to the host and back, the function holds the GIL, and XLA cannot compile the model.",
-                    severity=None if is_seen_compiled(module, how) else Severity.INFO,
+                    doubt=doubt_of(module, how),
                 )

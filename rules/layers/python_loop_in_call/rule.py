@@ -1,6 +1,6 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
-from kerascheck.semantics.traced import is_seen_compiled, unrolled_loops
+from kerascheck.semantics.traced import doubt_of, unrolled_loops
 
 _MANY = 16
 
@@ -70,13 +70,12 @@ class PythonLoopInCall(Rule):
         for loop in unrolled_loops(module):
             if loop.turns is not None and loop.turns <= _MANY:
                 continue
-            # A batch may hold an example or two.
-            unsure = "; how many examples a batch has is not known here" if loop.may_be_short else "" if is_seen_compiled(module, loop.how) else "; whether anybody compiles it is not seen here"
             # AutoGraph does not reach what Keras 3 traces.
             instead = "a loop over tf.range" if loop.how == "tf.function" or module.runtime.keras < 3 else "keras.ops.scan"
             yield self.finding(
                 loop,
                 f"Tracing unrolls this Python loop over a tensor; use operations on the whole axis, or {instead}.",
-                because=f"Each of its {loop.turns or 'iterations, as many as the axis is long,'}{' iterations' if loop.turns else ''} adds its operations to the graph, which takes that much longer to trace{unsure}.",
-                severity=Severity.INFO if unsure else None,
+                because=f"Each of its {loop.turns or 'iterations, as many as the axis is long,'}{' iterations' if loop.turns else ''} adds its operations to the graph, which takes that much longer to trace.",
+                # A batch may hold an example or two.
+                doubt="How many examples a batch has is not known here." if loop.may_be_short else doubt_of(module, loop.how),
             )

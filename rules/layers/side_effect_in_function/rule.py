@@ -2,7 +2,7 @@ from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.fixes import tensorflow_print
 from kerascheck.semantics.places import is_off_by_default
-from kerascheck.semantics.traced import RUNS_ONCE, is_seen_compiled, side_effects
+from kerascheck.semantics.traced import RUNS_ONCE, doubt_of, side_effects
 
 
 class SideEffectInFunction(Rule):
@@ -92,12 +92,10 @@ class SideEffectInFunction(Rule):
             # Whoever asks for the prints calls it eagerly.
             if effect.call is not None and effect.call.name == "builtins.print" and is_off_by_default(effect.call):
                 continue
-            seen = is_seen_compiled(module, effect.how)
-            unsure = "; nothing here tells whether these words are meant for the trace" if not effect.is_certain else "" if seen else "; whether anybody compiles it is not seen here"
             yield self.finding(
                 effect,
                 f"{effect.what} {effect.when}; {effect.remedy}.",
-                because=f"{RUNS_ONCE[effect.how]}{unsure}.",
-                severity=Severity.INFO if unsure else None,
+                because=f"{RUNS_ONCE[effect.how]}.",
+                doubt=doubt_of(module, effect.how) if effect.is_certain else "Nothing tells whether these words are meant for the trace.",
                 fix=tensorflow_print(effect.call) if effect.is_certain and effect.call is not None and effect.call.name == "builtins.print" else None,
             )

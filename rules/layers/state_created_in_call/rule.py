@@ -2,7 +2,7 @@ from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.functions import creates_state
 from kerascheck.semantics.places import construction_of
-from kerascheck.semantics.traced import RUNS_ONCE, is_seen_compiled, traced_calls, under_condition
+from kerascheck.semantics.traced import RUNS_ONCE, doubt_of, traced_calls, under_condition
 
 
 class StateCreatedInCall(Rule):
@@ -75,5 +75,5 @@ class StateCreatedInCall(Rule):
                 f"{what} is created again in every trace of this compiled code; create it once, in __init__.",
                 because=f"{RUNS_ONCE[how]}; TensorFlow raises for variables that a later trace creates.",
                 # What is only built, or converted, may be called once.
-                severity=None if is_seen_compiled(module, how) else Severity.INFO,
+                doubt=doubt_of(module, how),
             )

@@ -107,11 +107,14 @@ class TimeDistributedDense(Rule):
                 f"TimeDistributed({short}(...)) runs {short} once per time step; {short} alone does the same at once."
                 if is_known and not older
                 else f"TimeDistributed({short}(...)) does no more than {short}, which accepts sequences; remove the wrapper.",
-                because="Keras 2 only folds the steps into the batch and back; Keras 3 would run them one after the other."
+                because=None if older else f"In Keras 3, TimeDistributed loops over the time steps if their number is known; {short} accepts sequences directly.",
+                doubt="Keras 2 only folds the steps into the batch and back; Keras 3 would run them one after the other."
                 if older
-                else "In Keras 3, TimeDistributed loops over the time steps if their number is known"
-                + (f"; {short} accepts sequences directly." if is_known else ". It is not known here."),
-                severity=Severity.WARNING if is_known and not older and not few else Severity.INFO,
+                else "Their number is not known here."
+                if not is_known
+                else "They are few here."
+                if few
+                else None,
                 fix=unwrap(call, layer, safe=short != "Dropout"),
             )
         seen = set()
@@ -125,7 +128,7 @@ class TimeDistributedDense(Rule):
                         layer.made,
                         f"TimeDistributed runs this layer {steps} times in turn; fold the steps into the batch with keras.ops.reshape.",
                         because="In Keras 3 each time step becomes separate operations in the graph.",
-                        severity=Severity.INFO,
+                        doubt="What that costs depends on the layer: a large one keeps a GPU busy by itself.",
                     )
 
 

@@ -104,7 +104,8 @@ class DatasetMaterialised(Rule):
                     if refuses
                     else "Each batch is copied to NumPy and back; pass the dataset itself.",
                     because="Keras 3 raises a ValueError for it." if refuses else "An iterator also ends after one epoch.",
-                    severity=Severity.ERROR if refuses else Severity.INFO,
+                    severity=Severity.ERROR,
+                    doubt=None if refuses else "How long the copies take depends on the batches.",
                     fix=drop_method(call.module, written.value, "as_numpy_iterator"),
                 )
 
@@ -122,12 +123,12 @@ class DatasetMaterialised(Rule):
                     read,
                     "This list keeps the whole dataset in memory before training starts; pass the dataset itself to fit().",
                     because="Training waits until every element has gone through the pipeline once.",
-                    severity=Severity.INFO,
+                    doubt="How large the dataset is, is not known here.",
                     related=((fit, "trained on here"),),
                 )
 
     def _counted(self, module):
-        severity = Severity.WARNING if module.program.first_training is not None else Severity.INFO
+        trains = module.program.first_training is not None
         seen = set()
         listed = [(call, call.argument(0)) for call in module.run.calls if call.name == "builtins.list"]
         listed += [(Place(loop.module, loop.node), loop.value) for loop in module.run.loops if _is_list_of_all(loop.node)]
@@ -141,7 +142,7 @@ class DatasetMaterialised(Rule):
                 "The whole dataset is read and kept in memory to be counted; "
                 + ("len(dataset) or dataset.cardinality() tells without reading." if known else "count it once and note that with tf.data.experimental.assert_cardinality."),
                 because="Every element goes through the pipeline once more, as in an epoch of training.",
-                severity=severity if known else Severity.INFO,
+                doubt="No dataset of this kind knows its length." if not known else None if trains else "No training is seen here beside which it would count.",
             )
 
 

@@ -83,7 +83,7 @@ class DiscardedDataset(Rule):
                 Place(sink.module, sink.node),
                 f"The dataset that {sink.stage.name} returns is discarded; assign it, or delete the line.",
                 because="Dataset methods return a new dataset and do not change the old one.",
-                severity=Severity.INFO if shown else Severity.ERROR,
+                doubt="Its cell ends with this, so it may be there to be shown." if shown else None,
                 fix=assign_back(sink.module, sink.node),
             )
 

@@ -97,8 +97,8 @@ class Float64Dataset(Rule):
                 "This dataset holds 64-bit floats; make the array float32 with .astype('float32')." if maker else "This dataset holds 64-bit floats; yield and declare tf.float32.",
                 because=f"TensorFlow computes with as many bits as it is given, and {display(heavy.name)} is several times slower with 64."
                 if heavy is not None
-                else "A Keras model casts them to 32 bits, so this costs memory and copying, not time.",
-                severity=Severity.WARNING if heavy is not None else Severity.INFO,
+                else None,
+                doubt=None if heavy is not None else "A Keras model casts them to 32 bits, so this costs memory and copying, not time.",
                 related=related if heavy is None else [*related, (heavy, "computed here")],
             )
 

@@ -77,9 +77,8 @@ class FromGenerator(Rule):
             yield self.finding(
                 op,
                 "This generator yields one example at a time under the GIL; yield batches, or use tf.data operations.",
-                because="Every example costs a call into Python, which cannot run in parallel"
-                + ("; compared with reading the files after it, that is little." if names else "."),
-                severity=Severity.WARNING if op.feeds_training and not names else Severity.INFO,
+                because="Every example costs a call into Python, which cannot run in parallel.",
+                doubt="Compared with reading the files after it, that is little." if names else None if op.feeds_training else "No training on it is seen here.",
             )
 
 

@@ -97,6 +97,5 @@ class ImageDataGenerator(Rule):
                 if id(call.result) in tables
                 else "ImageDataGenerator decodes one image at a time in Python; use image_dataset_from_directory and Keras layers.",
                 because=f"{'Its images are trained on here' if call in trained else 'It augments, and is handed out for training'}, and Python's lock keeps its threads from working side by side.",
-                # One that changes nothing only copies arrays.
-                severity=Severity.INFO if id(call.result) in arrays and not call.node.args else None,
+                doubt="This one changes nothing, and only copies arrays." if id(call.result) in arrays and not call.node.args else None,
             )

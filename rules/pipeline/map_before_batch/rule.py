@@ -99,11 +99,12 @@ class MapBeforeBatch(Rule):
             yield self.finding(
                 op,
                 "This map calls its function once per element; put it after batch, where one call serves a whole batch.",
-                because="Every operation in the function works number by number, so it gives the same on batches."
-                + " To decode the file before it takes longer, though." * decoded
-                + " The cache behind it keeps what comes out, so that this costs in the first epoch only." * cached
-                + " Entries that it leaves out must have one shape for that." * leaves,
-                severity=Severity.INFO if cached or leaves or decoded else None,
+                because="Every operation in the function works number by number, so it gives the same on batches.",
+                doubt=" ".join(
+                    ["To decode the file before it takes longer, though."] * decoded
+                    + ["The cache behind it keeps what comes out, so that this costs in the first epoch only."] * cached
+                    + ["Entries that it leaves out must have one shape for that."] * leaves
+                ),
                 fix=None if leaves else swap_with_batch(op, batch),
                 related=((batch, "the batch that it can follow"),),
             )

@@ -100,7 +100,7 @@ class PyFunctionInMap(Rule):
                 op,
                 f"This map runs Python for every element through {display(call.name)}; write it with TensorFlow operations{',' if repeated else ' or'} apply it to batches{', or cache what it gives if that never changes' * repeated}.",
                 because="Python's lock lets one call at a time do Python's own work, whatever num_parallel_calls says.",
-                severity=Severity.INFO if without_equal else None,
+                doubt="TensorFlow has no operation that does the same, though." if without_equal else None,
                 related=((call, "Python runs here"),),
             )
 

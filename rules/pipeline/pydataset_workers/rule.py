@@ -94,7 +94,7 @@ class PyDatasetWorkers(Rule):
                     f"{data.cls.name} reads its batches with one worker; "
                     + ("try fit(workers=4)." if older else "try workers=4, in super().__init__(**kwargs) or as an attribute."),
                     because=f"{display(read.name)} waits outside of Python's lock, where other workers could read too; what is computed in Python would gain nothing.",
-                    severity=Severity.WARNING if remote is not None else Severity.INFO,
+                    doubt=None if remote is not None else "How long a local file takes is not known.",
                     related=((read, "read here, in __getitem__"),),
                 )
 

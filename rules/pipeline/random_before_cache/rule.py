@@ -112,7 +112,7 @@ class RandomBeforeCache(Rule):
                         op,
                         f"The cache keeps {what.replace('this', 'the')} of the first epoch for all others; {'shuffle again behind it' if deals else 'put cache before it'}.",
                         because="What stands before a cache runs in the first epoch only.",
-                        severity=Severity.INFO if is_off_by_default(cache) else Severity.WARNING,
+                        doubt="The cache is off unless somebody asks for it." if is_off_by_default(cache) else None,
                         fix=None if deals else move_before(op.node, first, "Move the cache before the random operations"),
                         related=((first, f"{what} is kept"),),
                     )
@@ -121,8 +121,8 @@ class RandomBeforeCache(Rule):
                     yield self.finding(
                         op,
                         f"The cache keeps the order that {source} gave the first epoch for all others; shuffle again behind it.",
-                        because=f"{source} shuffles anew in each epoch by default, and what stands before a cache runs in the first epoch only.",
-                        severity=Severity.INFO,
+                        because=f"{source} shuffles again in each epoch by default, and what stands before a cache runs in the first epoch only.",
+                        doubt="Nobody asks for that order here, so it may not matter.",
                         related=((random[0], "shuffled here"),),
                     )
                 break

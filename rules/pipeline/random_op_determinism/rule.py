@@ -76,15 +76,12 @@ class RandomOpDeterminism(Rule):
         if not switches:
             return
         random = next((op for op in module.pipelines.operations("map") if op.feeds_training and op.facts.randomness is not None and not op.followed_by(module.pipelines, "cache")), None)
-        if random is not None:
-            because = "The random operations of this map must then draw in a fixed order, so its calls run one after the other."
-        else:
-            because = "Deterministic kernels are slower on a GPU, and Keras 3 then leaves XLA off; a seed needs neither."
+        because = "Deterministic kernels are slower on a GPU, and Keras 3 then leaves XLA off; a seed needs neither."
         yield self.finding(
             switches[0],
             "This makes every operation deterministic; put it behind a flag and use keras.utils.set_random_seed by default.",
-            because=because,
-            severity=Severity.WARNING if random is not None else Severity.INFO,
+            because=because if random is None else "The random operations of this map must then draw in a fixed order, so its calls run one after the other.",
+            doubt="How much slower they are depends on the layers." if random is None else None,
             related=((random, "the random map"),) if random is not None else (),
         )
 

@@ -111,7 +111,7 @@ class ShuffleAfterBatch(Rule):
                 because="Only whole files are mixed before batch, and this buffer holds whole batches."
                 if by_file
                 else "No operation before batch mixes the examples, so each batch holds the same ones in every epoch, and this buffer holds whole batches.",
-                severity=Severity.WARNING if op.feeds_training and not by_file else Severity.INFO,
+                doubt="The files still come in another order in each epoch." if by_file else None if op.feeds_training else "No training on it is seen here.",
                 fix=shuffle_elements(batch, shuffle) if batch.name in _SWAPPED else None,
                 related=tuple((batch, "batched here") for batch in batches),
             )

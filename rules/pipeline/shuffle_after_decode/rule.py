@@ -130,7 +130,7 @@ class ShuffleAfterDecode(Rule):
                     op,
                     f"This shuffle fills its buffer with decoded images; {'put together and shuffle file names, and decode behind that' if joined else 'put it before the map that decodes them'}.",
                     because=f"It holds {f'up to {buffer:,} images' if buffer is not None else 'as many images as its computed size says'}{size}; encoded files are mostly much smaller, and file names take next to nothing.",
-                    severity=Severity.WARNING if buffer is not None else Severity.INFO,
+                    doubt=None if buffer is not None else "How many that are is not known here.",
                     # Of one of several datasets alone the images would lose their labels.
                     fix=None if joined or cut or op.name != "shuffle" else move_before(op.node, decoding, "Shuffle before decoding"),
                     related=((decoding, "decoded here"),),

@@ -131,6 +131,12 @@ class DebugLeftOn(Rule):
                 switch.at,
                 f"{effect}; {remedy}",
                 because="It is a debugging switch that prints a line for each operation." if switch.only_logs else "It is a debugging switch that slows down every step of this program.",
-                severity=Severity.INFO if switch.is_needed or switch.only_logs or not switch.is_seen else Severity.WARNING,
+                doubt="Something in this program does not run without it."
+                if switch.is_needed
+                else "Compiled code prints each line once only."
+                if switch.only_logs
+                else None
+                if switch.is_seen
+                else "Not all code that it keeps from being compiled is seen here, and some of it may need it.",
                 fix=(drop_argument(call, "run_eagerly", safe=safe) if switch.kind == "argument" else delete_statement(call, safe=safe)) if removable else None,
             )

@@ -123,13 +123,25 @@ class EagerTrainStep(Rule):
                     "Part of it is a tf.function, but Python dispatches the rest one by one, including the gradients and the weight update."
                     if step.is_compiled_in_part
                     else "Nothing on the way from the loop to the weight update is compiled, so Python dispatches every operation of every step."
-                )
-                + (f" In {step.turns:.0f} steps that is about what tracing takes." if step.turns <= SHORT_LOOP else ""),
-                # Whoever has a mode for it, or says why it is not compiled, knows that it is slow.
-                severity=Severity.INFO if step.turns <= _A_FEW_SECONDS or module.program.runs_functions_eagerly or step.may_be_meant or step.is_compiled_in_part or asks_for_mode(step.update.scope) or _was_compiled(step) else Severity.WARNING,
+                ),
+                doubt=_doubt(module, step),
                 fix=compile_step(step.module, step.node) if remedy == _DECORATE else None,
                 related=((step.update, "the weights are updated here"), (step.loop, "in this loop")),
             )
+
+
+def _doubt(module, step):
+    """What is not known of an eager step, or makes it small; None for what costs time in a long training."""
+    if step.turns <= SHORT_LOOP:
+        return f"In {step.turns:.0f} steps that is about what tracing takes."
+    if step.turns <= _A_FEW_SECONDS:
+        return f"The loop makes {step.turns:.0f} steps at most, which take a few seconds."
+    if step.is_compiled_in_part:
+        return "How much of its time the compiled part takes is not known."
+    # Whoever has a mode for it, or says why it is not compiled, knows that it is slow.
+    if module.program.runs_functions_eagerly or step.may_be_meant or asks_for_mode(step.update.scope) or _was_compiled(step):
+        return "Something else here says that it may be meant to run eagerly."
+    return None
 
 
 def _remedy(step):

@@ -121,7 +121,7 @@ class HeavyCallback(Rule):
                     Place(call.module, call.arguments.nodes.get(argument) or call.node),
                     f"{argument} makes TensorBoard {what}; remove it unless you look at them.",
                     because=cost,
-                    severity=Severity.INFO,
+                    doubt="How long an epoch takes beside that is not known.",
                     fix=drop_argument(call, argument, safe=False),
                 )
 

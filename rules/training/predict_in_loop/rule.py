@@ -116,13 +116,12 @@ class PredictInLoop(Rule):
                 batch.call,
                 "model.evaluate runs for every batch; evaluate all data once, or call test_on_batch.",
                 because="Each evaluate builds a dataset and an iterator, which takes about 0.1 s. train_on_batch returns the same numbers.",
-                severity=Severity.WARNING if batch.turns > SHORT_LOOP else Severity.INFO,
+                doubt=None if batch.turns > SHORT_LOOP else f"The loop makes {batch.turns:.0f} iterations at most.",
                 related=((batch.loop, "in this loop"),),
             )
         old = module.runtime.multi_backend_keras
         for each in repeated_predictions(module):
             call = each.call
-            matters = each.in_training and not old and not each.by_batch and not each.is_measured and each.turns > SHORT_LOOP
             plain = len(call.arguments.positional) == 1 and set(call.arguments.keywords) <= {"verbose"} and not call.arguments.unknown_keywords
             for at in _places(call, each.loop):
                 yield self.finding(
@@ -131,10 +130,23 @@ class PredictInLoop(Rule):
                     because="Each predict starts a session run for only a few rows."
                     if old
                     else "Each predict builds a dataset and an iterator, which takes about 0.1 s.",
-                    severity=Severity.WARNING if matters else Severity.INFO,
+                    doubt=_doubt(each, old),
                     fix=rename_method(call, "predict_on_batch", safe=False, without=("verbose",)) if plain and at is call else None,
                     related=((each.loop, "in this loop"), *(() if at is call else ((call, "the predict is here"),))),
                 )
+
+
+def _doubt(each, old):
+    """What is not known of a repeated predict, or makes it small; None for what costs time in a training."""
+    if each.turns <= SHORT_LOOP:
+        return f"The loop makes {each.turns:.0f} iterations at most."
+    if each.is_measured:
+        return "A clock measures each call, so this may be what is asked for."
+    if old:
+        return "How long that takes depends on the backend."
+    if each.by_batch:
+        return "Each call predicts a whole batch, which may take longer than that."
+    return None if each.in_training else "Nothing trains here, so how many items there are to predict is not known."
 
 
 def _remedy(each, old):

@@ -81,7 +81,7 @@ class RetraceByPythonArg(Rule):
                 found.call,
                 f"This tf.function gets another Python {found.kind} in every iteration{'' if often else ' of an outer loop'}; pass it as tf.constant(...).",
                 because=f"tf.function traces again for every new Python {found.kind}, " + ("so each iteration builds a graph." if often else "here once for all iterations of the inner loop."),
-                severity=Severity.WARNING if often else Severity.INFO,
+                doubt=None if often else "Only an outer loop changes it, so many calls share each graph.",
                 fix=as_tensor(found.call, found.arg) if found.is_constant else None,
                 related=((found.loop, f"the loop that changes the {found.kind}"),),
             )
