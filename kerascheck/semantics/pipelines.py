@@ -477,16 +477,16 @@ class Pipelines:
             if leaves and runtime.injects_prefetch:
                 because, costs, repaired = "Where the dataset is used, TensorFlow 2.11 and later append one themselves; older versions do not.", False, True
             elif leaves:
-                because, costs = f"TensorFlow {runtime.tensorflow_version} adds no prefetch by itself; where the dataset is used is not seen here.", False
+                because, costs = f"TensorFlow {runtime.tensorflow_version} adds no prefetch automatically; where the dataset is used is not seen here.", False
             elif isinstance(sink.node, cst.For) and sink.scope.traced_by() is not None:
-                because, costs = "The loop is compiled with its tf.function, and there the runtime puts no buffer before the step.", True
+                because, costs = "The loop is part of a tf.function, where the runtime adds no buffer before the step.", True
             elif (rewritten := self._rewritten(last)) is not None:
                 because, costs, repaired = rewritten, False, True
             elif not runtime.injects_prefetch:
                 # tf.distribute appends one to each dataset, and buffers for each device (input_lib.py).
                 if self._module.program.distributes:
                     continue
-                because, costs = f"TensorFlow {runtime.tensorflow_version} adds no prefetch by itself.", not all(map(_only_arranges, upstream)) and not _is_kept_in_memory(last)
+                because, costs = f"TensorFlow {runtime.tensorflow_version} adds no prefetch automatically.", not all(map(_only_arranges, upstream)) and not _is_kept_in_memory(last)
             elif self.rewrites(last).no_prefetch:
                 because, costs = "The options of this dataset switch the automatic prefetch off.", True
             else:

@@ -139,7 +139,7 @@ def _reasons(module, training):
     elif training.by_hand:
         yield 'float16 loses small gradients unless a LossScaleOptimizer scales the loss; "mixed_bfloat16" needs no scaling.'
     if training.computing or training.doubtful:
-        yield "Where layers of its own write float32 down, tensors of half precision raise."
+        yield "If its own layers hard-code float32, half-precision tensors raise."
     if module.program.uses_tpu:
         yield 'On a TPU take "mixed_bfloat16".'
 

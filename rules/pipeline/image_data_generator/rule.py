@@ -96,6 +96,6 @@ class ImageDataGenerator(Rule):
                 else "ImageDataGenerator decodes one image at a time in Python; map over a tf.data.Dataset of the paths instead."
                 if id(call.result) in tables
                 else "ImageDataGenerator decodes one image at a time in Python; use image_dataset_from_directory and Keras layers.",
-                because=f"{'Its images are trained on here' if call in trained else 'It augments, and is handed out for training'}, and Python's lock keeps its threads from working side by side.",
+                because=f"{'A model trains on its images' if call in trained else 'It augments images for training'}, and the GIL keeps its threads from running in parallel.",
                 doubt="This one changes nothing, and only copies arrays." if id(call.result) in arrays and not call.node.args else None,
             )

@@ -92,7 +92,7 @@ class MapBeforeBatch(Rule):
             leaves = op.facts.picks_entries and any(map(_makes_entries, op.stages[0].input.upstream()))
             # Behind the batch it would run in every epoch, and not once.
             if any(map(_is_cache, takewhile(lambda stage: stage.node is not op.node, batch.upstream()))):
-                yield self.silence(op, "a cache before the batch keeps what it gives")
+                yield self.silence(op, "a cache before the batch keeps its results")
                 continue
             cached = any(_is_cache(stage) for each in op.stages for stage in module.pipelines.downstream(each))
             decoded = any(stage.facts is not None and any((call.name or "").startswith("tensorflow.io.decode_") for call in stage.facts.calls) for each in op.stages for stage in each.input.upstream())

@@ -80,7 +80,7 @@ class MissingPrefetch(Rule):
 
     def check(self, module):
         for last in module.pipelines.buffered():
-            yield self.silence(last, f"{last.name.rpartition('.')[2]} prepares elements ahead by itself")
+            yield self.silence(last, f"{last.name.rpartition('.')[2]} already prepares elements ahead")
         for end in module.pipelines.unbuffered():
             if end.early is None:
                 yield self.finding(

@@ -90,7 +90,7 @@ class PyFunctionInMap(Rule):
                 yield self.silence(op, "it gets whole batches, or may get them")
                 continue
             if op.followed_by(module.pipelines, "cache") or op.is_batched_by_one(module.pipelines):
-                yield self.silence(op, "a cache behind it keeps what it gives" if op.followed_by(module.pipelines, "cache") else "its batches hold one example each")
+                yield self.silence(op, "a cache after it keeps its results" if op.followed_by(module.pipelines, "cache") else "its batches hold one example each")
                 continue
             # What draws is wanted anew in every epoch; missing-cache tells of files and texts.
             told = op.facts.reading is not None and op.facts.deterministic
@@ -98,8 +98,8 @@ class PyFunctionInMap(Rule):
             without_equal = any(_is_without_equal(inner.name or "") for inner in op.facts.calls)
             yield self.finding(
                 op,
-                f"This map runs Python for every element through {display(call.name)}; write it with TensorFlow operations{',' if repeated else ' or'} apply it to batches{', or cache what it gives if that never changes' * repeated}.",
-                because="Python's lock lets one call at a time do Python's own work, whatever num_parallel_calls says.",
+                f"{display(call.name)} runs Python for every element; use TensorFlow operations{',' if repeated else ' or'} apply it to batches{', or cache its result if it never changes' * repeated}.",
+                because="The GIL lets one call at a time run Python code, whatever num_parallel_calls says.",
                 doubt="TensorFlow has no operation that does the same, though." if without_equal else None,
                 related=((call, "Python runs here"),),
             )

@@ -93,7 +93,7 @@ class PyDatasetWorkers(Rule):
                     call,
                     f"{data.cls.name} reads its batches with one worker; "
                     + ("try fit(workers=4)." if older else "try workers=4, in super().__init__(**kwargs) or as an attribute."),
-                    because=f"{display(read.name)} waits outside of Python's lock, where other workers could read too; what is computed in Python would gain nothing.",
+                    because=f"{display(read.name)} waits without the GIL, so other workers could read meanwhile; Python computation would gain nothing.",
                     doubt=None if remote is not None else "How long a local file takes is not known.",
                     related=((read, "read here, in __getitem__"),),
                 )

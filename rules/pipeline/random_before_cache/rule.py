@@ -96,14 +96,14 @@ class RandomBeforeCache(Rule):
                 random = [stage for stage in cache.upstream() if stage is not cache and _is_random(stage) and not (again and stage.name in _SHUFFLES)]
                 # A handful of elements, cut off and kept, is a look at the data or a benchmark.
                 if is_cut_short(cache) or not random:
-                    yield self.silence(op, "nothing random stands before it" if not random else "it keeps a few elements only")
+                    yield self.silence(op, "nothing random comes before it" if not random else "it keeps a few elements only")
                     continue
                 behind = [stage for stage in random if stage.name not in FOLDERS]
                 if behind:
                     first = behind[-1]
                     # Held-out examples stay apart only as long as the order stays.
                     if first.name == "shuffle" and any(after.name == "skip" for after in module.pipelines.downstream(cache)):
-                        yield self.silence(op, "a skip behind it divides the examples, so that their order must stay")
+                        yield self.silence(op, "a later skip splits the examples, so their order must stay the same")
                         continue
                     what = "the order of this shuffle" if first.name == "shuffle" else "the random draws of this map"
                     # What a shuffle deals out to several datasets must stay where it is, or each epoch deals anew.

@@ -114,7 +114,7 @@ _MESSAGES = {
     None: "This map runs one call at a time if its function holds state; num_parallel_calls={} makes it parallel.",
     False: "This map leaves parallel calls to the runtime; num_parallel_calls={} says so for every version.",
 }
-_WRITES = "This map changes state, so it runs one call at a time; put its other work into a map of its own."
+_WRITES = "This map changes state, so it runs one call at a time; move its other work to a separate map."
 
 
 def _serial(module, op):

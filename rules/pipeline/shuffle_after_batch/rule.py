@@ -93,12 +93,12 @@ class ShuffleAfterBatch(Rule):
             if not op.may_feed_training:
                 continue
             if any(child.name in _BATCHES_AGAIN for stage in op.stages for child in module.pipelines.downstream(stage)):
-                yield self.silence(op, "other batches are made behind it")
+                yield self.silence(op, "the examples are batched again after it")
                 continue
             shuffle, batches = next(((stage, batches) for stage in op.stages if (batches := _batches_before(stage))), (None, []))
             sources = [stage for batch in batches for stage in batch.upstream()]
             if not batches or any(map(_mixes_files, sources)):
-                yield self.silence(op, "the files are mixed before, in every epoch" if batches else "its elements are not seen to be batches")
+                yield self.silence(op, "the files are mixed before, in every epoch" if batches else "its elements may not be batches")
                 continue
             batch = batches[0]
             # What a generator mixes by itself is for its caller to say.
