@@ -93,7 +93,7 @@ def doubt_of(module: Module, how: str) -> str | None:
 
     Who uses the layers of a module that trains nothing may call them eagerly.
     """
-    return None if how in ("tf.function", "train_step") or module.program.trains else "Nothing here trains, so whether this code is ever compiled is not known."
+    return None if how in ("tf.function", "train_step") or module.program.trains else "No code here trains, so it is unknown whether this code is ever compiled."
 
 
 def cannot_be_compiled(module: Module) -> bool:

@@ -75,7 +75,7 @@ class PythonLoopInCall(Rule):
             yield self.finding(
                 loop,
                 f"Tracing unrolls this Python loop over a tensor; use operations on the whole axis, or {instead}.",
-                because=f"Each of its {loop.turns or 'iterations, as many as the axis is long,'}{' iterations' if loop.turns else ''} adds its operations to the graph, which takes that much longer to trace.",
+                because=f"{f'Each of its {loop.turns} iterations' if loop.turns else 'Every iteration'} adds operations to the graph, so tracing takes longer.",
                 # A batch may hold an example or two.
-                doubt="How many examples a batch has is not known here." if loop.may_be_short else doubt_of(module, loop.how),
+                doubt="The batch size, which is the number of iterations, is unknown here." if loop.may_be_short else doubt_of(module, loop.how),
             )

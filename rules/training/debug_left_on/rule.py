@@ -131,12 +131,12 @@ class DebugLeftOn(Rule):
                 switch.at,
                 f"{effect}; {remedy}",
                 because="It is a debugging switch that prints a line for each operation." if switch.only_logs else "It is a debugging switch that slows down every step of this program.",
-                doubt="Something in this program does not run without it."
+                doubt="Some code of this program does not run without it."
                 if switch.is_needed
-                else "Compiled code prints each line once only."
+                else "Compiled code prints each line only once."
                 if switch.only_logs
                 else None
                 if switch.is_seen
-                else "Not all code that it keeps from being compiled is seen here, and some of it may need it.",
+                else "Not all code that it affects is visible here, and some of it may need eager execution.",
                 fix=(drop_argument(call, "run_eagerly", safe=safe) if switch.kind == "argument" else delete_statement(call, safe=safe)) if removable else None,
             )

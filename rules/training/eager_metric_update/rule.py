@@ -66,7 +66,7 @@ class EagerMetricUpdate(Rule):
                 call,
                 "This metric is updated eagerly at every step; update it inside the compiled training step.",
                 because="The training step is compiled but the metric is not, so Python starts each of its operations at every step.",
-                doubt=None if module.program.is_only_dense else "How long a step takes beside that is not known here.",
+                doubt=None if module.program.is_only_dense else "The duration of a step, which decides how much this matters, is unknown here.",
                 related=((update, "the compiled step updates the weights here"), (loop, "in this loop")),
             )
 

@@ -133,14 +133,14 @@ class EagerTrainStep(Rule):
 def _doubt(module, step):
     """What is not known of an eager step, or makes it small; None for what costs time in a long training."""
     if step.turns <= SHORT_LOOP:
-        return f"In {step.turns:.0f} steps that is about what tracing takes."
+        return f"For {step.turns:.0f} steps, tracing takes about as long."
     if step.turns <= _A_FEW_SECONDS:
-        return f"The loop makes {step.turns:.0f} steps at most, which take a few seconds."
+        return f"The loop has at most {step.turns:.0f} steps, which take a few seconds."
     if step.is_compiled_in_part:
-        return "How much of its time the compiled part takes is not known."
+        return "It is unknown how much of its time the compiled part takes."
     # Whoever has a mode for it, or says why it is not compiled, knows that it is slow.
     if module.program.runs_functions_eagerly or step.may_be_meant or asks_for_mode(step.update.scope) or _was_compiled(step):
-        return "Something else here says that it may be meant to run eagerly."
+        return "Other code here suggests that it is meant to run eagerly."
     return None
 
 

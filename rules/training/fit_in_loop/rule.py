@@ -115,7 +115,7 @@ class FitInLoop(Rule):
                     call,
                     "Every iteration calls fit for one epoch; call it once with epochs=... and move the rest into a callback.",
                     because=_COST,
-                    doubt="An epoch of many steps takes much longer than that.",
+                    doubt="An epoch of many steps takes much longer.",
                     related=((loop, "in this loop"),),
                 )
 

@@ -121,7 +121,7 @@ class HeavyCallback(Rule):
                     Place(call.module, call.arguments.nodes.get(argument) or call.node),
                     f"{argument} makes TensorBoard {what}; remove it unless you look at them.",
                     because=cost,
-                    doubt="How long an epoch takes beside that is not known.",
+                    doubt="The duration of an epoch, which decides how much this matters, is unknown here.",
                     fix=drop_argument(call, argument, safe=False),
                 )
 

@@ -116,7 +116,7 @@ class PredictInLoop(Rule):
                 batch.call,
                 "model.evaluate runs for every batch; evaluate all data once, or call test_on_batch.",
                 because="Each evaluate builds a dataset and an iterator, which takes about 0.1 s. train_on_batch returns the same numbers.",
-                doubt=None if batch.turns > SHORT_LOOP else f"The loop makes {batch.turns:.0f} iterations at most.",
+                doubt=None if batch.turns > SHORT_LOOP else f"The loop has at most {batch.turns:.0f} iterations.",
                 related=((batch.loop, "in this loop"),),
             )
         old = module.runtime.multi_backend_keras
@@ -139,14 +139,14 @@ class PredictInLoop(Rule):
 def _doubt(each, old):
     """What is not known of a repeated predict, or makes it small; None for what costs time in a training."""
     if each.turns <= SHORT_LOOP:
-        return f"The loop makes {each.turns:.0f} iterations at most."
+        return f"The loop has at most {each.turns:.0f} iterations."
     if each.is_measured:
-        return "A clock measures each call, so this may be what is asked for."
+        return "A clock measures each call, so single calls may be intended."
     if old:
-        return "How long that takes depends on the backend."
+        return "Its cost depends on the backend."
     if each.by_batch:
-        return "Each call predicts a whole batch, which may take longer than that."
-    return None if each.in_training else "Nothing trains here, so how many items there are to predict is not known."
+        return "Each call predicts a whole batch, which may take longer."
+    return None if each.in_training else "No code here trains, so the number of items to predict is unknown."
 
 
 def _remedy(each, old):
