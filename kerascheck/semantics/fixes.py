@@ -483,7 +483,7 @@ def move_before_layers(call: Call, first: Call) -> Fix | None:
     target = _in_block(tree, anchor, block)
     if target is None or target is statement:
         return None
-    return make_fix(SAFE, "Move it before the layers are made", lambda: edits.move_statements(tree, [statement], before=target))
+    return make_fix(SAFE, "Move it before the layers are created", lambda: edits.move_statements(tree, [statement], before=target))
 
 
 def move_above_import(call: Call, first: Call) -> Fix | None:
@@ -568,7 +568,7 @@ def as_tensor(call: Call, arg: cst.Arg) -> Fix | None:
         start, end = tree.range_of(arg.value)
         return (*imports, *edits.replace(tree, arg.value, f"{text}({call.module.text[start:end]})"))
 
-    return make_fix(UNSAFE, "Pass it as a tensor", build)
+    return make_fix(UNSAFE, "Wrap the argument in tf.constant", build)
 
 
 def only_for_several_gpus(call: Call) -> Fix | None:

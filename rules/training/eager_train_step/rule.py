@@ -74,7 +74,7 @@ class EagerTrainStep(Rule):
       differential equations;
     - under a condition on how the code runs, such as `if mode == "eager_tf"`, or where the name of the function says
       it, such as `train_step_eager`;
-    - where the decorator stands in a comment above the function: somebody tried it;
+    - where the decorator stands in a comment above the function: it was tried before;
     - where the same step is in the file a second time, in a `tf.function`;
     - where each iteration calls `optimizer._set_hyper`, whose value a trace would keep.
 

@@ -64,7 +64,7 @@ class HeavyCallback(Rule):
     - TensorBoard stands under a condition that names debugging, profiles or histograms, or in a handler of an
       exception.
     - A notebook opens TensorBoard, with `%tensorboard` or `!tensorboard --logdir`, or Weights & Biases runs with
-      `sync_tensorboard=True`: then somebody looks at what it records.
+      `sync_tensorboard=True`: the recordings are then looked at.
     - The callback of TensorBoard is passed to no call, or bound to a name that is never read.
     - The defaults of TensorBoard, histograms every few epochs, a profile of some batches.
     - Tests.
