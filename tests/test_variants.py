@@ -223,6 +223,7 @@ COUNTED = "class Steps({}):\n    def __init__(self):\n        self.steps = {}\n 
         ("KC122", MODEL + DATA + "x = np.concatenate(list(ds.take(3)))\nmodel.fit(x, y)\n", []),
         ("KC122", MODEL + DATA + "x = np.concatenate(list(ds))\nmodel.fit(x, y, epochs=60)\n", []),
         ("KC122", MODEL + DATA + "x = np.concatenate(list(ds))\nmodel.fit(z, y, validation_data=(x, y))\n", []),
+        ("KC122", MODEL + DATA + "x = np.zeros((10, len(list(ds.unbatch()))))\nmodel.fit(x, y)\n", [8]),
         ("KC122", MODEL + DATA + "x = np.concatenate(list(rows()))\nmodel.fit(x, y)\n", []),
         ("KC122", COUNTING.format("len([x for x in ds if x is not None])"), []),
         ("KC122", COUNTING.format("[x for x in ds]"), []),

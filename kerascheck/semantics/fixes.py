@@ -311,12 +311,12 @@ def replace_generator_method(call: Call, name: str) -> Fix | None:
     return rename_method(call, name, safe=not dropped, without=dropped)
 
 
-def drop_method(module: Module, node: cst.CSTNode, name: str) -> Fix | None:
+def drop_method(module: Module, node: cst.CSTNode, name: str, *, safe: bool) -> Fix | None:
     """``X.name()`` becomes ``X``; None where something else is written."""
     if not isinstance(node, cst.Call) or not isinstance(node.func, cst.Attribute) or node.func.attr.value != name:
         return None
     start, end = module.tree.range_of(node.func.value)
-    return make_fix(SAFE, f"Remove .{name}()", lambda: edits.replace(module.tree, node, module.text[start:end]))
+    return make_fix(SAFE if safe else UNSAFE, f"Remove .{name}()", lambda: edits.replace(module.tree, node, module.text[start:end]))
 
 
 def rename_method(call: Call, name: str, *, safe: bool, without: tuple[str, ...] = ()) -> Fix | None:

@@ -65,8 +65,9 @@ class DatasetMaterialised(Rule):
 
     ## Fix safety
 
-    Safe for `as_numpy_iterator()` in the call: the dataset has the same elements. There is no fix for lists:
-    `len(dataset)` raises where the number is not known, and an array is trained on in batches of its own.
+    Safe for `as_numpy_iterator()` in a call that Keras 3 refuses: the dataset has the same elements. Unsafe in Keras 2,
+    which then trains for all epochs, not only until the iterator ends. There is no fix for lists: `len(dataset)` raises
+    where the number is not known, and an array is trained on in batches of its own.
 
     ## References
 
@@ -106,7 +107,7 @@ class DatasetMaterialised(Rule):
                     because="Keras 3 raises a ValueError for it." if refuses else "An iterator also ends after one epoch.",
                     severity=Severity.ERROR,
                     doubt=None if refuses else "How long the copies take depends on the batches.",
-                    fix=drop_method(call.module, written.value, "as_numpy_iterator"),
+                    fix=drop_method(call.module, written.value, "as_numpy_iterator", safe=refuses),
                 )
 
     def _given_as_array(self, module):
@@ -116,7 +117,7 @@ class DatasetMaterialised(Rule):
             for value in ingredients(fit.argument(0, "x")):
                 read = value.call if isinstance(value, Made) and value.name in ("builtins.list", "builtins.tuple") else None
                 # Beside so many epochs, reading once takes little.
-                if read is None or read.node in seen or any(map(_is_short, _stages_in(read))) or type(epochs) is int and epochs >= _VERY_OFTEN:
+                if read is None or read.node in seen or _is_counted(read) or any(map(_is_short, _stages_in(read))) or type(epochs) is int and epochs >= _VERY_OFTEN:
                     continue
                 seen.add(read.node)
                 yield self.finding(

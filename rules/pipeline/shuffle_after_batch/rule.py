@@ -98,7 +98,7 @@ class ShuffleAfterBatch(Rule):
             shuffle, batches = next(((stage, batches) for stage in op.stages if (batches := _batches_before(stage))), (None, []))
             sources = [stage for batch in batches for stage in batch.upstream()]
             if not batches or any(map(_mixes_files, sources)):
-                yield self.silence(op, "the files are mixed before, in every epoch" if batches else "its elements may not be batches")
+                yield self.silence(op, "the files are mixed before, in every epoch" if batches else "its elements may not be batches, or were mixed before they were batched")
                 continue
             batch = batches[0]
             # What a generator mixes by itself is for its caller to say.
