@@ -63,7 +63,7 @@ class TurnArgument:
         arg: the syntax of the argument.
         loop: the loop whose turns give it another value or shape.
         cause: where that comes about, other than the loop itself; None where it is the loop.
-        kind: of a Python value what it is: "number", "string", or "list of strings" for a list or tuple with some in it.
+        kind: of a Python value what it is: "number", "string" or, where it may be either, "value"; "list of strings" and "list of values" for a list or tuple with some in it.
         is_constant: whether ``tf.constant`` makes a tensor of the whole argument: it is such a value, or a list of nothing else.
     """
 
@@ -133,8 +133,11 @@ def changing_constants(module: Module) -> Iterator[TurnArgument]:
 
 def _kind(value: Value) -> str:
     """See :class:`TurnArgument`."""
-    texts = any(isinstance(leaf, Counter) and leaf.name == "builtins.str" for leaf in flat(value))
-    return "number" if not texts else "list of strings" if isinstance(value, Group) else "string"
+    kinds = {leaf.name for leaf in flat(value) if isinstance(leaf, Counter)}
+    if not kinds & {"builtins.str", "builtins.object"}:
+        return "number"
+    one, several = ("string", "strings") if "builtins.str" in kinds else ("value", "values")
+    return f"list of {several}" if isinstance(value, Group) else one
 
 
 def changing_shapes(module: Module) -> Iterator[TurnArgument]:

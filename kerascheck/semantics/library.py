@@ -120,6 +120,14 @@ LISTS_OF_TEXTS = frozenset(
         "os.listdir", "glob.glob", "glob.iglob", "tensorflow.io.gfile.glob", "tensorflow.io.gfile.listdir",
     }
 )  # fmt: skip
+# Methods of arrays, and of tables and their columns, that make a list of what Python has for their items: numbers, texts or lists of these.
+LISTING_METHODS = frozenset({"tolist", "to_list"})
+
+
+def item_of(name: str) -> str | None:
+    """What the items of a list are that a function or method of this name gives: "builtins.str", "builtins.object" for one kind or another; None for no such list."""
+    return "builtins.str" if name in LISTS_OF_TEXTS else "builtins.object" if name.rpartition(".")[2] in LISTING_METHODS else None
+
 
 PASS_THROUGH_ITERATORS = frozenset(
     {

@@ -86,7 +86,12 @@ def test_numbers_that_change(tmp_path, text, numbers):
         ("for word in 'a b c d e f g h i j k l'.split(): step(word)", ["word"]),
         ("for word in ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j', 'k']: step(word)", ["word"]),
         ("@tf.function\ndef cut(t): return tf.strings.split(t)\nfor line in open(d): cut(line)", ["line"]),
+        ("texts = table['text'].tolist()\nfor i in range(0, n, 8): step(texts[i:i + 8])", ["texts[i:i + 8]"]),
+        ("for i, text in enumerate(table.text.to_list()): step(text)", ["text"]),
+        ("for x in np.arange(99).tolist(): step(x)", ["x"]),
         # Few, always the same, or not known.
+        ("for text in table['text'].tolist()[:5]: step(text)", []),
+        ("for x in data: step(table['text'].tolist())", []),
         ("for word in ['a', 'b', 'c']: step(word)", []),
         ("for i in range(n): step(f'{i % 4}.png')", []),
         ("for x in data: step(f'{x.dtype}')", []),

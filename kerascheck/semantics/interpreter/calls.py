@@ -464,6 +464,8 @@ class Calls:
         else:
             self._run_arguments(arguments, node, tensors=False)
         self._escape(arguments, node)
+        if attribute in library.LISTING_METHODS and owner is None:
+            return Made(f"builtins.object.{attribute}", call)
         if owner is None:
             if holds_tensor(receiver) or any(holds_tensor(value) for value in arguments.values()):
                 self._use("unknown-call", node)

@@ -311,14 +311,14 @@ class Expressions:
         key = _only(indices)
         if isinstance(value, (Made, Method)) and is_symbolic(value):
             return Made("keras.KerasTensor", None, {"operands": Group("tuple", [value])})
-        if is_array(value):
+        if is_array(value) and not (isinstance(value, Made) and library.item_of(value.name)):
             return array_shapes.shaped(value, array_shapes.subscripted(array_shapes.shape_of(value), indices))
         if isinstance(value, Tensor):
             self.indexed.add(node)
             self._use("key" if isinstance(constant(key), str) else "index", node)
             return Tensor("element" if value.origin == "element" else "item")
-        if isinstance(value, (Group, Made)) and (texts := _texts_at(value, indices)) is not None:
-            return texts
+        if isinstance(value, (Group, Made)) and (item := _items_at(value, indices)) is not None:
+            return item
         if isinstance(value, Group):
             if len(indices) == 1 and isinstance(indices[0], tuple):
                 cut = array_shapes.slice_of(indices[0])
@@ -483,13 +483,16 @@ class Expressions:
         return computed("builtins.str", *values)
 
 
-def _texts_at(value: Group | Made, indices: list[array_shapes.Index]) -> Value | None:
-    """A text, or a list of texts, that is taken out of more of them by a place which is not written down; None for all else."""
+def _items_at(value: Group | Made, indices: list[array_shapes.Index]) -> Value | None:
+    """A text or number of Python, or a list of them, that is taken out of more of them by a place which is not written down; None for all else."""
     places = [part for index in indices for part in (index if isinstance(index, tuple) else [index]) if isinstance(part, Value)]
-    many = isinstance(value, Made) and value.name in library.LISTS_OF_TEXTS or isinstance(value, Group) and bool(value.items) and all(map(is_text, value.items))
-    if not many or isinstance(value, Group) and not any(isinstance(place, Counter) for place in places):
+    if isinstance(value, Made):
+        kind = library.item_of(value.name)
+    else:
+        kind = "builtins.str" if value.items and all(map(is_text, value.items)) and any(isinstance(place, Counter) for place in places) else None
+    if kind is None:
         return None
-    item = computed("builtins.str", *places)
+    item = computed(kind, *places)
     whole = isinstance(value, Made) and value.name == "builtins.str"
     return Group("list", [item], open=True) if any(isinstance(index, tuple) for index in indices) and not whole else item
 

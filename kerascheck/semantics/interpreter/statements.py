@@ -693,8 +693,8 @@ class Statements:
                 item: Value = Tensor("element")
             elif isinstance(option, Group) and option.items:
                 item = item_of_turn(option.items, loop)
-            elif isinstance(option, Made) and option.name in library.LISTS_OF_TEXTS:
-                item = Counter("builtins.str", loop=loop)
+            elif isinstance(option, Made) and (kind := library.item_of(option.name)) is not None:
+                item = Counter(kind, loop=loop)
             elif isinstance(option, Iteration):
                 inner = [self._element(value, loop) for value in option.over]
                 if option.kind == "enumerate" and inner:

@@ -59,5 +59,7 @@ texts = [f"text number {i}" for i in range(40)]
 words = sum(int(count_words(tf.constant(texts[i : i + 2]))) for i in range(0, 40, 2))
 for i in range(20):
     letters = length(tf.constant(f"text {i}"))
+for line in np.array(texts).tolist():
+    letters = length(tf.constant(line))
 
 print("loss:", float(loss))

@@ -15,10 +15,12 @@ class RetraceByPythonArg(Rule):
     - the variable of `range` or `enumerate`, a counter, or a number computed from them;
     - a draw from `random` or `numpy.random`;
     - a line of a file, the name of a file in a folder, an item of a list of strings, or text that contains such a
-      number.
+      number;
+    - an item of what `tolist()` of an array, or of a column of a table, makes.
 
     Lists, tuples and dictionaries with such values in them count as well. It is a warning where the innermost loop
-    around the call changes the value, and an info where an outer loop does, for example once per epoch.
+    around the call changes the value. It is an info where an outer loop does, for example once per epoch, and for each
+    item of `tolist()`, of which there may be few.
 
     ## Why it costs
 
@@ -81,7 +83,11 @@ class RetraceByPythonArg(Rule):
                 found.call,
                 f"This tf.function gets another Python {found.kind} in every iteration{'' if often else ' of an outer loop'}; pass it as tf.constant(...).",
                 because=f"tf.function traces again for every new Python {found.kind}, " + ("so each iteration builds a graph." if often else "here once for all iterations of the inner loop."),
-                doubt=None if often else "Only an outer loop changes it, so many calls share each graph.",
+                doubt="Only an outer loop changes it, so many calls share each graph."
+                if not often
+                else "How many different ones there are is not known here."
+                if found.kind == "value"
+                else None,
                 fix=as_tensor(found.call, found.arg) if found.is_constant else None,
                 related=((found.loop, f"the loop that changes the {found.kind}"),),
             )

@@ -59,5 +59,7 @@ texts = [f"text number {i}" for i in range(40)]
 words = sum(int(count_words(texts[i : i + 2])) for i in range(0, 40, 2))  # KC404:warning
 for i in range(20):
     letters = length(f"text {i}")  # KC404:warning
+for line in np.array(texts).tolist():
+    letters = length(line)  # KC404:info
 
 print("loss:", float(loss))
