@@ -61,11 +61,14 @@ def render(
 
 def _block(finding: Finding, source: Source, style: Style, evidence: Evidence | None, width: int) -> Iterator[str]:
     colour = COLOURS[finding.severity]
-    words = _first_words(finding.location, source)
+    where, severity = place(finding.location), str(finding.severity)
+    words = f"  ({_first_words(finding.location, source)})".replace("  ()", "")
+    has_room = len(f"{where}  {severity}  {finding.code} {finding.name}{words}") <= width
     yield (
-        f"{style(place(finding.location), bold=True)}  {style(str(finding.severity), fg=colour, bold=True)}  "
-        f"{style(finding.code, bold=True)} {finding.name}{f'  ({words})' if words else ''}"
+        f"{style(where, bold=True)}  {style(severity, fg=colour, bold=True)}  {style(finding.code, bold=True)} {finding.name}{words * has_room}"
     )
+    if not has_room and words:
+        yield words
     yield from wrapped(finding.message, width, "  ", "  ")
     yield from _frame(finding.location, source, colour, style, width)
     if finding.because:
@@ -118,8 +121,9 @@ def _frame(location: Location, source: Source, colour: str, style: Style, width:
 
 
 def _left_of_window(line: str, start: int, end: int, room: int) -> int:
-    """The first character to show of a line so that what is marked can be seen, with some of what stands before it."""
-    if len(line) <= room and _visible(line)[1][-1] <= room or end <= room and _visible(line[:end])[1][-1] <= room - len(_CUT):
+    """The first character to show of a line so that what is marked can be seen, or its beginning, with what stands before it."""
+    seen = min(end, start + room // 4)
+    if len(line) <= room and _visible(line)[1][-1] <= room or seen <= room and _visible(line[:seen])[1][-1] <= room - len(_CUT):
         return 0
     room -= 2 * len(_CUT)
     latest = max(start - room // 4, 0)

@@ -95,6 +95,12 @@ def test_a_cell_is_known_by_its_first_words(code, words):
     assert head == "n.ipynb:cell 5:1:1  warning  KC101 serial-map" + (f"  ({words})" if words else "")
 
 
+def test_the_first_words_of_a_cell_that_do_not_fit_stand_below():
+    source = Source("n.ipynb", "model = keras.Sequential()\nx\n", cells=(Cell(4, 0, 29),))
+    lines = show(finding(location=source.locate(0, 5)), sources={"n.ipynb": source}, width=60).splitlines()
+    assert lines[:2] == ["n.ipynb:cell 5:1:1  warning  KC101 serial-map", "  (model = keras.Sequential() ...)"]
+
+
 def test_places_of_the_same_file_are_named_by_their_line():
     related = tuple(Related(Location(path, None, 7, 2, 7, 4), "this draws") for path in ("a.py", "b.py"))
     shown = show(finding(related=related))
@@ -120,6 +126,8 @@ def test_a_line_is_cropped_on_the_right_only_where_that_shows_what_is_marked():
     _, code, carets = frame("ds = ds.map(f)" + ".batch(2)" * 20, "ds.map(f)")
     assert code.startswith("2 | ds = ds.map(f).batch(2)") and code.endswith("...") and len(code) <= 60
     assert carets == "  |      ^^^^^^^^^"
+    _, code, carets = frame("x = " + "call(" + "1, " * 99 + ")", "call(" + "1, " * 99 + ")")
+    assert code.startswith("2 | x = call(1, 1,") and carets.startswith("  |     ^^^^")
     assert frame("x" * 46 + "(y, z)", "(y, z)")[1] == "2 | " + "x" * 46 + "(y, z)"
 
 
