@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping
+from itertools import groupby
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -42,7 +43,7 @@ def render(
     evidence: Mapping[Finding, Evidence] = MappingProxyType({}),
     width: int = WIDTH,
 ) -> Iterator[str]:
-    """One block of lines per finding, sorted by place.
+    """One block of lines per finding, sorted by place; neighbours that say the same share one.
 
     Args:
         sources: the source of every path that has a finding.
@@ -51,12 +52,23 @@ def render(
         width: columns of the terminal.
     """
     width = columns(width)
-    for item in sorted([*findings, *errors], key=lambda item: item.sort_key):
-        if isinstance(item, FileError):
-            yield f"{style(place(item.location), bold=True)}: {style(item.code, fg='red', bold=True)} {item.message}"
+    for _, alike in groupby(sorted([*findings, *errors], key=lambda item: item.sort_key), _says):
+        first, *others = alike
+        if isinstance(first, FileError):
+            yield from (f"{style(place(error.location), bold=True)}: {style(error.code, fg='red', bold=True)} {error.message}" for error in (first, *others))
         else:
-            yield from _block(item, sources[item.location.path], style, evidence.get(item), width)
+            yield from _block(first, sources[first.location.path], style, evidence.get(first), width)
+            if others:
+                yield from _note("also", f"line{'s' * (len(others) > 1)} {', '.join(str(other.location.line) for other in others)}", style, width)
         yield ""
+
+
+def _says(item: Finding | FileError) -> tuple:
+    """What is said about a place, but for the line: neighbours that say the same are shown once."""
+    place = (item.code, item.location.path, item.location.cell, item.message)
+    if isinstance(item, FileError):
+        return place
+    return (*place, item.severity, item.because, item.fix and (item.fix.message, item.fix.applicability), tuple(related.message for related in item.related))
 
 
 def _block(finding: Finding, source: Source, style: Style, evidence: Evidence | None, width: int) -> Iterator[str]:

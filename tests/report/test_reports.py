@@ -101,6 +101,15 @@ def test_the_first_words_of_a_cell_that_do_not_fit_stand_below():
     assert lines[:2] == ["n.ipynb:cell 5:1:1  warning  KC101 serial-map", "  (model = keras.Sequential() ...)"]
 
 
+def test_neighbours_that_say_the_same_are_shown_once():
+    other = {"location": Location("a.py", None, 4, 3, 4, 4)}
+    shown = show(finding(), finding(**other), finding(location=Location("a.py", None, 5, 1, 5, 1)))
+    assert shown.count("serial-map") == 1 and shown.endswith("  = fix: Add the argument [--fix]\n  = also: lines 4, 5\n")
+    for changed in ({"message": "No."}, {"because": None}, {"severity": Severity.ERROR}, {"fix": None}, {"code": "KC102"}):
+        assert "also" not in show(finding(), finding(**other, **changed))
+    assert show(finding(), finding(**other, code="KC102"), finding(location=Location("a.py", None, 5, 1, 5, 1))).count("serial-map") == 3
+
+
 def test_places_of_the_same_file_are_named_by_their_line():
     related = tuple(Related(Location(path, None, 7, 2, 7, 4), "this draws") for path in ("a.py", "b.py"))
     shown = show(finding(related=related))
