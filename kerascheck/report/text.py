@@ -96,8 +96,10 @@ def _block(finding: Finding, source: Source, style: Style, evidence: Evidence | 
 
 
 def _seen_from(here: Location, there: Location) -> str:
-    """A place as one names it at another: the line alone where all else is the same."""
-    return f"line {there.line}" if (here.path, here.cell) == (there.path, there.cell) else place(there)
+    """A place as one names it at another: without what is the same."""
+    if here.path != there.path:
+        return place(there)
+    return f"line {there.line}" if here.cell == there.cell else f"cell {there.cell_number}, line {there.line}"
 
 
 def _first_words(location: Location, source: Source) -> str:

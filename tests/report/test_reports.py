@@ -114,6 +114,8 @@ def test_places_of_the_same_file_are_named_by_their_line():
     related = tuple(Related(Location(path, None, 7, 2, 7, 4), "this draws") for path in ("a.py", "b.py"))
     shown = show(finding(related=related))
     assert "see: line 7: this draws" in shown and "see: b.py:7:2: this draws" in shown
+    elsewhere = Related(Location("a.py", 4, 7, 2, 7, 4), "this draws")
+    assert "see: cell 5, line 7: this draws" in show(finding(related=(elsewhere,)))
 
 
 def frame(line, marked, width=60):
