@@ -127,6 +127,8 @@ def _frame(location: Location, source: Source, colour: str, style: Style, width:
     left = _left_of_window(line, start, end, room)
     for number in range(first, location.line + 1):
         text, _ = _cropped(lines[number - 1], left, room)
+        if text == _CUT:
+            continue
         yield f"{style(f'{number:{gutter}} |', fg='blue')} {text}".rstrip()
     _, offsets = _cropped(line, left, room)
     begin, behind = (offsets[min(at - left, len(offsets) - 1)] for at in (start, end))

@@ -122,33 +122,32 @@ def frame(line, marked, width=60):
     source = Source("a.py", f"first = 1\n{line}\n")
     start = source.text.index(marked)
     shown = show(finding(location=source.locate(start, start + len(marked))), sources={"a.py": source}, width=width).splitlines()
-    return shown[2:5]
+    return shown[2 : shown.index("  = because: It draws random numbers.")]
 
 
 def test_a_long_line_is_cropped_around_what_is_marked():
-    first, code, carets = frame("x = [" + "0, " * 200_000 + "bad_call(1), " + "1, " * 200_000 + "]", "bad_call(1)")
-    assert first == "1 | ..."
-    assert max(map(len, (first, code, carets))) <= 60
+    code, carets = frame("x = [" + "0, " * 200_000 + "bad_call(1), " + "1, " * 200_000 + "]", "bad_call(1)")
+    assert max(map(len, (code, carets))) <= 60
     assert code.startswith("2 | ...") and code.endswith("...")
     assert code[carets.index("^") : carets.rindex("^") + 1] == "bad_call(1)"
 
 
 def test_a_line_is_cropped_on_the_right_only_where_that_shows_what_is_marked():
-    _, code, carets = frame("ds = ds.map(f)" + ".batch(2)" * 20, "ds.map(f)")
+    *_, code, carets = frame("ds = ds.map(f)" + ".batch(2)" * 20, "ds.map(f)")
     assert code.startswith("2 | ds = ds.map(f).batch(2)") and code.endswith("...") and len(code) <= 60
     assert carets == "  |      ^^^^^^^^^"
-    _, code, carets = frame("x = " + "call(" + "1, " * 99 + ")", "call(" + "1, " * 99 + ")")
+    *_, code, carets = frame("x = " + "call(" + "1, " * 99 + ")", "call(" + "1, " * 99 + ")")
     assert code.startswith("2 | x = call(1, 1,") and carets.startswith("  |     ^^^^")
-    assert frame("x" * 46 + "(y, z)", "(y, z)")[1] == "2 | " + "x" * 46 + "(y, z)"
+    assert frame("x" * 46 + "(y, z)", "(y, z)")[-2] == "2 | " + "x" * 46 + "(y, z)"
 
 
 def test_what_is_marked_is_cropped_where_it_is_too_long_itself():
-    _, code, carets = frame("y = " + "a" * 90 + "f(" + "b" * 300 + ")", "f(" + "b" * 300 + ")")
+    *_, code, carets = frame("y = " + "a" * 90 + "f(" + "b" * 300 + ")", "f(" + "b" * 300 + ")")
     assert code[carets.index("^") :].startswith("f(bbb") and max(len(code), len(carets)) <= 60
 
 
 def test_carets_stand_under_wide_characters_and_tabs_of_a_cropped_line():
-    _, code, carets = frame("x = '" + "\u65e5" * 100 + "'; \tcall(1); " + "y = 1; " * 50, "call(1)")
+    *_, code, carets = frame("x = '" + "\u65e5" * 100 + "'; \tcall(1); " + "y = 1; " * 50, "call(1)")
     shown = code.replace("\u65e5", "\u65e5\0")
     assert shown[carets.index("^") : carets.rindex("^") + 1] == "call(1)"
     assert len(shown) <= 60
