@@ -523,3 +523,20 @@ def test_which_layers_cudnn_has_on_a_backend(tmp_path, backend, pin, layer, said
     (tmp_path / "net.py").write_text(f"import os\nos.environ['KERAS_BACKEND'] = '{backend}'\nimport keras\nfrom keras import layers\nlayer = layers.{layer}\n")
     result = kerascheck("--select", "KC208", "--output-format", "json", "--exit-zero", str(tmp_path / "net.py"))
     assert bool(json.loads(result.out)["findings"]) is said
+
+
+@pytest.mark.parametrize(
+    ("build", "same"),
+    [
+        ("model = keras.Sequential([keras.layers.Dense(8)])", True),
+        ("model = keras.Sequential([keras.layers.Dense(units)])", False),
+        ("model = keras.Sequential()\n    model.add(keras.layers.Dense(units))", False),
+        ("model = build(units)", False),
+        ("model = build(8)", True),
+        ("x = keras.Input((4,))\n    model = keras.Model(x, keras.layers.Dense(8)(x))", True),
+    ],
+)
+def test_models_of_a_loop_that_differ_are_not_built_once(tmp_path, build, same):
+    text = f"from tensorflow import keras\ndef build(n): return keras.Sequential([keras.layers.Dense(n)])\nfor units in range(8, 64):\n    {build}\n    model.compile('sgd', 'mse')\n    model.fit(load(), load(), epochs=9)\n"
+    (finding,) = findings(tmp_path, text, "", "--select", "KC408")
+    assert ("build it once" in finding["message"]) is same

@@ -85,7 +85,12 @@ class ModelInLoop(Rule):
                 continue
             node = place_in(made, loop)
             place = Place(loop.module, node)
-            differs = isinstance(node, cst.Call) and any(varies(arg.value, loop) is loop for arg in node.args)
+            layers = [other for other in module.pipelines.calls_in(loop) if other.attribute is None and (other.name or "").startswith("keras.layers.")]
+            # What goes into a functional model are its tensors, which are new ones anyway.
+            is_functional = node is made.node and made.name == "keras.Model"
+            differs = isinstance(node, cst.Call) and not is_functional and any(varies(arg.value, loop) is loop for arg in node.args) or any(
+                varies(arg.value, layer.scope) is loop for layer in layers for arg in layer.arguments.nodes.values()
+            )
             yield self.finding(
                 place,
                 "Every iteration builds a new model; "
