@@ -117,6 +117,7 @@ WAYS = (
 SIZES = "@tf.function\ndef cut(x, size):\n    return x[:size]\nsize = 2\nfor x in load():\n    cut(x, size)\n    size {}\n"
 SHUFFLED = "paths = glob()\nds = tf.data.Dataset.from_tensor_slices(paths).map(lambda x: tf.image.resize(tf.io.decode_jpeg(tf.io.read_file(x)), ({0}, {0}))).shuffle({1}).batch(8)\nmodel.fit(ds)\n"
 BIG = "model = keras.applications.ResNet50(weights=None)\nmodel.compile('adam', 'mse')\n"
+BIG_STEP = BIG + "optimizer = keras.optimizers.SGD()\n" + STEPS
 SWITCHED = "class Net(keras.Model):\n    def call(self, x):\n        y = x * 2\n        if {}:\n            print(y)\n        return y\nnet = Net()\nnet.compile('adam', 'mse')\nnet.fit(x, y)\n"
 SELF_COMPILED = "class Net(keras.Model):\n    {}\n    def call(self, x):\n        return x * 2\nmodel, optimizer = Net(), keras.optimizers.SGD()\n" + STEPS + "for x in load():\n    step(x)\n"
 FOLDS = "from sklearn.model_selection import GroupKFold, KFold, StratifiedShuffleSplit, TimeSeriesSplit\nfor fold in {}:\n    model = keras.Sequential([layers.Dense(1)])\n    model.compile('adam', 'mse')\n    model.fit(x, y)\n"
@@ -925,10 +926,15 @@ COUNTED = "class Steps({}):\n    def __init__(self):\n        self.steps = {}\n 
         ("KC301", BIG + "class Grid(layers.Layer):\n    def call(self, x):\n        return x * tf.constant(np.array([0.5]))\nGrid()(x)\nmodel.fit(x, y)\n", [11]),
         ("KC301", BIG + "class Grid(layers.Layer):\n    def call(self, x):\n        return tf.pad(x, tf.constant([[0, 1]]))\nGrid()(x)\nmodel.fit(x, y)\n", [11]),
         ("KC301", "from tensorflow.python.keras import backend\n" + BIG + "model.fit(load(), load(), epochs=90)\n", []),
+        ("KC301", "from tensorflow.python.keras.losses import MeanSquaredError\n" + BIG + "model.fit(load(), load(), epochs=90)\n", [8]),
+        ("KC301", BIG + "model.fit(load(), steps_per_epoch=5, epochs=2)\n", []),
+        ("KC301", BIG + "model.fit(load(), steps_per_epoch=6, epochs=2)\n", [7]),
+        ("KC301", BIG_STEP + "for i in range(10):\n    step(i)\n", []),
+        ("KC301", BIG_STEP + "for i in range(11):\n    step(i)\n", [13]),
         ("KC301", "import cvnn.layers\n" + BIG + "model.fit(load(), load(), epochs=90)\n", []),
         ("KC301", "import tensorflow.compat.v1 as tf\n" + BIG + "model.fit(load(), load(), epochs=90)\n", []),
         # A stage for debugging hides nothing; the same model is reported once by hand and once by Keras.
-        ("KC301", BIG + OPTIMIZED.partition("'mse')\n")[2] + STEPS + "if debug():\n    for x in load():\n        step(x)\nelse:\n    model.fit(load())\nmodel.fit(load())\n", [14, 17]),
+        ("KC301", BIG_STEP + "if debug():\n    for x in load():\n        step(x)\nelse:\n    model.fit(load())\nmodel.fit(load())\n", [14, 17]),
         ("KC301", "for net in (keras.applications.ResNet50(), keras.applications.VGG16()):\n    net.fit(x, y)\n", [6]),
         ("KC301", BIG + "model.fit(x, y)\nmodel = keras.applications.VGG16()\nmodel.fit(x, y)\nmodel.fit(x, y)\n", [7, 9]),
         ("KC301", MODEL + "model.fit(x, y)\n" + BIG + "model.fit(x, y)\n", [10]),

@@ -7,13 +7,16 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from kerascheck.semantics.values import Function, Scope
+from kerascheck.semantics.values import Call, Function, Scope, constant
 
 if TYPE_CHECKING:
     from kerascheck.semantics.module import Module
 
 SHORT_LOOP = 100
 """A loop of at most so many turns in total is not worth compiling for: tracing takes about as long."""
+
+A_FEW_STEPS = 10
+"""So many steps take no time worth a word, compiled or not, whatever feeds them."""
 
 _ADDING = frozenset({"add", "append", "appendleft", "extend", "insert", "update"})
 
@@ -26,6 +29,15 @@ def turns(scope: Scope) -> float:
             return float("inf")
         total *= max(loop.turns, 1)
     return total
+
+
+def makes_few_steps(training: Call) -> bool:
+    """Whether a ``fit``, or a step written by hand, is a try whether it runs: a handful of steps in all, as literals say."""
+    if training.attribute not in ("fit", "fit_generator"):
+        return turns(training.scope) <= A_FEW_STEPS
+    steps, epochs = constant(training.given("steps_per_epoch")), training.given("epochs")
+    passes = 1 if epochs is None else constant(epochs)
+    return type(steps) is int and type(passes) is int and 0 < steps * passes <= A_FEW_STEPS and not any(training.scope.loops())
 
 
 def varies(expression: cst.CSTNode, scope: Scope, *, exactly: bool = False, beside: Scope | None = None) -> Scope | None:

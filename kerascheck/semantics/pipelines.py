@@ -14,6 +14,7 @@ import libcst as cst
 from kerascheck.runtime import ASYNCHRONOUS_LAST, BATCHING_SOURCES, PREFETCHED_SOURCES
 from kerascheck.semantics import library
 from kerascheck.semantics.functions import Facts
+from kerascheck.semantics.loops import makes_few_steps
 from kerascheck.semantics.places import asks_for_held_out, is_beside_training, last_name, names_held_out, names_training
 from kerascheck.semantics.values import (
     UNKNOWN,
@@ -41,8 +42,6 @@ FOLDERS = frozenset(f"keras.utils.{kind}_dataset_from_directory" for kind in ("i
 
 INSPECTED_ELEMENTS = 32
 """``take(k)`` of at most so many elements is a look at the data."""
-# A fit of at most so many steps is a try whether it runs: no data can keep it waiting for long.
-_TRIED_STEPS = 10
 
 COMBINING = frozenset({"zip", "concatenate", "sample_from_datasets", "choose_from_datasets"})
 """Operations that only hand elements on, out of several datasets."""
@@ -361,11 +360,7 @@ class Pipelines:
     def _is_tried_out(self, sink: Sink) -> bool:
         """Whether a fit makes a handful of steps in all, as its literals say."""
         call = self._call_at.get((sink.node, sink.scope))
-        if call is None or call.attribute != "fit":
-            return False
-        steps, epochs = constant(call.given("steps_per_epoch")), call.given("epochs")
-        turns = 1 if epochs is None else constant(epochs)
-        return type(steps) is int and type(turns) is int and 0 < steps * turns <= _TRIED_STEPS and not any(sink.scope.loops())
+        return call is not None and call.attribute == "fit" and makes_few_steps(call)
 
     def calls_in(self, loop: Scope) -> list[Call]:
         """Everything called in the body of a loop, also in functions that it calls."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from kerascheck.semantics.image_flows import feeds
+from kerascheck.semantics.loops import makes_few_steps
 from kerascheck.semantics.models import Model
 from kerascheck.semantics.places import Place, receiver_text
 from kerascheck.semantics.shapes import makes_large_layer
@@ -86,7 +87,7 @@ def full_precision_trainings(module: Module) -> Iterator[FullPrecision]:
         key = by_hand, frozenset(id(model.value) for model in models) or others or place.node
         if key in seen or _updates_numbers(module, call) or program.cpu_device(call.scope) is not None:
             continue
-        if not _is_worth_it(module, models, others):
+        if makes_few_steps(call) or not _is_worth_it(module, models, others):
             continue
         seen.add(key)
         if computing is None:

@@ -14,7 +14,7 @@ import libcst as cst
 
 from kerascheck.semantics import library
 from kerascheck.semantics.functions import creates_state
-from kerascheck.semantics.loops import SHORT_LOOP, turns
+from kerascheck.semantics.loops import A_FEW_STEPS, SHORT_LOOP, turns
 from kerascheck.semantics.places import receiver_text
 from kerascheck.semantics.repetition import is_conditional, is_inside
 from kerascheck.semantics.traced import is_captured
@@ -34,9 +34,6 @@ _WEIGHTS = re.compile(r"\.(?:trainable_)?(?:variables|weights)\b")
 _NAMED_EAGER = re.compile(r"(?:^|_)(?:eager(?:ly)?|no_?(?:tf|graph)|(?:no|without)_tf_?function)(?:_|$)", re.I)
 
 _OPERATIONS = ("tensorflow.", "numpy.", "math.", "builtins.", "keras.backend.", "keras.losses.", "keras.ops.", "keras.optimizers.", "keras.Optimizer.")
-
-A_FEW_STEPS = 10
-"""So many steps take no time worth a word, compiled or not."""
 
 
 @dataclass(frozen=True, slots=True)

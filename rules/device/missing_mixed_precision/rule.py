@@ -7,9 +7,12 @@ from kerascheck.semantics.precision import full_precision_trainings
 # tf.keras.mixed_precision.experimental came with 2.1, and lost its last word with 2.4 (release notes).
 _POLICIES_SINCE, _STABLE_SINCE = (2, 1), (2, 4)
 _SHOWN = 3
-# GPUs behind DirectX have no 16-bit policy that is known to help. Layers of the copy of Keras inside of TensorFlow follow no policy of Keras.
+# GPUs behind DirectX have no 16-bit policy that is known to help. Layers of the copy of Keras inside of TensorFlow follow no policy of Keras;
+# what holds no layers may well come from there.
 _NOT_FOR_POLICIES = re.compile(
-    r"""["']DML["']|directml|^\s*(?:import|from)\s+tensorflow\.python\.keras\b|^\s*import\s+tensorflow\.compat\.v1\s+as\s+tf\b""", re.I | re.M
+    r"""["']DML["']|directml|^\s*import\s+tensorflow\.compat\.v1\s+as\s+tf\b|"""
+    r"^\s*(?:import|from)\s+tensorflow\.python\.keras\b(?!\.(?:callbacks|datasets|losses|metrics|preprocessing|utils)\b)",
+    re.I | re.M,
 )
 # Nor do these; the latter's compute with complex numbers.
 _FOREIGN_LAYERS = re.compile(r"^\s*(?:import|from)\s+(?:tensorlayer|cvnn)\b", re.M)
@@ -62,6 +65,7 @@ class MissingMixedPrecision(Rule):
     - Models of TensorFlow Hub, and models from `load_model`: their layers keep the types they were saved with.
     - The classic small data sets: MNIST, Fashion-MNIST, the housing prices, and those of scikit-learn, unless the model takes larger
       inputs or comes from `keras.applications`, `from_pretrained` or `from_preset`.
+    - A training of at most ten steps, which only tries whether the script runs.
     - GANs, reinforcement learning, and code that sets float64.
     - Gradients that change an image or another `tf.Variable`, not a model; updates without an optimizer.
     - Modules that define functions only and run nothing.
