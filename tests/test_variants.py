@@ -117,6 +117,7 @@ WAYS = (
 SIZES = "@tf.function\ndef cut(x, size):\n    return x[:size]\nsize = 2\nfor x in load():\n    cut(x, size)\n    size {}\n"
 SHUFFLED = "paths = glob()\nds = tf.data.Dataset.from_tensor_slices(paths).map(lambda x: tf.image.resize(tf.io.decode_jpeg(tf.io.read_file(x)), ({0}, {0}))).shuffle({1}).batch(8)\nmodel.fit(ds)\n"
 BIG = "model = keras.applications.ResNet50(weights=None)\nmodel.compile('adam', 'mse')\n"
+DENSE = "model = keras.Sequential()\nfor _ in range(9):\n    model.add(layers.Dense(2000))\nmodel.compile('adam', 'mse')\n"
 BIG_STEP = BIG + "optimizer = keras.optimizers.SGD()\n" + STEPS
 SWITCHED = "class Net(keras.Model):\n    def call(self, x):\n        y = x * 2\n        if {}:\n            print(y)\n        return y\nnet = Net()\nnet.compile('adam', 'mse')\nnet.fit(x, y)\n"
 SELF_COMPILED = "class Net(keras.Model):\n    {}\n    def call(self, x):\n        return x * 2\nmodel, optimizer = Net(), keras.optimizers.SGD()\n" + STEPS + "for x in load():\n    step(x)\n"
@@ -931,6 +932,9 @@ COUNTED = "class Steps({}):\n    def __init__(self):\n        self.steps = {}\n 
         ("KC301", BIG + "model.fit(load(), steps_per_epoch=6, epochs=2)\n", [7]),
         ("KC301", BIG_STEP + "for i in range(10):\n    step(i)\n", []),
         ("KC301", BIG_STEP + "for i in range(11):\n    step(i)\n", [13]),
+        *(("KC301", DENSE + f"model.fit(x, y, batch_size={size})\n", lines) for size, lines in ((7, []), (8, [9]))),
+        ("KC301", DENSE.replace("Dense(2000)", "Conv2D(512, 3)") + "model.fit(x, y, batch_size=1)\n", [9]),
+        ("KC301", "import tensorflow_model_optimization as tfmot\n" + BIG + "q = tfmot.quantization.keras.quantize_model(model)\nq.fit(x, y, epochs=9)\n", []),
         ("KC301", "import cvnn.layers\n" + BIG + "model.fit(load(), load(), epochs=90)\n", []),
         ("KC301", "import tensorflow.compat.v1 as tf\n" + BIG + "model.fit(load(), load(), epochs=90)\n", []),
         # A stage for debugging hides nothing; the same model is reported once by hand and once by Keras.

@@ -12,7 +12,7 @@ import libcst as cst
 
 from kerascheck.semantics.image_flows import feeds
 from kerascheck.semantics.loops import makes_few_steps
-from kerascheck.semantics.models import Model
+from kerascheck.semantics.models import Model, batching
 from kerascheck.semantics.places import Place, receiver_text
 from kerascheck.semantics.shapes import makes_large_layer
 from kerascheck.semantics.tree import SyntaxProblem
@@ -38,6 +38,9 @@ _SMALL = 1_000_000
 _SMALL_INPUT = 64 * 64 * 3
 # The largest picture of the classic small data sets, with the margins that some put around it.
 _TOY_INPUT = 32 * 32 * 3
+# The rows that Tensor Cores multiply at a time (TensorFlow guide "Optimize GPU performance", multiples of 8).
+_ROWS = 8
+_DENSE = frozenset(f"keras.layers.{name}" for name in "Dense Dropout Activation BatchNormalization Flatten InputLayer LeakyReLU ReLU".split())
 _VARIABLES = ("tensorflow.Variable", "keras.Variable")
 _BY_KERAS = frozenset({"fit", "fit_generator", "train_on_batch"})
 # Architectures of which each has convolutions or attention enough, by the words of the names that people give them.
@@ -87,7 +90,7 @@ def full_precision_trainings(module: Module) -> Iterator[FullPrecision]:
         key = by_hand, frozenset(id(model.value) for model in models) or others or place.node
         if key in seen or _updates_numbers(module, call) or program.cpu_device(call.scope) is not None:
             continue
-        if makes_few_steps(call) or not _is_worth_it(module, models, others):
+        if makes_few_steps(call) or not others and _multiplies_few_rows(call, models) or not _is_worth_it(module, models, others):
             continue
         seen.add(key)
         if computing is None:
@@ -134,6 +137,12 @@ def _own_step(module: Module, call: Call) -> tuple[bool, Call | None]:
         if option is UNKNOWN and steps:
             return True, next(iter(steps.values()))
     return False, None
+
+
+def _multiplies_few_rows(fit: Call, models: list[Model]) -> bool:
+    """Whether dense models are fitted on batches that do not fill a tile of a Tensor Core."""
+    batches = batching(fit) if fit.attribute == "fit" and models else None
+    return batches is not None and batches.size < _ROWS and all(model.consists_of(_DENSE) for model in models)
 
 
 def _is_worth_it(module: Module, models: list[Model], others: frozenset[object]) -> bool:

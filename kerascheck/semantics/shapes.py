@@ -39,7 +39,6 @@ _LARGE = {
     f"{package}.layers.{name}": (keywords, least)
     for packages, names, keywords, least in (
         ("keras", "Conv2D Conv3D SeparableConv2D Conv2DTranspose Convolution2D ConvLSTM2D", ("filters",), 64),
-        ("keras", "Conv1D", ("filters",), 256),
         ("keras", "Dense LSTM GRU", ("units",), 512),
         ("keras", "MultiHeadAttention", ("num_heads", "key_dim"), 192),
         ("keras_hub keras_nlp", "TransformerEncoder TransformerDecoder", ("intermediate_dim",), 512),

@@ -11,6 +11,8 @@ _SHOWN = 3
 # what holds no layers may well come from there.
 _NOT_FOR_POLICIES = re.compile(
     r"""["']DML["']|directml|^\s*import\s+tensorflow\.compat\.v1\s+as\s+tf\b|"""
+    # Nor do layers that are wrapped to be quantised.
+    r"\bquantize_(?:model|annotate\w*|apply)\b|"
     r"^\s*(?:import|from)\s+tensorflow\.python\.keras\b(?!\.(?:callbacks|datasets|losses|metrics|preprocessing|utils)\b)",
     re.I | re.M,
 )
@@ -25,7 +27,7 @@ class MissingMixedPrecision(Rule):
 
     Reports the places where a script trains a large model while nothing in it speaks of precision: no dtype policy, no `float16`, no
     `bfloat16`, no option or flag that chooses a type. It reports each model once where `fit` trains it, and once where a loop of the
-    script's own does. A model counts as large if it has a layer of at least 64 filters (256 in one dimension), 512 units, or 192
+    script's own does. A model counts as large if it has a layer of at least 64 filters in two or three dimensions, 512 units, or 192
     numbers over all heads of an attention; a network of `keras.applications`, `from_pretrained` or `from_preset`; or a layer other
     than `Dense` of a width that is not a literal. Of a model that comes from a module out of sight, the name of an architecture tells: `ResNet50`,
     `build_unet`. In modules that the script imports, any convolution of images or volumes and any attention counts.
@@ -65,7 +67,8 @@ class MissingMixedPrecision(Rule):
     - Models of TensorFlow Hub, and models from `load_model`: their layers keep the types they were saved with.
     - The classic small data sets: MNIST, Fashion-MNIST, the housing prices, and those of scikit-learn, unless the model takes larger
       inputs or comes from `keras.applications`, `from_pretrained` or `from_preset`.
-    - A training of at most ten steps, which only tries whether the script runs.
+    - A training of at most ten steps, which only tries whether the script runs, and dense models that are fitted on batches of fewer than
+      eight examples: so many rows are multiplied at a time.
     - GANs, reinforcement learning, and code that sets float64.
     - Gradients that change an image or another `tf.Variable`, not a model; updates without an optimizer.
     - Modules that define functions only and run nothing.
