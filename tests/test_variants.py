@@ -935,6 +935,13 @@ COUNTED = "class Steps({}):\n    def __init__(self):\n        self.steps = {}\n 
         *(("KC301", DENSE + f"model.fit(x, y, batch_size={size})\n", lines) for size, lines in ((7, []), (8, [9]))),
         ("KC301", DENSE.replace("Dense(2000)", "Conv2D(512, 3)") + "model.fit(x, y, batch_size=1)\n", [9]),
         ("KC301", "import tensorflow_model_optimization as tfmot\n" + BIG + "q = tfmot.quantization.keras.quantize_model(model)\nq.fit(x, y, epochs=9)\n", []),
+        # What goes into a dense layer counts as much as what comes out.
+        ("KC301", "model = keras.Sequential([layers.Lambda(lambda x: x[:, -1:]), layers.Dense(512), layers.Dense(9)])\nmodel.compile('adam', 'mse')\nmodel.fit(x, y)\n", []),
+        ("KC301", "model = keras.Sequential([layers.Lambda(lambda x: x[:, -1:]), layers.Dense(2048), layers.Dense(2048)])\nmodel.compile('adam', 'mse')\nmodel.fit(x, y)\n", [7]),
+        ("KC301", "model = keras.Sequential([layers.Conv2D(32, 3), layers.Flatten(), layers.Dense(512), layers.Dense(9)])\nmodel.compile('adam', 'mse')\nmodel.fit(x, y)\n", [7]),
+        ("KC301", "i = keras.Input(shape=(512))\nmodel = keras.Model(i, layers.Dense(9)(layers.Dense(1024)(i)))\nmodel.compile('adam', 'mse')\nmodel.fit(x, y)\n", []),
+        ("KC301", "layers.Conv2D(512, 3)(x)\nmodel = keras.models.clone_model(keras.models.load_model('a.keras'))\nmodel.fit(x, y, epochs=9)\n", []),
+        ("KC301", "(x, y), _ = keras.datasets.imdb.load_data()\n" + DENSE + "model.fit(x, y)\n", []),
         ("KC301", "import cvnn.layers\n" + BIG + "model.fit(load(), load(), epochs=90)\n", []),
         ("KC301", "import tensorflow.compat.v1 as tf\n" + BIG + "model.fit(load(), load(), epochs=90)\n", []),
         # A stage for debugging hides nothing; the same model is reported once by hand and once by Keras.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from math import inf
 from typing import TYPE_CHECKING
@@ -12,11 +12,11 @@ import libcst as cst
 
 from kerascheck.semantics.image_flows import feeds
 from kerascheck.semantics.loops import makes_few_steps
-from kerascheck.semantics.models import Model, batching
+from kerascheck.semantics.models import UNKNOWN_WIDTH, Model, batching
 from kerascheck.semantics.places import Place, receiver_text
-from kerascheck.semantics.shapes import makes_large_layer
+from kerascheck.semantics.shapes import makes_large_layer, most_units, numbers
 from kerascheck.semantics.tree import SyntaxProblem
-from kerascheck.semantics.values import UNKNOWN, Call, Class, Function, Instance, Iteration, Made, Scope, flat, options_of
+from kerascheck.semantics.values import UNKNOWN, Call, Class, Function, Instance, Iteration, Made, Scope, Value, flat, options_of
 
 if TYPE_CHECKING:
     from kerascheck.semantics.module import Module
@@ -40,7 +40,9 @@ _SMALL_INPUT = 64 * 64 * 3
 _TOY_INPUT = 32 * 32 * 3
 # The rows that Tensor Cores multiply at a time (TensorFlow guide "Optimize GPU performance", multiples of 8).
 _ROWS = 8
-_DENSE = frozenset(f"keras.layers.{name}" for name in "Dense Dropout Activation BatchNormalization Flatten InputLayer LeakyReLU ReLU".split())
+_DENSE = frozenset(
+    f"keras.layers.{name}" for name in "Dense Dropout Activation BatchNormalization Flatten InputLayer LeakyReLU ReLU".split()
+)
 _VARIABLES = ("tensorflow.Variable", "keras.Variable")
 _BY_KERAS = frozenset({"fit", "fit_generator", "train_on_batch"})
 # Architectures of which each has convolutions or attention enough, by the words of the names that people give them.
@@ -60,8 +62,8 @@ class FullPrecision:
         by_hand: whether the step is the program's own, and so has to scale its loss for float16.
         update: the call that updates the weights in such a step; None where it is not seen.
         waits: whether an ImageDataGenerator makes its images, one by one.
-        computing: the functions that write float32 down of layers of its own that the program makes.
-        doubtful: the same of layers of which that is not seen, where the model is out of sight.
+        computing: the functions that write float32 down of the model's layers that are the program's own.
+        doubtful: the same of layers that may be among them, where the model is out of sight.
     """
 
     place: Place
@@ -90,14 +92,18 @@ def full_precision_trainings(module: Module) -> Iterator[FullPrecision]:
         key = by_hand, frozenset(id(model.value) for model in models) or others or place.node
         if key in seen or _updates_numbers(module, call) or program.cpu_device(call.scope) is not None:
             continue
-        if makes_few_steps(call) or not others and _multiplies_few_rows(call, models) or not _is_worth_it(module, models, others):
+        if makes_few_steps(call) or not others and _multiplies_few_rows(call, models):
+            continue
+        if not _is_worth_it(module, models, others):
             continue
         seen.add(key)
         if computing is None:
             computing = list(_computing_in_float32(module))
         waits = feeds(module, call) if call.attribute in _BY_KERAS else bool(module.image_flows)
-        known = tuple(place for place, is_made in computing if is_made)
-        doubtful = tuple(place for place, is_made in computing if not is_made) if others else ()
+        values = (value for model in models for value in (model.value, *(layer.value for layer in model.layers)))
+        held = _classes_of(values)
+        known = tuple(place for place, cls in computing if cls in held)
+        doubtful = tuple(place for place, cls in computing if cls not in held) if others or not models else ()
         yield FullPrecision(place, by_hand, update, waits, known, doubtful)
 
 
@@ -147,7 +153,7 @@ def _multiplies_few_rows(fit: Call, models: list[Model]) -> bool:
 
 def _is_worth_it(module: Module, models: list[Model], others: frozenset[object]) -> bool:
     """Whether what is trained is large, as far as can be seen; of what cannot, what else is in the program tells."""
-    if any(isinstance(option, Made) and option.name == "keras.models.load_model" for option in others):
+    if any(map(_is_loaded, others)):
         return False
     if models and not others:
         return any(_is_large(module, model) for model in models)
@@ -166,8 +172,32 @@ def _is_large(module: Module, model: Model) -> bool:
         return True
     if not model.closed and any((call.name or "").startswith("tensorflow_hub.") for call in module.run.calls):
         return False
-    plays = program.loads_toy_data and not _TOY_INPUT < model.largest_input < inf
-    return not plays and any(map(makes_large_layer, made)) or not model.closed and _has_large_layers_elsewhere(module)
+    large = [call for call in made if makes_large_layer(call)]
+    if large and not (program.loads_toy_data and not _takes_pictures(model)):
+        if any(call.name != "keras.layers.Dense" for call in large) or _most_of_dense(model) >= _SMALL:
+            return True
+    return not model.closed and _has_large_layers_elsewhere(module)
+
+
+def _takes_pictures(model: Model) -> bool:
+    """Whether an input is a picture that is larger than those of the classic small data sets."""
+    return any(shape and len(shape) > 3 and _TOY_INPUT < numbers(shape) < inf for shape in model.inputs)
+
+
+def _most_of_dense(model: Model) -> float:
+    """How many parameters the dense layers of a model have, with :data:`UNKNOWN_WIDTH` for what is not known.
+
+    Infinite behind a picture of unknown size that is laid flat.
+    """
+    total, before = 0.0, 0.0
+    for layer in model.layers:
+        if layer.name == "keras.layers.Flatten":
+            before = numbers(layer.shape)
+        elif layer.name == "keras.layers.Dense":
+            units = most_units(layer.value) or UNKNOWN_WIDTH
+            total += (layer.shape and layer.shape[-1] or before or UNKNOWN_WIDTH) * units * (layer.times or 1)
+            before = units
+    return total
 
 
 def _has_large_layers_elsewhere(module: Module) -> bool:
@@ -180,6 +210,14 @@ def _is_small(model: Model) -> bool:
     """Whether a model is seen to have few parameters, and no large picture to use them at many places of."""
     convolves = any("Conv" in (layer.name or "") for layer in model.layers)
     return (model.most_parameters or inf) < _SMALL and (not convolves or model.largest_input <= _SMALL_INPUT)
+
+
+def _is_loaded(value: object) -> bool:
+    """Whether a value is a saved model that is read again, or a clone of one: its layers keep the policy they were saved with."""
+    if not isinstance(value, Made) or value.call is None:
+        return False
+    cloned = options_of(value.call.argument(0, "model")) if value.name == "keras.models.clone_model" else ()
+    return value.name == "keras.models.load_model" or any(map(_is_loaded, cloned))
 
 
 def _names_architecture(name: str) -> bool:
@@ -214,8 +252,8 @@ def float16_models(module: Module, cls: Class | None) -> Iterator[Call]:
                 yield made
 
 
-def _computing_in_float32(module: Module) -> Iterator[tuple[Place, bool]]:
-    """The functions of a program's own layers that compute with tensors of float32, each with whether the layer is seen to be made.
+def _computing_in_float32(module: Module) -> Iterator[tuple[Place, cst.ClassDef]]:
+    """The functions of a program's own layers that compute with tensors of float32, each with the class of the layer.
 
     Their code tells: that of each ``call``, and of what it calls. Layers raise there where these tensors meet half precision
     (InvalidArgumentError and TypeError, tried with TensorFlow 2.21).
@@ -232,20 +270,24 @@ def _computing_in_float32(module: Module) -> Iterator[tuple[Place, bool]]:
                 helpers.setdefault(function.name.value, []).append(place)
             else:
                 owned.setdefault(owner, {})[function.name.value] = place
-    instances = (option for call in module.run.calls for option in options_of(call.result) if isinstance(option, Instance))
-    made = {base.node for instance in instances for base in instance.cls.ancestry() if isinstance(base, Class)}
+    made = _classes_of(option for call in module.run.calls for option in options_of(call.result))
     layers = [cls for cls, methods in owned.items() if "call" in methods and _is_layer(methods["call"].module, cls)]
-    pending = [(owned[cls]["call"], owned[cls], cls in made) for cls in sorted(layers, key=lambda cls: cls not in made)]
-    seen = {place.node for place, _, _ in pending}
-    for place, methods, is_made in pending:
+    pending = [(owned[cls]["call"], cls) for cls in sorted(layers, key=lambda cls: cls not in made)]
+    seen = {(place.node, cls) for place, cls in pending}
+    for place, cls in pending:
         code = place.module.tree.code_of(place.node)
         if _FLOAT32.search(_WHOLE_NUMBERS.sub("", code)):
-            yield place, is_made
+            yield place, cls
         for name in _CALLED.findall(code):
-            for inner in [methods[name]] if name in methods else helpers.get(name, ()):
-                if inner.node not in seen:
-                    seen.add(inner.node)
-                    pending.append((inner, methods if name in methods else {}, is_made))
+            for inner in [owned[cls][name]] if name in owned[cls] else helpers.get(name, ()):
+                if (inner.node, cls) not in seen:
+                    seen.add((inner.node, cls))
+                    pending.append((inner, cls))
+
+
+def _classes_of(values: Iterable[Value]) -> set[cst.ClassDef]:
+    """The classes of the tree that some objects belong to, with their bases."""
+    return {base.node for value in values if isinstance(value, Instance) for base in value.cls.ancestry() if isinstance(base, Class)}
 
 
 def _is_layer(module: Module, cls: cst.ClassDef) -> bool:

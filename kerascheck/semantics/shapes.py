@@ -58,7 +58,9 @@ def literal_shape(value: Value | None) -> Shape:
 def input_shape(call: Call) -> Shape:
     """The shape that ``keras.Input``, ``InputLayer`` or the first layer of a Sequential is told."""
     if call.name in ("keras.Input", "keras.layers.InputLayer"):
-        shape = literal_shape(call.argument(0, "shape") or call.argument(None, "input_shape"))
+        given = call.argument(0, "shape") or call.argument(None, "input_shape")
+        # Parentheses alone make no tuple; Keras 2 takes the number.
+        shape = (constant(given),) if type(constant(given)) is int else literal_shape(given)
     else:
         shape = literal_shape(call.argument(None, "input_shape"))
     if shape is None:

@@ -155,7 +155,6 @@ BACKWARD = "optimizer = keras.optimizers.Adam()\nfor x in load():\n    loss = lo
 FLOWS = "flow = keras.preprocessing.image.ImageDataGenerator(horizontal_flip=True).flow_from_directory('a')\n"
 OWN_STEP = STEP.replace("keras.Input((4,)), keras.layers.Dense(1)(keras.Input((4,)))", "base.inputs, base.outputs").replace("def main():\n", "def main():\n    base = keras.applications.ResNet50()\n")
 OWN_LAYER = "import tensorflow as tf\nclass Scale(keras.layers.Layer):\n    def call(self, x):\n        return self.scaled(x)\n    def scaled(self, x):\n        return x * tf.cast(9, tf.float32)\n"
-MADE = "Scale()(keras.Input((3,)))\n"
 TPU = (
     "import tensorflow as tf\ntry:\n    strategy = tf.distribute.TPUStrategy(tf.distribute.cluster_resolver.TPUClusterResolver())\nexcept ValueError:\n"
     "    strategy = tf.distribute.get_strategy()\n"
@@ -181,7 +180,7 @@ SCALED = 'Float32-only step; on Tensor Cores try "mixed_float16" with optimizer.
         (LARGE + OWN_LAYER + "model.fit(x, y)\n", POLICY, "write float32 down", [8]),
         (OWN_LAYER + "import keras\nmodel = keras.Sequential([keras.layers.Conv2D(512, 3)])\nmodel.fit(x, y)\n", POLICY, "", []),
         (LARGE + OWN_LAYER.replace("keras.layers.Layer", "Distance") + "model.fit(x, y)\n", POLICY, "", []),
-        (LARGE + OWN_LAYER + MADE + "model.fit(x, y)\n", 'for "mixed_float16" let its own layers cast to self.compute_dtype.', "write float32 down", [8]),
+        (LARGE + OWN_LAYER + "model = keras.Sequential([keras.layers.Conv2D(512, 3), Scale()])\nmodel.fit(x, y)\n", 'for "mixed_float16" let its own layers cast to self.compute_dtype.', "write float32 down", [8]),
         (LARGE + TPU + "model.fit(x, y)\n", POLICY, 'On a TPU take "mixed_bfloat16".', []),
     ],
 )

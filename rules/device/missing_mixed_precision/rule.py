@@ -65,8 +65,10 @@ class MissingMixedPrecision(Rule):
     - Models whose layers are all narrower, as literals tell, and models of fewer than a million parameters, unless they convolve
       inputs of more numbers than a picture of 64 x 64 pixels.
     - Models of TensorFlow Hub, and models from `load_model`: their layers keep the types they were saved with.
-    - The classic small data sets: MNIST, Fashion-MNIST, the housing prices, and those of scikit-learn, unless the model takes larger
-      inputs or comes from `keras.applications`, `from_pretrained` or `from_preset`.
+    - Models of which nothing is wide but dense layers, with fewer than a million parameters in these; where a width is not known, that
+      of a table with 784 columns is assumed.
+    - The classic small data sets: MNIST, Fashion-MNIST, IMDB, Reuters, the housing prices, and those of scikit-learn, unless the model
+      takes larger pictures or comes from `keras.applications`, `from_pretrained` or `from_preset`.
     - A training of at most ten steps, which only tries whether the script runs, and dense models that are fitted on batches of fewer than
       eight examples: so many rows are multiplied at a time.
     - GANs, reinforcement learning, and code that sets float64.
