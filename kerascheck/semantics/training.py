@@ -30,7 +30,6 @@ _KERAS_KEYWORDS = frozenset(
 _KERAS_METHODS = frozenset(
     "fit_generator predict_generator evaluate_generator train_on_batch predict_on_batch test_on_batch apply_gradients".split()
 )
-_GENERATOR_METHODS = frozenset("fit_generator predict_generator evaluate_generator".split())
 # Of these, nobody else has two.
 _ONLY_KERAS = frozenset("steps_per_epoch validation_steps validation_freq validation_split initial_epoch workers use_multiprocessing max_queue_size".split())
 _OF_MODELS = frozenset("get_layer get_weights load_weights save_weights set_weights trainable_variables trainable_weights".split())
@@ -176,7 +175,7 @@ class Program:
         if isinstance(call.receiver, Instance) and not _may_be_model(call.receiver.cls):
             return False
         module = call.module
-        for_keras = is_keras_data(call.argument(0, "generator" if call.attribute in _GENERATOR_METHODS else "x"))
+        for_keras = is_keras_data(call.given("x"))
         if for_keras or len(_ONLY_KERAS & set(call.arguments.keywords)) > 1 and not _has_rivals(module):
             return True
         if call.attribute in _KERAS_METHODS:
