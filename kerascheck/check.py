@@ -11,7 +11,7 @@ import threading
 import time
 import traceback
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -21,7 +21,7 @@ from kerascheck.config import Settings
 from kerascheck.finding import FileError, Finding, Location, Related
 from kerascheck.rule import Silence
 from kerascheck.source import Cell, Source, Unreadable, decode, read
-from kerascheck.source.discovery import File
+from kerascheck.source.discovery import File, matches
 from kerascheck.source.notebook import header_for
 from kerascheck.source.requirements import RequirementsFile, kind_of
 from kerascheck.source.suppression import Directive, Suppressions, speaks_to_us, suppressions
@@ -111,9 +111,11 @@ class Analysis:
             self._fault(checked, source, "the analysis", problem)
             return checked
         if module is not None:
+            asked: list[tuple[Room, Diagnosis]] = []
             for room in registry.enabled(file.settings.selections):
                 if room.reads == "python":
-                    self._run(room, module, checked)
+                    self._run(room, module, checked, asked)
+            self._settle(module, asked, file.settings, checked)
             self._remember_directives(checked, source)
         return checked
 
@@ -159,22 +161,51 @@ class Analysis:
         checked.errors.append(FileError(UNREADABLE, source.locate(offset, offset), message))
         checked.sources[source.path] = source
 
-    def _run(self, room: Room, module, checked: Checked) -> None:
+    def _run(self, room: Room, module, checked: Checked, asked: list[tuple[Room, Diagnosis]] | None = None) -> None:
+        """Run a rule; what it asks of chains goes to ``asked``, unless a comment silences it."""
         started = time.perf_counter()
         try:
             for diagnosis in room.rule.check(module):
                 if isinstance(diagnosis, Silence):
                     continue
                 finding = self._locate(room, diagnosis, checked)
-                if finding is not None:
-                    checked.findings.append(finding)
-                    checked.sources[finding.location.path] = diagnosis.at.module.source
+                if finding is None:
+                    continue
+                if asked is not None and diagnosis.wish is not None:
+                    asked.append((room, diagnosis))
+                else:
+                    self._add(finding, diagnosis, checked)
         except (RecursionError, MemoryError):
             if not checked.errors:
                 self._refuse(checked, module.source, TOO_DEEP, 0)
         except Exception as problem:  # noqa: BLE001 - a fault of one rule costs that rule, not the run
             self._fault(checked, module.source, f"rule {room.code} ({room.name})", problem)
         checked.seconds[room.code] = checked.seconds.get(room.code, 0.0) + time.perf_counter() - started
+
+    def _add(self, finding: Finding, diagnosis: Diagnosis, checked: Checked) -> None:
+        checked.findings.append(finding)
+        checked.sources[finding.location.path] = diagnosis.at.module.source
+
+    def _settle(self, module, asked: Sequence[tuple[Room, Diagnosis]], settings: Settings, checked: Checked) -> None:
+        """Add what rules ask of chains, where several conflict as one finding."""
+        if not asked:
+            return
+        from kerascheck.conflicts import settled
+
+        def is_shown(room: Room, diagnosis: Diagnosis) -> bool:
+            left_out = is_left_out(settings, diagnosis.at.module.source.path, room.code, room.name)
+            return not left_out and (settings.pedantic or not diagnosis.pedantic)
+
+        try:
+            for (room, diagnosis), joined in settled(module, [each for each in asked if is_shown(*each)]):
+                finding, _ = placed(room, diagnosis)
+                covers = tuple(placed(*each)[0].sort_key for each in joined)
+                self._add(replace(finding, covers=covers), diagnosis, checked)
+        except (RecursionError, MemoryError):
+            if not checked.errors:
+                self._refuse(checked, module.source, TOO_DEEP, 0)
+        except Exception as problem:  # noqa: BLE001 - as for the rules
+            self._fault(checked, module.source, "the order of chains", problem)
 
     def _fault(self, checked: Checked, source: Source, what: str, problem: BaseException) -> None:
         frame = traceback.extract_tb(problem.__traceback__)[-1]
@@ -190,6 +221,12 @@ class Analysis:
         silencing = self._suppressions_of(diagnosis.at.module.source).silencing(room.code, room.name, lines)
         checked.silenced.update((directive, room.code) for directive in silencing)
         return None if silencing else finding
+
+
+def is_left_out(settings: Settings, path: str, code: str, name: str) -> bool:
+    """Whether ``per-file-ignores`` leaves the findings of a rule out of a file."""
+    absolute = os.path.abspath(path)
+    return any(matches(pattern, absolute) and registry.ignored_by(selectors, code, name) for pattern, selectors in settings.per_file_ignores)
 
 
 def placed(room: Room, diagnosis: Diagnosis) -> tuple[Finding, set[int]]:

@@ -18,12 +18,12 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from kerascheck import registry
-from kerascheck.check import TOO_DEEP, UNREADABLE, Analysis, Checked, check_files, placed, with_large_stack
+from kerascheck.check import TOO_DEEP, UNREADABLE, Analysis, Checked, check_files, is_left_out, placed, with_large_stack
 from kerascheck.config import Configuration, Settings
 from kerascheck.finding import Applicability, FileError, Finding
 from kerascheck.source import Source, Unreadable, decode, read
 from kerascheck.source.code import without_comments
-from kerascheck.source.discovery import File, matches
+from kerascheck.source.discovery import File
 from kerascheck.source.importers import ImportGraph, project_root
 from kerascheck.source.requirements import is_about_tensorflow, kind_of
 from kerascheck.source.suppression import Comments, Suppressions, speaks_to_us
@@ -464,7 +464,9 @@ def _merge(files: Sequence[File], results: Iterable[Checked]) -> Outcome:
         for error in checked.errors:
             if error.location.path in checked.sources:
                 outcome.sources.setdefault(error.location.path, checked.sources[error.location.path])
-    outcome.findings = sorted(best.values(), key=lambda finding: finding.sort_key)
+    # What one check found alone another may have joined with more.
+    covered = {key for finding in best.values() for key in finding.covers if key != finding.sort_key}
+    outcome.findings = sorted((finding for key, finding in best.items() if key not in covered), key=lambda finding: finding.sort_key)
     outcome.errors.sort(key=lambda error: (error.sort_key, error.message))
     return outcome
 
@@ -500,7 +502,7 @@ def _judge_comments(files: Sequence[File], results: Sequence[Checked]) -> dict[s
 
 def _weight(finding: Finding) -> tuple:
     """Which of two findings at one place to keep, whatever order the files were checked in."""
-    return (finding.severity, not finding.pedantic, finding.fix is not None, finding.because or "", finding.message)
+    return (len(finding.covers), finding.severity, not finding.pedantic, finding.fix is not None, finding.because or "", finding.message)
 
 
 def _wanted(finding: Finding, settings: Settings) -> bool:
@@ -509,9 +511,3 @@ def _wanted(finding: Finding, settings: Settings) -> bool:
     if not any(room.code == finding.code for room in registry.enabled(settings.selections)):
         return False
     return not is_left_out(settings, finding.location.path, finding.code, finding.name)
-
-
-def is_left_out(settings: Settings, path: str, code: str, name: str) -> bool:
-    """Whether ``per-file-ignores`` leaves the findings of a rule out of a file."""
-    absolute = os.path.abspath(path)
-    return any(matches(pattern, absolute) and registry.ignored_by(selectors, code, name) for pattern, selectors in settings.per_file_ignores)

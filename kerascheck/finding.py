@@ -99,6 +99,8 @@ class Finding:
     """First and last line (cell-relative) of the enclosing statement, where a suppression may stand."""
     pedantic: bool = False
     """Known to cost nothing where the code runs, because the runtime repairs it, say: reported with ``--pedantic`` only."""
+    covers: tuple[tuple, ...] = ()
+    """:attr:`sort_key` of the findings in whose place it stands, its own among them, where it joins several."""
 
     @property
     def sort_key(self) -> tuple:

@@ -37,6 +37,9 @@ class Diagnosis:
     related: Sequence[tuple[Any, str]] = field(default=())
     pedantic: bool = False
     """Known to cost nothing where the code runs: reported only to those who ask for it."""
+    wish: Any = None
+    """What it asks of the order of a chain of dataset operations, a :class:`kerascheck.semantics.order.Wish`, where it does: several
+    that conflict become one finding."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +113,7 @@ class Rule:
         related: Sequence[tuple[Any, str]] = (),
         pedantic: bool = False,
         doubt: str | None = None,
+        wish: Any = None,
     ) -> Diagnosis:
         """A diagnosis at the semantic object ``at``; the severity is the rule's own unless stated, and info where it is ``pedantic`` or there is a ``doubt``.
 
@@ -119,4 +123,4 @@ class Rule:
         """
         severity = Severity.INFO if pedantic or doubt else self.severity if severity is None else severity
         because = " ".join(filter(None, (because, doubt))) or None
-        return Diagnosis(at, severity, message, because, fix, tuple(related), pedantic)
+        return Diagnosis(at, severity, message, because, fix, tuple(related), pedantic, wish)

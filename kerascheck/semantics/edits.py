@@ -519,6 +519,95 @@ def _move_line(tree: Tree, line: cst.SimpleStatementLine, after: cst.SimpleState
     return tuple(sorted((_insert(place, content), Edit(start, end, ""))))
 
 
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """What is to stand where a link of a chain is.
+
+    Attributes:
+        link: the link whose text comes here.
+        text: that text, from the name of the method on, where it is to be another.
+        added: links behind it, such as ".cache()".
+    """
+
+    link: cst.Call
+    text: str | None = None
+    added: tuple[str, ...] = ()
+
+
+def arrange_links(tree: Tree, links: Sequence[cst.Call], slots: Sequence[Slot]) -> Edits:
+    """Give a run of links of one chain, which may go over several statements of a block, another order.
+
+    Comments go with links on their own lines where all have such lines.
+
+    Args:
+        links: adjacent links as they are, in the order in which they act.
+        slots: for each of their places what is to stand there.
+
+    Raises:
+        CannotEdit: something between the statements uses or changes what they use.
+    """
+    _check_links(tree, links, [slot for link, slot in zip(links, slots) if slot.link is not link])
+    text, pieces = tree.text, {link: _piece_of(tree, link) for link in links}
+    own_lines = all(_starts_line(text, tree.range_of(_attribute(link).dot)[0]) for link in links) and len({id(_small_statement(tree, link)) for link in links}) == 1
+    with_comments = all(_tail(text, tree.range_of(link)[1]) for link in links)
+    result = []
+    for link, slot in zip(links, slots):
+        (start, end), (new_start, new_end) = pieces[link], pieces[slot.link]
+        above = beside = ""
+        if own_lines:
+            lines = [_line_start(text, tree.range_of(_attribute(each).dot)[0]) for each in (link, slot.link)]
+            heads = [_comments_above(text, line) + len(_indent(text, _comments_above(text, line))) for line in lines]
+            above, start = text[heads[1] : new_start], heads[0]
+        if with_comments:
+            beside, end = text[new_end : _past_comment(text, new_end)], _past_comment(text, end)
+        own = slot.text if slot.text is not None else text[new_start:new_end]
+        if own_lines and slot.added:
+            if _is_continued(text, lines[0]):
+                raise CannotEdit("lines that end in a backslash")
+            indent = _newline(tree) + _indent(text, tree.range_of(_attribute(link).dot)[0])
+            content = above + own + beside + "".join(indent + more for more in slot.added)
+        else:
+            content = above + own + "".join(slot.added) + beside
+        if content != text[start:end]:
+            result += _checked(tree, link, Edit(start, end, content))
+    return tuple(sorted(result))
+
+
+def _piece_of(tree: Tree, link: cst.Call) -> tuple[int, int]:
+    """The range of a link from the name of its method on."""
+    return tree.range_of(_attribute(link).attr)[0], tree.range_of(link)[1]
+
+
+def _check_links(tree: Tree, links: Sequence[cst.Call], moved: Sequence[Slot]) -> None:
+    """Raise where links do not follow each other, or a statement between theirs has to do with what they use."""
+    statements: dict[cst.BaseSmallStatement, None] = {}
+    for before, link in zip(links, links[1:]):
+        first, second = _small_statement(tree, before), _small_statement(tree, link)
+        statements |= {first: None, second: None}
+        if first is second:
+            if not any(inner is before for inner in _links(link)):
+                raise CannotEdit("not one chain")
+            continue
+        name = _assigned_name(first)
+        *_, head = _links(link)
+        if name is None or not any(inner is before for inner in _links(first.value)) or not _is_name(head, name):
+            raise CannotEdit("not one chain")
+    if len(statements) < 2:
+        return
+    lines = [tree.parents[statement] for statement in statements]
+    blocks = {id(tree.parents.get(line)): tree.parents.get(line) for line in lines}
+    if len(blocks) != 1 or any(len(getattr(line, "body", ())) != 1 for line in lines):
+        raise CannotEdit("not statements of one block")
+    (block,) = blocks.values()
+    names = {_assigned_name(statement) for statement in statements} - {None}
+    places = [index for index, line in enumerate(block.body) if line in lines]
+    between = [line for line in block.body[places[0] : places[-1] + 1] if line not in lines]
+    used = {node.value for slot in moved for arg in slot.link.args for node in (arg, *tree.descendants(arg)) if isinstance(node, cst.Name)}
+    mentioned = {node.value for line in between for node in tree.descendants(line) if isinstance(node, cst.Name)}
+    if used & names or mentioned & (names | used):
+        raise CannotEdit("what stands between uses or changes what they use")
+
+
 # Statements.
 
 

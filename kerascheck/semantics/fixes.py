@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from kerascheck.finding import Applicability, Fix
+from kerascheck.finding import Applicability, Edit, Fix
 from kerascheck.semantics import edits
 from kerascheck.semantics.edits import CannotEdit, make_fix
+from kerascheck.semantics.order import Added, Wish, arrangement
 from kerascheck.semantics.values import Call, Const, Function, Made, Mapping, Scope, Stage, constant, holds_tensor, options_of, shows_tensor
 
 if TYPE_CHECKING:
+    from kerascheck.semantics.tree import Tree
     from kerascheck.semantics.module import Module
     from kerascheck.semantics.pipelines import Operation
     from kerascheck.semantics.places import Place
@@ -86,13 +89,6 @@ def parallel_reads(op: Operation, *, reorders: bool) -> Fix | None:
     return make_fix(UNSAFE if reorders else SAFE, f"Add num_parallel_reads={op.module.runtime.autotune}", lambda: _autotuned(op, 3, "num_parallel_reads"))
 
 
-def repeat_last(repeat: Stage, shuffle: Stage) -> Fix | None:
-    """Put a repeat behind the operation that directly follows it; unsafe, for the order of the elements is then another one."""
-    if repeat.module is not shuffle.module or shuffle.input is None or shuffle.input.node is not repeat.node:
-        return None
-    return make_fix(UNSAFE, f"Repeat after {shuffle.name}", lambda: edits.swap_calls(shuffle.module.tree, repeat.node, shuffle.node))
-
-
 def append_prefetch(last: Stage) -> Fix | None:
     """End a dataset with a prefetch."""
     tree = last.module.tree
@@ -106,11 +102,93 @@ def append_prefetch(last: Stage) -> Fix | None:
     return make_fix(SAFE, f"Append .prefetch({last.module.runtime.autotune})", build)
 
 
-def insert_cache(last: Stage) -> Fix | None:
-    """Put ``.cache()`` behind an operation; unsafe, for all its elements are then kept in memory."""
-    if not isinstance(last.node, cst.Call):
+def rearranged(module: Module, wishes: Collection[Wish], message: str, *, safe: bool = False) -> Fix | None:
+    """Give a chain the order that serves all wishes; None where there is none, or parts of the chain are used or made elsewhere."""
+    plan = arrangement(module.pipelines, wishes)
+    if plan is None:
         return None
-    return make_fix(UNSAFE, "Append .cache()", lambda: edits.append_method(last.module.tree, last.node, ".cache()"))
+    changed = [place for place, stage in enumerate(plan.before) if stage is not [item for item in plan.after if isinstance(item, Stage)][place]]
+    slots: list[tuple[Stage, list[Added]]] = []
+    for item in plan.after:
+        if isinstance(item, Stage):
+            slots.append((item, []))
+        elif slots:
+            slots[-1][1].append(item)
+        else:
+            return None
+    changed += [place for place, (_, added) in enumerate(slots) if added]
+    if not changed:
+        return None
+    run = slice(min(changed), max(changed) + 1)
+    stages, wanted = plan.before[run], slots[run]
+    tree = stages[0].module.tree
+    if any(stage.module is not stages[0].module or stage.maybe or not isinstance(stage.node, cst.Call) for stage in stages):
+        return None
+    if len({stage.node for stage in stages}) < len(stages) or any(map(module.pipelines.is_shared, stages[:-1])):
+        return None
+
+    def build() -> edits.Edits:
+        texts = {shuffle: _scaled_buffer(shuffle, batch) for shuffle, batch in plan.scaled}
+        moved = _single_move([stage.node for stage in stages], [stage.node for stage, _ in wanted])
+        if not any(added for _, added in wanted) and moved is not None:
+            return _with_texts(tree, _moved(tree, *moved), texts)
+        autotune, imports = _autotune(stages[0].module) if any(each.name == "prefetch" for _, added in wanted for each in added) else ("", ())
+        calls = {"cache": ".cache()", "prefetch": f".prefetch({autotune})"}
+        placed = [edits.Slot(stage.node, texts.get(stage), tuple(calls[each.name] for each in added)) for stage, added in wanted]
+        return (*imports, *edits.arrange_links(tree, [stage.node for stage in stages], placed))
+
+    return make_fix(SAFE if safe else UNSAFE, message, build)
+
+
+def _single_move(before: Sequence[cst.Call], after: Sequence[cst.Call]) -> tuple[cst.Call, cst.BaseExpression, cst.Call | None] | None:
+    """The one link whose move makes one order of the other, behind what it goes, and the link that it only changes places with, if it does."""
+    for call in (before[-1], before[0]):
+        if [each for each in before if each is not call] == [each for each in after if each is not call]:
+            place = next(index for index, each in enumerate(after) if each is call)
+            behind = after[place - 1] if place else before[0].func.value if isinstance(before[0].func, cst.Attribute) else None
+            return (call, behind, before[0] if len(before) == 2 else None) if behind is not None else None
+    return None
+
+
+def _moved(tree: Tree, call: cst.Call, behind: cst.BaseExpression, neighbour: cst.Call | None) -> edits.Edits:
+    if neighbour is not None:
+        try:
+            return edits.swap_calls(tree, neighbour, call)
+        except CannotEdit:
+            pass
+    return edits.move_call(tree, call, behind)
+
+
+def _with_texts(tree: Tree, moved: edits.Edits, texts: dict[Stage, str]) -> edits.Edits:
+    """The same edits with links that are to be written otherwise."""
+    for stage, new in texts.items():
+        start, end = tree.range_of(stage.node.func.attr)[0], tree.range_of(stage.node)[1]
+        old, moves = tree.text[start:end], any(edit.start < end and start < edit.end for edit in moved)
+        if moves and sum(edit.content.count(old) for edit in moved) != 1:
+            raise CannotEdit("the call does not move as a whole")
+        if moves:
+            moved = tuple(type(edit)(edit.start, edit.end, edit.content.replace(old, new)) for edit in moved)
+        else:
+            moved = tuple(sorted((*moved, Edit(start, end, new))))
+    return moved
+
+
+def _scaled_buffer(shuffle: Stage, batch: Stage) -> str:
+    """The link of a shuffle of batches with a buffer for as many examples."""
+    module = shuffle.module
+    sizes = [stage.call.arguments.node(0, key) if stage.call is not None else None for stage, key in ((shuffle, "buffer_size"), (batch, "batch_size"))]
+    if batch.module is not module or None in sizes or not isinstance(shuffle.node, cst.Call):
+        raise CannotEdit("sizes that are not written out")
+    ranges = [module.tree.range_of(size.value) for size in sizes]
+    buffer, examples = (module.text[slice(*each)] for each in ranges)
+    if buffer.replace("_", "").isdigit() and examples.isdigit():
+        product = str(int(buffer) * int(examples))
+    elif all(isinstance(size.value, (cst.Name, cst.Attribute, cst.Integer)) for size in sizes):
+        product = f"{buffer} * {examples}"
+    else:
+        raise CannotEdit("not a number or a name")
+    start, end = module.tree.range_of(shuffle.node.func.attr)[0], module.tree.range_of(shuffle.node)[1]
+    return module.text[start : ranges[0][0]] + product + module.text[ranges[0][1] : end]
 
 
 # What these return for a batch has another shape than a batch of what they return, for some shapes of elements.
@@ -128,44 +206,6 @@ def swap_with_batch(op: Operation, batch: Stage) -> Fix | None:
         return None
     safety = UNSAFE if op.facts.call_of(*_SHAPE_DEPENDENT) is not None else SAFE
     return make_fix(safety, "Batch first, then map", lambda: edits.swap_calls(op.module.tree, op.node, batch.node))
-
-
-def take_before_cache(cache: Stage, take: Stage) -> Fix | None:
-    """Take elements before they are cached; unsafe with a file, which may hold a whole cache of an earlier run."""
-    if cache.module is not take.module or take.input is None or take.input.node is not cache.node:
-        return None
-    safety = SAFE if cache.argument(0, "filename") is None else UNSAFE
-    return make_fix(safety, "Take before the cache", lambda: edits.swap_calls(take.module.tree, cache.node, take.node))
-
-
-def shuffle_elements(batch: Stage, shuffle: Stage) -> Fix | None:
-    """Shuffle before batch, with a buffer for as many elements; unsafe, for the batches are then others."""
-    module = shuffle.module
-    if batch.module is not module or shuffle.input is None or shuffle.input.node is not batch.node or batch.call is None or shuffle.call is None:
-        return None
-    sizes = shuffle.call.arguments.node(0, "buffer_size"), batch.call.arguments.node(0, "batch_size")
-    if None in sizes or not isinstance(shuffle.node, cst.Call):
-        return None
-
-    def build() -> edits.Edits:
-        ranges = [module.tree.range_of(size.value) for size in sizes]
-        buffer, examples = (module.text[slice(*each)] for each in ranges)
-        numbers = [constant(stage.argument(0, key)) for stage, key in ((shuffle, "buffer_size"), (batch, "batch_size"))]
-        if buffer.isdigit() and examples.isdigit():
-            product = str(numbers[0] * numbers[1])
-        elif all(isinstance(size.value, (cst.Name, cst.Attribute, cst.Integer)) for size in sizes):
-            product = f"{buffer} * {examples}"
-        else:
-            raise CannotEdit("not a number or a name")
-        link = module.tree.range_of(shuffle.node.func.attr)[0], module.tree.range_of(shuffle.node)[1]
-        old = module.text[slice(*link)]
-        new = module.text[link[0] : ranges[0][0]] + product + module.text[ranges[0][1] : link[1]]
-        swapped = edits.swap_calls(module.tree, batch.node, shuffle.node)
-        if sum(edit.content.count(old) for edit in swapped) != 1:
-            raise CannotEdit("the call does not move as a whole")
-        return tuple(type(edit)(edit.start, edit.end, edit.content.replace(old, new)) for edit in swapped)
-
-    return make_fix(UNSAFE, "Shuffle the elements, before batch", build)
 
 
 def parse_batches(op: Operation, batch: Stage, parse: Call) -> Fix | None:
@@ -225,14 +265,6 @@ def _renamed_inside(module: Module, swapped: edits.Edits, callee: cst.CSTNode, t
 def move_behind(call_node: cst.CSTNode, target: Stage, message: str, *, safe: bool = True) -> Fix | None:
     """Take a dataset operation out of its place and put it right behind another."""
     return make_fix(SAFE if safe else UNSAFE, message, lambda: edits.move_call(target.module.tree, call_node, target.node))
-
-
-def move_before(call_node: cst.CSTNode, target: Stage, message: str) -> Fix | None:
-    """Take a dataset operation out of its place and put it right before another; unsafe, for it then sees other elements."""
-    if not isinstance(target.node, cst.Call) or not isinstance(target.node.func, cst.Attribute):
-        return None
-    receiver = target.node.func.value
-    return make_fix(UNSAFE, message, lambda: edits.move_call(target.module.tree, call_node, receiver))
 
 
 def assign_back(module: Module, call: cst.CSTNode) -> Fix | None:

@@ -50,7 +50,7 @@ _MEASURING = re.compile(r"\bmetrics\.\w+$|\b(?:FactorizedTopK|index|index_from_d
 _SORTS = ("sort", "sorted", "argsort", "sort_values")
 _REMOTE = re.compile(library.NETWORK_STORAGE)
 # Nothing is computed here: a buffer before is as good as one after.
-_PASSING = ("repeat", "take", "skip", "with_options", "enumerate", "shard", "distribute")
+PASSING = ("repeat", "take", "skip", "with_options", "enumerate", "shard", "distribute")
 _PARALLEL = {"map": 1, "interleave": 3, "map_with_legacy_function": 1, "parallel_interleave": None, "batch": 2}
 
 
@@ -709,7 +709,7 @@ def _switched(options: Value | None) -> Rewrites:
 
 def _behind_passing(stage: Stage) -> Stage:
     """The last operation up to a stage that computes something."""
-    while stage.name in _PASSING and stage.input is not None:
+    while stage.name in PASSING and stage.input is not None:
         stage = stage.input
     return stage
 

@@ -463,6 +463,52 @@ def test_move_call_before_the_first_link():
     check("x = (a if b else c).a().move(1)", "x = (a if b else c).move(1).a()", build_if)
 
 
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("x = y.a(1).b(2).c(3)  # z", "x = y.c(3).a(1).k().b(2)  # z"),
+        ("x = y.z().a(1).b(2).c(3).z()", "x = y.z().c(3).a(1).k().b(2).z()"),
+        ("x = (y.a(1)\n     .b(2).c(3))", "x = (y.c(3)\n     .a(1).k().b(2))"),
+        (
+            "x = (\n    y\n    # one\n    .a(1)\n    .b(2)  # two\n    # three\n    .c(3)\n)",
+            "x = (\n    y\n    # three\n    .c(3)\n    # one\n    .a(1)\n    .k()\n    .b(2)  # two\n)",
+        ),
+        ("x = x.a(1)\nx = x.b(2)\nx = x.c(3)\n", "x = x.c(3)\nx = x.a(1).k()\nx = x.b(2)\n"),
+        ("x = x.a(1)  # a\nx = x.b(2)\nx = x.c(3)  # c\n", "x = x.c(3)  # c\nx = x.a(1).k()  # a\nx = x.b(2)\n"),
+        ("x = x.a(1).b(2)\nm = 1\nreturned = x.c(3)\n", "x = x.c(3).a(1).k()\nm = 1\nreturned = x.b(2)\n"),
+        ("def f(x):\n    x = x.a(1)\n    y = x.b(2)\n    return y.c(3)", "def f(x):\n    x = x.c(3)\n    y = x.a(1).k()\n    return y.b(2)"),
+    ],
+)
+def test_arrange_links(before, after):
+    def build(tree):
+        a, b, c = (call(tree, name) for name in "abc")
+        return edits.arrange_links(tree, [a, b, c], [edits.Slot(c), edits.Slot(a, added=(".k()",)), edits.Slot(b)])
+
+    check(before, after, build)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x = y.a(1)\nz = y.b(2)\nx = x.c(3)",
+        "x = x.a(1)\nprint(x)\nx = x.b(2)\nx = x.c(3)",
+        "x = x.a(1)\nn = 3\nx = x.b(2)\nx = x.c(n)",
+        "x = x.a(1)\nx = x.b(2)\nx = x.c(len(x))",
+        "if m:\n    x = x.a(1)\nx = x.b(2)\nx = x.c(3)",
+        "x = x.a(1); x = x.b(2); x = x.c(3)",
+        "x = x.a(1).b(2)\nfor i in x.c(3): pass",
+        "x = y \\\n    .a(1) \\\n    .b(2) \\\n    .c(3)",
+    ],
+)
+def test_links_that_cannot_be_arranged(text):
+    def build(tree):
+        a, b, c = (call(tree, name) for name in "abc")
+        return edits.arrange_links(tree, [a, b, c], [edits.Slot(c), edits.Slot(a, added=(".k()",)), edits.Slot(b)])
+
+    with pytest.raises(CannotEdit):
+        applied(text, build)
+
+
 @pytest.mark.parametrize("text", ["f(x.move(1), y.to(2))", "if a:\n    x = x.move(1)\nx = x.to(2)", "move(1).to(1)", "if x.move(1): pass\nx = x.to(2)"])
 def test_calls_that_cannot_move(text):
     with pytest.raises(CannotEdit):

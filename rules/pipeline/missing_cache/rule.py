@@ -1,8 +1,10 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
-from kerascheck.semantics.fixes import insert_cache
+from kerascheck.semantics.fixes import rearranged
 from kerascheck.semantics.functions import display
+from kerascheck.semantics.order import Added, Kind, Wish, arrangement
 from kerascheck.semantics.pipelines import is_random_before, is_reshuffled, last_deterministic
+from kerascheck.semantics.values import Stage
 
 
 class MissingCache(Rule):
@@ -44,7 +46,7 @@ class MissingCache(Rule):
       like, a model, a variable, a function that is not visible. So does an operation before it, or the function of
       the `interleave` or `flat_map` that it is in.
     - Python keeps what it has read: by `functools.lru_cache`, or under a key of a dictionary or an attribute.
-    - A `repeat` stands before the map: a cache behind it would never be complete.
+    - A `repeat` stands before the map, or a `take` of batches that are drawn behind it: a cache would never be complete.
     - A `cache`, `snapshot` or `shuffle_and_repeat` anywhere in the chain, also one of the encoded files.
     - The dataset is made anew in each turn of the loop that makes the epochs.
     - The chain starts, or goes through, somewhere that this file does not show.
@@ -59,8 +61,12 @@ class MissingCache(Rule):
     ## Fix safety
 
     Unsafe: `.cache()` is put behind the last operation that always gives the same result, and
-    takes as much memory as all the elements there. Where a `shuffle` stands before it, and none
-    behind, there is no fix: the order of the first epoch would be kept.
+    takes as much memory as all the elements there. A `shuffle` that stands before it, with none behind, is moved behind
+    it: the order of the first epoch would be kept. Where it cannot move, because files are shuffled as they are listed
+    or batches are made in between, there is no fix.
+
+    Where other rules ask for another order of the same chain, one finding names the order that serves all, and has one
+    unsafe fix.
 
     ## References
 
@@ -90,12 +96,22 @@ class MissingCache(Rule):
             if last.node in reported:
                 continue
             reported.add(last.node)
-            frozen = any(map(is_reshuffled, first.upstream())) and not op.followed_by(module.pipelines, "shuffle")
+            wish = Wish(Kind.ADD_CACHE, last)
+            shuffles = [] if op.followed_by(module.pipelines, "shuffle") else [stage for stage in first.upstream() if is_reshuffled(stage)]
+            # What a source shuffles stays before the cache.
+            plan = arrangement(module.pipelines, [wish])
+            if plan is None and not shuffles:
+                yield self.silence(op, "a take behind it would keep a cache from ever being complete")
+                continue
+            frozen = bool(shuffles) and (plan is None or any(stage.is_source for stage in shuffles))
+            then = " and another shuffle" if frozen else ", with the shuffle after it," if shuffles else ""
+            behind = f"this {last.name}" if plan is None or last.node in _ends(plan) else "the take"
             yield self.finding(
                 last,
-                f"{display(reading.name)} runs again for every element in every epoch; put .cache(){' and another shuffle' * frozen} behind this {last.name} if its results fit in memory.",
+                f"{display(reading.name)} runs again for every element in every epoch; put .cache(){then} behind {behind} if its results fit in memory.",
                 because="Its results are the same in each epoch, and TensorFlow keeps none of them by itself.",
-                fix=None if frozen else insert_cache(last),
+                fix=None if frozen else rearranged(module, [wish], "Append .cache()" + " and shuffle after it" * bool(shuffles)),
+                wish=None if frozen else wish,
                 related=((reading, "repeated in every epoch"),),
             )
 
@@ -111,3 +127,8 @@ def _why_not(module, op, first):
     if any(map(module.pipelines.hides_cache, (*op.stages, first))):
         return "its dataset is cached already, or repeated before, or handed to code that is not seen"
     return None
+
+
+def _ends(plan):
+    """Behind what a cache is added."""
+    return {before.node for before, item in zip(plan.after, plan.after[1:]) if isinstance(item, Added) and isinstance(before, Stage)}

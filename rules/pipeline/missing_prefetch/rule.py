@@ -1,6 +1,7 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.fixes import append_prefetch
+from kerascheck.semantics.order import Kind, Wish
 
 
 class MissingPrefetch(Rule):
@@ -90,4 +91,5 @@ class MissingPrefetch(Rule):
                     severity=Severity.WARNING if end.costs else Severity.INFO,
                     pedantic=end.repaired,
                     fix=append_prefetch(end.last),
+                    wish=Wish(Kind.ADD_PREFETCH, end.last),
                 )

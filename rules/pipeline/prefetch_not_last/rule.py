@@ -1,6 +1,7 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.fixes import move_behind
+from kerascheck.semantics.order import Kind, Wish
 from kerascheck.semantics.values import External, constant
 
 _FEW = 16
@@ -90,6 +91,7 @@ class PrefetchNotLast(Rule):
                     severity=Severity.WARNING if end.costs and end.last.name != "cache" else Severity.INFO,
                     pedantic=end.repaired,
                     fix=move_behind(end.early.node, end.last, "Move the prefetch to the end", safe=_holds_few(end.early)),
+                    wish=Wish(Kind.PREFETCH_LAST, end.early),
                     related=((end.last, "the last operation"),),
                 )
 

@@ -1,14 +1,12 @@
-from itertools import takewhile
-
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
-from kerascheck.semantics.fixes import move_before
+from kerascheck.semantics.fixes import rearranged
 from kerascheck.semantics.functions import Facts
+from kerascheck.semantics.order import Kind, Wish, arrangement
 from kerascheck.semantics.pipelines import FOLDERS, is_cut_short, is_reshuffled
 from kerascheck.semantics.places import is_off_by_default
 
 _SHUFFLES = FOLDERS | {"shuffle"}
-_DEALS = frozenset({"take", "skip", "shard"})
 
 
 def _is_random(stage):
@@ -63,11 +61,14 @@ class RandomBeforeCache(Rule):
 
     ## Fix safety
 
-    Unsafe: `cache()` is moved in front of the first random operation, and the training then has other numbers in
-    every epoch, as intended. Later epochs do more work, and the cache may hold larger elements, for example images
+    Unsafe: `cache()` is moved in front of the first random map, and a shuffle behind it; a `take` that it passes goes
+    with it, so that the cache is complete. The training then has other numbers in every epoch, as intended. Later epochs do more work, and the cache may hold larger elements, for example images
     before they are cropped. There is no fix behind a folder that is shuffled as it is read: how many batches to
-    shuffle is for a person to say. Nor is there one where `take`, `skip` or `shard` deals out what was shuffled:
-    shuffled behind the cache only, each epoch would deal anew.
+    shuffle is for a person to say. Nor is there one where `take`, `skip` or `shard` deals out what was shuffled, or an
+    `interleave` reads the files that were: shuffled behind the cache only, each epoch would deal anew.
+
+    Where other rules ask for another order of the same chain, one finding names the order that serves all, and has one
+    unsafe fix.
 
     ## References
 
@@ -106,14 +107,17 @@ class RandomBeforeCache(Rule):
                         yield self.silence(op, "a later skip splits the examples, so their order must stay the same")
                         continue
                     what = "the order of this shuffle" if first.name == "shuffle" else "the random draws of this map"
-                    # What a shuffle deals out to several datasets must stay where it is, or each epoch deals anew.
-                    deals = first.name == "shuffle" and any(stage.name in _DEALS for stage in takewhile(lambda stage: stage is not first, cache.upstream()))
+                    wish = Wish(Kind.CACHE_EARLIER, cache)
+                    # What a shuffle deals out to several datasets, or to the files of an interleave, must stay where it is.
+                    stays = first.name == "shuffle" and arrangement(module.pipelines, [wish]) is None
+                    remedy = "shuffle again behind it" if stays else "put cache before it" if first.name != "shuffle" or cache.input is first else "move the shuffle behind it"
                     yield self.finding(
                         op,
-                        f"The cache keeps {what.replace('this', 'the')} of the first epoch for all others; {'shuffle again behind it' if deals else 'put cache before it'}.",
+                        f"The cache keeps {what.replace('this', 'the')} of the first epoch for all others; {remedy}.",
                         because="What stands before a cache runs in the first epoch only.",
                         doubt="The cache is off unless somebody asks for it." if is_off_by_default(cache) else None,
-                        fix=None if deals else move_before(op.node, first, "Move the cache before the random operations"),
+                        fix=rearranged(module, [wish], "Move the cache before the random operations"),
+                        wish=None if stays else wish,
                         related=((first, f"{what} is kept"),),
                     )
                 elif op.feeds_training:

@@ -1,6 +1,7 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
-from kerascheck.semantics.fixes import repeat_last
+from kerascheck.semantics.fixes import rearranged
+from kerascheck.semantics.order import Kind, Wish
 from kerascheck.semantics.pipelines import nearest
 from kerascheck.semantics.values import Const, constant
 
@@ -64,9 +65,11 @@ class RepeatBeforeShuffle(Rule):
 
     ## Fix safety
 
-    Unsafe: where the two stand next to each other they are swapped. The examples then come in
-    another order, epoch by epoch, as intended. There is no fix where another operation stands between
-    the two.
+    Unsafe: `repeat` is put behind the last shuffle or cache. The examples then come in another order, epoch by epoch,
+    as intended. There is no fix where a `take` or `skip` stands between the two.
+
+    Where other rules ask for another order of the same chain, one finding names the order that serves all, and has one
+    unsafe fix.
 
     ## References
 
@@ -97,11 +100,13 @@ class RepeatBeforeShuffle(Rule):
                     cost = "After an endless repeat the cache is never complete." if times < 0 else "The cache stores every element once per repetition."
                 else:
                     cost = "The buffer holds elements of two epochs, so some come twice before others come once."
+                wish = Wish(Kind.REPEAT_LATER, repeat)
                 yield self.finding(
                     op,
                     f"This {op.name} comes after repeat and cannot tell epochs apart; move repeat after it.",
                     because=cost,
-                    fix=repeat_last(repeat, stage),
+                    fix=rearranged(module, [wish], f"Repeat after {op.name}"),
+                    wish=wish,
                     related=((repeat, "repeated here"),),
                 )
                 break

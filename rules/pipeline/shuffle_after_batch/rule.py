@@ -1,12 +1,12 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics import library
-from kerascheck.semantics.fixes import shuffle_elements
+from kerascheck.semantics.fixes import rearranged
+from kerascheck.semantics.order import Kind, Wish
 from kerascheck.semantics.pipelines import batch_size, batches_before, sorts_by_length
 from kerascheck.semantics.values import constant
 
 _FEW = 4
-_SWAPPED = ("batch", "padded_batch", "ragged_batch")
 _KEEPS_BATCHES = ("map", "filter", "cache", "prefetch", "repeat", "take", "skip", "shard", "enumerate", "with_options", "ignore_errors")
 _BATCHES_AGAIN = frozenset({*library.BATCHING, "unbatch", "rebatch", "flat_map", "interleave", "window", "group_by_window", "apply"})
 
@@ -70,9 +70,14 @@ class ShuffleAfterBatch(Rule):
 
     ## Fix safety
 
-    Unsafe: where `batch`, `padded_batch` or `ragged_batch` stands directly before it, the shuffle is put in front, with a buffer for
-    as many examples as it held. The training then sees other batches in every epoch, as
-    intended. Where something stands between the two there is no fix.
+    Unsafe: the shuffle is put in front of `batch`, `padded_batch` or `ragged_batch`, with a buffer for as many examples
+    as it held; in front of the map that decodes images, if there is one, and right behind a `cache`, which then holds
+    examples and no batches. The training then sees other batches in every epoch, as intended. There is no fix where
+    `take`, `skip`, `zip` or an operation that makes batches otherwise stands between the two, or where a part of the
+    chain is used elsewhere too.
+
+    Where other rules ask for another order of the same chain, one finding names the order that serves all, and has one
+    unsafe fix.
 
     ## References
 
@@ -104,6 +109,7 @@ class ShuffleAfterBatch(Rule):
             # What a generator mixes by itself is for its caller to say.
             if not op.feeds_training and (any(stage.name.endswith("from_generator") for stage in sources) or not op.is_named_training and _may_be_example(batch, shuffle)):
                 continue
+            wish = Wish(Kind.SHUFFLE_EARLIER, shuffle)
             by_file = any(map(_mixes_examples_by_file, sources))
             yield self.finding(
                 op,
@@ -112,7 +118,8 @@ class ShuffleAfterBatch(Rule):
                 if by_file
                 else "No operation before batch mixes the examples, so each batch holds the same ones in every epoch, and this buffer holds whole batches.",
                 doubt="The files still come in another order in each epoch." if by_file else None if op.feeds_training else "No training on it is seen here.",
-                fix=shuffle_elements(batch, shuffle) if batch.name in _SWAPPED else None,
+                fix=rearranged(module, [wish], "Shuffle the elements, before batch"),
+                wish=wish,
                 related=tuple((batch, "batched here") for batch in batches),
             )
 

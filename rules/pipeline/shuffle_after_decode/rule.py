@@ -4,8 +4,9 @@ import libcst as cst
 
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
-from kerascheck.semantics.fixes import move_before
+from kerascheck.semantics.fixes import rearranged
 from kerascheck.semantics.functions import Facts
+from kerascheck.semantics.order import Kind, Wish
 from kerascheck.semantics.pipelines import COMBINING
 from kerascheck.semantics.values import Made, constant
 
@@ -87,6 +88,9 @@ class ShuffleAfterDecode(Rule):
     that are put together behind it, there is no fix: shuffled by themselves they would lose their labels. Nor behind
     a `take` or `skip`, which would deal out other images.
 
+    Where other rules ask for another order of the same chain, one finding names the order that serves all, and has one
+    unsafe fix.
+
     ## References
 
     - TensorFlow API: `tf.data.Dataset.shuffle`
@@ -126,13 +130,15 @@ class ShuffleAfterDecode(Rule):
                     continue
                 else:
                     size = f", at least {buffer * pixels * 3 / 1e6:,.0f} MB with one byte per channel" if pixels else ""
+                # Of one of several datasets alone the images would lose their labels.
+                wish = None if joined or cut or op.name != "shuffle" else Wish(Kind.SHUFFLE_EARLIER, stage)
                 yield self.finding(
                     op,
                     f"This shuffle fills its buffer with decoded images; {'put together and shuffle file names, and decode behind that' if joined else 'put it before the map that decodes them'}.",
                     because=f"It holds {f'up to {buffer:,} images' if buffer is not None else 'as many images as its computed size says'}{size}; encoded files are mostly much smaller, and file names take next to nothing.",
                     doubt=None if buffer is not None else "How many that are is not known here.",
-                    # Of one of several datasets alone the images would lose their labels.
-                    fix=None if joined or cut or op.name != "shuffle" else move_before(op.node, decoding, "Shuffle before decoding"),
+                    fix=rearranged(module, [wish], "Shuffle before decoding") if wish is not None else None,
+                    wish=wish,
                     related=((decoding, "decoded here"),),
                 )
                 break

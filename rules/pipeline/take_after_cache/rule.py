@@ -1,6 +1,8 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
-from kerascheck.semantics.fixes import take_before_cache
+from kerascheck.semantics.fixes import rearranged
+from kerascheck.semantics.functions import Facts
+from kerascheck.semantics.order import Kind, Wish
 from kerascheck.semantics.pipelines import nearest
 from kerascheck.semantics.values import constant
 
@@ -52,9 +54,12 @@ class TakeAfterCache(Rule):
 
     ## Fix safety
 
-    Safe: the two calls are swapped where they stand next to each other, and the same elements come
-    out in the same order. Unsafe with a file name: the file may hold a cache that an earlier run
-    has completed. Where something stands between the two there is no fix.
+    Safe: the take is put before the cache, or the cache behind a take of batches, and the same elements come out in the
+    same order. Unsafe with a file name: the file may hold a cache that an earlier run has completed; and where a map
+    between the two draws random numbers. There is no fix where a part of the chain is used elsewhere too.
+
+    Where other rules ask for another order of the same chain, one finding names the order that serves all, and has one
+    unsafe fix.
 
     ## References
 
@@ -82,11 +87,17 @@ class TakeAfterCache(Rule):
                 between = [stage for stage in take.upstream() if stage is not take and cache in stage.upstream()]
                 if any(map(pipelines.is_shared, between)):
                     continue
+                wish = Wish(Kind.TAKE_EARLIER, take)
                 yield self.finding(
                     op,
                     "This take stops before the cache is complete, so every epoch computes everything again; put take before cache.",
                     because="A cache is only used once a pass has read its dataset to the end, and here none does.",
-                    fix=take_before_cache(cache, take),
+                    fix=rearranged(module, [wish], "Take before the cache", safe=cache.argument(0, "filename") is None and not any(map(_may_draw, between))),
+                    wish=wish,
                     related=((cache, "never complete"),),
                 )
                 break
+
+
+def _may_draw(stage):
+    return stage.facts is not None and not Facts([stage.facts], 1).deterministic
