@@ -20,7 +20,7 @@ from kerascheck.semantics.places import stands_for_versions
 from kerascheck.semantics.training import Program
 from kerascheck.semantics.tree import Tree
 from kerascheck.semantics.values import Call
-from kerascheck.source.code import without_comments, without_strings
+from kerascheck.source.code import compact, without_comments, without_strings
 from kerascheck.source.importers import added_folders
 from kerascheck.source.requirements import Pin, Stated, command_versions, pinned_versions, script_versions
 from kerascheck.source.text import read_bytes
@@ -130,7 +130,11 @@ class Module:
     @cached_property
     def bare_code(self) -> str:
         """The code with empty strings, for what looks for names alone: what a message says is not done. Offsets differ."""
-        return without_strings(self.code)
+        return without_strings(self._compact_code)
+
+    @cached_property
+    def _compact_code(self) -> str:
+        return compact(self.code)
 
     def range_of(self, node: cst.CSTNode) -> tuple[int, int]:
         """Where a finding about ``node`` stands: its range, of a compound statement its header, of a method call from the method's name on."""
@@ -205,7 +209,7 @@ class Module:
     def mentions(self, pattern: re.Pattern[str]) -> bool:
         """Whether a pattern is found in the code, strings included."""
         if pattern not in self.memory:
-            self.memory[pattern] = pattern.search(self.code) is not None
+            self.memory[pattern] = pattern.search(self._compact_code) is not None
         return self.memory[pattern]
 
     @cached_property

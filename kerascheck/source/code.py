@@ -14,7 +14,8 @@ _STRING = (
 )
 _STRINGS = re.compile(_STRING, re.S)
 _TOKEN = re.compile(rf"#[^\r\n]*|[()\[\]{{}}]|{_STRING}", re.S)
-_PREFIX = re.compile(r"(?<![\w.])[rRuUbB]{1,2}\Z")
+_PREFIXES = frozenset("rRuUbB")
+_BLANKS = frozenset(" \t\f")
 _STATEMENT = re.compile(rf"(?:[rRuUbB]{{0,2}}{_STRING}(?:[ \t\f]|\\\r?\n)*)+(?=[;#\r\n]|\Z)", re.S)
 _HEADER = re.compile(r"[ \t\f]*(?:(?:async|class|def|elif|else|except|finally|for|if|try|while|with)\b|\)).*:\Z", re.S)
 _CHARACTER = re.compile(r"[^\r\n]")
@@ -63,16 +64,25 @@ def _statement_at(text: str, quote: int, comment_end: int) -> tuple[int, int]:
         quote: where it begins, behind its prefix.
         comment_end: where the last comment before it ends.
     """
-    line = max(text.rfind("\n", 0, quote), text.rfind("\r", 0, quote)) + 1
-    before = text[line:quote]
-    if prefix := _PREFIX.search(before):
-        before = before[: prefix.start()]
-    start = line + len(before)
-    before = before.rstrip(" \t\f")
-    newline = line - (2 if text.startswith("\r\n", line - 2) else 1)
-    begins = before.endswith(";") or _HEADER.match(before) if before else newline <= comment_end or text[newline - 1] != "\\"
+    start = quote
+    while quote - start < 2 and text[start - 1 : start] in _PREFIXES:
+        start -= 1
+    before = start
+    while text[before - 1 : before] in _BLANKS:
+        before -= 1
+    last = text[before - 1 : before]
+    if last in ("\r", "\n", ""):
+        newline = before - (2 if text.startswith("\r\n", before - 2) else 1)
+        begins = newline <= comment_end or text[newline - 1] != "\\"
+    else:
+        begins = last == ";" or last == ":" and _HEADER.match(text[max(text.rfind("\n", 0, before), text.rfind("\r", 0, before)) + 1 : before]) is not None
     statement = _STATEMENT.match(text, start) if begins else None
     return (start, statement.end()) if statement else (start, start)
+
+
+def compact(code: str) -> str:
+    """Code without its empty lines and the white space at the ends of lines: for searches, which long runs of white space slow down."""
+    return "\n".join(line.rstrip() for line in code.splitlines() if line and not line.isspace())
 
 
 def without_strings(code: str) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from kerascheck.registry import rules_folder
-from kerascheck.source.code import without_comments, without_strings
+from kerascheck.source.code import compact, without_comments, without_strings
 
 # Modules of Python's own library with strings and comments of every sort.
 SAMPLES = [ast, io, json, re, tokenize]
@@ -78,3 +78,7 @@ def test_a_part_of_a_statement_keeps_its_strings():
 
 def test_strings_are_emptied_for_what_looks_for_names():
     assert without_strings("print('tf.contrib', \"\"\"a\nb\"\"\", f'{x}')\n") == "print('', \"\", f'')\n"
+
+
+def test_searches_are_spared_long_runs_of_white_space():
+    assert compact("x = 1   \n\n    \n\ndef f():  \r\n    return '''a\n\nb'''\n") == "x = 1\ndef f():\n    return '''a\nb'''"
