@@ -44,7 +44,7 @@ def lint(folder: Path, files: Files, codes: str) -> set[Place]:
         (folder / name).write_text(text, encoding="utf-8")
     out = io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.suppress(SystemExit):
-        kerascheck(["--isolated", "--select", codes, "--output-format", "json", "--exit-zero", *(str(folder / name) for name in files)])
+        kerascheck(["--isolated", "--pedantic", "--select", codes, "--output-format", "json", "--exit-zero", *(str(folder / name) for name in files)])
     for name in files:
         (folder / name).unlink()
     return {(Path(f["path"]).name, f["cell"], f["line"], f["code"]) for f in json.loads(out.getvalue())["findings"]}

@@ -78,7 +78,7 @@ def _verify(script: str | None, arguments: tuple[str, ...], options: dict[str, A
         if room.reads != "python":
             raise click.UsageError(f"{room.code} {room.name} is not about scripts: there is nothing to run")
         script = str(room.folder / "slow.py")
-        selection["select"] = (room.rule.code,)
+        selection |= {"select": (room.rule.code,), "pedantic": True}
     linted = findings_of(script, Configuration(overrides_from(selection)))
     made = repairs(linted)
     if options["rule"] and not made:
