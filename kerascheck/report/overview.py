@@ -13,6 +13,7 @@ from kerascheck.report.text import COLOURS, NO_BREAK, Style, wrapped
 _PLACES = 3
 _STARTS = 3
 _LONGEST_COMMAND = 100
+_WRITING = ("--fix", "--unsafe-fixes")
 
 
 def is_hint(finding: Finding, evidence: Mapping[Finding, Evidence]) -> bool:
@@ -33,7 +34,7 @@ def hints(findings: Sequence[Finding], summaries: Mapping[str, str], style: Styl
         return
     digits = len(str(len(rules[0])))
     total = count(len(findings), "hint")
-    yield from wrapped(f"{total} (info), by rule. In full: --min-severity info, or --select {rules[0][0].code}.", width)
+    yield from wrapped(f"{total} (info), by rule. All in full: --min-severity info; one rule: --select {rules[0][0].code}.", width)
     for rule in rules:
         code = rule[0].code
         head = f"  {len(rule):{digits}}  {code}  "
@@ -63,7 +64,7 @@ def start(rules: Sequence[Sequence[Finding]], summaries: Mapping[str, str], styl
     if sum(map(len, rules)) <= _STARTS:
         return
     errors = "the errors, then with " * (rules[0][0].severity is Severity.ERROR)
-    yield f"Start with {errors}what gained most when it was measured:"
+    yield from wrapped(f"Start with {errors}the rules whose examples gained most when fixed (kerascheck rule CODE):", width)
     for rule in rules[:_STARTS]:
         first = rule[0]
         others = f" and {count(len(rule) - 1, 'other place')}" * (len(rule) > 1)
@@ -89,14 +90,16 @@ def next_command(
     options = set(map(option, findings))
     is_repeatable = "-" not in arguments
     if is_repeatable and not fixing and SAFE_OPTION in options:
-        return _next(_again(arguments, "--diff"), "what --fix would change", width)
+        unsafe = "--unsafe-fixes" in arguments
+        return _next(_again(arguments, "--diff"), f"what --fix{' --unsafe-fixes' * unsafe} would change", width)
     if is_repeatable and not fixing and UNSAFE_OPTION in options:
         command = _again(arguments, "--diff" + " --unsafe-fixes" * ("--unsafe-fixes" not in arguments))
-        return _next(command, "what these fixes would change", width)
+        return _next(command, "what --fix --unsafe-fixes would change", width)
     if rules:
         first = rules[0][0]
         return _next(f"kerascheck rule {first.code}", f"what {first.name} costs, and what to write", width)
-    return _next(_again(arguments, "--min-severity info"), "the hints in full", width) if is_repeatable and findings else None
+    reading = [argument for argument in arguments if argument not in _WRITING]
+    return _next(_again(reading, "--min-severity info"), "the hints in full", width) if is_repeatable and findings else None
 
 
 def _again(arguments: Sequence[str], options: str) -> str:

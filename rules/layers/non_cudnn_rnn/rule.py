@@ -110,7 +110,7 @@ class NonCudnnRnn(Rule):
                     call,
                     f"This {call.name.rpartition('.')[2]} cannot use the cuDNN kernel because of {' and '.join(reasons)}; use the default{'s' if len(reasons) > 1 else ''}.",
                     because="On a GPU it falls back to a loop of small operations over the time steps.",
-                    doubt="There are only a few of them here." if few else None,
+                    doubt="There are only a few time steps here." if few else None,
                     fix=drop_argument(call, "recurrent_dropout", safe=False),
                 )
         for call in module.program.calls("keras.layers.RNN"):

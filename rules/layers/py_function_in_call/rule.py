@@ -81,7 +81,7 @@ class PyFunctionInCall(Rule):
                         call,
                         f"{display(call.name)} calls {_LIBRARIES[algorithm.partition('.')[0]]} in every step; keep its tensors small.",
                         because="The tensors are copied to the host and back, under the GIL and without XLA.",
-                        doubt="TensorFlow has no such algorithm to put in its place.",
+                        doubt="TensorFlow has no such algorithm.",
                     )
                     continue
                 yield self.finding(

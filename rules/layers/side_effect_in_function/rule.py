@@ -96,6 +96,6 @@ class SideEffectInFunction(Rule):
                 effect,
                 f"{effect.what} {effect.when}; {effect.remedy}.",
                 because=f"{RUNS_ONCE[effect.how]}.",
-                doubt=doubt_of(module, effect.how) if effect.is_certain else "The words may be meant to show when the code is traced.",
+                doubt=doubt_of(module, effect.how) if effect.is_certain else "The text may be meant to show when the code is traced.",
                 fix=tensorflow_print(effect.call) if effect.is_certain and effect.call is not None and effect.call.name == "builtins.print" else None,
             )

@@ -124,7 +124,7 @@ class DatasetMaterialised(Rule):
                     read,
                     "This list keeps the whole dataset in memory before training starts; pass the dataset itself to fit().",
                     because="Training waits until every element has gone through the pipeline once.",
-                    doubt="How large the dataset is, is not known here.",
+                    doubt="The size of the dataset is not known here.",
                     related=((fit, "trained on here"),),
                 )
 
@@ -143,7 +143,7 @@ class DatasetMaterialised(Rule):
                 "The whole dataset is read and kept in memory to be counted; "
                 + ("len(dataset) or dataset.cardinality() tells without reading." if known else "count it once and note that with tf.data.experimental.assert_cardinality."),
                 because="Every element goes through the pipeline once more, as in an epoch of training.",
-                doubt="No dataset of this kind knows its length." if not known else None if trains else "No training is seen here beside which it would count.",
+                doubt="Datasets of this kind do not know their length." if not known else None if trains else "No training is visible here that it would delay.",
             )
 
 

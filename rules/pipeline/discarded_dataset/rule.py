@@ -83,7 +83,7 @@ class DiscardedDataset(Rule):
                 Place(sink.module, sink.node),
                 f"The dataset that {sink.stage.name} returns is discarded; assign it, or delete the line.",
                 because="Dataset methods return a new dataset and do not change the old one.",
-                doubt="Its cell ends with this, so it may be there to be shown." if shown else None,
+                doubt="It is the last line of a cell, so it may be there for display." if shown else None,
                 fix=assign_back(sink.module, sink.node),
             )
 

@@ -78,7 +78,7 @@ class FromGenerator(Rule):
                 op,
                 "This generator yields one example at a time under the GIL; yield batches, or use tf.data operations.",
                 because="Every example costs a call into Python, which cannot run in parallel.",
-                doubt="Compared with reading the files after it, that is little." if names else None if op.feeds_training else "No training on it is seen here.",
+                doubt="Compared with reading the files after it, that costs little." if names else None if op.feeds_training else "No training on it is visible here.",
             )
 
 

@@ -91,11 +91,11 @@ class ImageDataGenerator(Rule):
                 call,
                 "ImageDataGenerator augments one image at a time in Python; fit the arrays and augment with Keras layers."
                 if id(call.result) in arrays
-                else "ImageDataGenerator decodes one image at a time in Python; map over a tf.data.Dataset of both paths instead."
+                else "ImageDataGenerator decodes one image at a time in Python; map over a tf.data.Dataset of path pairs instead."
                 if id(call.result) in pairs
                 else "ImageDataGenerator decodes one image at a time in Python; map over a tf.data.Dataset of the paths instead."
                 if id(call.result) in tables
                 else "ImageDataGenerator decodes one image at a time in Python; use image_dataset_from_directory and Keras layers.",
-                because=f"{'A model trains on its images' if call in trained else 'It augments images for training'}, and the GIL keeps its threads from running in parallel.",
-                doubt="This one changes nothing, and only copies arrays." if id(call.result) in arrays and not call.node.args else None,
+                because=f"{'A model trains on its images' if call in trained else 'It augments images for training'}, and its threads share the GIL.",
+                doubt="This generator has no options and only copies arrays." if id(call.result) in arrays and not call.node.args else None,
             )

@@ -100,7 +100,7 @@ class PyFunctionInMap(Rule):
                 op,
                 f"{display(call.name)} runs Python for every element; use TensorFlow operations{',' if repeated else ' or'} apply it to batches{', or cache its result if it never changes' * repeated}.",
                 because="The GIL lets one call at a time run Python code, whatever num_parallel_calls says.",
-                doubt="TensorFlow has no operation that does the same, though." if without_equal else None,
+                doubt="However, TensorFlow has no operation that does the same." if without_equal else None,
                 related=((call, "Python runs here"),),
             )
 

@@ -108,7 +108,7 @@ class PythonInMap(Rule):
                     f"{what} runs once, while tracing the function of {op.name}, not for every element; {remedy}.",
                     because="The text is printed once." if what == "print" else "Only the value from tracing is kept." if call.name in _WRITING else "Every element gets the result of that one call.",
                     severity=None if what != "print" else Severity.WARNING,
-                    doubt="Nothing tells whether these words are meant for the trace." if what == "print" and not any(map(shows_tensor, call.arguments.values())) else None,
+                    doubt="The text may be meant to appear once, while tracing." if what == "print" and not any(map(shows_tensor, call.arguments.values())) else None,
                     fix=tensorflow_print(call, safe=False) if what == "print" else None,
                     related=((op, "traced here"),),
                 )
