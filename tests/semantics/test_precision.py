@@ -177,10 +177,10 @@ SCALED = 'Float32-only step; on Tensor Cores try "mixed_float16" with optimizer.
         (TORCH + "import keras\nmodel = nets.resnet()\nmodel.fit(x, y, epochs=3)\nkeras.layers.Conv2D(512, 3)\n", POLICY, "", []),
         (TORCH + LARGE + BACKWARD, SCALED, "LossScaleOptimizer", [12]),
         (LARGE + FLOWS + "model.fit(flow)\n", f"This trains in float32 only; once the input keeps up, {POLICY}", "one by one", []),
-        (LARGE + OWN_LAYER + "model.fit(x, y)\n", POLICY, "write float32 down", [8]),
+        (LARGE + OWN_LAYER + "model.fit(x, y)\n", POLICY, "hard-code float32", [8]),
         (OWN_LAYER + "import keras\nmodel = keras.Sequential([keras.layers.Conv2D(512, 3)])\nmodel.fit(x, y)\n", POLICY, "", []),
         (LARGE + OWN_LAYER.replace("keras.layers.Layer", "Distance") + "model.fit(x, y)\n", POLICY, "", []),
-        (LARGE + OWN_LAYER + "model = keras.Sequential([keras.layers.Conv2D(512, 3), Scale()])\nmodel.fit(x, y)\n", 'for "mixed_float16" let its own layers cast to self.compute_dtype.', "write float32 down", [8]),
+        (LARGE + OWN_LAYER + "model = keras.Sequential([keras.layers.Conv2D(512, 3), Scale()])\nmodel.fit(x, y)\n", 'for "mixed_float16" let its own layers cast to self.compute_dtype.', "hard-code float32", [8]),
         (LARGE + TPU + "model.fit(x, y)\n", POLICY, 'On a TPU take "mixed_bfloat16".', []),
     ],
 )
