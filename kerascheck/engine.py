@@ -73,8 +73,8 @@ def mentions_keras(data: bytes) -> bool:
 _OF_KERAS = re.compile(rb"\b(?:fit_generator|predict_generator|train_on_batch|ModelCheckpoint|EarlyStopping|ImageDataGenerator|GradientTape)\(")
 
 
-# A loop, or a training. In a notebook the statement is a string of JSON.
-_RUNS = re.compile(rb"^[ \t]*\"?[ \t]*(?:for|while)\b|\.fit(?:_generator)?\(", re.M)
+# A loop, a training, or a script's own statement that may call one. In a notebook the statement is a string of JSON.
+_RUNS = re.compile(rb"^[ \t]*\"?[ \t]*(?:for|while)\b|\.fit(?:_generator)?\(|^(?:if\b|[a-z_]\w*(?:\.\w+)*\()", re.M)
 
 
 @functools.lru_cache(maxsize=None)

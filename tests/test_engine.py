@@ -160,8 +160,8 @@ def test_files_that_import_the_one_asked_for_are_looked_at(lint, tmp_path):
         assert finding.severity is Severity.ERROR
 
 
-@pytest.mark.parametrize(("play", "severity"), [("for i in range(9):\n    x()\n", Severity.ERROR), ("x()\n", Severity.WARNING)])
-def test_a_loop_over_what_is_asked_for_need_not_name_keras(lint, play, severity):
+@pytest.mark.parametrize(("play", "severity"), [("for i in range(9):\n    x()\n", Severity.ERROR), ("x()\n", Severity.ERROR), ("y = x\n", Severity.WARNING)])
+def test_what_runs_what_is_asked_for_need_not_name_keras(lint, play, severity):
     files = {"play.py": "from b import x\n_mark\n" + play, "b.py": KERAS + "x_mark\n"}
     for names in ((), ("b.py",)):
         finding = next(finding for finding in lint(files, *names).findings if finding.location.path == "b.py")

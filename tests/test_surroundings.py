@@ -540,3 +540,14 @@ def test_models_of_a_loop_that_differ_are_not_built_once(tmp_path, build, same):
     text = f"from tensorflow import keras\ndef build(n): return keras.Sequential([keras.layers.Dense(n)])\nfor units in range(8, 64):\n    {build}\n    model.compile('sgd', 'mse')\n    model.fit(load(), load(), epochs=9)\n"
     (finding,) = findings(tmp_path, text, "", "--select", "KC408")
     assert ("build it once" in finding["message"]) is same
+
+
+def test_a_script_that_only_calls_an_imported_training_is_followed(tmp_path):
+    (tmp_path / "training.py").write_text(
+        "import tensorflow as tf\n\n\ndef train(x):\n    model = tf.keras.applications.ResNet50()\n"
+        "    model.compile('adam', 'mse')\n    model.fit(x, x, epochs=9)\n"
+    )
+    command = ("--isolated", "--select", "KC301", "--output-format", "concise", "-q", tmp_path)
+    assert "KC301" not in kerascheck(*command).out
+    (tmp_path / "main.py").write_text("from training import train\nfrom data import load\n\nif load():\n    train(load())\n")
+    assert "training.py:7:11: info: KC301" in kerascheck(*command).out
