@@ -78,7 +78,7 @@ def _about_the_program(module: Module, first: int, last: int) -> Iterator[str]:
     if module.is_graph_code:
         yield "The file is written for the graphs of TensorFlow 1; the rules about datasets and loops leave it alone."
     if (test := _test_around(module, first, last)) is not None:
-        yield f"{test} is a test: nothing in it trains for its results, so it is left alone."
+        yield f"`{test}` looks like a test, so nothing in it is reported."
 
 
 def _test_around(module: Module, first: int, last: int) -> str | None:

@@ -90,7 +90,7 @@ def test_advice_that_conflicts_is_one_finding_with_one_fix(tmp_path, layout, nam
 def test_each_rule_alone_says_its_own(tmp_path):
     path = tmp_path / "train.py"
     path.write_text(program("decode batch shuffle cache"))
-    for code, message in (("KC114", "The cache keeps the order"), ("KC115", "This shuffle mixes whole batches")):
+    for code, message in (("KC114", "cache() freezes the shuffle order"), ("KC115", "This shuffle mixes whole batches")):
         (finding,) = findings(path, select=code)
         assert finding["code"] == code and finding["message"].startswith(message)
 

@@ -167,7 +167,7 @@ def test_every_reason_that_a_rule_gives_reads_as_the_end_of_a_sentence():
 
 def test_what_stands_in_a_test_is_left_alone_and_that_is_said(explained):
     text = "import tensorflow as tf\n\ndef test_pipeline(names):\n    ds = tf.data.TFRecordDataset(names)\n    return ds.map(tf.io.decode_png)\n"
-    assert "test_pipeline is a test: nothing in it trains for its results, so it is left alone." in explained(5, text).out
+    assert "`test_pipeline` looks like a test, so nothing in it is reported." in explained(5, text).out
     assert "is a test" not in explained(5, text.replace("test_", "make_")).out
 
 

@@ -1107,7 +1107,7 @@ def test_a_shuffle_that_deals_out_stays_before_the_cache(tmp_path, between, fixe
     result = kerascheck("--isolated", "--select", "KC114", "--output-format", "json", "--exit-zero", str(tmp_path / "train.py"))
     (finding,) = json.loads(result.out)["findings"]
     assert (finding["fix"] is not None) is fixed
-    assert ("put cache before it" in finding["message"]) is fixed
+    assert ("move cache() before" in finding["message"]) is fixed
 
 
 @pytest.mark.parametrize(("inside", "fixed"), [("pass", True), ("print(float(loss))", False), ("other.predict(x)", False)])
@@ -1696,3 +1696,12 @@ def test_what_a_fix_writes(tmp_path, rule, line, fixed):
     (tmp_path / "train.py").write_text(f"{head}{line}\n")
     kerascheck("--isolated", "--select", rule, "--fix", "--unsafe-fixes", str(tmp_path / "train.py"))
     assert (tmp_path / "train.py").read_text() == f"{head}{fixed}\n"
+
+
+@pytest.mark.parametrize(("rest", "fixed"), [("", True), ("model.fit(ds.cache(), epochs=9)\n", False)])
+def test_a_prefetch_is_not_put_before_operations_that_follow(tmp_path, rest, fixed):
+    chain = "ds = tf.data.Dataset.from_tensor_slices(load()).map(lambda x: tf.image.random_flip_up_down(x))\nds = ds.shuffle(100).batch(32)\n"
+    (tmp_path / "train.py").write_text(HEAD + MODEL + chain + "model.fit(ds, epochs=9)\n" + rest)
+    result = kerascheck("--isolated", "--target-tensorflow", "2.8", "--select", "KC102", "--output-format", "json", tmp_path)
+    finding = next(finding for finding in json.loads(result.out)["findings"] if finding["line"] == 8)
+    assert (finding["fix"] is not None) is fixed

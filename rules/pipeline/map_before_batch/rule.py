@@ -98,8 +98,8 @@ class MapBeforeBatch(Rule):
             decoded = any(stage.facts is not None and any((call.name or "").startswith("tensorflow.io.decode_") for call in stage.facts.calls) for each in op.stages for stage in each.input.upstream())
             yield self.finding(
                 op,
-                "This map calls its function once per element; put it after batch, where one call serves a whole batch.",
-                because="Every operation in the function works number by number, so it gives the same on batches.",
+                "This map calls its function once per element; move it after batch, where one call serves a batch.",
+                because="Every operation in the function is element-wise, so it gives the same result on batches.",
                 doubt=" ".join(
                     ["To decode the file before it takes longer, though."] * decoded
                     + ["The cache behind it keeps what comes out, so that this costs in the first epoch only."] * cached

@@ -101,15 +101,15 @@ class MissingCache(Rule):
             # What a source shuffles stays before the cache.
             plan = arrangement(module.pipelines, [wish])
             if plan is None and not shuffles:
-                yield self.silence(op, "a take behind it would keep a cache from ever being complete")
+                yield self.silence(op, "a later take would keep a cache from ever being complete")
                 continue
             frozen = bool(shuffles) and (plan is None or any(stage.is_source for stage in shuffles))
             then = " and another shuffle" if frozen else ", with the shuffle after it," if shuffles else ""
             behind = f"this {last.name}" if plan is None or last.node in _ends(plan) else "the take"
             yield self.finding(
                 last,
-                f"{display(reading.name)} runs again for every element in every epoch; put .cache(){then} behind {behind} if its results fit in memory.",
-                because="Its results are the same in each epoch, and TensorFlow keeps none of them by itself.",
+                f"{display(reading.name)} runs again for every element in every epoch; add .cache(){then} after {behind} if it fits in memory.",
+                because="Its results are the same in each epoch, and TensorFlow does not keep them automatically.",
                 fix=None if frozen else rearranged(module, [wish], "Append .cache()" + " and shuffle after it" * bool(shuffles)),
                 wish=None if frozen else wish,
                 related=((reading, "repeated in every epoch"),),

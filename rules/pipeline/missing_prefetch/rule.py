@@ -63,7 +63,8 @@ class MissingPrefetch(Rule):
     ## Fix safety
 
     Safe: a prefetch changes neither the elements nor their order. It holds a few more batches
-    in memory.
+    in memory. There is no fix where the dataset also goes through further operations, which
+    would then follow the prefetch.
 
     ## References
 
@@ -86,10 +87,11 @@ class MissingPrefetch(Rule):
             if end.early is None:
                 yield self.finding(
                     end.last,
-                    f"This dataset feeds training without a prefetch at its end; append .prefetch({module.runtime.autotune}).",
+                    f"This dataset feeds training without a final prefetch; append .prefetch({module.runtime.autotune}).",
                     because=end.because,
                     severity=Severity.WARNING if end.costs else Severity.INFO,
                     pedantic=end.repaired,
-                    fix=append_prefetch(end.last),
+                    # Where the dataset also goes through more operations, the prefetch would stand before those.
+                    fix=None if any(module.pipelines.downstream(end.last)) else append_prefetch(end.last),
                     wish=Wish(Kind.ADD_PREFETCH, end.last),
                 )

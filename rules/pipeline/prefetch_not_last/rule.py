@@ -85,7 +85,7 @@ class PrefetchNotLast(Rule):
             if end.early is not None and end.early.module is end.last.module:
                 yield self.finding(
                     end.early,
-                    f"This prefetch stands before {end.last.name}, and nothing is prefetched at the end; move it there.",
+                    f"This prefetch comes before {end.last.name}, and the dataset ends without one; move it to the end.",
                     because=end.because,
                     # What a cache in memory gives takes no time.
                     severity=Severity.WARNING if end.costs and end.last.name != "cache" else Severity.INFO,

@@ -106,27 +106,27 @@ class RandomBeforeCache(Rule):
                     if first.name == "shuffle" and any(after.name == "skip" for after in module.pipelines.downstream(cache)):
                         yield self.silence(op, "a later skip splits the examples, so their order must stay the same")
                         continue
-                    what = "the order of this shuffle" if first.name == "shuffle" else "the random draws of this map"
+                    what = "shuffle order" if first.name == "shuffle" else "random draws"
                     wish = Wish(Kind.CACHE_EARLIER, cache)
                     # What a shuffle deals out to several datasets, or to the files of an interleave, must stay where it is.
                     stays = first.name == "shuffle" and arrangement(module.pipelines, [wish]) is None
-                    remedy = "shuffle again behind it" if stays else "put cache before it" if first.name != "shuffle" or cache.input is first else "move the shuffle behind it"
+                    remedy = "shuffle again after it" if stays else f"move cache() before {first.name}()" if first.name != "shuffle" or cache.input is first else "move shuffle() after it"
                     yield self.finding(
                         op,
-                        f"The cache keeps {what.replace('this', 'the')} of the first epoch for all others; {remedy}.",
-                        because="What stands before a cache runs in the first epoch only.",
-                        doubt="The cache is off unless somebody asks for it." if is_off_by_default(cache) else None,
+                        f"cache() freezes the {what} of the first epoch; {remedy}.",
+                        because="Operations before a cache run in the first epoch only.",
+                        doubt="The cache is off by default." if is_off_by_default(cache) else None,
                         fix=rearranged(module, [wish], "Move the cache before the random operations"),
                         wish=None if stays else wish,
-                        related=((first, f"{what} is kept"),),
+                        related=((first, f"the cache keeps the {what} of this {first.name}"),),
                     )
                 elif op.feeds_training:
                     source = random[0].name.rpartition(".")[2]
                     yield self.finding(
                         op,
-                        f"The cache keeps the order that {source} gave the first epoch for all others; shuffle again behind it.",
-                        because=f"{source} shuffles again in each epoch by default, and what stands before a cache runs in the first epoch only.",
-                        doubt="Nobody asks for that order here, so it may not matter.",
+                        f"cache() freezes the order of the first epoch that {source} shuffles; shuffle again after cache().",
+                        because=f"{source} shuffles again in each epoch by default, and operations before a cache run in the first epoch only.",
+                        doubt="No code here requests that order, so it may not matter.",
                         related=((random[0], "shuffled here"),),
                     )
                 break

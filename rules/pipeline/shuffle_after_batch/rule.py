@@ -98,7 +98,7 @@ class ShuffleAfterBatch(Rule):
             if not op.may_feed_training:
                 continue
             if any(child.name in _BATCHES_AGAIN for stage in op.stages for child in module.pipelines.downstream(stage)):
-                yield self.silence(op, "the examples are batched again after it")
+                yield self.silence(op, "the examples are batched after it")
                 continue
             shuffle, batches = next(((stage, batches) for stage in op.stages if (batches := _batches_before(stage))), (None, []))
             sources = [stage for batch in batches for stage in batch.upstream()]
@@ -113,11 +113,11 @@ class ShuffleAfterBatch(Rule):
             by_file = any(map(_mixes_examples_by_file, sources))
             yield self.finding(
                 op,
-                "This shuffle mixes whole batches, and each keeps its examples; shuffle before batch, with a buffer that counts examples.",
+                "This shuffle mixes whole batches, not examples; shuffle before batch, with a buffer of examples.",
                 because="Only whole files are mixed before batch, and this buffer holds whole batches."
                 if by_file
-                else "No operation before batch mixes the examples, so each batch holds the same ones in every epoch, and this buffer holds whole batches.",
-                doubt="The files still come in another order in each epoch." if by_file else None if op.feeds_training else "No training on it is seen here.",
+                else "Nothing mixes the examples before batch, so each batch holds the same ones in every epoch.",
+                doubt="The files still come in another order in each epoch." if by_file else None if op.feeds_training else "No training on it is visible here.",
                 fix=rearranged(module, [wish], "Shuffle the elements, before batch"),
                 wish=wish,
                 related=tuple((batch, "batched here") for batch in batches),

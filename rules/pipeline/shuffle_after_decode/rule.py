@@ -134,9 +134,9 @@ class ShuffleAfterDecode(Rule):
                 wish = None if joined or cut or op.name != "shuffle" else Wish(Kind.SHUFFLE_EARLIER, stage)
                 yield self.finding(
                     op,
-                    f"This shuffle fills its buffer with decoded images; {'put together and shuffle file names, and decode behind that' if joined else 'put it before the map that decodes them'}.",
-                    because=f"It holds {f'up to {buffer:,} images' if buffer is not None else 'as many images as its computed size says'}{size}; encoded files are mostly much smaller, and file names take next to nothing.",
-                    doubt=None if buffer is not None else "How many that are is not known here.",
+                    f"This shuffle buffers decoded images; {'join and shuffle the file names, then decode' if joined else 'move it before the map that decodes them'}.",
+                    because=f"It holds {f'up to {buffer:,} images' if buffer is not None else 'a computed number of images'}{size}; encoded files are mostly much smaller, and file names smaller still.",
+                    doubt=None if buffer is not None else "Their number is not known here.",
                     fix=rearranged(module, [wish], "Shuffle before decoding") if wish is not None else None,
                     wish=wish,
                     related=((decoding, "decoded here"),),

@@ -90,8 +90,8 @@ class TakeAfterCache(Rule):
                 wish = Wish(Kind.TAKE_EARLIER, take)
                 yield self.finding(
                     op,
-                    "This take stops before the cache is complete, so every epoch computes everything again; put take before cache.",
-                    because="A cache is only used once a pass has read its dataset to the end, and here none does.",
+                    "This take stops before the cache is complete, so every epoch recomputes it; move take before cache.",
+                    because="A cache is used only after one pass has read its dataset to the end, and here none does.",
                     fix=rearranged(module, [wish], "Take before the cache", safe=cache.argument(0, "filename") is None and not any(map(_may_draw, between))),
                     wish=wish,
                     related=((cache, "never complete"),),
