@@ -176,7 +176,7 @@ def test_infos_are_summed_up_unless_one_asks_for_them(project):
     shown = kerascheck("--isolated", "train.py").out.splitlines()
     assert "train.py:4:9  warning  KC101 serial-map" in shown and not any("  info  " in line for line in shown)
     assert "  1  KC306  TensorFlow takes all memory of every GPU: train.py:7" in shown
-    assert shown[-1] == "Next: kerascheck --isolated train.py --diff --unsafe-fixes    (what these fixes would change)"
+    assert shown[-1] == "Next: kerascheck --isolated train.py --diff --unsafe-fixes    (what all fixes would change)"
     (counted,) = (line for line in shown if line.startswith("Found"))
     assert counted.startswith("Found 2 problems (1 warning, 1 hint) in 1 file; ")
     for asked in (["-v"], ["--verbose"], ["--min-severity", "info"], ["--select", "KC3"], ["--select", "KC1,missing-memory-growth"]):

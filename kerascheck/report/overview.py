@@ -64,7 +64,7 @@ def start(rules: Sequence[Sequence[Finding]], summaries: Mapping[str, str], styl
     if sum(map(len, rules)) <= _STARTS:
         return
     errors = "the errors, then with " * (rules[0][0].severity is Severity.ERROR)
-    yield from wrapped(f"Start with {errors}the rules whose examples gained most when fixed (kerascheck rule CODE):", width)
+    yield from wrapped(f"Start with {errors}the rules whose examples gained most when fixed:", width)
     for rule in rules[:_STARTS]:
         first = rule[0]
         others = f" and {count(len(rule) - 1, 'other place')}" * (len(rule) > 1)
@@ -91,10 +91,10 @@ def next_command(
     is_repeatable = "-" not in arguments
     if is_repeatable and not fixing and SAFE_OPTION in options:
         unsafe = "--unsafe-fixes" in arguments
-        return _next(_again(arguments, "--diff"), f"what --fix{' --unsafe-fixes' * unsafe} would change", width)
+        return _next(_again(arguments, "--diff"), "what all fixes would change" if unsafe else "what --fix would change", width)
     if is_repeatable and not fixing and UNSAFE_OPTION in options:
         command = _again(arguments, "--diff" + " --unsafe-fixes" * ("--unsafe-fixes" not in arguments))
-        return _next(command, "what --fix --unsafe-fixes would change", width)
+        return _next(command, "what all fixes would change", width)
     if rules:
         first = rules[0][0]
         return _next(f"kerascheck rule {first.code}", f"what {first.name} costs, and what to write", width)

@@ -281,7 +281,7 @@ def info(code="KC411", path="a.py", line=1, cell=None, **changes):
 def test_hints_are_one_entry_per_rule_with_the_first_places():
     several = [info(line=line) for line in (7, 3, 12)] + [info(path="n.ipynb", cell=4)]
     assert list(overview.hints([info("KC101", "b.py", 8), *several], SUMMARIES, plain, 100)) == [
-        "5 hints (info), by rule. In full: --min-severity info, or --select KC411.",
+        "5 hints (info), by rule. All in full: --min-severity info; one rule: --select KC411.",
         "  4  KC411  batch size is small for this model: a.py:3, 7, 12, ...",
         "  1  KC101  map runs one call at a time: b.py:8",
         "",
@@ -314,14 +314,14 @@ def test_more_findings_than_one_sees_at_once_say_where_to_start():
     error = info("KC900", line=9, severity=Severity.ERROR)
     assert started(*warnings[:3]) == []
     assert started(*warnings, gains={"KC103": 2.0, "KC102": 1.5}) == [
-        "Start with what gained most when it was measured:",
+        "Start with the rules whose examples gained most when fixed:",
         "  warning  KC103  n: a.py:1",
         "  warning  KC102  n: a.py:1",
         "  warning  KC101  map runs one call at a time: a.py:1 and 1 other place",
         "",
     ]
     assert started(*warnings, error)[:2] == [
-        "Start with the errors, then with what gained most when it was measured:",
+        "Start with the errors, then with the rules whose examples gained most when fixed:",
         "  error    KC900  n: a.py:9",
     ]
 
@@ -333,8 +333,8 @@ SAFE, UNSAFE, NONE = finding(), finding(fix=replace(FIX, applicability=Applicabi
     ("findings", "arguments", "fixing", "command"),
     [
         ([SAFE, UNSAFE], ["my folder"], False, "kerascheck 'my folder' --diff    (what --fix would change)"),
-        ([UNSAFE], ["a.py"], False, "kerascheck a.py --diff --unsafe-fixes    (what these fixes would change)"),
-        ([UNSAFE], ["--unsafe-fixes", "a.py"], False, "kerascheck --unsafe-fixes a.py --diff    (what these fixes would change)"),
+        ([UNSAFE], ["a.py"], False, "kerascheck a.py --diff --unsafe-fixes    (what all fixes would change)"),
+        ([UNSAFE], ["--unsafe-fixes", "a.py"], False, "kerascheck --unsafe-fixes a.py --diff    (what all fixes would change)"),
         ([SAFE], ["a" * 99], False, "the same command with --diff    (what --fix would change)"),
         ([SAFE], ["--fix", "a.py"], True, "kerascheck rule KC101    (what serial-map costs, and what to write)"),
         ([SAFE], ["-"], False, "kerascheck rule KC101    (what serial-map costs, and what to write)"),
