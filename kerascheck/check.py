@@ -19,10 +19,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from kerascheck import registry
 from kerascheck.config import Settings
 from kerascheck.finding import FileError, Finding, Location, Related
+from kerascheck.limits import MEGABYTES, SECONDS, SECONDS_PER_LINE, Unlimited
 from kerascheck.rule import Silence
 from kerascheck.source import Cell, Source, Unreadable, decode, read
 from kerascheck.source.discovery import File, matches
 from kerascheck.source.notebook import header_for
+from kerascheck.source.python import Verdict, verdict
 from kerascheck.source.requirements import RequirementsFile, kind_of
 from kerascheck.source.suppression import Directive, Suppressions, speaks_to_us, suppressions
 
@@ -34,6 +36,8 @@ if TYPE_CHECKING:
 UNREADABLE = "KC999"
 INTERNAL = "KC998"
 TOO_DEEP = "could not be analysed: it is nested too deeply"
+TOO_LARGE = f"could not be analysed: it takes more than {MEGABYTES} MB of memory; leave it out with 'exclude'"
+TOO_SLOW = f"could not be analysed: it takes more than {SECONDS:.0f} s and {1000 * SECONDS_PER_LINE:.0f} s per 1,000 lines; leave it out with 'exclude'"
 _KEPT_CHARACTERS = 1_500_000
 """Text whose trees a process keeps for files that import it; they take several hundred times as much."""
 _STACK_SIZES = (512 << 20, 256 << 20, 64 << 20)
@@ -65,9 +69,11 @@ class Analysis:
     Args:
         overrides: sources to use instead of what is on disk.
         noqa: whether ``noqa`` comments silence findings.
+        limits: what each file may cost.
     """
 
-    def __init__(self, overrides: Iterable[Source] = (), *, noqa: bool = True):
+    def __init__(self, overrides: Iterable[Source] = (), *, noqa: bool = True, limits: Unlimited = Unlimited()):
+        self._limits = limits
         self._overrides = {os.path.realpath(source.path): source for source in overrides}
         self._noqa = noqa
         self._projects: dict[Settings, Project] = {}
@@ -86,30 +92,45 @@ class Analysis:
         if settings not in self._projects:
             from kerascheck.semantics import Project
 
-            self._projects[settings] = Project(settings, self._read)
+            self._projects[settings] = Project(settings, self._read, self._limits.extend)
         return self._projects[settings]
 
     def check(self, file: File) -> Checked:
         """Run the selected rules on one file."""
         checked = Checked(file.path)
+        self._limits.begin()
+        try:
+            self._check(file, checked)
+        except MemoryError:
+            self._limits.end()
+            self._projects.clear()
+            checked.errors.append(FileError(UNREADABLE, Location(file.path, None, 1, 1, 1, 1), TOO_LARGE))
+        finally:
+            self._limits.end()
+        return checked
+
+    def _check(self, file: File, checked: Checked) -> None:
         try:
             source = self._read(file.path) if file.content is None else replace(decode(file.path, file.content), piped=True)
         except Unreadable as problem:
             place = Location(file.path, None, problem.line, problem.column, problem.line, problem.column)
             checked.errors.append(FileError(UNREADABLE, place, problem.message))
-            return checked
+            return
+        self._limits.extend(source.text)
         if kind_of(file.path) is not None:
             asked_for = RequirementsFile(source)
             for room in registry.enabled(file.settings.selections):
                 if room.reads == "requirements":
                     self._run(room, asked_for, checked)
             self._remember_directives(checked, source)
-            return checked
+            return
         try:
             module = self.load(source, file.settings, checked)
+        except MemoryError:
+            raise
         except BaseException as problem:  # noqa: BLE001 - a panic of libcst's native parser is no Exception
             self._fault(checked, source, "the analysis", problem)
-            return checked
+            return
         if module is not None:
             asked: list[tuple[Room, Diagnosis]] = []
             for room in registry.enabled(file.settings.selections):
@@ -117,7 +138,9 @@ class Analysis:
                     self._run(room, module, checked, asked)
             self._settle(module, asked, file.settings, checked)
             self._remember_directives(checked, source)
-        return checked
+        if source.path in checked.sources:
+            # Cells that were left out are there to be shown.
+            checked.sources[source.path] = source
 
     def _suppressions_of(self, source: Source) -> Suppressions:
         if source.path not in self._suppressions:
@@ -131,29 +154,35 @@ class Analysis:
 
     def load(self, source: Source, settings: Settings, checked: Checked):
         """The module of ``source``, without the cells of a notebook that cannot be parsed, of which ``checked`` gets an error; None where nothing can be."""
-        from kerascheck.semantics import SyntaxProblem
+        from kerascheck.semantics import SyntaxProblem, TooDeep
 
         project = self._project(settings)
+        for cell, what, where in _broken_cells(source):
+            self._refuse(checked, source, what, where)
+            source = source.without(cell)
         while True:
             try:
                 module = project.load(source)
                 # libcst reads texts without looking at their escapes. What else it reads, a newer Python may read too.
-                problem = _problem(source.text) if _ESCAPE.search(source.text) else None
+                problem = _problem(source.text) if source.cells is None and _ESCAPE.search(source.text) else None
                 if problem is None or not problem[0].startswith(_BAD_ESCAPE):
                     return module
                 message, offset = problem
-            except SyntaxProblem as problem:
-                message, offset = _plain(problem.message), source.offset(problem.line, problem.column)
-            except (RecursionError, MemoryError):
+            except (TooDeep, RecursionError):
                 self._refuse(checked, source, TOO_DEEP, 0)
                 return None
+            except SyntaxProblem as problem:
+                message, offset = _plain(problem.message), source.offset(problem.line, problem.column)
             if source.cells is None:
-                self._refuse(checked, source, *(_problem(source.text) or (message, offset)))
+                # What Python reads is beyond libcst alone.
+                unread = f"could not be analysed: the parser gave up, although Python reads it ({message.removeprefix(_REFUSED)})"
+                self._refuse(checked, source, *(_problem(source.text) or (unread, offset)))
                 return None
+            # Python could read each.
+            cell = next((each for each in source.cells if not _is_read(_alone(source, each))), source.cell_at(offset))
             before = source.text
-            for cell, what, where in list(_broken_cells(source)) or [(source.cell_at(offset), message, offset)]:
-                self._refuse(checked, source, what, where)
-                source = source.without(cell)
+            self._refuse(checked, source, message, max(offset, cell.start) if offset < cell.end else cell.start)
+            source = source.without(cell)
             if source.text == before:
                 return None
 
@@ -175,7 +204,9 @@ class Analysis:
                     asked.append((room, diagnosis))
                 else:
                     self._add(finding, diagnosis, checked)
-        except (RecursionError, MemoryError):
+        except MemoryError:
+            raise
+        except RecursionError:
             if not checked.errors:
                 self._refuse(checked, module.source, TOO_DEEP, 0)
         except Exception as problem:  # noqa: BLE001 - a fault of one rule costs that rule, not the run
@@ -201,7 +232,9 @@ class Analysis:
                 finding, _ = placed(room, diagnosis)
                 covers = tuple(placed(*each)[0].sort_key for each in joined)
                 self._add(replace(finding, covers=covers), diagnosis, checked)
-        except (RecursionError, MemoryError):
+        except MemoryError:
+            raise
+        except RecursionError:
             if not checked.errors:
                 self._refuse(checked, module.source, TOO_DEEP, 0)
         except Exception as problem:  # noqa: BLE001 - as for the rules
@@ -246,8 +279,8 @@ def placed(room: Room, diagnosis: Diagnosis) -> tuple[Finding, set[int]]:
         source.locate(start, end),
         diagnosis.message,
         diagnosis.because,
-        # In a script that lost its commands on the way here nobody could apply it.
-        diagnosis.fix if source.is_rewritable or source.cells is not None else None,
+        # In a script that lost its commands or its data on the way here nobody could apply it.
+        diagnosis.fix if (source.is_rewritable or source.cells is not None) and source.without_data == source.text else None,
         related,
         (statement.line, statement.end_line),
         diagnosis.pedantic,
@@ -263,19 +296,26 @@ def lines_of(at: Any) -> set[int]:
 
 
 _ESCAPE = re.compile(r"\\[NUux]")
-_BAD_ESCAPE = ("does not parse: (unicode error)", "does not parse: (value error)")
+_REFUSED = "does not parse: "
+_BAD_ESCAPE = (f"{_REFUSED}(unicode error)", f"{_REFUSED}(value error)")
 _PYTHON_2 = re.compile(
     r"\s*print\s+[^\s(=]|\s*print\s*>>|\s*exec\s+['\"\w]|\s*except\s+[\w.()\s,]+,\s*\w+\s*:|\s*raise\s+[\w.]+\s*,|"
     r".*\w\s*<>\s*\w|.*\b0\d+\b|.*\bur['\"]|.*`[^`]+`|.*\b\d+[lL]\b|def\s+\w+\(.*\(\w+(?:,\s*\w+)+\)"
 )
 
 
-def _problem(code: str) -> tuple[str, int] | None:
-    """What this Python says against ``code``, in clearer words than libcst's, and the offset; None where it parses."""
+def _problem(code: str, *, compiled: bool = False) -> tuple[str, int] | None:
+    """What this Python says against ``code``, in clearer words than libcst's, and the offset; None where it parses.
+
+    Args:
+        compiled: whether it is to compile too, as a cell of a notebook, which runs by itself and may wait for what it starts.
+    """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            ast.parse(code)
+            tree = ast.parse(code)
+            if compiled:
+                compile(tree, "<cell>", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
             return None
         except SyntaxError as problem:
             message, line, column = problem.msg, problem.lineno or 1, problem.offset or 1
@@ -285,23 +325,43 @@ def _problem(code: str) -> tuple[str, int] | None:
     offset = source.offset(line, column)
     if _PYTHON_2.match(source.line_text(offset)):
         return "Python 2 code: kerascheck reads Python 3 (2to3 converts most of it)", offset
-    return f"does not parse: {message}", offset
+    return f"{_REFUSED}{message}", offset
 
 
 def _plain(message: str) -> str:
     """libcst's message without the position, which is reported beside it."""
     first = message.strip().partition("\n")[0]
-    return "does not parse: " + re.sub(r"^(?:parser error: )?(?:error at \d+:\d+: )?", "", first)
+    return _REFUSED + re.sub(r"^(?:parser error: )?(?:error at \d+:\d+: )?", "", first)
 
 
 def _broken_cells(source: Source) -> Iterator[tuple[Cell, str, int]]:
-    """The cells of a notebook that do not parse by themselves: cell, message and offset."""
+    """The cells of a notebook that do not parse by themselves, whatever they make of the others: cell, message and offset."""
     for cell in source.cells or ():
-        code = source.text[cell.start : cell.end]
-        header = header_for(code)
-        if (problem := _problem(header + code)) is not None:
+        code = _alone(source, cell)
+        if verdict(code) is Verdict.DEEP:
+            yield cell, TOO_DEEP, cell.start
+        elif (problem := _problem(code, compiled=True)) is not None:
             message, offset = problem
-            yield cell, message, cell.start + max(offset - len(header), 0)
+            # What does not parse, and not only does not compile, may be fine for a newer Python.
+            if message.startswith(_BAD_ESCAPE) or _problem(code) is None or not _is_read(code):
+                yield cell, message, max(cell.end - len(code) + offset, cell.start)
+
+
+def _alone(source: Source, cell: Cell) -> str:
+    """The code of a cell, with what has to stand above it."""
+    code = source.without_data[cell.start : cell.end]
+    return header_for(code) + code
+
+
+def _is_read(code: str) -> bool:
+    """Whether libcst reads some code."""
+    from kerascheck.semantics import SyntaxProblem, Tree
+
+    try:
+        Tree(code)
+    except SyntaxProblem:
+        return False
+    return True
 
 
 def check_files(chunk: Iterable[File], analysis: Analysis) -> Iterator[Checked]:

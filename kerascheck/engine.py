@@ -7,35 +7,42 @@ filtered by their bytes, and only those that can hold a finding reach libcst.
 from __future__ import annotations
 
 import ast
+import contextlib
 import enum
 import functools
 import os
 import re
-import symtable
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from kerascheck import registry
-from kerascheck.check import TOO_DEEP, UNREADABLE, Analysis, Checked, check_files, is_left_out, placed, with_large_stack
+from kerascheck.check import Analysis, Checked, check_files, is_left_out, placed, with_large_stack
 from kerascheck.config import Configuration, Settings
 from kerascheck.finding import Applicability, FileError, Finding
 from kerascheck.source import Source, Unreadable, decode, read
 from kerascheck.source.code import without_comments
 from kerascheck.source.discovery import File
 from kerascheck.source.importers import ImportGraph, project_root
+from kerascheck.source.notebook import header_for
+from kerascheck.source.python import Verdict, verdict
 from kerascheck.source.requirements import is_about_tensorflow, kind_of
 from kerascheck.source.suppression import Comments, Suppressions, speaks_to_us
 from kerascheck.source.text import read_bytes
 
 if TYPE_CHECKING:
+    from kerascheck import pool
     from kerascheck.fix import Fixed
 
 _POOL_FROM = 20
 """Files to parse from which starting processes pays."""
 _SPREAD_FROM = 200
 """Files to look at from which starting processes pays."""
+_LIGHT_BYTES = 50_000
+"""Largest file that is checked without bounds, where processes are dear."""
+_LARGE_BYTES = 300_000
+"""Largest text that is looked into before it is checked."""
 _CHUNK_BYTES = 400_000
 """Largest chunk that one process takes at once; bounds the memory of the trees that it keeps."""
 _KEPT_FILES = 200
@@ -87,7 +94,7 @@ def _triggers() -> re.Pattern[bytes]:
 def _triggers_in_code(code: str | bytes) -> bool:
     """Whether a trigger stands in the code itself: most that stand in the files of libraries are in docstrings.
 
-    ast gives the answer in a third of the time that libcst takes to parse.
+    ast gives the answer in a third of the time that libcst takes to parse. What it raises for code that it refuses is raised.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -137,40 +144,20 @@ def _interests_rules(node: ast.AST) -> bool:
     return name[:1].isupper() and not name.endswith(_NO_STATE) or name in ("print", "range")
 
 
-def _may_trigger(code: str | bytes, verdict: _Verdict) -> bool:
-    return verdict is not _Verdict.FINE or not _only_names() or speaks_to_us(code) or _triggers_in_code(code)
+def _may_trigger(code: str | bytes) -> bool:
+    if not _only_names() or speaks_to_us(code):
+        return True
+    try:
+        return _triggers_in_code(code)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        # Whatever is wrong with it, parsing it says so.
+        return True
 
 
 @functools.lru_cache(maxsize=None)
 def _only_names() -> bool:
     """Whether every trigger is a name, a method or the start of a call, as it can be looked for in the syntax tree."""
     return all(re.fullmatch(r"\.?\w+\(?", trigger) for room in registry.rooms() if room.reads == "python" for trigger in room.triggers)
-
-
-class _Verdict(enum.Enum):
-    """What this Python's own parser says, in a thirtieth of the time that libcst takes."""
-
-    FINE = enum.auto()
-    REFUSED = enum.auto()
-    """Does not parse, or is newer than this Python: libcst decides."""
-    DEEP = enum.auto()
-    """Deeper than Python itself compiles. libcst could overflow the native stack on it, which
-    kills the process, and takes time that grows with the square of the depth."""
-
-
-def _verdict(code: str | bytes) -> _Verdict:
-    """To be called with the usual recursion limit."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            symtable.symtable(code, "<source>", "exec")
-        except (RecursionError, MemoryError):
-            return _Verdict.DEEP
-        except SyntaxError as problem:
-            return _Verdict.DEEP if "too many" in str(problem) else _Verdict.REFUSED
-        except ValueError:
-            return _Verdict.REFUSED
-    return _Verdict.FINE
 
 
 def _candidate(data: bytes, calls: bool = False) -> bool:
@@ -210,35 +197,43 @@ def lint(
     for settings in {file.settings for file in files}:
         registry.validate(settings)
     jobs = jobs or _processors()
-    candidates, deep = _choose(files, jobs)
+    candidates = _choose(files, jobs)
     on_disk = [file for file, _ in candidates if kind_of(file.path) is None and file.content is None]
     candidates += _choose_callers(_importers(on_disk, configuration))
     checked: list[Checked] = []
-    total = len(candidates) + len(deep)
+    total = len(candidates)
 
     def gather(result: Checked) -> None:
         checked.append(result)
         if progress is not None:
             progress(min(len(checked), total), total)
 
-    jobs = min(jobs, 1 + len(candidates) // 10)
-    if len(candidates) <= _POOL_FROM or jobs == 1:
-        analysis = Analysis(noqa=noqa)
-        with_large_stack(lambda: [gather(result) for chunk in _chunks(candidates) for result in check_files(chunk, analysis)])
-        crashed: list[File] = []
-    else:
-
-        # Where few files are checked, multiprocessing would be a sixth of what is imported.
+    if candidates:
         from kerascheck import pool
 
-        crashed = pool.run([(chunk, noqa) for chunk in _chunks(candidates)], jobs, gather)
-    if deep or crashed:
-
-        from kerascheck import pool
-
-        for file in (*deep, *crashed):
-            gather(pool.run_alone(file, noqa))
+        jobs = min(jobs, 1 + len(candidates) // 10) if len(candidates) > _POOL_FROM else 1
+        chunks = _chunks(candidates)
+        if pool.can_fork():
+            _load({file.settings for file, _ in candidates})
+        elif jobs == 1:
+            # To start a process would take longer than most files do.
+            light = [chunk for chunk in _chunks([each for each in candidates if each[1] <= _LIGHT_BYTES])]
+            chunks = _chunks([each for each in candidates if each[1] > _LIGHT_BYTES])
+            analysis = Analysis(noqa=noqa)
+            with_large_stack(lambda: [gather(result) for chunk in light for result in check_files(chunk, analysis)])
+        if chunks:
+            with contextlib.closing(pool.Pool(jobs)) as processes:
+                processes.check([(chunk, noqa, ()) for chunk in chunks], gather)
     return _merge(files, checked)
+
+
+def _load(selected: Iterable[Settings]) -> None:
+    """Import what checking needs, once for all processes."""
+    import kerascheck.semantics  # noqa: F401
+
+    for settings in selected:
+        for room in registry.enabled(settings.selections):
+            room.rule  # noqa: B018
 
 
 class Session:
@@ -253,6 +248,7 @@ class Session:
         self._configuration, self._noqa = configuration, noqa
         self._graphs: dict[str, ImportGraph] = {}
         self._analysis = Analysis(noqa=noqa)
+        self._pool: pool.Pool | None = None
         self._checked: dict[str, Checked] = {}
 
     def lint(self, source: Source) -> Outcome:
@@ -262,16 +258,10 @@ class Session:
         file = File(source.path, settings)
         if kind_of(source.path) is not None:
             return _merge([file], [Analysis([source], noqa=self._noqa).check(file)])
-        candidate = _candidate(source.text.encode("utf-8", "surrogatepass"))
-        verdict = _verdict(source.text)
-        if candidate and verdict is _Verdict.DEEP:
-            place = source.locate(0, 0)
-            error = FileError(UNREADABLE, place, TOO_DEEP)
-            return Outcome(errors=[error], files=1)
-        if verdict is not _Verdict.REFUSED and not (candidate and _may_trigger(source.text, verdict)):
+        if not (_is_to_be_parsed(source.text.encode("utf-8", "surrogatepass")) if source.cells is None else _holds_interest(source)):
             return Outcome(files=1)
         others = [other for other, _ in _choose_callers(self._importers(source.path))]
-        return _merge([file], with_large_stack(lambda: self._check(source, file, others)))
+        return _merge([file], self._check(source, [file, *others]))
 
     def _importers(self, path: str) -> list[File]:
         if not os.path.isfile(path):
@@ -281,16 +271,27 @@ class Session:
             self._graphs[root] = ImportGraph(root, self._configuration)
         return self._graphs[root].importers([path])
 
-    def _check(self, source: Source, file: File, others: Sequence[File]) -> list[Checked]:
+    def _check(self, source: Source, files: Sequence[File]) -> list[Checked]:
         if not _on_disk(source):
-            analysis = Analysis([source], noqa=self._noqa)
-            return [analysis.check(each) for each in (file, *others)]
+            return self._run(files, [source])
         if len(self._checked) > _KEPT_FILES:
             self._checked, self._analysis = {}, Analysis(noqa=self._noqa)
-        for each in (file, *others):
-            if each.path not in self._checked:
-                self._checked[each.path] = self._analysis.check(each)
-        return [self._checked[each.path] for each in (file, *others)]
+        new = [file for file in files if file.path not in self._checked]
+        self._checked.update((checked.path, checked) for checked in self._run(new))
+        return [self._checked[file.path] for file in files]
+
+    def _run(self, files: Sequence[File], sources: Sequence[Source] = ()) -> list[Checked]:
+        from kerascheck import pool
+
+        if self._pool is None and not pool.can_fork():
+            analysis = Analysis(sources, noqa=self._noqa) if sources else self._analysis
+            return with_large_stack(lambda: [analysis.check(file) for file in files])
+        if self._pool is None:
+            _load({file.settings for file in files})
+            self._pool = pool.Pool(1)
+        found: list[Checked] = []
+        self._pool.check([(list(files), self._noqa, tuple(sources))], found.append)
+        return found
 
 
 def _on_disk(source: Source) -> bool:
@@ -341,11 +342,10 @@ class _Kind(enum.Enum):
 
     NOTHING = enum.auto()
     PARSE = enum.auto()
-    PARSE_ALONE = enum.auto()
 
 
-def _choose(files: Sequence[File], jobs: int = 1) -> tuple[list[tuple[File, int]], list[File]]:
-    """Files to parse, with their sizes, and files to parse in a process of their own."""
+def _choose(files: Sequence[File], jobs: int = 1) -> list[tuple[File, int]]:
+    """Files to parse, with their sizes."""
     paths = [file.path for file in files if file.content is None]
     if jobs > 1 and len(paths) > _SPREAD_FROM:
 
@@ -355,8 +355,7 @@ def _choose(files: Sequence[File], jobs: int = 1) -> tuple[list[tuple[File, int]
     else:
         found = map(_classify, paths)
     kinds = [next(found) if file.content is None else _classify_content(file.path, file.content) for file in files]
-    parse = [(file, size) for file, (kind, size) in zip(files, kinds) if kind is _Kind.PARSE]
-    return parse, [file for file, (kind, _) in zip(files, kinds) if kind is _Kind.PARSE_ALONE]
+    return [(file, size) for file, (kind, size) in zip(files, kinds) if kind is _Kind.PARSE]
 
 
 def _choose_callers(files: Iterable[File]) -> list[tuple[File, int]]:
@@ -379,28 +378,35 @@ def _classify(path: str, calls: bool = False) -> tuple[_Kind, int]:
 def _classify_content(path: str, data: bytes, calls: bool = False) -> tuple[_Kind, int]:
     if kind_of(path) is not None:
         return (_Kind.PARSE if is_about_tensorflow(data) else _Kind.NOTHING), len(data)
-    candidate = _candidate(data, calls)
-    if path.endswith(".ipynb"):
-        # Outputs make it long, and never its code deep.
-        return (_Kind.PARSE if _may_interest(path, data, candidate, calls) else _Kind.NOTHING), len(data)
-    verdict = _verdict(data)
-    if candidate and verdict is _Verdict.DEEP:
-        return _Kind.PARSE_ALONE, len(data)
-    candidate = candidate and (calls or _may_trigger(data, verdict))
-    return (_Kind.PARSE if candidate or verdict is _Verdict.REFUSED else _Kind.NOTHING), len(data)
+    parse = _may_interest(path, data, calls) if path.endswith(".ipynb") else _is_to_be_parsed(data, calls)
+    return (_Kind.PARSE if parse else _Kind.NOTHING), len(data)
 
 
-def _may_interest(path: str, data: bytes, candidate: bool, calls: bool) -> bool:
-    """Whether a notebook has to be parsed: for what rules may find in its cells, or to say what is wrong with it.
+def _is_to_be_parsed(code: bytes, calls: bool = False) -> bool:
+    """Whether code has to be parsed: for what rules may find in it, or to say what is wrong with it."""
+    if len(code) > _LARGE_BYTES:
+        # Python's parser needs more time and memory for it than one file may take here.
+        return _has_words(code, calls)
+    if _candidate(code, calls):
+        return calls or _may_trigger(code)
+    return verdict(code) is Verdict.REFUSED
 
-    Args:
-        candidate: whether all of it, with its texts and outputs, has the words that rules look for.
-    """
+
+def _may_interest(path: str, data: bytes, calls: bool) -> bool:
+    """The same for a notebook."""
     try:
-        code = decode(path, data).text
+        return _holds_interest(decode(path, data), calls)
     except Unreadable:
         return True
-    return candidate and _candidate(code.encode("utf-8", "surrogatepass"), calls) or _verdict(code) is _Verdict.REFUSED
+
+
+def _holds_interest(notebook: Source, calls: bool = False) -> bool:
+    # One cell after the other: a quote that is left open in one of them hides nothing of the others.
+    cells = [notebook.text[cell.start : cell.end] for cell in notebook.cells or ()]
+    code = "\n".join(map(without_comments, cells)).encode("utf-8", "surrogatepass")
+    if _has_words(code, calls) or speaks_to_us(notebook.text):
+        return True
+    return len(code) <= _LARGE_BYTES and any(verdict(header_for(cell) + cell) is Verdict.REFUSED for cell in cells)
 
 
 def _chunks(candidates: Sequence[tuple[File, int]]) -> list[list[File]]:

@@ -1,35 +1,38 @@
-"""Processes that check files, and survive files that kill the process that parses them."""
+"""Processes that check files within bounds, and survive files that kill the process that parses them."""
 
 from __future__ import annotations
 
 import multiprocessing
+import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+import weakref
+from collections.abc import Callable, Iterable, Sequence
 from multiprocessing.connection import Connection, wait
 from typing import TypeVar
 
-from kerascheck.check import UNREADABLE, Analysis, Checked, check_files, with_large_stack
+from kerascheck.check import INTERNAL, TOO_DEEP, TOO_LARGE, TOO_SLOW, UNREADABLE, Analysis, Checked, check_files, with_large_stack
 from kerascheck.finding import FileError, Location
+from kerascheck.limits import TIME_SIGNAL, Limits
+from kerascheck.source import Source
 from kerascheck.source.discovery import File
-
-_ALONE_SECONDS = 60
-"""Longest time for a file that is checked alone because it is too deep, or killed a process before."""
 
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
 
-Chunk = tuple[list[File], bool]
-"""Files, and whether ``noqa`` comments count."""
+Chunk = tuple[list[File], bool, tuple[Source, ...]]
+"""Files, whether ``noqa`` comments count, and sources to use instead of what is on disk."""
+
+
+def can_fork() -> bool:
+    """Whether a process can be had for next to nothing: it shares the modules that are loaded already."""
+    # Threads do not survive a fork, but what they hold locked does.
+    return sys.platform == "linux" and threading.active_count() == 1
 
 
 def _context():
-    # Forked processes share the modules that are loaded already; threads do not survive a fork.
-    if sys.platform == "linux" and threading.active_count() == 1:
-        return multiprocessing.get_context("fork")
-    return multiprocessing.get_context("spawn")
+    return multiprocessing.get_context("fork" if can_fork() else "spawn")
 
 
 def spread(function: Callable[[_Item], _Result], items: Sequence[_Item], jobs: int) -> list[_Result]:
@@ -46,112 +49,191 @@ def _leave_interrupts() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends its children
 
 
-def _serve(pipe: Connection, inherited: Sequence[Connection]) -> None:
+def _serve(pipe: Connection, inherited: Sequence[Connection] = ()) -> None:
     """Check the chunks that come through ``pipe``, one result per file, until it closes."""
     for other in inherited:
         # A copy that stayed open here would hide the end of the parent from everyone.
         other.close()
     _leave_interrupts()
+    # What libcst says before it gives up its process is no line for users.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+    limits = Limits()
 
     def work() -> None:
         analysis: Analysis | None = None
         while True:
             try:
-                files, noqa = pipe.recv()
+                files, noqa, sources = pipe.recv()
             except EOFError:
                 return
-            # All chunks of a run agree on noqa.
-            analysis = analysis or Analysis(noqa=noqa)
-            for checked in check_files(files, analysis):
+            if sources:
+                own = Analysis(sources, noqa=noqa, limits=limits)
+            else:
+                # All chunks of a process agree on noqa.
+                own = analysis = analysis or Analysis(noqa=noqa, limits=limits)
+            for checked in check_files(files, own):
                 pipe.send(checked)
 
     with_large_stack(work)
 
 
-@dataclass
+class _Forked:
+    """A copy of this process that runs a function and ends.
+
+    multiprocessing has them too, but not within one that it made itself, as flake8's are.
+    """
+
+    def __init__(self, function: Callable[[], None]):
+        self._status: int | None = None
+        self._pid = os.fork()
+        if not self._pid:
+            code = 1
+            try:
+                function()
+                code = 0
+            finally:
+                # Nothing that this process left for its end is to be done twice.
+                os._exit(code)
+
+    def terminate(self) -> None:
+        if self._status is None:
+            os.kill(self._pid, signal.SIGTERM)
+
+    def join(self) -> None:
+        if self._status is None:
+            self._status = os.waitpid(self._pid, 0)[1]
+
+    @property
+    def exitcode(self) -> int:
+        return os.waitstatus_to_exitcode(self._status)
+
+
+class _Died(Exception):
+    """The process ended on a file.
+
+    Attributes:
+        file: the file.
+        rest: what it had still to check, if anything.
+        error: code and message that tell of the reason; None where it is not known.
+    """
+
+    def __init__(self, file: File, rest: list[Chunk], error: tuple[str, str] | None):
+        super().__init__(file.path)
+        self.file, self.rest, self.error = file, rest, error
+
+    def checked(self) -> Checked:
+        """What the run tells of the file."""
+        code, message = self.error or (UNREADABLE, "could not be analysed: the parser ran out of stack or memory on it")
+        return Checked(self.file.path, errors=[FileError(code, Location(self.file.path, None, 1, 1, 1, 1), message)])
+
+
+def _error(exitcode: int) -> tuple[str, str] | None:
+    """What the end of a process tells of the file that it was checking."""
+    if exitcode > 0:
+        return INTERNAL, "the process that analysed it failed; this is a fault of kerascheck: please report it with this line and the file"
+    return {
+        TIME_SIGNAL: (UNREADABLE, TOO_SLOW),
+        # libcst aborts where it gets no memory, and knows no other reason to.
+        signal.SIGABRT: (UNREADABLE, TOO_LARGE),
+        signal.SIGSEGV: (UNREADABLE, TOO_DEEP),
+    }.get(-exitcode)
+
+
 class _Worker:
-    process: multiprocessing.Process
-    pipe: Connection
-    chunk: Chunk | None = None
-    done: int = 0
+    """A process that checks files.
+
+    Args:
+        others: those that run already, to whose pipes a copy of this process has access too.
+    """
+
+    def __init__(self, others: Iterable[_Worker]):
+        self.pipe, theirs = multiprocessing.Pipe()
+        inherited = (self.pipe, *(worker.pipe for worker in others))
+        self._process: _Forked | multiprocessing.Process
+        if can_fork():
+            self._process = _Forked(lambda: _serve(theirs, inherited))
+        else:
+            self._process = multiprocessing.get_context("spawn").Process(target=_serve, args=(theirs,), daemon=True)
+            self._process.start()
+        theirs.close()
+        self._chunk: Chunk = [], True, ()
+        self._done = 0
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether there is no result to wait for."""
+        return self._done == len(self._chunk[0])
+
+    def give(self, chunk: Chunk) -> None:
+        """Have it check some files; :meth:`take` gives their results, one by one."""
+        self._chunk, self._done = chunk, 0
+        try:
+            self.pipe.send(chunk)
+        except ConnectionError:
+            # It died before its first file; reading from the pipe tells.
+            pass
+
+    def take(self) -> Checked:
+        """The next result, as soon as there is one; raises :class:`_Died`."""
+        files, *how = self._chunk
+        file = files[self._done]
+        self._done += 1
+        try:
+            return self.pipe.recv()
+        except (EOFError, ConnectionError):
+            self._process.join()
+            error = _error(self._process.exitcode)
+            # What came before may be the reason, as far as nothing tells: once more, first and alone.
+            again = [file] if error is None and len(files) > 1 else []
+            rest = [(left, *how) for left in (files[self._done :], again) if left]
+            raise _Died(file, rest, error) from None
 
     def stop(self) -> None:
+        """End the process."""
         self.pipe.close()
-        self.process.terminate()
-        self.process.join()
+        self._process.terminate()
+        self._process.join()
 
 
-def _start(context, others: Sequence[_Worker] = ()) -> _Worker:
-    ours, theirs = context.Pipe()
-    inherited = [ours, *(worker.pipe for worker in others)] if context.get_start_method() == "fork" else []
-    process = context.Process(target=_serve, args=(theirs, inherited), daemon=True)
-    process.start()
-    theirs.close()
-    return _Worker(process, ours)
+class Pool:
+    """Processes that check files, and are kept until the pool is closed.
 
-
-def run(chunks: Sequence[Chunk], jobs: int, gather: Callable[[Checked], None]) -> list[File]:
-    """Check ``chunks`` in ``jobs`` processes and give each result to ``gather`` as it comes.
-
-    Returns:
-        The files that killed the process that checked them, which have no result.
+    Args:
+        jobs: how many there are at most.
     """
-    import kerascheck.semantics  # noqa: F401 - once here, and not in every forked process
 
-    context = _context()
-    waiting, killers = list(reversed(chunks)), []
-    workers: list[_Worker] = []
-    try:
-        while waiting or workers:
-            while waiting and len(workers) < jobs:
-                workers.append(_start(context, workers))
-                _give(workers[-1], waiting.pop())
-            ready = set(wait([worker.pipe for worker in workers]))
-            for worker in [worker for worker in workers if worker.pipe in ready]:
-                files, noqa = worker.chunk
-                try:
-                    gather(worker.pipe.recv())
-                    worker.done += 1
-                except (EOFError, ConnectionError):
-                    killers.append(files[worker.done])
-                    if rest := files[worker.done + 1 :]:
-                        waiting.append((rest, noqa))
-                    worker.stop()
-                    workers.remove(worker)
-                    continue
-                if worker.done == len(files):
-                    if waiting:
-                        _give(worker, waiting.pop())
-                    else:
+    def __init__(self, jobs: int):
+        self._jobs = jobs
+        self._idle: list[_Worker] = []
+        self.close = weakref.finalize(self, _stop_all, self._idle)
+
+    def check(self, chunks: Iterable[Chunk], gather: Callable[[Checked], None]) -> None:
+        """Check files, and give each result to ``gather`` as it comes; a file that ends its process has an error for a result."""
+        waiting = [chunk for chunk in chunks if chunk[0]][::-1]
+        busy: list[_Worker] = []
+        try:
+            while waiting or busy:
+                while waiting and len(busy) < self._jobs:
+                    busy.append(self._idle.pop() if self._idle else _Worker([*busy, *self._idle]))
+                    busy[-1].give(waiting.pop())
+                ready = set(wait([worker.pipe for worker in busy]))
+                for worker in [worker for worker in busy if worker.pipe in ready]:
+                    try:
+                        gather(worker.take())
+                    except _Died as death:
+                        busy.remove(worker)
                         worker.stop()
-                        workers.remove(worker)
-    finally:
-        for worker in workers:
-            worker.stop()
-    return killers
+                        waiting += death.rest
+                        if not any(files == [death.file] for files, *_ in death.rest):
+                            gather(death.checked())
+                        continue
+                    if worker.is_idle:
+                        busy.remove(worker)
+                        self._idle.append(worker)
+        finally:
+            _stop_all(busy)
 
 
-def _give(worker: _Worker, chunk: Chunk) -> None:
-    worker.chunk, worker.done = chunk, 0
-    try:
-        worker.pipe.send(chunk)
-    except ConnectionError:
-        # It died before its first file; reading from the pipe tells.
-        pass
-
-
-def run_alone(file: File, noqa: bool) -> Checked:
-    """Check one file in a process of its own; an error in the result where that process dies or takes too long."""
-    worker = _start(_context())
-    _give(worker, ([file], noqa))
-    reason = "the parser ran out of stack or memory on it"
-    try:
-        if worker.pipe.poll(_ALONE_SECONDS):
-            return worker.pipe.recv()
-        reason = f"it took more than {_ALONE_SECONDS} s"
-    except (EOFError, ConnectionError):
-        pass
-    finally:
-        worker.stop()
-    place = Location(file.path, None, 1, 1, 1, 1)
-    return Checked(file.path, errors=[FileError(UNREADABLE, place, f"could not be analysed: {reason}")])
+def _stop_all(workers: list[_Worker]) -> None:
+    while workers:
+        workers.pop().stop()

@@ -1,5 +1,6 @@
 """Which files are analysed, what becomes of what rules say, and what one bad file costs."""
 
+import faulthandler
 import json
 import os
 import signal
@@ -10,7 +11,7 @@ import types
 
 import pytest
 
-from kerascheck import engine, pool, registry
+from kerascheck import check, engine, limits, pool, registry
 from kerascheck.config import Configuration, Settings, overrides_from
 from kerascheck.finding import Applicability, Edit, Fix, Severity
 from kerascheck.rule import Rule
@@ -42,7 +43,8 @@ class MarkRule(Rule):
 class DyingRule(Rule):
     """Does what the word says that stands in the file."""
 
-    code, name, summary, severity, triggers = "KC102", "dying", "it dies", Severity.INFO, ("raise_it", "die_here")
+    code, name, summary, severity = "KC102", "dying", "it dies", Severity.INFO
+    triggers = ("raise_it", "die_here", "spin_here", "eat_here", "abort_here", "leave_here")
 
     def check(self, module):
         if "recurse" in module.text:
@@ -51,6 +53,15 @@ class DyingRule(Rule):
             raise ZeroDivisionError("division\nby zero")
         if "die_here" in module.text:
             os.kill(os.getpid(), signal.SIGKILL)
+        while "spin_here" in module.text:
+            pass
+        if "eat_here" in module.text:
+            bytearray(1 << 30)
+        if "abort_here" in module.text:
+            faulthandler.disable()
+            os.abort()
+        if "leave_here" in module.text:
+            os._exit(3)
         return iter(())
 
 
@@ -63,9 +74,11 @@ def fake_rules(monkeypatch, tmp_path):
         rooms.append(room)
     monkeypatch.setattr(registry, "rooms", lambda: tuple(rooms))
     registry.enabled.cache_clear()
+    registry.fixed_on_request.cache_clear()
     engine._triggers.cache_clear()
     yield
     registry.enabled.cache_clear()
+    registry.fixed_on_request.cache_clear()
     engine._triggers.cache_clear()
 
 
@@ -242,7 +255,7 @@ def test_a_file_that_does_not_parse_is_one_error_and_the_others_go_on(lint, text
 
 
 def test_syntax_that_only_libcst_knows_is_no_error(lint, monkeypatch):
-    monkeypatch.setattr(engine, "_verdict", lambda code: engine._Verdict.REFUSED)
+    monkeypatch.setattr(engine, "verdict", lambda code: engine.Verdict.REFUSED)
     assert errors(lint({"a.py": "x = 1\n"})) == []
 
 
@@ -276,6 +289,69 @@ def test_a_cell_that_does_not_parse_costs_that_cell(lint):
     ]  # fmt: skip
 
 
+ALIVE = ["x_mark"]
+
+
+@pytest.mark.parametrize(
+    ("broken", "message"),
+    [
+        ("x = 'it's'", "unterminated string literal"),
+        ("x = \"\"\"open", "unterminated triple-quoted string literal"),
+        ("x = f(1,\n", "'(' was never closed"),
+        ("x = 1)", "unmatched ')'"),
+        ("x = 1 + \\", "unexpected EOF"),
+        ("def f():", "expected an indented block"),
+        ("@decorator", "invalid syntax"),
+        ("else:\n    x", "invalid syntax"),
+        ("if x:\n\ty\n        z", "inconsistent use of tabs"),
+        ("    x = (", "'(' was never closed"),
+        ("print 'x'", "Python 2 code"),
+        ("print x", "Python 2 code"),
+        ("return 1", "'return' outside function"),
+        ("break", "'break' outside loop"),
+        ("x = '\\N{nothing}'", "(unicode error)"),
+        ("x = " + "(" * 300 + ")" * 300, "could not be analysed: it is nested too deeply"),
+        ("<<<<<<< HEAD", "invalid syntax"),
+        ("This isn't code", "unterminated string literal"),
+    ],
+)
+def test_a_broken_cell_costs_itself_alone_wherever_it_stands(lint, broken, message):
+    cells = [["import keras\n", broken, *ALIVE, *ALIVE], ["import keras\n", *ALIVE, *ALIVE, broken], [broken, "import keras\n", *ALIVE, *ALIVE]]
+    for number, sources in enumerate(cells):
+        notebook = {"nbformat": 4, "cells": [{"cell_type": "code", "source": source} for source in sources]}
+        outcome = lint({"n.ipynb": json.dumps(notebook)})
+        alive = [number for number, source in enumerate(sources) if source in ALIVE]
+        assert [finding.location.cell for finding in outcome.findings] == alive
+        ((cell, told),) = [(error.location.cell, error.message) for error in outcome.errors]
+        assert cell == sources.index(broken) and message in told
+        # It is there to be shown.
+        assert broken in outcome.sources["n.ipynb"].text
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "%%writefile a.py\nx = (", "%%html\n<b>it's</b>", "%%bash\necho 'x", "%%unknown it's\nx = (", "%%time\nx = 1", "%%script false\nx = (", "  ", "# (",
+        "?x", "x?", "x.y??", "!ls \\\n  -l '", "!echo (", "files = !ls '", "if x:\n    !ls {x}\nelse:\n    %cd y", "%time f(x)", "%run a.py it's", ",f a b", "/f a",
+        "await f()", "async for x in y:\n    z", "async with x:\n    y", "    x = 1\n    y = 2", "x = 1\ry = 2", "\ufeffx = 1", "x = '\ud83d'", "x = '\0'", "\x0cx = 1",
+        "pip install x", "%matplotlib inline",
+    ],
+)  # fmt: skip
+def test_what_ipython_accepts_is_no_error(lint, cell):
+    notebook = {"nbformat": 4, "cells": [{"cell_type": "code", "source": source} for source in ("import keras\n", cell, "x_mark")]}
+    outcome = lint({"n.ipynb": json.dumps(notebook)})
+    assert errors(outcome) == [] and [finding.location.cell for finding in outcome.findings] == [2]
+
+
+@pytest.mark.parametrize(("first", "last"), [("x = f(1,", "2)"), ("x = '''", "'''"), ("x = [", "]"), ("x = 1 + \\", "2")])
+def test_cells_that_parse_only_together_are_broken(lint, first, last):
+    sources = ["import keras", first, "x_mark", last]
+    notebook = {"nbformat": 4, "cells": [{"cell_type": "code", "source": source} for source in sources]}
+    outcome = lint({"n.ipynb": json.dumps(notebook)})
+    assert [finding.location.cell for finding in outcome.findings] == [2]
+    assert [error.location.cell for error in outcome.errors] == ([1, 3] if last != "2" else [1])
+
+
 def test_a_rule_that_fails_is_one_error_and_the_others_go_on(lint):
     outcome = lint({"a.py": KERAS + "raise_it\nx_mark\n", "b.py": KERAS + "x_mark\n"})
     assert len(outcome.findings) == 2
@@ -301,15 +377,79 @@ def deep(kind, depth=7000):
 
 
 @pytest.mark.parametrize("kind", ["sum", "brackets", "calls", "branches"])
-def test_deep_code_does_not_end_the_run(lint, kind, monkeypatch):
-    monkeypatch.setattr(pool, "_ALONE_SECONDS", 3)
+def test_deep_code_does_not_end_the_run(lint, kind):
     outcome = lint({"deep.py": KERAS + deep(kind) + "x_mark\n", "a.py": KERAS + "x_mark\n"})
     assert ("a.py", 2, 1, "KC101") in places(outcome)
     told = [message for _, _, code, message in errors(outcome) if code == "KC999"]
     assert len(outcome.findings) == 2 or told[0].startswith("could not be analysed: ")
 
 
+LONG = {
+    "numbers": "table = [" + ", ".join(map(str, range(200_000))) + "]\n",
+    "rows": "table = [" + ",\n".join(f"[{i}, '{i}']" for i in range(20_000)) + "]\n",
+    "pieces": "text = (" + "\n".join(["'piece'"] * 5000) + ")\n",
+    "pieces in a line": "text = " + " ".join(["'piece'"] * 5000) + "\n",
+}
+
+
+@pytest.mark.parametrize("kind", LONG)
+def test_long_data_costs_nothing_and_moves_nothing(lint, kind):
+    text = KERAS + LONG[kind] + "f(x_mark)\n"
+    notebook = {"nbformat": 4, "cells": [{"cell_type": "code", "source": text}]}
+    outcome = lint({"a.py": text, "n.ipynb": json.dumps(notebook), "b.py": KERAS + "from a import table\n_mark\n"})
+    assert errors(outcome) == []
+    line = text.count("\n")
+    assert places(outcome) == [("a.py", line, 3, "KC101"), ("b.py", 3, 1, "KC101"), ("n.ipynb", line, 3, "KC101")]
+    # What is not parsed cannot be rewritten.
+    assert outcome.sources["a.py"].text == text
+    assert [finding.fix is None for finding in outcome.findings] == [True, False, True]
+
+
 # --- processes ----------------------------------------------------------------------------------------
+
+bounded = pytest.mark.skipif(not pool.can_fork(), reason="needs processes that cost nothing, and bounds for them")
+
+
+@bounded
+@pytest.mark.parametrize("number", [0, 25])
+@pytest.mark.parametrize(
+    ("act", "code", "message"),
+    [
+        ("spin_here", "KC999", "it takes more than 2 s and 1 s per 1,000 lines"),
+        ("eat_here", "KC999", "it takes more than 450 MB of memory"),
+        ("abort_here", "KC999", "it takes more than 450 MB of memory"),
+        ("leave_here", "KC998", "the process that analysed it failed"),
+    ],
+)
+def test_a_file_that_costs_too_much_is_given_up_and_the_others_go_on(lint, monkeypatch, number, act, code, message):
+    monkeypatch.setattr(limits, "SECONDS", 0.2)
+    outcome = lint(many(number, **{"a.py": KERAS + "x_mark\n", "bad.py": KERAS + f"x_mark\n{act}\n", "c.py": KERAS + "x_mark\n"}), jobs=2)
+    ((path, line, told, text),) = errors(outcome)
+    assert (path, line, told) == ("bad.py", 1, code) and message in text
+    assert {"a.py", "c.py"} <= {path for path, *_ in places(outcome)}
+    assert len(outcome.findings) >= 2 + sum(range(1, number + 1))
+
+
+@bounded
+def test_a_text_that_costs_too_much_is_given_up_and_the_next_is_linted(lint, monkeypatch):
+    monkeypatch.setattr(limits, "SECONDS", 0.2)
+    session = engine.Session(Configuration())
+    for _ in range(2):
+        assert "it takes more than 2 s" in errors(session.lint(Source("a.py", KERAS + "spin_here\n")))[0][3]
+        assert places(session.lint(Source("a.py", KERAS + "x_mark\n"))) == [("a.py", 2, 1, "KC101")]
+
+
+@bounded
+def test_the_lines_that_a_file_imports_count(lint, monkeypatch):
+    told = []
+    monkeypatch.setattr(limits.Limits, "extend", lambda self, text, share=1.0: told.append(text))
+    files = {"a.py": KERAS + "from b import x\n_mark\n", "b.py": "x_mark\n"}
+    analysis = check.Analysis(limits=limits.Limits())
+    lint(files)
+    for _ in range(2):
+        told.clear()
+        analysis.check(File("a.py", Settings()))
+        assert told == [files["a.py"], files["b.py"]]
 
 
 def many(number, **special):

@@ -33,6 +33,9 @@ _LIBRARIES = frozenset(
     "tensorflow_datasets tensorflow_addons tensorflow_probability tensorflow_hub absl flask dataclasses enum csv string".split()
 )
 _MAX_IMPORTED = 80
+_LARGEST_SCRIPT = 300_000
+_SHARE_BESIDE = 0.1
+"""What looking for words in the modules beside one takes, of what analysing them would."""
 # Characters of code, white space aside: a text of 4000 has as many (median of 522 modules of ten repositories).
 _SHORT = 2300
 _NAMES_KERAS = re.compile("keras|tensorflow")
@@ -113,7 +116,7 @@ class Module:
     @cached_property
     def tree(self) -> Tree:
         """Parsed when it is first needed: most imported modules never are. Raises :class:`SyntaxProblem`."""
-        return Tree(self.source.text)
+        return Tree(self.source.without_data)
 
     def __repr__(self) -> str:
         return f"<Module {self.source.path}>"
@@ -382,11 +385,13 @@ class Project:
     Args:
         settings: :class:`kerascheck.config.Settings`, for the target versions.
         read: turns a path into a :class:`kerascheck.source.Source`; raises for what cannot be read.
+        use: told the text of every module that the one loaded last leads to, and the share of it that matters.
     """
 
-    def __init__(self, settings, read):
+    def __init__(self, settings, read, use=lambda text, share=1.0: None):
         self.settings = settings
-        self._read = read
+        self._read, self._use = read, use
+        self._used: set[Path] = set()
         self._modules: dict[Path, Module | None] = {}
         self._holding: dict[tuple[Path, re.Pattern[str]], list[Module]] = {}
         self._found: dict[tuple[str, str, int], Path | None] = {}
@@ -398,6 +403,7 @@ class Project:
         if module is None or module.text != source.text:
             module = self._modules[path] = Module(source, self)
         module.source = source
+        self._used = {path}
         module.tree
         return module
 
@@ -417,7 +423,11 @@ class Project:
         if path is None and not level:
             added = (_module_file(folder, dotted.split(".")) for folder in importer.search_path)
             path = next((found for found in added if found is not None and found != importer.path), None)
-        return self._module_at(path) if path is not None else None
+        module = self._module_at(path) if path is not None else None
+        if module is not None and path not in self._used:
+            self._used.add(path)
+            self._use(module.text)
+        return module
 
     def imported(self, module: Module) -> list[Module]:
         """The modules of the tree that ``module`` imports, directly or not (at most 80), as their texts say: none is parsed."""
@@ -468,8 +478,9 @@ class Project:
                 paths = sorted(folder.glob("*.py"))[:_MAX_IMPORTED]
             except OSError:
                 paths = []
-            paths = [path for path in paths if _holds(path, raw)]
-            self._holding[key] = [module for module in filter(None, map(self._module_at, paths)) if pattern.search(module.bare_code)]
+            modules = list(filter(None, map(self._module_at, (path for path in paths if _holds(path, raw)))))
+            self._use("".join(module.text for module in modules), _SHARE_BESIDE)
+            self._holding[key] = [module for module in modules if pattern.search(module.bare_code)]
         return self._holding[key]
 
     @property
@@ -520,8 +531,9 @@ class Project:
 
 
 def _holds(path: Path, pattern: re.Pattern[bytes]) -> bool:
+    """Whether the file at ``path`` holds a pattern; what is longer than any script is not looked at."""
     try:
-        return pattern.search(read_bytes(path)) is not None
+        return path.stat().st_size <= _LARGEST_SCRIPT and pattern.search(read_bytes(path)) is not None
     except OSError:
         return False
 

@@ -15,6 +15,8 @@ from collections.abc import Iterator
 import libcst as cst
 from libcst.metadata import MetadataWrapper, PositionProvider
 
+from kerascheck.source.python import Verdict, verdict
+
 from kerascheck.source.code import without_comments
 
 _INSIGNIFICANT = frozenset(
@@ -34,6 +36,13 @@ class SyntaxProblem(Exception):
     def __init__(self, message: str, line: int, column: int):
         super().__init__(message)
         self.message, self.line, self.column = message, line, column
+
+
+class TooDeep(SyntaxProblem):
+    """A text that is nested too deeply for Python to compile: libcst is not tried on it."""
+
+    def __init__(self) -> None:
+        super().__init__("nested too deeply", 1, 1)
 
 
 class _NodeTypes(dict):
@@ -67,6 +76,8 @@ class Tree:
 
     def __init__(self, text: str):
         self.text = text
+        if verdict(text) is Verdict.DEEP:
+            raise TooDeep
         try:
             self.root = cst.parse_module(_FORM_FEED.sub("", text) if "\f" in text else text)
         except cst.ParserSyntaxError as problem:

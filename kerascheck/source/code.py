@@ -8,15 +8,15 @@ from __future__ import annotations
 import re
 
 # Python's own tokenizer takes twenty times as long, and stops where a text does not parse.
-_STRING = (
+STRING = (
     r"(?:'''[^'\\]*(?:(?:\\.|'(?!''))[^'\\]*)*'''|'[^'\\\r\n]*(?:\\(?:\r\n|.)[^'\\\r\n]*)*'"
     r'|"""[^"\\]*(?:(?:\\.|"(?!""))[^"\\]*)*"""|"[^"\\\r\n]*(?:\\(?:\r\n|.)[^"\\\r\n]*)*")'
 )
-_STRINGS = re.compile(_STRING, re.S)
-_TOKEN = re.compile(rf"#[^\r\n]*|[()\[\]{{}}]|{_STRING}", re.S)
+_STRINGS = re.compile(STRING, re.S)
+_TOKEN = re.compile(rf"#[^\r\n]*|[()\[\]{{}}]|{STRING}", re.S)
 _PREFIXES = frozenset("rRuUbB")
 _BLANKS = frozenset(" \t\f")
-_STATEMENT = re.compile(rf"(?:[rRuUbB]{{0,2}}{_STRING}(?:[ \t\f]|\\\r?\n)*)+(?=[;#\r\n]|\Z)", re.S)
+_STATEMENT = re.compile(rf"(?:[rRuUbB]{{0,2}}{STRING}(?:[ \t\f]|\\\r?\n)*)+(?=[;#\r\n]|\Z)", re.S)
 _HEADER = re.compile(r"[ \t\f]*(?:(?:async|class|def|elif|else|except|finally|for|if|try|while|with)\b|\)).*:\Z", re.S)
 _CHARACTER = re.compile(r"[^\r\n]")
 

@@ -20,7 +20,7 @@ _TOLD = re.compile(r"%?\btensorboard\b[^\n]*--logdir[^\n]*")
 _TRANSPARENT_LINES = re.compile(r"%(?:time|timeit|prun|memit)[ \t]+(?:-{1,2}(?:[nrpsl][ \t]*\w+|\w+)[ \t]+)*")
 _COMPOUND = re.compile(r"(?:for|while|if|with|try|def|class|async|match)\b|@")
 _ASSIGNED = re.compile(r"[^=#'\"!%]*[^=#'\"!%<>]=[ \t]*(?=[!%])")
-_COMMAND = re.compile(r"[!%?]|[\w.\[\]*]+\?\??[ \t]*$|[\w.]+[ \t]*\?\?[ \t]*$")
+_COMMAND = re.compile(r"[!%?,;/]|[\w.\[\]*]+\?\??[ \t]*$|[\w.]+[ \t]*\?\?[ \t]*$")
 _COMMAND_LINE = re.compile(r"(?m)^[ \t]*(?P<sign>[!%])(?:[^\r\n\\]|\\\r?\n|\\.)*")
 _SHELL_CELL = re.compile(r"\s*%%(?:bash|sh|shell|script bash)\b")
 _AUTOMAGIC = re.compile(
@@ -60,7 +60,7 @@ def extract(data: bytes) -> tuple[str, tuple[Cell, ...], str]:
         if cell.get("cell_type") != "code":
             commands += _TOLD.findall(code)
             continue
-        blanked = blank(code.replace("\0", " "))
+        blanked = blank(_without_strange_characters(code))
         commands.append(code if _SHELL_CELL.match(code) else commands_in(code, blanked))
         code = blanked
         if header := header_for(code):
@@ -72,6 +72,11 @@ def extract(data: bytes) -> tuple[str, tuple[Cell, ...], str]:
         cells.append(Cell(index, length, length + len(code)))
         length += len(code)
     return "".join(pieces), tuple(cells), "\n".join(filter(None, commands))
+
+
+def _without_strange_characters(code: str) -> str:
+    """A cell without what JSON can hold and a file of Python cannot; a byte order mark may only begin it."""
+    return re.sub("[\\0\\ud800-\\udfff]", " ", "\f" + code[1:] if code.startswith("\ufeff") else code)
 
 
 def header_for(code: str) -> str:

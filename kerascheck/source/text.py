@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from typing import BinaryIO
 
 from kerascheck.finding import Location
+from kerascheck.source.data import without_long_data
 
 _COMMAND = re.compile(r"^[ \t]*[!%]{1,2}[ \t]*[A-Za-z]", re.M)
 _NEWLINE = re.compile(r"\r\n?|\n")
@@ -72,6 +73,17 @@ class Source:
         return self.cells is None and not self.commands and not self.piped
 
     @functools.cached_property
+    def without_data(self) -> str:
+        """The text without its long data, with everything else in its place: see :func:`without_long_data`."""
+        if self.cells is None:
+            return without_long_data(self.text)
+        pieces, done = [], 0
+        for cell in self.cells:
+            pieces += (self.text[done : cell.start], without_long_data(self.text[cell.start : cell.end]))
+            done = cell.end
+        return "".join(pieces)
+
+    @functools.cached_property
     def line_starts(self) -> tuple[int, ...]:
         """The offset of every line's first character."""
         return (0, *(match.end() for match in _NEWLINE.finditer(self.text)))
@@ -116,9 +128,12 @@ class Source:
         return self.text[start : end.start() if end else len(self.text)]
 
     def without(self, cell: Cell) -> Source:
-        """The same notebook with one cell blanked out; nothing else moves."""
-        blank = re.sub(r"[^\r\n]", " ", self.text[cell.start : cell.end])
-        return replace(self, text=self.text[: cell.start] + blank + self.text[cell.end :])
+        """The same notebook with one cell blanked out, and what stands above it for its sake; nothing else moves."""
+        from kerascheck.source.notebook import header_for
+
+        start = cell.start - len(header_for(self.text[cell.start : cell.end]))
+        blank = re.sub(r"[^\r\n]", " ", self.text[start : cell.end])
+        return replace(self, text=self.text[:start] + blank + self.text[cell.end :])
 
     def with_text(self, text: str) -> Source:
         """The same script with another text."""
