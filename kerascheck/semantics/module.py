@@ -128,7 +128,7 @@ class Module:
     @cached_property
     def code(self) -> str:
         """The text with comments and docstrings blanked out: offsets are those of the text. Whatever looks for words looks here."""
-        return without_comments(self.text)
+        return without_comments(self.source.without_data)
 
     @cached_property
     def bare_code(self) -> str:
