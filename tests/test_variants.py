@@ -1552,7 +1552,7 @@ def test_a_module_that_is_imported_hides_the_gpus(tmp_path, imported, said):
         ("keras.preprocessing.image.ImageDataGenerator(zoom_range=0.2).flow_from_directory('a')", "image_dataset_from_directory"),
         ("keras.preprocessing.image.ImageDataGenerator(zoom_range=0.2).flow_from_dataframe(table)", "Dataset of the paths"),
         ("keras.preprocessing.image.ImageDataGenerator(zoom_range=0.2).flow(x, y)", "fit the arrays"),
-        ("zip(keras.preprocessing.image.ImageDataGenerator(zoom_range=0.2).flow_from_directory('a'), masks)", "Dataset of both paths"),
+        ("zip(keras.preprocessing.image.ImageDataGenerator(zoom_range=0.2).flow_from_directory('a'), masks)", "Dataset of path pairs"),
     ],
 )
 def test_what_to_use_in_place_of_an_image_generator(tmp_path, flows, told):
