@@ -16,6 +16,7 @@ _STRINGS = re.compile(STRING, re.S)
 _TOKEN = re.compile(rf"#[^\r\n]*|[()\[\]{{}}]|{STRING}", re.S)
 _PREFIXES = frozenset("rRuUbB")
 _BLANKS = frozenset(" \t\f")
+_ROOM = re.compile(" {100,}")
 _STATEMENT = re.compile(rf"(?:[rRuUbB]{{0,2}}{STRING}(?:[ \t\f]|\\\r?\n)*)+(?=[;#\r\n]|\Z)", re.S)
 _HEADER = re.compile(r"[ \t\f]*(?:(?:async|class|def|elif|else|except|finally|for|if|try|while|with)\b|\)).*:\Z", re.S)
 _CHARACTER = re.compile(r"[^\r\n]")
@@ -81,8 +82,8 @@ def _statement_at(text: str, quote: int, comment_end: int) -> tuple[int, int]:
 
 
 def compact(code: str) -> str:
-    """Code without its empty lines and the white space at the ends of lines: for searches, which long runs of white space slow down."""
-    return "\n".join(line.rstrip() for line in code.splitlines() if line and not line.isspace())
+    """Code without its empty lines, white space at the ends of lines and the room of long data: for searches, which long runs of white space slow down."""
+    return "\n".join(line.rstrip() for line in _ROOM.sub(" ", code).splitlines() if line and not line.isspace())
 
 
 def without_strings(code: str) -> str:

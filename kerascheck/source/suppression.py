@@ -15,7 +15,8 @@ _NOQA = re.compile(r"# noqa(?::\s?(?P<codes>(?:[A-Z]+[0-9]+(?:[,\s]+)?)+))?", re
 _FLAKE8_FILE = re.compile(r"# flake8[:=]\s*noqa(?P<codes>:\s?(?:[A-Z]+[0-9]+(?:[,\s]+)?)+)?\s*$", re.IGNORECASE)
 _IGNORE = re.compile(r"#\s*kerascheck:\s*ignore(?P<file>-file)?(?:\[(?P<rules>[^\]]*)\])?(?![\w-])")
 _WORDS = re.compile(r"noqa|kerascheck", re.IGNORECASE)
-_OURS = re.compile(rb"#.*(?:noqa:.*KC\d|kerascheck:\s*ignore)", re.IGNORECASE)
+# Nothing of it looks back, or far ahead: a line may be as long as the file.
+_OURS = re.compile(rb"#[^#\r\n]*(?:noqa:[^\r\n]{0,200}KC\d|kerascheck:\s*ignore)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
