@@ -24,7 +24,7 @@ from kerascheck.rule import Silence
 from kerascheck.source import Cell, Source, Unreadable, decode, read
 from kerascheck.source.discovery import File, matches
 from kerascheck.source.notebook import header_for
-from kerascheck.source.python import Verdict, verdict
+from kerascheck.source.python import is_about_depth, usual_recursion_limit
 from kerascheck.source.requirements import RequirementsFile, kind_of
 from kerascheck.source.suppression import Directive, Suppressions, speaks_to_us, suppressions
 
@@ -310,7 +310,7 @@ def _problem(code: str, *, compiled: bool = False) -> tuple[str, int] | None:
     Args:
         compiled: whether it is to compile too, as a cell of a notebook, which runs by itself and may wait for what it starts.
     """
-    with warnings.catch_warnings():
+    with usual_recursion_limit(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
             tree = ast.parse(code)
@@ -318,8 +318,12 @@ def _problem(code: str, *, compiled: bool = False) -> tuple[str, int] | None:
                 compile(tree, "<cell>", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
             return None
         except SyntaxError as problem:
+            if is_about_depth(problem):
+                return TOO_DEEP, 0
             message, line, column = problem.msg, problem.lineno or 1, problem.offset or 1
-        except (ValueError, RecursionError, MemoryError):
+        except (RecursionError, MemoryError):
+            return TOO_DEEP, 0
+        except ValueError:
             return None
     source = Source("", code)
     offset = source.offset(line, column)
@@ -338,12 +342,10 @@ def _broken_cells(source: Source) -> Iterator[tuple[Cell, str, int]]:
     """The cells of a notebook that do not parse by themselves, whatever they make of the others: cell, message and offset."""
     for cell in source.cells or ():
         code = _alone(source, cell)
-        if verdict(code) is Verdict.DEEP:
-            yield cell, TOO_DEEP, cell.start
-        elif (problem := _problem(code, compiled=True)) is not None:
+        if (problem := _problem(code, compiled=True)) is not None:
             message, offset = problem
             # What does not parse, and not only does not compile, may be fine for a newer Python.
-            if message.startswith(_BAD_ESCAPE) or _problem(code) is None or not _is_read(code):
+            if message.startswith((TOO_DEEP, *_BAD_ESCAPE)) or _problem(code) is None or not _is_read(code):
                 yield cell, message, max(cell.end - len(code) + offset, cell.start)
 
 

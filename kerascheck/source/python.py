@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import enum
 import symtable
 import sys
 import warnings
+from collections.abc import Iterator
 
 _USUAL_RECURSION_LIMIT = 1000
 _LONG = 1_000_000
@@ -24,10 +26,8 @@ class Verdict(enum.Enum):
 
 def verdict(code: str | bytes) -> Verdict:
     """What Python says of ``code``, whatever the recursion limit is at the moment; raises MemoryError where it needs more than there is."""
-    limit = sys.getrecursionlimit()
-    sys.setrecursionlimit(min(limit, _depth() + _USUAL_RECURSION_LIMIT))
     try:
-        with warnings.catch_warnings():
+        with usual_recursion_limit(), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             symtable.symtable(code, "<source>", "exec")
     except RecursionError:
@@ -38,16 +38,26 @@ def verdict(code: str | bytes) -> Verdict:
             raise
         return Verdict.DEEP
     except SyntaxError as problem:
-        return Verdict.DEEP if "too many" in str(problem) else Verdict.REFUSED
+        return Verdict.DEEP if is_about_depth(problem) else Verdict.REFUSED
     except ValueError:
         return Verdict.REFUSED
-    finally:
-        sys.setrecursionlimit(limit)
     return Verdict.FINE
 
 
-def _depth() -> int:
+def is_about_depth(problem: SyntaxError) -> bool:
+    """Whether Python's parser counted too many brackets or indentations."""
+    return "too many" in str(problem)
+
+
+@contextlib.contextmanager
+def usual_recursion_limit() -> Iterator[None]:
+    """Python compiles what is nested as deeply as it would elsewhere, however deep the calls may go here."""
     frame, depth = sys._getframe(), 0
     while frame is not None:
         frame, depth = frame.f_back, depth + 1
-    return depth
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(min(limit, depth + _USUAL_RECURSION_LIMIT))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(limit)
