@@ -233,6 +233,27 @@ def test_the_settings_of_the_first_path_can_be_shown(project):
     assert rules.startswith("rules = ") and "KC102" in rules and "KC101" not in rules
 
 
+LONG = {
+    "table": "x = [" + ", ".join(f"{number}.0" for number in range(200_000)) + "]\n",
+    "hash signs": "# " * 500_000 + "\n",
+    "suppressions": "# noqa: " * 100_000 + "\n",
+    "suppression": "#" + "noqa:" * 100_000 + "\n",
+    "docstring": "def f():\n    \"\"\"It does.\n" + "    Not: import this.\n" * 5000 + "    \"\"\"\n",
+    "comments": "# import this\n" * 5000,
+    "empty lines": "\n" * 20_000,
+    "string": "x = '" + "import keras " * 30_000 + "'\n",
+}
+
+
+@pytest.mark.parametrize("kind", LONG)
+def test_what_is_long_and_says_nothing_takes_no_time(project, kind):
+    # A file that takes long is given up.
+    project(train__py=LONG[kind] + SLOW)
+    ran = kerascheck(*ONLY, "--output-format", "concise", "train.py")
+    assert ran.code == 1 and "KC999" not in ran.out, ran
+    assert ran.out.startswith(f"train.py:{LONG[kind].count(chr(10)) + 4}:")
+
+
 # --- standard input -----------------------------------------------------------------------------------
 
 
