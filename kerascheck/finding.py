@@ -108,8 +108,13 @@ class Finding:
         return _sort_key(self.location, self.code)
 
 
-_SMALL = 1.05
-"""An interval of ratios that stays below this shows that there is nothing to win."""
+NO_EFFECT = 0.05
+"""How far from 1 the interval of a ratio may reach and still show that there is nothing to win."""
+
+
+def is_no_effect(low: float, high: float, limit: float = NO_EFFECT) -> bool:
+    """Whether the interval of a ratio lies within ``limit`` of 1 (0.05 is 5 %): a wider one shows nothing."""
+    return 1 / (1 + limit) <= low <= high <= 1 + limit
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,8 +143,7 @@ class Evidence:
         if self.confirmed and self.low <= 1.0:
             # It is the start that the repair shortens, not the steps.
             return f"{self.status} here: {self.reason}, {self.date}"
-        unclear = self.status == "no effect" and not 1 / _SMALL < self.low <= self.high < _SMALL
-        return f"{self.status}{' could be shown' * unclear} here: x{self.ratio:.2f} [{self.low:.2f}-{self.high:.2f}], {self.date}"
+        return f"{self.status} here: x{self.ratio:.2f} [{self.low:.2f}-{self.high:.2f}], {self.date}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import shlex
 import signal
@@ -19,6 +20,18 @@ if TYPE_CHECKING:
     from kerascheck.verify.process import Script
 
 _MARK = "kerascheck verify"
+_LEAST_EFFECT, _MOST_EFFECT = 0.01, 0.5
+
+
+def _percent(context: click.Context, parameter: click.Parameter, value: str) -> float:
+    """A share from "5%" or "5"; between 1 and 50 %, for less is noise on every machine."""
+    try:
+        share = float(value.strip().removesuffix("%")) / 100
+    except ValueError:
+        share = math.nan
+    if not _LEAST_EFFECT <= share <= _MOST_EFFECT:
+        raise click.BadParameter(f"{value!r} is no percentage between {_LEAST_EFFECT:.0%} and {_MOST_EFFECT:.0%}, such as 5%")
+    return share
 
 
 @click.command(
@@ -33,6 +46,7 @@ _MARK = "kerascheck verify"
 @click.option("--ignore", multiple=True, metavar="RULES", help="Leave findings of these rules out.")
 @click.option("--budget", default=60.0, show_default=True, type=click.FloatRange(1), help="Seconds per variant, about.")
 @click.option("--steps", type=click.IntRange(1), help="Measured steps per variant at most.")
+@click.option("--no-effect", default="5%", show_default=True, metavar="PERCENT", callback=_percent, help="How little counts as no effect.")
 @click.option("--start-limit", default=300.0, show_default=True, help="Seconds until the training must have begun.")
 @click.option("--python", default=sys.executable, metavar="PATH", help="Interpreter to run the script with.  [this one]")
 @click.option("--output-format", type=click.Choice(["text", "json", "html"]), default="text", show_default=True)
@@ -112,7 +126,7 @@ def _verify(script: str | None, arguments: tuple[str, ...], options: dict[str, A
 def _budget(options: dict[str, Any]) -> Budget:
     from kerascheck.verify.compare import Budget
 
-    return Budget(options["budget"], options["steps"], options["start_limit"])
+    return Budget(options["budget"], options["steps"], options["start_limit"], no_effect=options["no_effect"])
 
 
 def _announce(run: Script, command: str, variants: int, options: dict[str, Any]) -> None:

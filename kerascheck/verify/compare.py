@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import enum
 import itertools
+import math
 import os
 import statistics
 import time
@@ -15,6 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from kerascheck.finding import NO_EFFECT, is_no_effect
 from kerascheck.verify.analysis import Analysis, analyse, ceiling_order
 from kerascheck.verify.process import Plan, Script
 from kerascheck.verify.rounds import Run, measure_in_turn, measure_one_by_one, run_alone
@@ -27,8 +29,10 @@ _BLOCK_SECONDS = 0.15
 _BLOCKS_PER_ROUND = 80
 _MEASURED_SECONDS_PER_ROUND = 15.0
 _FIRST_EPOCH_SECONDS = 6.0
-_SMALLEST_EFFECT = 1.05
-"""Below this the verdict is "no effect": less than people can use, and less than some machines can show."""
+_FINEST = 5
+"""No interval is asked to be narrower than the limit of "no effect" divided by this: a ratio at the very limit would need for ever."""
+_HOPELESS = 30
+"""How many times as long is no advice any more."""
 _BEYOND_NOISE = 1.03
 """What the whole interval must lie beyond: processes of the same script differ by about this much."""
 _NARROW = 0.04
@@ -65,6 +69,9 @@ class Status(enum.Enum):
 
     CONFIRMED = "confirmed"
     NO_EFFECT = "no effect"
+    """Measured: the whole interval lies within the limit."""
+    INCONCLUSIVE = "inconclusive"
+    """Not known: the interval is too wide to tell."""
     SLOWER = "slower"
     CHANGES_RESULTS = "changes results"
     NOT_RUN = "not run"
@@ -97,6 +104,8 @@ class Budget:
     """Seconds that a script may take until its training has warmed up."""
     block_limit: float = 120.0
     """Seconds without progress after which a script counts as hanging."""
+    no_effect: float = NO_EFFECT
+    """How far from 1 the interval of a ratio may reach for "no effect": 0.05 is 5 %."""
 
 
 @dataclass(slots=True)
@@ -122,6 +131,10 @@ class Verdict:
     """Seconds of single steps, as the host sees them, of both."""
     output: str = ""
     """What a variant that did not run printed last."""
+    others: float | None = None
+    """The share of the machine that other programs used meanwhile, 0 to 1; None where that is unknown."""
+    no_effect: float = NO_EFFECT
+    """See :attr:`Budget.no_effect`."""
 
 
 @dataclass(slots=True)
@@ -530,7 +543,7 @@ def _measure_group(
             g.original_runs.append(runs[ORIGINAL])
             g.runs.append(runs[name])
             g.ratio = _speedup(g.original_runs, g.runs)
-    return [_judge(g) for g in gathered.values()]
+    return [_judge(g, budget) for g in gathered.values()]
 
 
 def _speedup(original: Sequence[Run], other: Sequence[Run]) -> Ratio:
@@ -566,7 +579,7 @@ def _mean_step(block: Mapping[str, Any], inner: bool) -> float:
     return block["seconds"] / block["steps"]
 
 
-def _judge(g: _Gathered) -> Verdict:
+def _judge(g: _Gathered, budget: Budget = Budget()) -> Verdict:
     name = g.variant.name
     reason = why_useless(g.failure) if g.failure is not None else None
     if reason is not None or not g.runs:
@@ -583,6 +596,8 @@ def _judge(g: _Gathered) -> Verdict:
         rounds=len(g.runs),
         blocks=sum(len(run.blocks) for run in g.runs),
         ticks=ticks,
+        others=_use_by_others([*g.original_runs, *g.runs]),
+        no_effect=budget.no_effect,
     )
     change = what_changed(g.original_runs, g.runs, g.variant.tolerance or 0.0)
     pairs = sum(min(len(a.blocks), len(b.blocks)) for a, b in zip(g.original_runs, g.runs))
@@ -592,14 +607,16 @@ def _judge(g: _Gathered) -> Verdict:
         verdict.reason = f"only {pairs} blocks of steps could be measured side by side: try a larger --budget, or a longer training"
         verdict.ratio = None
         return verdict
-    verdict.status, verdict.reason = judge_ratio(g.ratio)
+    verdict.status, verdict.reason = judge_ratio(g.ratio, budget.no_effect)
+    if verdict.status is Status.INCONCLUSIVE:
+        verdict.reason = what_is_needed(g.ratio, budget, verdict.others)
     verdict.start_seconds = _starts(g.original_runs, g.runs)
-    if verdict.status is Status.NO_EFFECT and verdict.start_seconds is not None:
+    if verdict.start_seconds is not None and (later := _LATER_STEPS.get(verdict.status)) and g.ratio.low > 1 / (1 + budget.no_effect):
         before, after = verdict.start_seconds
         if after < before:
-            # What is traced anew for each shape or number is traced in the warm-up, which the steps do not count.
+            # What is traced again for each shape or number is traced in the warm-up, which the steps do not count.
             verdict.status = Status.CONFIRMED
-            verdict.reason = f"the first steps are done after {after:.1f} s of processor time instead of {before:.1f} s; later ones show no difference"
+            verdict.reason = f"the first steps are done after {after:.1f} s of processor time instead of {before:.1f} s; {later}"
     if g.original_runs[0].end["kind"] == PREDICTION:
         verdict.reason = verdict.reason.replace("steps", "calls")
     if change and g.variant.tolerance is None:
@@ -608,10 +625,19 @@ def _judge(g: _Gathered) -> Verdict:
         verdict.status, verdict.reason, verdict.remark = Status.CHANGES_RESULTS, change, verdict.reason
     if not verdict.losses[0] or not verdict.losses[1]:
         _remark(verdict, "the results could not be compared: no loss is visible from outside this loop")
-    busy = [b["others"] for run in (*g.original_runs, *g.runs) for b in run.blocks if b["others"] is not None]
-    if busy and verdict.status is Status.NO_EFFECT and g.ratio.width > _NARROW and statistics.median(busy) > _QUIET:
-        _remark(verdict, f"other programs used {statistics.median(busy):.0%} of this machine meanwhile: ask again when it is quieter")
     return verdict
+
+
+_LATER_STEPS = {
+    Status.NO_EFFECT: "later ones show no difference",
+    Status.INCONCLUSIVE: "whether later ones are faster is inconclusive",
+}
+"""What is said of the steps after the first ones, where those are what a fix shortens."""
+
+
+def _use_by_others(runs: Iterable[Run]) -> float | None:
+    shares = [block["others"] for run in runs for block in run.blocks if block["others"] is not None]
+    return statistics.median(shares) if shares else None
 
 
 def _starts(original: Sequence[Run], other: Sequence[Run]) -> tuple[float, float] | None:
@@ -629,15 +655,39 @@ def _remark(verdict: Verdict, text: str) -> None:
     verdict.remark = f"{verdict.remark}; {text}" if verdict.remark else text
 
 
-def judge_ratio(ratio: Ratio) -> tuple[Status, str]:
-    """The verdict that an interval allows, with a reason for people."""
-    if ratio.low > _BEYOND_NOISE and ratio.value >= _SMALLEST_EFFECT:
+def judge_ratio(ratio: Ratio, no_effect: float = NO_EFFECT) -> tuple[Status, str]:
+    """The verdict that an interval allows, with a reason for people.
+
+    ``no_effect``: see :attr:`Budget.no_effect`. Only an interval that lies within it shows that there is no effect; one that is
+    neither within it nor clear of 1 shows nothing.
+    """
+    if ratio.low > _BEYOND_NOISE and ratio.value >= 1 + no_effect:
         return Status.CONFIRMED, f"steps are {ratio.value:.2f} times faster"
-    if ratio.high < 1 / _BEYOND_NOISE and ratio.value <= 1 / _SMALLEST_EFFECT:
+    if ratio.high < 1 / _BEYOND_NOISE and ratio.value <= 1 / (1 + no_effect):
         return Status.SLOWER, f"steps take {1 / ratio.value:.2f} times as long"
-    if ratio.low > 1 / _SMALLEST_EFFECT and ratio.high < _SMALLEST_EFFECT:
-        return Status.NO_EFFECT, "steps take as long as before: the runtime does this by itself, or time is spent elsewhere"
-    return Status.NO_EFFECT, f"none could be shown; a gain above x{max(ratio.high, 1):.2f} is ruled out on this machine"
+    if is_no_effect(ratio.low, ratio.high, no_effect):
+        return Status.NO_EFFECT, f"steps take as long as before, within {no_effect * 100:.3g} %"
+    return Status.INCONCLUSIVE, "the interval is too wide to tell"
+
+
+def what_is_needed(ratio: Ratio, budget: Budget, others: float | None) -> str:
+    """Why an interval shows nothing, and how much longer or quieter it needs, for people.
+
+    An interval narrows with the square root of the time: from its width, and how narrow it has to be to lie within the limit or
+    clear of 1, follows how many times as long to measure. ``others``: share of the machine that other programs used.
+    """
+    distance, width = abs(math.log(ratio.value)), math.log(ratio.high / ratio.low) / 2
+    limit = math.log1p(budget.no_effect)
+    room = distance - math.log(_BEYOND_NOISE) if distance >= limit else limit - distance
+    times = max(2, round((width / max(room, limit / _FINEST)) ** 2))
+    needs = []
+    if times <= _HOPELESS:
+        needs.append(f"about {times} times as long (--budget {math.ceil(times * budget.seconds)})")
+    if others is not None and others > _QUIET:
+        needs.append(f"a quieter machine (other programs used {others:.0%} of it)")
+    if not needs:
+        return "its steps vary too much on this machine to tell, however long they are measured"
+    return f"too little to tell: it needs {' or '.join(needs)}"
 
 
 def _losses(run: Run) -> dict[int, float]:

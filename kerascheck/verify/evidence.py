@@ -12,7 +12,7 @@ from kerascheck.verify.compare import Budget, Comparison, Progress, Status, Vari
 from kerascheck.verify.findings import ABOUT_PREDICTIONS
 from kerascheck.verify.process import Script
 
-_ORDER = (Status.CONFIRMED, Status.CHANGES_RESULTS, Status.SLOWER, Status.NO_EFFECT, Status.NOT_RUN)
+_ORDER = (Status.CONFIRMED, Status.CHANGES_RESULTS, Status.SLOWER, Status.NO_EFFECT, Status.INCONCLUSIVE, Status.NOT_RUN)
 
 
 def room_variants(room: Any) -> list[Variant]:
@@ -58,11 +58,19 @@ def row(code: str, name: str, comparison: Comparison) -> dict[str, Any]:
 
 
 def merge(old: Sequence[Mapping[str, Any]], new: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """``old`` rows with the columns of ``new`` ones, by code; a column that was never measured is missing."""
+    """``old`` rows with the columns of ``new`` ones, by code; a column that was never measured is missing.
+
+    A column that shows nothing takes the place of no other one.
+    """
     rows = {entry["code"]: dict(entry) for entry in old}
     for entry in new:
-        rows[entry["code"]] = {**rows.get(entry["code"], {}), **entry}
+        before = rows.get(entry["code"], {})
+        rows[entry["code"]] = {**before, **{key: value for key, value in entry.items() if not (key in before and _shows_nothing(value))}}
     return [rows[code] for code in sorted(rows)]
+
+
+def _shows_nothing(column: Any) -> bool:
+    return isinstance(column, dict) and column["status"] == Status.INCONCLUSIVE.value
 
 
 def row_of(code: str, rows: Sequence[Mapping[str, Any]] | None = None) -> Mapping[str, Any] | None:

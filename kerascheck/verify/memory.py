@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kerascheck.finding import Evidence, Finding
+from kerascheck.finding import NO_EFFECT, Evidence, Finding, is_no_effect
 from kerascheck.verify.files import write_whole
 
 if TYPE_CHECKING:
@@ -132,11 +132,15 @@ def _placed_children(node: ast.AST) -> Iterator[Any]:
 
 def remember(result: Verification) -> Path | None:
     """Keep the verdicts on single findings; returns the file, or None if there was nothing to keep or it cannot be written."""
+    from kerascheck.verify.compare import Status
+
     fresh = {}
     for verdict in result.comparison.verdicts:
         repair = result.repairs.get(verdict.name)
         if repair is None or len(repair.findings) != 1 or verdict.name.startswith("all together") or verdict.ratio is None:
             continue
+        if verdict.status is Status.INCONCLUSIVE:
+            continue  # nothing is known
         finding = repair.findings[0]
         source = result.linted.sources[os.path.abspath(finding.location.path)]
         identity, state = key(finding, source)
@@ -149,6 +153,7 @@ def remember(result: Verification) -> Path | None:
             "ratio": ratio.value,
             "low": ratio.low,
             "high": ratio.high,
+            "no_effect": verdict.no_effect,
             "date": time.strftime("%Y-%m-%d"),
             "versions": result.versions,
             "machine": dict(result.machine),
@@ -156,7 +161,7 @@ def remember(result: Verification) -> Path | None:
     if not fresh:
         return None
     path = project_folder(result.linted.script) / _FILE
-    kept = {k: v for k, v in _read(path).items() if k not in fresh}
+    kept = {k: v for k, v in _read(path).items() if k not in fresh and not _shows_nothing(v)}
     entries = dict([*kept.items(), *fresh.items()][-_LARGEST:])
     try:
         path.parent.mkdir(exist_ok=True)
@@ -213,11 +218,27 @@ def recall(
             if _is_of_others(entry["versions"], versions, target_of(finding.location.path)):
                 continue
             ratio, low, high = (float(entry[name]) for name in ("ratio", "low", "high"))
+            if _is_inconclusive(entry):
+                continue
             status, date = Status(entry["status"]).value, time.strftime("%Y-%m-%d", time.strptime(entry["date"], "%Y-%m-%d"))
             found[finding] = Evidence(status, str(entry["reason"]), ratio, low, high, date, entry["versions"])
         except (KeyError, TypeError, ValueError, AttributeError):
             continue  # written by another program
     return found
+
+
+def _shows_nothing(entry: Any) -> bool:
+    try:
+        return _is_inconclusive(entry)
+    except (KeyError, TypeError, ValueError, AttributeError):
+        return False  # written by another program: not ours to drop
+
+
+def _is_inconclusive(entry: Mapping[str, Any]) -> bool:
+    """Whether an entry shows nothing: up to version 0.1 wide intervals were kept as "no effect", too."""
+    if entry["status"] != "no effect":
+        return entry["status"] == "inconclusive"
+    return not is_no_effect(float(entry["low"]), float(entry["high"]), float(entry.get("no_effect", NO_EFFECT)))
 
 
 def _is_of_others(measured: Mapping[str, str], installed: Mapping[str, str], target: str | None) -> bool:

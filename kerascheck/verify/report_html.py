@@ -33,7 +33,7 @@ code, pre { font: .85rem/1.45 ui-monospace, monospace; }
 .head { display: flex; flex-wrap: wrap; gap: .25rem .9rem; align-items: baseline; }
 .status { font-weight: 700; }
 .confirmed { color: var(--good); } .slower, .not-run { color: var(--bad); } .changes-results { color: var(--warn); }
-.no-effect { color: var(--soft); }
+.no-effect, .inconclusive { color: var(--soft); }
 .ratio { font-size: 1.4rem; font-weight: 700; font-variant-numeric: tabular-nums; }
 figure { margin: .75rem 0 0; } figcaption { margin-top: .4rem; } figcaption, .axis { font-size: .85rem; color: var(--soft); }
 svg { display: block; width: 100%; height: 3.5rem; border-bottom: 1px solid var(--line); }

@@ -12,6 +12,7 @@ from kerascheck.verify.result import Verification
 _COLORS = {
     Status.CONFIRMED: "green",
     Status.NO_EFFECT: "bright_black",
+    Status.INCONCLUSIVE: "cyan",
     Status.SLOWER: "red",
     Status.CHANGES_RESULTS: "yellow",
     Status.NOT_RUN: "magenta",

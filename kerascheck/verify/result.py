@@ -85,6 +85,8 @@ class Verification:
             "start_seconds": verdict.start_seconds and {"as_written": verdict.start_seconds[0], "repaired": verdict.start_seconds[1]},
             "step_seconds": verdict.step_seconds and {"as_written": verdict.step_seconds[0], "repaired": verdict.step_seconds[1]},
             "losses": verdict.losses and dict(zip(("as_written", "repaired"), map(_finite, verdict.losses))),
+            "others": verdict.others,
+            "no_effect": verdict.no_effect,
             "training": verdict.training,
             "rounds": verdict.rounds,
             "blocks": verdict.blocks,

@@ -265,7 +265,6 @@ def test_evidence_stands_beside_its_finding():
 
 def test_what_could_not_be_shown_is_not_called_absent():
     assert str(replace(CONFIRMED, status="no effect", low=0.99, ratio=1.0, high=1.02)).startswith("no effect here: x1.00")
-    assert str(replace(CONFIRMED, status="no effect", low=0.9)).startswith("no effect could be shown here: x1.84 [0.90-1.90]")
 
 
 # --- what stands below the findings -------------------------------------------------------------------

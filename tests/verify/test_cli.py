@@ -92,6 +92,14 @@ def test_usage(script):
         invoke("train.py")
 
 
+@pytest.mark.parametrize("given", ["0", "0.5%", "60%", "little", "-5%"])
+def test_how_little_counts_as_no_effect_is_a_percentage(script, given):
+    import click
+
+    with pytest.raises(click.BadParameter, match="no percentage between 1% and 50%"):
+        invoke("train.py", "--no-effect", given)
+
+
 def test_an_interpreter_that_does_not_exist(script):
     import click
 

@@ -44,6 +44,13 @@ def test_columns_of_cpu_and_gpu_are_kept_apart():
     assert evidence.for_rule("KC999", [cpu]) is None
 
 
+def test_what_is_inconclusive_takes_the_place_of_nothing():
+    known = evidence.row("KC101", "serial-map", comparison(Verdict("line 9", Status.CONFIRMED, "", Ratio(1.9, 1.8, 2.0))))
+    unknown = evidence.row("KC101", "serial-map", comparison(Verdict("line 9", Status.INCONCLUSIVE, "", Ratio(1.2, 0.6, 2.8))))
+    assert evidence.merge([known], [unknown]) == [known]
+    assert evidence.merge([], [unknown]) == [unknown] and evidence.merge([unknown], [known]) == [known]
+
+
 def test_a_room_that_does_not_run_says_why():
     failed = comparison()
     failed.failure = "the script ended without a training step"

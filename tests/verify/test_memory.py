@@ -48,19 +48,25 @@ def finding(path, text, code="KC101", occurrence=0):
     return Finding(code, "serial-map", Severity.WARNING, Location(path, None, line, start, line, end + 1), "m", fix=fix)
 
 
-@pytest.fixture
-def remembered(tmp_path):
-    (tmp_path / "pyproject.toml").write_text("")
-    path = str(tmp_path / "pkg" / "train.py")
-    (tmp_path / "pkg").mkdir()
+def remember(path, verdict):
     found = finding(path, TEXT)
-    verdict = Verdict("v", Status.CONFIRMED, "faster", Ratio(1.9, 1.8, 2.0))
     comparison = Comparison(path, Run(end={"facts": dict(VERSIONS)}), verdicts=[verdict])
     linted = Linted(path, {path: Source(path, TEXT)}, [found])
     repair = Repair(Variant("v", {path: "x" + TEXT}), (found,))
-    file = memory.remember(Verification(comparison, linted, {"v": repair}, machine(), "python train.py"))
-    assert file == tmp_path / ".kerascheck" / "evidence.json"
-    return path
+    return memory.remember(Verification(comparison, linted, {"v": repair}, machine(), "python train.py"))
+
+
+@pytest.fixture
+def project(tmp_path):
+    (tmp_path / "pyproject.toml").write_text("")
+    (tmp_path / "pkg").mkdir()
+    return str(tmp_path / "pkg" / "train.py")
+
+
+@pytest.fixture
+def remembered(project, tmp_path):
+    assert remember(project, Verdict("v", Status.CONFIRMED, "faster", Ratio(1.9, 1.8, 2.0))) == tmp_path / ".kerascheck" / "evidence.json"
+    return project
 
 
 def recall(path, text, versions=VERSIONS, target=None, occurrence=0):
@@ -72,6 +78,34 @@ def test_evidence_is_shown_again(remembered):
     evidence = recall(remembered, TEXT)
     assert (evidence.status, evidence.ratio) == ("confirmed", 1.9)
     assert str(evidence) == f"confirmed here: x1.90 [1.80-2.00], {evidence.date}"
+
+
+def test_what_is_inconclusive_is_not_kept(project, tmp_path):
+    assert remember(project, Verdict("v", Status.INCONCLUSIVE, "", Ratio(1.2, 0.6, 2.8))) is None
+    assert not (tmp_path / ".kerascheck").exists()
+
+
+def test_what_is_inconclusive_drops_nothing_that_is_known(remembered):
+    remember(remembered, Verdict("v", Status.INCONCLUSIVE, "", Ratio(1.2, 0.6, 2.8)))
+    assert recall(remembered, TEXT).status == "confirmed"
+
+
+@pytest.mark.parametrize(
+    "low, high, limit, kept",
+    [(0.97, 1.03, 0.05, True), (0.57, 2.85, 0.05, False), (0.94, 1.08, 0.1, True), (0.94, 1.08, None, False)],
+)
+def test_no_effect_that_was_really_inconclusive_is_dropped(project, tmp_path, low, high, limit, kept):
+    remember(project, Verdict("v", Status.NO_EFFECT, "", Ratio(1.0, low, high), no_effect=limit or 0.05))
+    file = tmp_path / ".kerascheck" / "evidence.json"
+    content = json.loads(file.read_text())
+    if limit is None:  # as older versions wrote it
+        (entry,) = content["evidence"].values()
+        del entry["no_effect"]
+        file.write_text(json.dumps(content))
+    assert (recall(project, TEXT) is not None) is kept
+    other = project.replace("train.py", "other.py")
+    remember(other, Verdict("v", Status.CONFIRMED, "", Ratio(1.9, 1.8, 2.0)))
+    assert len(json.loads(file.read_text())["evidence"]) == 1 + kept
 
 
 def test_line_moves_comments_and_layout_do_not_matter(remembered):
@@ -199,11 +233,11 @@ def verified(tmp_path, monkeypatch):
 def test_the_linter_shows_it_and_a_gate_can_ask_for_it(verified):
     assert kerascheck(*LINT, "--gate", "confirmed", ".").code == 0
     assert kerascheck(*LINT, ".").code == 1
-    verified(KC101=Status.CONFIRMED, KC309=Status.NO_EFFECT)
+    verified(KC101=Status.CONFIRMED, KC309=Status.SLOWER)
     ran = kerascheck(*LINT, "--gate", "confirmed", ".")
     first, second = ran.out.splitlines()
     assert "KC101" in first and "(confirmed here: x1.90 [1.80-2.00], 20" in first
-    assert "KC309" in second and "(no effect could be shown here: x1.90 [1.80-2.00], 20" in second
+    assert "KC309" in second and "(slower here: x1.90 [1.80-2.00], 20" in second
     assert ran.code == 1
     assert kerascheck(*LINT, "--gate", "confirmed", "--exit-zero", ".").code == 0
     assert kerascheck(*LINT, "--ignore", "KC101", "--gate", "confirmed", ".").code == 0

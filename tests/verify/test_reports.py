@@ -41,6 +41,7 @@ def verdict(status, ratio=None, **options):
 CASES = [
     verdict(Status.CONFIRMED, Ratio(1.9, 1.8, 2.0)),
     verdict(Status.NO_EFFECT, Ratio(1.0, 0.98, 1.02)),
+    verdict(Status.INCONCLUSIVE, Ratio(1.18, 0.57, 2.85), others=0.59),
     verdict(Status.SLOWER, Ratio(0.5, 0.4, 0.6)),
     verdict(Status.CHANGES_RESULTS, Ratio(1.9, 1.8, 2.0), losses=([1.0, 0.9], [1.0, 0.5])),
     verdict(Status.NOT_RUN, output=f"Traceback {EVIL}"),
@@ -84,11 +85,11 @@ def test_terminal_shows_the_verdict_and_no_control_characters(case):
 def test_both_reports_say_how_ratios_are_reached():
     for show in (report_html.render, lambda result: "\n".join(report_text.render(result))):
         assert "mean of the middle half of the ratios of neighbouring blocks" in show(verification(CASES[0]))
-        assert "mean of the middle half" not in show(verification(CASES[4]))
+        assert "mean of the middle half" not in show(verification(CASES[5]))
 
 
 def test_losses_of_both_are_shown_where_they_differ():
-    text = "\n".join(report_text.render(verification(CASES[3])))
+    text = "\n".join(report_text.render(verification(CASES[4])))
     assert "1 0.9" in text and "1 0.5" in text
 
 

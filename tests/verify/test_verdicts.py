@@ -18,6 +18,7 @@ from kerascheck.verify.compare import (
     Budget,
     concerns,
     judge_ratio,
+    what_is_needed,
     quiet_pairs,
     what_changed,
     why_useless,
@@ -35,7 +36,11 @@ from verify.made_up import FACTS, block, ended
         (Ratio(1.9, 1.7, 2.1), Status.CONFIRMED),
         (Ratio(1.0, 0.97, 1.03), Status.NO_EFFECT),
         (Ratio(1.03, 1.01, 1.04), Status.NO_EFFECT),  # real, but too small to matter
-        (Ratio(1.2, 0.9, 1.5), Status.NO_EFFECT),
+        (Ratio(1.0, 0.96, 1.04), Status.NO_EFFECT),
+        (Ratio(1.2, 0.9, 1.5), Status.INCONCLUSIVE),
+        (Ratio(1.18, 0.57, 2.85), Status.INCONCLUSIVE),
+        (Ratio(1.0, 0.94, 1.02), Status.INCONCLUSIVE),
+        (Ratio(1.04, 1.0, 1.08), Status.INCONCLUSIVE),
         (Ratio(0.5, 0.4, 0.6), Status.SLOWER),
     ],
 )
@@ -43,8 +48,26 @@ def test_ratio_to_verdict(ratio, status):
     assert judge_ratio(ratio)[0] is status
 
 
-def test_a_wide_interval_says_what_it_rules_out():
-    assert "x1.50" in judge_ratio(Ratio(1.2, 0.9, 1.5))[1]
+@pytest.mark.parametrize(
+    "ratio, limit, status",
+    [
+        (Ratio(1.02, 0.97, 1.08), 0.1, Status.NO_EFFECT),
+        (Ratio(1.08, 1.04, 1.09), 0.1, Status.NO_EFFECT),  # faster, but by less than was said to matter
+        (Ratio(1.0, 0.96, 1.04), 0.02, Status.INCONCLUSIVE),
+        (Ratio(1.04, 1.035, 1.045), 0.02, Status.CONFIRMED),
+    ],
+)
+def test_how_little_is_no_effect_can_be_set(ratio, limit, status):
+    assert judge_ratio(ratio, limit)[0] is status
+
+
+def test_an_inconclusive_verdict_says_what_it_needs():
+    budget = Budget(seconds=60)
+    # Half as wide an interval takes four times as long.
+    assert what_is_needed(Ratio(1.0, 1 / 1.05**2, 1.05**2), budget, 0.0) == "too little to tell: it needs about 4 times as long (--budget 240)"
+    busy = what_is_needed(Ratio(1.18, 0.57, 2.85), budget, 0.59)
+    assert "a quieter machine (other programs used 59% of it)" in busy
+    assert what_is_needed(Ratio(1.0, 0.5, 2.0), budget, None) == "its steps vary too much on this machine to tell, however long they are measured"
 
 
 def test_equal_losses_change_nothing():
@@ -193,7 +216,10 @@ def test_what_is_traced_once_shows_in_the_start(written, repaired, status):
         run.end["start_seconds"], run.blocks = seconds, [block(0.01)] * 10
         return run
 
-    verdict = _judge(_Gathered(Variant("v", {}), [*map(run, written), ended()], [*map(run, repaired), ended()], ratio=Ratio(1.0, 0.98, 1.02)))
+    gathered = _Gathered(Variant("v", {}), [*map(run, written), ended()], [*map(run, repaired), ended()], ratio=Ratio(1.0, 0.98, 1.02))
+    wide = _judge(replace(gathered, ratio=Ratio(1.0, 0.7, 1.4)))
+    assert wide.status is Status.INCONCLUSIVE  # the later steps may be slower
+    verdict = _judge(gathered)
     assert verdict.status is status
     if status is Status.CONFIRMED:
         assert verdict.start_seconds == (9.2, 4.2) and "4.2 s of processor time instead of 9.2 s" in verdict.reason
