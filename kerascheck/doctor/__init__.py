@@ -1,0 +1,11 @@
+"""What of a machine keeps Keras from training fast: a snapshot of it, and checks on the snapshot.
+
+>>> from kerascheck.doctor import diagnose, take_snapshot
+>>> results = diagnose(take_snapshot())
+"""
+
+from kerascheck.doctor.checks import Result, Status, diagnose
+from kerascheck.doctor.look import take_snapshot
+from kerascheck.doctor.snapshot import Snapshot
+
+__all__ = ["Result", "Snapshot", "Status", "diagnose", "take_snapshot"]

@@ -1,0 +1,144 @@
+"""What the checks share: results, and questions about a snapshot that several of them ask."""
+
+from __future__ import annotations
+
+import enum
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from kerascheck.doctor.snapshot import Framework, Snapshot
+from kerascheck.knowledge.cards import oldest_driver
+
+GIB = 1 << 30
+
+
+class Status(enum.Enum):
+    """How a check ended; the most urgent first."""
+
+    PROBLEM = "problem"
+    """Training fails, or leaves hardware unused that is there."""
+    ADVICE = "advice"
+    """Training works, and may be faster."""
+    OK = "ok"
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What one check found.
+
+    Attributes:
+        name: of the check, lower case words joined by hyphens; the contract with users.
+        seen: a sentence on what the machine has.
+        todo: what to do; empty for what is ok.
+        line: the line of the script that asks for it, where a script was given.
+    """
+
+    name: str
+    status: Status
+    seen: str
+    todo: str = ""
+    line: int | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {"name": self.name, "status": self.status.value, "seen": self.seen, "todo": self.todo, "line": self.line}
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """A result without the name of its check."""
+
+    status: Status
+    seen: str
+    todo: str = ""
+    line: int | None = None
+
+
+def ok(seen: str) -> Verdict:
+    return Verdict(Status.OK, seen)
+
+
+def advice(seen: str, todo: str, line: int | None = None) -> Verdict:
+    return Verdict(Status.ADVICE, seen, todo, line)
+
+
+def problem(seen: str, todo: str, line: int | None = None) -> Verdict:
+    return Verdict(Status.PROBLEM, seen, todo, line)
+
+
+def backend(machine: Snapshot) -> str:
+    """The backend that Keras chooses."""
+    keras = machine.python.keras if machine.python is not None else None
+    return (keras.backend if keras is not None else None) or "tensorflow"
+
+
+TITLES = {"tensorflow": "TensorFlow", "jax": "JAX", "torch": "PyTorch"}
+
+
+def framework(machine: Snapshot) -> Framework | None:
+    """What the interpreter has of the backend; None where it was not looked at, or cannot be imported."""
+    name = backend(machine)
+    found = getattr(machine.python, name, None) if machine.python is not None and name in TITLES else None
+    return None if found is None or found.error is not None else found
+
+
+def tensorflow(machine: Snapshot) -> Framework | None:
+    """As :func:`framework`, where TensorFlow is the backend."""
+    return framework(machine) if backend(machine) == "tensorflow" else None
+
+
+def title(machine: Snapshot) -> str:
+    """The backend's name for people."""
+    return TITLES.get(backend(machine), backend(machine))
+
+
+def version(text: str | None) -> tuple[int, ...]:
+    """("2.16.1rc0") -> (2, 16, 1); empty for what begins with no number."""
+    match = re.match(r"\d+(?:\.\d+)*", text or "")
+    return tuple(map(int, match[0].split("."))) if match else ()
+
+
+def dotted(numbers: tuple[int, ...]) -> str:
+    return ".".join(map(str, numbers))
+
+
+def packages(machine: Snapshot) -> dict[str, str]:
+    return (machine.python.packages if machine.python is not None else None) or {}
+
+
+def is_hidden(machine: Snapshot) -> bool:
+    """Whether CUDA_VISIBLE_DEVICES shows no GPU: the list ends at the first number that is none."""
+    shown = (machine.variables or {}).get("CUDA_VISIBLE_DEVICES")
+    if shown is None or not machine.gpus:
+        return False
+    first = shown.split(",")[0].strip()
+    return first in ("", "NoDevFiles", "none") or bool(re.fullmatch(r"-?\d+", first)) and not 0 <= int(first) < len(machine.gpus)
+
+
+def needed_driver(machine: Snapshot) -> tuple[int, ...] | None:
+    """The oldest driver for the CUDA that the backend is built for; None where that is not known."""
+    built = framework(machine)
+    cuda = version(built.cuda_version) if built is not None else ()
+    if len(cuda) < 2:
+        return None
+    return oldest_driver((cuda[0], cuda[1]), windows=machine.system.platform == "win32" or machine.system.wsl)
+
+
+def is_driver_too_old(machine: Snapshot) -> bool:
+    needed, driver = needed_driver(machine), machine.driver
+    return needed is not None and driver is not None and 0 < len(version(driver.version)) and version(driver.version) < needed
+
+
+def size(number: float) -> str:
+    """Bytes in GiB."""
+    amount = number / GIB
+    return f"{amount:.0f} GiB" if amount >= 10 else f"{amount:.1f} GiB" if amount >= 0.1 else f"{number / (1 << 20):.0f} MiB"
+
+
+def cards(machine: Snapshot) -> str:
+    """The GPUs by name, with a count for several of one kind."""
+    names: dict[str, int] = {}
+    for gpu in machine.gpus:
+        names[gpu.name] = names.get(gpu.name, 0) + 1
+    return " and ".join(f"{count} x {name}" if count > 1 else name for name, count in names.items())

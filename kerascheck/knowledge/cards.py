@@ -1,0 +1,81 @@
+"""NVIDIA GPUs and drivers: compute capabilities, 16-bit arithmetic, minimum versions."""
+
+from __future__ import annotations
+
+import re
+
+TENSOR_CORES_SINCE = (7, 0)
+"""Compute capability from which matrices of float16 are multiplied by Tensor Cores (TensorFlow guide "Mixed precision";
+``tensorflow/python/keras/mixed_precision/device_compatibility_check.py`` warns below it)."""
+
+BFLOAT16_SINCE = (8, 0)
+"""Compute capability from which Tensor Cores multiply bfloat16, and float32 as TensorFloat-32 (CUDA C++ Programming Guide, table of
+the supported Tensor Core input types)."""
+
+NO_TENSOR_CORES = re.compile(r"\bGTX 16\d\d\b|\bMX ?[45]50\b|\bT(?:400|500|550|600|1000|1200|2000)\b")
+"""Names of cards of compute capability 7.5 that have no Tensor Cores: those of the chips TU116 and TU117 (NVIDIA "Turing Architecture
+Whitepaper" and the pages of these cards). A GTX 1660 Ti trained 2 to 4 times more slowly with mixed_float16 (tensorflow/tensorflow#44191)."""
+
+CAPABILITIES: tuple[tuple[re.Pattern[str], tuple[int, int]], ...] = tuple(
+    (re.compile(pattern), capability)
+    for pattern, capability in (
+        (r"\bRTX 50\d\d|RTX PRO \d+ Blackwell", (12, 0)),
+        (r"\bB[12]00\b|\bGB200\b", (10, 0)),
+        (r"\bH(?:20|100|200|800)\b|\bGH200\b", (9, 0)),
+        (r"\bRTX 40\d\d|\bL4\b|\bL40S?\b|RTX \d000 Ada|RTX 6000 Ada", (8, 9)),
+        (r"\bRTX 30\d\d|\bA(?:2|10|10G|16|40)\b|RTX A\d{3,4}\b", (8, 6)),
+        (r"\bA(?:30|100|800)\b", (8, 0)),
+        (r"\bRTX 20\d\d|\bGTX 16\d\d|\bT4\b|TITAN RTX|Quadro RTX \d000|Quadro T\d+|\bT(?:400|500|550|600|1000|1200)\b|\bMX ?[45]50\b", (7, 5)),
+        (r"\bV100|TITAN V\b|Quadro GV100", (7, 0)),
+        (r"\bGTX 10\d\d|\bP(?:4|40)\b|TITAN Xp?\b|\bMX[123]\d0\b|Quadro P\d+", (6, 1)),
+        (r"\bP100|Quadro GP100", (6, 0)),
+        (r"\bGTX 9\d\d|\bM(?:4|40|60)\b|GTX TITAN X\b", (5, 2)),
+        (r"\bGTX 750|\b[89][34]0M\b|\bM10\b", (5, 0)),
+        (r"\bK80\b", (3, 7)),
+        (r"\bK(?:20|40)|GTX TITAN\b|\bGTX 780", (3, 5)),
+        (r"\bGTX 6\d\d|\bGTX 7[67]0|\bK10\b", (3, 0)),
+    )
+)
+"""What a name tells of the compute capability where the driver does not say it (NVIDIA: "CUDA GPU Compute Capability", and its page of legacy GPUs)."""
+
+DRIVERS: tuple[tuple[tuple[int, int], tuple[int, ...], tuple[int, ...]], ...] = (
+    ((13, 0), (580,), (580,)),
+    ((12, 0), (525, 60, 13), (528, 33)),
+    ((11, 1), (450, 80, 2), (452, 39)),
+    ((11, 0), (450, 36, 6), (451, 22)),
+    ((10, 2), (440, 33), (441, 22)),
+    ((10, 1), (418, 39), (418, 96)),
+    ((10, 0), (410, 48), (411, 31)),
+    ((9, 0), (384, 81), (385, 54)),
+)
+"""From which CUDA on, newest first: the oldest driver on Linux and on Windows, which also serves WSL (CUDA Toolkit release notes,
+"Minimum Required Driver Version for CUDA Minor Version Compatibility"; the page of TensorFlow on pip says 525.60.13 and 528.33 for CUDA 12)."""
+
+SLOWDOWNS: dict[int, str] = {
+    0x8: "hardware slowdown",
+    0x20: "temperature",
+    0x40: "overheating",
+    0x80: "power brake",
+}
+"""The reasons of NVML for which clocks are below what the load asks for (nvml.h, ``nvmlClocksEventReason...``). The cap of the
+power (0x4) is left out: a GPU that works reaches it."""
+
+
+def capability_of(name: str) -> tuple[int, int] | None:
+    """The compute capability of the card of this name; None where the name does not tell it."""
+    return next((capability for pattern, capability in CAPABILITIES if pattern.search(name)), None)
+
+
+def half_types(name: str, capability: tuple[int, int] | None) -> tuple[str, ...] | None:
+    """The 16-bit types that a card multiplies faster than float32, the one to prefer first; empty for none, None where that is not known."""
+    capability = capability or capability_of(name)
+    if capability is None:
+        return None
+    if capability < TENSOR_CORES_SINCE or NO_TENSOR_CORES.search(name):
+        return ()
+    return ("float16", "bfloat16") if capability >= BFLOAT16_SINCE else ("float16",)
+
+
+def oldest_driver(cuda: tuple[int, int], *, windows: bool) -> tuple[int, ...] | None:
+    """The oldest driver that runs programs for a version of CUDA; None for a CUDA before 9."""
+    return next((for_windows if windows else for_linux for since, for_linux, for_windows in DRIVERS if cuda >= since), None)
