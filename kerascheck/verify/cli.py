@@ -48,7 +48,9 @@ def _percent(context: click.Context, parameter: click.Parameter, value: str) -> 
 @click.option("--steps", type=click.IntRange(1), help="Measured steps per variant at most.")
 @click.option("--no-effect", default="5%", show_default=True, metavar="PERCENT", callback=_percent, help="How little counts as no effect.")
 @click.option("--start-limit", default=300.0, show_default=True, help="Seconds until the training must have begun.")
-@click.option("--python", default=sys.executable, metavar="PATH", help="Interpreter to run the script with.  [this one]")
+@click.option("--python", metavar="PATH", help="Interpreter to run the script with.  [this one; with --on: see docs/machines.md]")
+@click.option("--on", metavar="WHERE", help="Run it there: ssh://[user@]host[:port][/folder], slurm[:partition], ray or ray://host:port.")
+@click.option("--yes", is_flag=True, help="With --on: upload without asking.")
 @click.option("--output-format", type=click.Choice(["text", "json", "html"]), default="text", show_default=True)
 @click.option("--output-file", type=click.Path(dir_okay=False, writable=True), help="Write the report there.")
 @click.option("--no-memory", is_flag=True, help="Do not keep the evidence in .kerascheck/evidence.json.")
@@ -65,6 +67,7 @@ def verify(script: str | None, arguments: tuple[str, ...], **options: Any) -> in
         raise click.UsageError("name a script, or a rule with --rule")
     if sys.platform == "win32":
         raise click.ClickException("verify needs signals that Windows does not have; use WSL")
+    options["target"] = _target(options)
     try:
         with _ends_on_signals():
             result = _verify(script, arguments, options)
@@ -72,6 +75,8 @@ def verify(script: str | None, arguments: tuple[str, ...], **options: Any) -> in
         raise click.ClickException(str(problem)) from None
     except OSError as problem:
         raise click.ClickException(f"no process could be started: {problem}") from None
+    if result is None:
+        return 2
     _write(result, options)
     return result.exit_code
 
@@ -108,19 +113,50 @@ def _verify(script: str | None, arguments: tuple[str, ...], options: dict[str, A
         python=options["python"],
     )
     command = shlex.join(["python", os.path.relpath(linted.script), *arguments])
-    _announce(run, command, len(made), options)
-    progress = _Progress()
-    try:
-        with gpu.Sampler() as sampler:
-            comparison = compare(run, [repair.variant for repair in made], _budget(options), progress.show)
-    finally:
-        progress.clear()
-    result = Verification(
-        comparison, linted, {repair.variant.name: repair for repair in made}, machine(), command, sampler.summary()
-    )
+    variants = [repair.variant for repair in made]
+    if options["target"]:
+        measured = _elsewhere(run, variants, command, options)
+        if measured is None:
+            return None
+        comparison, where, watched = measured
+    else:
+        _announce(run, command, len(made), options)
+        with _Progress() as progress, gpu.Sampler() as sampler:
+            comparison = compare(run, variants, _budget(options), progress.show)
+        where, watched = machine(), sampler.summary()
+    result = Verification(comparison, linted, {repair.variant.name: repair for repair in made}, where, command, watched)
     if not options["no_memory"] and options["rule"] is None:
         memory.remember(result)
     return result
+
+
+def _target(options: dict[str, Any]):
+    """Where ``--on`` says to run, or None for here; fills in the interpreter."""
+    from kerascheck.verify.remote.target import BadTarget, parse
+
+    try:
+        target = parse(options["on"]) if options["on"] else None
+    except BadTarget as problem:
+        raise click.UsageError(f"--on {problem}") from None
+    options["python"] = options["python"] or (target.python if target else sys.executable)
+    return target
+
+
+def _elsewhere(run: Script, variants: list, command: str, options: dict[str, Any]):
+    """As ``compare``, on the target: the comparison, the machine and its GPUs; None, with the reason said, where that was not possible."""
+    from kerascheck.verify.remote import pack, talk
+    from kerascheck.verify.remote import run as remote
+
+    target = options["target"]
+    try:
+        root = os.path.dirname(run.path) if options["rule"] else None
+        upload = pack.of_project(run.path, run.sources, root)
+        remote.agree(target, options["python"], [upload], [command], yes=options["yes"])
+        with _Progress() as progress:
+            return remote.measure(target, options["python"], upload, run, variants, _budget(options), progress.show, {})
+    except (pack.TooLarge, remote.NotAgreed, talk.Refused) as problem:
+        click.echo(f"{target.label}: {problem}", err=True)
+        return None
 
 
 def _budget(options: dict[str, Any]) -> Budget:
@@ -181,11 +217,17 @@ def _ends_on_signals() -> Iterator[None]:
 
 
 class _Progress:
-    """One line on a terminal's standard error."""
+    """One line on a terminal's standard error, gone at the end."""
 
     def __init__(self) -> None:
         self._active = sys.stderr.isatty()
         self._end = None
+
+    def __enter__(self) -> _Progress:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.clear()
 
     def show(self, text: str, seconds_left: float) -> None:
         """What is being done, and about how many seconds remain."""

@@ -1,7 +1,7 @@
 """Evidence kept in the user's project: ``.kerascheck/evidence.json``.
 
-A verdict is kept under a key that survives line moves: rule, file, the name of the function, and the text of the
-statement without its layout. It is used only while the code of that function and of what it uses of its file, the versions
+A verdict is kept, for every machine that it was measured on, under a key that survives line moves: rule, file, the name of
+the function, and the text of the statement without its layout. It is used only while the code of that function and of what it uses of its file, the versions
 of the frameworks and the machine class are those that it was measured with.
 """
 
@@ -46,6 +46,11 @@ def key(finding: Finding, source: Source) -> tuple[str, str]:
     name, statement, code = _surroundings(finding, source)
     identity = (finding.code, os.path.relpath(path, project_folder(path)).replace(os.sep, "/"), name, *statement)
     return _digest("\0".join(identity)), _digest("\0".join(code))
+
+
+def _on(identity: str, machine: Mapping[str, Any]) -> str:
+    """The key of what was measured of a finding on one machine: every machine has its own entry."""
+    return f"{identity}@{_digest(json.dumps(machine, sort_keys=True))}"
 
 
 def _digest(text: str) -> str:
@@ -145,7 +150,7 @@ def remember(result: Verification) -> Path | None:
         source = result.linted.sources[os.path.abspath(finding.location.path)]
         identity, state = key(finding, source)
         ratio = verdict.ratio
-        fresh[identity] = {
+        fresh[_on(identity, result.machine)] = {
             "rule": finding.code,
             "state": state,
             "status": verdict.status.value,
@@ -211,7 +216,7 @@ def recall(
         if not entries or source is None:
             continue
         identity, state = key(finding, source)
-        entry = entries.get(identity)
+        entry = entries.get(_on(identity, here)) or entries.get(identity)  # as written before 2026-11-24
         try:
             if entry is None or entry["state"] != state or entry["machine"] != here:
                 continue

@@ -164,4 +164,5 @@ def _output(text: str) -> Iterator[str]:
 def _machine(result: Verification) -> str:
     machine = result.machine
     versions = ", ".join(f"{name} {version}" for name, version in result.versions.items())
-    return f"{machine['cores']} cores {machine['processor']}, {versions}"
+    where = f" on {machine['on']}" if machine.get("on") else ""
+    return f"{machine['cores']} cores {machine['processor']}{where}, {versions}"

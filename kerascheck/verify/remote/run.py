@@ -1,0 +1,101 @@
+"""What happens around a run on another machine: what is uploaded is shown and agreed to, and its result is read."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import click
+
+from kerascheck.verify.compare import Budget, Comparison, Progress, Variant
+from kerascheck.verify.process import Script
+from kerascheck.verify.remote import pack, talk
+from kerascheck.verify.remote.plain import restored
+from kerascheck.verify.remote.target import Target
+
+_SHOWN = 8
+_MINUTES = 60
+"""What a scheduler is asked for at least."""
+
+Run = Callable[[Target, str, pack.Upload, bytes, talk.Conversation], None]
+
+
+class NotAgreed(Exception):
+    """Nothing was uploaded; ``str()`` says why."""
+
+
+def agree(target: Target, python: str, uploads: Iterable[pack.Upload], commands: Sequence[str], *, yes: bool) -> None:
+    """Show what will be uploaded and executed, and ask; raises NotAgreed."""
+    if not yes and not sys.stdin.isatty():
+        raise NotAgreed("nothing was uploaded: there is no terminal to ask on; --yes agrees to the upload")
+    for upload in uploads:
+        for line in shown(target, upload):
+            click.echo(line, err=True)
+    click.echo(f"  and executes there, with {python}: {'; '.join(commands[:_SHOWN])}{_more(commands)}", err=True)
+    if not yes and not click.confirm("Upload and run?", err=True):
+        raise NotAgreed("nothing was uploaded")
+
+
+def shown(target: Target, upload: pack.Upload) -> Iterable[str]:
+    """What is uploaded, for people."""
+    seen = "as git sees it" if upload.git else "without git: all that is not hidden"
+    ours = sum(path.stat().st_size for path in pack.own_code())
+    yield (
+        f"kerascheck verify UPLOADS to {target.label}: {len(upload.files)} files of {upload.root} ({seen}), "
+        f"{pack.size(upload.bytes)}, and its own code, {pack.size(ours)}"
+    )
+    largest = sorted(upload.files, key=upload.files.__getitem__, reverse=True)
+    yield "  " + ", ".join(f"{name} {pack.size(upload.files[name])}" for name in largest[:_SHOWN]) + _more(largest)
+    for name, why in list(upload.left_out.items())[:_SHOWN]:
+        yield f"  left out: {name} ({why})"
+    if len(upload.left_out) > _SHOWN:
+        yield f"  left out: {len(upload.left_out) - _SHOWN} more"
+
+
+def _more(names: Sequence[str]) -> str:
+    return f", and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+
+
+def measure(
+    target: Target,
+    python: str,
+    upload: pack.Upload,
+    script: Script,
+    variants: Sequence[Variant],
+    budget: Budget,
+    progress: Progress,
+    options: Mapping[str, Any],
+) -> tuple[Comparison, dict[str, Any], Mapping[str, Any] | None]:
+    """As ``compare`` with its ``options``, on ``target``: the comparison, the machine and its GPUs.
+
+    Raises talk.Refused where nothing was measured.
+    """
+    conversation = talk.Conversation(progress)
+    conversation.expect(upload.root)
+    progress(f"uploading to {target.label}", budget.seconds * (len(variants) + 1))
+    minutes = target.minutes or max(_MINUTES, math.ceil(seconds_of(budget, len(variants)) / 60))
+    job = talk.job(upload, script, variants, budget, options, link_from=target.folder, minutes=minutes)
+    _engine(target)(target, python, upload, job, conversation)
+    told = json.loads(conversation.result)
+    comparison = restored(Comparison, told["comparison"])
+    comparison.script = script.path
+    return comparison, {**told["machine"], "on": target.label}, told["gpu"]
+
+
+def _engine(target: Target) -> Run:
+    if target.kind == "ssh":
+        from kerascheck.verify.remote.ssh import run
+    elif target.kind == "slurm":
+        from kerascheck.verify.remote.slurm import run
+    else:
+        from kerascheck.verify.remote.ray_jobs import run
+    return run
+
+
+def seconds_of(budget: Budget, variants: int) -> float:
+    """About how long a run may take at most, for schedulers: every group of variants starts anew, and so do its looks."""
+    return 2 * budget.start_limit + 3 * budget.seconds * (variants + 2)
+

@@ -1,0 +1,91 @@
+"""``--on ssh://``: one connection of the user's own ``ssh``, with its settings, keys and questions.
+
+The connection is the lease of the run: once it is closed, however that happens, the other side ends the run and removes
+what was uploaded.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+import signal
+import subprocess
+import tempfile
+from pathlib import Path
+
+from kerascheck.verify.remote.pack import Upload
+from kerascheck.verify.remote.talk import Conversation, Refused
+from kerascheck.verify.remote.target import Target
+
+_HOST = Path(__file__).with_name("ssh_host.py")
+_START = "import sys,json;exec(json.loads(sys.stdin.buffer.readline()))"
+_SECONDS_TO_CLEAN = 40.0
+_NO_CONNECTION = 255
+
+
+def run(target: Target, python: str, upload: Upload, job: bytes, conversation: Conversation) -> None:
+    """Run ``job`` there and hear what it says; raises Refused."""
+    with tempfile.TemporaryFile() as archive, tempfile.TemporaryFile() as complaints:
+        upload.write(archive, job)
+        size = archive.tell()
+        archive.seek(0)
+        try:
+            process = subprocess.Popen(
+                command(target, python),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=complaints,
+                # Ctrl-C is for kerascheck, which then closes the connection and waits until the other side has cleaned up.
+                preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN),
+            )
+        except FileNotFoundError:
+            raise Refused("there is no ssh on this machine: install OpenSSH's client") from None
+        with process:
+            try:
+                _send(process, archive, size)
+                for line in process.stdout:
+                    conversation.hear(line.decode("utf-8", "replace"))
+            finally:
+                _let_go(process)
+        if conversation.result is None:
+            raise Refused(_why_nothing(target, python, process.returncode, complaints))
+
+
+def command(target: Target, python: str) -> list[str]:
+    """The ssh command that starts ``ssh_host.py`` there."""
+    there = python if python.startswith("~/") and shlex.quote(python[2:]) == python[2:] else shlex.quote(python)
+    port = [] if target.port is None else ["-p", str(target.port)]
+    name = f"{target.user}@{target.host}" if target.user else target.host
+    return ["ssh", "-T", "-o", "ServerAliveInterval=15", *port, name, f"{there} -c {shlex.quote(_START)}"]
+
+
+def _send(process: subprocess.Popen[bytes], archive, size: int) -> None:
+    try:
+        for line in (_HOST.read_text(encoding="utf-8"), {"size": size}):
+            process.stdin.write(json.dumps(line).encode() + b"\n")
+        while chunk := archive.read(1 << 16):
+            process.stdin.write(chunk)
+        process.stdin.flush()
+    except BrokenPipeError:
+        pass  # it said why, or ssh did
+
+
+def _let_go(process: subprocess.Popen[bytes]) -> None:
+    """Close the connection and wait until the other side has cleaned up."""
+    try:
+        process.stdin.close()
+    except BrokenPipeError:
+        pass
+    try:
+        process.wait(_SECONDS_TO_CLEAN)
+    except subprocess.TimeoutExpired:
+        process.kill()
+
+
+def _why_nothing(target: Target, python: str, status: int, complaints) -> str:
+    complaints.seek(0)
+    lines = complaints.read().decode("utf-8", "replace").strip().splitlines()
+    last = f": {lines[-1].strip()}" if lines else ""
+    if status == _NO_CONNECTION:
+        return f"ssh cannot reach {target.host}{last}"
+    return f"{python} could not be started on {target.host} (name another one with --python){last}"

@@ -1,0 +1,130 @@
+"""This side of the conversation with :mod:`kerascheck.verify.remote.far`."""
+
+from __future__ import annotations
+
+import ast
+import base64
+import json
+import os
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from kerascheck.verify.compare import Budget, Progress, Variant
+from kerascheck.verify.process import Script
+from kerascheck.verify.remote.far import MARK
+from kerascheck.verify.remote.pack import Upload
+from kerascheck.verify.remote.plain import plain
+
+_FRAMEWORKS = frozenset({"tensorflow", "keras", "tf_keras", "torch", "jax"})
+_PASSED_ON = ("KERAS_BACKEND",)
+"""Variables of this side's environment that decide what the script is."""
+
+
+class Refused(Exception):
+    """The other side does not measure; ``str()`` says why, in one line."""
+
+
+class Conversation:
+    """Reads what the other side prints."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+        self._parts: list[str] = []
+        self.result: str | None = None
+        """The result as JSON, with paths of this side, once it is there."""
+        self.other_lines: list[str] = []
+        """The last lines that were no messages."""
+        self.begun = False
+        self._root = ""
+
+    def expect(self, root: str) -> None:
+        """``root``: the project's folder on this side, which paths of the result shall begin with."""
+        self._root = root
+
+    def hear(self, line: str) -> None:
+        """Take one line; raises Refused."""
+        _, mark, text = line.partition(MARK)
+        if not mark:
+            if line.strip():
+                self.other_lines = [*self.other_lines[-4:], line.strip()]
+            return
+        try:
+            message = json.loads(text)
+        except ValueError:
+            return  # a line that is still being written
+        self.begun = True
+        if message["event"] == "progress":
+            self._progress(message["text"], message["left"])
+        elif message["event"] == "refused":
+            raise Refused(message["reason"])
+        elif message["event"] == "part":
+            self._parts.append(message["data"])
+        elif message["event"] == "result":
+            self.result = self._put_together(message)
+
+    def _put_together(self, message: Mapping[str, Any]) -> str:
+        data = "".join(self._parts)
+        if len(data) != message["length"]:
+            raise Refused(f"its result came incomplete: {len(data)} of {message['length']} characters")
+        text = zlib.decompress(base64.b64decode(data)).decode()
+        there, here = (json.dumps(path)[1:-1] for path in (message["project"], self._root))
+        return text.replace(there, here)
+
+
+def job(
+    upload: Upload, script: Script, variants: Sequence[Variant], budget: Budget, options: Mapping[str, Any], **more: Any
+) -> bytes:
+    """``job.json``: what to measure, with paths relative to the project. ``options``: of ``compare``."""
+
+    def inside(path: str) -> str:
+        return os.path.relpath(os.path.realpath(path), upload.root)
+
+    def moved(sources: Mapping[str, str]) -> dict[str, str]:
+        return {inside(path): text for path, text in sources.items()}
+
+    environment = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
+    there = replace(
+        script,
+        path=inside(script.path),
+        sources=moved(script.sources),
+        directory=working_directory(upload, script),
+        environment={**environment, **script.environment},
+    )
+    variants = [
+        replace(v, sources=moved(v.sources), places=tuple((inside(path), *lines) for path, *lines in v.places)) for v in variants
+    ]
+    described = {
+        "script": plain(there),
+        "variants": plain(variants),
+        "budget": plain(budget),
+        "options": dict(options),
+        "needs": sorted(needs(script.sources.values())),
+        **more,
+    }
+    return json.dumps(described).encode()
+
+
+def working_directory(upload: Upload, script: Script) -> str:
+    """Where in the project the script runs: in this side's working directory, or beside the script if that lies elsewhere."""
+    here = os.path.realpath(script.directory or os.getcwd())
+    if here != upload.root and not here.startswith(upload.root + os.sep):
+        here = os.path.dirname(os.path.realpath(script.path))
+    return os.path.relpath(here, upload.root)
+
+
+def needs(texts: Iterable[str]) -> set[str]:
+    """Frameworks that the code imports."""
+    found = set()
+    for text in texts:
+        try:
+            tree = ast.parse(text)
+        except (SyntaxError, ValueError, RecursionError):
+            continue
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Import):
+                found.update(alias.name.partition(".")[0] for alias in node.names)
+            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                found.add(node.module.partition(".")[0])
+    return found & _FRAMEWORKS

@@ -1,0 +1,446 @@
+"""``verify --on``: another machine, played by another folder of this one."""
+
+import json
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from kerascheck.verify.cli import verify
+from kerascheck.verify.compare import Budget, Comparison, Status, Variant, Verdict
+from kerascheck.verify.process import Script
+from kerascheck.verify.remote import pack, talk
+from kerascheck.verify.remote.plain import plain, restored
+from kerascheck.verify.remote.target import BadTarget, Target, parse
+from kerascheck.verify.stats import Ratio
+
+from verify.made_up import ended, gone, with_torch
+from verify.stand_ins import program, with_ssh
+
+ROOT = Path(__file__).parents[2]
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
+
+
+# Targets ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "text, target",
+    [
+        ("ssh://gpu1", Target("ssh", "gpu1")),
+        ("ssh://me@gpu1.lab.org:2222/scratch/data/", Target("ssh", "gpu1.lab.org", "me", 2222, "/scratch/data")),
+        ("ssh://[::1]:22", Target("ssh", "::1", port=22)),
+        ("slurm", Target("slurm")),
+        ("slurm:gpu,gpus=1,cpus=8,minutes=90", Target("slurm", partition="gpu", gpus=1, cpus=8, minutes=90)),
+        ("ray", Target("ray")),
+        ("ray://head", Target("ray", "head", port=8265)),
+        ("ray://head:80,gpus=2", Target("ray", "head", port=80, gpus=2)),
+    ],
+)
+def test_targets(text, target):
+    assert parse(text) == target
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["gpu1", "ssh://", "ssh://-oProxyCommand=x", "ssh://a@-x", "ssh://me:secret@gpu1", "ssh://gpu1:port", "ssh://gpu1,gpus=1", "slurm:",
+     "slurm:a b", "slurm:gpu,gpu=1", "slurm:gpu,gpus=x", "ray://head/folder", "http://head", ""],
+)  # fmt: skip
+def test_what_is_no_target_is_refused_in_one_line(text, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(BadTarget) as problem:
+        parse(text)
+    assert text in str(problem.value) and "\n" not in str(problem.value)
+
+
+def test_evidence_names_the_machine_and_nobody_who_uses_it():
+    assert [parse(text).label for text in ("ssh://me@gpu1:22/data", "slurm:gpu,gpus=1", "slurm", "ray", "ray://head:80")] == [
+        "ssh://gpu1", "slurm:gpu", "slurm", "ray", "ray://head",
+    ]  # fmt: skip
+
+
+# What is uploaded -------------------------------------------------------------------------------------------------
+
+
+def git(folder, *arguments):
+    identity = ["-c", "user.name=x", "-c", "user.email=x@example.org", "-c", "protocol.file.allow=always"]
+    subprocess.run(["git", *identity, *arguments], cwd=folder, check=True, capture_output=True)
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    """A repository with a script in a folder; the working directory."""
+    folder = tmp_path / "project"
+    (folder / "src").mkdir(parents=True)
+    git(tmp_path, "init", "-q", str(folder))
+    (folder / "src" / "train.py").write_text("import sys\nsys.exit(3)\n")
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def packed(folder, script="src/train.py", **options):
+    path = str(folder / script)
+    return pack.of_project(path, [path], **options)
+
+
+def test_the_project_travels_as_git_sees_it(project):
+    for name in ("data.npz", "tracked.pem", "notes.txt", ".env", "src/old.py"):
+        (project / name).write_text(name)
+    (project / ".gitignore").write_text("data.npz\nignored/\nsrc/train.py\n")
+    (project / "ignored").mkdir()
+    (project / "ignored" / "x").write_text("")
+    git(project, "add", "tracked.pem", "src/old.py")
+    (project / "src" / "old.py").unlink()
+    (project / "out").symlink_to("/etc/passwd")
+    (project / "inside").symlink_to("notes.txt")
+    upload = packed(project)
+    # The script itself always travels.
+    assert set(upload.files) == {".gitignore", "tracked.pem", "notes.txt", "src/train.py", "inside"}
+    assert upload.left_out == {".env": "not in git, and named like a secret", "out": "a link out of the project"}
+    assert upload.root == str(project)
+
+
+def test_submodules_travel(project, tmp_path):
+    other = tmp_path / "other"
+    git(tmp_path, "init", "-q", str(other))
+    (other / "lib.py").write_text("")
+    git(other, "add", ".")
+    git(other, "commit", "-qm", "x")
+    git(project, "submodule", "add", "-q", str(other), "vendor")
+    assert "vendor/lib.py" in packed(project).files
+
+
+def test_without_git_hidden_files_and_environments_stay(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))  # no git
+    for name in ("train.py", "pkg/a.py", ".cache/b", "env/pyvenv.cfg", "env/c.py", "pkg/__pycache__/d.pyc", "key.pem"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("")
+    upload = packed(tmp_path, "train.py")
+    assert (set(upload.files), upload.git) == ({"train.py", "pkg/a.py"}, False)
+
+
+def test_more_than_the_limit_is_refused_and_what_is_large_is_named(project, monkeypatch):
+    monkeypatch.setattr(pack, "LARGEST_BYTES", 1000)
+    (project / "large.bin").write_bytes(bytes(2000))
+    with pytest.raises(pack.TooLarge, match=r"such as large.bin \(2 kB\)"):
+        packed(project)
+
+
+# What the two sides tell each other -------------------------------------------------------------------------------
+
+
+def comparison():
+    verdict = Verdict(
+        "KC101 serial-map train.py:4", Status.CONFIRMED, "steps are 1.90 times faster", Ratio(1.9, 1.8, 2.0), (0.2, 0.1),
+        losses=([1.0, float("inf")], [1.0, 2.0]), ticks=([0.1], [0.2]),
+    )  # fmt: skip
+    scout = ended(tensorflow="2.21.0", losses=[1.0])
+    from kerascheck.verify.analysis import Analysis, Stage
+
+    analysis = Analysis("fit", 0.2, input_bound=0.5, largest_input_gain=2.0, stages=[Stage("Map", ("/a.py", 4), 0.1, 1.0, 1.0)], facts={"backend": "tensorflow"})
+    return Comparison("/a.py", scout, [scout], [analysis], [verdict], notes=["validation was skipped"], seconds=3.0)
+
+
+def test_a_comparison_survives_the_journey():
+    there = comparison()
+    assert restored(Comparison, json.loads(json.dumps(plain(there)))) == there
+
+
+@pytest.mark.parametrize("value", [Budget(3.0, None), Variant("v", {"/a.py": "x"}, None, (("/a.py", 1, 2),), True), Script("/a", {"/a": ""}, ("--x",))])
+def test_orders_survive_the_journey(value):
+    back = restored(type(value), json.loads(json.dumps(plain(value))))
+    assert plain(back) == plain(value) and type(back) is type(value)
+
+
+def test_the_other_side_needs_the_standard_library_alone():
+    code = "import kerascheck.verify.compare, kerascheck.verify.gpu, kerascheck.verify.remote.far, kerascheck.verify.remote.plain"
+    code = f"import sys; sys.path.insert(0, {str(ROOT)!r}); {code}"
+    subprocess.run([sys.executable, "-I", "-S", "-c", code], check=True)
+
+
+def test_a_result_of_which_a_line_was_lost_is_refused():
+    conversation = talk.Conversation(lambda text, left: None)
+    conversation.hear('@kerascheck {"event": "part", "data": "abc"}')
+    with pytest.raises(talk.Refused, match="incomplete: 3 of 9"):
+        conversation.hear('@kerascheck {"event": "result", "project": "/x", "length": 9}')
+
+
+def test_frameworks_that_a_script_needs():
+    assert talk.needs(["import tensorflow.keras as k, os", "from jax import numpy", "from . import torch", "def f(:"]) == {"tensorflow", "jax"}
+
+
+# ssh --------------------------------------------------------------------------------------------------------------
+
+
+def invoke(*arguments):
+    result = CliRunner().invoke(verify, arguments, standalone_mode=False)
+    if result.exception is not None:
+        raise result.exception
+    return result
+
+
+@pytest.fixture
+def ssh(tmp_path, monkeypatch):
+    """The log of an ``ssh`` whose every host is a folder of this machine."""
+    return with_ssh(tmp_path, monkeypatch)
+
+
+def left_behind(tmp_path):
+    return [name for name in os.listdir(tmp_path / "scratch") if name.startswith(("kerascheck-", "kc-"))]
+
+
+def test_the_script_runs_there_and_is_reported_as_here(project, ssh, tmp_path):
+    (project / "src" / "train.py").write_text("import os, sys\nprint(os.getcwd(), os.listdir(), sys.argv[1:])\nsys.exit(3)\n")
+    result = invoke("src/train.py", "--on", "ssh://me@gpu1:2222", "--python", sys.executable, "--yes", "--", "--epochs", "3")
+    assert result.return_value == 2
+    assert "the script called sys.exit() with '3' before any training step" in result.stdout
+    assert f"{project} ['src'] ['--epochs', '3']" in result.stdout
+    assert f"UPLOADS to ssh://gpu1: 1 files of {project} (as git sees it)" in result.stderr and "train.py" in result.stderr
+    assert "-p 2222 me@gpu1" in ssh.read_text()
+    assert left_behind(tmp_path) == []
+
+
+def test_nothing_is_uploaded_without_a_yes(project, ssh):
+    result = invoke("src/train.py", "--on", "ssh://gpu1")
+    assert result.return_value == 2
+    assert result.stderr.strip().count("\n") == 0 and "--yes" in result.stderr
+    assert not ssh.exists()
+
+
+def test_what_the_script_reads_from_beside_the_upload_is_linked(project, ssh, tmp_path):
+    (project / "src" / "train.py").write_text("import sys\nsys.exit(open('data/x/numbers').read() + open('src/own').read())\n")
+    (project / "src" / "own").write_text(" uploaded")
+    (tmp_path / "far" / "data" / "x").mkdir(parents=True)
+    (tmp_path / "far" / "src").mkdir()
+    (tmp_path / "far" / "src" / "own").write_text("not this one")
+    (tmp_path / "far" / "data" / "x" / "numbers").write_text("one two three")
+    result = invoke("src/train.py", "--on", f"ssh://gpu1{tmp_path / 'far'}", "--python", sys.executable, "--yes")
+    assert "'one two three uploaded'" in result.stdout
+    assert (tmp_path / "far" / "data" / "x" / "numbers").exists()
+
+
+@pytest.mark.parametrize(
+    "where, python, words",
+    [
+        ("ssh://nowhere", sys.executable, "ssh://nowhere: ssh cannot reach nowhere: ssh: Could not resolve hostname nowhere"),
+        ("ssh://gpu1", "/nowhere/python", "/nowhere/python could not be started on gpu1 (name another one with --python)"),
+    ],
+)
+def test_no_connection_and_no_interpreter_are_said_in_one_line(project, ssh, where, python, words):
+    result = invoke("src/train.py", "--on", where, "--python", python, "--yes")
+    assert result.return_value == 2
+    assert words in result.stderr.splitlines()[-1]
+    assert result.stdout == ""
+
+
+def test_an_environment_without_the_frameworks_is_named(project, ssh, tmp_path):
+    (project / "src" / "train.py").write_text("import tensorflow\n")
+    bare = program(tmp_path, "bare", f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -E -S "$@"\n')
+    starter = tmp_path / "python"
+    # What starts the run there is the interpreter itself, without its packages.
+    starter.write_text(f"import sys; sys.executable = {str(bare)!r}\n")
+    python = program(tmp_path, "python3", f'#!/bin/sh\nshift; exec {shlex.quote(sys.executable)} -c "$(cat {starter}); $1"\n')
+    result = invoke("src/train.py", "--on", "ssh://gpu1", "--python", str(python), "--yes")
+    assert result.return_value == 2
+    assert "has none of the packages that the script needs: tensorflow; name another one with --python" in result.stderr.splitlines()[-1]
+    assert left_behind(tmp_path) == []
+
+
+def test_an_interpreter_that_is_too_old_is_named(project, ssh, tmp_path):
+    python = program(tmp_path, "python3", f'#!/bin/sh\nshift; exec {shlex.quote(sys.executable)} -c "import sys; sys.version_info = (3, 8); $1"\n')
+    result = invoke("src/train.py", "--on", "ssh://gpu1", "--python", str(python), "--yes")
+    assert "is Python 3.8, and kerascheck needs 3.10" in result.stderr.splitlines()[-1]
+    assert left_behind(tmp_path) == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda n: n.name)
+def test_a_signal_ends_the_run_there_and_removes_the_upload(project, ssh, tmp_path, number):
+    script = project / "src" / "train.py"
+    script.write_text(f"import os, time\nopen({str(tmp_path / 'pid')!r}, 'w').write(str(os.getpid()))\ntime.sleep(600)\n")
+    code = "import signal, sys\nsignal.signal(signal.SIGINT, signal.default_int_handler)\nfrom kerascheck.verify.cli import verify\n"
+    code += f"verify.main(['src/train.py', '--on', 'ssh://gpu1', '--yes', '--python', {sys.executable!r}], standalone_mode=False)"
+    here = subprocess.Popen([sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": str(ROOT)}, stderr=subprocess.PIPE)
+    pid = wait_for(tmp_path / "pid")
+    assert left_behind(tmp_path)
+    here.send_signal(number)
+    here.communicate(timeout=60)
+    assert here.returncode != 0
+    assert gone(pid)
+    assert left_behind(tmp_path) == []
+
+
+def wait_for(path, seconds=60):
+    """The process that wrote its number to ``path``."""
+    deadline = time.monotonic() + seconds
+    while not (path.exists() and path.read_text()) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return int(path.read_text())
+
+
+def test_a_lost_connection_ends_the_run_there(project, ssh, tmp_path):
+    (project / "src" / "train.py").write_text(
+        f"import os, time\nopen({str(tmp_path / 'pid')!r}, 'w').write(str(os.getpid()))\ntime.sleep(600)\n"
+    )
+    code = "from kerascheck.verify.cli import verify\n"
+    code += f"verify.main(['src/train.py', '--on', 'ssh://gpu1', '--yes', '--python', {sys.executable!r}], standalone_mode=False)"
+    here = subprocess.Popen([sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": str(ROOT)}, stderr=subprocess.PIPE)
+    pid = wait_for(tmp_path / "pid")
+    here.kill()
+    here.communicate()
+    assert gone(pid, 30)
+    deadline = time.monotonic() + 20
+    while left_behind(tmp_path) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert left_behind(tmp_path) == []
+
+
+# A recorded run: the other side is played by a program that has it all ready -----------------------------------------
+
+
+PROJECT = """\
+import tensorflow as tf
+
+ds = tf.data.Dataset.range(10000).batch(32).prefetch(2)
+model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+model.compile(loss="mse", optimizer="sgd")
+model.fit(ds, epochs=3)
+"""
+RECORDED = """\
+#!{python}
+import json, sys, tarfile, io
+sys.path.insert(0, {root!r})
+from kerascheck.verify.remote import far
+stream = sys.stdin.buffer
+stream.readline()
+size = json.loads(stream.readline())["size"]
+archive = tarfile.open(fileobj=io.BytesIO(stream.read(size)))
+names = archive.getnames()
+job = json.load(archive.extractfile("job.json"))
+assert "project/" + job["script"]["path"] in names, names
+comparison = json.loads({comparison!r})
+comparison["verdicts"] = [dict(comparison["verdicts"][0], name=v["name"]) for v in job["variants"]]
+comparison["script"] = "/far/project/train.py"
+comparison["notes"] = ["it wrote /far/project/log"]
+machine = {{"system": "Linux", "processor": "x86_64", "cores": 64}}
+far._tell({{"comparison": comparison, "machine": machine, "gpu": None}}, "/far/project")
+"""
+
+
+@pytest.fixture
+def recorded(project, ssh, tmp_path):
+    """A project with one finding, and an interpreter that "measures" it at once."""
+    (project / "train.py").write_text(PROJECT)
+    text = RECORDED.format(python=sys.executable, root=str(ROOT), comparison=json.dumps(plain(comparison())))
+    return str(program(tmp_path, "recorded", text))
+
+
+def test_the_report_is_the_same_and_names_the_machine(project, recorded):
+    result = invoke("train.py", "--on", "ssh://gpu1", "--python", recorded, "--yes", "--select", "KC407")
+    assert result.return_value == 1
+    assert "confirmed       x1.90 [1.80-2.00]" in result.stdout
+    assert f"it wrote {project}/log" in result.stdout
+    assert "64 cores x86_64 on ssh://gpu1" in result.stdout
+    html = invoke("train.py", "--on", "ssh://gpu1", "--python", recorded, "--yes", "--select", "KC407", "--output-format", "html")
+    assert "64 cores x86_64 on ssh://gpu1" in html.stdout
+    dictionary = json.loads(invoke("train.py", "--on", "ssh://gpu1", "--python", recorded, "--yes", "--output-format", "json").stdout)
+    assert dictionary["machine"]["on"] == "ssh://gpu1"
+
+
+def test_evidence_is_kept_by_machine_and_is_not_that_of_this_one(project, recorded):
+    from command import kerascheck
+
+    for host in ("gpu1", "gpu2", "gpu1"):
+        invoke("train.py", "--on", f"ssh://{host}", "--python", recorded, "--yes", "--select", "KC407")
+    entries = json.loads((project / ".kerascheck" / "evidence.json").read_text())["evidence"]
+    assert sorted(entry["machine"]["on"] for entry in entries.values()) == ["ssh://gpu1", "ssh://gpu2"]
+    assert "confirmed here" not in kerascheck("train.py", cwd=project).out
+
+
+@pytest.mark.slow
+def test_a_real_training_there_end_to_end(project, ssh, tmp_path):
+    with_torch(project / "src")
+    (project / "src" / "train.py").write_text(
+        "import time, torch\nfrom torch.optim.optimizer import SGD\noptimizer = SGD()\nwhile True:\n    time.sleep(0.002)\n    optimizer.step()\n"
+    )
+    result = invoke("src/train.py", "--on", "ssh://gpu1", "--python", sys.executable, "--yes", "--budget", "5")
+    assert result.return_value == 0
+    assert "Training (optimizer loop): 2" in result.stdout and "torch 0.0" in result.stdout
+    assert left_behind(tmp_path) == []
+
+
+# A real sshd ------------------------------------------------------------------------------------------------------
+
+
+def sshd():
+    found = os.environ.get("KERASCHECK_SSHD") or shutil.which("sshd") or shutil.which("sshd", path="/usr/sbin:/usr/local/sbin")
+    return found if found and shutil.which("ssh") and shutil.which("ssh-keygen") else None
+
+
+@pytest.fixture
+def real_ssh(tmp_path, monkeypatch):
+    """The port of an sshd of this user on localhost, and a path on which ``ssh`` knows its key."""
+    import socket
+
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    for name in ("host", "user"):
+        subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(tmp_path / name)], check=True)
+    (tmp_path / "authorized").write_text((tmp_path / "user.pub").read_text())
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    (tmp_path / "sshd_config").write_text(
+        f"Port {port}\nListenAddress 127.0.0.1\nHostKey {tmp_path / 'host'}\nAuthorizedKeysFile {tmp_path / 'authorized'}\n"
+        f"PidFile {tmp_path / 'sshd.pid'}\nStrictModes no\nUsePAM no\nPasswordAuthentication no\nSetEnv TMPDIR={scratch}\n"
+    )
+    (tmp_path / "ssh_config").write_text(
+        f"IdentityFile {tmp_path / 'user'}\nIdentitiesOnly yes\nStrictHostKeyChecking no\nUserKnownHostsFile {tmp_path / 'known'}\n"
+    )
+    (tmp_path / "bin").mkdir()
+    program(tmp_path / "bin", "ssh", f'#!/bin/sh\nexec {shutil.which("ssh")} -F {tmp_path / "ssh_config"} "$@"\n')
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}")
+    server = subprocess.Popen([sshd(), "-D", "-e", "-f", str(tmp_path / "sshd_config")], stderr=subprocess.PIPE)
+    deadline = time.monotonic() + 10
+    while time.monotonic() < deadline and server.poll() is None:
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                break
+        time.sleep(0.05)
+    if server.poll() is not None:
+        pytest.skip(f"sshd does not start here: {server.stderr.read().decode().strip()[-200:]}")
+    yield port
+    server.terminate()
+    server.wait()
+
+
+@pytest.mark.skipif(sshd() is None, reason="no sshd on this machine")
+def test_over_a_real_connection(project, real_ssh, tmp_path):
+    (project / "src" / "train.py").write_text("import os, sys\nsys.exit('there' if 'SSH_CONNECTION' in os.environ else 'here')\n")
+    result = invoke("src/train.py", "--on", f"ssh://127.0.0.1:{real_ssh}", "--python", sys.executable, "--yes")
+    assert "with 'there' before any training step" in result.stdout, result.stderr
+    assert left_behind(tmp_path) == []
+
+
+@pytest.mark.skipif(sshd() is None, reason="no sshd on this machine")
+def test_an_interrupt_over_a_real_connection(project, real_ssh, tmp_path):
+    (project / "src" / "train.py").write_text(
+        f"import os, time\nopen({str(tmp_path / 'pid')!r}, 'w').write(str(os.getpid()))\ntime.sleep(600)\n"
+    )
+    code = "import signal, sys\nsignal.signal(signal.SIGINT, signal.default_int_handler)\nfrom kerascheck.verify.cli import verify\n"
+    code += f"verify.main(['src/train.py', '--on', 'ssh://127.0.0.1:{real_ssh}', '--yes', '--python', {sys.executable!r}], standalone_mode=False)"
+    here = subprocess.Popen(
+        [sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": str(ROOT)}, stderr=subprocess.PIPE, start_new_session=True
+    )
+    pid = wait_for(tmp_path / "pid")
+    os.killpg(here.pid, signal.SIGINT)  # as a terminal does: ssh gets it too
+    here.communicate(timeout=60)
+    assert gone(pid)
+    assert left_behind(tmp_path) == []
