@@ -35,3 +35,46 @@ def with_ssh(folder, monkeypatch):
     (folder / "scratch").mkdir()
     monkeypatch.setenv("TMPDIR", str(folder / "scratch"))
     return log
+
+
+SBATCH = """\
+#!/bin/sh
+# Runs the script at once, on this machine, and answers as Slurm does.
+cat "$1" > {folder}/submitted
+grep -q refused "$1" && {{ echo "sbatch: error: invalid partition specified: refused" >&2; exit 1; }}
+setsid sh "$1" > /dev/null 2>&1 &
+echo $! > {folder}/job
+echo "Submitted batch job 4711"
+"""
+SRUN = """\
+#!/bin/sh
+out=/dev/null; err=/dev/null
+while [ "${1#-}" != "$1" ]; do case "$1" in --output) out=$2; shift 2;; --error) err=$2; shift 2;; *) shift;; esac; done
+out=$(echo "$out" | sed 's/%j/4711/; s/%t/0/'); err=$(echo "$err" | sed 's/%j/4711/; s/%t/0/')
+export SLURM_JOB_ID=4711 SLURM_NTASKS=1 SLURM_JOB_NUM_NODES=1 SLURM_NODEID=0 SLURM_PROCID=0 SLURM_LOCALID=0
+exec "$@" > "$out" 2> "$err"
+"""
+SACCT = """\
+#!/bin/sh
+echo "JobID|State|NodeList"
+if kill -0 "$(cat {folder}/job)" 2> /dev/null; then echo "4711|RUNNING|n1"; else echo "4711|COMPLETED|n1"; fi
+"""
+SCANCEL = """\
+#!/bin/sh
+touch {folder}/cancelled
+kill -TERM -"$(cat {folder}/job)"
+"""
+
+
+def with_slurm(folder, monkeypatch):
+    """Put the programs of a Slurm cluster on the path whose only node is this machine; returns the folder of their traces."""
+    import os
+
+    (folder / "bin").mkdir(exist_ok=True)
+    traces = folder / "slurm"
+    traces.mkdir()
+    for name, text in (("sbatch", SBATCH), ("sacct", SACCT), ("scancel", SCANCEL)):
+        program(folder / "bin", name, text.format(folder=traces))
+    program(folder / "bin", "srun", SRUN)
+    monkeypatch.setenv("PATH", f"{folder / 'bin'}{os.pathsep}{os.environ['PATH']}")
+    return traces

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from importlib.util import find_spec
 from pathlib import Path
 
 import click
@@ -23,7 +24,7 @@ from kerascheck.verify.remote.target import BadTarget, Target, parse
 from kerascheck.verify.stats import Ratio
 
 from verify.made_up import ended, gone, with_torch
-from verify.stand_ins import program, with_ssh
+from verify.stand_ins import program, with_slurm, with_ssh
 
 ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
@@ -145,7 +146,7 @@ def comparison():
     scout = ended(tensorflow="2.21.0", losses=[1.0])
     from kerascheck.verify.analysis import Analysis, Stage
 
-    analysis = Analysis("fit", 0.2, input_bound=0.5, largest_input_gain=2.0, stages=[Stage("Map", ("/a.py", 4), 0.1, 1.0, 1.0)], facts={"backend": "tensorflow"})
+    analysis = Analysis("fit", 0.2, ceiling_seconds=0.1, input_bound=0.5, largest_input_gain=2.0, stages=[Stage("Map", ("/a.py", 4), 0.1, 1.0, 1.0)], facts={"backend": "tensorflow"})
     return Comparison("/a.py", scout, [scout], [analysis], [verdict], notes=["validation was skipped"], seconds=3.0)
 
 
@@ -361,7 +362,7 @@ def test_evidence_is_kept_by_machine_and_is_not_that_of_this_one(project, record
         invoke("train.py", "--on", f"ssh://{host}", "--python", recorded, "--yes", "--select", "KC407")
     entries = json.loads((project / ".kerascheck" / "evidence.json").read_text())["evidence"]
     assert sorted(entry["machine"]["on"] for entry in entries.values()) == ["ssh://gpu1", "ssh://gpu2"]
-    assert "confirmed here" not in kerascheck("train.py", cwd=project).out
+    assert "confirmed here" not in kerascheck("train.py", "--verbose").out
 
 
 @pytest.mark.slow
@@ -444,3 +445,145 @@ def test_an_interrupt_over_a_real_connection(project, real_ssh, tmp_path):
     here.communicate(timeout=60)
     assert gone(pid)
     assert left_behind(tmp_path) == []
+
+
+# Slurm ------------------------------------------------------------------------------------------------------------
+
+
+needs_submitit = pytest.mark.skipif(find_spec("submitit") is None, reason="submitit is not installed: pip install kerascheck[slurm]")
+needs_ray = pytest.mark.skipif(find_spec("ray") is None, reason="Ray is not installed: pip install kerascheck[ray]")
+
+
+@pytest.fixture
+def slurm(tmp_path, monkeypatch):
+    """Traces of a Slurm cluster that is this machine."""
+    return with_slurm(tmp_path, monkeypatch)
+
+
+@needs_submitit
+def test_a_job_of_slurm(project, slurm, tmp_path):
+    (project / ".gitignore").write_text("data\n")
+    (project / "data").write_text("ignored by git")
+    (project / "src" / "train.py").write_text("import os, sys\nsys.exit(open('data').read() + os.environ['SLURM_JOB_ID'])\n")
+    result = invoke("src/train.py", "--on", "slurm:gpu,gpus=2,cpus=4,minutes=7", "--yes")
+    assert "with 'ignored by git4711' before any training step" in result.stdout, result.stderr
+    batch = (slurm / "submitted").read_text()
+    assert {"#SBATCH --partition=gpu", "#SBATCH --gpus-per-node=2", "#SBATCH --cpus-per-task=4", "#SBATCH --time=7"} <= set(batch.splitlines())
+    assert os.listdir(project / ".kerascheck" / "slurm") == []
+    assert (project / "data").read_text() == "ignored by git"
+
+
+@needs_submitit
+def test_a_job_that_slurm_refuses(project, slurm):
+    result = invoke("src/train.py", "--on", "slurm:refused", "--yes")
+    assert result.return_value == 2
+    assert result.stderr.splitlines()[-1].startswith("slurm:refused: slurm does not take the job: ")
+    assert os.listdir(project / ".kerascheck" / "slurm") == []
+
+
+@needs_submitit
+def test_a_job_that_dies(project, slurm):
+    result = invoke("src/train.py", "--on", "slurm", "--python", "/bin/false", "--yes")
+    assert result.return_value == 2
+    assert "slurm: the job ended without a result" in result.stderr.splitlines()[-1]
+
+
+@needs_submitit
+def test_an_interrupt_cancels_the_job_and_removes_the_upload(project, slurm, tmp_path):
+    interrupted(project, tmp_path, "slurm")
+    assert (slurm / "cancelled").exists()
+    assert os.listdir(project / ".kerascheck" / "slurm") == []
+
+
+def interrupted(project, tmp_path, where):
+    """Interrupt a run while the script runs, and wait for the end of that."""
+    text = f"import os, time\nopen({str(tmp_path / 'pid')!r}, 'w').write(str(os.getpid()))\ntime.sleep(600)\n"
+    (project / "src" / "train.py").write_text(text)
+    code = "import signal, sys\nsignal.signal(signal.SIGINT, signal.default_int_handler)\nfrom kerascheck.verify.cli import verify\n"
+    code += f"verify.main(['src/train.py', '--on', {where!r}, '--yes', '--python', {sys.executable!r}], standalone_mode=False)"
+    here = subprocess.Popen([sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": str(ROOT)}, stderr=subprocess.PIPE)
+    pid = wait_for(tmp_path / "pid")
+    here.send_signal(signal.SIGINT)
+    here.communicate(timeout=90)
+    assert here.returncode != 0
+    assert gone(pid, 30)
+
+
+@needs_submitit
+def test_the_executor_on_this_machine(project):
+    """submitit's own local executor, in the place of Slurm."""
+    from kerascheck.verify.remote import slurm
+
+    script = str(project / "src" / "train.py")
+    upload = pack.of_project(script, [script])
+    order = talk.job(upload, Script(script, {script: Path(script).read_text()}), [], Budget(), {}, link_from="", minutes=5)
+    conversation = talk.Conversation(lambda text, left: None)
+    conversation.expect(upload.root)
+    slurm.run(Target("slurm"), sys.executable, upload, order, conversation, cluster="local")
+    assert "sys.exit" in conversation.result or '"exit"' in conversation.result
+
+
+# Ray --------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def ray_cluster():
+    """A Ray cluster on this machine: the address of its dashboard, and its folder."""
+    import tempfile
+
+    import ray
+
+    # Short: Ray's sockets lie there.
+    folder = tempfile.mkdtemp(prefix="r")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RAY_AUTH_MODE", "disabled")  # no token in the home folder
+        started = ray.init(num_cpus=2, include_dashboard=True, dashboard_port=0, _temp_dir=folder, log_to_driver=False)
+        yield started.dashboard_url, Path(folder)
+        ray.shutdown()
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def kept_by_ray(ray_cluster):
+    """What the cluster still has of jobs and uploads."""
+    from ray.job_submission import JobSubmissionClient
+
+    address, folder = ray_cluster
+    jobs = [job for job in JobSubmissionClient(f"http://{address}").list_jobs() if job.submission_id]
+    return jobs, list(folder.rglob("start.py")), list(folder.rglob("train.py"))
+
+
+@needs_ray
+def test_a_job_of_ray(project, ray_cluster, tmp_path):
+    (project / "src" / "train.py").write_text("import os, sys\nprint(os.getcwd())\nsys.exit(str(any(k.startswith('RAY_') for k in os.environ)))\n")
+    result = invoke("src/train.py", "--on", f"ray://{ray_cluster[0]}", "--python", sys.executable, "--yes")
+    assert "with 'True' before any training step" in result.stdout, result.stderr
+    assert str(project) in result.stdout
+    assert kept_by_ray(ray_cluster) == ([], [], [])
+
+
+@needs_ray
+def test_an_interrupt_stops_the_job_of_ray(project, ray_cluster, tmp_path):
+    interrupted(project, tmp_path, f"ray://{ray_cluster[0]}")
+    assert kept_by_ray(ray_cluster) == ([], [], [])
+
+
+@needs_ray
+def test_a_job_of_ray_that_dies(project, ray_cluster):
+    result = invoke("src/train.py", "--on", f"ray://{ray_cluster[0]}", "--python", "/bin/false", "--yes")
+    assert "the job ended without a result (FAILED)" in result.stderr.splitlines()[-1]
+
+
+@needs_ray
+def test_no_cluster_is_said_in_one_line(project):
+    result = invoke("src/train.py", "--on", "ray://127.0.0.1:9", "--yes")
+    assert result.return_value == 2
+    assert "no Ray cluster answers at http://127.0.0.1:9" in result.stderr.splitlines()[-1]
+
+
+@pytest.mark.parametrize("where, package", [("slurm", "submitit"), ("ray", "ray")])
+def test_an_engine_that_is_not_installed_is_named(project, where, package, monkeypatch):
+    for name in (package, "ray.job_submission"):
+        monkeypatch.setitem(sys.modules, name, None)
+    result = invoke("src/train.py", "--on", where, "--yes")
+    assert result.return_value == 2
+    assert f"pip install 'kerascheck[{where}]'" in result.stderr.splitlines()[-1]

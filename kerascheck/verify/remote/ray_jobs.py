@@ -7,6 +7,7 @@ job is deleted, which happens as soon as its result is there.
 from __future__ import annotations
 
 import json
+import logging
 import os
 import shlex
 import tempfile
@@ -35,6 +36,7 @@ def run(target: Target, python: str, upload: Upload, job: bytes, conversation: C
         from ray.job_submission import JobSubmissionClient
     except ImportError:
         raise Refused(MISSING) from None
+    logging.getLogger("ray").setLevel(logging.WARNING)
     client = _connected(JobSubmissionClient, target)
     with tempfile.TemporaryDirectory(prefix="kerascheck-") as folder:
         # "nonce": Ray keeps one copy of equal uploads, and this one removes itself.
@@ -79,7 +81,7 @@ def _as_it_is() -> Iterator[None]:
 def _follow(client: Any, name: str, conversation: Conversation) -> None:
     heard = 0
     while True:
-        status = str(getattr(client.get_job_status(name), "value", ""))
+        status = _status(client, name)
         text = client.get_job_logs(name)
         complete = text.rfind("\n") + 1
         for line in text[heard:complete].splitlines():
@@ -97,11 +99,17 @@ def _remove(client: Any, name: str) -> None:
     """End the job if it still runs, and let Ray forget it."""
     deadline = time.monotonic() + _SECONDS_TO_END
     try:
-        while str(getattr(client.get_job_status(name), "value", "")) not in _OVER:
-            if time.monotonic() > deadline:
-                return
+        if _status(client, name) not in _OVER:
             client.stop_job(name)
+        while time.monotonic() < deadline:
+            # Who watches a stopped job for Ray may write it down once more after it was deleted.
+            if _status(client, name) in _OVER:
+                client.delete_job(name)
             time.sleep(_POLL_SECONDS)
-        client.delete_job(name)
     except RuntimeError:
-        pass  # the cluster is gone, and the job with it
+        pass  # Ray knows of no such job any more, or the cluster is gone
+
+
+def _status(client: Any, name: str) -> str:
+    """Of a job, in Ray's words; raises RuntimeError if Ray knows of none."""
+    return str(getattr(client.get_job_status(name), "value", ""))
