@@ -24,7 +24,8 @@ _PROGRESS_AFTER_SECONDS = 1.0
 
 
 _ARGUMENTS = "kerascheck.arguments"
-_RUNNING_COMMANDS = ("verify", "evidence")
+_RUNNING_COMMANDS = {"verify": "kerascheck.verify.cli", "evidence": "kerascheck.verify.cli", "doctor": "kerascheck.doctor.cli"}
+"""Commands that run something, with the modules that have them."""
 
 
 class _Commands(click.Group):
@@ -38,9 +39,9 @@ class _Commands(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name in _RUNNING_COMMANDS:
-            from kerascheck.verify import cli as running
+            from importlib import import_module
 
-            return getattr(running, cmd_name)
+            return getattr(import_module(_RUNNING_COMMANDS[cmd_name]), cmd_name)
         return super().get_command(ctx, cmd_name)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:

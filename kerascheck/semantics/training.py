@@ -133,7 +133,7 @@ _INITIALISING = frozenset(
 )
 
 
-_SET_VARIABLE = ("os.environ.__setitem__", "os.environ.setdefault", "os.putenv")
+SET_VARIABLE = ("os.environ.__setitem__", "os.environ.setdefault", "os.putenv")
 
 
 class Program:
@@ -435,7 +435,7 @@ class Program:
         """Variables set through os.environ with a literal value; None for one that is not a literal."""
         found: dict[str, object] = {}
         for call in self._run.calls:
-            if call.name in _SET_VARIABLE:
+            if call.name in SET_VARIABLE:
                 key = constant(call.argument(0))
                 if isinstance(key, str):
                     found[key] = constant(call.argument(1))
@@ -462,7 +462,7 @@ class Program:
     def _visible_devices(self) -> Iterator[tuple[Call, bool]]:
         """The calls that say which GPUs the program sees, each with whether that is none for certain."""
         for call in self._run.calls:
-            if call.name in _SET_VARIABLE and constant(call.argument(0)) == "CUDA_VISIBLE_DEVICES":
+            if call.name in SET_VARIABLE and constant(call.argument(0)) == "CUDA_VISIBLE_DEVICES":
                 visible = constant(call.argument(1))
                 yield call, isinstance(visible, str) and visible.strip() in ("", "-1")
             elif call.name == "tensorflow.config.set_visible_devices":
