@@ -124,6 +124,7 @@ def _verify(script: str | None, arguments: tuple[str, ...], options: dict[str, A
         with _Progress() as progress, gpu.Sampler() as sampler:
             comparison = compare(run, variants, _budget(options), progress.show)
         where, watched = machine(), sampler.summary()
+        gpu.doubted(comparison, watched)
     result = Verification(comparison, linted, {repair.variant.name: repair for repair in made}, where, command, watched)
     if not options["no_memory"] and options["rule"] is None:
         memory.remember(result)

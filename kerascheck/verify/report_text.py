@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterator
 
+from kerascheck.verify import gpu
 from kerascheck.verify.analysis import Analysis, bar, can_matter, relative, typical
 from kerascheck.verify.compare import Status, Verdict
 from kerascheck.verify.result import Verification
@@ -45,7 +45,7 @@ def render(result: Verification, style: Style = lambda text, **options: text) ->
     for verdict in ranked(result):
         yield from _verdict(verdict, result, style)
     if result.gpu:
-        yield plain(gpu_line(result.gpu))
+        yield from map(plain, gpu.lines(result.gpu))
     if comparison.notes:
         yield ""
         yield style("About these runs", bold=True)
@@ -55,14 +55,6 @@ def render(result: Verification, style: Style = lambda text, **options: text) ->
     yield style(f"{_machine(result)}, {comparison.seconds:.0f} s", fg="bright_black")
     if any(verdict.ratio is not None for verdict in comparison.verdicts):
         yield style(METHOD, fg="bright_black")
-
-
-def gpu_line(gpu: Mapping[str, Any]) -> str:
-    """What the GPU did meanwhile, for people."""
-    return (
-        f"{gpu['name']}: {gpu['utilisation']:.0%} busy, {gpu['memory_bytes'] / 1e9:.3g} GB of memory, {gpu['watts']:.0f} W, "
-        f"{gpu['megahertz']:.0f} MHz (medians of {gpu['samples']} looks at it, while it was used)"
-    )
 
 
 def ranked(result: Verification) -> list[Verdict]:
