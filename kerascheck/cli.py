@@ -24,7 +24,12 @@ _PROGRESS_AFTER_SECONDS = 1.0
 
 
 _ARGUMENTS = "kerascheck.arguments"
-_RUNNING_COMMANDS = {"verify": "kerascheck.verify.cli", "evidence": "kerascheck.verify.cli", "doctor": "kerascheck.doctor.cli"}
+_RUNNING_COMMANDS = {
+    "why": "kerascheck.why.cli",
+    "verify": "kerascheck.verify.cli",
+    "evidence": "kerascheck.verify.cli",
+    "doctor": "kerascheck.doctor.cli",
+}
 """Commands that run something, with the modules that have them."""
 
 

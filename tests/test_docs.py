@@ -35,7 +35,7 @@ def test_every_setting_has_a_key():
 
 
 def test_options_that_the_documents_name_exist():
-    known = "".join(kerascheck(*command, "--help").out for command in (["check"], ["verify"], ["doctor"], []))
+    known = "".join(kerascheck(*command, "--help").out for command in (["check"], ["verify"], ["doctor"], ["why"], []))
     known += "".join(f"--kerascheck-{name}" for name in flake8_plugin._OPTIONS)
     named = {option for page in PAGES for option in re.findall(r"`(--[a-z0-9-]+)", page.read_text(encoding="utf-8"))}
     assert named and not {option for option in named if option not in known}

@@ -49,7 +49,7 @@ _OVER = frozenset({"end", "exit", "trained", "exhausted"})
 _CEILING_BLOCKS = 24
 _MAX_SIDE_BY_SIDE = 4
 _MAX_TRAININGS = 6
-_TRAINS = frozenset({"fit", "fit_generator", "train_on_batch", "apply_gradients", "stateless_apply"})
+TRAINS = frozenset({"fit", "fit_generator", "train_on_batch", "apply_gradients", "stateless_apply"})
 _QUIET = 0.2
 """Share of the machine that others may use while a block counts as undisturbed."""
 _ENOUGH_QUIET = 12
@@ -346,7 +346,7 @@ def training_calls(texts: Iterable[str]) -> int:
         except (SyntaxError, ValueError, RecursionError):
             continue
         for node in ast.walk(tree):
-            count += isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _TRAINS
+            count += isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in TRAINS
     return count
 
 

@@ -36,7 +36,7 @@ def render(result: Verification, style: Style = lambda text, **options: text) ->
     yield ""
     if comparison.failure:
         yield style("not run", fg="magenta", bold=True) + f"  {plain(comparison.failure)}"
-        yield from _output(comparison.scout.output)
+        yield from printed_last(comparison.scout.output)
         return
     for number, analysis in enumerate(comparison.analyses):
         yield from _where_time_goes(number if len(comparison.analyses) > 1 else None, analysis, style)
@@ -133,7 +133,7 @@ def _verdict(verdict: Verdict, result: Verification, style: Style) -> Iterator[s
         for label, series in zip(("as written", "repaired"), verdict.losses):
             yield f"    losses {label:<11}" + " ".join(f"{loss:.6g}" for loss in series[:6])
     if verdict.status is Status.NOT_RUN:
-        yield from _output(verdict.output)
+        yield from printed_last(verdict.output)
 
 
 def pointless(verdict: Verdict, result: Verification) -> Iterator[str]:
@@ -146,7 +146,8 @@ def pointless(verdict: Verdict, result: Verification) -> Iterator[str]:
         yield reason
 
 
-def _output(text: str) -> Iterator[str]:
+def printed_last(text: str) -> Iterator[str]:
+    """The last lines that a script printed."""
     lines = plain(text).strip().splitlines()[-8:]
     if lines:
         yield "    it printed last:"
