@@ -245,7 +245,9 @@ def _headline(step: Step, causes: Mapping[Part, Cause]) -> str:
 
 
 def _remarks(step: Step) -> Sequence[str]:
-    if step.busy_others is not None and step.busy_others > _BUSY:
+    if step.load_changed:
+        yield "the load of this machine changed during the run, so shares are off: run it again when the machine is quiet"
+    elif step.busy_others is not None and step.busy_others > _BUSY:
         yield f"other programs used {step.busy_others:.0%} of this machine meanwhile: shares may be off; run it again when the machine is quiet"
     if not step.gpus:
         yield "no GPU was used: on a GPU computing takes less, and everything else a larger share"

@@ -14,6 +14,7 @@ from kerascheck.verify.rounds import Run
 PREDICTION = "prediction loop"
 _EAGER_KINDS = frozenset({"optimizer loop", "gradient loop"})
 _FEWEST_REPLAYED = 3
+_SAME_LOAD = 0.2
 _SHORTEST_BOUNDARY = 0.005
 """Seconds: what an epoch's first step takes longer by chance."""
 
@@ -72,6 +73,8 @@ class Step:
     """Graphs that were traced while steps were measured."""
     busy_others: float | None = None
     """Share of the machine that other programs used meanwhile, 0 to 1."""
+    load_changed: bool = False
+    """Whether that share was another one while the step was measured without its input."""
     gpus: Sequence[str] = ()
     backend: str = "tensorflow"
     facts: Mapping[str, Any] = field(default_factory=dict)
@@ -123,11 +126,18 @@ def step_of(run: Run, without_input: float | None = None) -> Step:
         steps_per_epoch=(facts.get("epoch_lengths") or [None])[0],
         new_traces=facts.get("new_traces") or 0,
         busy_others=statistics.fmean(busy) if busy else None,
+        load_changed=_load_changed(busy, replayed, facts),
         gpus=tuple(facts.get("gpus") or ()),
         backend=facts.get("backend", "tensorflow"),
         facts=facts,
         unknown=unknown,
     )
+
+
+def _load_changed(busy: Sequence[float], replayed: Sequence[Mapping[str, Any]], facts: Mapping[str, Any]) -> bool:
+    later = [block["others"] for block in replayed if block.get("others") is not None]
+    later += [facts["others_without_input"]] if facts.get("others_without_input") is not None else []
+    return bool(busy and later) and abs(statistics.fmean(busy) - statistics.fmean(later)) > _SAME_LOAD
 
 
 def _mean(blocks: Sequence[Mapping[str, Any]]) -> float:
@@ -193,12 +203,11 @@ def _rest(kind: str, facts: Mapping[str, Any], rest: float) -> dict[Part, float]
     eager = facts.get("backend", "tensorflow").startswith("tensorflow") and (kind in _EAGER_KINDS or facts.get("run_eagerly"))
     if eager:
         return {Part.EAGER: rest}
-    larger, once = facts.get("call_seconds_of_larger_batch"), facts.get("call_seconds_without_input")
-    if larger is None or not once:
+    if "times_as_long" not in facts:
         return {Part.COMPUTE: rest}
     # A step takes a fixed time and a time for each row: two sizes of the batch tell them apart.
-    rows = max(0.0, min(once, (larger - once) / (facts["times_larger"] - 1)))
-    return {Part.COMPUTE: rows, Part.OVERHEAD: max(0.0, rest - rows)}
+    rows = rest * max(0.0, min(1.0, (facts["times_as_long"] - 1) / (facts["times_larger"] - 1)))
+    return {Part.COMPUTE: rows, Part.OVERHEAD: rest - rows}
 
 
 def _between_epochs(end: Mapping[str, Any], facts: Mapping[str, Any], seconds: float) -> float:

@@ -25,7 +25,7 @@ def test_fit_waits_for_what_its_call_takes_longer_than_without_input():
 
 def test_two_sizes_of_a_batch_tell_the_fixed_cost_of_a_step():
     step = step_of(
-        run(parts={"call": 0.010}, call_seconds_without_input=0.010, call_seconds_of_larger_batch=0.013, times_larger=4)
+        run(parts={"call": 0.010}, call_seconds_without_input=0.010, times_as_long=1.3, times_larger=4)
     )
     assert step.parts[Part.COMPUTE] == pytest.approx(0.001)
     assert step.parts[Part.OVERHEAD] == pytest.approx(0.009)
@@ -33,7 +33,7 @@ def test_two_sizes_of_a_batch_tell_the_fixed_cost_of_a_step():
 
 def test_a_step_that_grows_with_its_batch_has_no_fixed_cost():
     step = step_of(
-        run(parts={"call": 0.010}, call_seconds_without_input=0.010, call_seconds_of_larger_batch=0.040, times_larger=4)
+        run(parts={"call": 0.010}, call_seconds_without_input=0.010, times_as_long=4.0, times_larger=4)
     )
     assert step.share(Part.COMPUTE) == pytest.approx(1)
     assert Part.OVERHEAD not in step.parts

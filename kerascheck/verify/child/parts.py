@@ -8,6 +8,7 @@ import sys
 import time
 
 from . import diagnose
+from .recorder import CpuLoad
 from .sampler import Sampler
 
 _REPLAY_SECONDS = 1.5
@@ -163,9 +164,12 @@ def without_input(state, leader):
     batch, spec = made
     state.batch = batch, spec
     _until_quiet()
-    seconds = _step_seconds(state, _again(batch, spec))
+    load = CpuLoad()
+    (seconds,) = _step_seconds(state, _again(batch, spec))
     rows = sys.modules["tensorflow"].nest.flatten(batch)[0].shape[0]
-    return {"call_seconds_without_input": seconds, "one_cached_batch": True, "batch_size": rows}
+    return {
+        "call_seconds_without_input": seconds, "one_cached_batch": True, "batch_size": rows, "others_without_input": load.of_others()
+    }  # fmt: skip
 
 
 def larger_batch(state, leader):
@@ -178,7 +182,8 @@ def larger_batch(state, leader):
     if size * _TIMES_LARGER > _LARGEST_BATCH_BYTES or any(part.shape[0] is not None for part in tf.nest.flatten(spec)):
         return None  # a fixed number of rows: the step would have to be compiled again
     larger = tf.nest.map_structure(lambda part: tf.concat([part] * _TIMES_LARGER, 0), batch)
-    return {"call_seconds_of_larger_batch": _step_seconds(state, _again(larger, spec)), "times_larger": _TIMES_LARGER}
+    once, several = _step_seconds(state, _again(batch, spec), _again(larger, spec))
+    return {"times_as_long": several / once, "times_larger": _TIMES_LARGER}
 
 
 def _one_batch(state, leader):
@@ -208,20 +213,24 @@ def _again(batch, spec):
     return iter(tf.data.Dataset.from_tensors(batch).map(forgotten).cache().repeat())
 
 
-def _step_seconds(state, iterator):
+def _step_seconds(state, *iterators):
+    """Median seconds of a step fed by each of ``iterators``, in turn: the load of the machine hits all alike."""
     train = state.fit_model.train_function
     per_call = int(getattr(state.fit_model, "steps_per_execution", 1) or 1)
-    times = []
+    times = [[] for _ in iterators]
     for _ in range(3):
-        _wait(train(iterator))
-    end = time.perf_counter() + _REPLAY_SECONDS
-    while len(times) < _MIN_REPLAYED or (time.perf_counter() < end and len(times) < _MAX_REPLAYED):
-        start = time.perf_counter()
-        _wait(train(iterator))
-        times.append((time.perf_counter() - start) / per_call)
-        if time.perf_counter() > end + 3 * _REPLAY_SECONDS:
-            break
-    return statistics.median(times)
+        for iterator in iterators:
+            _wait(train(iterator))
+    start = time.perf_counter()
+    while True:
+        for series, iterator in zip(times, iterators):
+            before = time.perf_counter()
+            _wait(train(iterator))
+            series.append((time.perf_counter() - before) / per_call)
+        seconds = (time.perf_counter() - start) / len(iterators)
+        enough = len(times[0]) >= _MIN_REPLAYED and seconds > _REPLAY_SECONDS
+        if enough or len(times[0]) >= _MAX_REPLAYED or seconds > 4 * _REPLAY_SECONDS:
+            return [statistics.median(series) for series in times]
 
 
 def _wait(logs):
