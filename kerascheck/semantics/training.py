@@ -197,14 +197,8 @@ class Program:
 
     @cached_property
     def updates(self) -> list[Call]:
-        """Calls that update weights in hand-written steps (apply_gradients, minimize, apply)."""
-        found = []
-        for call in self._run.calls:
-            if call.name in ("keras.Optimizer.apply_gradients", "keras.Optimizer.minimize", "keras.Optimizer.apply") or (
-                call.name is None and call.attribute == "apply_gradients"
-            ):
-                found.append(call)
-        return found
+        """Calls that update weights in hand-written steps: minimize and apply of Keras, and apply_gradients of whatever optimizer."""
+        return [call for call in self._run.calls if call.attribute == "apply_gradients" or call.name in ("keras.Optimizer.minimize", "keras.Optimizer.apply")]
 
     @cached_property
     def assigned_updates(self) -> list[Call]:
