@@ -30,7 +30,7 @@ def test_the_documented_settings_are_all_and_can_be_used(tmp_path):
 
 
 def test_every_setting_has_a_key():
-    names = {field.name.replace("_", "-") for field in fields(config.Settings)} - {"origin", "selections", "stated-in"}
+    names = {field.name.replace("_", "-") for field in fields(config.Settings)} - {"origin", "selections", "stated-in", "machine"}
     assert names | set(config._SELECTION_KEYS) == set(config._KEYS)
 
 

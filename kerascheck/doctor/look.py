@@ -97,6 +97,8 @@ def system(root: Path = Path("/")) -> System:
         wsl=sys.platform == "linux" and "microsoft" in release,
         container=_is_container(root),
         hosted="colab" if "COLAB_RELEASE_TAG" in os.environ else "kaggle" if "KAGGLE_KERNEL_RUN_TYPE" in os.environ else None,
+        # The devices of AMD's driver for computing, and of Google's.
+        accelerator="AMD GPU" if (root / "dev/kfd").exists() else "TPU" if (root / "dev/accel0").exists() or "TPU_NAME" in os.environ else None,
     )
 
 

@@ -31,6 +31,8 @@ class System:
     container: bool = False
     hosted: str | None = None
     """"colab" or "kaggle"; None elsewhere."""
+    accelerator: str | None = None
+    """What there is beside GPUs of NVIDIA: "AMD GPU" or "TPU"; None for neither."""
 
 
 @dataclass(frozen=True)

@@ -32,6 +32,7 @@ def asked(folder, code, name="train.py"):
         (TRAIN + "model.fit(np.load('x.npy'))\n", []),
         ("import torch\nloader = torch.utils.data.DataLoader(data, num_workers=12)\n", [Demand("processes", 12, 5)]),
         ("import torch\nloader = torch.utils.data.DataLoader(data)\n", []),
+        ("import torch\nloader = torch.utils.data.DataLoader(data, num_workers=0)\n", []),
         (
             "class Photos(keras.utils.PyDataset):\n    def __init__(self):\n        super().__init__(workers=6, use_multiprocessing=True)\n"
             "    def __len__(self):\n        return 3\n    def __getitem__(self, at):\n        return 1, 2\n" + TRAIN + "model.fit(Photos())\n",
@@ -78,10 +79,10 @@ def test_the_largest_model_counts(tmp_path):
 
 
 MOUNTS = """\
-22 1 0:21 / / rw,relatime - ext4 /dev/sda1 rw
 24 22 0:6 / /mnt/c rw,relatime - 9p C:\\134 rw
 25 22 0:7 / /content/drive rw - fuse.drive drive rw
 26 22 0:8 / /data\\040sets rw shared:3 - nfs4 server:/data rw
+22 1 0:21 / / rw,relatime - ext4 /dev/sda1 rw
 """
 
 

@@ -219,7 +219,10 @@ def gpu_seen(machine: Snapshot) -> Verdict | None:
         memory = f", {size(machine.gpus[0].memory)}" if machine.gpus and machine.gpus[0].memory else ""
         return ok(f"{title(machine)} sees {found.gpus} GPU{'s' * (found.gpus > 1)}: {cards(machine) or 'no NVIDIA driver asked'}{memory}")
     if not machine.gpus or found is None:
-        return None if driver_running(machine) else ok("no NVIDIA GPU: training runs on the CPU")
+        if driver_running(machine) is not None:
+            return None
+        other = machine.system.accelerator
+        return ok(f"no NVIDIA GPU, but an {other}".replace("an T", "a T") if other else "no NVIDIA GPU: training runs on the CPU")
     if machine.system.platform == "win32" or _is_explained(machine) or cuda_libraries(machine) is not None:
         return None
     said = f' It says: "{found.log[0]}"' if found.log else ""
@@ -281,7 +284,8 @@ def gpu_memory(machine: Snapshot) -> Verdict | None:
 def gpu_shared(machine: Snapshot) -> Verdict | None:
     """Computations of others that hold little memory."""
     busy = next((gpu for gpu in machine.gpus if gpu.processes and (gpu.utilisation or 0) > 0.1), None)
-    if busy is None or gpu_memory(machine) is not None:
+    # Windows counts every program with a window.
+    if busy is None or gpu_memory(machine) is not None or machine.system.platform == "win32" or machine.system.wsl:
         return None
     return advice(f"Another process computes on the {busy.name}: it is busy {busy.utilisation:.0%} of the time.", "Wait for it, or choose another GPU.")
 

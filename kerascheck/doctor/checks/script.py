@@ -24,6 +24,8 @@ def script_precision(machine: Snapshot) -> Verdict | None:
     if asked is None or not str(asked.value).startswith("mixed_"):
         return None
     kind, found = str(asked.value).removeprefix("mixed_"), framework(machine)
+    if not machine.gpus and machine.system.accelerator is not None:
+        return None
     if not machine.gpus and (found is None or not found.gpus):
         if kind == "bfloat16" and machine.cpu.amx:
             return ok("mixed_bfloat16 has hardware of its own on this CPU (AMX)")
