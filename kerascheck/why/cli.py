@@ -6,7 +6,7 @@ import os
 import shlex
 import shutil
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ import click
 from kerascheck.verify.cli import Progress, ends_on_signals
 
 if TYPE_CHECKING:
+    from kerascheck.doctor import Snapshot
     from kerascheck.why.look import Look
 
 _NARROWEST, _WIDEST = 60, 120
@@ -73,7 +74,7 @@ def _why(script: str, arguments: tuple[str, ...], options: dict[str, Any]) -> in
         answer = look(
             run,
             lambda: findings_of(script, Configuration()),
-            lambda run: problems(run.end["facts"], sampler.summary()),
+            lambda run: problems(run.end["facts"], options["python"]),
             training=options["training"] - 1,
             start_limit=options["start_limit"],
         )
@@ -85,12 +86,22 @@ def _why(script: str, arguments: tuple[str, ...], options: dict[str, Any]) -> in
     return 0
 
 
-def problems(facts: Mapping[str, Any], gpus: Mapping[str, Any] | None) -> list[tuple[str, str]]:
-    """What is wrong with the machine, and what to do: a GPU that is there (``Sampler.summary``), and not used by the run."""
-    if gpus is None or facts.get("gpus"):
-        return []
-    what = f"this machine has {gpus['name']}, and the script's framework sees no GPU"
-    return [(what, "run 'kerascheck doctor' to see what is missing")]
+def problems(facts: Mapping[str, Any], python: str, look: Callable[[str | None], Snapshot] | None = None) -> list[tuple[str, str]]:
+    """What is wrong with the machine, and what to do: first of all a GPU that is there and that the run did not use.
+
+    ``look``: takes a snapshot with an interpreter, or (None) without one; None: of this machine.
+    """
+    from kerascheck.doctor import Status, diagnose, take_snapshot
+
+    look = look or take_snapshot
+    snapshot = look(None)
+    unused = bool(snapshot.gpus) and not facts.get("gpus")
+    if unused:
+        snapshot = look(python)  # why is known only to who asks its framework, which takes seconds
+    found = [(result.seen, result.todo) for result in diagnose(snapshot) if result.status is Status.PROBLEM]
+    if unused and not found:
+        found.append((f"this machine has {snapshot.gpus[0].name}, which the script does not use", "run kerascheck doctor"))
+    return [(seen.rstrip("."), todo.rstrip(".")) for seen, todo in found]
 
 
 def _write(answer: Look, used: Any, script: str, arguments: tuple[str, ...], options: dict[str, Any]) -> None:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import linecache
-import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from kerascheck.finding import Finding, Severity
 from kerascheck.verify.analysis import Stage
 from kerascheck.why.concerns import CONCERNS
+from kerascheck.why.lines import Lines, Span
 from kerascheck.why.step import HotLine, Part, Step
 
 _LIMIT = 0.15
@@ -67,11 +66,14 @@ class Diagnosis:
     """Findings about speed in code that this training does not run."""
     remarks: Sequence[str] = field(default=())
     """What limits the truth of all this."""
+    lines: Lines = field(default_factory=lambda: Lines({}))
+    """Of the files of the script."""
 
 
 def diagnose(
     step: Step,
     findings: Sequence[Finding],
+    lines: Lines,
     trainings: Mapping[str, Sequence[int]] | None = None,
     machine_problems: Sequence[tuple[str, str]] = (),
 ) -> Diagnosis:
@@ -80,17 +82,19 @@ def diagnose(
     Args:
         step: what was measured.
         findings: of the linter, on the script and its own modules.
+        lines: of the script and its own modules.
         trainings: lines that train, by absolute path; None where they are not known.
         machine_problems: (what is wrong, what to do), such as a GPU that TensorFlow does not see: they come first.
     """
     about_speed = [finding for finding in findings if finding.code in CONCERNS]
-    here = [finding for finding in about_speed if _concerns(finding, step, trainings or {})]
-    causes = {part: cause for part in step.ranked if (cause := _cause(step, part)) is not None}
+    here = [finding for finding in about_speed if _concerns(lines.spans(finding), step, trainings or {})]
+    causes = {part: cause for part in step.ranked if (cause := _cause(step, part, lines)) is not None}
     advice = [Advice(Part.COMPUTE, None, f"{what}: {todo}") for what, todo in machine_problems]
     for part in step.ranked:
         if step.share(part) >= _LIMIT:
             told = {id(finding) for one in advice for finding in one.findings}
-            made = _advise(step, part, causes.get(part), [finding for finding in here if id(finding) not in told])
+            mine = [finding for finding in here if id(finding) not in told and part in CONCERNS[finding.code]]
+            made = _advise(step, part, causes.get(part), mine, lines)
             if made is not None:
                 advice.append(made)
     if len(advice) > len(machine_problems) + 1:
@@ -100,15 +104,13 @@ def diagnose(
     taken = {id(finding) for one in advice for finding in one.findings}
     little = [f for f in here if id(f) not in taken and all(step.share(part) < _LIMIT for part in CONCERNS[f.code])]
     elsewhere = [finding for finding in about_speed if finding not in here]
-    return Diagnosis(step, _headline(step, causes), causes, advice, little, elsewhere, list(_remarks(step)))
+    return Diagnosis(step, _headline(step), causes, advice, little, elsewhere, list(_remarks(step, lines, trainings or {})), lines)
 
 
-def _concerns(finding: Finding, step: Step, trainings: Mapping[str, Sequence[int]]) -> bool:
-    """Whether the finding stands in code that the training runs or that made its data, or is followed by no other training sooner."""
-    spans = [(finding.location.path, finding.location.line, finding.location.end_line)]
-    spans += [(r.location.path, r.location.line, r.location.end_line) for r in finding.related]
+def _concerns(spans: Sequence[Span], step: Step, trainings: Mapping[str, Sequence[int]]) -> bool:
+    """Whether a finding stands in code that the training runs or that made its data, or is followed by no other training sooner."""
     touched = any(
-        os.path.abspath(where) == other and first <= end and begin <= last
+        where == other and first <= end and begin <= last
         for where, first, last in spans
         for other, begin, end in step.places
     )
@@ -116,58 +118,53 @@ def _concerns(finding: Finding, step: Step, trainings: Mapping[str, Sequence[int
         return True
     if sum(map(len, trainings.values())) <= 1:
         return True
-    path = os.path.abspath(finding.location.path)
-    following = min((line for line in trainings.get(path, ()) if line >= finding.location.line), default=None)
+    path, first, _ = spans[0]
+    following = min((line for line in trainings.get(path, ()) if line >= first), default=None)
     return following is None or any(path == other and begin <= following <= end for other, begin, end in step.places)
 
 
-def _cause(step: Step, part: Part) -> Cause | None:
+def _cause(step: Step, part: Part, lines: Lines) -> Cause | None:
     if part is Part.INPUT:
-        return _input_cause(step)
-    lines = [line for line in step.main_lines.get(part, ()) if (line.path, line.line) != step.place or part is Part.PYTHON]
-    if not lines or part in (Part.OVERHEAD, Part.COMPUTE):
+        return _input_cause(step, lines)
+    hot = [line for line in step.main_lines.get(part, ()) if (line.path, line.line) != step.place or part is Part.PYTHON]
+    if not hot or part in (Part.OVERHEAD, Part.COMPUTE):
         return None
-    total = sum(line.share for line in lines)
-    return _of_line(lines[0], lines[0].share / total if total else 0.0)
+    total = sum(line.share for line in hot)
+    return _of_line(hot[0], hot[0].share / total if total else 0.0, lines)
 
 
-def _input_cause(step: Step) -> Cause | None:
+def _input_cause(step: Step, lines: Lines) -> Cause | None:
     """The slowest stage of the pipeline, or, where Python feeds it, the busiest line of that Python."""
-    lines = [line for line in step.input_lines if (line.path, line.line) != step.place or line.library]
-    busy = sum(line.share for line in lines)
-    own = [line for line in lines if line.path]
+    hot = [line for line in step.input_lines if (line.path, line.line) != step.place or line.library]
+    busy = sum(line.share for line in hot)
+    own = [line for line in hot if line.path]
     slowest = max(step.stages, key=lambda stage: stage.share, default=None)
     feeds = slowest is None or any(name in slowest.name for name in ("Generator", "PyFunc", "FlatMap")) or busy > _SLOW_PYTHON
-    if feeds and lines and busy > _SLOW_PYTHON:
-        best = (own or lines)[0]
-        return _of_line(best, best.share / busy)
+    if feeds and hot and busy > _SLOW_PYTHON:
+        best = (own or hot)[0]
+        return _of_line(best, best.share / busy, lines)
     if slowest is None or slowest.seconds_per_batch < _WORTH_NAMING * step.parts[Part.INPUT]:
         return None
     path, line = slowest.place or step.place or (None, None)
     return Cause(slowest.name, path, line, slowest.share)
 
 
-def _of_line(line: HotLine, share: float) -> Cause:
+def _of_line(line: HotLine, share: float, lines: Lines) -> Cause:
     if not line.path:
         return Cause(f"{line.function} ({line.library})", None, None, share)
-    text = linecache.getline(line.path, line.line).strip()
-    return Cause(text or line.function, line.path, line.line, share, python=True)
+    return Cause(lines.text(line.path, line.line) or line.function, line.path, line.line, share, python=True)
 
 
-def _at(finding: Finding, cause: Cause | None) -> bool:
+def _at(finding: Finding, cause: Cause | None, lines: Lines) -> bool:
     """Whether the finding is about the very place of the cause."""
     if cause is None or cause.path is None:
         return False
-    spans = [finding.location, *(related.location for related in finding.related)]
-    first, last = finding.statement_lines if finding.statement_lines[0] else (finding.location.line, finding.location.end_line)
-    in_statement = os.path.abspath(finding.location.path) == cause.path and first <= cause.line <= last
-    return in_statement or any(os.path.abspath(s.path) == cause.path and s.line <= cause.line <= s.end_line for s in spans)
+    return any(path == cause.path and first <= cause.line <= last for path, first, last in lines.spans(finding))
 
 
-def _advise(step: Step, part: Part, cause: Cause | None, findings: Sequence[Finding]) -> Advice | None:
+def _advise(step: Step, part: Part, cause: Cause | None, mine: list[Finding], lines: Lines) -> Advice | None:
     gain = step.largest_gain(part)
-    mine = [finding for finding in findings if part in CONCERNS[finding.code]]
-    mine.sort(key=lambda f: (not _at(f, cause), -f.severity, f.fix is None, f.location.line))
+    mine.sort(key=lambda f: (not _at(f, cause, lines), -f.severity, f.fix is None, f.location.line))
     if part is Part.COMPUTE and not step.gpus:
         # What a GPU would gain by it, this processor does not.
         mine = [finding for finding in mine if finding.severity > Severity.INFO]
@@ -222,7 +219,7 @@ def _about_computing(step: Step) -> str:
     return "the processor computes most of the time: a GPU is what can help"
 
 
-def _headline(step: Step, causes: Mapping[Part, Cause]) -> str:
+def _headline(step: Step) -> str:
     limit = next((part for part in step.ranked if step.share(part) >= _LIMIT), None)
     if limit is None:
         return "no part of a step stands out"
@@ -244,7 +241,11 @@ def _headline(step: Step, causes: Mapping[Part, Cause]) -> str:
     return words[limit] + not_input
 
 
-def _remarks(step: Step) -> Sequence[str]:
+def _remarks(step: Step, lines: Lines, trainings: Mapping[str, Sequence[int]]) -> Iterator[str]:
+    if sum(map(len, trainings.values())) > 1 and step.kind != "prediction loop":
+        yield "the script trains in several places, and this is about one of them: --training 2 looks at the second"
+    if lines.commands():
+        yield f"{lines.commands()} lines for IPython or the shell were not executed"
     if step.load_changed:
         yield "the load of this machine changed during the run, so shares are off: run it again when the machine is quiet"
     elif step.busy_others is not None and step.busy_others > _BUSY:

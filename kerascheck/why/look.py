@@ -8,11 +8,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from kerascheck.verify.analysis import ceiling_order
-from kerascheck.verify.compare import SCOUT, TRAINS, WEAK_KINDS, why_useless
+from kerascheck.verify.compare import SCOUT, WEAK_KINDS, why_useless
 from kerascheck.verify.findings import Linted
 from kerascheck.verify.process import Script
 from kerascheck.verify.rounds import Run, run_alone
 from kerascheck.why.diagnosis import Diagnosis, diagnose
+from kerascheck.why.lines import Lines
 from kerascheck.why.step import step_of
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 _PLAN = replace(SCOUT, parts=True, block_seconds=2.0)
 _OVER = frozenset({"end", "exit", "trained", "exhausted"})
+_TRAINS = frozenset({"fit", "fit_generator", "train_on_batch"})
 _NO_FRAMEWORK = ("tensorflow", "keras", "tf_keras", "jax", "torch")
 
 
@@ -63,7 +65,7 @@ def look(
     if failure is not None:
         return Look(run, linted, None, _missing_framework(run, script) or failure)
     trainings = {path: training_lines(source.text) for path, source in linted.sources.items()}
-    return Look(run, linted, diagnose(step_of(run, alone), linted.findings, trainings, problems(run)))
+    return Look(run, linted, diagnose(step_of(run, alone), linted.findings, Lines(linted.sources), trainings, problems(run)))
 
 
 def _without_input(script: Script, run: Run, training: int, start_limit: float, block_limit: float) -> float | None:
@@ -81,12 +83,12 @@ def _without_input(script: Script, run: Run, training: int, start_limit: float, 
 
 
 def training_lines(text: str) -> list[int]:
-    """Lines that call what trains, such as ``fit``, as far as names tell; none of what is not Python."""
+    """Lines that train by a method of Keras, such as ``fit``, as far as names tell; none of what is not Python."""
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError):
         return []
-    return [node.lineno for node in ast.walk(tree) if isinstance(node, ast.Call) and getattr(node.func, "attr", None) in TRAINS]
+    return [node.lineno for node in ast.walk(tree) if isinstance(node, ast.Call) and getattr(node.func, "attr", None) in _TRAINS]
 
 
 def _run(script: Script, training: int, start_limit: float, block_limit: float) -> Run:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
@@ -12,7 +11,8 @@ from kerascheck.finding import Finding
 from kerascheck.verify.analysis import bar, relative, typical
 from kerascheck.verify.report_text import plain, printed_last
 from kerascheck.why.diagnosis import Advice, Cause, Diagnosis, second_limit
-from kerascheck.why.step import Part, Step
+from kerascheck.why.lines import Lines
+from kerascheck.why.step import Part
 
 if TYPE_CHECKING:
     from kerascheck.verify.compare import Verdict
@@ -30,15 +30,15 @@ def render(diagnosis: Diagnosis, width: int, style: Style = lambda text, **optio
     """Lines of at most ``width`` columns. ``style`` colours words."""
     step = diagnosis.step
     yield ""
-    yield style(_where(step), bold=True)
+    yield style(_where(diagnosis), bold=True)
     headline = diagnosis.headline[0].upper() + diagnosis.headline[1:] + "."
     yield from _wrapped(headline, width)
     yield ""
     for part in [p for p in step.ranked if step.share(p) >= _SHOWN_SHARE][:_MOST_PARTS]:
-        yield _part(part, step, diagnosis.causes.get(part), width, style)
+        yield _part(part, diagnosis, width, style)
     yield ""
     for number, advice in enumerate(diagnosis.advice[:2]):
-        yield from _advice(("Do first", "Then")[number], advice, width, style)
+        yield from _advice(("Do first", "Then")[number], advice, diagnosis.lines, width, style)
     if not diagnosis.advice:
         yield from _wrapped("Nothing here is worth a change: no part of a step stands out.", width)
     elif (limit := second_limit(diagnosis)) is not None and len(diagnosis.advice) < 2:
@@ -49,23 +49,24 @@ def render(diagnosis: Diagnosis, width: int, style: Style = lambda text, **optio
         yield from _wrapped(f"Note: {remark}.", width)
 
 
-def _where(step: Step) -> str:
-    place = f"{relative(step.place[0])}:{step.place[1]}: " if step.place else ""
+def _where(diagnosis: Diagnosis) -> str:
+    step = diagnosis.step
+    place = f"{diagnosis.lines.shown(*step.place)}: " if step.place else ""
     batch = f" of {step.batch_size} rows" if step.batch_size else ""
     on = f" on {step.gpus[0]}" if step.gpus else " on the CPU"
     unit = "call" if Part.PREDICT in step.parts else "step"
     return f"{place}{typical([step.seconds])} per {unit}{batch} ({step.kind}, {step.backend}){on}"
 
 
-def _part(part: Part, step: Step, cause: Cause | None, width: int, style: Style) -> str:
-    share = step.share(part)
+def _part(part: Part, diagnosis: Diagnosis, width: int, style: Style) -> str:
+    share, cause = diagnosis.step.share(part), diagnosis.causes.get(part)
     text = f"  {part.value:<27}{style(bar(share, _BAR), fg='cyan')} {share:4.0%}  "
     room = width - (2 + 27 + _BAR + 7)
-    return text + _shortened(_of(cause), room) if cause is not None else text.rstrip()
+    return text + _shortened(_of(cause, diagnosis.lines), room) if cause is not None else text.rstrip()
 
 
-def _of(cause: Cause) -> str:
-    place = f"{os.path.basename(cause.path)}:{cause.line}" if cause.path else ""
+def _of(cause: Cause, lines: Lines) -> str:
+    place = lines.shown(cause.path, cause.line) if cause.path else ""
     return f"{place}  {cause.what}".strip()
 
 
@@ -73,12 +74,12 @@ def _shortened(text: str, room: int) -> str:
     return text if len(text) <= room else text[: max(0, room - 1)] + "…"
 
 
-def _advice(label: str, advice: Advice, width: int, style: Style) -> Iterator[str]:
+def _advice(label: str, advice: Advice, lines: Lines, width: int, style: Style) -> Iterator[str]:
     if advice.findings:
         finding = advice.findings[0]
         head = f"{finding.code} {finding.name}, {_place(finding)}"
     else:
-        head = _of(advice.cause) if advice.cause is not None else advice.part.value
+        head = _of(advice.cause, lines) if advice.cause is not None else advice.part.value
     yield _shortened(f"{label}: ", width) + style(_shortened(head, width - len(label) - 2), bold=True)
     yield from _wrapped(advice.text + "." * (not advice.text.endswith(".")), width, "  ")
     told = " ".join(filter(None, (_gain(advice.largest_gain), _others(advice))))
@@ -99,8 +100,8 @@ def _others(advice: Advice) -> str:
 
 def _place(finding: Finding) -> str:
     place = finding.location
-    cell = "" if place.cell_number is None else f"cell {place.cell_number}:"
-    return f"{relative(place.path)}:{cell}{place.line}"
+    cell = ":" if place.cell_number is None else f" cell {place.cell_number}:"
+    return f"{relative(place.path)}{cell}{place.line}"
 
 
 def _counted(label: str, findings: Sequence[Finding], width: int) -> Iterator[str]:

@@ -90,3 +90,25 @@ def test_a_file_that_does_not_exist_is_one_line(tmp_path):
     assert result.returncode == 2
     assert "none.py" in result.stderr
     assert "Traceback" not in result.stderr
+
+
+def test_a_line_in_a_function_that_autograph_rewrote_is_that_of_the_notebook(tmp_path):
+    cells = [
+        "%matplotlib inline\nimport numpy as np\nimport tensorflow as tf\nimport keras\n",
+        "def slow(x, y):\n"
+        "    for _ in range(20):\n"
+        "        x = tf.py_function(lambda t: np.sort(t.numpy().repeat(20, 0), axis=0)[:64], [x], tf.float32)\n"
+        "    x.set_shape((64, 8))\n"
+        "    return x, y\n",
+        "data = tf.data.Dataset.from_tensor_slices((np.ones((640, 64, 8), 'float32'), np.zeros(640))).map(slow).batch(16)\n"
+        "model = keras.Sequential([keras.Input((64, 8)), keras.layers.Flatten(), keras.layers.Dense(1)])\n"
+        "model.compile('sgd', 'mse')\n"
+        "model.fit(data, epochs=2, verbose=0)\n",
+    ]
+    made = [{"cell_type": "code", "metadata": {}, "source": text, "outputs": [], "execution_count": None} for text in cells]
+    script = tmp_path / "train.ipynb"
+    script.write_text(json.dumps({"cells": made, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}))
+    result = why(script)
+    assert result.returncode == 0, result.stderr
+    assert "train.ipynb cell 2:3" in result.stdout
+    assert "KC107" in result.stdout

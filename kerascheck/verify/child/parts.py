@@ -9,7 +9,7 @@ import time
 
 from . import diagnose
 from .recorder import CpuLoad
-from .sampler import Sampler
+from .sampler import Sampler, watch_autograph
 
 _REPLAY_SECONDS = 1.5
 _MIN_REPLAYED = 5
@@ -30,6 +30,7 @@ class Parts:
         self.running = False
         self.seconds = dict.fromkeys(("call", "callbacks", "next"), 0.0)
         self.sampler = None
+        self.origins = {}
         self.steps_when_warm = 0
         self.steps = 0
         self.traces = 0
@@ -73,6 +74,11 @@ def install(state):
         recorder.last_looks.append(functools.partial(diagnose.guarded, look, state))
 
 
+def patch_tensorflow(tf, state):
+    """Let lines of functions that AutoGraph rewrote be told by those of the script."""
+    watch_autograph(state.parts.origins)
+
+
 def traces(state):
     """How many graphs were traced so far; None where that cannot be told."""
     functions = list(getattr(state, "functions", ()))
@@ -82,7 +88,7 @@ def traces(state):
 def start_sampling(state, leader):
     """Look at Python's threads from here on; always so."""
     state.parts.stop()
-    state.parts.sampler = Sampler(state.main_thread)
+    state.parts.sampler = Sampler(state.main_thread, state.parts.origins)
     state.parts.sampler.start()
     return True
 

@@ -418,6 +418,8 @@ def _patch_tensorflow(tf, state):
         _patch_dataset_loops(state)
     if state.run["plan"]["diagnose"]:
         diagnose.patch_tensorflow(tf, state)
+    if state.run["plan"]["parts"]:
+        parts.patch_tensorflow(tf, state)
     sync = getattr(tf.test.experimental, "sync_devices", None)
 
     def wait(value):

@@ -6,6 +6,7 @@ GIL is free: a C function that keeps the GIL is seen once it returns, at the lin
 """
 
 import collections
+import functools
 import sys
 import threading
 import time
@@ -43,10 +44,11 @@ _ORDER = (TRACING, INPUT, CALLBACK, EXECUTING)
 class Sampler(threading.Thread):
     """Looks at every Python thread until it is stopped."""
 
-    def __init__(self, main_thread):
-        """``main_thread``: identity of the thread that runs the script."""
+    def __init__(self, main_thread, origins=None):
+        """``main_thread``: identity of the thread that runs the script; ``origins``: see :func:`watch_autograph`."""
         super().__init__(daemon=True, name="kerascheck-sampler")
         self._main = main_thread
+        self._origins = origins or {}
         self._over = threading.Event()
         self._kinds = {}
         self._users = {}
@@ -92,14 +94,14 @@ class Sampler(threading.Thread):
                     break
         for kind in _ORDER:
             if kind in kinds:
-                return kind, _place(user, leaf)
-        return PYTHON, _place(user, leaf)
+                return kind, self._place(user, leaf)
+        return PYTHON, self._place(user, leaf)
 
     def _look_at_other(self, leaf):
         if leaf.f_code.co_filename.replace("\\", "/").endswith(_WAITS) or any(part in leaf.f_code.co_filename for part in _WAITS):
             return None
         user = next((frame for frame in self._stack(leaf) if self._is_user(frame)), None)
-        return None if user is None and self._kind(leaf.f_code) is None and _package(leaf) is None else _place(user, leaf)
+        return None if user is None and self._kind(leaf.f_code) is None and _package(leaf) is None else self._place(user, leaf)
 
     @staticmethod
     def _stack(frame):
@@ -127,13 +129,29 @@ class Sampler(threading.Thread):
             answer = self._users[path] = is_user_frame(frame)
             return answer
 
+    def _place(self, user, leaf):
+        """(path, line, function, library) of the nearest frame of the script, and of the library that it was in."""
+        library = None if user is leaf else _package(leaf)
+        if user is None:
+            return None, None, leaf.f_code.co_name, library
+        path, line = user.f_code.co_filename, user.f_lineno
+        return (*self._origins.get((path, line), (path, line)), user.f_code.co_name, library)
 
-def _place(user, leaf):
-    """(path, line, function, library) of the nearest frame of the script, and of the library that it was in."""
-    library = None if user is leaf else _package(leaf)
-    if user is None:
-        return None, None, leaf.f_code.co_name, library
-    return user.f_code.co_filename, user.f_lineno, user.f_code.co_name, library
+
+def watch_autograph(origins):
+    """Note in ``origins`` which (path, line) of the script each line of a function came from that AutoGraph rewrote (TensorFlow)."""
+    from tensorflow.python.autograph.impl import api
+
+    convert = api._convert_actual
+
+    @functools.wraps(convert)
+    def convert_actual(entity, context):
+        converted = convert(entity, context)
+        for place, origin in converted.ag_source_map.items():
+            origins[place.filename, place.lineno] = (origin.loc.filename, origin.loc.lineno)
+        return converted
+
+    api._convert_actual = convert_actual
 
 
 def _package(frame):
