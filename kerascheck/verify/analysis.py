@@ -11,6 +11,9 @@ from typing import Any
 from kerascheck.verify.rounds import Run
 
 _PIPELINE_FAMILIES = ("KC1",)
+PREDICTION = "prediction loop"
+WEAK_KINDS = ("gradient loop", PREDICTION, "dataset loop")
+"""Loops that are no trainings, or may be an inspection of the data before one."""
 
 
 @dataclass(slots=True)
@@ -33,6 +36,10 @@ class Analysis:
 
     kind: str
     step_seconds: float
+    number: int | None = None
+    """In the order of the script's trainings, from 1; None for bare loops and predictions."""
+    place: tuple[str, int] | None = None
+    """File and line of the script from which it was run."""
     first_step_seconds: float | None = None
     """From the start of the script's frameworks to the end of the first step: start-up, tracing, compilation."""
     ceiling_seconds: float | None = None
@@ -45,6 +52,11 @@ class Analysis:
     missing: list[str] = field(default_factory=list)
     """What could not be measured, and why."""
 
+    @property
+    def unit(self) -> str:
+        """What is timed: a step, or a call of ``predict``."""
+        return "call" if self.kind == PREDICTION else "step"
+
 
 def analyse(step_seconds: float, scout: Run, gain: float | None, why_no_gain: str = "") -> Analysis:
     """Put together what ``scout`` (a diagnosing run) and a run on one cached batch tell.
@@ -54,7 +66,9 @@ def analyse(step_seconds: float, scout: Run, gain: float | None, why_no_gain: st
     """
     end = scout.end
     facts = {**end["facts"], "host_peak_bytes": end["host_peak_bytes"]}
-    result = Analysis(end["kind"], step_seconds, end.get("first_step_at"), facts=facts)
+    number = None if end["kind"] in WEAK_KINDS or "order" not in end else end["order"] + 1
+    place = next(((path, line) for path, line, _ in end.get("stack", ())), None)
+    result = Analysis(end["kind"], step_seconds, number, place, end.get("first_step_at"), facts=facts)
     result.stages = stages(facts)
     for key, value in facts.items():
         if key.endswith("_failed"):
@@ -124,6 +138,13 @@ def ceiling_order(scout: Run) -> dict[str, Any] | str:
     if facts.get("backend") in ("jax", "torch"):
         return {"iterator": None, "loops": False}
     return "no tf.data iterator feeds this training"
+
+
+def title(analysis: Analysis, *, several: bool) -> str:
+    """What a training is called in reports: ``training 2 (fit, train.py:40)``; numbered where the script has ``several``."""
+    name = f"training {analysis.number}" if several and analysis.number else "training" if analysis.number else "loop"
+    place = f", {relative(analysis.place[0])}:{analysis.place[1]}" if analysis.place else ""
+    return f"{name} ({analysis.kind}{place})"
 
 
 def relative(path: str) -> str:

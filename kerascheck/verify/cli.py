@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from kerascheck.verify.compare import Budget
+    from kerascheck.verify.compare import Budget, Chosen
     from kerascheck.verify.process import Script
 
 _MARK = "kerascheck verify"
@@ -34,6 +34,20 @@ def _percent(context: click.Context, parameter: click.Parameter, value: str) -> 
     return share
 
 
+def _training(context: click.Context, parameter: click.Parameter, value: str | None) -> Chosen | None:
+    """A training by its number, or by a line: "2", ":40", "train.py:40"."""
+    from kerascheck.verify.compare import Chosen
+
+    if value is None:
+        return None
+    path, colon, number = value.rpartition(":")
+    if not number.isascii() or not number.isdigit() or int(number) < 1:
+        raise click.BadParameter(f"{value!r} is neither the number of a training, such as 2, nor a line, such as :40 or train.py:40")
+    if not colon:
+        return Chosen(number=int(number))
+    return Chosen(path=os.path.normpath(path) if path else None, line=int(number))
+
+
 @click.command(
     context_settings={"ignore_unknown_options": False},
     epilog="Exit codes: 0 nothing to win was confirmed, 1 a finding was confirmed, 2 the script could not be measured. "
@@ -47,6 +61,10 @@ def _percent(context: click.Context, parameter: click.Parameter, value: str) -> 
 @click.option("--budget", default=60.0, show_default=True, type=click.FloatRange(1), help="Seconds per variant, about.")
 @click.option("--steps", type=click.IntRange(1), help="Measured steps per variant at most.")
 @click.option("--no-effect", default="5%", show_default=True, metavar="PERCENT", callback=_percent, help="How little counts as no effect.")
+@click.option(
+    "--training", metavar="N|[FILE]:LINE", callback=_training,
+    help="Measure in the Nth training only, or in the one at a line.  [each finding in the one that it concerns]",
+)  # fmt: skip
 @click.option("--start-limit", default=300.0, show_default=True, help="Seconds until the training must have begun.")
 @click.option("--python", metavar="PATH", help="Interpreter to run the script with.  [this one; with --on: see docs/machines.md]")
 @click.option("--on", metavar="WHERE", help="Run it there: ssh://[user@]host[:port][/folder], slurm[:partition], ray or ray://host:port.")
@@ -69,7 +87,7 @@ def verify(script: str | None, arguments: tuple[str, ...], **options: Any) -> in
         raise click.ClickException("verify needs signals that Windows does not have; use WSL")
     options["target"] = _target(options)
     try:
-        with ends_on_signals():
+        with _ends_on_signals():
             result = _verify(script, arguments, options)
     except (NotAScript, ConfigError) as problem:
         raise click.ClickException(str(problem)) from None
@@ -121,10 +139,9 @@ def _verify(script: str | None, arguments: tuple[str, ...], options: dict[str, A
         comparison, where, watched = measured
     else:
         _announce(run, command, len(made), options)
-        with Progress() as progress, gpu.Sampler() as sampler:
+        with _Progress() as progress, gpu.Sampler() as sampler:
             comparison = compare(run, variants, _budget(options), progress.show)
         where, watched = machine(), sampler.summary()
-        gpu.doubted(comparison, watched)
     result = Verification(comparison, linted, {repair.variant.name: repair for repair in made}, where, command, watched)
     if not options["no_memory"] and options["rule"] is None:
         memory.remember(result)
@@ -153,7 +170,7 @@ def _elsewhere(run: Script, variants: list, command: str, options: dict[str, Any
         root = os.path.dirname(run.path) if options["rule"] else None
         upload = pack.of_project(run.path, run.sources, root)
         remote.agree(target, options["python"], [upload], [command], yes=options["yes"])
-        with Progress() as progress:
+        with _Progress() as progress:
             return remote.measure(target, options["python"], upload, run, variants, _budget(options), progress.show, {})
     except (pack.TooLarge, remote.NotAgreed, talk.Refused) as problem:
         click.echo(f"{target.label}: {problem}", err=True)
@@ -163,7 +180,7 @@ def _elsewhere(run: Script, variants: list, command: str, options: dict[str, Any
 def _budget(options: dict[str, Any]) -> Budget:
     from kerascheck.verify.compare import Budget
 
-    return Budget(options["budget"], options["steps"], options["start_limit"], no_effect=options["no_effect"])
+    return Budget(options["budget"], options["steps"], options["start_limit"], no_effect=options["no_effect"], training=options["training"])
 
 
 def _announce(run: Script, command: str, variants: int, options: dict[str, Any]) -> None:
@@ -203,7 +220,7 @@ def _write(result, options: dict[str, Any]) -> None:
 
 
 @contextmanager
-def ends_on_signals() -> Iterator[None]:
+def _ends_on_signals() -> Iterator[None]:
     """Turn SIGTERM and SIGHUP into exceptions, so that every process that was started is ended."""
 
     def stop(number: int, frame: object) -> None:
@@ -217,14 +234,14 @@ def ends_on_signals() -> Iterator[None]:
             signal.signal(number, handler)
 
 
-class Progress:
+class _Progress:
     """One line on a terminal's standard error, gone at the end."""
 
     def __init__(self) -> None:
         self._active = sys.stderr.isatty()
         self._end = None
 
-    def __enter__(self) -> Progress:
+    def __enter__(self) -> _Progress:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -265,7 +282,7 @@ def evidence(rules: tuple[str, ...], budget: float, output_format: str, update: 
     except ConfigError as problem:
         raise click.ClickException(str(problem)) from None
     click.echo(f"kerascheck evidence executes the examples of {len(rooms)} rules. Ctrl-C stops everything.", err=True)
-    progress = Progress()
+    progress = _Progress()
 
     def tell(row: dict[str, Any]) -> None:
         progress.clear()
@@ -275,7 +292,7 @@ def evidence(rules: tuple[str, ...], budget: float, output_format: str, update: 
             rows = table.merge(table.read_table(path), [row])
             write_whole(path, json.dumps({"rows": rows}, indent=1) + "\n")
 
-    with ends_on_signals():
+    with _ends_on_signals():
         rows = list(table.collect(rooms, Budget(budget), progress.show, tell))
     progress.clear()
     click.echo(json.dumps({"rows": rows}, indent=1) if output_format == "json" else "\n".join(table.render(rows)))

@@ -12,15 +12,17 @@ import math
 import os
 import statistics
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from kerascheck.finding import NO_EFFECT, is_no_effect
-from kerascheck.verify.analysis import Analysis, analyse, ceiling_order
+from kerascheck.verify.analysis import PREDICTION, WEAK_KINDS, Analysis, analyse, ceiling_order
 from kerascheck.verify.process import Plan, Script
 from kerascheck.verify.rounds import Run, measure_in_turn, measure_one_by_one, run_alone
 from kerascheck.verify.stats import Ratio, disagreement, speedup
+from kerascheck.verify.uses import TRAINS, Frame, Span, lines_of_training, lines_used
 
 ORIGINAL = "as written"
 CEILING = "one cached batch"
@@ -48,8 +50,6 @@ _OVER = frozenset({"end", "exit", "trained", "exhausted"})
 """How trainings end that are shorter than the plan."""
 _CEILING_BLOCKS = 24
 _MAX_SIDE_BY_SIDE = 4
-_MAX_TRAININGS = 6
-TRAINS = frozenset({"fit", "fit_generator", "train_on_batch", "apply_gradients", "stateless_apply"})
 _QUIET = 0.2
 """Share of the machine that others may use while a block counts as undisturbed."""
 _ENOUGH_QUIET = 12
@@ -59,8 +59,6 @@ _STARTS_SECONDS = 0.75
 _LOSSES = 8
 _ROUNDING = 1e-4
 """Relative difference that a reordering of float32 sums makes within the first few steps."""
-PREDICTION = "prediction loop"
-WEAK_KINDS = ("gradient loop", PREDICTION, "dataset loop")
 _MAX_PREDICTIONS = 4
 
 
@@ -93,8 +91,24 @@ class Variant:
 
 
 @dataclass(frozen=True, slots=True)
+class Chosen:
+    """Which training to measure in: by its number or by a line of it."""
+
+    number: int | None = None
+    """From 1, in the order of their first steps; loops of predictions are not counted."""
+    path: str | None = None
+    """The end of the path of the file of ``line``; None: any."""
+    line: int | None = None
+
+    @property
+    def label(self) -> str:
+        """Its name for people."""
+        return f"training {self.number}" if self.number else f"the training at line {self.line}"
+
+
+@dataclass(frozen=True, slots=True)
 class Budget:
-    """How long to measure."""
+    """How long to measure, and where."""
 
     seconds: float = 60.0
     """Per variant, start-up included."""
@@ -106,6 +120,8 @@ class Budget:
     """Seconds without progress after which a script counts as hanging."""
     no_effect: float = NO_EFFECT
     """How far from 1 the interval of a ratio may reach for "no effect": 0.05 is 5 %."""
+    training: Chosen | None = None
+    """Measure in this training only; None: each variant in the one that it concerns."""
 
 
 @dataclass(slots=True)
@@ -143,7 +159,7 @@ class Comparison:
 
     script: str
     scout: Run
-    """The first training of the script as written."""
+    """The first training of the script as written, or the one that was chosen."""
     scouts: list[Run] = field(default_factory=list)
     """All trainings that were looked at; the first one included."""
     analyses: list[Analysis] = field(default_factory=list)
@@ -174,11 +190,15 @@ def compare(
     """
     start = time.monotonic()
     progress("running the script as written", 10 + budget.seconds * (len(variants) + 1))
-    result = Comparison(script.path, _scout(script, 0, budget))
+    scout, failure = _first_scout(script, budget)
+    result = Comparison(script.path, scout, failure=failure)
     result.scouts.append(result.scout)
-    result.failure = why_useless(result.scout)
     if result.failure is None:
-        targets = _targets(script, variants, result, budget, progress)
+        if budget.training is None:
+            targets = _targets(script, variants, result, budget, progress)
+        else:
+            used = used_lines(script, result.scout.end, alone=training_calls(script.sources.values()) == 1)
+            targets = {v.name: 0 if concerns(v, used) else f"{budget.training.label} does not use its lines" for v in variants}
         result.verdicts = [Verdict(name, Status.NOT_RUN, why) for name, why in targets.items() if isinstance(why, str)]
         for number, scout in enumerate(result.scouts):
             plan = _timed_plan(scout, scout.end.get("order", number), budget)
@@ -208,8 +228,36 @@ def compare(
     return result
 
 
-def _scout(script: Script, training: int, budget: Budget) -> Run:
-    plan = replace(SCOUT, training=training)
+def _first_scout(script: Script, budget: Budget) -> tuple[Run, str | None]:
+    """A look at the chosen training, the first one by default, and why there is none."""
+    training = budget.training
+    if training is None:
+        scout = _scout(script, 0, budget)
+        return scout, why_useless(scout)
+    number, kind = (training.number or 1) - 1, None
+    if training.line is not None:
+        tour = tour_of(script, budget)
+        here = [each for each in tour.trainings if _is_at(script, each, training)]
+        if not here:
+            lines = ", ".join(str(each["stack"][0][1]) for each in tour.trainings if each["stack"])
+            return tour, f"no training was reached at line {training.line}" + (f": there are some at line {lines}" if lines else "")
+        # A training of its own, rather than the loop over data or predictions around it.
+        best = min(here, key=lambda each: each["number"] is None)
+        number, kind = (best["order"], best["kind"]) if best["number"] is None else (best["number"], None)
+    scout = _scout(script, number, budget, kind)
+    reason = why_useless(scout)
+    if reason and scout.end and not scout.end.get("steps"):
+        reason = f"{training.label} was not reached: {reason}"
+    return scout, reason
+
+
+def _is_at(script: Script, training: Mapping[str, Any], chosen: Chosen) -> bool:
+    spans = lines_of_training({os.path.abspath(path): text for path, text in script.sources.items()}, _frames(training))
+    return any(first <= chosen.line <= last and (chosen.path is None or path.endswith(os.path.join(os.sep, chosen.path))) for path, first, last in spans)
+
+
+def _scout(script: Script, training: int, budget: Budget, kind: str | None = None) -> Run:
+    plan = replace(SCOUT, training=training, kind=kind)
     run = run_alone(script, plan, start_limit=budget.start_limit, block_limit=budget.block_limit)
     if run.end and run.end["reason"] in _OVER and run.end.get("passes"):
         # Its data ended too early. Fed from the start again, it can be looked at as long as is needed.
@@ -265,40 +313,78 @@ def _analyse(script: Script, scout: Run, plan: Plan, budget: Budget, progress: P
 def _targets(
     script: Script, variants: Sequence[Variant], result: Comparison, budget: Budget, progress: Progress
 ) -> dict[str, int | str]:
-    """Which training each variant is about: the one whose data or step comes from the repaired lines; or why it is measured
-    on none.
+    """Which training each variant is about: the first one that uses the repaired lines; or why it is measured on none.
 
-    Later trainings are looked at only while there are variants that the earlier ones know nothing of; what no training
-    knows of is measured on the first one. What is about predictions is measured where these are made.
+    Later trainings are looked at only while there are variants that the first one knows nothing of. What is about predictions is
+    measured where these are made.
     """
     targets: dict[str, int | str] = {}
+    single = [variant for variant in variants if not _spans_everything(variant, variants)]
     if result.scout.end["kind"] != PREDICTION:
-        _find_trainings([v for v in variants if not v.predicts], targets, script, result, budget, progress)
-    _find_predictions(variants, targets, script, result, budget, progress)
+        _find_trainings([v for v in single if not v.predicts], targets, script, result, budget, progress)
+    _find_predictions(single, targets, script, result, budget, progress)
+    for variant in variants:
+        if variant.name not in targets:
+            targets[variant.name] = _common_target([targets[each.name] for each in single])
     return targets
+
+
+def _common_target(targets: Sequence[int | str]) -> int | str:
+    """Where several fixes are measured together: in the training that most of them concern."""
+    counts = Counter(target for target in targets if isinstance(target, int))
+    number, count = counts.most_common(1)[0] if counts else (0, 0)
+    return number if count > 1 else "no training uses the lines of more than one of the fixes"
 
 
 def _find_trainings(
     variants: Sequence[Variant], targets: dict[str, int | str], script: Script, result: Comparison, budget: Budget, progress: Progress
 ) -> None:
-    while True:
-        number = len(result.scouts) - 1
-        for variant in variants:
-            if variant.name not in targets and concerns(variant, result.scouts[number].end["places"]):
-                targets[variant.name] = number
-        missing = [v for v in variants if v.name not in targets and v.places and not _spans_everything(v, variants)]
-        last = result.scouts[-1].end
-        was_all = last["reason"] != "done" and last["trainings"] <= len(result.scouts)
-        if not missing or was_all or len(result.scouts) >= min(_MAX_TRAININGS, training_calls(script.sources.values())):
-            break
+    first = result.scout.end
+    several = training_calls(script.sources.values()) > 1 and not (first["reason"] in ("end", "exit") and first["trainings"] == 1)
+
+    def assign(training: Mapping[str, Any], number: int, alone: bool = False) -> None:
+        used = used_lines(script, training, alone=alone)
+        targets.update({v.name: number for v in variants if v.name not in targets and concerns(v, used)})
+
+    assign(first, 0, alone=not several)
+    unused = "no training of this script uses its lines"
+    if several and any(variant.name not in targets for variant in variants):
         progress("looking for further trainings", 10 + budget.seconds * (len(variants) + 1))
-        # The trainings before the wanted one run as written, to their end: that must not take for ever.
-        scout = _scout(script, number + 1, replace(budget, start_limit=_patience(result.scout, budget)))
-        if why_useless(scout) is not None:
-            break
-        result.scouts.append(scout)
+        tour = tour_of(script, replace(budget, start_limit=_patience(result.scout, budget)))
+        later = [training for training in tour.trainings if training["number"]]
+        if tour.end is None:
+            unused = f"no training that was reached uses its lines: {why_useless(tour)}"
+        elif not later:
+            assign(first, 0, alone=True)
+        for training in later:
+            here = {v.name for v in variants if v.name not in targets and concerns(v, used_lines(script, training))}
+            if here:
+                scout = _scout(script, training["number"], budget)
+                reason = why_useless(scout)
+                targets.update(dict.fromkeys(here, f"its training was not measured: {reason}" if reason else len(result.scouts)))
+                result.scouts += [scout] * (reason is None)
     for variant in variants:
-        targets.setdefault(variant.name, 0)
+        targets.setdefault(variant.name, unused)
+
+
+_NO_TRAINING = 10**6
+"""The number of no training: a script runs through all of them."""
+
+
+def tour_of(script: Script, budget: Budget) -> Run:
+    """Run the script to its end, every ``fit`` for its first steps only, and see which trainings there are."""
+    return run_alone(script, replace(SCOUT, training=_NO_TRAINING), start_limit=budget.start_limit, block_limit=budget.block_limit)
+
+
+def used_lines(script: Script, training: Mapping[str, Any], *, alone: bool = False) -> list[Span]:
+    """The lines that a training uses; ``training``: what a process told of it; ``alone``: whether the script has no other one."""
+    sources = {os.path.abspath(path): text for path, text in script.sources.items()}
+    made = [(os.path.abspath(path), first, last) for path, first, last in training["data_places"]]
+    return lines_used(sources, _frames(training), everything_before=alone) + made
+
+
+def _frames(training: Mapping[str, Any]) -> list[Frame]:
+    return [Frame(os.path.abspath(path), line, first) for path, line, first in training["stack"]]
 
 
 def _patience(scout: Run, budget: Budget) -> float:
@@ -325,41 +411,51 @@ def _find_predictions(
                 if scout.end is not None and scout.end.get("steps"):
                     continue  # too few of these: the next ones may be more
                 break
-        concerned = [variant for variant in missing if concerns(variant, scout.end["places"])]
+        used = used_lines(script, scout.end)
+        concerned = [variant for variant in missing if concerns(variant, used)]
         if concerned and scout is not result.scout:
             result.scouts.append(scout)
         targets.update((variant.name, number) for variant in concerned)
         if not any(variant.predicts for variant in variants):
             break
     for variant in variants:
-        no_step = "the script trains for no step, and this is not about its predictions"
+        no_step = "the script trains for no step, and no loop of predictions uses its lines"
         not_seen = "its predictions are made inside a training, too few, or not in the time allowed"
         targets.setdefault(variant.name, not_seen if variant.predicts else no_step)
 
 
 def training_calls(texts: Iterable[str]) -> int:
-    """How many places of the code train, as far as names tell: calls of ``fit`` and what hand-written loops call."""
-    count = 0
+    """How many times the code trains at most, as far as names tell: calls of ``fit`` and what hand-written loops call, each as often
+    as the function that it stands in is called."""
+    trees = []
     for text in texts:
         try:
-            tree = ast.parse(text)
+            trees.append(ast.parse(text))
         except (SyntaxError, ValueError, RecursionError):
             continue
+    calls = Counter(_called(node) for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Call))
+    count = 0
+    for tree in trees:
+        functions = [n for n in ast.walk(tree) if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef))]
         for node in ast.walk(tree):
-            count += isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in TRAINS
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in TRAINS:
+                around = (f.name for f in functions if f.lineno <= node.lineno <= f.end_lineno)
+                count += math.prod(max(1, calls[name]) for name in around)
     return count
 
 
+def _called(call: ast.Call) -> str | None:
+    return getattr(call.func, "attr", getattr(call.func, "id", None))
+
+
 def _spans_everything(variant: Variant, variants: Sequence[Variant]) -> bool:
-    return len(variants) > 1 and all(set(other.places) <= set(variant.places) for other in variants)
+    return len(variants) > 1 and all(set(other.places) < set(variant.places) for other in variants if other is not variant)
 
 
-def concerns(variant: Variant, places: Sequence[Sequence[Any]]) -> bool:
-    """Whether a training's places ([path, first line, last line]) touch the lines that ``variant`` repairs."""
-    return any(
-        path == os.path.abspath(other) and first <= end and begin <= last
-        for path, first, last in variant.places
-        for other, begin, end in places
+def concerns(variant: Variant, used: Sequence[Span]) -> bool:
+    """Whether a training uses lines that ``variant`` repairs; one that says nothing of its lines concerns every training."""
+    return not variant.places or any(
+        os.path.abspath(path) == other and first <= end and begin <= last for path, first, last in variant.places for other, begin, end in used
     )
 
 

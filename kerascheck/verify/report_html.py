@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import difflib
 import html
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
-from kerascheck.verify import gpu
-from kerascheck.verify.analysis import Analysis, relative, typical
+from kerascheck.verify.analysis import Analysis, relative, title, typical
 from kerascheck.verify.compare import Status, Verdict
-from kerascheck.verify.report_text import METHOD, details_of, plain, pointless, ranked
+from kerascheck.verify.report_text import METHOD, details_of, gpu_line, plain, pointless, ranked
 from kerascheck.verify.result import Verification
 from kerascheck.verify.stats import percentiles
 
@@ -91,15 +89,11 @@ def _body(result: Verification) -> Iterator[str]:
         yield '<p class="soft">kerascheck found nothing to repair in this script.</p>'
     for verdict in ranked(result):
         yield from _verdict(verdict, result)
-    for number, analysis in enumerate(comparison.analyses):
-        name = "the training" if len(comparison.analyses) == 1 else f"training {number + 1}"
-        yield f"<h2>Where the time of {name} goes</h2>"
+    for analysis in comparison.analyses:
+        yield f"<h2>Where the time goes: {escape(title(analysis, several=result.has_several_trainings))}</h2>"
         yield from _analysis(analysis)
     if result.gpu:
-        yield "<h2>GPU</h2>" + "".join(f"<p>{escape(line)}</p>" for line in gpu.lines(result.gpu))
-        for device in result.gpu["devices"]:
-            if device["used"]:
-                yield from _over_time(device)
+        yield f"<h2>GPU</h2><p>{escape(gpu_line(result.gpu))}</p>"
     yield "<h2>About these runs</h2>"
     if comparison.notes:
         yield "<ul>" + "".join(f"<li>{escape(note)}</li>" for note in comparison.notes) + "</ul>"
@@ -109,24 +103,6 @@ def _body(result: Verification) -> Iterator[str]:
         f'<p class="soft">{escape(versions)} on {result.machine["cores"]} cores {escape(str(result.machine["processor"]))}{escape(place)}; '
         f"{comparison.seconds:.0f} s. {METHOD if any(v.ratio for v in comparison.verdicts) else ''}</p>"
     )
-
-
-def _over_time(device: Mapping[str, Any]) -> Iterator[str]:
-    """How busy a GPU was, and how full its memory, from the first sample to the last."""
-    seconds, total = device["time"]["seconds"], device["memory_total_bytes"]
-    memory = [used / total if used is not None and total else None for used in device["time"]["memory_bytes"]]
-    length = max(seconds[-1] - seconds[0], 1.0)
-    paths = []
-    for shares, color in ((device["time"]["utilisation"], "after"), (memory, "before")):
-        points = [f"{1000 * (at - seconds[0]) / length:.1f},{100 - 100 * share:.1f}" for at, share in zip(seconds, shares) if share is not None]
-        if points:
-            paths.append(f'<polyline fill="none" stroke="var(--{color})" stroke-width="2" vector-effect="non-scaling-stroke" points="{" ".join(points)}"/>')
-    if paths:
-        yield (
-            f'<figure><svg viewBox="0 0 1000 100" preserveAspectRatio="none" role="img" aria-label="GPU {device["index"]} over time">'
-            f"{''.join(paths)}</svg><figcaption>GPU {device['index']} over {length:.0f} s, from 0 to 100 %: "
-            '<span style="color: var(--after)">busy</span>, <span style="color: var(--before)">memory in use</span></figcaption></figure>'
-        )
 
 
 def _summary(verdicts: Sequence[Verdict]) -> str:
@@ -152,6 +128,9 @@ def _verdict(verdict: Verdict, result: Verification) -> Iterator[str]:
         yield f'<p class="soft">{before:.1f} s → {after:.1f} s of processor time for the first steps</p>'
     if verdict.remark:
         yield f'<p class="soft">{escape(verdict.remark)}</p>'
+    if result.has_several_trainings and verdict.ratio is not None and result.comparison.analyses:
+        where = title(result.comparison.analyses[verdict.training], several=True)
+        yield f'<p class="soft">measured in {escape(where)}</p>'
     for reason in pointless(verdict, result):
         yield f'<p class="soft">{escape(reason)}</p>'
     if verdict.ticks[0] and verdict.ticks[1]:
@@ -191,7 +170,7 @@ def _distributions(before: Sequence[float], after: Sequence[float]) -> str:
 
 def _analysis(analysis: Analysis) -> Iterator[str]:
     yield '<section class="card">'
-    yield f"<p><strong>{typical([analysis.step_seconds])}</strong> per step ({escape(analysis.kind)})</p>"
+    yield f"<p><strong>{typical([analysis.step_seconds])}</strong> per {analysis.unit}</p>"
     if analysis.input_bound is not None:
         yield (
             f"<p>Waiting for data: {analysis.input_bound:.0%} of a step. With one cached batch a step takes "

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
-from kerascheck.verify import gpu
-from kerascheck.verify.analysis import Analysis, bar, can_matter, relative, typical
+from kerascheck.verify.analysis import Analysis, bar, can_matter, relative, title, typical
 from kerascheck.verify.compare import Status, Verdict
 from kerascheck.verify.result import Verification
 
@@ -36,16 +36,16 @@ def render(result: Verification, style: Style = lambda text, **options: text) ->
     yield ""
     if comparison.failure:
         yield style("not run", fg="magenta", bold=True) + f"  {plain(comparison.failure)}"
-        yield from printed_last(comparison.scout.output)
+        yield from _output(comparison.scout.output)
         return
-    for number, analysis in enumerate(comparison.analyses):
-        yield from _where_time_goes(number if len(comparison.analyses) > 1 else None, analysis, style)
+    for analysis in comparison.analyses:
+        yield from _where_time_goes(analysis, result.has_several_trainings, style)
     if not comparison.verdicts:
         yield "kerascheck found nothing to repair in this script: there is nothing to compare."
     for verdict in ranked(result):
         yield from _verdict(verdict, result, style)
     if result.gpu:
-        yield from map(plain, gpu.lines(result.gpu))
+        yield plain(gpu_line(result.gpu))
     if comparison.notes:
         yield ""
         yield style("About these runs", bold=True)
@@ -55,6 +55,14 @@ def render(result: Verification, style: Style = lambda text, **options: text) ->
     yield style(f"{_machine(result)}, {comparison.seconds:.0f} s", fg="bright_black")
     if any(verdict.ratio is not None for verdict in comparison.verdicts):
         yield style(METHOD, fg="bright_black")
+
+
+def gpu_line(gpu: Mapping[str, Any]) -> str:
+    """What the GPU did meanwhile, for people."""
+    return (
+        f"{gpu['name']}: {gpu['utilisation']:.0%} busy, {gpu['memory_bytes'] / 1e9:.3g} GB of memory, {gpu['watts']:.0f} W, "
+        f"{gpu['megahertz']:.0f} MHz (medians of {gpu['samples']} looks at it, while it was used)"
+    )
 
 
 def ranked(result: Verification) -> list[Verdict]:
@@ -67,11 +75,11 @@ def plain(text: str) -> str:
     return "".join(c if c.isprintable() or c in "\n\t" else f"\\x{ord(c):02x}" for c in text)
 
 
-def _where_time_goes(number: int | None, analysis: Analysis, style: Style) -> Iterator[str]:
-    which = "Training" if number is None else f"Training {number + 1}"
+def _where_time_goes(analysis: Analysis, several: bool, style: Style) -> Iterator[str]:
+    name = plain(title(analysis, several=several))
     facts = analysis.facts
     first = f", the first one ended {analysis.first_step_seconds:.1f} s after the start" if analysis.first_step_seconds else ""
-    yield style(f"{which} ({analysis.kind}): {typical([analysis.step_seconds])} per step", bold=True) + first
+    yield style(f"{name[0].upper()}{name[1:]}: {typical([analysis.step_seconds])} per {analysis.unit}", bold=True) + first
     if analysis.input_bound is not None:
         yield (
             f"  waits for data  {bar(analysis.input_bound)} {analysis.input_bound:4.0%}   "
@@ -118,10 +126,13 @@ def _verdict(verdict: Verdict, result: Verification, style: Style) -> Iterator[s
         yield f"{word} {plain(verdict.name)}"
     repair = result.repairs.get(verdict.name)
     details = [verdict.reason]
+    if result.has_several_trainings and verdict.ratio is not None and result.comparison.analyses:
+        details.append(f"measured in {title(result.comparison.analyses[verdict.training], several=True)}")
     if repair is not None and repair.left_out:
         details.append("left out, because their fixes overlap others: " + ", ".join(f.code for f in repair.left_out))
+    unit = result.comparison.analyses[verdict.training].unit if result.comparison.analyses else "step"
     if verdict.step_seconds:
-        details.append(f"{typical([verdict.step_seconds[0]])} -> {typical([verdict.step_seconds[1]])} per step")
+        details.append(f"{typical([verdict.step_seconds[0]])} -> {typical([verdict.step_seconds[1]])} per {unit}")
     if verdict.start_seconds:
         details.append(f"{verdict.start_seconds[0]:.1f} s -> {verdict.start_seconds[1]:.1f} s of processor time for the first steps")
     if verdict.remark:
@@ -133,7 +144,7 @@ def _verdict(verdict: Verdict, result: Verification, style: Style) -> Iterator[s
         for label, series in zip(("as written", "repaired"), verdict.losses):
             yield f"    losses {label:<11}" + " ".join(f"{loss:.6g}" for loss in series[:6])
     if verdict.status is Status.NOT_RUN:
-        yield from printed_last(verdict.output)
+        yield from _output(verdict.output)
 
 
 def pointless(verdict: Verdict, result: Verification) -> Iterator[str]:
@@ -146,8 +157,7 @@ def pointless(verdict: Verdict, result: Verification) -> Iterator[str]:
         yield reason
 
 
-def printed_last(text: str) -> Iterator[str]:
-    """The last lines that a script printed."""
+def _output(text: str) -> Iterator[str]:
     lines = plain(text).strip().splitlines()[-8:]
     if lines:
         yield "    it printed last:"

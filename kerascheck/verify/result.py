@@ -36,6 +36,11 @@ class Verification:
         return {name: facts[name] for name in FRAMEWORKS if facts.get(name)}
 
     @property
+    def has_several_trainings(self) -> bool:
+        """Whether more than the first training was looked at, or another one."""
+        return len(self.comparison.scouts) > 1 or any((analysis.number or 1) > 1 for analysis in self.comparison.analyses)
+
+    @property
     def exit_code(self) -> int:
         """0: no finding is confirmed; 1: one is; 2: nothing could be measured."""
         if self.comparison.failure:
@@ -64,6 +69,8 @@ class Verification:
         facts = {k: v for k, v in analysis.facts.items() if k not in ("chain", "runtime_nodes")}
         return {
             "kind": analysis.kind,
+            "number": analysis.number,
+            "place": analysis.place,
             "step_seconds": analysis.step_seconds,
             "first_step_seconds": analysis.first_step_seconds,
             "ceiling_seconds": analysis.ceiling_seconds,

@@ -25,6 +25,8 @@ class Run:
     failure: str | None = None
     """Why there is no closing message, or why it is not of use."""
     output: str = ""
+    trainings: list[dict[str, Any]] = field(default_factory=list)
+    """A message for each training that made a step, and for each loop that may be one, in their order."""
 
 
 def measure_in_turn(scripts: Mapping[str, Script], plan: Plan, *, start_limit: float, block_limit: float) -> dict[str, Run]:
@@ -64,14 +66,12 @@ def run_alone(script: Script, plan: Plan, *, start_limit: float, block_limit: fl
 
 
 def _read_more(process: ScriptProcess, end: dict[str, Any]) -> None:
-    """Add the facts of the last, disturbing diagnoses to the closing message, as far as they come."""
+    """Add the facts of the last, disturbing diagnoses to the closing message, if they come."""
+    deadline = time.monotonic() + _MORE_SECONDS
     try:
-        while True:
-            message = process.next_message(time.monotonic() + _MORE_SECONDS)
-            if message["event"] == "more":
-                end["facts"] |= message["facts"]
-                if message["last"]:
-                    return
+        while (message := process.next_message(deadline))["event"] != "more":
+            pass
+        end["facts"] |= message["facts"]
     except (Ended, TooLate):
         end["facts"]["pipeline_alone_failed"] = "the data does not start again"
 
@@ -84,7 +84,9 @@ def _until_ready(process: ScriptProcess, run: Run, deadline: float, block_limit:
             if message["event"] == "ready":
                 process.freeze()
                 return True
-            if message["event"] == "block":
+            if message["event"] == "training":
+                run.trainings.append(message)
+            elif message["event"] == "block":
                 run.blocks.append(message)
                 deadline = max(deadline, time.monotonic() + block_limit)
             elif message["event"] == "end":

@@ -11,6 +11,7 @@ def ended(reason="done", steps=100, losses=(), **facts):
     end = {
         "event": "end", "reason": reason, "detail": "", "steps": steps, "kind": "fit", "losses": list(losses),
         "facts": facts, "epoch_starts": [0], "durations": [], "host_peak_bytes": 1, "first_step_at": 5.0, "places": [], "notes": [],
+        "stack": [], "data_places": [], "trainings": 1,
     }  # fmt: skip
     return Run(end=end)
 

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from kerascheck.verify.cli import evidence, verify
+from kerascheck.verify.cli import _training, evidence, verify
+from kerascheck.verify.compare import Chosen
 
 from verify.made_up import gone
 
@@ -98,6 +99,22 @@ def test_how_little_counts_as_no_effect_is_a_percentage(script, given):
 
     with pytest.raises(click.BadParameter, match="no percentage between 1% and 50%"):
         invoke("train.py", "--no-effect", given)
+
+
+@pytest.mark.parametrize(
+    "given, chosen",
+    [("2", Chosen(number=2)), (":40", Chosen(line=40)), ("lib/train.py:40", Chosen(path="lib/train.py", line=40)), ("./a.py:4", Chosen(path="a.py", line=4))],
+)
+def test_a_training_is_chosen_by_number_or_line(given, chosen):
+    assert _training(None, None, given) == chosen
+
+
+@pytest.mark.parametrize("given", ["0", "-1", "train.py", "a.py:", "a.py:x", "²"])
+def test_what_is_no_training_is_refused(script, given):
+    import click
+
+    with pytest.raises(click.BadParameter, match="neither the number of a training"):
+        invoke("train.py", "--training", given)
 
 
 def test_an_interpreter_that_does_not_exist(script):

@@ -108,10 +108,10 @@ def test_a_script_that_only_predicts(tmp_path):
     needs("tensorflow")
     path, script = script_of(PREDICT, tmp_path)
     about = variant(path, PREDICT, "model.predict(row[None], verbose=0)", "model.predict_on_batch(row[None])", predicts=True, tolerance=1e-5)
-    other = variant(path, PREDICT, '"sgd", "mse"', '"adam", "mse"')
-    first, second = compare(script, [about, other], QUICK).verdicts
+    unused = variant(path, PREDICT, "import numpy as np", "import numpy as np, sys")
+    first, second = compare(script, [about, unused], QUICK).verdicts
     assert first.ratio is not None and "calls" in first.reason and first.losses[0] == pytest.approx(first.losses[1], rel=1e-5)
-    assert (second.status, second.reason) == (Status.NOT_RUN, "the script trains for no step, and this is not about its predictions")
+    assert (second.status, second.reason) == (Status.NOT_RUN, "the script trains for no step, and no loop of predictions uses its lines")
 
 
 def test_predictions_after_a_training(tmp_path):
@@ -125,6 +125,39 @@ def test_predictions_after_a_training(tmp_path):
     assert [result.scouts[verdict.training].end["kind"] for verdict in (first, second)] == ["prediction loop", "fit"]
     assert first.ratio is not None and second.ratio is not None
     assert any("fit was stopped after its first steps" in note for note in result.notes)
+
+
+TWO_FITS = """\
+import numpy as np
+import keras
+
+x = np.random.default_rng(0).random((400, 8), dtype="float32")
+
+
+def main():
+    one = keras.Sequential([keras.Input((8,)), keras.layers.Dense(1)])
+    one.compile("sgd", "mse")
+    one.fit(x, x[:, :1], epochs=10**6, batch_size=4, verbose=0)
+    two = keras.Sequential([keras.Input((8,)), keras.layers.Dense(1)])
+    two.compile("sgd", "mse", run_eagerly=True)
+    two.fit(x, x[:, :1], epochs=1, batch_size=8, verbose=0)
+
+
+main()
+"""
+
+
+def test_each_fit_is_a_training_of_its_own(tmp_path):
+    needs("tensorflow")
+    path, script = script_of(TWO_FITS, tmp_path)
+    eager = variant(path, TWO_FITS, ', run_eagerly=True', "", tolerance=1e-5)
+    other = variant(path, TWO_FITS, '"sgd", "mse")', '"sgd", "mse", jit_compile=False)', tolerance=1e-5)
+    result = compare(script, [eager, other], QUICK)
+    assert [verdict.training for verdict in result.verdicts] == [1, 0]
+    assert [(a.number, a.place[1]) for a in result.analyses] == [(1, 10), (2, 13)]
+    # The first fit would not have come to its end, and says nothing about the epochs of the second.
+    assert result.scouts[1].end["facts"]["epoch_lengths"][0] == 50
+    assert result.verdicts[0].status is Status.CONFIRMED
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,13 @@
 """Verdicts on runs that never took place."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
 from kerascheck.verify.analysis import analyse, can_matter, ceiling_order, stages
 from kerascheck.verify.compare import (
+    Chosen,
     Comparison,
     Status,
     Variant,
@@ -16,10 +18,12 @@ from kerascheck.verify.compare import (
     _targets,
     _timed_plan,
     Budget,
+    compare,
     concerns,
     judge_ratio,
     what_is_needed,
     quiet_pairs,
+    training_calls,
     what_changed,
     why_useless,
 )
@@ -274,14 +278,131 @@ def test_the_number_of_steps_can_be_limited():
 
 def test_a_variant_concerns_the_training_whose_lines_it_touches():
     variant = Variant("v", {}, places=(("/a.py", 10, 12),))
-    assert concerns(variant, [["/a.py", 12, 12]])
-    assert not concerns(variant, [["/a.py", 13, 20], ["/b.py", 10, 12]])
+    assert concerns(variant, [("/a.py", 12, 12)])
+    assert not concerns(variant, [("/a.py", 13, 20), ("/b.py", 10, 12)])
+    assert not concerns(variant, [])
+    assert concerns(Variant("says nothing of its lines", {}), [])
+
+
+TWO_FITS = """\
+one = make()
+one.compile("sgd")
+one.fit(x)
+two = make()
+two.compile("sgd", run_eagerly=True)
+two.fit(x)
+one.predict(x)
+"""
+
+
+def at(line, number):
+    return {"event": "training", "kind": "fit", "number": number, "order": number, "stack": [["/a.py", line, 0]], "data_places": []}
+
+
+@pytest.fixture
+def two_fits(monkeypatch):
+    """Processes of a script with two trainings that never ran; returns what each was asked for."""
+    asked = []
+
+    def run_alone(script, plan, **limits):
+        asked.append(plan.training)
+        if plan.training in ends:
+            return ends[plan.training]
+        return Run(end={"reason": "end", "steps": 0, "detail": "", "notes": []}, trainings=[at(3, 0), at(6, 1)])
+
+    def fit(line, **other):
+        run = ended()
+        run.end |= {"stack": [["/a.py", line, 0]], "order": asked[-1] if asked else 0, "seconds": 9.0, **other}
+        return run
+
+    ends = {0: fit(3), 1: fit(6)}
+    monkeypatch.setattr("kerascheck.verify.compare.run_alone", run_alone)
+    return SimpleNamespace(asked=asked, ends=ends)
+
+
+def targets_of(*lines):
+    variants = [Variant(str(line), {}, places=(("/a.py", line, line),)) for line in lines]
+    result = Comparison("/a.py", ended())
+    result.scout.end |= {"stack": [["/a.py", 3, 0]], "order": 0}
+    result.scouts = [result.scout]
+    return _targets(Script("/a.py", {"/a.py": TWO_FITS}), variants, result, Budget(), lambda *_: None), result
+
+
+def test_a_finding_is_measured_in_the_training_that_it_concerns(two_fits):
+    targets, result = targets_of(2, 5)
+    assert targets == {"2": 0, "5": 1}
+    assert two_fits.asked[1:] == [1] and result.scouts[1] is two_fits.ends[1]
+
+
+def test_nothing_further_is_run_where_the_first_training_knows_all_lines(two_fits):
+    assert targets_of(1, 2, 3)[0] == {"1": 0, "2": 0, "3": 0}
+    assert not two_fits.asked
+
+
+def test_a_finding_that_concerns_no_training_is_measured_in_none(two_fits):
+    assert targets_of(2, 7)[0] == {"2": 0, "7": "no training of this script uses its lines"}
+
+
+def test_a_finding_whose_training_was_not_reached_says_so(two_fits):
+    two_fits.ends[1] = Run(failure="it took too long")
+    assert "its training was not measured: the script made no progress" in targets_of(5)[0]["5"]
+    two_fits.ends[10**6] = Run(failure="it took too long", trainings=[at(3, 0)])
+    assert "no training that was reached uses its lines" in targets_of(5)[0]["5"]
+
+
+def test_several_fixes_together_are_measured_where_most_of_them_are(two_fits):
+    variants = [Variant(str(line), {}, places=(("/a.py", line, line),)) for line in (2, 4, 5)]
+    everything = Variant("all", {}, places=tuple(place for v in variants for place in v.places))
+    result = Comparison("/a.py", ended())
+    result.scout.end |= {"stack": [["/a.py", 3, 0]], "order": 0}
+    result.scouts = [result.scout]
+    script = Script("/a.py", {"/a.py": TWO_FITS})
+    assert _targets(script, [*variants, everything], result, Budget(), lambda *_: None) == {"2": 0, "4": 1, "5": 1, "all": 1}
+    two = [variants[0], variants[1], replace(everything, places=variants[0].places + variants[1].places)]
+    assert "more than one of the fixes" in _targets(script, two, result, Budget(), lambda *_: None)["all"]
+
+
+@pytest.mark.parametrize(
+    "text, count",
+    [
+        (TWO_FITS, 2),
+        ("def train(m): m.fit(x)\ntrain(a)\ntrain(b)", 2),
+        ("def train(m): m.fit(x)\ntrain(a)", 1),
+        ("def step(): optimizer.apply_gradients(g)\nfor x in y: step()", 1),
+        ("x = 1", 0),
+        ("def f(:", 0),
+    ],
+)
+def test_trainings_are_counted_by_their_calls(text, count):
+    assert training_calls([text]) == count
+
+
+@pytest.mark.parametrize(
+    "chosen, asked",
+    [
+        (Chosen(number=2), [1]),
+        (Chosen(line=6), [10**6, 1]),
+        (Chosen(line=3, path="a.py"), [10**6, 0]),
+    ],
+)
+def test_a_training_can_be_chosen(two_fits, chosen, asked):
+    variants = [Variant(str(line), {"/a.py": str(line)}, places=(("/a.py", line, line),)) for line in (1, 4)]
+    result = compare(Script("/a.py", {"/a.py": TWO_FITS}), variants, Budget(training=chosen), ceilings=False)
+    assert two_fits.asked[: len(asked)] == asked
+    (other,) = (v for v in result.verdicts if "does not use its lines" in v.reason)
+    assert other.name == ("1" if asked[-1] else "4")
+
+
+def test_a_training_that_is_not_there_cannot_be_chosen(two_fits):
+    script = Script("/a.py", {"/a.py": TWO_FITS})
+    assert "no training was reached at line 7: there are some at line 3, 6" in compare(script, [], Budget(training=Chosen(line=7))).failure
+    assert "training 3 was not reached" in compare(script, [], Budget(training=Chosen(number=3))).failure
 
 
 def test_predictions_are_looked_for_beyond_those_that_are_too_few(monkeypatch):
     def predictions(steps, line):
         run = ended(reason="end", steps=steps)
-        run.end |= {"kind": "prediction loop", "places": [["/a.py", line, line]]}
+        run.end |= {"kind": "prediction loop", "stack": [["/a.py", line, 0]]}
         return run
 
     found = {0: predictions(2, 10), 1: predictions(16, 20), 2: ended(reason="end", steps=0)}
@@ -293,8 +414,8 @@ def test_predictions_are_looked_for_beyond_those_that_are_too_few(monkeypatch):
 
     monkeypatch.setattr("kerascheck.verify.compare.run_alone", run_alone)
     variants = [Variant(name, {}, places=(("/a.py", line, line),), predicts=True) for name, line in (("few", 10), ("many", 20))]
-    result = Comparison("/a.py", ended(), [ended()])
-    targets = _targets(Script("/a.py", {"/a.py": ""}), variants, result, Budget(), lambda *_: None)
+    result = Comparison("/a.py", ended(), scouts=[ended()])
+    targets = _targets(Script("/a.py", {"/a.py": "x = 1\n" * 20}), variants, result, Budget(), lambda *_: None)
     assert targets == {"few": "its predictions are made inside a training, too few, or not in the time allowed", "many": 1}
     assert asked == [("prediction loop", 0), ("prediction loop", 1), ("prediction loop", 2)]
     assert result.scouts[1] is found[1]

@@ -124,6 +124,7 @@ def dataset_places(state, series):
         if stage["place"] is not None:
             path, line = stage["place"]
             series.places.append([path, line, line])
+            series.data_places.append([path, line, line])
 
 
 def _computes_in_tensorflow(state):
@@ -249,18 +250,17 @@ def rows(state, leader):
 def install(state):
     """Add the looks that the plan asks for."""
     if state.run["plan"]["rows"]:
-        state.recorder.last_looks.append(functools.partial(guarded, rows, state))
+        state.recorder.last_looks.append(functools.partial(_call, rows, state))
     if not state.run["plan"]["diagnose"]:
         return
     state.recorder.at_first_tick.append(functools.partial(dataset_places, state))
     looks = (tracing, host_reads, model, device_memory, runtime_model)
     for look in looks:
-        state.recorder.at_end.append(functools.partial(guarded, look, state))
-    state.recorder.last_looks.append(functools.partial(guarded, pipeline_alone, state))
+        state.recorder.at_end.append(functools.partial(_call, look, state))
+    state.recorder.last_looks.append(functools.partial(_call, pipeline_alone, state))
 
 
-def guarded(look, state, leader):
-    """What ``look`` finds; where it fails, why."""
+def _call(look, state, leader):
     try:
         return look(state, leader)
     except Exception as error:

@@ -4,16 +4,15 @@ A *tick* is the end of one or more training steps, told by a probe. Ticks of dif
 optimizer used by hand, a dataset loop) are counted apart, and the first origin that fills the plan is "the training".
 """
 
-import collections
 import os
 import resource
 import sys
+import threading
 import time
 
 _OURS = os.path.dirname(os.path.abspath(__file__))
 _STANDARD_LIBRARY = os.path.dirname(os.__file__)
 _TICKS_TO_WATCH_LOSS = 20
-_TICKS_BEFORE_PHASE = 4
 PREDICTION = "prediction loop"
 WEAK_KINDS = {"gradient loop": 1, PREDICTION: 2, "dataset loop": 2}
 """Loops that may be an inspection before the training, and how many times ``weak_after`` they must go on to be believed."""
@@ -28,6 +27,8 @@ class Series:
         self.number = None  # in the order of all trainings; None for bare loops
         self.order = 0  # among the bare loops of its kind
         self.places = []
+        self.stack = []  # [path, line, first line of the function or 0], innermost first, when it made its first step
+        self.data_places = []  # where the datasets that feed it were made
         self.chain = []  # the datasets that its data is made of, output first
         self.first_iterator = 0
         self.steps = 0
@@ -41,9 +42,6 @@ class Series:
         self.loss_steps = []  # how many steps each of them came after
         self.epoch_starts = []  # step counts at which an epoch began
         self.passes = 0  # over tf.data iterators that fed it, to their ends
-        self.moments = collections.deque(maxlen=400)  # times of the newest ticks
-        self.phase = None  # what is different since the timed blocks are over, such as "sampled"
-        self.phase_ticks = 0
 
 
 class Block:
@@ -71,6 +69,22 @@ def user_places():
             places.append([code.co_filename, min(lines), max(lines)])
         frame = frame.f_back
     return places
+
+
+def user_stack():
+    """[path, line, first line of the function, 0 for the main program] of the script's own frames, innermost first."""
+    frames = [sys._getframe(2)]
+    if threading.current_thread() is not threading.main_thread():
+        # Steps that another thread counts, or that a strategy runs there.
+        frames.append(sys._current_frames().get(threading.main_thread().ident))
+    found = []
+    for frame in frames:
+        while frame is not None:
+            if is_user_frame(frame):
+                code = frame.f_code
+                found.append([code.co_filename, frame.f_lineno, 0 if code.co_name == "<module>" else code.co_firstlineno])
+            frame = frame.f_back
+    return found
 
 
 def user_place():
@@ -161,7 +175,6 @@ class Recorder:
         self.facts = {}  # what probes noticed about the training
         self.notes = []  # what was done to the script's run: redirections, muted validation
         self.sync = lambda value: None
-        self.phases = []  # (name, function of the series that begins it and returns whether it can), after the timed blocks
         self.iterators_so_far = lambda: 0  # tf.data iterators made by Python
         self.depth = 0  # of parts that are ``inside``
         self.inside = _Inside(self)
@@ -216,26 +229,24 @@ class Recorder:
                 series.number = self._strong
                 self._strong += 1
             series.places = user_places()
+            series.stack = user_stack()
             series.first_iterator = self.iterators_so_far() - 1
             for look in self.at_first_tick:
                 look(series)
-            self._channel.send(event="training", kind=kind)
+            self._channel.send(
+                event="training", kind=kind, number=series.number, order=series.order, stack=series.stack, data_places=series.data_places
+            )
         starts_epoch = self.epoch_began if epoch is None else epoch
         self.epoch_began = self.epoch_began and kind == PREDICTION
         if starts_epoch:
             series.epoch_starts.append(series.steps)
         series.steps += steps
-        series.moments.append(now)
         if loss is not None and len(series.losses) < _TICKS_TO_WATCH_LOSS:
             series.losses.append(loss)
             series.loss_steps.append(series.steps)
         if series.first is None:
             series.first = now
         block = series.block
-        if series.phase is not None:
-            series.phase_ticks += 1
-            if series.phase_ticks < _TICKS_BEFORE_PHASE:
-                return
         if series.start_seconds is None and series.steps >= self._plan["warmup_steps"]:
             used = os.times()
             series.start_seconds = used.user + used.system
@@ -295,6 +306,12 @@ class Recorder:
         """Whether an origin that has not ticked yet would be the one that the plan means."""
         return self._plan["kind"] is None and self._strong == self._plan["training"]
 
+    def comes_before(self, key):
+        """Whether the plan means a training after the one of ``key``, which may be about to begin."""
+        series = self.series.get(key)
+        number = self._strong if series is None else series.number
+        return self._plan["kind"] is None and number is not None and number < self._plan["training"]
+
     def is_on_the_way(self):
         """Whether the plan means predictions, and there were none yet."""
         return self._plan["kind"] == PREDICTION and all(series.kind != PREDICTION for series in self.series.values())
@@ -327,22 +344,12 @@ class Recorder:
             "inner_seconds": block.inner_seconds,
             "ticks": block.ticks,
             "others": block.load.of_others(),
-            "phase": series.phase,
         }
         series.blocks.append(closed)
         self._channel.send(event="block", index=len(series.blocks) - 1, **closed)
         if len(series.blocks) >= self._plan["blocks"] or self._is_late(series):
-            self._next_phase(series)
-            return
+            self.finish(reason="done", detail="", leader=series)
         series.block = self._next_block(series)
-
-    def _next_phase(self, series):
-        while self.phases:
-            series.phase, begin = self.phases.pop(0)
-            if begin(series):
-                series.phase_ticks, series.block = 0, None
-                return
-        self.finish(reason="done", detail="", leader=series)
 
     def _is_late(self, series):
         if self._plan["seconds"] is None or self._plan["in_turn"] or len(series.blocks) < 2:
@@ -394,6 +401,8 @@ class Recorder:
                 "loss_steps": leader.loss_steps,
                 "epoch_starts": leader.epoch_starts[:200],
                 "places": leader.places,
+                "stack": leader.stack,
+                "data_places": leader.data_places,
                 "trainings": max(1, self._strong),
             }
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -404,7 +413,9 @@ class Recorder:
             # They may hang, as data sources that cannot start again do: what is known has been told already.
             # What they iterate over is no training.
             self.disabled = True
+            facts = {}
             for look in last_looks:
-                self._channel.send(event="more", facts=look(leader) or {}, last=look is last_looks[-1])
+                facts |= look(leader) or {}
+            self._channel.send(event="more", facts=facts)
         flush()
         os._exit(0)

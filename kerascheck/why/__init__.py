@@ -1,1 +1,0 @@
-"""Why a training is slow: one run of the script, and where its steps go."""
