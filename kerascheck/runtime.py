@@ -113,6 +113,7 @@ ONLY_TENSORFLOW_1 = (
     "sparse_tensor_to_dense", "to_double", "to_float", "to_int32", "to_int64",
     "AUTO_REUSE", "FixedLenFeature", "VarLenFeature", "ceil", "count_nonzero", "decode_csv", "decode_raw", "get_variable", "is_nan", "lin_space", "parse_example",
     "parse_single_example", "random_crop", "random_shuffle", "read_file", "string_split", "string_to_number", "truncated_normal", "variable_scope",
+    "GraphOptions", "OptimizerOptions", "RunMetadata", "RunOptions", "get_default_graph", "get_default_session",
 )  # fmt: skip
 """Namespaces and functions of TensorFlow 1 that a program of another version cannot use (tried like REMOVED); what REMOVED lists is no sign, but reported."""
 

@@ -116,6 +116,7 @@ WAYS = (
 )
 SIZES = "@tf.function\ndef cut(x, size):\n    return x[:size]\nsize = 2\nfor x in load():\n    cut(x, size)\n    size {}\n"
 SHUFFLED = "paths = glob()\nds = tf.data.Dataset.from_tensor_slices(paths).map(lambda x: tf.image.resize(tf.io.decode_jpeg(tf.io.read_file(x)), ({0}, {0}))).shuffle({1}).batch(8)\nmodel.fit(ds)\n"
+WIDE_PICTURES = "model = keras.Sequential([layers.Conv2D(128, 3), layers.Conv2D(128, 3)])\nmodel.compile('adam', 'mse')\nmodel.fit(np.array(x), load(), epochs=90)\n"
 BIG = "model = keras.applications.ResNet50(weights=None)\nmodel.compile('adam', 'mse')\n"
 DENSE = "model = keras.Sequential()\nfor _ in range(9):\n    model.add(layers.Dense(2000))\nmodel.compile('adam', 'mse')\n"
 BIG_STEP = BIG + "optimizer = keras.optimizers.SGD()\n" + STEPS
@@ -384,6 +385,10 @@ COUNTED = "class Steps({}):\n    def __init__(self):\n        self.steps = {}\n 
         # The CPU, as it may be spelled.
         ("KC308", MODEL + "with tf.device('CPU: 0'):\n    model.fit(load(), load(), epochs=90)\n", [7]),
         ("KC301", BIG + "model.fit(load(), load(), epochs=90)\n", [7]),
+        ("KC301", "import cv2\nx = [cv2.resize(each, (28, 28)) for each in load()]\n" + WIDE_PICTURES, []),
+        ("KC301", "import cv2\nx = [cv2.resize(each, (96, 96)) for each in load()]\n" + WIDE_PICTURES, [9]),
+        ("KC301", "import cv2\nx = [cv2.resize(each, (28, size())) for each in load()]\n" + WIDE_PICTURES, [9]),
+        ("KC301", "import cv2\nx = [cv2.resize(each, (28, 28)) for each in load()]\n" + WIDE_PICTURES + "cv2.resize(x[0], (480, 480))\n", []),
         ("KC301", BIG + "with tf.device('CPU: 0'):\n    model.fit(load(), load(), epochs=90)\n", []),
         ("KC402", MODEL + "optimizer = keras.optimizers.SGD()\n" + STEPS + "for x in load():\n    print(float(step(x)))\n", [14]),
         ("KC402", MODEL + "optimizer = keras.optimizers.SGD()\n" + STEPS + "with tf.device('cpu'):\n    for x in load():\n        print(float(step(x)))\n", []),
@@ -1043,11 +1048,19 @@ def test_what_is_gone_was_old_before(tmp_path, pins, severities):
     assert [finding["severity"] for finding in json.loads(result.out)["findings"]] == severities
 
 
-@pytest.mark.parametrize(("name", "said"), [("read_file", False), ("io.read_file", True)])
+@pytest.mark.parametrize(("name", "said"), [("read_file", False), ("RunMetadata", False), ("get_default_graph", False), ("io.read_file", True)])
 def test_functions_that_only_tensorflow_1_has(tmp_path, name, said):
     (tmp_path / "train.py").write_text(HEAD + f"def read(path): return tf.{name}(path)\n" + MODEL + "model.fit_generator(load())\n")
-    result = kerascheck("--isolated", "--select", "KC414", "--output-format", "json", "--exit-zero", str(tmp_path / "train.py"))
+    result = kerascheck("--isolated", "--select", "KC414,KC311", "--output-format", "json", "--exit-zero", str(tmp_path / "train.py"))
     assert bool(json.loads(result.out)["findings"]) is said
+
+
+@pytest.mark.parametrize(("name", "said"), [("RunMetadata", 0), ("io.read_file", 1)])
+def test_a_module_of_tensorflow_1_is_so_whoever_runs_it(tmp_path, name, said):
+    (tmp_path / "steps.py").write_text(HEAD + f"def look(): return tf.{name}('a')\ndef train(model): model.fit_generator(load())\n")
+    (tmp_path / "main.py").write_text(HEAD + MODEL + "from steps import train\ntrain(model)\n")
+    result = kerascheck("--isolated", "--select", "KC414", "--output-format", "json", "--exit-zero", str(tmp_path))
+    assert len(json.loads(result.out)["findings"]) == said
 
 
 @pytest.mark.parametrize(("pin", "said"), [("tensorflow==2.1\n", 1), ("tensorflow==1.14\n", 0)])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator
 from functools import cached_property
+from math import inf, prod
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -13,7 +14,7 @@ from kerascheck.semantics import library
 from kerascheck.semantics.image_flows import is_keras_data
 from kerascheck.semantics.loops import remembered
 from kerascheck.semantics.places import Place, branch_before, happens_before, is_guarded, receiver_text
-from kerascheck.semantics.shapes import makes_large_layer
+from kerascheck.semantics.shapes import literal_shape, makes_large_layer
 from kerascheck.semantics.steps import tape_of
 from kerascheck.semantics.values import UNKNOWN, Call, Class, External, Function, Group, Instance, Made, Method, Scope, Value, constant, flat, options_of
 from kerascheck.source.requirements import lets_memory_grow, wants_cpu
@@ -44,6 +45,8 @@ _COMPILES = re.compile(r"\.(?:fit|compile|predict|evaluate|train_on)\w*\(|tf\.fu
 _NETWORK = re.compile(r"model|network|(?<![a-z])(?:net|cnn|rnn|lstm|(?:auto)?encoder|decoder|generator|discriminator)(?![a-z])")
 _KERAS_IMPORT = re.compile(r"^\s*(?:from|import)\s+(?:tensorflow|keras|tf_keras)\b", re.M)
 _KERAS = re.compile(r"keras", re.I)
+# A program that does nothing else with TensorFlow or Keras has imported them for this: other libraries draw from their generators.
+_SEEDS = frozenset({"tensorflow.random.set_seed", "tensorflow.set_random_seed", "tensorflow.compat.v1.set_random_seed", "keras.utils.set_random_seed"})
 _UNPICKLERS = ("pickle.load", "pickle.loads", "joblib.load", "dill.load", "cloudpickle.load")
 _NEVER_MODELS = frozenset("builtins abc typing collections dataclasses enum threading sklearn torch gym gymnasium object".split())
 # Libraries whose objects are followed, or whose models have a fit of their own.
@@ -99,10 +102,17 @@ _ADVERSARIES = (re.compile(r"(?:\b|_)generator(?:\b|_)", re.I), re.compile(r"(?:
 _GAN = re.compile(r"(?<!OR)GAN(?![a-z])|(?<![A-Za-z])(?:c|dc|ls|w|[Cc]ycle)?[Gg]an(?![a-z])")
 _DOUBLE = re.compile(r"""set_floatx\(\s*["']float64|dtype\s*=\s*(?:tf\.float64|["']float64)""")
 _CPU_DEVICE = re.compile(r"/?(?:device:)?cpu(?:\s*:\s*\d+)?", re.I)
+_FITS = ("fit", "fit_generator", "train_on_batch")
 _TOY_DATA = (
     *(f"keras.datasets.{name}." for name in "mnist fashion_mnist imdb reuters boston_housing california_housing".split()), "sklearn.datasets.",
 )
 _TOY_NAMES = frozenset({"mnist", "fashion_mnist", "kmnist", "iris", "titanic", "wine_quality"})
+# Where the height and width are that pictures get, and how many pixels those of the classic sets have.
+_RESIZES = {
+    "cv2.resize": (1, "dsize"), "tensorflow.image.resize": (1, "size"), "keras.utils.load_img": (3, "target_size"),
+    "keras.utils.image_dataset_from_directory": (6, "image_size"),
+}  # fmt: skip
+_TOY_PIXELS = 28 * 28
 _LARGE_DATA = (
     "sklearn.datasets.fetch_", "tensorflow_datasets.", "tensorflow.io.", "h5py.", *(f"keras.datasets.{name}." for name in ("mnist", "fashion_mnist", "cifar10", "cifar100", "imdb", "reuters", "california_housing")),
 )
@@ -182,6 +192,8 @@ class Program:
             return call.attribute == "apply_gradients" or module.mentions(_KERAS)
         if call.name is None and not _is_unknown(call.receiver) or not module.mentions(_KERAS_IMPORT):
             return False
+        if call.name is not None and call.name.partition(".")[0] not in library.MODEL_LIBRARIES and self._only_sets_seeds:
+            return False
         if _is_used_as_model(call):
             return True
         # Models of Keras have files of their own.
@@ -192,6 +204,12 @@ class Program:
         if call.attribute in ("fit", "compile"):
             return bool(_KERAS_KEYWORDS & set(call.arguments.keywords)) or (call.attribute == "fit" and not module.mentions(_SCALERS) and "model" in receiver_text(call))
         return _NETWORK.search(receiver_text(call)) is not None or bool({"steps", "verbose"} & set(call.arguments.keywords)) or _is_unknown(call.receiver) and module.mentions(_KERAS_ONLY)
+
+    @cached_property
+    def _only_sets_seeds(self) -> bool:
+        """Whether seeds are all that the program calls of TensorFlow and Keras."""
+        called = {call.name for call in self._run.calls if (call.name or "").startswith(("tensorflow.", "keras."))}
+        return bool(called) and called <= _SEEDS
 
     # --------------------------------------------------------------- training
 
@@ -354,7 +372,11 @@ class Program:
 
     @cached_property
     def loads_toy_data(self) -> bool:
-        """One of the classic small data sets is loaded."""
+        """One of the classic small data sets is loaded, or all pictures before the first training become no larger than those of MNIST."""
+        first = min((call.order for call in (*self.updates, *self.model_calls(*_FITS))), default=inf)
+        sizes = [literal_shape(call.argument(*_RESIZES[call.name])) for call in self._run.calls if call.name in _RESIZES and call.order < first]
+        if sizes and all(size and None not in size and prod(size) <= _TOY_PIXELS for size in sizes):
+            return True
         for call in self._run.calls:
             name = call.name or ""
             named = str(constant(call.argument(0, "name"))) if name == "tensorflow_datasets.load" else ""

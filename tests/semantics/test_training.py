@@ -98,6 +98,11 @@ def test_every_place_that_trains(tmp_path):
         ("from sklearn.preprocessing import StandardScaler\n", "StandardScaler().fit(1, verbose=1)", False),
         ("import segmentation_models as sm\nmodel = sm.Unet()\n", "model.fit(1, epochs=3)", True),
         ("import chem\nmodel = chem.TorchModel()\n", "model.fit_generator(1)", False),
+        # TensorFlow is there for its seed alone.
+        ("from ranking import Ranker\ntf.random.set_seed(1)\nmodel = Ranker()\n", "model.fit(1, epochs=3)", False),
+        ("from ranking import Ranker\ntf.random.set_seed(1)\ntf.io.read_file('a')\nmodel = Ranker()\n", "model.fit(1, epochs=3)", True),
+        ("import segmentation_models as sm\ntf.random.set_seed(1)\nmodel = sm.Unet()\n", "model.fit(1, epochs=3)", True),
+        ("tf.random.set_seed(1)\nmodel = load()\n", "model.fit(1, epochs=3)", True),
         ("from sklearn.base import BaseEstimator\nclass M(BaseEstimator): pass\n", "M().fit_generator(1)", False),
         ("class M: pass\n", "M().fit(1, epochs=3)", False),
         ("from mine import Base\nclass M(Base): pass\n", "M().fit_generator(1)", True),

@@ -64,8 +64,9 @@ class MissingMixedPrecision(Rule):
     - Models of TensorFlow Hub, and models from `load_model`: their layers keep the types they were saved with.
     - Models of which nothing is wide but dense layers, with fewer than a million parameters in these; where a width
       is not known, that of a table with 784 columns is assumed.
-    - The classic small data sets: MNIST, Fashion-MNIST, IMDB, Reuters, the housing prices, and those of scikit-learn,
-      unless the model takes larger pictures or comes from `keras.applications`, `from_pretrained` or `from_preset`.
+    - The classic small data sets: MNIST, Fashion-MNIST, IMDB, Reuters, the housing prices, and those of scikit-learn;
+      and pictures that are all resized to at most 28 x 28 pixels, according to the literals. It speaks if the model
+      takes larger pictures or comes from `keras.applications`, `from_pretrained` or `from_preset`.
     - A training of at most ten steps, which only tries whether the script runs, and dense models that are fitted on
       batches of fewer than eight examples: so many rows are multiplied at a time.
     - GANs, reinforcement learning, and code that sets float64.

@@ -44,8 +44,8 @@ class RemovedApi(Rule):
     - Graphs and sessions of TensorFlow 1, as the code tells, also a session for the graph that another module builds, and the rest of `tf.compat.v1`.
     - What an import binds that is reported itself.
     - Code below a test of the version, of `executing_eagerly` or `hasattr`, or in a `try` with a handler for the failure.
-    - Older targets, as written in the requirements or the settings, and files that use `tf.app`, `tf.flags`, `tf.gfile`, `tf.layers`, `tf.logging` or
-      `tf.python_io` without asking for the version: they are for TensorFlow 1.
+    - Older targets, as written in the requirements or the settings, and files that use `tf.app`, `tf.flags`, `tf.gfile`, `tf.layers`, `tf.logging`,
+      `tf.python_io`, `tf.RunMetadata`, `tf.get_default_graph` or the like without asking for the version: they are for TensorFlow 1.
     - A name that something else in the file binds too, and names of other libraries.
 
     ## Use instead

@@ -45,7 +45,7 @@ class RemovedFitArgument(Rule):
     - The arguments are in the constructor of a `PyDataset`.
     - The program uses Keras 2: `tf_keras`, models or layers of `tensorflow.python.keras` (or any import of it in the
       file that calls a model from elsewhere), a project that pins Keras below 3 or TensorFlow below 2.16, or a model
-      that such another module creates.
+      that such another module creates or trains. A file that uses names of TensorFlow 1 alone is such a module.
     - The program turns off eager execution, which Keras 3 needs.
     - The file has arguments of Keras 1, such as `nb_epoch` or `border_mode`: it does not run with Keras 3 as it is.
     - The method belongs to another class, or to a model that overrides `fit` with such a parameter.
@@ -116,6 +116,6 @@ class RemovedFitArgument(Rule):
 
 
 def _is_made_by_old_keras(call):
-    """Whether another module makes the model of a call, and imports what Keras 3 is not; of a model that comes from elsewhere, whether this one does."""
+    """Whether the module of a call, or another that makes its model, is for what Keras 3 is not; of a model that comes from elsewhere, whether this one imports it."""
     made = [option.call for option in options_of(call.receiver) if isinstance(option, Made) and option.call is not None]
-    return any(each.module.runtime.keras < 3 for each in made) or not made and call.module.mentions(_FROZEN)
+    return any(each.module.runtime.keras < 3 for each in (call, *made)) or not made and call.module.mentions(_FROZEN)
