@@ -88,6 +88,7 @@ def _describe(room: Room) -> dict[str, Any]:
         "severity": str(room.severity),
         "on_by_default": room.on_by_default,
         "fixed_by_default": room.fixed_by_default,
+        "speed": room.speed,
         "summary": room.summary,
         "documentation": room.documentation.strip(),
         "sections": sections(room),

@@ -47,6 +47,7 @@ class Room:
     reads: str = Rule.reads
     fixed_by_default: bool = Rule.fixed_by_default
     evidence_note: str = Rule.evidence_note
+    speed: bool = Rule.speed
 
     @functools.cached_property
     def rule(self) -> Rule:
@@ -107,6 +108,7 @@ def _room(path: Path) -> Room:
         literal("reads", Rule.reads),
         literal("fixed_by_default", Rule.fixed_by_default),
         literal("evidence_note", Rule.evidence_note),
+        literal("speed", Rule.speed),
     )
 
 

@@ -66,6 +66,9 @@ class Rule:
     on_by_default: ClassVar[bool] = True
     fixed_by_default: ClassVar[bool] = True
     """Whether fixes are applied however the rule was selected; else only where it was by its very code or name."""
+    speed: ClassVar[bool] = True
+    """Whether its fix can change how long a training takes; else it is about errors, accuracy, memory or the truth of a measurement,
+    and ``kerascheck verify`` does not measure it."""
     reads: ClassVar[str] = "python"
     """What :meth:`check` is given: "python" for modules, "requirements" for files that say what is to be installed,
     "comments" for what silences findings."""

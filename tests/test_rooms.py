@@ -22,6 +22,7 @@ from command import kerascheck
 
 from kerascheck.explain import sections
 from kerascheck.finding import Severity
+from kerascheck.measured import read_table
 from kerascheck.registry import rooms
 
 EXPECTED = re.compile(r"[ \t]*# *(KC\d{3}(?::\w+)?(?: +KC\d{3}(?::\w+)?)*)[ \t]*$", re.MULTILINE)
@@ -97,6 +98,16 @@ def test_documentation_has_every_section(room):
     written = sections(room)
     assert [heading for heading in written if heading in HEADINGS] == HEADINGS
     assert all(written[heading] for heading in HEADINGS)
+
+
+@every_room
+def test_what_no_fix_makes_faster_says_what_it_is_about(room):
+    assert room.speed is type(room.rule).speed
+    if not room.speed:
+        said = sections(room)["What it does"] + sections(room)["Why it costs"]
+        assert re.search(r"accuracy|correctness|quality|memory|raise|fails|error|learns|number wrong|no time|silences", said)
+        measured = [row.get("cpu", {}).get("status") for row in read_table() if row["code"] == room.code]
+        assert "confirmed" not in measured
 
 
 @every_room

@@ -28,6 +28,8 @@ class Stage:
     share: float
     """Of all stages, 0 to 1."""
     parallelism: float
+    function: tuple[str, int, int] | None = None
+    """Path, first and last line of the script's function that it applies to every element; None without one."""
 
 
 @dataclass(slots=True)
@@ -89,30 +91,31 @@ def stages(facts: Mapping[str, Any]) -> list[Stage]:
     batches = max(1, nodes[0]["elements"]) if nodes else 1
     found = []
     for node in nodes:
-        place = _place(node["name"], made)
+        place, function = _source(node["name"], made)
         # The model counts processor time over all parallel calls.
         seconds = node["seconds"] / batches / max(1.0, node["parallelism"])
-        found.append(Stage(node["name"], place, seconds, 0.0, node["parallelism"]))
+        found.append(Stage(node["name"], place, seconds, 0.0, node["parallelism"], function))
     total = sum(stage.seconds_per_batch for stage in found)
     for stage in found:
         stage.share = stage.seconds_per_batch / total if total else 0.0
     return found
 
 
-def _place(node: str, made: list[dict[str, Any]]) -> tuple[str, int] | None:
-    """Take from ``made`` the datasets that ``node`` stands for, in the order of the pipeline."""
+def _source(node: str, made: list[dict[str, Any]]) -> tuple[tuple[str, int] | None, tuple[str, int, int] | None]:
+    """Take from ``made`` the datasets that ``node`` stands for, in the order of the pipeline: where they were made, and their function."""
     bare = node.lower().removesuffix("v2").removesuffix("v3").removesuffix("v4").replace("parallel", "")
     parts = ["batch", "map"] if bare == "mapandbatch" else ["shuffle", "repeat"] if bare == "shuffleandrepeat" else [bare]
-    place = None
+    place = function = None
     for part in parts:
         for index, dataset in enumerate(made):
             name = dataset["name"].lower().replace("parallel", "")
             if part.startswith(name) or name.startswith(part):
                 place = dataset["place"] or place
+                function = dataset.get("function") or function
                 # What stands before it in the chain, TensorFlow has removed or merged.
                 del made[: index + 1]
                 break
-    return tuple(place) if place else None
+    return place and tuple(place), function and tuple(function)
 
 
 def can_matter(code: str, analysis: Analysis | None) -> str | None:

@@ -117,7 +117,7 @@ def _verify(script: str | None, arguments: tuple[str, ...], options: dict[str, A
         script = str(room.folder / "slow.py")
         selection |= {"select": (room.rule.code,), "pedantic": True}
     linted = findings_of(script, Configuration(overrides_from(selection)))
-    made = repairs(linted)
+    made = repairs(linted, every=options["rule"] is not None)
     if options["rule"] and not made:
         # Not every rule repairs by itself what its room shows repaired.
         from kerascheck.verify.evidence import room_variants

@@ -112,17 +112,28 @@ def _imported(tree: ast.AST) -> Iterable[tuple[str, int]]:
                 yield f"{node.module}.{alias.name}" if node.module else alias.name, node.level
 
 
-def repairs(linted: Linted) -> list[Repair]:
-    """One variant per finding with a fix, and one with all fixes that fit together (if there are several)."""
-    fixable = [finding for finding in linted.findings if finding.fix is not None and finding.fix.edits]
-    made = [_repair(linted, f"{f.code} {f.name} {_place(f)}", [f]) for f in fixable]
+def is_about_speed(finding: Finding) -> bool:
+    """Whether its fix can change how long a training takes."""
+    from kerascheck import registry
+
+    return registry.find(finding.code).speed
+
+
+def repairs(linted: Linted, *, every: bool = False) -> list[Repair]:
+    """One variant per finding with a fix, and one with all fixes that fit together (if there are several).
+
+    ``every``: also those of rules that are about something else than speed.
+    """
+    fixable = [f for f in linted.findings if f.fix is not None and f.fix.edits and (every or is_about_speed(f))]
+    made = [_repair(linted, f"{f.code} {f.name} {place_of(f)}", [f]) for f in fixable]
     made = [repair for repair in made if repair.findings]
     if len(made) > 1:
         made.append(_repair(linted, TOGETHER, fixable))
     return made
 
 
-def _place(finding: Finding) -> str:
+def place_of(finding: Finding) -> str:
+    """``train.py:7`` or ``train.ipynb:cell 2:7``."""
     place = finding.location
     cell = "" if place.cell is None else f":cell {place.cell_number}"
     return f"{os.path.basename(place.path)}{cell}:{place.line}"
@@ -143,14 +154,14 @@ def _repair(linted: Linted, name: str, findings: Sequence[Finding]) -> Repair:
         for finding in own:
             if finding.fix in fixes:
                 applied.append(finding)
-                places += [(path, *span) for span in _lines(source, finding)]
+                places += [(path, *span) for span in lines_of(source, finding)]
     left_out = tuple(finding for finding in findings if finding not in applied)
     predicts = bool(applied) and all(finding.code in ABOUT_PREDICTIONS for finding in applied)
     return Repair(Variant(name, texts, _tolerance(applied), tuple(places), predicts), tuple(applied), left_out)
 
 
-def _lines(source: Source, finding: Finding) -> list[tuple[int, int]]:
-    """Lines of the text that the finding is about and that its fix touches."""
+def lines_of(source: Source, finding: Finding) -> list[tuple[int, int]]:
+    """First and last lines of what the finding is about and of what its fix touches."""
     before = 0
     if finding.location.cell is not None:
         cell = next(c for c in source.cells if c.index == finding.location.cell)
@@ -158,7 +169,7 @@ def _lines(source: Source, finding: Finding) -> list[tuple[int, int]]:
     spans = [(finding.location.line + before, finding.location.end_line + before)]
     if finding.statement_lines[0]:
         spans.append((finding.statement_lines[0] + before, finding.statement_lines[1] + before))
-    return spans + [(source.line_of(edit.start), source.line_of(edit.end)) for edit in finding.fix.edits]
+    return spans + [(source.line_of(edit.start), source.line_of(edit.end)) for edit in (finding.fix.edits if finding.fix else ())]
 
 
 def _tolerance(findings: Sequence[Finding]) -> float | None:

@@ -8,7 +8,8 @@ from collections.abc import Iterator, Sequence
 
 from kerascheck.verify.analysis import Analysis, relative, title, typical
 from kerascheck.verify.compare import Status, Verdict
-from kerascheck.verify.report_text import METHOD, details_of, gpu_line, plain, pointless, ranked
+from kerascheck.verify.findings import place_of
+from kerascheck.verify.report_text import METHOD, NOTHING_TO_COMPARE, details_of, gpu_line, plain, pointless, ranked
 from kerascheck.verify.result import Verification
 from kerascheck.verify.stats import percentiles
 
@@ -86,9 +87,14 @@ def _body(result: Verification) -> Iterator[str]:
     yield f"<p>{_summary(comparison.verdicts)}</p>"
     yield "<h2>Verdicts</h2>"
     if not comparison.verdicts:
-        yield '<p class="soft">kerascheck found nothing to repair in this script.</p>'
+        yield f'<p class="soft">{NOTHING_TO_COMPARE}</p>'
     for verdict in ranked(result):
         yield from _verdict(verdict, result)
+    if observations := result.observations:
+        yield "<h2>Findings without a fix, and what was seen there</h2>"
+        yield _table((f"{each.finding.code} {each.finding.name}", place_of(each.finding), each.seen) for each in observations)
+    if others := result.not_about_speed:
+        yield f'<p class="soft">Not about speed, so not measured: {escape(", ".join(f"{f.code} {place_of(f)}" for f in others))}</p>'
     for analysis in comparison.analyses:
         yield f"<h2>Where the time goes: {escape(title(analysis, several=result.has_several_trainings))}</h2>"
         yield from _analysis(analysis)

@@ -7,6 +7,7 @@ from typing import Any
 
 from kerascheck.verify.analysis import Analysis, bar, can_matter, relative, title, typical
 from kerascheck.verify.compare import Status, Verdict
+from kerascheck.verify.findings import place_of
 from kerascheck.verify.result import Verification
 
 _COLORS = {
@@ -25,6 +26,7 @@ METHOD = (
     "in brackets its 95 % bootstrap interval."
 )
 """How ratios are reached, for people."""
+NOTHING_TO_COMPARE = "No finding about speed in this script has a fix: there is nothing to compare."
 
 Style = Callable[..., str]
 """``click.style`` or something like it."""
@@ -41,9 +43,17 @@ def render(result: Verification, style: Style = lambda text, **options: text) ->
     for analysis in comparison.analyses:
         yield from _where_time_goes(analysis, result.has_several_trainings, style)
     if not comparison.verdicts:
-        yield "kerascheck found nothing to repair in this script: there is nothing to compare."
+        yield NOTHING_TO_COMPARE
     for verdict in ranked(result):
         yield from _verdict(verdict, result, style)
+    if observations := result.observations:
+        yield ""
+        yield style("Findings without a fix, and what was seen there", bold=True)
+        for each in observations:
+            yield f"  {each.finding.code} {plain(place_of(each.finding))}: {plain(each.seen)}"
+    if others := result.not_about_speed:
+        yield ""
+        yield "Not about speed, so not measured: " + ", ".join(f"{f.code} {plain(place_of(f))}" for f in others)
     if result.gpu:
         yield plain(gpu_line(result.gpu))
     if comparison.notes:

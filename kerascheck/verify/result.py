@@ -8,7 +8,9 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from kerascheck.verify.compare import Comparison, Status, Verdict
-from kerascheck.verify.findings import Linted, Repair
+from kerascheck.finding import Finding
+from kerascheck.verify.findings import Linted, Repair, is_about_speed
+from kerascheck.verify.observed import Observation, observations
 
 
 FRAMEWORKS = ("keras", "tf-keras", "tensorflow", "jax", "torch")
@@ -41,6 +43,18 @@ class Verification:
         return len(self.comparison.scouts) > 1 or any((analysis.number or 1) > 1 for analysis in self.comparison.analyses)
 
     @property
+    def observations(self) -> list[Observation]:
+        """What was seen at the places of findings that have no fix."""
+        measured = [finding for repair in self.repairs.values() for finding in repair.findings]
+        return observations(self.linted, self.comparison.analyses, measured)
+
+    @property
+    def not_about_speed(self) -> list[Finding]:
+        """Findings that no measurement of time can say anything about."""
+        measured = [finding for repair in self.repairs.values() for finding in repair.findings]
+        return [finding for finding in self.linted.findings if finding not in measured and not is_about_speed(finding)]
+
+    @property
     def exit_code(self) -> int:
         """0: no finding is confirmed; 1: one is; 2: nothing could be measured."""
         if self.comparison.failure:
@@ -61,6 +75,10 @@ class Verification:
             "notes": comparison.notes,
             "trainings": [self._training(number) for number in range(len(comparison.analyses))],
             "verdicts": [self._verdict(verdict) for verdict in comparison.verdicts],
+            "observations": [
+                {**_named(each.finding), "seen": each.seen, "training": each.training, "share": each.share} for each in self.observations
+            ],
+            "not_about_speed": [_named(finding) for finding in self.not_about_speed],
             "gpu": self.gpu,
         }
 
@@ -97,11 +115,13 @@ class Verification:
             "training": verdict.training,
             "rounds": verdict.rounds,
             "blocks": verdict.blocks,
-            "findings": [
-                {"code": f.code, "name": f.name, "path": f.location.path, "line": f.location.line, "cell": f.location.cell, "cell_number": f.location.cell_number}
-                for f in (repair.findings if repair else ())
-            ],
+            "findings": [_named(finding) for finding in (repair.findings if repair else ())],
         }
+
+
+def _named(finding: Finding) -> dict[str, Any]:
+    place = finding.location
+    return {"code": finding.code, "name": finding.name, "path": place.path, "line": place.line, "cell": place.cell, "cell_number": place.cell_number}
 
 
 def _finite(series: Iterable[float]) -> list[float | None]:

@@ -80,3 +80,16 @@ def test_what_is_about_predictions_is_marked(tmp_path):
     )
     made = {repair.variant.name[:5]: repair.variant.predicts for repair in repairs(findings_of(path, Configuration()))}
     assert (made["KC309"], made["KC405"], made["all t"]) == (False, True, False)
+
+
+def test_what_is_not_about_speed_is_not_measured(tmp_path):
+    path = tmp_path / "train.py"
+    path.write_text(
+        "import tensorflow as tf\nimport keras\nmodel = keras.Sequential([keras.layers.Dense(1)])\n"
+        "model.compile('sgd', 'mse', run_eagerly=True)\nmodel.fit(x, y, workers=4)\n"
+    )
+    linted = findings_of(path, Configuration())
+    codes = {finding.code for finding in linted.findings if finding.fix is not None}
+    assert {"KC306", "KC414", "KC309"} <= codes
+    assert {repair.variant.name[:5] for repair in repairs(linted)} & codes == {"KC309"}
+    assert {"KC306", "KC414"} <= {repair.variant.name[:5] for repair in repairs(linted, every=True)}

@@ -2,6 +2,7 @@
 
 import html.parser
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -28,7 +29,7 @@ def verification(*verdicts, failure=None):
     fix = Fix(Applicability.SAFE, "Do", (Edit(0, 0, ""),))
     finding = Finding("KC101", "serial-map", Severity.WARNING, Location(PATH, None, 2, 1, 2, 3), "m", fix=fix)
     repair = Repair(Variant("KC101", {PATH: TEXT.replace("map(f)", "map(f, 2)")}), (finding,))
-    linted = Linted(PATH, {PATH: Source(PATH, TEXT)}, [finding])
+    linted = Linted(PATH, {PATH: Source(PATH, TEXT)}, [finding, replace(finding, code="KC107", fix=None), replace(finding, code="KC306")])
     machine = {"system": "Linux", "processor": "x86_64", "cores": 2}
     return Verification(comparison, linted, {v.name: repair for v in verdicts}, machine, f"python {EVIL}")
 
@@ -123,6 +124,12 @@ def test_failure_is_one_reason():
     assert result.exit_code == 2
 
 
+def test_findings_that_are_not_measured_are_listed():
+    for text in (report_html.render(verification(CASES[0])), "\n".join(report_text.render(verification(CASES[0])))):
+        assert "KC107" in text and "no stage of an input pipeline was seen at its lines" in text
+        assert "Not about speed, so not measured: KC306 train.py:2" in text
+
+
 def test_exit_codes():
     assert verification(CASES[0]).exit_code == 1
     assert verification(*CASES[1:]).exit_code == 0
@@ -138,5 +145,6 @@ def test_json_is_json():
     result = json.loads(json.dumps(verification(*CASES[:1]).as_dict(), allow_nan=False))
     assert result["version"] == 1
     assert result["verdicts"][0]["status"] == "confirmed"
+    assert [each["code"] for each in result["observations"] + result["not_about_speed"]] == ["KC107", "KC306"]
     assert result["verdicts"][0]["ratio"] == {"value": 1.9, "low": 1.8, "high": 2.0}
     assert result["trainings"][0]["stages"][1]["place"] == ["/a.py", 4]

@@ -5,7 +5,7 @@ import sys
 import time
 import weakref
 
-from .recorder import is_user_frame
+from .recorder import is_user_code, is_user_frame
 
 _ALONE_SECONDS = 3.0
 _ALONE_BATCHES = 200
@@ -106,9 +106,20 @@ def chain(dataset):
     while pending and len(found) < 200:
         current = pending.pop(0)
         name = type(current).__name__.strip("_").removesuffix("Dataset").removesuffix("V2").removesuffix("Dataset")
-        found.append({"name": name, "place": getattr(current, "_kerascheck_place", None)})
+        found.append({"name": name, "place": getattr(current, "_kerascheck_place", None), "function": _function_lines(current)})
         pending.extend(current._inputs())
     return found
+
+
+def _function_lines(dataset):
+    """[path, first line, last line] of the script's own function that a dataset applies; None without one."""
+    wrapper = getattr(dataset, "_map_func", None) or getattr(dataset, "_predicate", None)
+    function = getattr(wrapper, "_func", None)
+    function = getattr(function, "func", function)
+    code = getattr(getattr(function, "__func__", function), "__code__", None)
+    if code is None or not is_user_code(code):
+        return None
+    return [code.co_filename, code.co_firstlineno, max(line for _, _, line in code.co_lines() if line)]
 
 
 def dataset_places(state, series):

@@ -97,7 +97,12 @@ def user_place():
 
 def is_user_frame(frame):
     """Whether a stack frame runs code of the script or of a module of its own, not of a library or of ours."""
-    path = frame.f_code.co_filename
+    return is_user_code(frame.f_code)
+
+
+def is_user_code(code):
+    """Whether code is of the script or of a module of its own, not of a library or of ours."""
+    path = code.co_filename
     if path.startswith("<") or "site-packages" in path or "dist-packages" in path or path.startswith(_OURS):
         return False
     return not path.startswith(_STANDARD_LIBRARY)

@@ -74,6 +74,7 @@ class HalfPrecisionOutput(Rule):
     summary = "output layer computes in 16-bit floats"
     evidence_note = "The rule is about accuracy; casting the output costs next to nothing."
     severity = Severity.WARNING
+    speed = False
     triggers = ("mixed_float16", "mixed_bfloat16")
     loss_tolerance = None
 

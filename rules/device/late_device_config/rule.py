@@ -83,6 +83,7 @@ class LateDeviceConfig(Rule):
     name = "late-device-config"
     summary = "device is configured too late"
     severity = Severity.ERROR
+    speed = False
     triggers = (
         "set_memory_growth",
         "set_visible_devices",

@@ -69,6 +69,7 @@ class MissingLossScaling(Rule):
     name = "missing-loss-scaling"
     summary = "loss is not scaled for float16"
     severity = Severity.ERROR
+    speed = False
     triggers = ("mixed_float16",)
     loss_tolerance = None
 

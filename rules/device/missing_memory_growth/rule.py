@@ -65,6 +65,7 @@ class MissingMemoryGrowth(Rule):
     name = "missing-memory-growth"
     summary = "TensorFlow takes all memory of every GPU"
     severity = Severity.INFO
+    speed = False
     fixed_by_default = False
     triggers = (".fit(", "fit_generator(", "train_on_batch", "GradientTape", "minimize(")
 

@@ -78,6 +78,7 @@ class PartialMemoryGrowth(Rule):
     name = "partial-memory-growth"
     summary = "memory growth is set for one GPU only"
     severity = Severity.ERROR
+    speed = False
     triggers = ("set_memory_growth",)
 
     def check(self, module):

@@ -67,6 +67,7 @@ class RemovedApi(Rule):
     name = "removed-api"
     summary = "TensorFlow or Keras name is removed or outdated"
     severity = Severity.INFO
+    speed = False
     triggers = (
         "experimental", "contrib", "Session", "ConfigProto", "GPUOptions", "multi_gpu_model", "CuDNNLSTM", "CuDNNGRU", "set_session", "get_session",
         "make_one_shot_iterator", "experimental_run_v2",

@@ -46,6 +46,7 @@ class GlobalInFunction(Rule):
     name = "global-in-function"
     summary = "tf.function keeps the old value of a global"
     severity = Severity.WARNING
+    speed = False
     triggers = (".function", "function(")
     loss_tolerance = None
 

@@ -78,6 +78,7 @@ class HostSyncInCall(Rule):
     name = "host-sync-in-call"
     summary = "value of a tensor is read in compiled code"
     severity = Severity.ERROR
+    speed = False
     triggers = (".numpy(", ".item(", ".tolist(", "train_step", ".function")
 
     def check(self, module):

@@ -75,6 +75,7 @@ class NumpyInCall(Rule):
     summary = "NumPy function gets a tensor in compiled code"
     evidence_note = "The slow script raises, as the rule says, so there is nothing to time."
     severity = Severity.ERROR
+    speed = False
     triggers = ("numpy",)
 
     def check(self, module):

@@ -80,6 +80,7 @@ class SideEffectInFunction(Rule):
     name = "side-effect-in-function"
     summary = "Python side effect runs once, while tracing"
     severity = Severity.WARNING
+    speed = False
     triggers = ("train_step", "call(", ".function", "function(", ".fit(", ".compile(")
     loss_tolerance = None
 

@@ -55,6 +55,7 @@ class StateCreatedInCall(Rule):
     name = "state-created-in-call"
     summary = "state is created in compiled code"
     severity = Severity.ERROR
+    speed = False
     triggers = ("Variable(", "train_step", "call(", ".function", ".fit(")
     loss_tolerance = 1e-4
 

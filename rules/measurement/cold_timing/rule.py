@@ -58,6 +58,7 @@ class ColdTiming(Rule):
     name = "cold-timing"
     summary = "timing includes tracing and compilation"
     severity = Severity.INFO
+    speed = False
     triggers = (".time(", "time(", "default_timer", "perf_counter", "monotonic", "process_time", "_ns(", ".now(")
     loss_tolerance = 1e-5
 

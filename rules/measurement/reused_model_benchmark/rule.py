@@ -56,6 +56,7 @@ class ReusedModelBenchmark(Rule):
     name = "reused-model-benchmark"
     summary = "benchmark trains one model for all settings"
     severity = Severity.INFO
+    speed = False
     triggers = (".fit(",)
     loss_tolerance = None
 

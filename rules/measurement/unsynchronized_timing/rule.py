@@ -56,6 +56,7 @@ class UnsynchronizedTiming(Rule):
     name = "unsynchronized-timing"
     summary = "clock is read before the work is done"
     severity = Severity.INFO
+    speed = False
     triggers = (".time(", "time(", "default_timer", "perf_counter", "monotonic", "process_time", "_ns(", ".now(")
     loss_tolerance = 1e-5
 

@@ -82,6 +82,7 @@ class PythonInMap(Rule):
     summary = "Python in a map runs once, while tracing"
     evidence_note = "The rule is about correctness: the fix does for every element what ran only once, and that takes time."
     severity = Severity.ERROR
+    speed = False
     triggers = (".map(", ".filter(", ".flat_map(", ".interleave(")
     loss_tolerance = None
 

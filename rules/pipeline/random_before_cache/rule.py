@@ -81,6 +81,7 @@ class RandomBeforeCache(Rule):
     summary = "cache freezes random results of the first epoch"
     evidence_note = "The rule is about accuracy: after the fix the random operations run in every epoch again, which takes time."
     severity = Severity.WARNING
+    speed = False
     triggers = (".cache(",)
     loss_tolerance = None
 

@@ -90,6 +90,7 @@ class ShuffleAfterBatch(Rule):
     summary = "shuffle after batch mixes whole batches only"
     evidence_note = "The rule is about accuracy: it changes which examples share a batch, not how long a step takes."
     severity = Severity.WARNING
+    speed = False
     triggers = (".shuffle(",)
     loss_tolerance = None
 

@@ -60,6 +60,7 @@ class SmallShuffleBuffer(Rule):
     name = "small-shuffle-buffer"
     summary = "shuffle buffer is smaller than a batch"
     severity = Severity.WARNING
+    speed = False
     on_by_default = False
     triggers = (".shuffle(",)
     loss_tolerance = None

@@ -57,6 +57,7 @@ class UnusedSuppression(Rule):
     name = "unused-suppression"
     summary = "comment silences nothing"
     severity = Severity.WARNING
+    speed = False
     reads = "comments"
     triggers = ("noqa", "kerascheck")
 

@@ -78,6 +78,7 @@ class RemovedFitArgument(Rule):
     name = "removed-fit-argument"
     summary = "method or argument that Keras 3 removed"
     severity = Severity.ERROR
+    speed = False
     triggers = (
         "fit_generator",
         "evaluate_generator",

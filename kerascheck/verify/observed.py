@@ -1,0 +1,66 @@
+"""What the probes saw at the places of findings that have no fix to be measured."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from kerascheck.finding import Finding
+from kerascheck.verify.analysis import Analysis, Stage
+from kerascheck.verify.findings import Linted, is_about_speed, lines_of
+
+NOTHING_SEEN = "no stage of an input pipeline was seen at its lines"
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """A finding without a fix, and what was seen there."""
+
+    finding: Finding
+    seen: str
+    """For people: a clause without a full stop."""
+    training: int | None = None
+    """Index of the analysis in which it was seen; None where nothing was."""
+    share: float | None = None
+    """Of the input pipeline, 0 to 1."""
+
+
+def observations(linted: Linted, analyses: Sequence[Analysis], measured: Sequence[Finding]) -> list[Observation]:
+    """One for each finding about speed that is not among ``measured``, those with the largest share first."""
+    others = [finding for finding in linted.findings if finding not in measured and is_about_speed(finding)]
+    return sorted((_observe(finding, linted, analyses) for finding in others), key=lambda each: -(each.share or 0.0))
+
+
+def _observe(finding: Finding, linted: Linted, analyses: Sequence[Analysis]) -> Observation:
+    path = os.path.abspath(finding.location.path)
+    spans = lines_of(linted.sources[path], finding)
+    best = Observation(finding, NOTHING_SEEN)
+    for number, analysis in enumerate(analyses):
+        here = [stage for stage in analysis.stages if _is_at(stage, path, spans)]
+        share = sum(stage.share for stage in here)
+        if here and share > (best.share or 0.0):
+            names = " and ".join(dict.fromkeys(stage.name for stage in sorted(here, key=lambda stage: -stage.share)))
+            best = Observation(finding, f"{names} take{'s' * (len(here) == 1)} {share:.0%} of the pipeline{_ceiling(analysis)}", number, share)
+    return best
+
+
+def _ceiling(analysis: Analysis) -> str:
+    if analysis.largest_input_gain is None:
+        return ""
+    return f"; an input fix can win x{analysis.largest_input_gain:.2f} at most"
+
+
+def _is_at(stage: Stage, path: str, spans: Sequence[tuple[int, int]]) -> bool:
+    return any(
+        os.path.abspath(other) == path and first <= end and begin <= last
+        for other, first, last in _places(stage)
+        for begin, end in spans
+    )
+
+
+def _places(stage: Stage) -> Iterator[tuple[str, int, int]]:
+    if stage.place is not None:
+        yield stage.place[0], stage.place[1], stage.place[1]
+    if stage.function is not None:
+        yield stage.function

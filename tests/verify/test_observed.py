@@ -1,0 +1,50 @@
+"""What is said of findings that have no fix, from analyses that were made up."""
+
+from kerascheck.finding import Finding, Location, Severity
+from kerascheck.source import Source
+from kerascheck.verify.analysis import analyse, stages
+from kerascheck.verify.findings import Linted
+from kerascheck.verify.observed import NOTHING_SEEN, observations
+
+from verify.made_up import FACTS, ended
+
+TEXT = "".join(f"line{number}\n" for number in range(1, 30))
+
+
+def finding(line, code="KC107"):
+    return Finding(code, "n", Severity.WARNING, Location("/a.py", None, line, 1, line, 4), "m")
+
+
+def seen(*findings, gain=1.96, **facts):
+    linted = Linted("/a.py", {"/a.py": Source("/a.py", TEXT)}, list(findings))
+    return observations(linted, [analyse(0.01, ended(**{**FACTS, **facts}), gain)], [])
+
+
+def test_a_stage_is_seen_where_it_was_made():
+    (each,) = seen(finding(4))
+    assert each.seen == "MapAndBatch takes 91% of the pipeline; an input fix can win x1.96 at most"
+    assert (each.training, round(each.share, 2)) == (0, 0.91)
+
+
+def test_a_stage_is_seen_in_the_function_that_it_applies():
+    chain = [{**stage, "function": ["/a.py", 20, 25] if stage["name"] == "Map" else None} for stage in FACTS["chain"]]
+    assert stages({**FACTS, "chain": chain})[1].function == ("/a.py", 20, 25)
+    assert seen(finding(22), chain=chain)[0].seen.startswith("MapAndBatch takes 91%")
+    assert seen(finding(26), chain=chain)[0].seen == NOTHING_SEEN
+
+
+def test_where_the_ceiling_is_unknown_nothing_is_said_of_it():
+    assert seen(finding(4), gain=None)[0].seen == "MapAndBatch takes 91% of the pipeline"
+
+
+def test_the_largest_share_comes_first_and_what_was_not_seen_last():
+    found = seen(finding(12), finding(3), finding(4))
+    assert [each.finding.location.line for each in found] == [4, 3, 12]
+    assert found[2].seen == NOTHING_SEEN and found[2].share is None
+
+
+def test_what_is_not_about_speed_or_was_measured_is_left_out():
+    assert not seen(finding(4, "KC108"))
+    linted = Linted("/a.py", {"/a.py": Source("/a.py", TEXT)}, [finding(4)])
+    assert not observations(linted, [], [finding(4)])
+    assert observations(linted, [], [])[0].seen == NOTHING_SEEN
