@@ -12,7 +12,7 @@ import click
 import kerascheck
 
 if TYPE_CHECKING:
-    from kerascheck.config import Configuration
+    from kerascheck.config import Configuration, Overrides
     from kerascheck.engine import Outcome
     from kerascheck.finding import Evidence, Finding
     from kerascheck.repair import Repair
@@ -24,7 +24,13 @@ _PROGRESS_AFTER_SECONDS = 1.0
 
 
 _ARGUMENTS = "kerascheck.arguments"
-_RUNNING_COMMANDS = ("verify", "evidence")
+_RUNNING_COMMANDS = {
+    "why": "kerascheck.why.cli",
+    "verify": "kerascheck.verify.cli",
+    "evidence": "kerascheck.verify.cli",
+    "doctor": "kerascheck.doctor.cli",
+}
+"""Commands that run something, with the modules that have them."""
 
 
 class _Commands(click.Group):
@@ -38,9 +44,9 @@ class _Commands(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name in _RUNNING_COMMANDS:
-            from kerascheck.verify import cli as running
+            from importlib import import_module
 
-            return getattr(running, cmd_name)
+            return getattr(import_module(_RUNNING_COMMANDS[cmd_name]), cmd_name)
         return super().get_command(ctx, cmd_name)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -89,6 +95,7 @@ def _rules_option(name: str, text: str) -> Any:
 )  # fmt: skip
 @click.option("--statistics", is_flag=True, help="Add findings and time per rule.")
 @click.option("--target-tensorflow", metavar="VERSION", help="TensorFlow that the code runs on, such as 2.15.")
+@click.option("--this-machine", is_flag=True, help="Judge for the GPU of this machine: mixed precision only where it gains.")
 @click.option("--exclude", multiple=True, metavar="PATTERN", help="Leave out these paths instead of the default ones.")
 @click.option("--extend-exclude", multiple=True, metavar="PATTERN", help="Leave out these paths too.")
 @click.option("--force-exclude", is_flag=True, help="Leave out excluded and test files even if named explicitly.")
@@ -120,6 +127,8 @@ def check(paths: tuple[str, ...], **options: Any) -> int:
         click.echo("warning: --unsafe-fixes applies nothing by itself; add --fix or --diff", err=True)
     try:
         overrides = overrides_from(options)
+        if options["this_machine"]:
+            overrides = _for_this_machine(overrides)
         registry.validate_selection(overrides.selection)
         configuration = Configuration(overrides, isolated=options["isolated"])
         if options["show_settings"]:
@@ -134,6 +143,17 @@ def check(paths: tuple[str, ...], **options: Any) -> int:
         raise click.ClickException(str(problem)) from None
     except MissingPath as problem:
         raise click.ClickException(f"{problem}: no such file or folder") from None
+
+
+def _for_this_machine(overrides: Overrides) -> Overrides:
+    from dataclasses import replace
+
+    from kerascheck.doctor import machine_for_linter, take_snapshot
+
+    machine = machine_for_linter(take_snapshot(None))
+    if machine is None:
+        click.echo("warning: --this-machine: what its GPU gains by is not known; 'kerascheck doctor' says more", err=True)
+    return replace(overrides, values={**overrides.values, "machine": machine})
 
 
 def _check_files(paths: Sequence[str], configuration: Configuration, options: dict[str, Any]) -> int:

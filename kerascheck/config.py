@@ -43,6 +43,19 @@ class Pattern:
 
 
 @dataclass(frozen=True)
+class Machine:
+    """The machine that the code is to run on, where the user asked to look at it.
+
+    Attributes:
+        gpu: the name of its GPU, the poorest where there are several; None without one.
+        half_types: 16-bit types that the GPU multiplies faster than float32, the one to prefer first.
+    """
+
+    gpu: str | None
+    half_types: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Settings:
     """Everything that decides how one file is linted. Immutable, hashable and picklable."""
 
@@ -67,6 +80,8 @@ class Settings:
     include_tests: bool = False
     """Whether discovery takes test files too."""
     respect_gitignore: bool = True
+    machine: Machine | None = None
+    """None: any machine."""
     stated_in: Mapping[str, tuple[str, ...]] = field(default_factory=dict, compare=False)
     """The files and options that state each setting, by its key in the configuration; a key that is not there has its default."""
 

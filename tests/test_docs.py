@@ -30,12 +30,12 @@ def test_the_documented_settings_are_all_and_can_be_used(tmp_path):
 
 
 def test_every_setting_has_a_key():
-    names = {field.name.replace("_", "-") for field in fields(config.Settings)} - {"origin", "selections", "stated-in"}
+    names = {field.name.replace("_", "-") for field in fields(config.Settings)} - {"origin", "selections", "stated-in", "machine"}
     assert names | set(config._SELECTION_KEYS) == set(config._KEYS)
 
 
 def test_options_that_the_documents_name_exist():
-    known = "".join(kerascheck(*command, "--help").out for command in (["check"], ["verify"], []))
+    known = "".join(kerascheck(*command, "--help").out for command in (["check"], ["verify"], ["doctor"], ["why"], []))
     known += "".join(f"--kerascheck-{name}" for name in flake8_plugin._OPTIONS)
     named = {option for page in PAGES for option in re.findall(r"`(--[a-z0-9-]+)", page.read_text(encoding="utf-8"))}
     assert named and not {option for option in named if option not in known}

@@ -995,6 +995,16 @@ def test_a_method_predict_is_seen_from_the_loop_of_another_file(tmp_path):
     assert found == [("net.py", 9, False), ("run.py", 8, True)]
 
 
+@pytest.mark.parametrize(("printed", "place"), [("    print(float(loss))\n", ("run.py", 17)), ("", ("read.py", 6))])
+def test_a_loop_that_reads_results_is_told_so_in_its_own_file(tmp_path, printed, place):
+    (tmp_path / "read.py").write_text(HEAD + "def look(loss):\n    return loss.numpy()\n")
+    (tmp_path / "run.py").write_text(HEAD + "from read import look\n" + OPTIMIZED + STEPS + "for x in load():\n    loss = step(x)\n    look(loss)\n" + printed)
+    result = kerascheck("--isolated", "--select", "KC402", "--output-format", "json", "--exit-zero", str(tmp_path))
+    (found,) = json.loads(result.out)["findings"]
+    assert (found["path"].rpartition("/")[2], found["line"]) == place
+    assert ["read.py" in str(related) for related in found["related"]] == ([False, False, True] if printed else [False, False])
+
+
 @pytest.mark.parametrize(("called", "said"), [("", 0), ("train()\n", 1)])
 def test_devices_of_a_program_that_is_not_seen(tmp_path, called, said):
     (tmp_path / "gpus.py").write_text(HEAD + "def setup():\n    for gpu in tf.config.list_physical_devices('GPU'):\n        tf.config.experimental.set_memory_growth(gpu, True)\n")

@@ -6,6 +6,7 @@
 
 from kerascheck.doctor.checks import Result, Status, diagnose
 from kerascheck.doctor.look import take_snapshot
+from kerascheck.doctor.machine import machine_for_linter
 from kerascheck.doctor.snapshot import Snapshot
 
-__all__ = ["Result", "Snapshot", "Status", "diagnose", "take_snapshot"]
+__all__ = ["Result", "Snapshot", "Status", "diagnose", "machine_for_linter", "take_snapshot"]

@@ -76,11 +76,13 @@ def take_snapshot(
     snapshot = Snapshot(system(), cpu(), memory(), driver, gpus, variables, library_path(os.environ), script=script)
     if python is None:
         return snapshot
-    looked, devices = look_at(python, time_limit)
+    # The script chooses its backend before it imports Keras.
+    chosen = {"KERAS_BACKEND": str(demand.value) for demand in script or () if demand.what == "backend"}
+    looked, devices = look_at(python, time_limit, chosen)
     if not gpus and devices:
         # No driver library that answers, as in some containers, but TensorFlow has one.
         snapshot = replace(snapshot, gpus=tuple(Gpu(str(each.get("device_name", "GPU")), _pair(each.get("compute_capability"))) for each in devices))
-    return replace(snapshot, python=_with_missing_libraries(looked, python, snapshot, time_limit))
+    return replace(snapshot, python=_with_missing_libraries(looked, python, snapshot, time_limit, chosen))
 
 
 # The machine.
@@ -95,6 +97,8 @@ def system(root: Path = Path("/")) -> System:
         wsl=sys.platform == "linux" and "microsoft" in release,
         container=_is_container(root),
         hosted="colab" if "COLAB_RELEASE_TAG" in os.environ else "kaggle" if "KAGGLE_KERNEL_RUN_TYPE" in os.environ else None,
+        # The devices of AMD's driver for computing, and of Google's.
+        accelerator="AMD GPU" if (root / "dev/kfd").exists() else "TPU" if (root / "dev/accel0").exists() or "TPU_NAME" in os.environ else None,
     )
 
 
@@ -163,12 +167,15 @@ def _groups(root: Path, controller: str) -> Iterator[Path]:
 
 
 def library_path(environment: Mapping[str, str]) -> tuple[str, ...]:
-    """The names of the CUDA libraries with a version in the folders of ``LD_LIBRARY_PATH``."""
-    found = set()
+    """The CUDA libraries in the folders of ``LD_LIBRARY_PATH``, by the names of the files that links lead to: they have the whole version."""
+    found: dict[str, str] = {}
     for folder in filter(None, environment.get("LD_LIBRARY_PATH", "").split(os.pathsep)):
         with suppress(OSError):
-            found.update(name for name in os.listdir(folder) if re.fullmatch(r"lib(?:cudnn|cublas|cudart|cufft|cusolver|cusparse)\.so\.\d+", name))
-    return tuple(sorted(found))
+            for name in sorted(os.listdir(folder)):
+                if re.fullmatch(r"lib(?:cudnn|cublas|cudart)\.so\.\d+", name):
+                    file = os.path.basename(os.path.realpath(os.path.join(folder, name)))
+                    found.setdefault(name, file if file.startswith(name) else name)
+    return tuple(found.values())
 
 
 def _variables(environment: Mapping[str, str]) -> dict[str, str]:
@@ -187,9 +194,9 @@ def _text(path: Path) -> str:
 # The interpreter.
 
 
-def look_at(python: str, time_limit: float) -> tuple[Python, list[dict[str, Any]]]:
+def look_at(python: str, time_limit: float, environment: Mapping[str, str] | None = None) -> tuple[Python, list[dict[str, Any]]]:
     """What an interpreter's frameworks say, and the GPUs as TensorFlow describes them."""
-    told, failure, log = _ask(python, "all", time_limit)
+    told, failure, log = _ask(python, "all", time_limit, environment)
     devices = (told.get("tensorflow") or {}).pop("devices", ())
     kinds = {"tensorflow": Framework, "keras": Keras, "jax": Framework, "torch": Framework}
     facts: dict[str, Any] = {name: told.get(name) for name in ("version", "packages", "ptxas", "libdevice")}
@@ -205,7 +212,7 @@ def look_at(python: str, time_limit: float) -> tuple[Python, list[dict[str, Any]
     return looked, list(devices)
 
 
-def _with_missing_libraries(looked: Python, python: str, snapshot: Snapshot, time_limit: float) -> Python:
+def _with_missing_libraries(looked: Python, python: str, snapshot: Snapshot, time_limit: float, environment: Mapping[str, str]) -> Python:
     """``looked`` with the libraries that the backend cannot load, where it sees no GPU although there is one."""
     name = looked.keras.backend if looked.keras is not None and looked.keras.backend else "tensorflow"
     framework = getattr(looked, name, None) if name in ("tensorflow", "jax", "torch") else None
@@ -213,7 +220,7 @@ def _with_missing_libraries(looked: Python, python: str, snapshot: Snapshot, tim
         return looked
     with tempfile.TemporaryDirectory() as folder:
         loader = {"LD_DEBUG": "libs", "LD_DEBUG_OUTPUT": os.path.join(folder, "loader")}
-        _ask(python, "gpus", time_limit, loader)
+        _ask(python, "gpus", time_limit, {**environment, **loader})
         logs = "\n".join(_text(path) for path in Path(folder).glob("loader.*"))
     return replace(looked, **{name: replace(framework, missing=missing_libraries(logs))})
 

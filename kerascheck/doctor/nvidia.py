@@ -8,6 +8,7 @@ import shutil
 import subprocess
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -150,22 +151,16 @@ def parse_smi(text: str, cards: int = 0, ask: Callable[..., str] = lambda *_: ""
     if "Driver/library version mismatch" in text:
         return Driver(failure="mismatch", cards_on_bus=cards), ()
     try:
-        log = ElementTree.fromstring(text[text.index("<?xml") :])
+        log = ElementTree.fromstring(text[text.index("<nvidia_smi_log") :])
     except (ValueError, ElementTree.ParseError):
         return None
     gpus = [_gpu_of(gpu) for gpu in log.findall("gpu")]
     told = [re.fullmatch(r"\s*(\d+)\.(\d+)\s*", line) for line in ask("--query-gpu=compute_cap", "--format=csv,noheader").splitlines()]
     if len(told) == len(gpus):
-        gpus = [gpu if match is None else _with(gpu, (int(match[1]), int(match[2]))) for gpu, match in zip(gpus, told, strict=True)]
+        gpus = [gpu if match is None else replace(gpu, capability=(int(match[1]), int(match[2]))) for gpu, match in zip(gpus, told, strict=True)]
     cuda = re.fullmatch(r"(\d+)\.(\d+)", log.findtext("cuda_version", ""))
     driver = Driver(log.findtext("driver_version"), (int(cuda[1]), int(cuda[2])) if cuda else None, None, max(cards, len(gpus)))
     return driver, tuple(gpus)
-
-
-def _with(gpu: Gpu, capability: tuple[int, int]) -> Gpu:
-    from dataclasses import replace
-
-    return replace(gpu, capability=capability)
 
 
 def _gpu_of(gpu: ElementTree.Element) -> Gpu:
@@ -194,7 +189,7 @@ def _gpu_of(gpu: ElementTree.Element) -> Gpu:
         capability_of(name),
         size("fb_memory_usage/total"),
         size("fb_memory_usage/used"),
-        sum("C" in process.findtext("type", "") for process in gpu.iterfind("processes/process_info")),
+        sum(process.findtext("type", "").strip() == "C" for process in gpu.iterfind("processes/process_info")),
         None if share is None else share / 100,
         number("gpu_power_readings/current_power_limit", "power_readings/enforced_power_limit", "power_readings/power_limit"),
         number("gpu_power_readings/default_power_limit", "power_readings/default_power_limit"),
@@ -207,19 +202,10 @@ def _gpu_of(gpu: ElementTree.Element) -> Gpu:
     )
 
 
-_SMI_SLOWDOWNS = {
-    "hw_slowdown": 0x8,
-    "sw_thermal_slowdown": 0x20,
-    "hw_thermal_slowdown": 0x40,
-    "hw_power_brake_slowdown": 0x80,
-}
+_SMI_SLOWDOWNS = {"hw_slowdown": 0x8, "sw_thermal_slowdown": 0x20, "hw_thermal_slowdown": 0x40, "hw_power_brake_slowdown": 0x80}
 
 
 def _slowdowns(gpu: ElementTree.Element) -> list[str]:
-    return [
-        SLOWDOWNS[bit]
-        for word, bit in _SMI_SLOWDOWNS.items()
-        for kind in ("throttle", "event")
-        if gpu.findtext(f"clocks_{kind}_reasons/clocks_{kind}_reason{'s' * (kind == 'event')}_{word}", "").strip() == "Active"
-        or gpu.findtext(f"clocks_{kind}_reasons/clocks_{kind}_reason_{word}", "").strip() == "Active"
-    ][:4]
+    # Drivers before 535 call them throttle reasons.
+    active = {reason.tag for reason in (*gpu.iterfind("clocks_event_reasons/*"), *gpu.iterfind("clocks_throttle_reasons/*")) if (reason.text or "").strip() == "Active"}
+    return [SLOWDOWNS[bit] for word, bit in _SMI_SLOWDOWNS.items() if active & {f"clocks_event_reason_{word}", f"clocks_throttle_reason_{word}"}]

@@ -31,6 +31,8 @@ class System:
     container: bool = False
     hosted: str | None = None
     """"colab" or "kaggle"; None elsewhere."""
+    accelerator: str | None = None
+    """What there is beside GPUs of NVIDIA: "AMD GPU" or "TPU"; None for neither."""
 
 
 @dataclass(frozen=True)
@@ -189,19 +191,18 @@ class Python:
 
 @dataclass(frozen=True)
 class Demand:
-    """Something that a script asks of the machine, with the line that asks.
+    """Something that a script asks of the machine.
 
     Attributes:
-        what: "policy", "backend", "data", "workers", "processes", "arrays" or "parameters".
-        value: the name of a policy, backend or file system; the number of workers, bytes or parameters.
-        line: 1 for the first line of the file.
-        file: whether the line is in the script itself (None), or the base name of the module of the project that it is in.
+        what: "policy", "backend", "data", "processes", "arrays" or "parameters".
+        value: the name of a dtype policy, of a backend, or of the type of the file system that data is on; a number of processes; the bytes of
+            arrays that are kept in memory at the same time, at least; the number of parameters of the largest model.
+        line: of the script; None for what stands in another file, or in none.
     """
 
     what: str
     value: str | int
-    line: int
-    file: str | None = None
+    line: int | None = None
 
 
 @dataclass(frozen=True)

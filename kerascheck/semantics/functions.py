@@ -180,7 +180,7 @@ def state_of(call: Call) -> str | None:
         return f"{display(name)} draws from a stateful generator"
     if name == "tensorflow.image.sample_distorted_bounding_box":
         return f"{display(name)} draws from a stateful generator"
-    if name in ("tensorflow.py_function", "tensorflow.compat.v1.numpy_function") or (
+    if name == "tensorflow.py_function" or (
         name == "tensorflow.numpy_function" and constant(call.argument(3, "stateful"), True) is not False
     ):
         return f"{display(name)} is stateful"

@@ -18,7 +18,6 @@ TENSOR_LIBRARIES = ("tensorflow.", "keras.", "tensorflow_addons.", "tensorflow_p
 # A function handed to one of these is compiled; the value is how.
 COMPILERS = {
     "tensorflow.function": "tf.function",
-    "tensorflow.compat.v1.function": "tf.function",
     "tensorflow.contrib.eager.defun": "tf.function",
     "tensorflow.contrib.eager.function": "tf.function",
     "tensorflow.autograph.to_graph": "tf.function",
@@ -171,7 +170,7 @@ LISTS_OF_TENSORS = {
 }
 
 # What runs a function of Python within a graph, under its lock; names.py knows the older names of these.
-PY_FUNCTIONS = frozenset({"tensorflow.py_function", "tensorflow.numpy_function", "tensorflow.compat.v1.numpy_function"})
+PY_FUNCTIONS = frozenset({"tensorflow.py_function", "tensorflow.numpy_function"})
 
 # Functions of Keras that give NumPy arrays.
 ARRAY_MAKERS = frozenset({"keras.utils.to_categorical", "keras.utils.np_utils.to_categorical", "keras.utils.pad_sequences", "keras.preprocessing.sequence.pad_sequences"})

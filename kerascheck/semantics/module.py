@@ -10,6 +10,7 @@ from pathlib import Path
 
 import libcst as cst
 
+from kerascheck.config import Machine
 from kerascheck.runtime import ONLY_TENSORFLOW_1, Runtime
 from kerascheck.semantics.edits import imports_as_written, names_as_written
 from kerascheck.semantics.image_flows import flows_of
@@ -365,6 +366,11 @@ class Module:
     def runtime(self) -> Runtime:
         """The versions it is judged for: from the settings, the project's pins, and its own code, in this order."""
         return self.target.runtime
+
+    @property
+    def machine(self) -> Machine | None:
+        """The machine it is judged for; None for any."""
+        return self.project.settings.machine
 
     def is_cell_output(self, node: cst.CSTNode) -> bool:
         """Whether a notebook shows the value of this expression because it ends a cell."""

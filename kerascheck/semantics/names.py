@@ -9,6 +9,9 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from kerascheck.knowledge.compat_v1 import MOVED, SHARED, WHOLE_MODULES
+
+_VERSION_1 = "tensorflow.compat.v1."
 # Longest first: the first prefix that fits is replaced.
 _PREFIXES = (
     ("tensorflow.python.keras.", "keras."),
@@ -16,6 +19,9 @@ _PREFIXES = (
     ("tensorflow._api.v2.", "tensorflow."),
     ("tensorflow._api.v1.", "tensorflow."),
     ("tensorflow.compat.v2.", "tensorflow."),
+    # tf.compat.v1 holds itself and its successor again, for programs that import it as tf.
+    ("tensorflow.compat.v1.compat.v1.", _VERSION_1),
+    ("tensorflow.compat.v1.compat.v2.", "tensorflow."),
     ("tensorflow.compat.v1.keras.", "keras."),
     ("tensorflow.compat.v1.data.", "tensorflow.data."),
     ("tensorflow.compat.v1.random.", "tensorflow.random."),
@@ -129,10 +135,6 @@ _ALIASES = {
     "tensorflow.random_normal": "tensorflow.random.normal",
     "tensorflow.random_crop": "tensorflow.image.random_crop",
     "tensorflow.random_shuffle": "tensorflow.random.shuffle",
-    "tensorflow.compat.v1.random_uniform": "tensorflow.random.uniform",
-    "tensorflow.compat.v1.random_normal": "tensorflow.random.normal",
-    "tensorflow.compat.v1.random_crop": "tensorflow.image.random_crop",
-    "tensorflow.compat.v1.random_shuffle": "tensorflow.random.shuffle",
     "tensorflow.python.ops.script_ops.py_func": "tensorflow.py_function",
     "tensorflow.math.round": "tensorflow.round",
     "tensorflow.to_float": "tensorflow.cast",
@@ -153,5 +155,17 @@ def canonical(dotted: str) -> str:
                 break
         # keras.layers.recurrent.LSTM and keras.layers.core.dense.Dense are keras.layers.LSTM and Dense.
         dotted = _WRITTEN_IN.sub(r"keras.\1.", dotted)
-        dotted = _ALIASES.get(dotted, dotted)
+        dotted = _shared(_ALIASES.get(dotted, dotted))
+    return dotted
+
+
+def _shared(dotted: str) -> str:
+    """What a name of tf.compat.v1, or of what one of its objects holds, is called in tf; unchanged where tf has no such object."""
+    if not dotted.startswith(_VERSION_1):
+        return dotted
+    parts = dotted.removeprefix(_VERSION_1).split(".")
+    for length in range(len(parts), 0, -1):
+        name = ".".join(parts[:length])
+        if name in MOVED or name in SHARED or name in WHOLE_MODULES and length < len(parts):
+            return ".".join(["tensorflow", MOVED.get(name, name), *parts[length:]])
     return dotted

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from kerascheck.semantics import library
 from kerascheck.semantics.repetition import constructor
-from kerascheck.semantics.values import Call, Made, Scope
+from kerascheck.semantics.values import Call, Made, Scope, Value
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -38,7 +38,7 @@ class Execution:
     """One run of something that was compiled: of a tf.function, or of a model by one of its methods.
 
     Attributes:
-        key: the same for all runs of one compiled function.
+        key: the same for all runs of one compiled function; of a method what it runs, "train", "test" or "predict", and the models that may be the one that has it.
         call: for models the call of the method, for a tf.function the first call inside of it.
         module, node: where it is called.
         scope: the place of that.
@@ -86,8 +86,12 @@ def between(module: Module, interval: Interval) -> list[Call]:
 
 
 def executions(calls: list[Call]) -> Iterator[Execution]:
-    """The compiled functions that are run among some calls of a program, in program order."""
+    """The compiled functions that are run among some calls of a program, in program order; a method of one model or another runs once."""
     entered = set()
+    models: dict[object, list[Value]] = {}
+    for call in calls:
+        if call.attribute in _FUNCTIONS:
+            models.setdefault((call.node, call.scope), []).append(call.receiver)
     for call in calls:
         outer = next((frame for frame in reversed(list(call.scope.frames())) if frame.traced == "tf.function" and frame.function is not None), None)
         if outer is not None:
@@ -95,31 +99,40 @@ def executions(calls: list[Call]) -> Iterator[Execution]:
                 entered.add(outer)
                 yield Execution(outer.function.node, call, outer.module, outer.node, outer.parent or outer)
         elif call.attribute in _FUNCTIONS and call.name == f"keras.Model.{call.attribute}":
-            yield Execution((_FUNCTIONS[call.attribute], call.receiver), call, call.module, call.node, call.scope)
+            alternatives = models.pop((call.node, call.scope), None)
+            if alternatives is not None:
+                yield Execution((_FUNCTIONS[call.attribute], tuple(dict.fromkeys(alternatives))), call, call.module, call.node, call.scope)
 
 
 def is_warm(module: Module, execution: Execution, interval: Interval) -> bool:
     """Whether something has, or may have, run the same before the clock was started."""
     before = [call for call in module.run.calls if call.order < interval.start.order]
-    if any(other.key == execution.key for other in executions(before)):
+    if any(_may_be_same(other.key, execution.key) for other in executions(before)):
         return True
     if not isinstance(execution.key, tuple):
         return False
-    function, model = execution.key
-    if constructor(module, model) is None:
+    function, models = execution.key
+    if any(constructor(module, model) is None for model in models):
         return True
     for call in before:
-        if function == "test" and call.receiver is model and call.attribute == "fit" and call.given("validation_data") is not None:
+        if function == "test" and call.receiver in models and call.attribute == "fit" and call.given("validation_data") is not None:
             return True
-        if not (call.name or "").startswith(_KNOWN) and any(value is model for value in call.arguments.values()):
+        if not (call.name or "").startswith(_KNOWN) and any(value in models for value in call.arguments.values()):
             return True
     return False
+
+
+def _may_be_same(key: object, other: object) -> bool:
+    """Whether two runs may be of one compiled function: of the same, or of the same method of models among which one may be both."""
+    if isinstance(key, tuple) and isinstance(other, tuple):
+        return key[0] == other[0] and not set(key[1]).isdisjoint(other[1])
+    return key == other
 
 
 def is_warmed_up(module: Module, execution: Execution, interval: Interval) -> bool:
     """Whether the same ran right before the clock was started and was not measured: then one run is measured for itself."""
     before = list(executions([call for call in module.run.calls if call.order < interval.start.order]))
-    if not before or before[-1].key != execution.key:
+    if not before or not _may_be_same(before[-1].key, execution.key):
         return False
     return not any(other.start.order < before[-1].call.order < other.end.order for other in intervals(module))
 

@@ -143,7 +143,7 @@ _INITIALISING = frozenset(
 )
 
 
-_SET_VARIABLE = ("os.environ.__setitem__", "os.environ.setdefault", "os.putenv")
+SET_VARIABLE = ("os.environ.__setitem__", "os.environ.setdefault", "os.putenv")
 
 
 class Program:
@@ -215,14 +215,8 @@ class Program:
 
     @cached_property
     def updates(self) -> list[Call]:
-        """Calls that update weights in hand-written steps (apply_gradients, minimize, apply)."""
-        found = []
-        for call in self._run.calls:
-            if call.name in ("keras.Optimizer.apply_gradients", "keras.Optimizer.minimize", "keras.Optimizer.apply") or (
-                call.name is None and call.attribute == "apply_gradients"
-            ):
-                found.append(call)
-        return found
+        """Calls that update weights in hand-written steps: minimize and apply of Keras, and apply_gradients of whatever optimizer."""
+        return [call for call in self._run.calls if call.attribute == "apply_gradients" or call.name in ("keras.Optimizer.minimize", "keras.Optimizer.apply")]
 
     @cached_property
     def assigned_updates(self) -> list[Call]:
@@ -457,7 +451,7 @@ class Program:
         """Variables set through os.environ with a literal value; None for one that is not a literal."""
         found: dict[str, object] = {}
         for call in self._run.calls:
-            if call.name in _SET_VARIABLE:
+            if call.name in SET_VARIABLE:
                 key = constant(call.argument(0))
                 if isinstance(key, str):
                     found[key] = constant(call.argument(1))
@@ -484,7 +478,7 @@ class Program:
     def _visible_devices(self) -> Iterator[tuple[Call, bool]]:
         """The calls that say which GPUs the program sees, each with whether that is none for certain."""
         for call in self._run.calls:
-            if call.name in _SET_VARIABLE and constant(call.argument(0)) == "CUDA_VISIBLE_DEVICES":
+            if call.name in SET_VARIABLE and constant(call.argument(0)) == "CUDA_VISIBLE_DEVICES":
                 visible = constant(call.argument(1))
                 yield call, isinstance(visible, str) and visible.strip() in ("", "-1")
             elif call.name == "tensorflow.config.set_visible_devices":

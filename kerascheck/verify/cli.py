@@ -87,7 +87,7 @@ def verify(script: str | None, arguments: tuple[str, ...], **options: Any) -> in
         raise click.ClickException("verify needs signals that Windows does not have; use WSL")
     options["target"] = _target(options)
     try:
-        with _ends_on_signals():
+        with ends_on_signals():
             result = _verify(script, arguments, options)
     except (NotAScript, ConfigError) as problem:
         raise click.ClickException(str(problem)) from None
@@ -139,9 +139,10 @@ def _verify(script: str | None, arguments: tuple[str, ...], options: dict[str, A
         comparison, where, watched = measured
     else:
         _announce(run, command, len(made), options)
-        with _Progress() as progress, gpu.Sampler() as sampler:
+        with Progress() as progress, gpu.Sampler() as sampler:
             comparison = compare(run, variants, _budget(options), progress.show)
         where, watched = machine(), sampler.summary()
+        gpu.doubted(comparison, watched)
     result = Verification(comparison, linted, {repair.variant.name: repair for repair in made}, where, command, watched)
     if not options["no_memory"] and options["rule"] is None:
         memory.remember(result)
@@ -170,7 +171,7 @@ def _elsewhere(run: Script, variants: list, command: str, options: dict[str, Any
         root = os.path.dirname(run.path) if options["rule"] else None
         upload = pack.of_project(run.path, run.sources, root)
         remote.agree(target, options["python"], [upload], [command], yes=options["yes"])
-        with _Progress() as progress:
+        with Progress() as progress:
             return remote.measure(target, options["python"], upload, run, variants, _budget(options), progress.show, {})
     except (pack.TooLarge, remote.NotAgreed, talk.Refused) as problem:
         click.echo(f"{target.label}: {problem}", err=True)
@@ -220,7 +221,7 @@ def _write(result, options: dict[str, Any]) -> None:
 
 
 @contextmanager
-def _ends_on_signals() -> Iterator[None]:
+def ends_on_signals() -> Iterator[None]:
     """Turn SIGTERM and SIGHUP into exceptions, so that every process that was started is ended."""
 
     def stop(number: int, frame: object) -> None:
@@ -234,14 +235,14 @@ def _ends_on_signals() -> Iterator[None]:
             signal.signal(number, handler)
 
 
-class _Progress:
+class Progress:
     """One line on a terminal's standard error, gone at the end."""
 
     def __init__(self) -> None:
         self._active = sys.stderr.isatty()
         self._end = None
 
-    def __enter__(self) -> _Progress:
+    def __enter__(self) -> Progress:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -282,7 +283,7 @@ def evidence(rules: tuple[str, ...], budget: float, output_format: str, update: 
     except ConfigError as problem:
         raise click.ClickException(str(problem)) from None
     click.echo(f"kerascheck evidence executes the examples of {len(rooms)} rules. Ctrl-C stops everything.", err=True)
-    progress = _Progress()
+    progress = Progress()
 
     def tell(row: dict[str, Any]) -> None:
         progress.clear()
@@ -292,7 +293,7 @@ def evidence(rules: tuple[str, ...], budget: float, output_format: str, update: 
             rows = table.merge(table.read_table(path), [row])
             write_whole(path, json.dumps({"rows": rows}, indent=1) + "\n")
 
-    with _ends_on_signals():
+    with ends_on_signals():
         rows = list(table.collect(rooms, Budget(budget), progress.show, tell))
     progress.clear()
     click.echo(json.dumps({"rows": rows}, indent=1) if output_format == "json" else "\n".join(table.render(rows)))

@@ -55,8 +55,27 @@ def findings_of(script: str | os.PathLike[str], configuration: Configuration) ->
         ConfigError: the configuration selects an unknown rule.
     """
     from kerascheck import engine
-    from kerascheck.source import Unreadable, display_path, read
+    from kerascheck.source import display_path
     from kerascheck.source.discovery import File
+
+    path, sources = _sources(script)
+    files = [File(display_path(each), configuration.for_file(each)) for each in sources]
+    outcome = engine.lint(files, configuration)
+    return Linted(path, sources, [f for f in outcome.findings if os.path.abspath(f.location.path) in sources])
+
+
+def read_script(script: str | os.PathLike[str]) -> tuple[str, dict[str, str]]:
+    """The absolute path of ``script``, and the texts of it and its local imports by absolute path.
+
+    Raises:
+        NotAScript: it cannot be read or parsed.
+    """
+    path, sources = _sources(script)
+    return path, {each: source.text for each, source in sources.items()}
+
+
+def _sources(script: str | os.PathLike[str]) -> tuple[str, dict[str, Source]]:
+    from kerascheck.source import Unreadable, read
 
     path = os.path.abspath(script)
     try:
@@ -72,9 +91,7 @@ def findings_of(script: str | os.PathLike[str], configuration: Configuration) ->
             sources[module] = read(module)
         except (OSError, Unreadable):
             continue
-    files = [File(display_path(each), configuration.for_file(each)) for each in sources]
-    outcome = engine.lint(files, configuration)
-    return Linted(path, sources, [f for f in outcome.findings if os.path.abspath(f.location.path) in sources])
+    return path, sources
 
 
 def local_imports(path: str, text: str) -> list[str]:

@@ -1,13 +1,47 @@
-"""What the GPU does while scripts run, through NVML (``nvidia-ml-py``, optional)."""
+"""What the GPUs do while scripts run, through NVML (``nvidia-ml-py``, optional)."""
 
 from __future__ import annotations
 
+import os
 import statistics
 import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from kerascheck.knowledge.cards import SLOWDOWNS
+
+if TYPE_CHECKING:
+    from kerascheck.verify.compare import Comparison
 
 _INTERVAL_SECONDS = 0.5
+_POWER_CAP = 0x4
+_REASONS = {_POWER_CAP: "power limit", **SLOWDOWNS}
+"""Bits of ``nvmlClocksEventReasons`` (nvml.h) that say why clocks are lower than the load asks for."""
+_QUANTITIES = ("utilisation", "memory_bytes", "watts", "megahertz")
+_MOST_POINTS = 600
+"""Of the samples that are kept over time; more are thinned out."""
+_OTHERS = 0.05
+"""Share of a GPU from which the work of others is noise."""
+_SLOWED = 0.1
+"""Share of the samples with low clocks from which a GPU counts as slowed down."""
+
+
+@dataclass(slots=True)
+class _Device:
+    index: int
+    handle: Any
+    name: str
+    mig: bool
+    visible: bool
+    memory_total: int | None
+    before: frozenset[int]
+    """Processes that computed on it before anything was measured: others."""
+    samples: list[dict[str, Any]] = field(default_factory=list)
+    last_seen: int = 0
+    """Time stamp of NVML's newest sample of processes, in microseconds."""
 
 
 class Sampler:
@@ -16,8 +50,11 @@ class Sampler:
     def __init__(self, nvml: ModuleType | None = None) -> None:
         """``nvml``: a module like ``pynvml``; None: the installed one, if there is one."""
         self._nvml = nvml
-        self._samples: list[dict[str, float]] = []
-        self._name = None
+        self._devices: list[_Device] = []
+        self._driver: str | None = None
+        self._family: dict[int, bool | None] = {}
+        """Of the processes that were seen on GPUs, whether they descend from this one."""
+        self._start = 0.0
         self._done = threading.Event()
         self._thread: threading.Thread | None = None
 
@@ -30,15 +67,14 @@ class Sampler:
             self._nvml = pynvml
         try:
             self._nvml.nvmlInit()
-            handles = [self._nvml.nvmlDeviceGetHandleByIndex(i) for i in range(self._nvml.nvmlDeviceGetCount())]
-            if not handles:
-                return self
-            name = self._nvml.nvmlDeviceGetName(handles[0])
-            self._name = name.decode() if isinstance(name, bytes) else name
+            self._devices = [self._device(index) for index in range(self._nvml.nvmlDeviceGetCount())]
         except Exception:  # no driver
             return self
-        self._thread = threading.Thread(target=self._sample, args=(handles,), daemon=True)
-        self._thread.start()
+        self._driver = _word(self._ask("nvmlSystemGetDriverVersion"))
+        self._start = time.monotonic()
+        if self._devices:
+            self._thread = threading.Thread(target=self._sample, daemon=True)
+            self._thread.start()
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -46,29 +82,200 @@ class Sampler:
         if self._thread is not None:
             self._thread.join()
 
-    def _sample(self, handles: list[Any]) -> None:
-        while not self._done.wait(_INTERVAL_SECONDS):
-            for handle in handles:
-                try:
-                    self._samples.append(self._look(handle))
-                except Exception:  # a query that this card does not answer
-                    continue
+    def _ask(self, name: str, *arguments: Any) -> Any:
+        """What NVML answers; None for a question that this card or driver does not know."""
+        try:
+            return getattr(self._nvml, name)(*arguments)
+        except Exception:
+            return None
 
-    def _look(self, handle: Any) -> dict[str, float]:
-        nvml = self._nvml
-        rates = nvml.nvmlDeviceGetUtilizationRates(handle)
+    def _device(self, index: int) -> _Device:
+        handle = self._nvml.nvmlDeviceGetHandleByIndex(index)
+        mig, memory = self._ask("nvmlDeviceGetMigMode", handle), self._ask("nvmlDeviceGetMemoryInfo", handle)
+        return _Device(
+            index,
+            handle,
+            _word(self._nvml.nvmlDeviceGetName(handle)),
+            bool(mig and mig[0]),
+            is_visible(index, _word(self._ask("nvmlDeviceGetUUID", handle)), os.environ.get("CUDA_VISIBLE_DEVICES")),
+            getattr(memory, "total", None),
+            frozenset(process.pid for process in self._ask("nvmlDeviceGetComputeRunningProcesses", handle) or ()),
+        )
+
+    def _sample(self) -> None:
+        while not self._done.wait(_INTERVAL_SECONDS):
+            for device in self._devices:
+                device.samples.append(self._look(device))
+
+    def _look(self, device: _Device) -> dict[str, Any]:
+        handle = device.handle
+        rates, memory = self._ask("nvmlDeviceGetUtilizationRates", handle), self._ask("nvmlDeviceGetMemoryInfo", handle)
+        watts = self._ask("nvmlDeviceGetPowerUsage", handle)
+        clock = self._ask("nvmlDeviceGetClockInfo", handle, getattr(self._nvml, "NVML_CLOCK_SM", 1))
+        reasons = self._ask("nvmlDeviceGetCurrentClocksEventReasons", handle)
+        if reasons is None:  # the name of older drivers and packages
+            reasons = self._ask("nvmlDeviceGetCurrentClocksThrottleReasons", handle)
         return {
-            "utilisation": rates.gpu / 100,
-            "memory_bytes": nvml.nvmlDeviceGetMemoryInfo(handle).used,
-            "watts": nvml.nvmlDeviceGetPowerUsage(handle) / 1000,
-            "megahertz": nvml.nvmlDeviceGetClockInfo(handle, nvml.NVML_CLOCK_SM),
+            "seconds": time.monotonic() - self._start,
+            "utilisation": None if rates is None else rates.gpu / 100,
+            "memory_bytes": None if memory is None else memory.used,
+            "watts": None if watts is None else watts / 1000,
+            "megahertz": clock,
+            "slowed": [word for bit, word in _REASONS.items() if (reasons or 0) & bit],
+            "processes": self._processes(device),
         }
+
+    def _processes(self, device: _Device) -> dict[int, float] | None:
+        """What each process used of the GPU's time since the last look, 0 to 1; None where nothing is told of processes."""
+        told = self._ask("nvmlDeviceGetProcessUtilization", device.handle, device.last_seen)
+        if told is None:
+            return None
+        newest: dict[int, Any] = {}
+        for process in told:
+            if process.timeStamp > device.last_seen and process.timeStamp >= getattr(newest.get(process.pid), "timeStamp", 0):
+                newest[process.pid] = process
+                if process.pid not in self._family:  # while it is there
+                    self._family[process.pid] = _descends(process.pid)
+        device.last_seen = max([device.last_seen, *(process.timeStamp for process in newest.values())])
+        return {pid: process.smUtil / 100 for pid, process in newest.items()}
+
+    def _is_foreign(self, pid: int, device: _Device) -> bool:
+        # Inside a container the numbers may be those of the host: then only who was there before us is known to be another.
+        return pid in device.before or (self._family.get(pid) is False and any(self._family.values()))
 
     def summary(self) -> dict[str, Any] | None:
-        """Median of every quantity while the GPU was in use, its name, and the number of samples; None without samples."""
-        busy = [s for s in self._samples if s["utilisation"] > 0] or self._samples
-        if not busy:
+        """What was seen, in types that JSON knows; None without samples.
+
+        Of the GPU that was used: ``name``, the number of ``samples`` and the medians of ``utilisation`` (0 to 1),
+        ``memory_bytes``, ``watts`` and ``megahertz`` while it was in use, None for what the card does not tell. ``devices``
+        has all of them, with ``index``, ``used``, ``mig``, ``memory_total_bytes``, the share of samples for which clocks were
+        ``slowed`` by reason, the share that ``others`` used, and all of it over ``time``. ``trouble``: see :func:`trouble`.
+        """
+        devices = [_summary(device, self._is_foreign) for device in self._devices if device.samples]
+        if not devices:
             return None
-        return {"name": self._name, "samples": len(busy)} | {
-            key: statistics.median(sample[key] for sample in busy) for key in busy[0]
-        }
+        _mark_used(devices)
+        first = next((device for device in devices if device["used"]), devices[0])
+        found = {key: first[key] for key in ("name", "samples", *_QUANTITIES)}
+        return {**found, "driver": self._driver, "devices": devices, "trouble": trouble(devices)}
+
+
+def _word(text: str | bytes | None) -> str | None:
+    return text.decode() if isinstance(text, bytes) else text
+
+
+def is_visible(index: int, uuid: str | None, named: str | None) -> bool:
+    """Whether CUDA shows a GPU to the script, by the value of ``CUDA_VISIBLE_DEVICES``; None: it is not set."""
+    if named is None:
+        return True
+    for word in named.split(","):
+        word = word.strip()
+        if word == str(index) or (uuid and word.startswith("GPU-") and uuid.startswith(word)):
+            return True
+        if word.startswith("MIG-"):
+            return True  # which GPU has that partition is not said
+        if not word.isdecimal() and not word.startswith("GPU-"):
+            return False  # CUDA reads no further than the first one that is none
+    return False
+
+
+def _descends(pid: int) -> bool | None:
+    """Whether a process descends from this one; None if there is none of that number."""
+    me = os.getpid()
+    while pid > 1:
+        if pid == me:
+            return True
+        try:
+            with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as stream:
+                pid = int(stream.read().rpartition(")")[2].split()[1])
+        except (OSError, ValueError, IndexError):
+            return None
+    return False
+
+
+def _summary(device: _Device, is_foreign: Callable[[int, _Device], bool]) -> dict[str, Any]:
+    def used(foreign: bool) -> float | None:
+        told = [sample["processes"] for sample in busy if sample["processes"] is not None]
+        return statistics.fmean(sum(v for pid, v in each.items() if is_foreign(pid, device) == foreign) for each in told) if told else None
+
+    busy = [s for s in device.samples if s["utilisation"]] or device.samples
+    reasons = {reason for sample in busy for reason in sample["slowed"]}
+    return {
+        "index": device.index,
+        "name": device.name,
+        "samples": len(busy),
+        **{key: _median(sample[key] for sample in busy) for key in _QUANTITIES},
+        "memory_total_bytes": device.memory_total,
+        "slowed": {reason: sum(reason in sample["slowed"] for sample in busy) / len(busy) for reason in sorted(reasons)},
+        "own": used(foreign=False),
+        "others": used(foreign=True),
+        "mig": device.mig,
+        "visible": device.visible,
+        "time": {key: [sample[key] for sample in _thinned(device.samples)] for key in ("seconds", *_QUANTITIES)},
+    }
+
+
+def _median(values: Iterator[Any]) -> float | None:
+    known = [value for value in values if value is not None]
+    return statistics.median(known) if known else None
+
+
+def _thinned(samples: Sequence[dict[str, Any]]) -> Sequence[dict[str, Any]]:
+    return samples[:: -(-len(samples) // _MOST_POINTS)]
+
+
+def _mark_used(devices: Sequence[dict[str, Any]]) -> None:
+    """Say which GPUs the scripts computed on: where that is not told of processes, those that CUDA shows and that were busy."""
+    told = any(device["own"] for device in devices)
+    for device in devices:
+        device["used"] = bool(device["own"]) if told else device["visible"] and bool(device["utilisation"] or device["mig"])
+
+
+def trouble(devices: Sequence[Mapping[str, Any]]) -> str | None:
+    """Why times that were measured on the GPUs in use say nothing of the script, for people; None if they do."""
+    for device in devices:
+        if not device["used"]:
+            continue
+        name = f"GPU {device['index']}" if len(devices) > 1 else "the GPU"
+        if device["mig"]:
+            return f"{name} is partitioned (MIG): what its other tenants do cannot be seen, and they share its power and its clocks"
+        if (device["others"] or 0.0) > _OTHERS:
+            return f"other processes used {device['others']:.0%} of {name} meanwhile"
+        slowed = {reason: share for reason, share in device["slowed"].items() if reason in SLOWDOWNS.values() and share > _SLOWED}
+        if slowed:
+            reason = max(slowed, key=slowed.__getitem__)
+            return f"{name} lowered its clocks ({reason}) {slowed[reason]:.0%} of the time"
+    return None
+
+
+def doubted(comparison: Comparison, summary: Mapping[str, Any] | None) -> Comparison:
+    """``comparison``, without verdicts on speed where the GPUs that it ran on were in ``trouble``."""
+    from kerascheck.verify.compare import Status
+
+    facts = (comparison.scout.end or {}).get("facts", {})
+    if summary is not None and summary["trouble"] and facts.get("gpus"):
+        for verdict in comparison.verdicts:
+            if verdict.status in (Status.CONFIRMED, Status.NO_EFFECT, Status.SLOWER, Status.INCONCLUSIVE):
+                verdict.status, verdict.reason = Status.INCONCLUSIVE, f"no verdict: {summary['trouble']}"
+    return comparison
+
+
+def lines(summary: Mapping[str, Any]) -> Iterator[str]:
+    """What the GPUs did meanwhile, for people: a line for each that was used, and for each that was not."""
+    for device in summary["devices"]:
+        name = f"{device['name']} ({device['index']})" if len(summary["devices"]) > 1 else device["name"]
+        if not device["used"] and len(summary["devices"]) > 1:
+            yield f"{name}: not used"
+            continue
+        found = [
+            text.format(device[key] / unit)
+            for key, text, unit in (
+                ("utilisation", "{:.0%} busy", 1), ("memory_bytes", "{:.3g} GB of memory", 1e9), ("watts", "{:.0f} W", 1), ("megahertz", "{:.0f} MHz", 1),
+            )
+            if device[key] is not None
+        ]  # fmt: skip
+        slowed = [f"clocks lowered {share:.0%} of the time ({reason})" for reason, share in device["slowed"].items()]
+        looks = f"medians of {device['samples']} looks at it, while it was used"
+        yield f"{name}: {', '.join([*found, *slowed])} ({looks})" if found else f"{name}: partitioned (MIG), its use cannot be seen"
+    if summary["trouble"]:
+        yield f"No verdict: {summary['trouble']}."

@@ -31,7 +31,8 @@ _LAST_SECONDS = 5.0
 class Plan:
     """How long a run goes on. Times in seconds; see ``child/recorder.py`` for the meaning of each.
 
-    ``rows``: count the samples of the first batches of the training's data, at the end.
+    ``rows``: count the samples of the first batches of the training's data, at the end. ``parts``: time the parts of a step, and
+    the step without its input, after the blocks (:mod:`kerascheck.verify.child.parts`).
     """
 
     warmup_steps: int = 3
@@ -48,6 +49,7 @@ class Plan:
     weak_after: float = 10.0
     rows: bool = False
     diagnose: bool = False
+    parts: bool = False
 
 
 @dataclass(frozen=True, slots=True)

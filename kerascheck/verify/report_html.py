@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import difflib
 import html
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
+from kerascheck.verify import gpu
 from kerascheck.verify.analysis import Analysis, relative, title, typical
 from kerascheck.verify.compare import Status, Verdict
 from kerascheck.verify.findings import place_of
-from kerascheck.verify.report_text import METHOD, NOTHING_TO_COMPARE, details_of, gpu_line, plain, pointless, ranked
+from kerascheck.verify.report_text import METHOD, NOTHING_TO_COMPARE, details_of, plain, pointless, ranked
 from kerascheck.verify.result import Verification
 from kerascheck.verify.stats import percentiles
 
@@ -99,7 +101,10 @@ def _body(result: Verification) -> Iterator[str]:
         yield f"<h2>Where the time goes: {escape(title(analysis, several=result.has_several_trainings))}</h2>"
         yield from _analysis(analysis)
     if result.gpu:
-        yield f"<h2>GPU</h2><p>{escape(gpu_line(result.gpu))}</p>"
+        yield "<h2>GPU</h2>" + "".join(f"<p>{escape(line)}</p>" for line in gpu.lines(result.gpu))
+        for device in result.gpu["devices"]:
+            if device["used"]:
+                yield from _over_time(device)
     yield "<h2>About these runs</h2>"
     if comparison.notes:
         yield "<ul>" + "".join(f"<li>{escape(note)}</li>" for note in comparison.notes) + "</ul>"
@@ -109,6 +114,24 @@ def _body(result: Verification) -> Iterator[str]:
         f'<p class="soft">{escape(versions)} on {result.machine["cores"]} cores {escape(str(result.machine["processor"]))}{escape(place)}; '
         f"{comparison.seconds:.0f} s. {METHOD if any(v.ratio for v in comparison.verdicts) else ''}</p>"
     )
+
+
+def _over_time(device: Mapping[str, Any]) -> Iterator[str]:
+    """How busy a GPU was, and how full its memory, from the first sample to the last."""
+    seconds, total = device["time"]["seconds"], device["memory_total_bytes"]
+    memory = [used / total if used is not None and total else None for used in device["time"]["memory_bytes"]]
+    length = max(seconds[-1] - seconds[0], 1.0)
+    paths = []
+    for shares, color in ((device["time"]["utilisation"], "after"), (memory, "before")):
+        points = [f"{1000 * (at - seconds[0]) / length:.1f},{100 - 100 * share:.1f}" for at, share in zip(seconds, shares) if share is not None]
+        if points:
+            paths.append(f'<polyline fill="none" stroke="var(--{color})" stroke-width="2" vector-effect="non-scaling-stroke" points="{" ".join(points)}"/>')
+    if paths:
+        yield (
+            f'<figure><svg viewBox="0 0 1000 100" preserveAspectRatio="none" role="img" aria-label="GPU {device["index"]} over time">'
+            f"{''.join(paths)}</svg><figcaption>GPU {device['index']} over {length:.0f} s, from 0 to 100 %: "
+            '<span style="color: var(--after)">busy</span>, <span style="color: var(--before)">memory in use</span></figcaption></figure>'
+        )
 
 
 def _summary(verdicts: Sequence[Verdict]) -> str:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterator
 
+from kerascheck.verify import gpu
 from kerascheck.verify.analysis import Analysis, bar, can_matter, relative, title, typical
 from kerascheck.verify.compare import Status, Verdict
 from kerascheck.verify.findings import place_of
@@ -38,7 +38,7 @@ def render(result: Verification, style: Style = lambda text, **options: text) ->
     yield ""
     if comparison.failure:
         yield style("not run", fg="magenta", bold=True) + f"  {plain(comparison.failure)}"
-        yield from _output(comparison.scout.output)
+        yield from printed_last(comparison.scout.output)
         return
     for analysis in comparison.analyses:
         yield from _where_time_goes(analysis, result.has_several_trainings, style)
@@ -55,7 +55,7 @@ def render(result: Verification, style: Style = lambda text, **options: text) ->
         yield ""
         yield "Not about speed, so not measured: " + ", ".join(f"{f.code} {plain(place_of(f))}" for f in others)
     if result.gpu:
-        yield plain(gpu_line(result.gpu))
+        yield from map(plain, gpu.lines(result.gpu))
     if comparison.notes:
         yield ""
         yield style("About these runs", bold=True)
@@ -65,14 +65,6 @@ def render(result: Verification, style: Style = lambda text, **options: text) ->
     yield style(f"{_machine(result)}, {comparison.seconds:.0f} s", fg="bright_black")
     if any(verdict.ratio is not None for verdict in comparison.verdicts):
         yield style(METHOD, fg="bright_black")
-
-
-def gpu_line(gpu: Mapping[str, Any]) -> str:
-    """What the GPU did meanwhile, for people."""
-    return (
-        f"{gpu['name']}: {gpu['utilisation']:.0%} busy, {gpu['memory_bytes'] / 1e9:.3g} GB of memory, {gpu['watts']:.0f} W, "
-        f"{gpu['megahertz']:.0f} MHz (medians of {gpu['samples']} looks at it, while it was used)"
-    )
 
 
 def ranked(result: Verification) -> list[Verdict]:
@@ -154,7 +146,7 @@ def _verdict(verdict: Verdict, result: Verification, style: Style) -> Iterator[s
         for label, series in zip(("as written", "repaired"), verdict.losses):
             yield f"    losses {label:<11}" + " ".join(f"{loss:.6g}" for loss in series[:6])
     if verdict.status is Status.NOT_RUN:
-        yield from _output(verdict.output)
+        yield from printed_last(verdict.output)
 
 
 def pointless(verdict: Verdict, result: Verification) -> Iterator[str]:
@@ -167,7 +159,8 @@ def pointless(verdict: Verdict, result: Verification) -> Iterator[str]:
         yield reason
 
 
-def _output(text: str) -> Iterator[str]:
+def printed_last(text: str) -> Iterator[str]:
+    """The last lines that a script printed."""
     lines = plain(text).strip().splitlines()[-8:]
     if lines:
         yield "    it printed last:"

@@ -66,12 +66,14 @@ def run_alone(script: Script, plan: Plan, *, start_limit: float, block_limit: fl
 
 
 def _read_more(process: ScriptProcess, end: dict[str, Any]) -> None:
-    """Add the facts of the last, disturbing diagnoses to the closing message, if they come."""
-    deadline = time.monotonic() + _MORE_SECONDS
+    """Add the facts of the last, disturbing diagnoses to the closing message, as far as they come."""
     try:
-        while (message := process.next_message(deadline))["event"] != "more":
-            pass
-        end["facts"] |= message["facts"]
+        while True:
+            message = process.next_message(time.monotonic() + _MORE_SECONDS)
+            if message["event"] == "more":
+                end["facts"] |= message["facts"]
+                if message["last"]:
+                    return
     except (Ended, TooLate):
         end["facts"]["pipeline_alone_failed"] = "the data does not start again"
 

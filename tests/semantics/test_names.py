@@ -34,6 +34,12 @@ from kerascheck.semantics.values import UNKNOWN, Const, External
         ("tensorflow.config.experimental.list_physical_devices", "tensorflow.config.list_physical_devices"),
         ("tensorflow.distribute.experimental.TPUStrategy", "tensorflow.distribute.TPUStrategy"),
         ("tensorflow.compat.v1.random.uniform", "tensorflow.random.uniform"),
+        ("tensorflow.compat.v1.GradientTape", "tensorflow.GradientTape"),
+        ("tensorflow.compat.v1.GradientTape.gradient", "tensorflow.GradientTape.gradient"),
+        ("tensorflow.compat.v1.compat.v1.math.sqrt", "tensorflow.math.sqrt"),
+        ("tensorflow.compat.v1.compat.v2.reduce_mean", "tensorflow.reduce_mean"),
+        ("tensorflow.compat.v1.config.list_physical_devices", "tensorflow.config.list_physical_devices"),
+        ("tensorflow.compat.v1.log", "tensorflow.math.log"),
         ("tensorflow.random_uniform", "tensorflow.random.uniform"),
         ("tensorflow.py_func", "tensorflow.py_function"),
         ("tensorflow.image.decode_jpeg", "tensorflow.io.decode_jpeg"),
@@ -45,6 +51,9 @@ from kerascheck.semantics.values import UNKNOWN, Const, External
         # Not what they look like.
         ("keras_tuner.layers.Dense", "keras_tuner.layers.Dense"),
         ("mytensorflow.keras.Model", "mytensorflow.keras.Model"),
+        ("tensorflow.compat.v1.placeholder", "tensorflow.compat.v1.placeholder"),
+        ("tensorflow.compat.v1.reduce_mean", "tensorflow.compat.v1.reduce_mean"),
+        ("tensorflow.compat.v1.train.AdamOptimizer.minimize", "tensorflow.compat.v1.train.AdamOptimizer.minimize"),
         ("keras.layers.experimental_thing", "keras.layers.experimental_thing"),
     ],
 )

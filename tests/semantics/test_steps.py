@@ -130,6 +130,10 @@ INLINE = "for x in load():\n    loss, grads = gradients(x)\n    opt.apply_gradie
         (f"fast = tf.function(gradients)\n{INLINE}", []),
         (f"from runner import compiled\ngradients = compiled(gradients)\n{INLINE}", []),
         ("train = tf.function(train)\nfor x in load(): train(x)", []),
+        # Optimizers of other libraries have apply_gradients, too.
+        ("import tensorflow_addons as tfa\nopt = tfa.optimizers.AdamW(1e-4)\nfor x in load(): train(x)", ["train"]),
+        ("import tensorflow.compat.v1 as tf\nopt = tf.train.AdamOptimizer()\nfor x in load(): train(x)", ["train"]),
+        ("import tensorflow.compat.v1 as tf\ntf.disable_v2_behavior()\nfor x in load(): train(x)", []),
         # The gradients of the update come from elsewhere: one of the tapes of the turn is compiled.
         ("@tf.function\ndef other(x):\n    with tf.GradientTape() as tape: loss = model(x)\n    return tape.gradient(loss, v)\nfor x in load():\n    gradients(x)\n    opt.apply_gradients(zip(other(x), v))", []),
         # A look at the gradients, in a loop before.

@@ -82,6 +82,9 @@ def test_what_is_a_speed(tmp_path, text, speed):
         ("from helpers import prepare\nprepare(model)", "model.predict(x)", True),
         ("model.summary()", "model.predict(x)", False),
         ("from helpers import model", "model.predict(x)", None),
+        # One model or another is run once.
+        ("if load(): model = keras.Sequential()", "model.predict(x)", False),
+        ("if load():\n    model = keras.Sequential()\n    model.predict(x)", "model.predict(x)", True),
     ],
 )
 def test_what_is_warm(tmp_path, before, timed, warm):

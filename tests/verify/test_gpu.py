@@ -1,24 +1,38 @@
 """The GPU sampler against a made-up NVML."""
 
+import os
+import shutil
+import subprocess
+import sys
 import time
 import types
 
 import pytest
 
+from kerascheck.verify import gpu
+from kerascheck.verify.compare import Comparison, Status, Verdict
 from kerascheck.verify.gpu import Sampler
+from kerascheck.verify.rounds import Run
+from kerascheck.verify.stats import Ratio
 
 
 def nvml(count=1, **broken):
     module = types.SimpleNamespace(
         NVML_CLOCK_SM=1,
         nvmlInit=lambda: None,
+        nvmlSystemGetDriverVersion=lambda: b"570.86.15",
         nvmlDeviceGetCount=lambda: count,
         nvmlDeviceGetHandleByIndex=lambda index: index,
         nvmlDeviceGetName=lambda handle: b"Made Up 9000",
+        nvmlDeviceGetUUID=lambda handle: f"GPU-{handle}{handle}aa",
+        nvmlDeviceGetMigMode=lambda handle: [0, 0],
         nvmlDeviceGetUtilizationRates=lambda handle: types.SimpleNamespace(gpu=50),
-        nvmlDeviceGetMemoryInfo=lambda handle: types.SimpleNamespace(used=7),
+        nvmlDeviceGetMemoryInfo=lambda handle: types.SimpleNamespace(used=7, total=70),
         nvmlDeviceGetPowerUsage=lambda handle: 300_000,
         nvmlDeviceGetClockInfo=lambda handle, kind: 1500,
+        nvmlDeviceGetCurrentClocksEventReasons=lambda handle: 0x1,
+        nvmlDeviceGetComputeRunningProcesses=lambda handle: [],
+        nvmlDeviceGetProcessUtilization=fail,
     )
     vars(module).update(broken)
     return module
@@ -28,23 +42,157 @@ def fail(*_):
     raise RuntimeError("not supported")
 
 
-def sample(module, monkeypatch):
+def sample(module, monkeypatch, count=3):
     monkeypatch.setattr("kerascheck.verify.gpu._INTERVAL_SECONDS", 0.001)
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
     with Sampler(module) as sampler:
         deadline = time.monotonic() + 5
-        while not sampler.summary() and time.monotonic() < deadline and module.nvmlDeviceGetPowerUsage is not fail:
+        while sampler._thread and any(len(d.samples) < count for d in sampler._devices) and time.monotonic() < deadline:
             time.sleep(0.001)
     return sampler.summary()
 
 
+MEDIANS = {"name": "Made Up 9000", "utilisation": 0.5, "memory_bytes": 7, "watts": 300, "megahertz": 1500}
+
+
 def test_medians_are_told(monkeypatch):
     summary = sample(nvml(), monkeypatch)
-    assert summary.pop("samples") >= 1
-    assert summary == {"name": "Made Up 9000", "utilisation": 0.5, "memory_bytes": 7, "watts": 300, "megahertz": 1500}
+    assert summary["samples"] >= 1
+    assert {key: summary[key] for key in MEDIANS} == MEDIANS
+    assert (summary["driver"], summary["trouble"]) == ("570.86.15", None)
+    (line,) = gpu.lines(summary)
+    assert line.startswith("Made Up 9000: 50% busy, 7e-09 GB of memory, 300 W, 1500 MHz (medians of ")
 
 
-@pytest.mark.parametrize("broken", [{"count": 0}, {"nvmlInit": fail}, {"nvmlDeviceGetPowerUsage": fail}], ids=str)
+@pytest.mark.parametrize("broken", [{"count": 0}, {"nvmlInit": fail}, {"nvmlDeviceGetCount": fail}], ids=str)
 def test_without_a_usable_gpu_there_is_nothing(broken, monkeypatch):
-    if broken.get("count") == 0:
-        monkeypatch.setattr("time.monotonic", iter([0, 10]).__next__)
     assert sample(nvml(**broken), monkeypatch) is None
+
+
+def test_what_a_card_does_not_tell_is_missing_and_the_rest_is_there(monkeypatch):
+    summary = sample(nvml(nvmlDeviceGetPowerUsage=fail), monkeypatch)
+    assert {key: summary[key] for key in MEDIANS} == {**MEDIANS, "watts": None}
+    assert "W" not in next(gpu.lines(summary)).partition("(")[0].split()
+
+
+def test_every_gpu_has_its_own_line_and_its_own_course(monkeypatch):
+    rates = {0: 90, 1: 0}
+    summary = sample(nvml(2, nvmlDeviceGetUtilizationRates=lambda handle: types.SimpleNamespace(gpu=rates[handle])), monkeypatch)
+    first, second = summary["devices"]
+    assert (first["used"], second["used"]) == (True, False)
+    assert first["time"]["utilisation"][:3] == [0.9] * 3 and first["time"]["seconds"] == sorted(first["time"]["seconds"])
+    assert first["memory_total_bytes"] == 70
+    lines = list(gpu.lines(summary))
+    assert lines[0].startswith("Made Up 9000 (0): 90% busy") and lines[1] == "Made Up 9000 (1): not used"
+
+
+def test_a_long_course_is_thinned_out(monkeypatch):
+    monkeypatch.setattr("kerascheck.verify.gpu._MOST_POINTS", 10)
+    summary = sample(nvml(), monkeypatch, count=50)
+    assert 5 <= len(summary["devices"][0]["time"]["watts"]) <= 10
+
+
+@pytest.mark.parametrize(
+    "mask, slowed, trouble",
+    [
+        (0x0, set(), None),
+        (0x1, set(), None),  # idle
+        (0x4, {"power limit"}, None),  # a GPU that works reaches it
+        (0x24, {"power limit", "temperature"}, "the GPU lowered its clocks (temperature) 100% of the time"),
+        (0x48, {"hardware slowdown", "overheating"}, "100% of the time"),
+        (0x100, set(), None),  # set for a display
+    ],
+)
+@pytest.mark.parametrize("name", ["Event", "Throttle"])
+def test_why_clocks_are_low_is_read_from_the_bits(mask, slowed, trouble, name, monkeypatch):
+    questions = {f"nvmlDeviceGetCurrentClocks{each}Reasons": fail for each in ("Event", "Throttle")}
+    questions[f"nvmlDeviceGetCurrentClocks{name}Reasons"] = lambda handle: mask
+    summary = sample(nvml(**questions), monkeypatch)
+    assert set(summary["devices"][0]["slowed"]) == slowed
+    assert (trouble is None and summary["trouble"] is None) or trouble in summary["trouble"]
+
+
+def test_a_partitioned_gpu_gets_no_verdict(monkeypatch):
+    summary = sample(nvml(nvmlDeviceGetMigMode=lambda handle: [1, 1], nvmlDeviceGetUtilizationRates=fail), monkeypatch)
+    assert "partitioned (MIG)" in summary["trouble"]
+    assert list(gpu.lines(summary))[-1].startswith("No verdict: the GPU is partitioned (MIG)")
+
+
+def used(shares):
+    """Answers of NVML about processes: {pid: percent}, newer every time."""
+    stamps = iter(range(1, 10**6))
+
+    def answer(handle, last):
+        stamp = next(stamps)
+        return [types.SimpleNamespace(pid=pid, timeStamp=stamp, smUtil=percent) for pid, percent in shares.items()]
+
+    return answer
+
+
+@pytest.fixture
+def other_process():
+    """A process that does not descend from this one."""
+    code = "import subprocess, sys; print(subprocess.Popen(['sleep', '60'], start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).pid)"
+    pid = int(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout)
+    yield pid
+    os.kill(pid, 9)
+
+
+def test_the_work_of_others_is_told_from_ours(other_process, monkeypatch):
+    summary = sample(nvml(nvmlDeviceGetProcessUtilization=used({os.getpid(): 60, other_process: 30})), monkeypatch)
+    (device,) = summary["devices"]
+    assert (device["own"], device["others"]) == (0.6, 0.3)
+    assert summary["trouble"] == "other processes used 30% of the GPU meanwhile"
+    idle = sample(nvml(nvmlDeviceGetProcessUtilization=used({os.getpid(): 60, other_process: 1})), monkeypatch)
+    assert idle["trouble"] is None
+
+
+def test_numbers_of_processes_from_outside_a_container_accuse_nobody(other_process, monkeypatch):
+    # None of them is known here, or by chance is one that has nothing to do with it.
+    assert sample(nvml(nvmlDeviceGetProcessUtilization=used({2**22 + 1: 60, other_process: 30})), monkeypatch)["trouble"] is None
+    before = {"nvmlDeviceGetComputeRunningProcesses": lambda handle: [types.SimpleNamespace(pid=2**22 + 1)]}
+    busy = sample(nvml(nvmlDeviceGetProcessUtilization=used({2**22 + 1: 60, 2**22 + 2: 30}), **before), monkeypatch)
+    assert busy["trouble"] == "other processes used 60% of the GPU meanwhile"
+
+
+def test_work_of_others_on_a_gpu_that_the_script_does_not_use_is_no_trouble(other_process, monkeypatch):
+    shares = {0: used({os.getpid(): 60}), 1: used({other_process: 100})}
+    summary = sample(nvml(2, nvmlDeviceGetProcessUtilization=lambda handle, last: shares[handle](handle, last)), monkeypatch)
+    assert [device["used"] for device in summary["devices"]] == [True, False]
+    assert summary["trouble"] is None
+
+
+@pytest.mark.parametrize(
+    "named, visible",
+    [(None, [True, True]), ("", [False, False]), ("-1", [False, False]), ("1", [False, True]), ("1,0", [True, True]), ("0,-1,1", [True, False]),
+     ("GPU-11", [False, True]), ("MIG-abc", [True, True])],
+)  # fmt: skip
+def test_what_cuda_shows_to_the_script(named, visible):
+    assert [gpu.is_visible(index, f"GPU-{index}{index}aa", named) for index in (0, 1)] == visible
+
+
+def test_a_gpu_in_trouble_takes_the_verdicts_on_speed_back():
+    def compared(gpus):
+        verdicts = [
+            Verdict(status.value, status, "", Ratio(2, 1.9, 2.1)) for status in (Status.CONFIRMED, Status.NO_EFFECT, Status.CHANGES_RESULTS, Status.NOT_RUN)
+        ]
+        return Comparison("a.py", Run(end={"facts": {"gpus": gpus}}), verdicts=verdicts)
+
+    summary = {"trouble": "other processes used 30% of the GPU meanwhile"}
+    doubted = gpu.doubted(compared(["Made Up 9000"]), summary)
+    assert [v.status for v in doubted.verdicts] == [Status.INCONCLUSIVE, Status.INCONCLUSIVE, Status.CHANGES_RESULTS, Status.NOT_RUN]
+    assert doubted.verdicts[0].reason == "no verdict: other processes used 30% of the GPU meanwhile"
+    for unharmed in (gpu.doubted(compared([]), summary), gpu.doubted(compared(["x"]), {"trouble": None}), gpu.doubted(compared(["x"]), None)):
+        assert unharmed.verdicts[0].status is Status.CONFIRMED
+
+
+@pytest.mark.gpu
+def test_a_real_card_is_sampled():
+    if shutil.which("nvidia-smi") is None or subprocess.run(["nvidia-smi"], capture_output=True).returncode:
+        pytest.skip("no GPU")
+    pytest.importorskip("pynvml")
+    with Sampler() as sampler:
+        time.sleep(2)
+    summary = sampler.summary()
+    assert summary["driver"] and summary["devices"][0]["memory_total_bytes"] > 0
+    assert summary["devices"][0]["time"]["watts"]

@@ -138,11 +138,19 @@ def library_path(machine: Snapshot) -> Verdict | None:
         if not same and found.gpus:
             # It is passed over: its name has another number.
             continue
+        install = "" if _absent_packages(machine) == [] else f"{_todo_install(machine, True).rstrip('.')}; then unset"
         return problem(
             f"LD_LIBRARY_PATH leads to {name} {dotted((same or there)[0])}, and TensorFlow {found.version} needs {dotted(least)}.",
-            "Unset LD_LIBRARY_PATH for the training, or take the folder of the old CUDA out of it.",
+            f"{install or 'Unset'} LD_LIBRARY_PATH for the training, or take the folder of the old CUDA out of it.",
         )
     return None
+
+
+def _absent_packages(machine: Snapshot) -> list[str] | None:
+    """Those that the extra of TensorFlow asks for and that are not installed; None where its wheel has no such extra."""
+    asked = [each for each in ((machine.python.requires or {}).get("tensorflow") or ()) if _EXTRA in each] if machine.python else []
+    names = [re.split(r"[^\w.-]", each)[0].lower() for each in asked]
+    return [name for name in names if name not in packages(machine)] if names else None
 
 
 def _least_cudnn(machine: Snapshot) -> tuple[int, ...]:
@@ -175,13 +183,11 @@ def cuda_libraries(machine: Snapshot) -> Verdict | None:
     if _DRIVER_LIBRARY in found.missing:
         todo = "Start the container with NVIDIA_DRIVER_CAPABILITIES=compute,utility." if machine.system.container else "Install NVIDIA's driver again."
         return problem(f"The loader does not find {_DRIVER_LIBRARY}, the library of the driver.", todo)
-    asked = [each for each in ((machine.python.requires or {}).get("tensorflow") or ()) if _EXTRA in each] if machine.python else []
-    names = [re.split(r"[^\w.-]", each)[0].lower() for each in asked]
-    absent = [name for name in names if name not in packages(machine)]
+    absent = _absent_packages(machine)
     if found.missing:
         listed = ", ".join(found.missing[:4]) + (f" and {len(found.missing) - 4} more" if len(found.missing) > 4 else "")
-        return problem(f"TensorFlow cannot load {listed}; so it skips the GPU.", _todo_install(machine, bool(absent or not names)))
-    if absent and len(absent) == len(names) and not machine.library_path:
+        return problem(f"TensorFlow cannot load {listed}; so it skips the GPU.", _todo_install(machine, absent != []))
+    if absent and not machine.library_path:
         return problem("TensorFlow was installed without its CUDA libraries; so it skips the GPU.", _todo_install(machine, True))
     return None
 
@@ -207,13 +213,16 @@ def _is_explained(machine: Snapshot) -> bool:
 def gpu_seen(machine: Snapshot) -> Verdict | None:
     """Whether the backend offers the GPUs; the problem only where no other check tells why it does not."""
     found = framework(machine)
-    if found is None or found.gpus is None:
-        return ok(f"{cards(machine)}") if machine.gpus else None
-    if found.gpus:
+    if machine.gpus and (found is None or found.gpus is None):
+        return ok(cards(machine))
+    if found is not None and found.gpus:
         memory = f", {size(machine.gpus[0].memory)}" if machine.gpus and machine.gpus[0].memory else ""
         return ok(f"{title(machine)} sees {found.gpus} GPU{'s' * (found.gpus > 1)}: {cards(machine) or 'no NVIDIA driver asked'}{memory}")
-    if not machine.gpus:
-        return ok("no NVIDIA GPU: training runs on the CPU")
+    if not machine.gpus or found is None:
+        if driver_running(machine) is not None:
+            return None
+        other = machine.system.accelerator
+        return ok(f"no NVIDIA GPU, but an {other}".replace("an T", "a T") if other else "no NVIDIA GPU: training runs on the CPU")
     if machine.system.platform == "win32" or _is_explained(machine) or cuda_libraries(machine) is not None:
         return None
     said = f' It says: "{found.log[0]}"' if found.log else ""
@@ -242,7 +251,7 @@ def half_precision(machine: Snapshot) -> Verdict | None:
     if not types:
         return ok(f"float32 is right for the {poorest.name}: it has no Tensor Cores")
     names = " or ".join(f"mixed_{name}" for name in types)
-    return ok(f"{names} gains on the {poorest.name}" + ("; float32 matrices use TF32" if "bfloat16" in types else ", which has no fast bfloat16"))
+    return ok(f"{names} gains on the {poorest.name}" + ("" if "bfloat16" in types else ", which has no fast bfloat16"))
 
 
 def tf32(machine: Snapshot) -> Verdict | None:
@@ -275,7 +284,8 @@ def gpu_memory(machine: Snapshot) -> Verdict | None:
 def gpu_shared(machine: Snapshot) -> Verdict | None:
     """Computations of others that hold little memory."""
     busy = next((gpu for gpu in machine.gpus if gpu.processes and (gpu.utilisation or 0) > 0.1), None)
-    if busy is None or gpu_memory(machine) is not None:
+    # Windows counts every program with a window.
+    if busy is None or gpu_memory(machine) is not None or machine.system.platform == "win32" or machine.system.wsl:
         return None
     return advice(f"Another process computes on the {busy.name}: it is busy {busy.utilisation:.0%} of the time.", "Wait for it, or choose another GPU.")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from kerascheck.doctor.checks import frameworks, gpu, machine
+from kerascheck.doctor.checks import frameworks, gpu, machine, script
 from kerascheck.doctor.checks.common import Result, Status, Verdict
 from kerascheck.doctor.snapshot import Snapshot
 
@@ -13,7 +13,8 @@ CHECKS: tuple[Callable[[Snapshot], Verdict | None], ...] = (
     gpu.cuda_libraries, frameworks.interpreter, frameworks.tensorflow_installed, frameworks.keras_installed, frameworks.two_keras,
     frameworks.requirements, frameworks.native_windows, frameworks.metal, gpu.slowdown, gpu.gpu_memory, gpu.gpu_shared, gpu.power_limit, gpu.pcie,
     gpu.persistence, gpu.mig, gpu.compilers, gpu.half_precision, gpu.tf32, gpu.switches, machine.cpu_quota, machine.memory_limit, machine.swap,
-    machine.shared_memory, machine.threads, machine.determinism,
+    machine.shared_memory, machine.threads, machine.determinism, script.script_precision, script.script_backend, script.script_data,
+    script.script_workers, script.script_memory, script.script_model,
 )  # fmt: skip
 
 

@@ -17,7 +17,7 @@ from kerascheck.semantics.interpreter.calls import Calls
 from kerascheck.semantics.interpreter.datasets import Datasets
 from kerascheck.semantics.interpreter.expressions import Expressions
 from kerascheck.semantics.interpreter.statements import Statements
-from kerascheck.semantics.interpreter.support import MAX_IMPORT_DEPTH, MAX_MODULES, is_test
+from kerascheck.semantics.interpreter.support import A_WHOLE_MODULE, MAX_IMPORT_DEPTH, MAX_MODULES, is_test
 from kerascheck.semantics.interpreter.writes import Writes
 from kerascheck.semantics.tree import SyntaxProblem
 from kerascheck.semantics.values import Call, Class, Compilation, Const, Env, Function, Instance, Scope, Sink, Stage, Value, constant, datasets_in
@@ -61,6 +61,7 @@ class Interpreter(Statements, Expressions, Calls, Datasets, Writes):
         # What the program itself sets on objects of other libraries, as ``wandb.config.batch_size = 32``.
         self._set_outside: dict[str, Value] = {}
         self._depths: dict[object, int] = {}
+        self._followed = 0.0
         self._instances: dict[Class, Instance] = {}
         self._returns: list[list[Value]] = []
         # The variables of the functions that run, and how many of them, and of the calls, there were before that of a dataset.
@@ -121,13 +122,14 @@ class Interpreter(Statements, Expressions, Calls, Datasets, Writes):
         depth = self._depths.get(self.module, MAX_IMPORT_DEPTH) + 1
         # Whether a switch to eager code is needed shows in the layers.
         worth = module.worth_following or self.entry.mentions(_EAGER_SWITCH)
-        if depth > MAX_IMPORT_DEPTH or len(self._depths) > MAX_MODULES or not worth:
+        if depth > MAX_IMPORT_DEPTH or self._followed > MAX_MODULES or not worth:
             return False
         try:
             module.tree
         except SyntaxProblem:
             return False
         self._depths[module] = depth
+        self._followed += min(1.0, len(module.text) / A_WHOLE_MODULE)
         return True
 
     def _run_root(self, function: Function) -> None:

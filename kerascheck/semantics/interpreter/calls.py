@@ -109,7 +109,7 @@ class Calls:
         self._order += 1
         call = Call(self.module, node, name, attribute, receiver, arguments, self.scope, self._order, result)
         self.calls.append(call)
-        if name in library.TRAINING_CALLS or (name is None and attribute in library.TRAINING_METHODS):
+        if name in library.TRAINING_CALLS or attribute == "apply_gradients" or (name is None and attribute in library.TRAINING_METHODS):
             for scope in self.scope.loops():
                 scope.trains = True
         return call

@@ -261,17 +261,18 @@ def rows(state, leader):
 def install(state):
     """Add the looks that the plan asks for."""
     if state.run["plan"]["rows"]:
-        state.recorder.last_looks.append(functools.partial(_call, rows, state))
+        state.recorder.last_looks.append(functools.partial(guarded, rows, state))
     if not state.run["plan"]["diagnose"]:
         return
     state.recorder.at_first_tick.append(functools.partial(dataset_places, state))
     looks = (tracing, host_reads, model, device_memory, runtime_model)
     for look in looks:
-        state.recorder.at_end.append(functools.partial(_call, look, state))
-    state.recorder.last_looks.append(functools.partial(_call, pipeline_alone, state))
+        state.recorder.at_end.append(functools.partial(guarded, look, state))
+    state.recorder.last_looks.append(functools.partial(guarded, pipeline_alone, state))
 
 
-def _call(look, state, leader):
+def guarded(look, state, leader):
+    """What ``look`` finds; where it fails, why."""
     try:
         return look(state, leader)
     except Exception as error:

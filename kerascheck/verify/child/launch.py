@@ -66,7 +66,10 @@ def _run_script(path, served, argv):
     sys.argv = [path, *argv]
     sys.path[0] = os.path.dirname(path)
     if path.endswith(".ipynb"):
+        # What IPython gives to every cell; its own commands are not run.
         module.display = lambda *values, **options: None
+        module.get_ipython = lambda: None
+        module._ = None
     try:
         code = compile(text, path, "exec", dont_inherit=True)
         exec(code, module.__dict__)

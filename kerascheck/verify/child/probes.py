@@ -15,7 +15,7 @@ import time
 import traceback
 import weakref
 
-from . import diagnose, redirect
+from . import diagnose, parts, redirect
 from .hooks import AfterImport
 from .recorder import PREDICTION, is_user_frame, user_place
 
@@ -45,6 +45,8 @@ class State:
         self.calls = {}  # training functions: key -> steps of each of the first calls
         self.in_call = None  # (key, start) while the outermost training function runs
         self.poller = None
+        self.call_start = 0.0  # when the step of fit began that is running
+        self.waits_for_logs = False  # whether Keras reads the results of every step
 
     def counts_here(self):
         """Whether an event is outermost: not inside fit or another step, and on the script's own thread."""
@@ -71,6 +73,7 @@ def install(run, recorder):
     }
     sys.meta_path.insert(0, AfterImport({name: [_patcher(patch, state)] for name, patch in patches.items()}))
     recorder.at_end.append(functools.partial(diagnose.facts, state))
+    parts.install(state)
     diagnose.install(state)
 
 
@@ -107,8 +110,12 @@ def _patch_keras(keras, state):
         _patch_stateless_apply(keras, state)
         backend = keras.backend.backend()
         state.recorder.facts["backend"] = backend
-        if state.run["ceiling"] and backend != "tensorflow":
-            _patch_epoch_iterator(backend, state)
+        state.waits_for_logs = backend == "tensorflow"
+        if backend in ("jax", "torch"):
+            if state.run["ceiling"]:
+                _patch_epoch_iterator(backend, state)
+            elif state.run["plan"]["parts"]:
+                parts.patch_epoch_iterator(backend, state)
     else:
         state.recorder.facts["backend"] = "tensorflow (tf-keras)"
     state.recorder.facts["tf-keras" if legacy else "keras"] = keras.__version__
@@ -256,8 +263,10 @@ def _patch_train_on_batch(owner, state):
     def train_on_batch(self, *args, **kwargs):
         if recorder.depth:
             return original(self, *args, **kwargs)
+        start = time.perf_counter()
         with recorder.inside:
             result = original(self, *args, **kwargs)
+        state.parts.add("call", time.perf_counter() - start)
         key = ("train_on_batch", id(self))
         loss = _first_number(result) if recorder.wants_loss(key) else None
         state.fit_model = state.fit_model or self
@@ -272,12 +281,26 @@ def _patch_callback_list(cls, state):
     batch_begin, batch_end = cls.on_train_batch_begin, cls.on_train_batch_end
     epoch_begin, epoch_end = cls.on_epoch_begin, cls.on_epoch_end
 
+    measured = state.run["plan"]["parts"]
+
     def on_train_batch_begin(self, batch, logs=None):
         state.step_begin = batch
-        return batch_begin(self, batch, logs)
+        start = time.perf_counter()
+        batch_begin(self, batch, logs)
+        state.call_start = time.perf_counter()
+        state.parts.add("callbacks", state.call_start - start)
 
     def on_train_batch_end(self, batch, logs=None):
-        batch_end(self, batch, logs)
+        if measured and recorder.depth and not recorder.disabled:
+            if state.waits_for_logs:
+                # Keras reads them next, which is no work of a callback.
+                parts.wait_for(logs)
+            called = time.perf_counter()
+            state.parts.add("call", called - state.call_start)
+            batch_end(self, batch, logs)
+            state.parts.add("callbacks", time.perf_counter() - called)
+        else:
+            batch_end(self, batch, logs)
         if not recorder.depth:
             return
         state.last_logs = logs or {}
@@ -397,6 +420,8 @@ def _patch_tensorflow(tf, state):
         _patch_dataset_loops(state)
     if state.run["plan"]["diagnose"]:
         diagnose.patch_tensorflow(tf, state)
+    if state.run["plan"]["parts"]:
+        parts.patch_tensorflow(tf, state)
     sync = getattr(tf.test.experimental, "sync_devices", None)
 
     def wait(value):
@@ -448,6 +473,7 @@ def _patch_function(cls, state):
             with recorder.inside:
                 result = original(self, *args, **kwds)
         finally:
+            state.parts.add("call", time.perf_counter() - state.in_call[1])
             state.in_call = None
         if key not in state.calls:
             if state.updates == before:
@@ -580,8 +606,10 @@ def _patch_iterator(cls, state):
             if self._kerascheck_elements:
                 recorder.tick(("dataset",), "dataset loop", "")
             self._kerascheck_elements += 1
+            if state.replaying:
+                return state.last_element
             try:
-                return original_next(self)
+                return _counted(original_next, self, state)
             except StopIteration:
                 if not recorder.pass_ended(self._kerascheck_start):
                     raise
@@ -591,6 +619,18 @@ def _patch_iterator(cls, state):
 
     cls.__init__ = init
     cls.__next__ = next_element
+
+
+def _counted(original_next, iterator, state):
+    start = time.perf_counter()
+    element = original_next(iterator)
+    if state.parts.running:
+        state.parts.add("next", time.perf_counter() - start)
+        # What does not feed the training, such as a validation, must not be fed to it.
+        fed = state.recorder.leader()
+        if fed is not None and diagnose.training_iterator(state) is iterator:
+            state.last_element = element
+    return element
 
 
 # PyTorch and JAX --------------------------------------------------------------------------------------------------
@@ -641,9 +681,10 @@ def _patch_jax(jax, state):
         def __call__(self, *args, **kwargs):
             if not state.counts_here() or recorder.disabled:
                 return self._compiled(*args, **kwargs)
-            before = state.updates
+            before, start = state.updates, time.perf_counter()
             with recorder.inside:
                 result = self._compiled(*args, **kwargs)
+            state.parts.add("call", time.perf_counter() - start)
             if self._key not in state.calls and state.updates == before:
                 return result
             state.calls.setdefault(self._key, [])

@@ -4,6 +4,7 @@ A *tick* is the end of one or more training steps, told by a probe. Ticks of dif
 optimizer used by hand, a dataset loop) are counted apart, and the first origin that fills the plan is "the training".
 """
 
+import collections
 import os
 import resource
 import sys
@@ -13,6 +14,7 @@ import time
 _OURS = os.path.dirname(os.path.abspath(__file__))
 _STANDARD_LIBRARY = os.path.dirname(os.__file__)
 _TICKS_TO_WATCH_LOSS = 20
+_TICKS_BEFORE_PHASE = 4
 PREDICTION = "prediction loop"
 WEAK_KINDS = {"gradient loop": 1, PREDICTION: 2, "dataset loop": 2}
 """Loops that may be an inspection before the training, and how many times ``weak_after`` they must go on to be believed."""
@@ -42,6 +44,9 @@ class Series:
         self.loss_steps = []  # how many steps each of them came after
         self.epoch_starts = []  # step counts at which an epoch began
         self.passes = 0  # over tf.data iterators that fed it, to their ends
+        self.moments = collections.deque(maxlen=400)  # times of the newest ticks
+        self.phase = None  # what is different since the timed blocks are over, such as "sampled"
+        self.phase_ticks = 0
 
 
 class Block:
@@ -180,6 +185,7 @@ class Recorder:
         self.facts = {}  # what probes noticed about the training
         self.notes = []  # what was done to the script's run: redirections, muted validation
         self.sync = lambda value: None
+        self.phases = []  # (name, function of the series that begins it and returns whether it can), after the timed blocks
         self.iterators_so_far = lambda: 0  # tf.data iterators made by Python
         self.depth = 0  # of parts that are ``inside``
         self.inside = _Inside(self)
@@ -246,12 +252,17 @@ class Recorder:
         if starts_epoch:
             series.epoch_starts.append(series.steps)
         series.steps += steps
+        series.moments.append(now)
         if loss is not None and len(series.losses) < _TICKS_TO_WATCH_LOSS:
             series.losses.append(loss)
             series.loss_steps.append(series.steps)
         if series.first is None:
             series.first = now
         block = series.block
+        if series.phase is not None:
+            series.phase_ticks += 1
+            if series.phase_ticks < _TICKS_BEFORE_PHASE:
+                return
         if series.start_seconds is None and series.steps >= self._plan["warmup_steps"]:
             used = os.times()
             series.start_seconds = used.user + used.system
@@ -349,12 +360,22 @@ class Recorder:
             "inner_seconds": block.inner_seconds,
             "ticks": block.ticks,
             "others": block.load.of_others(),
+            "phase": series.phase,
         }
         series.blocks.append(closed)
         self._channel.send(event="block", index=len(series.blocks) - 1, **closed)
         if len(series.blocks) >= self._plan["blocks"] or self._is_late(series):
-            self.finish(reason="done", detail="", leader=series)
+            self._next_phase(series)
+            return
         series.block = self._next_block(series)
+
+    def _next_phase(self, series):
+        while self.phases:
+            series.phase, begin = self.phases.pop(0)
+            if begin(series):
+                series.phase_ticks, series.block = 0, None
+                return
+        self.finish(reason="done", detail="", leader=series)
 
     def _is_late(self, series):
         if self._plan["seconds"] is None or self._plan["in_turn"] or len(series.blocks) < 2:
@@ -418,9 +439,7 @@ class Recorder:
             # They may hang, as data sources that cannot start again do: what is known has been told already.
             # What they iterate over is no training.
             self.disabled = True
-            facts = {}
             for look in last_looks:
-                facts |= look(leader) or {}
-            self._channel.send(event="more", facts=facts)
+                self._channel.send(event="more", facts=look(leader) or {}, last=look is last_looks[-1])
         flush()
         os._exit(0)

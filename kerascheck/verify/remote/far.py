@@ -114,7 +114,8 @@ def _measure(job: Mapping[str, Any], project: str) -> None:
     ]
     with gpu.Sampler() as sampler:
         comparison = compare(script, variants, restored(Budget, job["budget"]), _progress, **job["options"])
-    result = {"comparison": plain(comparison), "machine": machine(), "gpu": sampler.summary()}
+    watched = sampler.summary()
+    result = {"comparison": plain(gpu.doubted(comparison, watched)), "machine": machine(), "gpu": watched}
     _tell(result, project)
 
 

@@ -72,6 +72,8 @@ class MissingMixedPrecision(Rule):
     - GANs, reinforcement learning, and code that sets float64.
     - Gradients that change an image or another `tf.Variable`, not a model; updates without an optimizer.
     - Modules that define functions only and run nothing.
+    - With `--this-machine`: there is no NVIDIA GPU, or one without Tensor Cores, such as a GTX 1070 or a GTX 1660; and
+      for a step written for JAX one without fast `bfloat16`, such as a T4.
     - Projects for TensorFlow before 2.1, and Keras before 2.4 as a package of its own: they have no policies. Graph
       code of TensorFlow 1: sessions, placeholders, estimators, `disable_eager_execution`.
 
@@ -119,15 +121,31 @@ class MissingMixedPrecision(Rule):
         if any(each.mentions(_FOREIGN_LAYERS) for each in (module, *module.project.imported(module))):
             return
         for training in full_precision_trainings(module):
+            if (reason := _gains_nothing(module, training)) is not None:
+                yield self.silence(training.place, reason)
+                continue
             yield self.finding(
                 training.place,
-                _message(module.runtime, training),
+                _message(module, training),
                 because=" ".join(_reasons(module, training)),
                 related=tuple(_places(training)),
             )
 
 
-def _message(runtime, training):
+def _gains_nothing(module, training):
+    """Why half precision gives nothing on the machine that the module is judged for, if that is known; else None."""
+    machine = module.machine
+    if machine is None:
+        return None
+    if not machine.half_types:
+        return f"the {machine.gpu} of this machine has no Tensor Cores" if machine.gpu else "this machine has no GPU that gains by half precision"
+    if training.by_hand and module.runtime.backend == "jax" and "bfloat16" not in machine.half_types:
+        return f"the {machine.gpu} of this machine has no fast bfloat16"
+    return None
+
+
+def _message(module, training):
+    runtime, gpu = module.runtime, "a GPU with Tensor Cores" if module.machine is None else f"this {module.machine.gpu}"
     setting = 'set_global_policy("mixed_float16")' if runtime.tensorflow >= _STABLE_SINCE else 'mixed_precision.experimental.set_policy("mixed_float16")'
     if training.by_hand and runtime.backend == "jax":
         return 'This step is float32 only; on Tensor Cores try set_global_policy("mixed_bfloat16").'
@@ -138,17 +156,22 @@ def _message(runtime, training):
         return 'This trains in float32 only; for "mixed_float16" let its own layers cast to self.compute_dtype.'
     if training.waits:
         return f"This trains in float32 only; once the input keeps up, try {setting}."
-    return f"This trains in float32 only; on a GPU with Tensor Cores try {setting}."
+    return f"This trains in float32 only; on {gpu} try {setting}."
 
 
 def _reasons(module, training):
-    yield "The gain depends on the GPU, the layers and the batch size; on a CPU half precision is slower."
+    if module.machine is None:
+        yield "The gain depends on the GPU, the layers and the batch size; on a CPU half precision is slower."
+    else:
+        yield f"The {module.machine.gpu} has Tensor Cores; how much they give depends on the layers and the batch size."
     if training.waits:
         yield "Python makes these images one by one: the step may wait for them, however fast it is."
     if training.by_hand and module.runtime.backend == "jax":
         yield "bfloat16 needs no loss scaling."
     elif training.by_hand:
-        yield 'float16 loses small gradients unless a LossScaleOptimizer scales the loss; "mixed_bfloat16" needs no scaling.'
+        yield "float16 loses small gradients unless a LossScaleOptimizer scales the loss" + (
+            '; "mixed_bfloat16" needs no scaling.' if module.machine is None or "bfloat16" in module.machine.half_types else "."
+        )
     if training.computing or training.doubtful:
         yield "If its own layers hard-code float32, half-precision tensors raise."
     if module.program.uses_tpu:

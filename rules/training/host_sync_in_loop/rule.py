@@ -9,6 +9,7 @@ _READERS = frozenset({"builtins.print", "builtins.format", "builtins.float", "bu
 # These ask the tensor, which knows without its numbers.
 _OF_SHAPES = frozenset({"numpy.shape", "numpy.ndim", "numpy.size"})
 _SHORT = 50
+_PLACES = 4
 _DISPLAYS = frozenset({"set_postfix", "set_description"})
 
 
@@ -17,7 +18,8 @@ class HostSyncInLoop(Rule):
 
     ## What it does
 
-    Reports the first place in a loop with a training step where each iteration turns a tensor into a number or text:
+    Reports the first place in a loop with a training step where each iteration turns a tensor into a number or text.
+    If the loop also calls a function of another file that does so, the finding names that place too:
 
     - `loss.numpy()`, `float(loss)`, `print(loss)` or `f"{loss:.3f}"`;
     - a NumPy function such as `np.mean(loss)`;
@@ -74,18 +76,23 @@ class HostSyncInLoop(Rule):
     def check(self, module):
         if module.program.pins_cpu:
             return
-        told = set()
+        reads = {}
         for call, loop, update in beside_training(module, least=_SHORT, eager=True):
-            if loop in told or not _reads_back(call) or module.program.cpu_device(update.scope) is not None:
+            if not _reads_back(call) or module.program.cpu_device(update.scope) is not None:
                 continue
-            if is_acted_on(module, call.module.tree, call.node):
-                continue
-            told.add(loop)
+            if not is_acted_on(module, call.module.tree, call.node):
+                reads.setdefault(loop, (update, []))[1].append(call)
+        for loop, (update, calls) in reads.items():
+            # What a helper reads is read for the loop: its own file shows both.
+            first = next((call for call in calls if call.module is loop.module), calls[0])
             yield self.finding(
-                call,
+                first,
                 "Every step reads a result back to Python; keep it as a tensor and read it every few hundred steps.",
                 because="Python waits for each step before it starts the next; what that costs on a GPU is unmeasured.",
-                related=((update, "the step updates the weights here"), (loop, "in this loop")),
+                related=(
+                    (update, "the step updates the weights here"), (loop, "in this loop"),
+                    *((call, "this reads a result, too") for call in calls if call.module is not first.module),
+                )[:_PLACES],
             )
 
 

@@ -1,0 +1,299 @@
+"""Where a step goes: how long its parts take, and how long the step takes without its input, in one and the same process."""
+
+import functools
+import itertools
+import os
+import statistics
+import sys
+import time
+
+from . import diagnose
+from .recorder import CpuLoad
+from .sampler import Sampler, watch_autograph
+
+_REPLAY_SECONDS = 1.5
+_MIN_REPLAYED = 5
+_MAX_REPLAYED = 400
+_TIMES_LARGER = 4
+_QUIET_SHARE = 0.25
+_QUIET_LOOK = 0.1
+_LONGEST_WAIT = 2.0
+_LARGEST_BATCH_BYTES = 1 << 28
+_HOTTEST = 40
+
+
+class Parts:
+    """Seconds of the parts of the steps since the warm-up ended."""
+
+    def __init__(self, state):
+        self._state = state
+        self.running = False
+        self.seconds = dict.fromkeys(("call", "callbacks", "next"), 0.0)
+        self.sampler = None
+        self.origins = {}
+        self.steps_when_warm = 0
+        self.steps = 0
+        self.traces = 0
+        self.traces_when_warm = None
+
+    def add(self, part, seconds):
+        """Count ``seconds`` to ``part``."""
+        if self.running:
+            self.seconds[part] += seconds
+
+    def start(self):
+        """The warm-up is over: count from here."""
+        self.steps_when_warm = self._steps()
+        self.traces_when_warm = traces(self._state)
+        self.running = True
+
+    def stop(self):
+        """The timed blocks are over: what follows does not count."""
+        if self.running:
+            self.running = False
+            self.steps = self._steps() - self.steps_when_warm
+            self.traces = (traces(self._state) or 0) - (self.traces_when_warm or 0)
+
+    def _steps(self):
+        return sum(series.steps for series in self._state.recorder.series.values() if series.number is not None)
+
+
+def install(state):
+    """Count parts and sample, if the plan asks for it."""
+    state.parts = Parts(state)
+    state.replaying = False
+    state.last_element = None
+    if not state.run["plan"]["parts"]:
+        return
+    recorder = state.recorder
+    recorder.facts.setdefault("on_warm", []).append(state.parts.start)
+    # Sampling slows Python down, most of all where processors are few: it has a time of its own.
+    recorder.phases = [("sampled", functools.partial(start_sampling, state)), ("replayed", functools.partial(start_replay, state))]
+    recorder.at_end.append(functools.partial(found, state))
+    for look in (without_input, larger_batch):
+        recorder.last_looks.append(functools.partial(diagnose.guarded, look, state))
+
+
+def patch_tensorflow(tf, state):
+    """Let lines of functions that AutoGraph rewrote be told by those of the script."""
+    watch_autograph(state.parts.origins)
+
+
+def traces(state):
+    """How many graphs were traced so far; None where that cannot be told."""
+    functions = list(getattr(state, "functions", ()))
+    return sum(function.experimental_get_tracing_count() or 0 for function in functions) if functions else None
+
+
+def start_sampling(state, leader):
+    """Look at Python's threads from here on; always so."""
+    state.parts.stop()
+    state.parts.sampler = Sampler(state.main_thread, state.parts.origins)
+    state.parts.sampler.start()
+    return True
+
+
+def start_replay(state, leader):
+    """Feed the last batch again from here on, where the loop gets its batches from Python; whether that is so."""
+    state.parts.sampler.stop()
+    if state.last_element is None:
+        return False
+    state.replaying = True
+    return True
+
+
+def found(state, leader):
+    """What was counted and sampled."""
+    parts = state.parts
+    parts.stop()
+    steps = max(1, parts.steps)
+    sampler = parts.sampler or Sampler(state.main_thread)
+    sampler.stop()
+    latest = list(sampler.latest)
+    return {
+        "parts": {name: seconds / steps for name, seconds in parts.seconds.items()},
+        "new_traces": parts.traces,
+        "measured_steps": steps,
+        "samples": {
+            "looks": sampler.looks,
+            "main": [[*key, count] for key, count in sampler.main.most_common(_HOTTEST)],
+            "main_kinds": _by_kind(sampler.main),
+            "others": [[*key, count] for key, count in sampler.others.most_common(_HOTTEST)],
+        },
+        "timeline": {"main": _segments(latest), "steps": [moment for moment in leader.moments if latest and moment >= latest[0][0]]},
+        "batch_size": _rows(state),
+    }
+
+
+def _rows(state):
+    """Rows of the training's batches, as far as the last element or the specification of the elements tells."""
+    for part in _leaves(state.last_element):
+        if getattr(part, "shape", None) is not None and len(part.shape):
+            return int(part.shape[0])
+    return None
+
+
+def _leaves(element):
+    if isinstance(element, dict):
+        element = tuple(element.values())
+    if isinstance(element, (list, tuple)):
+        return [leaf for part in element for leaf in _leaves(part)]
+    return [element]
+
+
+def _by_kind(counter):
+    kinds = {}
+    for (kind, *_), count in counter.items():
+        kinds[kind] = kinds.get(kind, 0) + count
+    return kinds
+
+
+def _segments(looks):
+    """[start, end, kind] of runs of equal looks, in seconds of the process's clock."""
+    found = []
+    for kind, group in itertools.groupby(looks, key=lambda look: look[1]):
+        moments = [moment for moment, _ in group]
+        if found:
+            found[-1][1] = moments[0]
+        found.append([moments[0], moments[-1], kind])
+    return found
+
+
+# fit on TensorFlow: its data is read inside a compiled function, so that its step is called by hand -----------------------
+
+
+def without_input(state, leader):
+    """Seconds of a step of ``fit`` on one batch that is fed again and again."""
+    made = _one_batch(state, leader)
+    if made is None:
+        return None
+    batch, spec = made
+    state.batch = batch, spec
+    _until_quiet()
+    load = CpuLoad()
+    (seconds,) = _step_seconds(state, _again(batch, spec))
+    rows = sys.modules["tensorflow"].nest.flatten(batch)[0].shape[0]
+    return {
+        "call_seconds_without_input": seconds, "one_cached_batch": True, "batch_size": rows, "others_without_input": load.of_others()
+    }  # fmt: skip
+
+
+def larger_batch(state, leader):
+    """Seconds of such a step with several times the batch: whether the device has more to give."""
+    batch, spec = getattr(state, "batch", (None, None))
+    if batch is None:
+        return None
+    tf = sys.modules["tensorflow"]
+    size = sum(int(tf.size(part)) * part.dtype.size for part in tf.nest.flatten(batch))
+    if size * _TIMES_LARGER > _LARGEST_BATCH_BYTES or any(part.shape[0] is not None for part in tf.nest.flatten(spec)):
+        return None  # a fixed number of rows: the step would have to be compiled again
+    larger = tf.nest.map_structure(lambda part: tf.concat([part] * _TIMES_LARGER, 0), batch)
+    once, several = _step_seconds(state, _again(batch, spec), _again(larger, spec))
+    return {"times_as_long": several / once, "times_larger": _TIMES_LARGER}
+
+
+def _one_batch(state, leader):
+    if leader.kind != "fit" or not state.recorder.facts.get("backend", "").startswith("tensorflow"):
+        return None
+    iterator = diagnose.training_iterator(state)
+    if iterator is None or getattr(state.fit_model, "train_function", None) is None:
+        return None
+    tf = sys.modules["tensorflow"]
+    batch = next(iterator)
+    parts = tf.nest.flatten(batch)
+    if not parts or not all(isinstance(part, tf.Tensor) and part.shape.rank for part in parts):
+        return None
+    return batch, iterator.element_spec
+
+
+def _again(batch, spec):
+    """An iterator that gives ``batch`` for ever, with the element specification of the training's data: nothing is traced again."""
+    tf = sys.modules["tensorflow"]
+
+    def forgotten(*parts):
+        given = parts[0] if len(parts) == 1 and not isinstance(batch, tuple) else parts
+        return tf.nest.map_structure(
+            lambda part, wanted: tf.raw_ops.PlaceholderWithDefault(input=part, shape=wanted.shape), given, spec
+        )
+
+    return iter(tf.data.Dataset.from_tensors(batch).map(forgotten).cache().repeat())
+
+
+def _step_seconds(state, *iterators):
+    """Median seconds of a step fed by each of ``iterators``, in turn: the load of the machine hits all alike."""
+    train = state.fit_model.train_function
+    per_call = int(getattr(state.fit_model, "steps_per_execution", 1) or 1)
+    times = [[] for _ in iterators]
+    for _ in range(3):
+        for iterator in iterators:
+            _wait(train(iterator))
+    start = time.perf_counter()
+    while True:
+        for series, iterator in zip(times, iterators):
+            before = time.perf_counter()
+            _wait(train(iterator))
+            series.append((time.perf_counter() - before) / per_call)
+        seconds = (time.perf_counter() - start) / len(iterators)
+        enough = len(times[0]) >= _MIN_REPLAYED and seconds > _REPLAY_SECONDS
+        if enough or len(times[0]) >= _MAX_REPLAYED or seconds > 4 * _REPLAY_SECONDS:
+            return [statistics.median(series) for series in times]
+
+
+def _wait(logs):
+    """Read what a step returns, as Keras does after every step."""
+    if hasattr(logs, "get_value"):
+        logs = logs.get_value()
+    wait_for(logs)
+
+
+def wait_for(logs):
+    """Wait until the values of ``logs`` (a dictionary of scalars, of any framework) are there."""
+    for value in (logs or {}).values() if isinstance(logs, dict) else ():
+        if hasattr(value, "numpy"):
+            value.numpy()
+
+
+def _until_quiet():
+    """Wait until the input pipeline has filled its buffers: it would take processor time from the steps that follow."""
+    end = time.perf_counter() + _LONGEST_WAIT
+    while time.perf_counter() < end:
+        before, start = os.times(), time.perf_counter()
+        time.sleep(_QUIET_LOOK)
+        after = os.times()
+        if (after.user + after.system - before.user - before.system) / (time.perf_counter() - start) < _QUIET_SHARE:
+            return
+
+
+# Other ways to get a batch from Python ------------------------------------------------------------------------------------
+
+
+class Replaying:
+    """An iterator that can be told to give its last element again and again, and that counts how long its elements take."""
+
+    def __init__(self, iterator, state):
+        self._iterator = iter(iterator)
+        self._state = state
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        state = self._state
+        if state.replaying:
+            return state.last_element
+        start = time.perf_counter()
+        element = state.last_element = next(self._iterator)
+        state.parts.add("next", time.perf_counter() - start)
+        return element
+
+
+def patch_epoch_iterator(backend, state):
+    """Let ``fit`` on JAX or PyTorch be fed by a :class:`Replaying`."""
+    trainer = sys.modules[f"keras.src.backend.{backend}.trainer"]
+    owner = trainer.JAXEpochIterator if backend == "jax" else trainer.TorchEpochIterator
+    original = owner._get_iterator
+
+    def get_iterator(self):
+        return Replaying(original(self), state)
+
+    owner._get_iterator = get_iterator

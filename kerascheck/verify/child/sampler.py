@@ -1,0 +1,160 @@
+"""A sampling profiler in the measured process: where Python is, some two hundred times a second.
+
+In the process, because ``sys._current_frames`` needs no right to trace a process, works where py-spy cannot attach
+(containers without ``SYS_PTRACE``), and also sees the threads in which tf.data runs Python functions. It sees a thread when the
+GIL is free: a C function that keeps the GIL is seen once it returns, at the line that called it.
+"""
+
+import collections
+import functools
+import sys
+import threading
+import time
+
+from .recorder import is_user_frame
+
+_PERIOD_SECONDS = 0.005
+_LATEST = 600
+_DEEPEST = 250
+
+TRACING, INPUT, CALLBACK, EXECUTING, PYTHON, IDLE = "tracing", "input", "callback", "executing", "python", "idle"
+
+_BY_FILE = (
+    # A part of a file's path, and what a thread does that is in a function of that file.
+    ("tensorflow/python/framework/func_graph.py", TRACING),
+    ("tensorflow/python/eager/polymorphic_function/tracing_compilation.py", TRACING),
+    ("tensorflow/python/data/ops/iterator_ops.py", INPUT),
+    ("/trainers/data_adapters/", INPUT),
+    ("/trainers/epoch_iterator.py", INPUT),
+    ("/engine/data_adapter.py", INPUT),
+    ("torch/utils/data/", INPUT),
+    ("keras/src/callbacks/", CALLBACK),
+    ("keras/callbacks/", CALLBACK),
+    ("tensorflow/python/eager/execute.py", EXECUTING),
+    ("tensorflow/python/eager/context.py", EXECUTING),
+    ("jax/_src/pjit.py", EXECUTING),
+    ("jax/_src/interpreters/pxla.py", EXECUTING),
+)
+_PASSED_THROUGH = frozenset({"call_function", "call_flat", "__call__", "_call", "error_handler", "fit", "enumerate_epoch"})
+"""Functions that are on the stack of everything that happens in a step, and tell nothing."""
+_WAITS = ("/threading.py", "/queue.py", "/selectors.py", "/multiprocessing/", "/concurrent/futures/", "/asyncio/", "/socketserver.py")
+_ORDER = (TRACING, INPUT, CALLBACK, EXECUTING)
+
+
+class Sampler(threading.Thread):
+    """Looks at every Python thread until it is stopped."""
+
+    def __init__(self, main_thread, origins=None):
+        """``main_thread``: identity of the thread that runs the script; ``origins``: see :func:`watch_autograph`."""
+        super().__init__(daemon=True, name="kerascheck-sampler")
+        self._main = main_thread
+        self._origins = origins or {}
+        self._over = threading.Event()
+        self._kinds = {}
+        self._users = {}
+        self.looks = 0
+        self.seconds = 0.0
+        self.main = collections.Counter()
+        """(kind, path, line, function, library) of the main thread: how often it was seen there."""
+        self.others = collections.Counter()
+        """(path, line, function, library) of all other threads that were not waiting."""
+        self.latest = collections.deque(maxlen=_LATEST)
+        """(time, kind of the main thread) of the newest looks."""
+
+    def run(self):
+        """Look until :meth:`stop`."""
+        own = threading.get_ident()
+        start = time.perf_counter()
+        while not self._over.wait(_PERIOD_SECONDS):
+            self.looks += 1
+            for ident, frame in sys._current_frames().items():
+                if ident == self._main:
+                    kind, place = self._look_at_main(frame)
+                    self.main[(kind, *place)] += 1
+                    self.latest.append((time.perf_counter(), kind))
+                elif ident != own:
+                    place = self._look_at_other(frame)
+                    if place is not None:
+                        self.others[place] += 1
+            self.seconds = time.perf_counter() - start
+
+    def stop(self):
+        """End the looking; the counters stay as they are."""
+        self._over.set()
+        if self.is_alive():
+            self.join(1.0)
+
+    def _look_at_main(self, leaf):
+        kinds, user = set(), None
+        for frame in self._stack(leaf):
+            kinds.add(self._kind(frame.f_code))
+            if user is None and self._is_user(frame):
+                user = frame
+                if frame is leaf:
+                    break
+        for kind in _ORDER:
+            if kind in kinds:
+                return kind, self._place(user, leaf)
+        return PYTHON, self._place(user, leaf)
+
+    def _look_at_other(self, leaf):
+        if leaf.f_code.co_filename.replace("\\", "/").endswith(_WAITS) or any(part in leaf.f_code.co_filename for part in _WAITS):
+            return None
+        user = next((frame for frame in self._stack(leaf) if self._is_user(frame)), None)
+        return None if user is None and self._kind(leaf.f_code) is None and _package(leaf) is None else self._place(user, leaf)
+
+    @staticmethod
+    def _stack(frame):
+        for _ in range(_DEEPEST):
+            if frame is None:
+                return
+            yield frame
+            frame = frame.f_back
+
+    def _kind(self, code):
+        try:
+            return self._kinds[code]
+        except KeyError:
+            path = code.co_filename.replace("\\", "/")
+            passes = code.co_name in _PASSED_THROUGH and "callbacks" not in path
+            kind = None if passes and "execute.py" not in path else next((kind for part, kind in _BY_FILE if part in path), None)
+            self._kinds[code] = kind
+            return kind
+
+    def _is_user(self, frame):
+        path = frame.f_code.co_filename
+        try:
+            return self._users[path]
+        except KeyError:
+            answer = self._users[path] = is_user_frame(frame)
+            return answer
+
+    def _place(self, user, leaf):
+        """(path, line, function, library) of the nearest frame of the script, and of the library that it was in."""
+        library = None if user is leaf else _package(leaf)
+        if user is None:
+            return None, None, leaf.f_code.co_name, library
+        path, line = user.f_code.co_filename, user.f_lineno
+        return (*self._origins.get((path, line), (path, line)), user.f_code.co_name, library)
+
+
+def watch_autograph(origins):
+    """Note in ``origins`` which (path, line) of the script each line of a function came from that AutoGraph rewrote (TensorFlow)."""
+    from tensorflow.python.autograph.impl import api
+
+    convert = api._convert_actual
+
+    @functools.wraps(convert)
+    def convert_actual(entity, context):
+        converted = convert(entity, context)
+        for place, origin in converted.ag_source_map.items():
+            origins[place.filename, place.lineno] = (origin.loc.filename, origin.loc.lineno)
+        return converted
+
+    api._convert_actual = convert_actual
+
+
+def _package(frame):
+    """Name of the installed package whose code the frame runs; None for the standard library and for what has no file."""
+    _, found, rest = frame.f_code.co_filename.replace("\\", "/").rpartition("-packages/")
+    return rest.partition("/")[0].removesuffix(".py") if found else None

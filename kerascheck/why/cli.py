@@ -1,0 +1,150 @@
+"""The command ``why``; registered by ``kerascheck.cli``."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from kerascheck.verify.cli import Progress, ends_on_signals
+
+if TYPE_CHECKING:
+    from kerascheck.doctor import Snapshot
+    from kerascheck.why.look import Look
+
+_NARROWEST, _WIDEST = 60, 120
+
+
+@click.command(
+    epilog="Exit codes: 0 the training was looked at, 2 the script could not be run or does not train. "
+    "Arguments of the script follow after '--'.",
+)
+@click.argument("script", type=click.Path())
+@click.argument("arguments", nargs=-1, metavar="[-- ARGUMENTS...]")
+@click.option("--prove", is_flag=True, help="Run the script with and without the first recommendation, and measure what it wins.")
+@click.option("--training", default=1, type=click.IntRange(1), help="Which training of the script to look at.  [the first]")
+@click.option("--python", default=sys.executable, metavar="PATH", help="Interpreter to run the script with.  [this one]")
+@click.option("--start-limit", default=300.0, show_default=True, help="Seconds until the training must have begun.")
+@click.option("--budget", default=60.0, show_default=True, type=click.FloatRange(1), help="Seconds that --prove may measure, about.")
+@click.option("--output-format", type=click.Choice(["text", "json", "html"]), default="text", show_default=True)
+@click.option("--output-file", type=click.Path(dir_okay=False, writable=True), help="Write the answer there.")
+@click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto")
+def why(script: str, arguments: tuple[str, ...], **options: Any) -> int:
+    """Say why the training of SCRIPT is slow, and what to do first.
+
+    The script is executed once, up to the middle of its training: about half a minute.
+    """
+    from kerascheck.config import ConfigError
+    from kerascheck.verify.findings import NotAScript
+
+    if sys.platform == "win32":
+        raise click.ClickException("why needs signals that Windows does not have; use WSL")
+    try:
+        with ends_on_signals():
+            return _why(script, arguments, options)
+    except (NotAScript, ConfigError) as problem:
+        raise click.ClickException(str(problem)) from None
+    except OSError as problem:
+        raise click.ClickException(f"no process could be started: {problem}") from None
+
+
+def _why(script: str, arguments: tuple[str, ...], options: dict[str, Any]) -> int:
+    from kerascheck.config import Configuration
+    from kerascheck.verify import gpu
+    from kerascheck.verify.findings import findings_of, read_script
+    from kerascheck.verify.process import Script
+    from kerascheck.why.look import look
+
+    path, texts = read_script(script)
+    command = shlex.join(["python", os.path.relpath(path), *arguments])
+    for line in (
+        click.style(f"kerascheck why EXECUTES YOUR SCRIPT: {command}", bold=True),
+        "  once, up to the middle of its training: about half a minute after that has begun. Ctrl-C stops it.",
+    ):
+        click.echo(line, err=True)
+    run = Script(path, texts, arguments, python=options["python"])
+    with Progress() as progress, gpu.Sampler() as sampler:
+        progress.show("running the script up to the middle of its training", 30)
+        answer = look(
+            run,
+            lambda: findings_of(script, Configuration()),
+            lambda run: problems(run.end["facts"], options["python"]),
+            training=options["training"] - 1,
+            start_limit=options["start_limit"],
+        )
+    _write(answer, sampler.summary(), script, arguments, options)
+    if answer.failure is not None:
+        return 2
+    if options["prove"]:
+        _prove(answer, run, options)
+    return 0
+
+
+def problems(facts: Mapping[str, Any], python: str, look: Callable[[str | None], Snapshot] | None = None) -> list[tuple[str, str]]:
+    """What is wrong with the machine, and what to do: first of all a GPU that is there and that the run did not use.
+
+    ``look``: takes a snapshot with an interpreter, or (None) without one; None: of this machine.
+    """
+    from kerascheck.doctor import Status, diagnose, take_snapshot
+
+    look = look or take_snapshot
+    snapshot = look(None)
+    unused = bool(snapshot.gpus) and not facts.get("gpus")
+    if unused:
+        snapshot = look(python)  # why is known only to who asks its framework, which takes seconds
+    found = [(result.seen, result.todo) for result in diagnose(snapshot) if result.status is Status.PROBLEM]
+    if unused and not found:
+        found.append((f"this machine has {snapshot.gpus[0].name}, which the script does not use", "run kerascheck doctor"))
+    return [(seen.rstrip("."), todo.rstrip(".")) for seen, todo in found]
+
+
+def _write(answer: Look, used: Any, script: str, arguments: tuple[str, ...], options: dict[str, Any]) -> None:
+    from kerascheck.verify.files import write_whole
+    from kerascheck.why import report_text
+    from kerascheck.why.diagnosis import as_dict
+
+    color = {"auto": None, "always": True, "never": False}[options["color"]]
+    if color is None and (os.environ.get("NO_COLOR") or options["output_file"]):
+        color = False
+    if options["output_format"] == "json":
+        import json
+
+        told = as_dict(answer.diagnosis) | {"gpu": used} if answer.diagnosis is not None else {"version": 1, "failure": answer.failure}
+        text = json.dumps(told, indent=2)
+    elif options["output_format"] == "html":
+        from kerascheck.why import report_html
+
+        text = report_html.render(answer, used)
+    elif answer.failure is not None:
+        text = "\n".join(report_text.failed(answer, click.style))
+    else:
+        width = min(_WIDEST, max(_NARROWEST, shutil.get_terminal_size().columns))
+        lines = [*report_text.render(answer.diagnosis, width, click.style), *report_text.next_command(answer.diagnosis, script, arguments, options["prove"])]
+        text = "\n".join(lines)
+    if options["output_file"]:
+        write_whole(options["output_file"], click.unstyle(text) + "\n")
+    else:
+        click.echo(text, color=color)
+
+
+def _prove(answer: Look, run: Any, options: dict[str, Any]) -> None:
+    """Measure the first recommendation that has a fix."""
+    from kerascheck.verify.compare import Budget, compare
+    from kerascheck.verify.findings import repairs
+    from kerascheck.why import report_text
+
+    finding = report_text.provable(answer.diagnosis)
+    if finding is None:
+        click.echo("The recommendations have no fix that kerascheck can apply: there is nothing to prove.")
+        return
+    made = repairs(replace(answer.linted, findings=[finding]))
+    with Progress() as progress:
+        comparison = compare(run, [repair.variant for repair in made], Budget(options["budget"]), progress.show, ceilings=False)
+    for verdict in comparison.verdicts:
+        click.echo("\n".join(report_text.proof(verdict, click.style)))

@@ -1,0 +1,59 @@
+"""Lines of scripts and of notebooks: the run counts those of a notebook over all its cells, people and findings within a cell."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+
+from kerascheck.finding import Finding, Location
+from kerascheck.source import Source
+
+Span = tuple[str, int, int]
+"""Absolute path, first and last line, counted over all cells."""
+
+
+class Lines:
+    """The lines of a script and of its own modules."""
+
+    def __init__(self, sources: Mapping[str, Source]) -> None:
+        """``sources``: by absolute path."""
+        self._sources = sources
+
+    def span(self, location: Location) -> Span:
+        """Where a location of the linter lies."""
+        path = os.path.abspath(location.path)
+        before = self._before(path, location.cell)
+        return path, location.line + before, location.end_line + before
+
+    def spans(self, finding: Finding) -> list[Span]:
+        """The places of a finding: its own, its statement's and the related ones."""
+        found = [self.span(finding.location), *(self.span(related.location) for related in finding.related)]
+        if finding.statement_lines[0]:
+            path, before = found[0][0], found[0][1] - finding.location.line
+            found.append((path, finding.statement_lines[0] + before, finding.statement_lines[1] + before))
+        return found
+
+    def _before(self, path: str, cell: int | None) -> int:
+        source = self._sources.get(path)
+        if cell is None or source is None:
+            return 0
+        return source.line_of(next(each.start for each in source.cells or () if each.index == cell)) - 1
+
+    def shown(self, path: str, line: int) -> str:
+        """Such as "train.py:14", or "train.ipynb cell 3:2"."""
+        name = os.path.basename(path)
+        source = self._sources.get(path)
+        if source is None or not source.cells:
+            return f"{name}:{line}"
+        cell = source.cell_at(source.line_starts[line - 1])
+        return f"{name} cell {cell.index + 1}:{line - source.line_of(cell.start) + 1}"
+
+    def text(self, path: str, line: int) -> str:
+        """What stands in the line, without its indentation; empty for a file that is not among the sources."""
+        source = self._sources.get(path)
+        lines = source.text.splitlines() if source is not None else []
+        return lines[line - 1].strip() if 0 < line <= len(lines) else ""
+
+    def commands(self) -> int:
+        """How many lines are commands to IPython or the shell, which are not executed."""
+        return sum(len(source.commands.splitlines()) for source in self._sources.values())

@@ -1,0 +1,148 @@
+"""The answer on a terminal, in some ten lines."""
+
+from __future__ import annotations
+
+import shlex
+import textwrap
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from kerascheck.finding import Finding
+from kerascheck.verify.analysis import bar, relative, typical
+from kerascheck.verify.report_text import plain, printed_last
+from kerascheck.why.diagnosis import Advice, Cause, Diagnosis, second_limit
+from kerascheck.why.lines import Lines
+from kerascheck.why.step import Part
+
+if TYPE_CHECKING:
+    from kerascheck.verify.compare import Verdict
+    from kerascheck.why.look import Look
+
+_SHOWN_SHARE = 0.03
+_MOST_PARTS = 5
+_BAR = 16
+
+Style = Callable[..., str]
+"""``click.style`` or something like it."""
+
+
+def render(diagnosis: Diagnosis, width: int, style: Style = lambda text, **options: text) -> Iterator[str]:
+    """Lines of at most ``width`` columns. ``style`` colours words."""
+    step = diagnosis.step
+    yield ""
+    yield style(_where(diagnosis), bold=True)
+    headline = diagnosis.headline[0].upper() + diagnosis.headline[1:] + "."
+    yield from _wrapped(headline, width)
+    yield ""
+    for part in [p for p in step.ranked if step.share(p) >= _SHOWN_SHARE][:_MOST_PARTS]:
+        yield _part(part, diagnosis, width, style)
+    yield ""
+    for number, advice in enumerate(diagnosis.advice[:2]):
+        yield from _advice(("Do first", "Then")[number], advice, diagnosis.lines, width, style)
+    if not diagnosis.advice:
+        yield from _wrapped("Nothing here is worth a change: no part of a step stands out.", width)
+    elif (limit := second_limit(diagnosis)) is not None and len(diagnosis.advice) < 2:
+        yield from _wrapped(f"Next limit: {limit.value} ({step.share(limit):.0%} of a step today).", width)
+    yield from _counted("Matters little here: ", diagnosis.little, width)
+    yield from _counted("In code that this training does not run: ", diagnosis.elsewhere, width)
+    for remark in diagnosis.remarks:
+        yield from _wrapped(f"Note: {remark}.", width)
+
+
+def _where(diagnosis: Diagnosis) -> str:
+    step = diagnosis.step
+    place = f"{diagnosis.lines.shown(*step.place)}: " if step.place else ""
+    batch = f" of {step.batch_size} rows" if step.batch_size else ""
+    on = f" on {step.gpus[0]}" if step.gpus else " on the CPU"
+    unit = "call" if Part.PREDICT in step.parts else "step"
+    return f"{place}{typical([step.seconds])} per {unit}{batch} ({step.kind}, {step.backend}){on}"
+
+
+def _part(part: Part, diagnosis: Diagnosis, width: int, style: Style) -> str:
+    share, cause = diagnosis.step.share(part), diagnosis.causes.get(part)
+    text = f"  {part.value:<27}{style(bar(share, _BAR), fg='cyan')} {share:4.0%}  "
+    room = width - (2 + 27 + _BAR + 7)
+    return text + _shortened(_of(cause, diagnosis.lines), room) if cause is not None else text.rstrip()
+
+
+def _of(cause: Cause, lines: Lines) -> str:
+    place = lines.shown(cause.path, cause.line) if cause.path else ""
+    return f"{place}  {cause.what}".strip()
+
+
+def _shortened(text: str, room: int) -> str:
+    return text if len(text) <= room else text[: max(0, room - 1)] + "…"
+
+
+def _advice(label: str, advice: Advice, lines: Lines, width: int, style: Style) -> Iterator[str]:
+    if advice.findings:
+        finding = advice.findings[0]
+        head = f"{finding.code} {finding.name}, {_place(finding)}"
+    else:
+        head = _of(advice.cause, lines) if advice.cause is not None else advice.part.value
+    yield _shortened(f"{label}: ", width) + style(_shortened(head, width - len(label) - 2), bold=True)
+    yield from _wrapped(advice.text + "." * (not advice.text.endswith(".")), width, "  ")
+    told = " ".join(filter(None, (_gain(advice.largest_gain), _others(advice))))
+    if told:
+        yield from _wrapped(told, width, "  ")
+
+
+def _gain(largest: float | None) -> str:
+    if largest is None:
+        return ""
+    return f"Steps get at most {largest:.2f} times as fast." if largest < 10 else "Steps can get more than 10 times as fast."
+
+
+def _others(advice: Advice) -> str:
+    more = [f"{finding.code} {_place(finding)}" for finding in advice.findings[1:3]]
+    return f"About the same part: {', '.join(more)}." if more else ""
+
+
+def _place(finding: Finding) -> str:
+    place = finding.location
+    cell = ":" if place.cell_number is None else f" cell {place.cell_number}:"
+    return f"{relative(place.path)}{cell}{place.line}"
+
+
+def _counted(label: str, findings: Sequence[Finding], width: int) -> Iterator[str]:
+    if not findings:
+        return
+    codes = list(dict.fromkeys(finding.code for finding in findings))
+    shown = [f"{code} ({', '.join(_place(f).rpartition('/')[2] for f in findings if f.code == code)})" for code in codes[:4]]
+    more = f" and {len(codes) - 4} more" if len(codes) > 4 else ""
+    yield from _wrapped(label + ", ".join(shown) + more + ".", width)
+
+
+def _wrapped(text: str, width: int, indent: str = "") -> Iterator[str]:
+    yield from textwrap.wrap(text, width, initial_indent=indent, subsequent_indent=indent or "  ", break_on_hyphens=False)
+
+
+def failed(answer: Look, style: Style) -> Iterator[str]:
+    """Why there is no answer, and what the script printed last."""
+    yield style("not run", fg="magenta", bold=True) + f"  {plain(answer.failure)}"
+    yield from printed_last(answer.run.output)
+
+
+def provable(diagnosis: Diagnosis) -> Finding | None:
+    """The finding to try first: of the first recommendation that has one with a fix."""
+    return next((finding for advice in diagnosis.advice for finding in advice.findings if finding.fix is not None), None)
+
+
+def next_command(diagnosis: Diagnosis, script: str, arguments: Sequence[str], proving: bool) -> Iterator[str]:
+    """The command to go on with."""
+    finding = provable(diagnosis)
+    if finding is None or proving:
+        return
+    rest = ["--", *arguments] if arguments else []
+    yield ""
+    yield f"Prove {finding.code} on this machine: " + shlex.join(["kerascheck", "why", script, "--prove", *rest])
+
+
+def proof(verdict: Verdict, style: Style) -> Iterator[str]:
+    """The outcome of trying one finding's fix."""
+    yield ""
+    ratio = f" x{verdict.ratio.value:.2f} [{verdict.ratio.low:.2f}-{verdict.ratio.high:.2f}]" if verdict.ratio else ""
+    yield style(f"{verdict.status.value}{ratio}", bold=True) + f"  {plain(verdict.name)}"
+    yield f"  {plain(verdict.reason)}"
+    if verdict.step_seconds:
+        yield f"  {typical([verdict.step_seconds[0]])} -> {typical([verdict.step_seconds[1]])} per step"

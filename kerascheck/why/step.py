@@ -1,0 +1,258 @@
+"""What a step of a training takes, part by part, from what one run told."""
+
+from __future__ import annotations
+
+import enum
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from kerascheck.verify.analysis import Stage, stages
+from kerascheck.verify.rounds import Run
+
+PREDICTION = "prediction loop"
+_EAGER_KINDS = frozenset({"optimizer loop", "gradient loop"})
+_FEWEST_REPLAYED = 3
+_SAME_LOAD = 0.2
+_SHORTEST_BOUNDARY = 0.005
+"""Seconds: what an epoch's first step takes longer by chance."""
+
+
+class Part(enum.Enum):
+    """Where the time of a step can go. The values are what people read."""
+
+    INPUT = "waiting for data"
+    TRACING = "tracing graphs again"
+    CALLBACKS = "callbacks"
+    PYTHON = "your Python between steps"
+    EAGER = "operations run one by one"
+    OVERHEAD = "fixed cost of a step"
+    COMPUTE = "computing"
+    EPOCHS = "between epochs"
+    PREDICT = "calls of predict"
+
+
+@dataclass(frozen=True, slots=True)
+class HotLine:
+    """A line of the script at which Python was seen often."""
+
+    path: str
+    line: int
+    function: str
+    library: str | None
+    """The package that the line had called into; None where the line itself ran, or a function in C."""
+    share: float
+    """Of the looks, 0 to 1: of the time of a step."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A step of one training. Times in seconds per step."""
+
+    kind: str
+    """Such as "fit" or "optimizer loop"."""
+    seconds: float
+    parts: Mapping[Part, float]
+    """Add up to ``seconds`` at most."""
+    place: tuple[str, int] | None
+    """Where the script trains."""
+    places: Sequence[Sequence[Any]]
+    """[path, first line, last line] of all code that belongs to the training."""
+    stages: Sequence[Stage] = ()
+    """Of the tf.data pipeline, output first."""
+    input_lines: Sequence[HotLine] = ()
+    """Python that prepares the data, busiest first."""
+    main_lines: Mapping[Part, Sequence[HotLine]] = field(default_factory=dict)
+    """Python of the main thread, by what it did."""
+    first_step_seconds: float | None = None
+    """From the start of the script to the end of the first step."""
+    batch_size: int | None = None
+    steps_per_epoch: int | None = None
+    new_traces: int = 0
+    """Graphs that were traced while steps were measured."""
+    busy_others: float | None = None
+    """Share of the machine that other programs used meanwhile, 0 to 1."""
+    load_changed: bool = False
+    """Whether that share was another one while the step was measured without its input."""
+    gpus: Sequence[str] = ()
+    backend: str = "tensorflow"
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    unknown: Sequence[str] = ()
+    """What could not be measured, and why, for people."""
+
+    def share(self, part: Part) -> float:
+        """Of a step, 0 to 1."""
+        return self.parts.get(part, 0.0) / self.seconds
+
+    def largest_gain(self, part: Part) -> float | None:
+        """How many times faster steps are at most if ``part`` takes no time at all; None where it cannot go away, but become faster."""
+        if part in (Part.EAGER, Part.COMPUTE, Part.PREDICT):
+            return None
+        return self.seconds / max(self.seconds - self.parts.get(part, 0.0), 1e-3 * self.seconds)
+
+    @property
+    def ranked(self) -> list[Part]:
+        """The parts that take time, longest first."""
+        return sorted(self.parts, key=lambda part: -self.parts[part])
+
+
+def step_of(run: Run, without_input: float | None = None) -> Step:
+    """The step that a run with ``Plan.parts`` measured; the run has told something of a training.
+
+    ``without_input``: seconds of a step in another run, which was fed one batch again and again; None where there was none.
+    """
+    end = run.end
+    facts = end["facts"]
+    measured = [block for block in run.blocks if block.get("phase") is None]
+    replayed = [block for block in run.blocks if block.get("phase") == "replayed"]
+    inner = _mean(measured) if measured else _typical(end["durations"])
+    unknown: list[str] = []
+    parts = _parts(end, facts, inner, replayed, without_input, unknown)
+    parts[Part.EPOCHS] = _between_epochs(end, facts, inner)
+    seconds = inner + parts[Part.EPOCHS]
+    busy = [block["others"] for block in measured if block.get("others") is not None]
+    return Step(
+        kind=end["kind"],
+        seconds=seconds,
+        parts={part: value for part, value in parts.items() if value > 0},
+        place=_place(end["places"]),
+        places=end["places"],
+        stages=stages(facts),
+        input_lines=_input_lines(facts, end["places"]),
+        main_lines=_main_lines(facts),
+        first_step_seconds=end.get("first_step_at"),
+        batch_size=facts.get("batch_size"),
+        steps_per_epoch=(facts.get("epoch_lengths") or [None])[0],
+        new_traces=facts.get("new_traces") or 0,
+        busy_others=statistics.fmean(busy) if busy else None,
+        load_changed=_load_changed(busy, replayed, facts),
+        gpus=tuple(facts.get("gpus") or ()),
+        backend=facts.get("backend", "tensorflow"),
+        facts=facts,
+        unknown=unknown,
+    )
+
+
+def _load_changed(busy: Sequence[float], replayed: Sequence[Mapping[str, Any]], facts: Mapping[str, Any]) -> bool:
+    later = [block["others"] for block in replayed if block.get("others") is not None]
+    later += [facts["others_without_input"]] if facts.get("others_without_input") is not None else []
+    return bool(busy and later) and abs(statistics.fmean(busy) - statistics.fmean(later)) > _SAME_LOAD
+
+
+def _mean(blocks: Sequence[Mapping[str, Any]]) -> float:
+    """Seconds per step, without the steps that begin an epoch where there are others."""
+    inner = sum(block["inner_steps"] for block in blocks)
+    if inner:
+        return sum(block["inner_seconds"] for block in blocks) / inner
+    return sum(block["seconds"] for block in blocks) / sum(block["steps"] for block in blocks)
+
+
+def _typical(durations: Sequence[Sequence[Any]]) -> float:
+    return statistics.median([seconds / steps for seconds, steps, _ in durations]) if durations else 1e-3
+
+
+def _parts(
+    end: Mapping[str, Any],
+    facts: Mapping[str, Any],
+    seconds: float,
+    replayed: Sequence[Mapping[str, Any]],
+    without_input: float | None,
+    unknown: list[str],
+) -> dict[Part, float]:
+    if end["kind"] == PREDICTION:
+        return {Part.PREDICT: seconds}
+    counted = facts.get("parts") or {}
+    parts: dict[Part, float] = {}
+    parts[Part.CALLBACKS] = min(counted.get("callbacks", 0.0), seconds)
+    if without_input is not None:
+        parts[Part.INPUT] = max(0.0, seconds - without_input)
+    else:
+        parts[Part.INPUT] = _waiting(end["kind"], facts, counted, seconds, replayed, unknown)
+    parts[Part.TRACING] = _seen(facts, "tracing") * seconds if facts.get("new_traces") else 0.0
+    parts[Part.PYTHON] = _python(end["kind"], facts, counted, seconds, parts)
+    rest = max(0.0, seconds - sum(parts.values()))
+    return parts | _rest(end["kind"], facts, rest)
+
+
+def _waiting(
+    kind: str, facts: Mapping[str, Any], counted: Mapping[str, float], seconds: float, replayed: Sequence[Mapping[str, Any]], unknown: list[str]
+) -> float:
+    """How much shorter a step is on one batch that is fed again and again."""
+    if "call_seconds_without_input" in facts:
+        return max(0.0, min(seconds, counted["call"] - facts["call_seconds_without_input"]))
+    if sum(block["steps"] for block in replayed) >= _FEWEST_REPLAYED:
+        # A loop of the script's own waits in no other place than where it asks for its next batch.
+        return min(max(0.0, seconds - _mean(replayed)), counted.get("next") or seconds)
+    if counted.get("next"):
+        return min(seconds, counted["next"])
+    if kind == "fit":
+        unknown.append(facts.get("without_input_failed") or "how long a step takes without its input")
+    return 0.0
+
+
+def _python(kind: str, facts: Mapping[str, Any], counted: Mapping[str, float], seconds: float, parts: Mapping[Part, float]) -> float:
+    """The script's own Python between the calls of a compiled step; for ``fit``, and for eager loops, there is none to be told apart."""
+    if kind not in ("function loop", "train_on_batch loop") or not counted.get("call"):
+        return 0.0
+    return max(0.0, seconds - counted["call"] - max(counted.get("next", 0.0), parts[Part.INPUT]))
+
+
+def _rest(kind: str, facts: Mapping[str, Any], rest: float) -> dict[Part, float]:
+    """What is left of a step, parted into computing and what a step costs however small it is."""
+    eager = facts.get("backend", "tensorflow").startswith("tensorflow") and (kind in _EAGER_KINDS or facts.get("run_eagerly"))
+    if eager:
+        return {Part.EAGER: rest}
+    if "times_as_long" not in facts:
+        return {Part.COMPUTE: rest}
+    # A step takes a fixed time and a time for each row: two sizes of the batch tell them apart.
+    rows = rest * max(0.0, min(1.0, (facts["times_as_long"] - 1) / (facts["times_larger"] - 1)))
+    return {Part.COMPUTE: rows, Part.OVERHEAD: rest - rows}
+
+
+def _between_epochs(end: Mapping[str, Any], facts: Mapping[str, Any], seconds: float) -> float:
+    """What begins an epoch, spread over its steps; the very first step is not among them."""
+    starts = [duration - steps * seconds for duration, steps, begins in end["durations"] if begins]
+    length = (facts.get("epoch_lengths") or [0])[0]
+    if not starts or not length:
+        return 0.0
+    extra = statistics.median(starts)
+    return extra / length if extra > max(_SHORTEST_BOUNDARY, 2 * seconds) else 0.0
+
+
+def _seen(facts: Mapping[str, Any], kind: str) -> float:
+    samples = facts.get("samples") or {}
+    return (samples.get("main_kinds") or {}).get(kind, 0) / max(1, samples.get("looks", 0))
+
+
+_KINDS = {"input": Part.INPUT, "tracing": Part.TRACING, "callback": Part.CALLBACKS, "python": Part.PYTHON, "executing": Part.COMPUTE}
+
+
+def _main_lines(facts: Mapping[str, Any]) -> dict[Part, list[HotLine]]:
+    samples = facts.get("samples") or {}
+    looks = max(1, samples.get("looks", 0))
+    found: dict[Part, list[HotLine]] = {}
+    for kind, path, line, function, library, count in samples.get("main", ()):
+        if path is not None:
+            found.setdefault(_KINDS[kind], []).append(HotLine(path, line, function, library, count / looks))
+    return found
+
+
+def _input_lines(facts: Mapping[str, Any], places: Sequence[Sequence[Any]]) -> list[HotLine]:
+    """Lines of the script that other threads ran, and that the main thread ran while it was asking for data."""
+    samples = facts.get("samples") or {}
+    looks = max(1, samples.get("looks", 0))
+    place = _place(places)
+    counts: dict[tuple[Any, ...], int] = {}
+    for path, line, function, library, count in samples.get("others", ()):
+        counts[path, line, function, library] = counts.get((path, line, function, library), 0) + count
+    for kind, path, line, function, library, count in samples.get("main", ()):
+        # A loop that waits in TensorFlow for its next element runs no Python.
+        if kind == "input" and ((path, line) != place or library != "tensorflow"):
+            counts[path, line, function, library] = counts.get((path, line, function, library), 0) + count
+    lines = [HotLine(path or "", line or 0, function, library, count / looks) for (path, line, function, library), count in counts.items()]
+    return sorted(lines, key=lambda line: -line.share)
+
+
+def _place(places: Sequence[Sequence[Any]]) -> tuple[str, int] | None:
+    return (places[0][0], places[0][1]) if places else None

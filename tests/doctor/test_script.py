@@ -1,0 +1,163 @@
+"""What scripts ask of a machine, and what the checks make of it."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from doctor.machines import CASES, GIB, H100, NO_CARD_MEMORY, environment, for_cpus, machine
+
+from kerascheck.doctor import Status, diagnose, script
+from kerascheck.doctor.script import demands, file_system
+from kerascheck.doctor.snapshot import Cpu, Demand
+
+HEAD = "import keras\nimport numpy as np\nimport tensorflow as tf\n"
+TRAIN = "model = keras.Sequential([keras.Input((4,)), keras.layers.Dense(1)])\nmodel.compile(loss='mse')\n"
+PICTURES = "data = keras.utils.image_dataset_from_directory('photos', image_size=(100, 50)){}\nmodel.fit(data)\n"
+
+
+def asked(folder, code, name="train.py"):
+    path = folder / name
+    path.write_text(HEAD + code)
+    return [demand for demand in demands(path) if demand.what != "parameters"]
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ("keras.mixed_precision.set_global_policy('mixed_float16')\n", [Demand("policy", "mixed_float16", 4)]),
+        ("if tf.config.list_physical_devices('GPU'):\n    keras.mixed_precision.set_global_policy('mixed_float16')\n", []),
+        ("keras.mixed_precision.set_global_policy(chosen())\n", []),
+        ("import os\nos.environ['KERAS_BACKEND'] = 'jax'\n", [Demand("backend", "jax", 5)]),
+        (TRAIN + "model.fit(np.zeros((1000, 4), 'float32'), np.random.rand(1000))\n", [Demand("arrays", 4000 + 8000, 6)]),
+        (TRAIN + "model.fit(np.load('x.npy'))\n", []),
+        ("import torch\nloader = torch.utils.data.DataLoader(data, num_workers=12)\n", [Demand("processes", 12, 5)]),
+        ("import torch\nloader = torch.utils.data.DataLoader(data)\n", []),
+        ("import torch\nloader = torch.utils.data.DataLoader(data, num_workers=0)\n", []),
+        (
+            "class Photos(keras.utils.PyDataset):\n    def __init__(self):\n        super().__init__(workers=6, use_multiprocessing=True)\n"
+            "    def __len__(self):\n        return 3\n    def __getitem__(self, at):\n        return 1, 2\n" + TRAIN + "model.fit(Photos())\n",
+            [Demand("processes", 6, 6)],
+        ),
+    ],
+)  # fmt: skip
+def test_what_a_script_asks_for(code, expected, tmp_path):
+    assert asked(tmp_path, code) == expected
+
+
+@pytest.fixture
+def photos(tmp_path, monkeypatch):
+    for name in ("a/1.jpg", "a/2.JPG", "b/3.png", "b/notes.txt"):
+        path = tmp_path / "photos" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    monkeypatch.setattr(script, "file_system", lambda folder: f"type of {Path(folder).name}")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("after", "expected"),
+    [
+        ("", [Demand("data", "type of photos", 6)]),
+        (".prefetch(2)", [Demand("data", "type of photos", 6)]),
+        (".cache()", [Demand("arrays", 3 * 100 * 50 * 3 * 4, 6)]),
+        (".cache('/tmp/photos')", []),
+        (".map(lambda x, y: (x, y)).cache().prefetch(2)", [Demand("arrays", 3 * 100 * 50 * 3 * 4, 6)]),
+    ],
+)
+def test_the_data_of_a_script_is_looked_up_beside_it(after, expected, photos):
+    assert asked(photos, TRAIN + PICTURES.format(after)) == expected
+
+
+def test_data_that_is_not_here_or_not_trained_on_is_left_alone(photos):
+    assert asked(photos, TRAIN + PICTURES.format("").replace("photos", "elsewhere")) == []
+    assert asked(photos, TRAIN + PICTURES.format("").replace("fit", "evaluate")) == []
+
+
+def test_the_largest_model_counts(tmp_path):
+    (tmp_path / "train.py").write_text(HEAD + TRAIN + "model.fit(np.load('x.npy'))\n")
+    assert demands(tmp_path / "train.py") == (Demand("parameters", 5),)
+
+
+MOUNTS = """\
+24 22 0:6 / /mnt/c rw,relatime - 9p C:\\134 rw
+25 22 0:7 / /content/drive rw - fuse.drive drive rw
+26 22 0:8 / /data\\040sets rw shared:3 - nfs4 server:/data rw
+22 1 0:21 / / rw,relatime - ext4 /dev/sda1 rw
+"""
+
+
+@pytest.mark.parametrize(
+    ("folder", "kind"),
+    [("/home/x", "ext4"), ("/mnt/c/Users", "9p"), ("/mnt/code", "ext4"), ("/content/drive", "fuse.drive"), ("/data sets/photos", "nfs4")],
+)
+def test_the_file_system_is_that_of_the_deepest_mount(folder, kind):
+    assert file_system(Path(folder), MOUNTS) == kind
+
+
+def test_without_mounts_nothing_is_known():
+    assert file_system(Path("/home"), "") is None
+
+
+def spoken(snapshot, *script, **changes):
+    results = diagnose(replace(snapshot, script=script, **changes))
+    return [(result.name, result.status.value, result.line) for result in results if result.name.startswith("script-")]
+
+
+@pytest.mark.parametrize(
+    ("name", "policy", "expected"),
+    [
+        ("t4", "mixed_float16", ("ok", None)),
+        ("t4", "mixed_bfloat16", ("advice", 7)),
+        ("8 x h100", "mixed_bfloat16", ("ok", None)),
+        ("gtx 1070", "mixed_float16", ("advice", 7)),
+        ("gtx 1660 ti", "mixed_float16", ("problem", 7)),
+        ("laptop without a gpu", "mixed_float16", ("problem", 7)),
+        ("mac with tensorflow-metal", "mixed_float16", None),
+        ("t4", "float32", None),
+    ],
+)
+def test_a_policy_is_judged_by_the_card(name, policy, expected):
+    found = spoken(CASES[name].snapshot, Demand("policy", policy, 7))
+    assert found == ([] if expected is None else [("script-precision", *expected)])
+
+
+def test_amx_multiplies_bfloat16():
+    snapshot = machine(cpu=Cpu(64, 64, amx=True), python=for_cpus())
+    assert spoken(snapshot, Demand("policy", "mixed_bfloat16", 1)) == [("script-precision", "ok", None)]
+    assert spoken(snapshot, Demand("policy", "mixed_float16", 1)) == [("script-precision", "problem", 1)]
+
+
+@pytest.mark.parametrize(
+    ("demand", "expected"),
+    [
+        (Demand("backend", "jax", 2), [("script-backend", "problem", 2)]),
+        (Demand("backend", "tensorflow", 2), []),
+        (Demand("data", "fuse.drive", 5), [("script-data", "advice", 5)]),
+        (Demand("data", "nfs4", 5), [("script-data", "advice", 5)]),
+        (Demand("data", "ext4", 5), []),
+        (Demand("data", "overlay", 5), []),
+        (Demand("processes", 32, 9), [("script-workers", "advice", 9)]),
+        (Demand("processes", 16, 9), []),
+        (Demand("arrays", 60 * GIB, 3), [("script-memory", "problem", 3)]),
+        (Demand("arrays", GIB, 3), []),
+        (Demand("parameters", 12_000_000_000), [("script-model", "problem", None)]),
+        (Demand("parameters", 6_000_000_000), [("script-model", "advice", None)]),
+        (Demand("parameters", 25_000_000), []),
+    ],
+)
+def test_other_demands(demand, expected):
+    assert spoken(machine(H100, python=environment()), demand) == expected
+
+
+def test_a_limit_of_the_control_group_counts():
+    snapshot = machine(python=for_cpus(), memory=replace(NO_CARD_MEMORY, limit=2 * GIB), cpu=Cpu(64, 64, 2.0))
+    assert spoken(snapshot, Demand("arrays", 3 * GIB, 3), Demand("processes", 8, 4)) == [("script-memory", "problem", 3), ("script-workers", "advice", 4)]
+
+
+def test_without_a_script_nothing_is_said_of_one():
+    assert not [result for case in CASES.values() for result in diagnose(case.snapshot) if result.name.startswith("script-")]
+
+
+def test_processes_need_shared_memory():
+    snapshot = replace(CASES["small /dev/shm, no torch"].snapshot, script=(Demand("processes", 2, 1),))
+    assert [result.name for result in diagnose(snapshot) if result.status is Status.ADVICE] == ["shared-memory"]

@@ -1,0 +1,38 @@
+"""What the command asks of the machine."""
+
+from doctor.machines import card, environment, for_cpus, machine
+
+from kerascheck.why.cli import problems
+
+T4 = card("Tesla T4", (7, 5), 16)
+
+
+def seen_by(healthy, python):
+    """A look at a machine with a T4, whose interpreter is ``python``."""
+    return lambda interpreter: machine(T4, python=python if interpreter else None, **healthy)
+
+
+def test_a_gpu_that_the_cpu_build_cannot_use_is_named_with_what_to_install():
+    (told,) = problems({"gpus": []}, "python3", seen_by({}, for_cpus()))
+    assert "T4" in told[0] or "CPU" in told[0]
+    assert "pip install" in told[1]
+
+
+def test_a_gpu_that_is_used_is_no_problem_and_the_interpreter_is_not_asked():
+    asked = []
+
+    def look(python):
+        asked.append(python)
+        return machine(T4, python=None)
+
+    assert problems({"gpus": ["Tesla T4"]}, "python3", look) == []
+    assert asked == [None]
+
+
+def test_a_gpu_that_the_script_hides_is_named():
+    (told,) = problems({"gpus": []}, "python3", seen_by({}, environment()))
+    assert told[0] == "this machine has Tesla T4, which the script does not use"
+
+
+def test_no_gpu_is_no_problem():
+    assert problems({"gpus": []}, "python3", lambda python: machine(python=None)) == []

@@ -1,0 +1,111 @@
+"""From the parts of a step to an answer."""
+
+import pytest
+from verify.made_up import FACTS
+
+from kerascheck import registry
+from kerascheck.finding import Finding, Location, Severity
+from kerascheck.verify.analysis import stages
+from kerascheck.why.concerns import CONCERNS
+from kerascheck.why.diagnosis import diagnose, second_limit
+from kerascheck.why.report_text import provable, render
+from kerascheck.why.lines import Lines
+from kerascheck.why.step import HotLine, Part, Step
+
+
+NONE = Lines({})
+
+
+def finding(code, line, path="/a.py", severity=Severity.WARNING):
+    room = registry.find(code)
+    return Finding(code, room.name, severity, Location(path, None, line, 0, line, 10), f"{code} is wrong")
+
+
+def step(parts, **more):
+    """A step of 10 ms of a fit in line 30, with the stages of ``FACTS``, whose slowest stands in line 4."""
+    given = {"stages": stages(FACTS), "gpus": ("T4",), "batch_size": 8} | more
+    parts = {part: share * 0.010 for part, share in parts.items()}
+    return Step("fit", 0.010, parts, ("/a.py", 30), [["/a.py", 30, 30], ["/a.py", 4, 4], ["/a.py", 5, 5]], **given)
+
+
+def told(diagnosis, width=80):
+    return "\n".join(render(diagnosis, width))
+
+
+def test_the_finding_at_the_slowest_stage_comes_first():
+    answer = diagnose(step({Part.INPUT: 0.7, Part.COMPUTE: 0.3}), [finding("KC119", 4), finding("KC102", 9), finding("KC101", 4)], NONE)
+    assert [f.code for f in answer.advice[0].findings] == ["KC119", "KC101", "KC102"]
+    assert answer.advice[0].largest_gain == pytest.approx(1 / 0.3)
+    assert "waits for data 70% of its time" in answer.headline
+    assert second_limit(answer) is Part.COMPUTE
+
+
+def test_findings_about_a_part_that_takes_no_time_matter_little():
+    answer = diagnose(step({Part.COMPUTE: 0.96, Part.INPUT: 0.04}), [finding("KC101", 4), finding("KC306", 1)], NONE)
+    assert [f.code for f in answer.little] == ["KC101"]
+    assert "a data fix wins at most 4%" in answer.headline
+
+
+def test_time_without_a_finding_is_told_honestly():
+    line = HotLine(__file__, 3, "load", "cv2", 0.6)
+    answer = diagnose(step({Part.INPUT: 0.6, Part.COMPUTE: 0.4}, stages=(), input_lines=[line]), [], NONE)
+    assert answer.advice[0].cause.line == 3
+    assert "no rule covers it" in answer.advice[0].text
+
+
+def test_python_that_hardly_runs_is_not_blamed():
+    line = HotLine(__file__, 3, "load", "cv2", 0.05)
+    answer = diagnose(step({Part.INPUT: 0.6, Part.COMPUTE: 0.4}, input_lines=[line]), [], NONE)
+    assert answer.advice[0].cause.what == "MapAndBatch"
+
+
+def test_a_stage_that_takes_little_of_the_waiting_is_not_blamed():
+    fast = stages({**FACTS, "runtime_nodes": [{**node, "seconds": node["seconds"] / 1000} for node in FACTS["runtime_nodes"]]})
+    answer = diagnose(step({Part.INPUT: 0.6, Part.COMPUTE: 0.4}, stages=fast), [], NONE)
+    assert answer.advice[0].cause is None
+
+
+def test_a_gpu_that_is_not_seen_comes_first():
+    answer = diagnose(step({Part.INPUT: 0.7, Part.COMPUTE: 0.3}, gpus=()), [finding("KC101", 4)], NONE, None, [("A T4 is not seen", "run doctor")])
+    assert answer.advice[0].text == "A T4 is not seen: run doctor"
+    assert answer.advice[1].findings[0].code == "KC101"
+
+
+def test_hints_for_gpus_are_not_given_to_a_processor():
+    hint = finding("KC301", 30, severity=Severity.INFO)
+    assert diagnose(step({Part.COMPUTE: 1.0}), [hint], NONE).advice[0].findings == [hint]
+    assert diagnose(step({Part.COMPUTE: 1.0}, gpus=()), [hint], NONE).advice[0].findings == ()
+
+
+def test_a_finding_of_another_training_is_not_of_this_one():
+    trainings = {"/a.py": [30, 60]}
+    answer = diagnose(step({Part.EAGER: 0.9, Part.INPUT: 0.1}), [finding("KC309", 29), finding("KC309", 50)], NONE, trainings)
+    assert [f.location.line for f in answer.advice[0].findings] == [29]
+    assert [f.location.line for f in answer.elsewhere] == [50]
+
+
+def test_a_finding_is_recommended_once():
+    both = finding("KC412", 30)
+    answer = diagnose(step({Part.CALLBACKS: 0.5, Part.EPOCHS: 0.5}), [both], NONE)
+    assert [list(advice.findings) for advice in answer.advice] == [[both], []]
+
+
+@pytest.mark.parametrize("part", Part)
+def test_every_part_has_words(part):
+    answer = diagnose(step({part: 0.9}, main_lines={part: [HotLine("/a.py", 9, "f", None, 0.5)]}), [], NONE)
+    assert len(answer.advice) == 1
+    assert "Do first" in told(answer)
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_no_line_is_wider_than_the_terminal(width):
+    answer = diagnose(step({Part.INPUT: 0.7, Part.COMPUTE: 0.3}), [finding("KC101", 4, "/a/very/long/path/" * 8 + "a.py")], NONE)
+    assert max(map(len, told(answer, width).splitlines())) <= width
+
+
+def test_what_cannot_be_fixed_is_not_offered_as_a_proof():
+    assert provable(diagnose(step({Part.INPUT: 0.7}), [finding("KC107", 4)], NONE)) is None
+
+
+def test_codes_exist():
+    assert set(CONCERNS) <= {room.code for room in registry.rooms()}

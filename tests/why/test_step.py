@@ -1,0 +1,86 @@
+"""From what a run told to the parts of a step."""
+
+import pytest
+from verify.made_up import FACTS, block, ended
+
+from kerascheck.why.step import Part, step_of
+
+
+def run(kind="fit", blocks=(), parts=None, **facts):
+    """A run whose steps took 10 ms, and whose facts are those named."""
+    made = ended(parts={"call": 0.0, "callbacks": 0.0, "next": 0.0} | (parts or {}), backend="tensorflow", **facts)
+    made.end["kind"] = kind
+    made.end["places"] = [["/a.py", 30, 30]]
+    made.blocks = [block(0.010) | {"phase": None}, *blocks]
+    return made
+
+
+def test_fit_waits_for_what_its_call_takes_longer_than_without_input():
+    step = step_of(run(parts={"call": 0.009, "callbacks": 0.001}, call_seconds_without_input=0.003))
+    assert step.share(Part.INPUT) == pytest.approx(0.6)
+    assert step.share(Part.CALLBACKS) == pytest.approx(0.1)
+    assert step.share(Part.COMPUTE) == pytest.approx(0.3)
+    assert step.largest_gain(Part.INPUT) == pytest.approx(2.5)
+
+
+def test_two_sizes_of_a_batch_tell_the_fixed_cost_of_a_step():
+    step = step_of(
+        run(parts={"call": 0.010}, call_seconds_without_input=0.010, times_as_long=1.3, times_larger=4)
+    )
+    assert step.parts[Part.COMPUTE] == pytest.approx(0.001)
+    assert step.parts[Part.OVERHEAD] == pytest.approx(0.009)
+
+
+def test_a_step_that_grows_with_its_batch_has_no_fixed_cost():
+    step = step_of(
+        run(parts={"call": 0.010}, call_seconds_without_input=0.010, times_as_long=4.0, times_larger=4)
+    )
+    assert step.share(Part.COMPUTE) == pytest.approx(1)
+    assert Part.OVERHEAD not in step.parts
+
+
+def test_a_loop_waits_no_longer_than_in_the_calls_for_its_next_batch():
+    replayed = block(0.002) | {"phase": "replayed"}
+    assert step_of(run("optimizer loop", [replayed], {"next": 0.001})).parts[Part.INPUT] == pytest.approx(0.001)
+    assert step_of(run("optimizer loop", [replayed], {"next": 0.009})).parts[Part.INPUT] == pytest.approx(0.008)
+
+
+def test_what_an_eager_loop_does_not_wait_is_operations_run_one_by_one():
+    step = step_of(run("optimizer loop", parts={"next": 0.001}))
+    assert step.share(Part.EAGER) == pytest.approx(0.9)
+    assert step.largest_gain(Part.EAGER) is None
+
+
+def test_what_lies_between_the_calls_of_a_compiled_step_is_the_scripts_own():
+    step = step_of(run("function loop", parts={"call": 0.004, "next": 0.001}))
+    assert step.share(Part.PYTHON) == pytest.approx(0.5)
+    assert step.share(Part.COMPUTE) == pytest.approx(0.4)
+
+
+def test_a_run_on_one_cached_batch_tells_the_input_of_a_loop_in_a_graph():
+    assert step_of(run("graph loop"), without_input=0.004).share(Part.INPUT) == pytest.approx(0.6)
+
+
+def test_the_start_of_an_epoch_is_spread_over_its_steps():
+    made = run(epoch_lengths=[10])
+    made.end["durations"] = [(0.010, 1, False), (0.110, 1, True), (0.110, 1, True)]
+    step = step_of(made)
+    assert step.parts[Part.EPOCHS] == pytest.approx(0.010)
+    assert step.seconds == pytest.approx(0.020)
+
+
+def test_tracing_counts_where_graphs_were_traced():
+    samples = {"looks": 100, "main_kinds": {"tracing": 40, "executing": 60}, "main": [], "others": []}
+    assert step_of(run(samples=samples, new_traces=9)).share(Part.TRACING) == pytest.approx(0.4)
+    assert Part.TRACING not in step_of(run(samples=samples, new_traces=0)).parts
+
+
+def test_waiting_in_tensorflow_is_no_python_of_the_script():
+    samples = {
+        "looks": 100,
+        "main_kinds": {"input": 90},
+        "main": [["input", "/a.py", 30, "<module>", "tensorflow", 50], ["input", "/a.py", 12, "__getitem__", None, 40]],
+        "others": [["/a.py", 7, "generate", "cv2", 30]],
+    }
+    lines = step_of(run(samples=samples, **FACTS)).input_lines
+    assert [(line.line, line.share) for line in lines] == [(12, 0.4), (7, 0.3)]

@@ -1,0 +1,114 @@
+"""The whole command on small trainings with known causes."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SCRIPTS = Path(__file__).parent.parent / "verify" / "scripts"
+
+pytestmark = pytest.mark.slow
+
+
+def why(script, *options, environment=None):
+    return subprocess.run(
+        [sys.executable, "-m", "kerascheck", "why", str(script), *options], capture_output=True, text=True, timeout=300, env=environment
+    )
+
+
+def answer(script, *options):
+    result = why(script, "--output-format", "json", *options)
+    assert result.returncode == 0, result.stderr
+    return json.loads(result.stdout)
+
+
+def line_of(script, text):
+    return next(number for number, line in enumerate(script.read_text().splitlines(), 1) if text in line)
+
+
+def test_a_serial_map_is_named():
+    script = SCRIPTS / "stateful_serial_map.py"
+    told = answer(script)
+    assert told["parts"][0]["part"] == "input"
+    assert told["parts"][0]["cause"]["line"] == line_of(script, ".map(")
+    assert told["advice"][0]["findings"][0]["code"] == "KC101"
+
+
+def test_an_eager_step_is_named():
+    told = answer(SCRIPTS / "eager_loop.py")
+    assert told["parts"][0]["part"] == "eager"
+    assert told["advice"][0]["findings"][0]["code"] == "KC401"
+
+
+def test_a_training_that_computes_is_not_told_to_change_its_input():
+    told = answer(SCRIPTS / "compute_bound.py")
+    assert told["parts"][0]["part"] == "compute"
+    assert "KC101" in [finding["code"] for finding in told["matters_little"]]
+    assert all(advice["part"] == "compute" for advice in told["advice"])
+
+
+def test_the_line_of_a_generator_that_no_rule_covers_is_named(tmp_path):
+    script = tmp_path / "train.py"
+    script.write_text(
+        "import time\n"
+        "import numpy as np\n"
+        "import keras\n"
+        "class Rows(keras.utils.PyDataset):\n"
+        "    def __len__(self):\n"
+        "        return 100\n"
+        "    def __getitem__(self, index):\n"
+        "        time.sleep(0.02)\n"
+        "        return np.ones((8, 4), 'float32'), np.ones((8, 1), 'float32')\n"
+        "model = keras.Sequential([keras.Input((4,)), keras.layers.Dense(1)])\n"
+        "model.compile('sgd', 'mse')\n"
+        "model.fit(Rows(), epochs=3, verbose=0)\n"
+    )
+    told = answer(script)
+    assert told["parts"][0]["part"] == "input"
+    assert told["parts"][0]["cause"]["line"] == 8
+
+
+def test_a_script_without_training_is_one_line(tmp_path):
+    script = tmp_path / "train.py"
+    script.write_text("print('hello')\n")
+    result = why(script)
+    assert result.returncode == 2
+    assert "ended without a training step" in result.stdout
+
+
+def test_a_missing_framework_says_what_to_install(tmp_path):
+    (tmp_path / "train.py").write_text("import torch_that_is_not_there\n")
+    result = why(tmp_path / "train.py")
+    assert result.returncode == 2
+    assert "has no module 'torch_that_is_not_there'" in result.stdout
+
+
+def test_a_file_that_does_not_exist_is_one_line(tmp_path):
+    result = why(tmp_path / "none.py")
+    assert result.returncode == 2
+    assert "none.py" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_a_line_in_a_function_that_autograph_rewrote_is_that_of_the_notebook(tmp_path):
+    cells = [
+        "%matplotlib inline\nimport numpy as np\nimport tensorflow as tf\nimport keras\n",
+        "def slow(x, y):\n"
+        "    for _ in range(20):\n"
+        "        x = tf.py_function(lambda t: np.sort(t.numpy().repeat(20, 0), axis=0)[:64], [x], tf.float32)\n"
+        "    x.set_shape((64, 8))\n"
+        "    return x, y\n",
+        "data = tf.data.Dataset.from_tensor_slices((np.ones((640, 64, 8), 'float32'), np.zeros(640))).map(slow).batch(16)\n"
+        "model = keras.Sequential([keras.Input((64, 8)), keras.layers.Flatten(), keras.layers.Dense(1)])\n"
+        "model.compile('sgd', 'mse')\n"
+        "model.fit(data, epochs=2, verbose=0)\n",
+    ]
+    made = [{"cell_type": "code", "metadata": {}, "source": text, "outputs": [], "execution_count": None} for text in cells]
+    script = tmp_path / "train.ipynb"
+    script.write_text(json.dumps({"cells": made, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}))
+    result = why(script)
+    assert result.returncode == 0, result.stderr
+    assert "train.ipynb cell 2:3" in result.stdout
+    assert "KC107" in result.stdout
