@@ -112,3 +112,30 @@ def test_only_what_fed_the_training_is_a_pass_and_the_last_one_starts_again(reco
         assert recorder.pass_ended(before) is again
         assert not recorder.pass_ended(recorder.so_far())  # validation
     assert finish(recorder)["passes"] == 3
+
+
+def test_losses_are_read_between_blocks_and_not_in_their_steps(recorder):
+    recorder = recorder(block_steps=3, blocks=2)
+    order = []
+    recorder.sync = lambda value: order.append("wait")
+    recorder.number = lambda scalar: order.append("read") or float(scalar)
+    for step in range(8):
+        order.append(step)
+        if step < 7:
+            recorder.tick("a", "fit", loss=str(step))
+        else:
+            with pytest.raises(SystemExit):
+                recorder.tick("a", "fit", loss=str(step))
+    # Two steps of warm-up, and two blocks of three.
+    assert order == [0, 1, "wait", 2, 3, 4, "wait", *["read"] * 5, 5, 6, 7, "wait", *["read"] * 3]
+    end = next(message for message in recorder._channel.sent if message["event"] == "end")
+    assert (end["losses"], end["loss_steps"]) == ([0, 1, 2, 3, 4, 5, 6, 7], [1, 2, 3, 4, 5, 6, 7, 8])
+
+
+def test_what_is_no_number_is_no_loss(recorder):
+    recorder = recorder()
+    recorder.number = lambda scalar: None if scalar == "symbolic" else scalar
+    for loss in (1.0, "symbolic", 2.0):
+        recorder.tick("a", "fit", loss=loss)
+    end = finish(recorder)
+    assert (end["losses"], end["loss_steps"]) == ([1.0, 2.0], [1, 3])

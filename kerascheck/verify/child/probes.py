@@ -63,6 +63,7 @@ class State:
 def install(run, recorder):
     """Wait for the frameworks to be imported, and patch them then."""
     state = State(run, recorder)
+    recorder.number = functools.partial(_read, state)
     recorder.iterators_so_far = lambda: len(state.iterators)
     patches = {
         "keras": _patch_keras,
@@ -248,7 +249,7 @@ def _patch_predict(owner, name, state):
         if state.counts_here():
             # The same for predict and predict_on_batch, which a fix writes in its place.
             key = (PREDICTION, user_place())
-            loss = _number(result) if recorder.wants_loss(key) else None
+            loss = _scalar(result) if recorder.wants_loss(key) else None
             recorder.tick(key, PREDICTION, self.name, value=result, loss=loss, epoch=False)
         return result
 
@@ -268,7 +269,7 @@ def _patch_train_on_batch(owner, state):
             result = original(self, *args, **kwargs)
         state.parts.add("call", time.perf_counter() - start)
         key = ("train_on_batch", id(self))
-        loss = _first_number(result) if recorder.wants_loss(key) else None
+        loss = _first_scalar(result) if recorder.wants_loss(key) else None
         state.fit_model = state.fit_model or self
         recorder.tick(key, "train_on_batch loop", self.name, value=result, loss=loss)
         return result
@@ -307,7 +308,7 @@ def _patch_callback_list(cls, state):
         key = state.fit_key
         loss = None
         if recorder.wants_loss(key):
-            loss = _number(logs["loss"]) if isinstance(logs, dict) and "loss" in logs else None
+            loss = _scalar(logs["loss"]) if isinstance(logs, dict) and "loss" in logs else None
         starts_epoch = state.epoch_fresh and not state.between_fits
         state.epoch_fresh = False
         steps = max(1, batch - state.step_begin + 1)
@@ -361,7 +362,7 @@ def _patch_apply(owner, method, state):
             key = ("optimizer", id(self))
             # The loss of one replica is not that of the step.
             whole = threading.get_ident() == state.main_thread
-            loss = _number(state.target) if whole and recorder.wants_loss(key) else None
+            loss = _scalar(state.target) if whole and recorder.wants_loss(key) else None
             recorder.tick(key, "optimizer loop", type(self).__name__, value=state.target, loss=loss)
         return result
 
@@ -487,7 +488,7 @@ def _patch_function(cls, state):
             # Several updates in one call: a loop inside the function, or several optimizer steps per batch.
             after = _iterations(state)
             known.append(max(1, after - (steps_before or 0)) if after is not None and steps_before is not None else 1)
-        loss = _first_number(result) if recorder.wants_loss(series_key) else None
+        loss = _first_scalar(result) if recorder.wants_loss(series_key) else None
         recorder.tick(series_key, "function loop", getattr(self, "__name__", ""), known[-1], value=result, loss=loss)
         return result
 
@@ -652,7 +653,7 @@ def _patch_torch(torch, state):
     def stepped(optimizer, args, kwargs):
         if state.counts_here():
             key = ("optimizer", id(optimizer))
-            loss = _number(state.target) if recorder.wants_loss(key) else None
+            loss = _scalar(state.target) if recorder.wants_loss(key) else None
             recorder.tick(key, "optimizer loop", type(optimizer).__name__, loss=loss)
 
     from torch.optim.optimizer import register_optimizer_step_post_hook
@@ -689,7 +690,7 @@ def _patch_jax(jax, state):
                 return result
             state.calls.setdefault(self._key, [])
             key = ("function", self._key)
-            loss = _first_number(result) if recorder.wants_loss(key) else None
+            loss = _first_scalar(result) if recorder.wants_loss(key) else None
             recorder.tick(key, "function loop", getattr(self, "__name__", ""), value=result, loss=loss)
             return result
 
@@ -717,30 +718,40 @@ def _arrays(jax, value):
 
 
 def _number(value):
-    """``value`` as a float if it is a scalar of any framework, else None."""
-    if isinstance(value, (list, tuple)):
-        return _number(value[0]) if value else None
+    """``value`` as a float if it is a scalar of any framework, else None. Waits for the device."""
     try:
-        if getattr(value, "shape", ()) not in ((), (1,)) and len(value.shape):
-            value = value.mean() if hasattr(value, "mean") else sys.modules["tensorflow"].reduce_mean(value)
-        if hasattr(value, "detach"):
-            value = value.detach()
-        return float(value)
+        return float(_scalar(value))
     except Exception:  # symbolic, ragged, text: no loss to compare
         return None
 
 
-def _first_number(result):
-    """The first scalar among the outputs of a step, usually the loss; None if there is none."""
+def _read(state, value):
+    """As :func:`_number`, without counting as a read of the script."""
+    before = getattr(state, "host_reads", 0)
+    number = _number(value)
+    state.host_reads = before
+    return number
+
+
+def _scalar(value):
+    """The scalar that ``value`` is, or the mean of its elements, which the device may still be computing; None if there is none."""
+    if isinstance(value, (list, tuple)):
+        return _scalar(value[0]) if value else None
+    try:
+        if getattr(value, "shape", ()) not in ((), (1,)) and len(value.shape):
+            value = value.mean() if hasattr(value, "mean") else sys.modules["tensorflow"].reduce_mean(value)
+        return value.detach() if hasattr(value, "detach") else value
+    except Exception:  # symbolic, ragged, text
+        return None
+
+
+def _first_scalar(result):
+    """The first scalar among the outputs of a step, usually the loss, not read yet; None if there is none."""
     if isinstance(result, dict):
         result = [result["loss"], *result.values()] if "loss" in result else list(result.values())
     if isinstance(result, (list, tuple)):
-        for item in result:
-            number = _first_number(item)
-            if number is not None:
-                return number
-        return None
-    if result is None or isinstance(result, (str, bytes, bool)):
+        return next((found for found in map(_first_scalar, result) if found is not None), None)
+    if isinstance(result, bool) or not (isinstance(result, (int, float)) or hasattr(result, "dtype")):
         return None
     shape = getattr(result, "shape", ())
     try:
@@ -748,4 +759,4 @@ def _first_number(result):
             return None
     except Exception:  # unknown rank
         return None
-    return _number(result)
+    return _scalar(result)

@@ -42,6 +42,7 @@ class Series:
         self.block = None
         self.losses = []
         self.loss_steps = []  # how many steps each of them came after
+        self.unread = []  # (steps, scalar) of losses that the device may still be computing
         self.epoch_starts = []  # step counts at which an epoch began
         self.passes = 0  # over tf.data iterators that fed it, to their ends
         self.moments = collections.deque(maxlen=400)  # times of the newest ticks
@@ -186,6 +187,7 @@ class Recorder:
         self.notes = []  # what was done to the script's run: redirections, muted validation
         self.sync = lambda value: None
         self.phases = []  # (name, function of the series that begins it and returns whether it can), after the timed blocks
+        self.number = lambda scalar: scalar  # its value, for which it waits
         self.iterators_so_far = lambda: 0  # tf.data iterators made by Python
         self.depth = 0  # of parts that are ``inside``
         self.inside = _Inside(self)
@@ -204,12 +206,12 @@ class Recorder:
     def wants_loss(self, key):
         """Whether the loss of the next tick of ``key`` is still to be written down."""
         series = self.series.get(key)
-        return not self.disabled and (series is None or len(series.losses) < _TICKS_TO_WATCH_LOSS)
+        return not self.disabled and (series is None or len(series.losses) + len(series.unread) < _TICKS_TO_WATCH_LOSS)
 
     def tick(self, key, kind, name="", steps=1, value=None, loss=None, epoch=None):
         """``steps`` steps of the origin ``key`` have ended.
 
-        ``value`` is what to wait for at the end of a block, ``loss`` a number or None, ``epoch`` whether an epoch
+        ``value`` is what to wait for at the end of a block, ``loss`` a scalar of the framework or None, ``epoch`` whether an epoch
         began before these steps (None: as told by ``epoch_began``).
         """
         if self.disabled:
@@ -253,9 +255,8 @@ class Recorder:
             series.epoch_starts.append(series.steps)
         series.steps += steps
         series.moments.append(now)
-        if loss is not None and len(series.losses) < _TICKS_TO_WATCH_LOSS:
-            series.losses.append(loss)
-            series.loss_steps.append(series.steps)
+        if loss is not None and len(series.losses) + len(series.unread) < _TICKS_TO_WATCH_LOSS:
+            series.unread.append((series.steps, loss))
         if series.first is None:
             series.first = now
         block = series.block
@@ -290,6 +291,15 @@ class Recorder:
             if not starts_epoch:
                 block.inner_seconds += end - now
             self._close(series, end)
+
+    def _read_losses(self, series):
+        """Read the losses that were put off: to read one in its step would wait for the device in every step."""
+        for steps, scalar in series.unread:
+            number = self.number(scalar)
+            if number is not None:
+                series.losses.append(number)
+                series.loss_steps.append(steps)
+        series.unread.clear()
 
     def _may_lead(self, series):
         if self._plan["kind"] is None and series.kind in WEAK_KINDS:
@@ -363,6 +373,7 @@ class Recorder:
             "phase": series.phase,
         }
         series.blocks.append(closed)
+        self._read_losses(series)
         self._channel.send(event="block", index=len(series.blocks) - 1, **closed)
         if len(series.blocks) >= self._plan["blocks"] or self._is_late(series):
             self._next_phase(series)
@@ -409,6 +420,7 @@ class Recorder:
         leader = leader or self.leader()
         message = {"event": "end", "reason": reason, "seconds": seconds, "notes": self.notes, **end}
         if leader is not None:
+            self._read_losses(leader)
             facts = {}
             for look in self.at_end:
                 facts |= look(leader) or {}
