@@ -262,12 +262,14 @@ class Progress:
             click.echo("\r\033[K", nl=False, err=True)
 
 
-@click.command()
+@click.command(epilog="Exit codes: 0 measured, 2 there is no GPU to measure on.")
 @click.argument("rules", nargs=-1, metavar="[CODE|NAME...]")
 @click.option("--budget", default=60.0, show_default=True, type=click.FloatRange(1), help="Seconds per variant, about.")
 @click.option("--output-format", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @click.option("--update", type=click.Path(dir_okay=False), help="Put the rows into this table (JSON), keeping its others.")
-def evidence(rules: tuple[str, ...], budget: float, output_format: str, update: str | None) -> int:
+@click.option("--gpu", "on_gpu", is_flag=True, help="Fill the GPU column: on TensorFlow, or else on JAX or PyTorch.")
+@click.option("--again", is_flag=True, help="With --gpu and --update: measure what the table has from this card, driver and versions too.")
+def evidence(rules: tuple[str, ...], budget: float, output_format: str, update: str | None, on_gpu: bool, again: bool) -> int:
     """Measure the examples of the rules: each slow.py against its fast.py, on this machine."""
     import json
     from pathlib import Path
@@ -275,14 +277,23 @@ def evidence(rules: tuple[str, ...], budget: float, output_format: str, update: 
     from kerascheck import registry
     from kerascheck.config import ConfigError
     from kerascheck.verify import evidence as table
+    from kerascheck.verify import gpu_evidence
     from kerascheck.verify.compare import Budget
     from kerascheck.verify.files import write_whole
 
     try:
         rooms = [registry.find(rule) for rule in rules] or registry.rooms()
+        engine = gpu_evidence.engine() if on_gpu else None
     except ConfigError as problem:
         raise click.ClickException(str(problem)) from None
-    click.echo(f"kerascheck evidence executes the examples of {len(rooms)} rules. Ctrl-C stops everything.", err=True)
+    except gpu_evidence.NoGpu as problem:
+        click.echo(f"kerascheck evidence --gpu: {problem}", err=True)
+        return 2
+    kept = table.read_table(Path(update)) if update else []
+    if engine and not again:
+        rooms = [room for room in rooms if not gpu_evidence.is_finished(room.code, kept, engine)]
+    where = f" on {engine.card} with {engine.backend}" if engine else ""
+    click.echo(f"kerascheck evidence executes the examples of {len(rooms)} rules{where}. Ctrl-C stops everything.", err=True)
     progress = Progress()
 
     def tell(row: dict[str, Any]) -> None:
@@ -294,7 +305,10 @@ def evidence(rules: tuple[str, ...], budget: float, output_format: str, update: 
             write_whole(path, json.dumps({"rows": rows}, indent=1) + "\n")
 
     with ends_on_signals():
-        rows = list(table.collect(rooms, Budget(budget), progress.show, tell))
+        if engine:
+            rows = list(gpu_evidence.collect(rooms, engine, Budget(budget), progress.show, tell))
+        else:
+            rows = list(table.collect(rooms, Budget(budget), progress.show, tell))
     progress.clear()
     click.echo(json.dumps({"rows": rows}, indent=1) if output_format == "json" else "\n".join(table.render(rows)))
     return 0

@@ -29,32 +29,35 @@ def room_variants(room: Any) -> list[Variant]:
     ]
 
 
-def measure_room(room: Any, budget: Budget, progress: Progress) -> Comparison:
-    """Measure one room; raises OSError if a file is missing."""
+def measure_room(room: Any, budget: Budget, progress: Progress, environment: Mapping[str, str] | None = None) -> Comparison:
+    """Measure one room, with further variables in its ``environment``; raises OSError if a file is missing."""
     slow = room.folder / "slow.py"
-    script = Script(str(slow), {str(slow): slow.read_text(encoding="utf-8")})
+    script = Script(str(slow), {str(slow): slow.read_text(encoding="utf-8")}, environment=environment or {})
     return compare(script, room_variants(room), budget, progress, ceilings=False)
 
 
-def row(code: str, name: str, comparison: Comparison) -> dict[str, Any]:
-    """One row of the table: the most telling training of the room, for the CPU or the GPU that it ran on."""
+def row(code: str, name: str, comparison: Comparison | None, device: str | None = None) -> dict[str, Any]:
+    """One row of the table: the most telling training of the room, for the CPU or the GPU that it ran on.
+
+    ``comparison``: None where nothing was run. ``device``: the column, where it does not follow from what ran.
+    """
     verdicts = sorted(
-        comparison.verdicts, key=lambda v: (_ORDER.index(v.status), -(v.ratio.value if v.ratio is not None else 0))
+        comparison.verdicts if comparison else (), key=lambda v: (_ORDER.index(v.status), -(v.ratio.value if v.ratio is not None else 0))
     )
     best = verdicts[0] if verdicts else None
-    facts = comparison.scout.end["facts"] if comparison.scout.end and "facts" in comparison.scout.end else {}
+    facts = ((comparison.scout.end or {}).get("facts") or {}) if comparison else {}
+    failure = comparison.failure if comparison else None
     measured = {
         "status": best.status.value if best else Status.NOT_RUN.value,
-        "reason": (best.reason if best else comparison.failure or "slow.py and fast.py do not differ"),
+        "reason": (best.reason if best else failure or "slow.py and fast.py do not differ"),
         "ratio": round(best.ratio.value, 2) if best and best.ratio else None,
         "low": round(best.ratio.low, 2) if best and best.ratio else None,
         "high": round(best.ratio.high, 2) if best and best.ratio else None,
         "machine": machine() | ({"gpu": facts["gpus"][0]} if facts.get("gpus") else {}),
-        "versions": {key: facts[key] for key in ("keras", "tensorflow") if facts.get(key)},
+        "versions": {key: facts[key] for key in ("keras", "tensorflow", "jax", "torch") if facts.get(key)},
         "date": time.strftime("%Y-%m-%d"),
     }
-    device = "gpu" if facts.get("gpus") else "cpu"
-    return {"code": code, "name": name, device: measured}
+    return {"code": code, "name": name, device or ("gpu" if facts.get("gpus") else "cpu"): measured}
 
 
 def merge(old: Sequence[Mapping[str, Any]], new: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -89,7 +92,8 @@ def _column(measured: Mapping[str, Any] | None) -> str:
         return "unmeasured"
     machine = measured["machine"]
     versions = ", ".join(f"{name} {version}" for name, version in measured["versions"].items())
-    device = machine.get("gpu") or f"{machine['cores']} cores {machine['processor']}"
+    driver = f" (driver {machine['driver']})" if machine.get("driver") else ""
+    device = f"{machine['gpu']}{driver}" if machine.get("gpu") else f"{machine['cores']} cores {machine['processor']}"
     where = f"{device}, {versions}, {measured['date']}"
     if measured["ratio"] is None or measured["status"] == Status.CONFIRMED.value and measured["low"] <= 1.0:
         return f"{measured['status']} ({measured['reason']}; {where})"

@@ -1,0 +1,180 @@
+"""The GPU column of the evidence table, with made-up GPUs."""
+
+import json
+import os
+import subprocess
+from dataclasses import replace
+from types import SimpleNamespace
+
+import pytest
+from click.testing import CliRunner
+
+from kerascheck import registry
+from kerascheck.doctor.snapshot import Driver, Framework, Gpu, Keras, Python
+from kerascheck.verify import gpu_evidence
+from kerascheck.verify.cli import evidence
+from kerascheck.verify.compare import Budget, Comparison, Status, Verdict
+from kerascheck.verify.gpu_evidence import Engine, NoGpu
+from kerascheck.verify.rounds import Run
+from kerascheck.verify.stats import Ratio
+
+H200 = Engine("tensorflow", "NVIDIA H200", "570.86.15", {"keras": "3.15.1", "tensorflow": "2.21.0"})
+JAX = Engine("jax", "NVIDIA H200", "570.86.15", {"keras": "3.15.1", "jax": "0.9.0"})
+
+
+@pytest.fixture
+def frameworks(monkeypatch):
+    """Make up what is installed: the number of GPUs that each framework sees, None for one that is not there."""
+
+    def frameworks(cards=1, **gpus):
+        driver = Driver("570.86.15") if cards else None
+        monkeypatch.setattr("kerascheck.doctor.nvidia.nvidia", lambda: (driver, (Gpu("NVIDIA H200"),) * cards))
+        monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+
+        def look_at(python, time_limit, environment):
+            name = environment["KERAS_BACKEND"]
+            found = {name: Framework("1.0", gpus=gpus[name])} if gpus.get(name) is not None else {}
+            return replace(Python("3.11.7", keras=Keras("3.15.1")), **found), []
+
+        monkeypatch.setattr("kerascheck.doctor.look.look_at", look_at)
+
+    return frameworks
+
+
+@pytest.mark.parametrize(
+    "gpus, backend",
+    [({"tensorflow": 1, "jax": 1}, "tensorflow"), ({"tensorflow": 0, "jax": 0, "torch": 8}, "torch"), ({"jax": 1}, "jax")],
+    ids=str,
+)
+def test_the_first_backend_that_sees_the_gpu_is_taken(gpus, backend, frameworks):
+    frameworks(**gpus)
+    assert gpu_evidence.engine() == Engine(backend, "NVIDIA H200", "570.86.15", {"keras": "3.15.1", backend: "1.0"})
+
+
+@pytest.mark.parametrize(
+    "cards, gpus, words",
+    [
+        (0, {"tensorflow": 0}, "no GPU answers on this machine"),
+        (1, {"tensorflow": 0, "jax": 0}, "NVIDIA H200 is there, but TensorFlow 1.0 and JAX 1.0 cannot use it"),
+        (1, {}, "NVIDIA H200 is there, but this environment has no TensorFlow, JAX or PyTorch"),
+    ],
+    ids=str,
+)
+def test_without_a_gpu_there_is_one_line_and_nothing_runs(cards, gpus, words, frameworks):
+    frameworks(cards, **gpus)
+    result = CliRunner().invoke(evidence, ["--gpu"], standalone_mode=False)
+    assert result.return_value == 2
+    assert result.stdout == "" and result.stderr.count("\n") == 1
+    assert words in result.stderr
+
+
+def test_hidden_gpus_are_named(frameworks, monkeypatch):
+    frameworks(tensorflow=1)
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "-1")
+    with pytest.raises(NoGpu, match="CUDA_VISIBLE_DEVICES hides every GPU"):
+        gpu_evidence.engine()
+
+
+def compared(facts, failure=None):
+    if failure:
+        return Comparison("slow.py", Run(end=None), verdicts=[Verdict("line 3", Status.NOT_RUN, failure)], failure=failure)
+    return Comparison("slow.py", Run(end={"facts": facts}), verdicts=[Verdict("line 3", Status.CONFIRMED, "faster", Ratio(1.9, 1.8, 2.0))])
+
+
+def column(engine, comparison, text="import tensorflow as tf\nmodel = tf.keras.Sequential()", tmp_path=None):
+    (tmp_path / "slow.py").write_text(text)
+    (tmp_path / "fast.py").write_text(text)
+    room = SimpleNamespace(folder=tmp_path, rule=SimpleNamespace(code="KC101", name="serial-map"))
+    told = []
+
+    def measure(room, budget, progress, environment):
+        told.append(environment)
+        return comparison
+
+    (entry,) = gpu_evidence.collect([room], engine, Budget(), lambda text, left: None, lambda row: None, measure)
+    return entry["gpu"], told
+
+
+def test_a_column_has_card_driver_and_versions(tmp_path):
+    facts = {"gpus": ["NVIDIA H200"], "tensorflow": "2.21.0", "keras": "3.15.1"}
+    measured, told = column(H200, compared(facts), tmp_path=tmp_path)
+    assert (measured["status"], measured["ratio"], told) == ("confirmed", 1.9, [{}])
+    assert measured["machine"]["gpu"] == "NVIDIA H200" and measured["machine"]["driver"] == "570.86.15"
+    assert measured["versions"] == {"keras": "3.15.1", "tensorflow": "2.21.0"}
+    from kerascheck.verify import evidence as table
+
+    assert "(NVIDIA H200 (driver 570.86.15), keras 3.15.1, tensorflow 2.21.0, 20" in table.for_rule("KC101", [{"code": "KC101", "gpu": measured}])[1]
+
+
+@pytest.mark.parametrize(
+    "facts, failure, reason",
+    [
+        ({"gpus": [], "backend": "tensorflow"}, None, "its example did not use the GPU"),
+        ({}, "the script raised ValueError", "the script raised ValueError"),
+    ],
+)
+def test_what_did_not_use_the_gpu_is_not_run(facts, failure, reason, tmp_path):
+    measured, _ = column(H200, compared(facts, failure), tmp_path=tmp_path)
+    assert (measured["status"], measured["reason"], measured["ratio"]) == ("not run", reason, None)
+    assert measured["machine"]["gpu"] == "NVIDIA H200"
+
+
+@pytest.mark.parametrize(
+    "text, facts, reason",
+    [
+        ("import keras", {"gpus": ["NVIDIA H200"], "backend": "jax", "jax": "0.9.0"}, None),
+        ("import tensorflow as tf\n@tf.function\ndef step(): pass\nimport keras", None, "its example uses tf.function, and TensorFlow has no GPU here"),
+        ("import tensorflow as tf\nfor x in ds: pass", None, "its example does not train with Keras, and TensorFlow has no GPU here"),
+        ("import keras", {"gpus": ["NVIDIA H200"], "backend": "tensorflow"}, "its example ran on tensorflow, not on JAX"),
+    ],
+)
+def test_where_tensorflow_has_no_gpu_rooms_of_keras_run_on_the_backend_that_has(text, facts, reason, tmp_path):
+    measured, told = column(JAX, compared(facts or {}), text, tmp_path)
+    assert (measured["status"], measured["reason"]) == (("confirmed", "faster") if reason is None else ("not run", reason))
+    assert told == ([{"KERAS_BACKEND": "jax"}] if facts else [])
+
+
+def test_every_room_either_runs_on_another_backend_or_says_why_not():
+    reasons = {}
+    for room in registry.rooms():
+        if (room.folder / "slow.py").is_file():
+            reasons[room.code] = gpu_evidence.why_not((room.folder / "slow.py").read_text(encoding="utf-8"), "jax")
+    assert reasons["KC101"] is None and any(reasons.values())
+
+
+def test_what_the_table_has_of_this_card_and_these_versions_is_not_measured_again(frameworks, tmp_path, monkeypatch):
+    frameworks(tensorflow=1)
+    measured = []
+
+    def collect(rooms, engine, budget, progress, tell):
+        for room in rooms:
+            measured.append(room.code)
+            row = {"code": room.code, "name": room.name, "gpu": {
+                "status": "no effect", "reason": "r", "ratio": 1.0, "low": 0.99, "high": 1.01, "date": "2026-11-23",
+                "machine": {"cores": 2, "processor": "x", **engine.machine}, "versions": dict(engine.versions),
+            }}  # fmt: skip
+            tell(row)
+            yield row
+
+    monkeypatch.setattr(gpu_evidence, "collect", collect)
+    table = tmp_path / "table.json"
+    run = ["--gpu", "--update", str(table), "KC101", "KC102"]
+    for arguments, expected in ((run[:-1], ["KC101"]), (run, ["KC102"]), (run, []), ([*run, "--again"], ["KC101", "KC102"])):
+        measured.clear()
+        assert CliRunner().invoke(evidence, arguments, standalone_mode=False).return_value == 0
+        assert measured == expected
+    rows = json.loads(table.read_text())["rows"]
+    assert not gpu_evidence.is_finished("KC101", rows, replace(gpu_evidence.engine(), driver="580.1"))
+    rows[0]["gpu"]["status"] = "inconclusive"
+    assert not gpu_evidence.is_finished("KC101", rows, gpu_evidence.engine())
+
+
+@pytest.mark.gpu
+@pytest.mark.slow
+def test_a_real_card_fills_its_column(tmp_path):
+    if os.environ.get("CUDA_VISIBLE_DEVICES") == "" or subprocess.run(["sh", "-c", "nvidia-smi"], capture_output=True).returncode:
+        pytest.skip("no GPU")
+    table = tmp_path / "table.json"
+    assert CliRunner().invoke(evidence, ["--gpu", "--update", str(table), "KC101"], standalone_mode=False).return_value == 0
+    (row,) = json.loads(table.read_text())["rows"]
+    assert row["gpu"]["machine"]["gpu"] and row["gpu"]["machine"]["driver"]
