@@ -101,3 +101,8 @@ def statistics(findings: Iterable[Finding], seconds: dict[str, float]) -> str:
     quiet = sum(spent for code, spent in seconds.items() if code not in {code for code, _ in counts})
     lines.append(f"{0:7}{0:9}{quiet * 1000:8.1f}  all other rules")
     return "\n".join(lines)
+
+
+def plain(text: str) -> str:
+    """``text`` without characters that steer a terminal or the direction of text: names and output come from the script."""
+    return "".join(c if c.isprintable() or c in "\n\t" else f"\\x{ord(c):02x}" for c in text)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from kerascheck.report.common import plain
 from kerascheck.verify import gpu
 from kerascheck.verify.analysis import Analysis, bar, can_matter, relative, title, typical
 from kerascheck.verify.compare import Status, Verdict
@@ -70,11 +71,6 @@ def render(result: Verification, style: Style = lambda text, **options: text) ->
 def ranked(result: Verification) -> list[Verdict]:
     """Verdicts by what they bring, those that were not run last."""
     return sorted(result.comparison.verdicts, key=lambda v: (v.status is Status.NOT_RUN, -(v.ratio.value if v.ratio else 0)))
-
-
-def plain(text: str) -> str:
-    """``text`` without characters that steer a terminal or the direction of text: names and output come from the script."""
-    return "".join(c if c.isprintable() or c in "\n\t" else f"\\x{ord(c):02x}" for c in text)
 
 
 def _where_time_goes(analysis: Analysis, several: bool, style: Style) -> Iterator[str]:
