@@ -86,18 +86,33 @@ def analyse(step_seconds: float, scout: Run, gain: float | None, why_no_gain: st
 
 def stages(facts: Mapping[str, Any]) -> list[Stage]:
     """The running nodes, output first, with the source lines of the datasets that they come from."""
-    nodes = [node for node in facts.get("runtime_nodes", ()) if node["name"] != "Root"]
+    nodes = facts.get("runtime_nodes", ())
     made = list(facts.get("chain", ()))
-    batches = max(1, nodes[0]["elements"]) if nodes else 1
     found = []
-    for node in nodes:
+    for node, elements in zip(nodes, _elements_per_batch(nodes)):
+        if node["name"] == "Root":
+            continue
         place, function = _source(node["name"], made)
         # The model counts processor time over all parallel calls.
-        seconds = node["seconds"] / batches / max(1.0, node["parallelism"])
+        seconds = node["seconds"] / max(1, node["elements"]) * elements / max(1.0, node["parallelism"])
         found.append(Stage(node["name"], place, seconds, 0.0, node["parallelism"], function))
     total = sum(stage.seconds_per_batch for stage in found)
     for stage in found:
         stage.share = stage.seconds_per_batch / total if total else 0.0
+    return found
+
+
+def _elements_per_batch(nodes: Sequence[Mapping[str, Any]]) -> list[float]:
+    """How many elements each node makes for one batch of the output. What a ``repeat`` reads begins, and is counted, again in every pass."""
+    found: list[float] = []
+    for index, node in enumerate(nodes):
+        reader = node.get("reader", index - 1 if index else None)
+        if reader is None or nodes[reader]["name"] == "Root":
+            found.append(1.0)
+        elif "Repeat" in nodes[reader]["name"]:
+            found.append(found[reader])
+        else:
+            found.append(found[reader] * node["elements"] / max(1, nodes[reader]["elements"]))
     return found
 
 

@@ -125,7 +125,7 @@ def _write(answer: Look, used: Any, script: str, arguments: tuple[str, ...], opt
         text = "\n".join(report_text.failed(answer, click.style))
     else:
         width = min(_WIDEST, max(_NARROWEST, shutil.get_terminal_size().columns))
-        lines = [*report_text.render(answer.diagnosis, width, click.style), *report_text.next_command(answer.diagnosis, script, arguments, options["prove"])]
+        lines = [*report_text.render(answer.diagnosis, width, click.style, used), *report_text.next_command(answer.diagnosis, script, arguments, options["prove"])]
         text = "\n".join(lines)
     if options["output_file"]:
         write_whole(options["output_file"], click.unstyle(text) + "\n")

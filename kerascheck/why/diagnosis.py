@@ -183,7 +183,9 @@ def _without_finding(step: Step, part: Part, cause: Cause | None) -> str | None:
         if cause is not None and cause.python:
             return f"{cause.share:.0%} of the input's Python time is at this line of yours; no rule covers it. Make it faster, or cache() its results"
         if cause is not None:
-            return f"{cause.what} is the slowest stage, and runs as parallel as it can; cache() its results, or do less work in it"
+            stage = next((stage for stage in step.stages if stage.name == cause.what), None)
+            parallel = ", and runs in parallel already" if stage is not None and stage.parallelism > 1 else ""
+            return f"{cause.what} is the slowest stage{parallel}; cache() its results, or do less work in it"
         return "its stages take little time themselves: end the dataset in prefetch(tf.data.AUTOTUNE) if it does not yet"
     if part is Part.PYTHON:
         return f"{share} of a step is Python between the calls of the compiled step; move it into the tf.function or the input pipeline"

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import shlex
 import textwrap
-from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from kerascheck.finding import Finding
+from kerascheck.verify import gpu
 from kerascheck.verify.analysis import bar, relative, typical
 from kerascheck.verify.report_text import plain, printed_last
 from kerascheck.why.diagnosis import Advice, Cause, Diagnosis, second_limit
@@ -26,8 +27,10 @@ Style = Callable[..., str]
 """``click.style`` or something like it."""
 
 
-def render(diagnosis: Diagnosis, width: int, style: Style = lambda text, **options: text) -> Iterator[str]:
-    """Lines of at most ``width`` columns. ``style`` colours words."""
+def render(
+    diagnosis: Diagnosis, width: int, style: Style = lambda text, **options: text, used: Mapping[str, Any] | None = None
+) -> Iterator[str]:
+    """Lines of at most ``width`` columns. ``style`` colours words; ``used``: what the GPUs did (``Sampler.summary``)."""
     step = diagnosis.step
     yield ""
     yield style(_where(diagnosis), bold=True)
@@ -36,6 +39,8 @@ def render(diagnosis: Diagnosis, width: int, style: Style = lambda text, **optio
     yield ""
     for part in [p for p in step.ranked if step.share(p) >= _SHOWN_SHARE][:_MOST_PARTS]:
         yield _part(part, diagnosis, width, style)
+    for line in gpu.lines(used) if used and step.gpus else ():
+        yield from _wrapped(plain(line), width, "  ")
     yield ""
     for number, advice in enumerate(diagnosis.advice[:2]):
         yield from _advice(("Do first", "Then")[number], advice, diagnosis.lines, width, style)

@@ -9,7 +9,7 @@ import pytest
 from kerascheck.finding import Applicability, Edit, Finding, Fix, Location, Severity
 from kerascheck.source import Source
 from kerascheck.verify import report_html, report_text
-from kerascheck.verify.analysis import analyse
+from kerascheck.verify.analysis import analyse, stages
 from kerascheck.verify.compare import Comparison, Status, Variant, Verdict
 from kerascheck.verify.findings import Linted, Repair
 from kerascheck.verify.result import Verification
@@ -153,3 +153,14 @@ def test_json_is_json():
     assert [each["code"] for each in result["observations"] + result["not_about_speed"]] == ["KC107", "KC306"]
     assert result["verdicts"][0]["ratio"] == {"value": 1.9, "low": 1.8, "high": 2.0}
     assert result["trainings"][0]["stages"][1]["place"] == ["/a.py", 4]
+
+
+def test_what_a_repeat_reads_is_counted_again_in_every_pass():
+    nodes = [
+        {"name": "Root", "elements": 288, "seconds": 0.01, "parallelism": 1, "reader": None},
+        {"name": "FiniteRepeat", "elements": 288, "seconds": 0.0288, "parallelism": 1, "reader": 0},
+        {"name": "MapAndBatch", "elements": 2, "seconds": 0.06, "parallelism": 1, "reader": 1},
+        {"name": "TensorSlice", "elements": 64, "seconds": 0.064, "parallelism": 1, "reader": 2},
+    ]
+    found = stages({"runtime_nodes": nodes})
+    assert [round(stage.seconds_per_batch, 6) for stage in found] == [0.0001, 0.03, 0.032]

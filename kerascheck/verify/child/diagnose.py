@@ -189,24 +189,39 @@ def device_memory(state, leader):
 
 
 def runtime_model(state, leader):
-    """The nodes of the running pipeline, output first, as tf.data's own performance model sees them."""
+    """The nodes of the pipeline, output first, as tf.data's own performance model saw them in the longest pass over the data.
+
+    A pass that has just begun tells of its start, such as a shuffle buffer that fills.
+    """
+    note_pass(state)
+    return {"runtime_nodes": state.longest_pass} if state.longest_pass else None
+
+
+def note_pass(state):
+    """Keep what the newest pass over the training's data tells, if it is the longest so far; raises where there is no model of it."""
     iterator = training_iterator(state)
-    if iterator is None:
-        return None
+    nodes = _nodes(iterator) if iterator is not None else []
+    if len(nodes) > 1 and nodes[1]["elements"] >= (state.longest_pass[1]["elements"] if state.longest_pass else 0):
+        state.longest_pass = nodes
+
+
+def _nodes(iterator):
     proto = sys.modules["tensorflow"].data.experimental.get_model_proto(iterator)
     nodes = []
-    pending = [proto.output]
+    pending = [(proto.output, None)]
     while pending:
-        node = proto.nodes[pending.pop(0)]
+        key, reader = pending.pop(0)
+        node = proto.nodes[key]
         parallelism = next((p.value for p in node.parameters if p.name == "parallelism"), 1.0) or 1.0
         nodes.append({
             "name": node.name.partition("(")[0],
             "elements": node.num_elements,
             "seconds": node.processing_time / 1e9,
             "parallelism": parallelism,
+            "reader": reader,  # which of these nodes takes its elements
         })
-        pending.extend(node.inputs)
-    return {"runtime_nodes": nodes}
+        pending.extend((source, len(nodes) - 1) for source in node.inputs)
+    return nodes
 
 
 def pipeline_alone(state, leader):
@@ -260,6 +275,7 @@ def rows(state, leader):
 
 def install(state):
     """Add the looks that the plan asks for."""
+    state.longest_pass = []
     if state.run["plan"]["rows"]:
         state.recorder.last_looks.append(functools.partial(guarded, rows, state))
     if not state.run["plan"]["diagnose"]:

@@ -6,6 +6,7 @@ optimizers; loops of ``predict``; bare loops over a dataset. A form inside anoth
 """
 
 import ast
+import contextlib
 import functools
 import inspect
 import linecache
@@ -328,6 +329,9 @@ def _patch_callback_list(cls, state):
             if not state.epoch_steps:
                 # The data is exhausted: the epochs that we added would spin without a step.
                 recorder.finish(reason="exhausted", detail="the training data ended and does not start again")
+            if state.run["plan"]["diagnose"] and state.iterators:
+                with contextlib.suppress(Exception):  # no model of it: told when asked at the end
+                    diagnose.note_pass(state)
             if len(state.epoch_lengths) < 100 and not state.cuts_fit:
                 state.epoch_lengths.append(state.epoch_steps)
         return epoch_end(self, epoch, logs)
@@ -612,6 +616,9 @@ def _patch_iterator(cls, state):
             try:
                 return _counted(original_next, self, state)
             except StopIteration:
+                if state.run["plan"]["diagnose"]:
+                    with contextlib.suppress(Exception):
+                        diagnose.note_pass(state)
                 if not recorder.pass_ended(self._kerascheck_start):
                     raise
                 self._kerascheck_start = recorder.so_far()
