@@ -14,8 +14,6 @@ from kerascheck.doctor.look import TIME_LIMIT
 if TYPE_CHECKING:
     from kerascheck.doctor.snapshot import Demand, Snapshot
 
-FAILED_TO_START = "cannot be started"
-
 
 @click.command(
     epilog="Exit codes: 0 no problem (advice does not count), 1 a problem, 2 the machine could not be looked at.",
@@ -71,9 +69,9 @@ def _live(options: dict[str, Any], script: tuple[Demand, ...] | None) -> Snapsho
     finally:
         if shown:
             click.echo("\r\033[K", nl=False, err=True)
-    failure = snapshot.python.failure if snapshot.python is not None else None
-    if failure is not None and failure.startswith(FAILED_TO_START):
-        raise click.ClickException(f"--python {python}: {failure}; name the interpreter that trains, such as .venv/bin/python")
+    looked = snapshot.python
+    if looked is not None and looked.version is None:
+        raise click.ClickException(f"--python {python}: {looked.failure}; name the interpreter that trains, such as .venv/bin/python")
     return snapshot
 
 

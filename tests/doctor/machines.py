@@ -174,7 +174,7 @@ CASES = {
             python=Python("3.12.3", packages={"keras": "3.12.0", "torch": "2.8.0"}, keras=Keras("3.12.0", None, "torch", "KERAS_BACKEND"),
                           torch=Framework("2.8.0", gpus=1, cuda=True, cuda_version="12.8")),
         ),
-        said=("Keras 3.12.0 on PyTorch, chosen by KERAS_BACKEND", "PyTorch sees 1 GPU"),
+        said=("Keras 3.12.0 on PyTorch 2.8.0, chosen by KERAS_BACKEND", "PyTorch sees 1 GPU"),
     ),
     "idle card with a slow link": Case(machine(replace(RTX_4090, link=Link(1, 16)))),
     # Drivers.
@@ -291,6 +291,20 @@ CASES = {
         ("gpu-build",),
     ),
     "no tensorflow": Case(machine(memory=NO_CARD_MEMORY, python=Python("3.11.7", packages={})), advice=("tensorflow-installed",), said=("--python",)),
+    "jax, not chosen, and no tensorflow": Case(
+        machine(
+            memory=NO_CARD_MEMORY,
+            python=Python("3.11.7", packages={"keras": "3.12.0", "jax": "0.7.0"}, keras=Keras(error="ModuleNotFoundError: No module named 'tensorflow'", backend="tensorflow")),
+        ),
+        advice=("tensorflow-installed",), said=("KERAS_BACKEND=jax",),
+    ),
+    "keras alone": Case(
+        machine(
+            memory=NO_CARD_MEMORY,
+            python=Python("3.11.7", packages={"keras": "3.12.0"}, keras=Keras(error="ModuleNotFoundError: No module named 'tensorflow'", backend="tensorflow")),
+        ),
+        advice=("tensorflow-installed",),
+    ),
     "no tensorflow beside a gpu": Case(machine(T4, python=Python("3.9.2", packages={})), advice=("tensorflow-installed",), said=("'tensorflow[and-cuda]'", "2.20")),
     "python too new for tensorflow": Case(
         machine(memory=NO_CARD_MEMORY, python=Python("3.15.0", packages={})), advice=("tensorflow-installed",), said=("wheels for Python up to 3.13",)

@@ -74,6 +74,7 @@ def test_a_snapshot_can_be_saved_again(saved, tmp_path):
         (["--snapshot", "t4.json", "--python", sys.executable], "exclude each other"),
         (["--snapshot", "t4.json", "--save-snapshot", "missing/x.json"], "missing/x.json: cannot be written"),
         (["--python", "missing/python"], "--python missing/python: cannot be started"),
+        (["--python", "/bin/false"], "--python /bin/false: it ended with 1"),
         (["--script", "missing.py", "--snapshot", "t4.json"], "missing.py: cannot be read: No such file or directory"),
         (["--script", "notes.txt", "--snapshot", "t4.json"], "notes.txt: "),
     ],

@@ -1,5 +1,6 @@
 """The look at a machine and at its interpreter."""
 
+import ast
 import os
 import platform
 import sys
@@ -225,6 +226,11 @@ def test_an_interpreter_that_is_none():
 def test_without_an_interpreter_nothing_is_started(monkeypatch):
     monkeypatch.setattr(look.subprocess, "Popen", None)
     assert take_snapshot(None).python is None
+
+
+def test_the_child_is_written_for_old_interpreters():
+    text = Path(look.__file__).with_name("child.py").read_text(encoding="utf-8")
+    compile(ast.parse(text, feature_version=(3, 6)), "child.py", "exec")
 
 
 LOADER_LOG = """\

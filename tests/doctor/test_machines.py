@@ -1,5 +1,8 @@
 """The checks against machines that are documented somewhere."""
 
+import re
+from pathlib import Path
+
 import pytest
 from doctor.machines import CASES
 
@@ -44,3 +47,9 @@ def test_the_most_urgent_comes_first():
 def test_a_saved_machine_is_diagnosed_alike(name):
     snapshot = CASES[name].snapshot
     assert diagnose(Snapshot.from_json(snapshot.to_json())) == diagnose(snapshot)
+
+
+def test_the_documentation_names_every_check():
+    page = (Path(__file__).parent.parent.parent / "docs" / "doctor.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (`.*?) \|", page, re.M)
+    assert set(re.findall(r"`([a-z0-9-]+)`", " ".join(rows))) == {check.__name__.replace("_", "-") for check in CHECKS}

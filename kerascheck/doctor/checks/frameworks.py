@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kerascheck.doctor.checks.common import TITLES, Verdict, advice, backend, dotted, ok, packages, problem, tensorflow, title, version
+from kerascheck.doctor.checks.common import TITLES, Verdict, advice, backend, dotted, framework, ok, packages, problem, tensorflow, title, version
 from kerascheck.doctor.snapshot import Python, Snapshot
 from kerascheck.runtime import LAST_FOR_PYTHON, NEWEST_TENSORFLOW
 
@@ -44,6 +44,10 @@ def tensorflow_installed(machine: Snapshot) -> Verdict | None:
         return ok(f"TensorFlow {found.version}, {build if found.cuda is not None else 'build unknown'}, Python {python.version}")
     if backend(machine) != "tensorflow":
         return None
+    other = next((name for name in ("jax", "torch") if name in packages(machine) and python.keras is not None), None)
+    if other is not None:
+        todo = f"Set KERAS_BACKEND={other} to train on {TITLES[other]}, or install TensorFlow."
+        return advice("Keras runs on TensorFlow unless told otherwise, and TensorFlow is not installed.", todo)
     number = version(python.version)[:2]
     if number > _NEWEST_PYTHON:
         newest = f"TensorFlow {dotted(NEWEST_TENSORFLOW)} has wheels for Python up to {dotted(_NEWEST_PYTHON)}"
@@ -60,14 +64,18 @@ def keras_installed(machine: Snapshot) -> Verdict | None:
         return None
     keras = python.keras
     if keras.error is not None:
-        if backend(machine) != "tensorflow" and not _has(python, backend(machine)):
+        if not _has(python, backend(machine)):
+            if backend(machine) == "tensorflow":
+                return None
             chosen = f" ({keras.backend_from})" if keras.backend_from else ""
             return problem(f"Keras is to run on {title(machine)}{chosen}, which is not installed.", f"Install {title(machine)}, or choose another backend.")
         if python.tensorflow is not None and python.tensorflow.error is not None:
             return None
         return problem(f"Keras cannot be imported: {keras.error}", "Install a Keras that fits: see requirements." if _conflicts(machine) else "Install it again.")
     chosen = f", chosen by {keras.backend_from}" if keras.backend_from else ""
-    return ok(f"Keras {keras.version} on {title(machine)}{chosen}")
+    found = framework(machine)
+    number = f" {found.version}" if found is not None and backend(machine) != "tensorflow" else ""
+    return ok(f"Keras {keras.version} on {title(machine)}{number}{chosen}")
 
 
 def _has(python: Python, name: str) -> bool:

@@ -186,9 +186,9 @@ def cuda_libraries(machine: Snapshot) -> Verdict | None:
     absent = _absent_packages(machine)
     if found.missing:
         listed = ", ".join(found.missing[:4]) + (f" and {len(found.missing) - 4} more" if len(found.missing) > 4 else "")
-        return problem(f"TensorFlow cannot load {listed}; so it skips the GPU.", _todo_install(machine, absent != []))
+        return problem(f"TensorFlow cannot load {listed}, so it skips the GPU.", _todo_install(machine, absent != []))
     if absent and not machine.library_path:
-        return problem("TensorFlow was installed without its CUDA libraries; so it skips the GPU.", _todo_install(machine, True))
+        return problem("TensorFlow was installed without its CUDA libraries, so it skips the GPU.", _todo_install(machine, True))
     return None
 
 
