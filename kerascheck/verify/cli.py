@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import math
 import os
-import shlex
 import signal
 import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
 if TYPE_CHECKING:
+    from kerascheck.config import Configuration
     from kerascheck.verify.compare import Budget, Chosen
+    from kerascheck.verify.prepared import Prepared
     from kerascheck.verify.process import Script
+    from kerascheck.verify.result import Verification
 
 _MARK = "kerascheck verify"
 _LEAST_EFFECT, _MOST_EFFECT = 0.01, 0.5
@@ -69,6 +70,8 @@ def _training(context: click.Context, parameter: click.Parameter, value: str | N
 @click.option("--python", metavar="PATH", help="Interpreter to run the script with.  [this one; with --on: see docs/machines.md]")
 @click.option("--on", metavar="WHERE", help="Run it there: ssh://[user@]host[:port][/folder], slurm[:partition], ray or ray://host:port.")
 @click.option("--yes", is_flag=True, help="With --on: upload without asking.")
+@click.option("--again", is_flag=True, help="With a list: measure what has a row in its results too.")
+@click.option("--jobs", default=1, show_default=True, type=click.IntRange(1), help="With a list on slurm or ray: jobs at once.")
 @click.option("--output-format", type=click.Choice(["text", "json", "html"]), default="text", show_default=True)
 @click.option("--output-file", type=click.Path(dir_okay=False, writable=True), help="Write the report there.")
 @click.option("--no-memory", is_flag=True, help="Do not keep the evidence in .kerascheck/evidence.json.")
@@ -77,9 +80,11 @@ def verify(script: str | None, arguments: tuple[str, ...], **options: Any) -> in
     """Run SCRIPT as written and as repaired, and say what each repair is worth on this machine.
 
     The script is executed, several times, up to the middle of its training; nothing of it is changed on disk.
+    A SCRIPT that ends in .txt is a list of scripts, one a line with its arguments: each gets a row, and its results are kept beside it.
     """
     from kerascheck.config import ConfigError
     from kerascheck.verify.findings import NotAScript
+    from kerascheck.verify.many import SUFFIX, NotAList
 
     if (script is None) == (options["rule"] is None):
         raise click.UsageError("name a script, or a rule with --rule")
@@ -88,8 +93,12 @@ def verify(script: str | None, arguments: tuple[str, ...], **options: Any) -> in
     options["target"] = _target(options)
     try:
         with ends_on_signals():
+            if script is not None and script.endswith(SUFFIX):
+                from kerascheck.verify.many_cli import verify_many
+
+                return verify_many(script, arguments, options)
             result = _verify(script, arguments, options)
-    except (NotAScript, ConfigError) as problem:
+    except (NotAScript, NotAList, ConfigError) as problem:
         raise click.ClickException(str(problem)) from None
     except OSError as problem:
         raise click.ClickException(f"no process could be started: {problem}") from None
@@ -100,14 +109,10 @@ def verify(script: str | None, arguments: tuple[str, ...], **options: Any) -> in
 
 
 def _verify(script: str | None, arguments: tuple[str, ...], options: dict[str, Any]):
-    from kerascheck.config import Configuration, overrides_from
-    from kerascheck.verify import gpu, memory
-    from kerascheck.verify.compare import compare, machine
-    from kerascheck.verify.findings import findings_of, repairs
-    from kerascheck.verify.process import Script
-    from kerascheck.verify.result import Verification
+    from kerascheck.verify import memory
+    from kerascheck.verify.prepared import prepare
 
-    selection = {"select": options["select"], "ignore": options["ignore"]}
+    room = None
     if options["rule"]:
         from kerascheck import registry
 
@@ -115,38 +120,39 @@ def _verify(script: str | None, arguments: tuple[str, ...], options: dict[str, A
         if room.reads != "python":
             raise click.UsageError(f"{room.code} {room.name} is not about scripts: there is nothing to run")
         script = str(room.folder / "slow.py")
-        selection |= {"select": (room.rule.code,), "pedantic": True}
-    linted = findings_of(script, Configuration(overrides_from(selection)))
-    made = repairs(linted, every=options["rule"] is not None)
-    if options["rule"] and not made:
-        # Not every rule repairs by itself what its room shows repaired.
-        from kerascheck.verify.evidence import room_variants
-        from kerascheck.verify.findings import Repair
-
-        made = [Repair(replace(variant, name=f"fast.py, {variant.name}"), ()) for variant in room_variants(room)]
-    run = Script(
-        linted.script,
-        {path: source.text for path, source in linted.sources.items()},
-        arguments,
-        python=options["python"],
-    )
-    command = shlex.join(["python", os.path.relpath(linted.script), *arguments])
-    variants = [repair.variant for repair in made]
+    prepared = prepare(script, arguments, configuration_of(options, room), python=options["python"], room=room)
     if options["target"]:
-        measured = _elsewhere(run, variants, command, options)
-        if measured is None:
+        result = _elsewhere(prepared, options)
+        if result is None:
             return None
-        comparison, where, watched = measured
     else:
-        _announce(run, command, len(made), options)
-        with Progress() as progress, gpu.Sampler() as sampler:
-            comparison = compare(run, variants, _budget(options), progress.show)
-        where, watched = machine(), sampler.summary()
-        gpu.doubted(comparison, watched)
-    result = Verification(comparison, linted, {repair.variant.name: repair for repair in made}, where, command, watched)
+        _announce(prepared.run, prepared.command, len(prepared.variants), options)
+        with Progress() as progress:
+            result = verify_here(prepared, options, progress)
     if not options["no_memory"] and options["rule"] is None:
         memory.remember(result)
     return result
+
+
+def configuration_of(options: dict[str, Any], room: Any = None) -> Configuration:
+    """The linter's settings, with the rules that the options choose, or those of a ``room``."""
+    from kerascheck.config import Configuration, overrides_from
+
+    selection = {"select": options["select"], "ignore": options["ignore"]}
+    if room is not None:
+        selection |= {"select": (room.rule.code,), "pedantic": True}
+    return Configuration(overrides_from(selection))
+
+
+def verify_here(prepared: Prepared, options: dict[str, Any], progress: Progress) -> Verification:
+    """The verification of a script on this machine."""
+    from kerascheck.verify import gpu
+    from kerascheck.verify.compare import compare, machine
+
+    with gpu.Sampler() as sampler:
+        comparison = compare(prepared.run, prepared.variants, budget_of(options), progress.show)
+    watched = sampler.summary()
+    return prepared.result(gpu.doubted(comparison, watched), machine(), watched)
 
 
 def _target(options: dict[str, Any]):
@@ -161,24 +167,25 @@ def _target(options: dict[str, Any]):
     return target
 
 
-def _elsewhere(run: Script, variants: list, command: str, options: dict[str, Any]):
-    """As ``compare``, on the target: the comparison, the machine and its GPUs; None, with the reason said, where that was not possible."""
+def _elsewhere(prepared: Prepared, options: dict[str, Any]):
+    """The verification of a script on the target; None, with the reason said, where that was not possible."""
     from kerascheck.verify.remote import pack, talk
     from kerascheck.verify.remote import run as remote
 
-    target = options["target"]
+    target, python = options["target"], options["python"]
     try:
-        root = os.path.dirname(run.path) if options["rule"] else None
-        upload = pack.of_project(run.path, run.sources, root)
-        remote.agree(target, options["python"], [upload], [command], yes=options["yes"])
+        root = os.path.dirname(prepared.run.path) if options["rule"] else None
+        upload = pack.of_project(prepared.run.path, prepared.run.sources, root)
+        remote.agree(target, python, [upload], [prepared.command], yes=options["yes"])
         with Progress() as progress:
-            return remote.measure(target, options["python"], upload, run, variants, _budget(options), progress.show, {})
+            return prepared.result(*remote.measure(target, python, upload, prepared.run, prepared.variants, budget_of(options), progress.show))
     except (pack.TooLarge, remote.NotAgreed, talk.Refused) as problem:
         click.echo(f"{target.label}: {problem}", err=True)
         return None
 
 
-def _budget(options: dict[str, Any]) -> Budget:
+def budget_of(options: dict[str, Any]) -> Budget:
+    """How long to measure, by the options."""
     from kerascheck.verify.compare import Budget
 
     return Budget(options["budget"], options["steps"], options["start_limit"], no_effect=options["no_effect"], training=options["training"])
@@ -212,6 +219,11 @@ def _write(result, options: dict[str, Any]) -> None:
         from kerascheck.verify import report_text
 
         text = "\n".join(report_text.render(result, style))
+    print_report(text, options, color)
+
+
+def print_report(text: str, options: dict[str, Any], color: bool | None = False) -> None:
+    """Write a report to where the options say; ``color`` as click knows it."""
     if options["output_file"]:
         from kerascheck.verify.files import write_whole
 
@@ -238,8 +250,8 @@ def ends_on_signals() -> Iterator[None]:
 class Progress:
     """One line on a terminal's standard error, gone at the end."""
 
-    def __init__(self) -> None:
-        self._active = sys.stderr.isatty()
+    def __init__(self, active: bool = True) -> None:
+        self._active = active and sys.stderr.isatty()
         self._end = None
 
     def __enter__(self) -> Progress:

@@ -11,7 +11,6 @@ import time
 from importlib.util import find_spec
 from pathlib import Path
 
-import click
 import pytest
 from click.testing import CliRunner
 
@@ -516,7 +515,7 @@ def test_the_executor_on_this_machine(project):
 
     script = str(project / "src" / "train.py")
     upload = pack.of_project(script, [script])
-    order = talk.job(upload, Script(script, {script: Path(script).read_text()}), [], Budget(), {}, link_from="", minutes=5)
+    order = talk.job(upload, Script(script, {script: Path(script).read_text()}), [], Budget(), link_from="", minutes=5)
     conversation = talk.Conversation(lambda text, left: None)
     conversation.expect(upload.root)
     slurm.run(Target("slurm"), sys.executable, upload, order, conversation, cluster="local")

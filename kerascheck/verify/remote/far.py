@@ -113,7 +113,7 @@ def _measure(job: Mapping[str, Any], project: str) -> None:
         for v in variants
     ]
     with gpu.Sampler() as sampler:
-        comparison = compare(script, variants, restored(Budget, job["budget"]), _progress, **job["options"])
+        comparison = compare(script, variants, restored(Budget, job["budget"]), _progress)
     watched = sampler.summary()
     result = {"comparison": plain(gpu.doubted(comparison, watched)), "machine": machine(), "gpu": watched}
     _tell(result, project)

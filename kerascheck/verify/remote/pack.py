@@ -98,6 +98,16 @@ def of_project(script: str, needed: Iterable[str], root: str | None = None) -> U
     return upload
 
 
+def by_project(uploads: Iterable[Upload]) -> list[Upload]:
+    """One upload per project, with the files of all of its scripts."""
+    projects: dict[str, Upload] = {}
+    for upload in uploads:
+        whole = projects.setdefault(upload.root, Upload(upload.root, git=upload.git))
+        whole.files |= upload.files
+        whole.left_out |= upload.left_out
+    return list(projects.values())
+
+
 def _take(upload: Upload, name: str, *, may_be_secret: bool) -> None:
     path = os.path.join(upload.root, name)
     if not os.path.lexists(path) or name.startswith(".." + os.sep):

@@ -92,7 +92,7 @@ def _follow(client: Any, name: str, conversation: Conversation) -> None:
         if status in _OVER:
             last = f": {conversation.other_lines[-1]}" if conversation.other_lines else ""
             raise Refused(f"the job ended without a result ({status}){last}")
-        time.sleep(_POLL_SECONDS)
+        conversation.pause(_POLL_SECONDS)
 
 
 def _remove(client: Any, name: str) -> None:

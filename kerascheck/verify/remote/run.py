@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import sys
+import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -67,17 +68,17 @@ def measure(
     variants: Sequence[Variant],
     budget: Budget,
     progress: Progress,
-    options: Mapping[str, Any],
+    stop: threading.Event | None = None,
 ) -> tuple[Comparison, dict[str, Any], Mapping[str, Any] | None]:
-    """As ``compare`` with its ``options``, on ``target``: the comparison, the machine and its GPUs.
+    """As ``compare``, on ``target``: the comparison, the machine and its GPUs. ``stop``: set to end it from another thread.
 
     Raises talk.Refused where nothing was measured.
     """
-    conversation = talk.Conversation(progress)
+    conversation = talk.Conversation(progress, stop)
     conversation.expect(upload.root)
     progress(f"uploading to {target.label}", budget.seconds * (len(variants) + 1))
     minutes = target.minutes or max(_MINUTES, math.ceil(seconds_of(budget, len(variants)) / 60))
-    job = talk.job(upload, script, variants, budget, options, link_from=target.folder, minutes=minutes)
+    job = talk.job(upload, script, variants, budget, link_from=target.folder, minutes=minutes)
     _engine(target)(target, python, upload, job, conversation)
     told = json.loads(conversation.result)
     comparison = restored(Comparison, told["comparison"])

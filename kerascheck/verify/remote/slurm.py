@@ -85,7 +85,7 @@ def _follow(submitted: Any, messages: Path, conversation: Conversation) -> None:
                     conversation.hear(line)
                 if conversation.result is not None or ended:
                     break
-                time.sleep(_POLL_SECONDS)
+                conversation.pause(_POLL_SECONDS)
         done = True
     finally:
         if not done or conversation.result is None:

@@ -6,6 +6,7 @@ import ast
 import base64
 import json
 import os
+import threading
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -29,8 +30,10 @@ class Refused(Exception):
 class Conversation:
     """Reads what the other side prints."""
 
-    def __init__(self, progress: Progress) -> None:
+    def __init__(self, progress: Progress, stop: threading.Event | None = None) -> None:
+        """``stop``: set when nobody waits for the result any more."""
         self._progress = progress
+        self._stop = stop or threading.Event()
         self._parts: list[str] = []
         self.result: str | None = None
         """The result as JSON, with paths of this side, once it is there."""
@@ -42,6 +45,11 @@ class Conversation:
     def expect(self, root: str) -> None:
         """``root``: the project's folder on this side, which paths of the result shall begin with."""
         self._root = root
+
+    def pause(self, seconds: float) -> None:
+        """Wait until the other side may have said more; raises Refused when nobody waits for it any more."""
+        if self._stop.wait(seconds):
+            raise Refused("stopped")
 
     def hear(self, line: str) -> None:
         """Take one line; raises Refused."""
@@ -73,10 +81,8 @@ class Conversation:
         return text.replace(there, here)
 
 
-def job(
-    upload: Upload, script: Script, variants: Sequence[Variant], budget: Budget, options: Mapping[str, Any], **more: Any
-) -> bytes:
-    """``job.json``: what to measure, with paths relative to the project. ``options``: of ``compare``."""
+def job(upload: Upload, script: Script, variants: Sequence[Variant], budget: Budget, **more: Any) -> bytes:
+    """``job.json``: what to measure, with paths relative to the project."""
 
     def inside(path: str) -> str:
         return os.path.relpath(os.path.realpath(path), upload.root)
@@ -95,11 +101,12 @@ def job(
     variants = [
         replace(v, sources=moved(v.sources), places=tuple((inside(path), *lines) for path, *lines in v.places)) for v in variants
     ]
+    if budget.training is not None and budget.training.path and os.path.isabs(budget.training.path):
+        budget = replace(budget, training=replace(budget.training, path=inside(budget.training.path)))
     described = {
         "script": plain(there),
         "variants": plain(variants),
         "budget": plain(budget),
-        "options": dict(options),
         "needs": sorted(needs(script.sources.values())),
         **more,
     }
