@@ -219,6 +219,15 @@ class Runtime:
 
 def newest_allowed(specifier: str, releases: tuple[tuple[int, int], ...]) -> tuple[int, int] | None:
     """The newest of the (major, minor) ``releases`` that a PEP 440 specifier such as ">=2.8,<2.11" allows; None if none does."""
+    return _first_allowed(specifier, releases[::-1])
+
+
+def oldest_allowed(specifier: str, releases: tuple[tuple[int, int], ...]) -> tuple[int, int] | None:
+    """The oldest of them; see :func:`newest_allowed`."""
+    return _first_allowed(specifier, releases)
+
+
+def _first_allowed(specifier: str, releases: tuple[tuple[int, int], ...]) -> tuple[int, int] | None:
     from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
     try:
@@ -229,7 +238,7 @@ def newest_allowed(specifier: str, releases: tuple[tuple[int, int], ...]) -> tup
         # Also a release candidate, which no release satisfies.
         wanted_release = int(exact[1]), int(exact[2])
         return wanted_release if wanted_release in releases else None
-    for major, minor in reversed(releases):
+    for major, minor in releases:
         # Patch releases change nothing that is modelled here, but an exact pin names one.
         if any(wanted.contains(f"{major}.{minor}.{patch}") for patch in range(6)):
             return major, minor

@@ -14,6 +14,7 @@ from kerascheck.runtime import (
     TENSORFLOW_RELEASES,
     Runtime,
     newest_allowed,
+    oldest_allowed,
     parse_version,
 )
 from kerascheck.source.requirements import Pin
@@ -54,6 +55,21 @@ class Target:
     tensorflow: Pin | Told
     keras: Pin | Told
     backend: Told
+
+    @property
+    def assumed(self) -> str | None:
+        """The version that is assumed, as "TensorFlow 2.21", where none is told or an older Keras than 3 is allowed, too; else None."""
+        if _leaves(self.tensorflow, TENSORFLOW_RELEASES, KERAS_3_SINCE) or _leaves(self.keras, KERAS_RELEASES, (3, 0)):
+            return None
+        return "TensorFlow {}.{}".format(*self.runtime.tensorflow)
+
+
+def _leaves(told: Pin | Told, releases: tuple[tuple[int, int], ...], since: tuple[int, int]) -> bool:
+    """Whether a setting or a requirement allows no release but those since one."""
+    if isinstance(told, Pin):
+        oldest = oldest_allowed(told.specifier, releases)
+        return oldest is not None and oldest >= since
+    return told is Told.BY_SETTING
 
 
 def target_of(settings: Settings, pins: Mapping[str, Pin], signs: Signs) -> Target:

@@ -1050,7 +1050,7 @@ def test_a_part_of_a_project_may_pin_what_it_needs(tmp_path, pins, said):
     assert len(json.loads(result.out)["findings"]) == said
 
 
-@pytest.mark.parametrize(("pins", "severities"), [("tensorflow==2.3\n", []), ("tensorflow==2.10\n", ["info"]), ("tensorflow==2.20\n", ["info"])])
+@pytest.mark.parametrize(("pins", "severities"), [("tensorflow==2.3\n", []), ("tensorflow==2.10\n", ["info"]), ("tensorflow==2.20\n", ["error"])])
 def test_what_is_gone_was_old_before(tmp_path, pins, severities):
     (tmp_path / "requirements.txt").write_text(pins)
     (tmp_path / "train.py").write_text(HEAD + "from tensorflow.keras.mixed_precision import experimental as prec\nprec.set_policy('mixed_float16')\n")
@@ -1071,6 +1071,22 @@ def test_a_module_of_tensorflow_1_is_so_whoever_runs_it(tmp_path, name, said):
     (tmp_path / "main.py").write_text(HEAD + MODEL + "from steps import train\ntrain(model)\n")
     result = kerascheck("--isolated", "--select", "KC414", "--output-format", "json", "--exit-zero", str(tmp_path))
     assert len(json.loads(result.out)["findings"]) == said
+
+
+@pytest.mark.parametrize(
+    ("pin", "severity"),
+    [
+        ("", "info"), ("tensorflow>=2.4,<3\n", "info"), ("tensorflow>=2.16\n", "info"),
+        ("tensorflow==2.18.0\n", "error"), ("tensorflow>=2.16,<2.20\n", "error"), ("keras==3.4\n", "error"),
+    ],
+)  # fmt: skip
+def test_what_is_gone_is_an_error_where_no_version_has_it(tmp_path, pin, severity):
+    (tmp_path / "requirements.txt").write_text(pin)
+    (tmp_path / "train.py").write_text(HEAD + MODEL + "print(tf.Session())\nmodel.fit_generator(load())\n")
+    result = kerascheck("--select", "KC311,KC414", "--output-format", "json", "--exit-zero", str(tmp_path / "train.py"))
+    found = json.loads(result.out)["findings"]
+    assert [finding["severity"] for finding in found] == [severity, "error"]
+    assert ["is assumed" in finding["because"] for finding in found] == [severity == "info"] * 2
 
 
 @pytest.mark.parametrize(("pin", "said"), [("tensorflow==2.1\n", 1), ("tensorflow==1.14\n", 0)])

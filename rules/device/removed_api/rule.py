@@ -29,8 +29,11 @@ class RemovedApi(Rule):
     ## Why it costs
 
     A name that is gone raises AttributeError or ImportError, often not before the line is reached. A name that still works costs nothing
-    today: replacing it is for the next release, and it is reported with `--pedantic` only. All of it is an info: whoever runs old code with the version that it was written for has no fault
-    to repair.
+    today: replacing it is for the next release, and it is reported with `--pedantic` only.
+
+    A name that is gone is an error where the settings or requirements allow no version that has it. Where they allow an older version, or
+    name none, it is an info that says which version was assumed: whoever runs old code with the version that it was written for has no
+    fault to repair.
 
     ## What the runtime does by itself
 
@@ -66,7 +69,7 @@ class RemovedApi(Rule):
     code = "KC311"
     name = "removed-api"
     summary = "TensorFlow or Keras name is removed or outdated"
-    severity = Severity.INFO
+    severity = Severity.ERROR
     speed = False
     triggers = (
         "experimental", "contrib", "Session", "ConfigProto", "GPUOptions", "multi_gpu_model", "CuDNNLSTM", "CuDNNGRU", "set_session", "get_session",
@@ -120,7 +123,7 @@ class RemovedApi(Rule):
     def _report(self, name, place, fixable):
         new = {**REMOVED, **REMOVED_NAMESPACES, **DEPRECATED}[name]
         if name in OLD_NAMESPACES and not place.module.runtime.lacks(name):
-            return self.finding(place, f"{_short(name)} is an old name; use {_short(new)}.", because="It went in later versions, where importing it raises.")
+            return self.finding(place, f"{_short(name)} is an old name; use {_short(new)}.", doubt="It went in later versions, where importing it raises.")
         if name in DEPRECATED:
             return self.finding(
                 place,
@@ -129,10 +132,12 @@ class RemovedApi(Rule):
                 pedantic=True,
                 fix=rename(place, new) if new and fixable else None,
             )
+        assumed = place.module.target.assumed
         return self.finding(
             place,
             f"{_short(name)} is gone; {f'use {_short(new)}' if new else 'nothing of its form stands in its place'}.",
-            because="Using or importing it raises in the versions that this code is checked for.",
+            because="Using or importing it raises.",
+            doubt=f"No exact version is required here; {assumed} is assumed." if assumed else None,
         )
 
 

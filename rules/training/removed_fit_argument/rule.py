@@ -100,7 +100,7 @@ class RemovedFitArgument(Rule):
                 yield self.finding(
                     call,
                     f"Keras 3 has no {call.attribute}; call {new}, which accepts generators.",
-                    because="Keras 3 raises an AttributeError for it.",
+                    because=f"Keras 3 raises an AttributeError for it.{_assumed(module)}",
                     fix=replace_generator_method(call, new),
                 )
         for call in module.program.model_calls("fit", "evaluate", "predict"):
@@ -111,9 +111,14 @@ class RemovedFitArgument(Rule):
                     yield self.finding(
                         Place(call.module, argument),
                         f"{call.attribute}() has no argument {name} in Keras 3; remove it or pass it to the PyDataset.",
-                        because="Keras 3 raises a TypeError for it.",
+                        because=f"Keras 3 raises a TypeError for it.{_assumed(module)}",
                         fix=drop_argument(call, name, safe=False),
                     )
+
+
+def _assumed(module):
+    assumed = module.target.assumed
+    return f" No exact version is required here; {assumed} is assumed." if assumed else ""
 
 
 def _is_made_by_old_keras(call):
