@@ -995,6 +995,15 @@ def test_a_method_predict_is_seen_from_the_loop_of_another_file(tmp_path):
     assert found == [("net.py", 9, False), ("run.py", 8, True)]
 
 
+@pytest.mark.parametrize(("base", "said"), [("keras.Model", []), ("Base", [True])])
+def test_a_model_that_is_not_seen_may_be_of_a_class_with_its_own_predict(tmp_path, base, said):
+    (tmp_path / "net.py").write_text(HEAD + f"class Net({base}):\n    def call(self, x): return x\n\n    def predict(self, x, beams): return self(x)\n")
+    (tmp_path / "play.py").write_text(HEAD + "class Player:\n    def __init__(self, model): self.model = model\n    def play(self, xs):\n        for x in xs: self.model.predict(x)\n")
+    (tmp_path / "run.py").write_text("from net import Net\nfrom play import Player\nplayer = Player(load(Net))\n")
+    result = kerascheck("--isolated", "--select", "KC405", "--output-format", "json", "--exit-zero", str(tmp_path / "play.py"))
+    assert [finding["fix"] is None for finding in json.loads(result.out)["findings"]] == said
+
+
 @pytest.mark.parametrize(("printed", "place"), [("    print(float(loss))\n", ("run.py", 17)), ("", ("read.py", 6))])
 def test_a_loop_that_reads_results_is_told_so_in_its_own_file(tmp_path, printed, place):
     (tmp_path / "read.py").write_text(HEAD + "def look(loss):\n    return loss.numpy()\n")

@@ -459,6 +459,10 @@ class Project:
         """Whether a script that imports a module calls ``run_functions_eagerly(True)``."""
         return bool(self._importers_beside(module, _SWITCHES_EAGER))
 
+    def imported_beside(self, module: Module) -> list[Module]:
+        """The scripts beside a module that import it, and the other modules that these import."""
+        return [each for script in self._importers_beside(module, _ANYTHING) for each in (script, *self.imported(script)) if each is not module]
+
     def opens_session(self, module: Module) -> bool:
         """Whether a module, or a script that imports it, opens a session of TensorFlow 1 under no condition: no other version runs that."""
         opening = [module] if _OPENS_SESSION.search(module.bare_code) else self._importers_beside(module, _OPENS_SESSION)

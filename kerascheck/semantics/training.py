@@ -45,6 +45,8 @@ _COMPILES = re.compile(r"\.(?:fit|compile|predict|evaluate|train_on)\w*\(|tf\.fu
 _NETWORK = re.compile(r"model|network|(?<![a-z])(?:net|cnn|rnn|lstm|(?:auto)?encoder|decoder|generator|discriminator)(?![a-z])")
 _KERAS_IMPORT = re.compile(r"^\s*(?:from|import)\s+(?:tensorflow|keras|tf_keras)\b", re.M)
 _KERAS = re.compile(r"keras", re.I)
+_MODEL_CLASS = re.compile(r"^class[ \t]+\w+\([^)]*\b(?:Model|Sequential)\b[^)]*\):.*?(?=^[^\s)]|\Z)", re.M | re.S)
+_METHOD = re.compile(r"^[ \t]+def[ \t]+(\w+)\(", re.M)
 # A program that does nothing else with TensorFlow or Keras has imported them for this: other libraries draw from their generators.
 _SEEDS = frozenset({"tensorflow.random.set_seed", "tensorflow.set_random_seed", "tensorflow.compat.v1.set_random_seed", "keras.utils.set_random_seed"})
 _UNPICKLERS = ("pickle.load", "pickle.loads", "joblib.load", "dill.load", "cloudpickle.load")
@@ -190,6 +192,8 @@ class Program:
             return True
         if call.attribute in _KERAS_METHODS:
             return call.attribute == "apply_gradients" or module.mentions(_KERAS)
+        if call.name is None and self._may_be_of_project(call.attribute):
+            return False
         if call.name is None and not _is_unknown(call.receiver) or not module.mentions(_KERAS_IMPORT):
             return False
         if call.name is not None and call.name.partition(".")[0] not in library.MODEL_LIBRARIES and self._only_sets_seeds:
@@ -204,6 +208,10 @@ class Program:
         if call.attribute in ("fit", "compile"):
             return bool(_KERAS_KEYWORDS & set(call.arguments.keywords)) or (call.attribute == "fit" and not module.mentions(_SCALERS) and "model" in receiver_text(call))
         return _NETWORK.search(receiver_text(call)) is not None or bool({"steps", "verbose"} & set(call.arguments.keywords)) or _is_unknown(call.receiver) and module.mentions(_KERAS_ONLY)
+
+    def _may_be_of_project(self, method: str) -> bool:
+        """Whether a class of models in the program, or beside a script that imports the module, overrides a method: what is not known may be one."""
+        return any(method in _overridden_in(module) for module in (*self._modules, *self._module.project.imported_beside(self._module)))
 
     @cached_property
     def _only_sets_seeds(self) -> bool:
@@ -670,6 +678,13 @@ def _overridden(call: Call) -> bool:
     """The class of the receiver replaces the method by its own, and the call does not stand in that one."""
     own = call.receiver.cls.member(call.attribute or "") if isinstance(call.receiver, Instance) else None
     return own is not None and not (isinstance(own, Function) and any(function.node is own.node for function in call.scope.functions()))
+
+
+def _overridden_in(module: Module) -> set[str]:
+    """The methods of classes in a module that name a Model or Sequential as their base."""
+    if _MODEL_CLASS not in module.memory:
+        module.memory[_MODEL_CLASS] = {name for found in _MODEL_CLASS.finditer(module.code) for name in _METHOD.findall(found[0])}
+    return module.memory[_MODEL_CLASS]
 
 
 def _in_keras_step(scope: Scope) -> bool:

@@ -74,6 +74,7 @@ class PredictInLoop(Rule):
       or needs the result of the one before. Other calls are an info there.
     - The call runs in the session of a TensorFlow 1 graph, or the code has placeholders, estimators or
       `disable_eager_execution`. Functions in the same file that load or run a saved graph they receive do not count.
+    - The object is not visible, and a model class of the project overrides `predict`: it may be one of that class.
     - The object is not a Keras model, such as one of scikit-learn; the code is a test; or no loop calls the function
       that predicts one item.
 
@@ -94,7 +95,8 @@ class PredictInLoop(Rule):
 
     `predict(x)` becomes `predict_on_batch(x)` where `x` and `verbose` are the only arguments. Unsafe: `x` must be an
     array or a tensor, because `predict_on_batch` takes no dataset or generator. It passes through the model in one
-    piece, where `predict` splits it into batches of 32. Callbacks do not run. There is no fix for other calls.
+    piece, where `predict` splits it into batches of 32. Callbacks do not run. There is no fix for other calls, nor for a
+    model that is not visible, whose class may override `predict`.
 
     ## References
 
@@ -122,7 +124,8 @@ class PredictInLoop(Rule):
         old = module.runtime.multi_backend_keras
         for each in repeated_predictions(module):
             call = each.call
-            plain = len(call.arguments.positional) == 1 and set(call.arguments.keywords) <= {"verbose"} and not call.arguments.unknown_keywords
+            # What is not known to be a model may be one of a class that has a predict of its own.
+            plain = call.name is not None and len(call.arguments.positional) == 1 and set(call.arguments.keywords) <= {"verbose"} and not call.arguments.unknown_keywords
             for at in _places(call, each.loop):
                 yield self.finding(
                     at,
