@@ -9,7 +9,8 @@ from typing import Any
 from kerascheck.finding import Finding, Severity
 from kerascheck.verify.analysis import Stage
 from kerascheck.why.concerns import CONCERNS
-from kerascheck.why.lines import Lines, Span
+from kerascheck.verify.uses import Span
+from kerascheck.why.lines import Lines
 from kerascheck.why.step import HotLine, Part, Step
 
 _LIMIT = 0.15
@@ -74,8 +75,9 @@ def diagnose(
     step: Step,
     findings: Sequence[Finding],
     lines: Lines,
-    trainings: Mapping[str, Sequence[int]] | None = None,
     machine_problems: Sequence[tuple[str, str]] = (),
+    *,
+    several: bool = False,
 ) -> Diagnosis:
     """The answer for one training.
 
@@ -83,11 +85,11 @@ def diagnose(
         step: what was measured.
         findings: of the linter, on the script and its own modules.
         lines: of the script and its own modules.
-        trainings: lines that train, by absolute path; None where they are not known.
         machine_problems: (what is wrong, what to do), such as a GPU that TensorFlow does not see: they come first.
+        several: whether the script has other trainings, too.
     """
     about_speed = [finding for finding in findings if finding.code in CONCERNS]
-    here = [finding for finding in about_speed if _concerns(lines.spans(finding), step, trainings or {})]
+    here = [finding for finding in about_speed if _concerns(lines.spans(finding), step)]
     causes = {part: cause for part in step.ranked if (cause := _cause(step, part, lines)) is not None}
     advice = [Advice(Part.COMPUTE, None, f"{what}: {todo}") for what, todo in machine_problems]
     for part in step.ranked:
@@ -104,23 +106,12 @@ def diagnose(
     taken = {id(finding) for one in advice for finding in one.findings}
     little = [f for f in here if id(f) not in taken and all(step.share(part) < _LIMIT for part in CONCERNS[f.code])]
     elsewhere = [finding for finding in about_speed if finding not in here]
-    return Diagnosis(step, _headline(step), causes, advice, little, elsewhere, list(_remarks(step, lines, trainings or {})), lines)
+    return Diagnosis(step, _headline(step), causes, advice, little, elsewhere, list(_remarks(step, lines, several)), lines)
 
 
-def _concerns(spans: Sequence[Span], step: Step, trainings: Mapping[str, Sequence[int]]) -> bool:
-    """Whether a finding stands in code that the training runs or that made its data, or is followed by no other training sooner."""
-    touched = any(
-        where == other and first <= end and begin <= last
-        for where, first, last in spans
-        for other, begin, end in step.places
-    )
-    if touched:
-        return True
-    if sum(map(len, trainings.values())) <= 1:
-        return True
-    path, first, _ = spans[0]
-    following = min((line for line in trainings.get(path, ()) if line >= first), default=None)
-    return following is None or any(path == other and begin <= following <= end for other, begin, end in step.places)
+def _concerns(spans: Sequence[Span], step: Step) -> bool:
+    """Whether a finding stands in lines that the training uses."""
+    return any(where == other and first <= end and begin <= last for where, first, last in spans for other, begin, end in step.used)
 
 
 def _cause(step: Step, part: Part, lines: Lines) -> Cause | None:
@@ -243,8 +234,8 @@ def _headline(step: Step) -> str:
     return words[limit] + not_input
 
 
-def _remarks(step: Step, lines: Lines, trainings: Mapping[str, Sequence[int]]) -> Iterator[str]:
-    if sum(map(len, trainings.values())) > 1 and step.kind != "prediction loop":
+def _remarks(step: Step, lines: Lines, several: bool) -> Iterator[str]:
+    if several:
         yield "the script trains in several places, and this is about one of them: --training 2 looks at the second"
     if lines.commands():
         yield f"{lines.commands()} lines for IPython or the shell were not executed"

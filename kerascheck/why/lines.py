@@ -7,9 +7,7 @@ from collections.abc import Mapping
 
 from kerascheck.finding import Finding, Location
 from kerascheck.source import Source
-
-Span = tuple[str, int, int]
-"""Absolute path, first and last line, counted over all cells."""
+from kerascheck.verify.uses import Span
 
 
 class Lines:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import ast
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from kerascheck.verify.analysis import ceiling_order
-from kerascheck.verify.compare import SCOUT, WEAK_KINDS, why_useless
+from kerascheck.verify.compare import SCOUT, WEAK_KINDS, training_calls, used_lines, why_useless
 from kerascheck.verify.findings import Linted
 from kerascheck.verify.process import Script
 from kerascheck.verify.rounds import Run, run_alone
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
 
 _PLAN = replace(SCOUT, parts=True, block_seconds=2.0)
 _OVER = frozenset({"end", "exit", "trained", "exhausted"})
-_TRAINS = frozenset({"fit", "fit_generator", "train_on_batch"})
 _NO_FRAMEWORK = ("tensorflow", "keras", "tf_keras", "jax", "torch")
 
 
@@ -64,8 +62,9 @@ def look(
         linted = linting.result()
     if failure is not None:
         return Look(run, linted, None, _missing_framework(run, script) or failure)
-    trainings = {path: training_lines(source.text) for path, source in linted.sources.items()}
-    return Look(run, linted, diagnose(step_of(run, alone), linted.findings, Lines(linted.sources), trainings, problems(run)))
+    several = training_calls(script.sources.values()) > 1
+    step = step_of(run, used_lines(script, run.end, alone=not several), alone)
+    return Look(run, linted, diagnose(step, linted.findings, Lines(linted.sources), problems(run), several=several and step.kind == "fit"))
 
 
 def _without_input(script: Script, run: Run, training: int, start_limit: float, block_limit: float) -> float | None:
@@ -80,15 +79,6 @@ def _without_input(script: Script, run: Run, training: int, start_limit: float, 
     if why_useless(other) is not None or not other.blocks or not other.end["facts"].get("one_cached_batch"):
         return None
     return sum(block["seconds"] for block in other.blocks) / sum(block["steps"] for block in other.blocks)
-
-
-def training_lines(text: str) -> list[int]:
-    """Lines that train by a method of Keras, such as ``fit``, as far as names tell; none of what is not Python."""
-    try:
-        tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError):
-        return []
-    return [node.lineno for node in ast.walk(tree) if isinstance(node, ast.Call) and getattr(node.func, "attr", None) in _TRAINS]
 
 
 def _run(script: Script, training: int, start_limit: float, block_limit: float) -> Run:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import math
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,10 +11,12 @@ from typing import Any
 
 from kerascheck.verify.analysis import Stage, stages
 from kerascheck.verify.rounds import Run
+from kerascheck.verify.uses import Span
 
 PREDICTION = "prediction loop"
 _EAGER_KINDS = frozenset({"optimizer loop", "gradient loop"})
 _FEWEST_REPLAYED = 3
+_SLOWED_BY_STEP = 3.0
 _SAME_LOAD = 0.2
 _SHORTEST_BOUNDARY = 0.005
 """Seconds: what an epoch's first step takes longer by chance."""
@@ -57,8 +60,8 @@ class Step:
     """Add up to ``seconds`` at most."""
     place: tuple[str, int] | None
     """Where the script trains."""
-    places: Sequence[Sequence[Any]]
-    """[path, first line, last line] of all code that belongs to the training."""
+    used: Sequence[Span]
+    """All lines that the training uses."""
     stages: Sequence[Stage] = ()
     """Of the tf.data pipeline, output first."""
     input_lines: Sequence[HotLine] = ()
@@ -97,10 +100,10 @@ class Step:
         return sorted(self.parts, key=lambda part: -self.parts[part])
 
 
-def step_of(run: Run, without_input: float | None = None) -> Step:
+def step_of(run: Run, used: Sequence[Span] = (), without_input: float | None = None) -> Step:
     """The step that a run with ``Plan.parts`` measured; the run has told something of a training.
 
-    ``without_input``: seconds of a step in another run, which was fed one batch again and again; None where there was none.
+    ``used``: lines that the training uses, as :func:`kerascheck.verify.compare.used_lines` gives them. ``without_input``: seconds of a step in another run, which was fed one batch again and again; None where there was none.
     """
     end = run.end
     facts = end["facts"]
@@ -116,10 +119,10 @@ def step_of(run: Run, without_input: float | None = None) -> Step:
         kind=end["kind"],
         seconds=seconds,
         parts={part: value for part, value in parts.items() if value > 0},
-        place=_place(end["places"]),
-        places=end["places"],
+        place=_place(end["stack"]),
+        used=used,
         stages=stages(facts),
-        input_lines=_input_lines(facts, end["places"]),
+        input_lines=_input_lines(facts, end["stack"]),
         main_lines=_main_lines(facts),
         first_step_seconds=end.get("first_step_at"),
         batch_size=facts.get("batch_size"),
@@ -166,9 +169,11 @@ def _parts(
     parts: dict[Part, float] = {}
     parts[Part.CALLBACKS] = min(counted.get("callbacks", 0.0), seconds)
     if without_input is not None:
-        parts[Part.INPUT] = max(0.0, seconds - without_input)
+        waiting = max(0.0, seconds - without_input)
     else:
-        parts[Part.INPUT] = _waiting(end["kind"], facts, counted, seconds, replayed, unknown)
+        waiting = _waiting(end["kind"], facts, counted, seconds, replayed, unknown)
+    # No step waits for a batch longer than the pipeline takes for it, even where the step takes processors from the pipeline.
+    parts[Part.INPUT] = min(waiting, _SLOWED_BY_STEP * facts.get("alone_seconds_per_batch", math.inf))
     parts[Part.TRACING] = _seen(facts, "tracing") * seconds if facts.get("new_traces") else 0.0
     parts[Part.PYTHON] = _python(end["kind"], facts, counted, seconds, parts)
     rest = max(0.0, seconds - sum(parts.values()))
@@ -238,11 +243,11 @@ def _main_lines(facts: Mapping[str, Any]) -> dict[Part, list[HotLine]]:
     return found
 
 
-def _input_lines(facts: Mapping[str, Any], places: Sequence[Sequence[Any]]) -> list[HotLine]:
+def _input_lines(facts: Mapping[str, Any], stack: Sequence[Sequence[Any]]) -> list[HotLine]:
     """Lines of the script that other threads ran, and that the main thread ran while it was asking for data."""
     samples = facts.get("samples") or {}
     looks = max(1, samples.get("looks", 0))
-    place = _place(places)
+    place = _place(stack)
     counts: dict[tuple[Any, ...], int] = {}
     for path, line, function, library, count in samples.get("others", ()):
         counts[path, line, function, library] = counts.get((path, line, function, library), 0) + count
@@ -254,5 +259,5 @@ def _input_lines(facts: Mapping[str, Any], places: Sequence[Sequence[Any]]) -> l
     return sorted(lines, key=lambda line: -line.share)
 
 
-def _place(places: Sequence[Sequence[Any]]) -> tuple[str, int] | None:
-    return (places[0][0], places[0][1]) if places else None
+def _place(stack: Sequence[Sequence[Any]]) -> tuple[str, int] | None:
+    return (stack[0][0], stack[0][1]) if stack else None

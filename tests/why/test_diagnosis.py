@@ -25,7 +25,7 @@ def step(parts, **more):
     """A step of 10 ms of a fit in line 30, with the stages of ``FACTS``, whose slowest stands in line 4."""
     given = {"stages": stages(FACTS), "gpus": ("T4",), "batch_size": 8} | more
     parts = {part: share * 0.010 for part, share in parts.items()}
-    return Step("fit", 0.010, parts, ("/a.py", 30), [["/a.py", 30, 30], ["/a.py", 4, 4], ["/a.py", 5, 5]], **given)
+    return Step("fit", 0.010, parts, ("/a.py", 30), [("/a.py", 1, 30)], **given)
 
 
 def told(diagnosis, width=80):
@@ -66,7 +66,7 @@ def test_a_stage_that_takes_little_of_the_waiting_is_not_blamed():
 
 
 def test_a_gpu_that_is_not_seen_comes_first():
-    answer = diagnose(step({Part.INPUT: 0.7, Part.COMPUTE: 0.3}, gpus=()), [finding("KC101", 4)], NONE, None, [("A T4 is not seen", "run doctor")])
+    answer = diagnose(step({Part.INPUT: 0.7, Part.COMPUTE: 0.3}, gpus=()), [finding("KC101", 4)], NONE, [("A T4 is not seen", "run doctor")])
     assert answer.advice[0].text == "A T4 is not seen: run doctor"
     assert answer.advice[1].findings[0].code == "KC101"
 
@@ -78,8 +78,7 @@ def test_hints_for_gpus_are_not_given_to_a_processor():
 
 
 def test_a_finding_of_another_training_is_not_of_this_one():
-    trainings = {"/a.py": [30, 60]}
-    answer = diagnose(step({Part.EAGER: 0.9, Part.INPUT: 0.1}), [finding("KC309", 29), finding("KC309", 50)], NONE, trainings)
+    answer = diagnose(step({Part.EAGER: 0.9, Part.INPUT: 0.1}), [finding("KC309", 29), finding("KC309", 50)], NONE)
     assert [f.location.line for f in answer.advice[0].findings] == [29]
     assert [f.location.line for f in answer.elsewhere] == [50]
 

@@ -10,7 +10,7 @@ def run(kind="fit", blocks=(), parts=None, **facts):
     """A run whose steps took 10 ms, and whose facts are those named."""
     made = ended(parts={"call": 0.0, "callbacks": 0.0, "next": 0.0} | (parts or {}), backend="tensorflow", **facts)
     made.end["kind"] = kind
-    made.end["places"] = [["/a.py", 30, 30]]
+    made.end["stack"] = [["/a.py", 30, 0]]
     made.blocks = [block(0.010) | {"phase": None}, *blocks]
     return made
 
@@ -21,6 +21,12 @@ def test_fit_waits_for_what_its_call_takes_longer_than_without_input():
     assert step.share(Part.CALLBACKS) == pytest.approx(0.1)
     assert step.share(Part.COMPUTE) == pytest.approx(0.3)
     assert step.largest_gain(Part.INPUT) == pytest.approx(2.5)
+
+
+def test_no_step_waits_longer_than_its_pipeline_takes_for_a_batch():
+    counted = {"call": 0.009, "callbacks": 0.001}
+    step = step_of(run(parts=counted, call_seconds_without_input=0.003, alone_seconds_per_batch=0.001))
+    assert step.parts[Part.INPUT] == pytest.approx(0.003)
 
 
 def test_two_sizes_of_a_batch_tell_the_fixed_cost_of_a_step():
