@@ -118,7 +118,6 @@ def about_tensorflow():
     facts["gpus"] = len(gpus)
     add("devices", lambda: [dict(tf.config.experimental.get_device_details(gpu)) for gpu in gpus])
     add("tf32", lambda: bool(tf.config.experimental.tensor_float_32_execution_enabled()))
-    add("threads", lambda: int(tf.config.threading.get_intra_op_parallelism_threads()))
 
     def deterministic():
         from tensorflow.python.framework import config as inner

@@ -133,7 +133,6 @@ class Framework:
         log: what it says itself of the GPUs that it does not use.
         tf32: whether float32 matrices may be multiplied as TensorFloat-32.
         deterministic: whether all operations are deterministic.
-        threads: of one operation; 0 lets the runtime choose.
     """
 
     version: str | None = None
@@ -147,7 +146,6 @@ class Framework:
     log: tuple[str, ...] = ()
     tf32: bool | None = None
     deterministic: bool | None = None
-    threads: int | None = None
 
 
 @dataclass(frozen=True)

@@ -19,15 +19,15 @@ Whitepaper" and the pages of these cards). A GTX 1660 Ti trained 2 to 4 times mo
 CAPABILITIES: tuple[tuple[re.Pattern[str], tuple[int, int]], ...] = tuple(
     (re.compile(pattern), capability)
     for pattern, capability in (
-        (r"\bRTX 50\d\d|RTX PRO \d+ Blackwell", (12, 0)),
+        (r"\bRTX 50[5-9]0|\bRTX PRO \d+ Blackwell", (12, 0)),
         (r"\bB[12]00\b|\bGB200\b", (10, 0)),
         (r"\bH(?:20|100|200|800)\b|\bGH200\b", (9, 0)),
-        (r"\bRTX 40\d\d|\bL4\b|\bL40S?\b|RTX \d000 Ada|RTX 6000 Ada", (8, 9)),
-        (r"\bRTX 30\d\d|\bA(?:2|10|10G|16|40)\b|RTX A\d{3,4}\b", (8, 6)),
+        (r"\bRTX 40[5-9]0|\bL4\b|\bL40S?\b|\bRTX \d000 (?:SFF )?Ada", (8, 9)),
+        (r"\bRTX 30[5-9]0|\bRTX 2050|\bA(?:2|10|10G|16|40)\b|RTX A\d{3,4}\b", (8, 6)),
         (r"\bA(?:30|100|800)\b", (8, 0)),
-        (r"\bRTX 20\d\d|\bGTX 16\d\d|\bT4\b|TITAN RTX|Quadro RTX \d000|Quadro T\d+|\bT(?:400|500|550|600|1000|1200)\b|\bMX ?[45]50\b", (7, 5)),
+        (r"\bRTX 20[678]0|\bGTX 16\d\d|\bT4\b|TITAN RTX|Quadro RTX \d000|Quadro T\d+|\bT(?:400|500|550|600|1000|1200)\b|\bMX ?[45]50\b", (7, 5)),
         (r"\bV100|TITAN V\b|Quadro GV100", (7, 0)),
-        (r"\bGTX 10\d\d|\bP(?:4|40)\b|TITAN Xp?\b|\bMX[123]\d0\b|Quadro P\d+", (6, 1)),
+        (r"\bGTX 10\d\d|\bP(?:4|40)\b|(?<!GTX )TITAN Xp?\b|\bMX[123]\d0\b|Quadro P\d+", (6, 1)),
         (r"\bP100|Quadro GP100", (6, 0)),
         (r"\bGTX 9\d\d|\bM(?:4|40|60)\b|GTX TITAN X\b", (5, 2)),
         (r"\bGTX 750|\b[89][34]0M\b|\bM10\b", (5, 0)),

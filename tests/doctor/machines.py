@@ -57,7 +57,7 @@ def environment(
             python,
             packages={"tensorflow": tensorflow, "keras": keras, "numpy": "1.26.4", **named, **(packages or {})},
             requires=requires(tensorflow),
-            tensorflow=Framework(tensorflow, None, gpus, True, cuda, cudnn, architectures, missing, log, tf32=True, deterministic=False, threads=0),
+            tensorflow=Framework(tensorflow, None, gpus, True, cuda, cudnn, architectures, missing, log, tf32=True, deterministic=False),
             keras=Keras(keras, backend="tensorflow"),
             ptxas=True,
             libdevice=True,
@@ -72,7 +72,7 @@ def for_cpus(version: str = "2.21.0", package: str = "tensorflow-cpu", *, python
         python,
         packages={package: version, "keras": keras, "numpy": "1.26.4"},
         requires={package: ("keras>=2.10", "numpy>=1.20")},
-        tensorflow=Framework(version, None, 0, False, tf32=True, deterministic=False, threads=0),
+        tensorflow=Framework(version, None, 0, False, tf32=True, deterministic=False),
         keras=Keras(keras, backend="tensorflow"),
         ptxas=False,
         libdevice=False,
@@ -177,6 +177,14 @@ CASES = {
         said=("Keras 3.12.0 on PyTorch 2.8.0, chosen by KERAS_BACKEND", "PyTorch sees 1 GPU"),
     ),
     "idle card with a slow link": Case(machine(replace(RTX_4090, link=Link(1, 16)))),
+    "ngc container with forward compatibility": Case(
+        machine(T4, driver="470.57.02", cuda=(12, 3), system=IN_CONTAINER, python=environment(libraries={}), library_path=("libcublas.so.12.8.3.14", "libcudnn.so.9.7.0"))
+    ),
+    "amd gpu with rocm": Case(
+        machine(system=System(accelerator="AMD GPU"), python=replace(for_cpus("2.18.1", "tensorflow-rocm"), tensorflow=Framework("2.18.1", gpus=1, cuda=False))),
+        said=("TensorFlow sees 1 GPU\n", "TensorFlow 2.18.1, Python"),
+    ),
+    "amd gpu with tensorflow for cpus": Case(machine(system=System(accelerator="AMD GPU"), python=for_cpus()), said=("no NVIDIA GPU, but an AMD GPU",)),
     # Drivers.
     "ec2 g4dn with the driver of cuda 11": Case(
         machine(T4, driver="450.142.00", cuda=(11, 0), cores=4, python=environment(gpus=0)), ("driver",), said=("too old for CUDA 12.5.1", "525.60.13")
@@ -340,7 +348,9 @@ CASES = {
     "CUDA_VISIBLE_DEVICES=-1": Case(machine(T4, variables={"CUDA_VISIBLE_DEVICES": "-1"}, python=environment(gpus=0)), ("hidden-gpus",)),
     "CUDA_VISIBLE_DEVICES empty": Case(machine(T4, variables={"CUDA_VISIBLE_DEVICES": ""}, python=environment(gpus=0)), ("hidden-gpus",)),
     "CUDA_VISIBLE_DEVICES=1 with one gpu": Case(machine(T4, variables={"CUDA_VISIBLE_DEVICES": "1"}, python=environment(gpus=0)), ("hidden-gpus",)),
-    "CUDA_VISIBLE_DEVICES=1 of two": Case(machine(T4, T4, variables={"CUDA_VISIBLE_DEVICES": "1"}, python=environment(gpus=1))),
+    "CUDA_VISIBLE_DEVICES=1 of two": Case(
+        machine(T4, T4, variables={"CUDA_VISIBLE_DEVICES": "1"}, python=environment(gpus=1)), said=("TensorFlow sees 1 of 2 GPUs: 2 x Tesla T4, 15 GiB",)
+    ),
     "CUDA_VISIBLE_DEVICES names a gpu": Case(machine(T4, variables={"CUDA_VISIBLE_DEVICES": "(set)"}, python=environment(gpus=1))),
     "JAX_PLATFORMS=cpu": Case(
         machine(

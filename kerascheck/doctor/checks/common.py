@@ -126,8 +126,15 @@ def needed_driver(machine: Snapshot) -> tuple[int, ...] | None:
 
 
 def is_driver_too_old(machine: Snapshot) -> bool:
-    needed, driver = needed_driver(machine), machine.driver
-    return needed is not None and driver is not None and 0 < len(version(driver.version)) and version(driver.version) < needed
+    """Whether the driver does not run the CUDA that the backend is built for.
+
+    NVIDIA's package for forward compatibility (``cuda-compat``) makes an older driver run it: the driver then says a newer CUDA.
+    """
+    needed, driver, built = needed_driver(machine), machine.driver, framework(machine)
+    if needed is None or driver is None or built is None or not version(driver.version):
+        return False
+    runs = driver.cuda is not None and driver.cuda[:1] >= version(built.cuda_version)[:1]
+    return version(driver.version) < needed and not runs
 
 
 def size(number: float) -> str:

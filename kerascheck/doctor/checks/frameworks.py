@@ -41,7 +41,9 @@ def tensorflow_installed(machine: Snapshot) -> Verdict | None:
         return problem(f"TensorFlow cannot be imported: {found.error}", todo)
     if found is not None:
         build = f"built for CUDA {found.cuda_version}" if found.cuda and found.cuda_version else "built for CUDA" if found.cuda else "built for CPUs"
-        return ok(f"TensorFlow {found.version}, {build if found.cuda is not None else 'build unknown'}, Python {python.version}")
+        # ROCm, Metal and DirectML use a GPU without CUDA.
+        told = f", {build}" if found.cuda or found.cuda is False and not found.gpus else ""
+        return ok(f"TensorFlow {found.version}{told}, Python {python.version}")
     if backend(machine) != "tensorflow":
         return None
     other = next((name for name in ("jax", "torch") if name in packages(machine) and python.keras is not None), None)

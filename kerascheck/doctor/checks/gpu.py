@@ -125,7 +125,7 @@ def _architecture(word: str) -> tuple[int, int] | None:
 
 
 def library_path(machine: Snapshot) -> Verdict | None:
-    """CUDA libraries in LD_LIBRARY_PATH that come before those of the wheels and do not fit."""
+    """CUDA libraries in LD_LIBRARY_PATH that do not fit. They come before those of pip: TensorFlow's wheels find these by RUNPATH (``readelf -d``)."""
     found = tensorflow(machine)
     if found is None or not machine.gpus or not found.cuda:
         return None
@@ -217,7 +217,9 @@ def gpu_seen(machine: Snapshot) -> Verdict | None:
         return ok(cards(machine))
     if found is not None and found.gpus:
         memory = f", {size(machine.gpus[0].memory)}" if machine.gpus and machine.gpus[0].memory else ""
-        return ok(f"{title(machine)} sees {found.gpus} GPU{'s' * (found.gpus > 1)}: {cards(machine) or 'no NVIDIA driver asked'}{memory}")
+        of = f" of {len(machine.gpus)}" if found.gpus < len(machine.gpus) else ""
+        plural = "s" * (max(found.gpus, len(machine.gpus)) > 1)
+        return ok(f"{title(machine)} sees {found.gpus}{of} GPU{plural}{': ' * bool(machine.gpus)}{cards(machine)}{memory}")
     if not machine.gpus or found is None:
         if driver_running(machine) is not None:
             return None

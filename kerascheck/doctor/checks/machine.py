@@ -28,7 +28,7 @@ def memory_limit(machine: Snapshot) -> Verdict | None:
     if memory.limit is None or memory.available is None or memory.limit >= memory.available / 2:
         return None
     return advice(
-        f"The control group allows {size(memory.limit)}, but tf.data may buffer up to {size(memory.available / 2)}, half of what the host has free.",
+        f"The control group allows {size(memory.limit)}, but tf.data may buffer up to about {size(memory.available / 2)}, half of what the host has free.",
         f"Set options.autotune.ram_budget = {memory.limit // 2}, and cache no more than that.",
     )
 
@@ -57,10 +57,9 @@ def threads(machine: Snapshot) -> Verdict | None:
     variables, found = machine.variables or {}, tensorflow(machine)
     if machine.cpu.usable < 4 or found is None:
         return None
-    name = next((name for name in ("TF_NUM_INTRAOP_THREADS", "TF_NUM_INTEROP_THREADS") if variables.get(name) == "1"), None)
-    if name is None:
+    if variables.get("TF_NUM_INTRAOP_THREADS") != "1":
         return None
-    return advice(f"{name}=1 leaves {machine.cpu.usable - 1} of {machine.cpu.usable} cores idle in operations on the CPU, also of the input.", "Unset it.")
+    return advice(f"TF_NUM_INTRAOP_THREADS=1 leaves {machine.cpu.usable - 1} of {machine.cpu.usable} cores idle in operations on the CPU, also of the input.", "Unset it.")
 
 
 def determinism(machine: Snapshot) -> Verdict | None:
