@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 
+from .channel import Channel
 from .recorder import is_user_frame
 
 _PERIOD_SECONDS = 0.005
@@ -66,17 +67,24 @@ class Sampler(threading.Thread):
         own = threading.get_ident()
         start = time.perf_counter()
         while not self._over.wait(_PERIOD_SECONDS):
-            self.looks += 1
-            for ident, frame in sys._current_frames().items():
-                if ident == self._main:
-                    kind, place = self._look_at_main(frame)
-                    self.main[(kind, *place)] += 1
-                    self.latest.append((time.perf_counter(), kind))
-                elif ident != own:
-                    place = self._look_at_other(frame)
-                    if place is not None:
-                        self.others[place] += 1
+            self.look(own)
             self.seconds = time.perf_counter() - start
+
+    def look(self, own=None):
+        """Look once at every thread but ``own``; not while the script stands still, waiting for an order of kerascheck."""
+        frames = sys._current_frames()
+        if self._main in frames and frames[self._main].f_code is Channel.wait.__code__:
+            return
+        self.looks += 1
+        for ident, frame in frames.items():
+            if ident == self._main:
+                kind, place = self._look_at_main(frame)
+                self.main[(kind, *place)] += 1
+                self.latest.append((time.perf_counter(), kind))
+            elif ident != own:
+                place = self._look_at_other(frame)
+                if place is not None:
+                    self.others[place] += 1
 
     def stop(self):
         """End the looking; the counters stay as they are."""

@@ -1,0 +1,26 @@
+"""What the sampling profiler counts."""
+
+import os
+import sys
+import threading
+import time
+
+from kerascheck.verify.child.channel import Channel
+from kerascheck.verify.child.sampler import Sampler
+
+
+def test_waiting_for_kerascheck_is_no_time_of_the_script():
+    orders, order = os.pipe()
+    waiting = threading.Thread(target=Channel(os.dup(order), orders).wait)
+    waiting.start()
+    try:
+        while sys._current_frames()[waiting.ident].f_code is not Channel.wait.__code__:
+            time.sleep(0.001)
+        sampler = Sampler(waiting.ident)
+        sampler.look()
+        assert (sampler.looks, sum(sampler.main.values()), sum(sampler.others.values())) == (0, 0, 0)
+    finally:
+        os.write(order, b"g")
+        waiting.join()
+    sampler.look()
+    assert sampler.looks == 1
