@@ -21,7 +21,7 @@ main { max-width: 60rem; margin: 0 auto; padding: 1.5rem 1rem 4rem; }
 h1 { font-size: 1.5rem; line-height: 1.25; margin: 0 0 .25rem; overflow-wrap: anywhere; }
 h2 { font-size: 1.15rem; margin: 2.25rem 0 .75rem; }
 h3 { font-size: 1rem; margin: 0; overflow-wrap: anywhere; }
-p { margin: .35rem 0; }
+p { margin: .35rem 0; overflow-wrap: anywhere; }
 code, pre { font: .85rem/1.45 ui-monospace, monospace; }
 .soft { color: var(--soft); }
 .card { background: var(--card); border: 1px solid var(--line); border-radius: .5rem; padding: 1rem; margin: 0 0 1rem; }
@@ -31,6 +31,7 @@ code, pre { font: .85rem/1.45 ui-monospace, monospace; }
 .ratio { font-size: 1.4rem; font-weight: 700; font-variant-numeric: tabular-nums; }
 figure { margin: .75rem 0 0; } figcaption { margin-top: .4rem; } figcaption, .axis { font-size: .85rem; color: var(--soft); }
 svg { display: block; width: 100%; height: 3.5rem; border-bottom: 1px solid var(--line); }
+.chart { height: 7rem; border: 0; overflow: visible; }
 .before { fill: var(--before); background: var(--before); } .after { fill: var(--after); background: var(--after); }
 .axis { display: flex; justify-content: space-between; }
 .key { display: inline-block; width: .8em; height: .8em; border-radius: .2em; margin-right: .35em; }
@@ -105,9 +106,13 @@ def gpu_over_time(device: Mapping[str, Any]) -> Iterator[str]:
         points = [f"{1000 * (at - seconds[0]) / length:.1f},{100 - 100 * share:.1f}" for at, share in zip(seconds, shares) if share is not None]
         if points:
             paths.append(f'<polyline fill="none" stroke="var(--{color})" stroke-width="2" vector-effect="non-scaling-stroke" points="{" ".join(points)}"/>')
-    if paths:
-        yield (
-            f'<figure><svg viewBox="0 0 1000 100" preserveAspectRatio="none" role="img" aria-label="GPU {device["index"]} over time">'
-            f"{''.join(paths)}</svg><figcaption>GPU {device['index']} over {length:.0f} s, from 0 to 100 %: "
-            '<span style="color: var(--after)">busy</span>, <span style="color: var(--before)">memory in use</span></figcaption></figure>'
-        )
+    if not paths:
+        return
+    grid = "".join(f'<line x1="0" x2="1000" y1="{y}" y2="{y}" stroke="var(--line)" vector-effect="non-scaling-stroke"/>' for y in (0, 50, 100))
+    ticks = "".join(f"<span>{length * share:.3g}{' s' if share else ''}</span>" for share in (0, 0.5, 1))
+    name = f"GPU {device['index']}, from 0 to 100%: "
+    yield (
+        f'<figure><svg class="chart" viewBox="0 0 1000 100" preserveAspectRatio="none" role="img" aria-label="{name}busy, and memory in use">'
+        f'{grid}{"".join(paths)}</svg><div class="axis">{ticks}</div><figcaption>{name}'
+        '<span class="key after"></span>busy, <span class="key before"></span>memory in use</figcaption></figure>'
+    )

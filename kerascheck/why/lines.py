@@ -48,9 +48,22 @@ class Lines:
 
     def text(self, path: str, line: int) -> str:
         """What stands in the line, without its indentation; empty for a file that is not among the sources."""
+        return next((text.strip() for _, text, hit in self.around(path, line, 0) if hit), "")
+
+    def around(self, path: str, line: int, context: int) -> list[tuple[int, str, bool]]:
+        """The line with ``context`` lines before and after it, of its cell in a notebook.
+
+        Returns:
+            The number that people count with, the text, and whether it is the line itself; nothing for a file that is not
+            among the sources, and for a line that it does not have.
+        """
         source = self._sources.get(path)
-        lines = source.text.splitlines() if source is not None else []
-        return lines[line - 1].strip() if 0 < line <= len(lines) else ""
+        if source is None or not 0 < line <= len(source.line_starts):
+            return []
+        cell = source.cell_at(source.line_starts[line - 1])
+        first, last = (source.line_of(cell.start), source.line_of(max(cell.start, cell.end - 1))) if cell else (1, len(source.line_starts))
+        shown = range(max(first, line - context), min(last, line + context) + 1)
+        return [(each - first + 1, source.line_text(source.line_starts[each - 1]), each == line) for each in shown]
 
     def commands(self) -> int:
         """How many lines are commands to IPython or the shell, which are not executed."""

@@ -36,3 +36,19 @@ def test_lines_of_scripts_stay_as_they_are(tmp_path):
     assert lines.span(Location(str(path), None, 2, 0, 2, 5)) == (str(path), 2, 2)
     assert lines.shown(str(path), 2) == "train.py:2"
     assert lines.text(str(path), 9) == ""
+
+
+def test_neighbours_of_a_line_stay_in_its_cell(tmp_path):
+    path = notebook(tmp_path)
+    lines = Lines({path: read(path)})
+    assert [number for number, _, _ in lines.around(path, 1, 2)] == [1, 2]
+    _, last, _ = lines.span(Location(path, 2, 2, 0, 2, 12))
+    assert lines.around(path, last, 2) == [(1, "x = 1", False), (2, "model.fit(x)", True)]
+
+
+def test_lines_are_counted_as_python_counts_them(tmp_path):
+    path = tmp_path / "train.py"
+    path.write_text("a = 1\n\x0c\nb = 2\n")
+    lines = Lines({str(path): read(path)})
+    assert lines.text(str(path), 3) == "b = 2"
+    assert lines.around(str(path), 5, 2) == [] == lines.around("/other.py", 1, 2)
