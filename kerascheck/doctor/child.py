@@ -10,7 +10,11 @@ import re
 import shutil
 import sys
 
-_DISTRIBUTIONS = re.compile(r"(?:tensorflow|tf-|keras(?:-|$)|jax|torch$|numpy$|protobuf$|ml-dtypes$|nvidia-[a-z-]+-cu\d\d$|nvidia-cublas$|nvidia-cudnn)")
+# Public ones only: the names of others are nobody's business.
+_DISTRIBUTIONS = re.compile(
+    r"(?:tensorflow(?:-cpu|-cpu-aws|-intel|-gpu|-macos|-metal|-rocm|-directml|-directml-plugin)?|tf-nightly(?:-cpu|-gpu)?|keras|keras-nightly|tf-keras|"
+    r"jax|jaxlib|jax-cuda\d\d-(?:plugin|pjrt)|jax-metal|libtpu|torch|numpy|protobuf|ml-dtypes|nvidia-[a-z]+(?:-[a-z]+)?-cu\d\d)$"
+)
 _DECLARING = re.compile(r"(?:tensorflow(?:-cpu|-intel|-gpu)?|tf-nightly|keras|tf-keras)$")
 
 
@@ -113,10 +117,12 @@ def about_tensorflow():
     add("cuda_version", lambda: str(build["cuda_version"]))
     add("cudnn_version", lambda: str(build["cudnn_version"]))
     add("architectures", lambda: list(build["cuda_compute_capabilities"]))
-    config = tf.config if hasattr(tf.config, "list_physical_devices") else tf.config.experimental
-    gpus = config.list_physical_devices("GPU")
-    facts["gpus"] = len(gpus)
-    add("devices", lambda: [dict(tf.config.experimental.get_device_details(gpu)) for gpu in gpus])
+    config = getattr(tf, "config", None)
+    config = config if hasattr(config, "list_physical_devices") else getattr(config, "experimental", None)
+    gpus = config.list_physical_devices("GPU") if hasattr(config, "list_physical_devices") else None
+    if gpus is not None:  # before 1.14
+        facts["gpus"] = len(gpus)
+        add("devices", lambda: [dict(tf.config.experimental.get_device_details(gpu)) for gpu in gpus])
     add("tf32", lambda: bool(tf.config.experimental.tensor_float_32_execution_enabled()))
 
     def deterministic():

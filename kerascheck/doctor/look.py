@@ -52,7 +52,9 @@ _TOLD = re.compile(
     r"does not match DSO version|was not built with CUDA kernel binaries|Loaded runtime CuDNN library|Unable to register"
 )
 _LOG_PREFIX = re.compile(r"^.*?\[?[\w./]+\.(?:cc|h|cpp):\d+\]?\s*")
-_PATH = re.compile(r"(?:[A-Za-z]:)?(?:[/\\][^\s/\\:'\"(),;\]]+)+[/\\]?")
+_SEGMENT = r"[/\\][^\s/\\:'\"(),;\]]+"
+# What is no path: "and/or".
+_PATH = re.compile(rf"(?:\b[A-Za-z]:|(?<![\w.~])|[\w.~-]+(?={_SEGMENT}[/\\]))(?:{_SEGMENT})+[/\\]?")
 
 
 def take_snapshot(

@@ -19,6 +19,7 @@ BUILDS = {
     "2.21.0": ("12.5.1", "9", ("sm_60", "sm_70", "sm_80", "sm_89", "compute_90")),
 }
 EXTRA = ("nvidia-cublas-cu12<13.0,>=12.5.3.2", "nvidia-cuda-nvcc-cu12<13.0,>=12.5.82", "nvidia-cudnn-cu12<10.0,>=9.3.0.75")
+EXTRA_2_18 = ("nvidia-cublas-cu12 ==12.5.3.2", "nvidia-cuda-nvcc-cu12 ==12.5.82", "nvidia-cudnn-cu12 ==9.3.0.75")
 EXTRA_2_15 = ("nvidia-cublas-cu12==12.2.5.6", "nvidia-cuda-nvcc-cu12==12.2.140", "nvidia-cudnn-cu12==8.9.4.25")
 LIBRARIES = {"nvidia-cublas-cu12": "12.9.1.4", "nvidia-cuda-nvcc-cu12": "12.9.86", "nvidia-cudnn-cu12": "9.13.0.50"}
 LIBRARIES_2_15 = {"nvidia-cublas-cu12": "12.2.5.6", "nvidia-cuda-nvcc-cu12": "12.2.140", "nvidia-cudnn-cu12": "8.9.4.25"}
@@ -29,9 +30,11 @@ def requires(tensorflow: str) -> dict[str, tuple[str, ...]]:
     if tensorflow.startswith("2.10"):
         return {"tensorflow": ("keras<2.11,>=2.10.0", "numpy>=1.20", "protobuf<3.20,>=3.9.2")}
     if tensorflow.startswith("2.15"):
-        own = ("keras<2.16,>=2.15.0", "numpy<2.0.0,>=1.23.5", *(f'{each} ; extra == "and-cuda"' for each in EXTRA_2_15))
+        own = ("keras (<2.16,>=2.15.0)", "numpy (<2.0.0,>=1.23.5)", *(f'{each} ; extra == "and-cuda"' for each in EXTRA_2_15))
     elif tensorflow.startswith("2.16"):
         own = ("keras>=3.0.0", 'numpy<2.0.0,>=1.26.0; python_version >= "3.12"', 'numpy<2.0.0,>=1.23.5; python_version <= "3.11"')
+    elif tensorflow.startswith(("2.18", "2.19")):
+        own = ("keras>=3.5.0", "numpy<2.2.0,>=1.26.0", *(f'{each} ; extra == "and-cuda"' for each in EXTRA_2_18))
     else:
         own = ("keras>=3.5.0", "numpy>=1.26.0", *(f'{each}; extra == "and-cuda"' for each in EXTRA))
     return {"tensorflow": own}
@@ -146,7 +149,11 @@ CASES = {
     "colab with a t4": Case(
         machine(
             replace(T4, persistent=False), driver="550.54.15", system=ON_COLAB, cores=2, memory=Memory(13 * GIB, 11 * GIB, shared=6 * GIB),
-            python=environment("2.19.0", keras="3.10.0", python="3.12.12", packages={"tf-keras": "2.19.0", "torch": "2.8.0"}),
+            # PyTorch brings newer libraries of the same major version.
+            python=environment(
+                "2.19.0", keras="3.10.0", python="3.12.12", packages={"tf-keras": "2.19.0", "torch": "2.8.0"},
+                libraries={"nvidia-cublas-cu12": "12.6.4.1", "nvidia-cuda-nvcc-cu12": "12.5.82", "nvidia-cudnn-cu12": "9.10.2.21"},
+            ),
             library_path=(),
         )
     ),
@@ -238,7 +245,10 @@ CASES = {
     ),
     "torch and tensorflow in one environment": Case(
         machine(RTX_4090, python=environment(libraries={**LIBRARIES, "nvidia-cudnn-cu12": "9.1.0.70"}, packages={"torch": "2.6.0"})),
-        ("cuda-packages",), said=("nvidia-cudnn-cu12<10.0,>=9.3.0.75", "9.1.0.70 is installed"),
+        ("cuda-packages",), said=("needs nvidia-cudnn-cu12 9.3.0.75 or a newer 9.x, and 9.1.0.70 is installed",),
+    ),
+    "cudnn of another major version": Case(
+        machine(RTX_2080_TI, python=environment("2.15.1", keras="2.15.0", libraries={**LIBRARIES_2_15, "nvidia-cudnn-cu12": "9.3.0.75"})), ("cuda-packages",),
     ),
     "other cublas than asked for": Case(
         machine(RTX_4090, python=environment(libraries={**LIBRARIES, "nvidia-cublas-cu12": "12.4.5.8"})), advice=("cuda-packages",),

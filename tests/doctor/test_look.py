@@ -233,6 +233,31 @@ def test_the_child_is_written_for_old_interpreters():
     compile(ast.parse(text, feature_version=(3, 6)), "child.py", "exec")
 
 
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("cannot open /home/alice/my-venv/lib/libfoo.so.1: no", "cannot open libfoo.so.1: no"),
+        ("File \"/home/alice/x.py\", line 3", 'File "x.py", line 3'),
+        ("(/home/alice/lib/x.so)", "(x.so)"),
+        ("from 'C:\\\\Users\\\\Alice\\\\x.dll'".replace("\\\\", "\\"), "from 'x.dll'"),
+        ("in alice/project/lib/x.so and ~/alice/x.so and ../alice/lib/y.so", "in x.so and x.so and y.so"),
+        ("CUDA/cuDNN and/or TF 2.21", "CUDA/cuDNN and/or TF 2.21"),
+        ("two\nlines", "two lines"),
+    ],
+)
+def test_texts_are_told_without_folders(text, told):
+    assert look._public(text) == told
+
+
+def test_packages_of_others_are_not_told(packages, tmp_path):
+    packages(tensorflow=BROKEN)
+    for name in ("keras_acme_internal", "tensorflow_acme", "torch", "nvidia_cudnn_cu12"):
+        files(tmp_path, {f"{name}-1.0.dist-info/METADATA": f"Metadata-Version: 2.1\nName: {name.replace('_', '-')}\nVersion: 1.0\n"})
+    found = take_snapshot().python.packages
+    assert {"torch", "nvidia-cudnn-cu12"} <= found.keys()
+    assert not [name for name in found if "acme" in name]
+
+
 LOADER_LOG = """\
       1234:\tfind library=libcudnn.so.9 [0]; searching
       1234:\t search path=/opt/lib

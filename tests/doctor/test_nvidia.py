@@ -1,5 +1,6 @@
 """The driver and its GPUs, against a made-up NVML and documents as nvidia-smi prints them."""
 
+import shutil
 import types
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from kerascheck.doctor import nvidia as room
 from kerascheck.doctor.nvidia import nvidia, parse_smi
 from kerascheck.doctor.snapshot import Driver, Gpu, Link
+from kerascheck.knowledge.cards import capability_of
 
 
 class NVMLError(Exception):
@@ -175,3 +177,19 @@ def test_without_the_bindings_nvidia_smi_is_asked(monkeypatch, tmp_path):
     monkeypatch.setattr(room, "_smi", lambda *arguments: SMI if arguments == ("-q", "-x") else "")
     monkeypatch.setitem(__import__("sys").modules, "pynvml", None)
     assert nvidia(None, tmp_path) == (Driver("535.104.05", (12, 2), None, 1), (T4,))
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(shutil.which("nvidia-smi") is None, reason="needs an NVIDIA driver")
+def test_nvml_and_nvidia_smi_agree_on_a_real_card(monkeypatch):
+    pynvml = pytest.importorskip("pynvml")
+    monkeypatch.undo()
+    driver, gpus = nvidia(pynvml)
+    other, cards = parse_smi(room._smi("-q", "-x"), driver.cards_on_bus, room._smi)
+    assert (driver, len(gpus)) == (other, len(cards))
+    assert driver.version is not None
+    for one, two in zip(gpus, cards, strict=True):
+        assert (one.name, one.capability, one.widest_link, one.persistent, one.mig) == (two.name, two.capability, two.widest_link, two.persistent, two.mig)
+        # nvidia-smi rounds to MiB.
+        assert abs(one.memory - two.memory) <= 1 << 20
+        assert capability_of(one.name) in (None, one.capability)

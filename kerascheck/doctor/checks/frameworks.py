@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from kerascheck.doctor.checks.common import TITLES, Verdict, advice, backend, dotted, framework, ok, packages, problem, tensorflow, title, version
 from kerascheck.doctor.snapshot import Python, Snapshot
 from kerascheck.runtime import LAST_FOR_PYTHON, NEWEST_TENSORFLOW
+
+if TYPE_CHECKING:
+    from packaging.markers import Marker
+    from packaging.requirements import Requirement
 
 _NEWEST_PYTHON = (3, 13)
 """The newest Python with wheels of TensorFlow 2.21 (its classifiers)."""
@@ -102,7 +107,7 @@ def two_keras(machine: Snapshot) -> Verdict | None:
 
 def requirements(machine: Snapshot) -> Verdict | None:
     """Versions that TensorFlow, Keras and tf_keras exclude in what they declare."""
-    conflicts = list(_conflicts(machine))
+    conflicts = _conflicts(machine)
     if not conflicts or machine.python is None:
         return None
     seen = "; ".join(f"{owner} needs {asked}, and {installed} is installed" for owner, asked, installed in conflicts[:3]) + "."
@@ -112,34 +117,35 @@ def requirements(machine: Snapshot) -> Verdict | None:
 
 
 def _conflicts(machine: Snapshot) -> list[tuple[str, str, str]]:
-    return list(conflicts(machine, _COMPARED))
+    """What the declared requirements of packages exclude: package with version, what it asks for, the version that is installed."""
+    found = packages(machine)
+    return [
+        (f"{owner} {found.get(owner, '')}".strip(), f"{name}{requirement.specifier}", found[name])
+        for owner in ((machine.python.requires if machine.python else None) or {})
+        for name, requirement in required(machine, owner)
+        if name in found and name in _COMPARED and not requirement.specifier.contains(found[name], prereleases=True)
+    ]
 
 
-def conflicts(machine: Snapshot, names: tuple[str, ...] | None, extra: str = "") -> Iterator[tuple[str, str, str]]:
-    """What declared requirements exclude: package with version, what it asks for, the version that is installed.
+def required(machine: Snapshot, owner: str, extra: str = "") -> Iterator[tuple[str, Requirement]]:
+    """What a package asks for on the machine of the snapshot, by normalised names.
 
     Args:
-        names: of the packages to compare; None: all that the snapshot has.
-        extra: the extra of which to take the requirements; empty for those of none.
+        extra: what only this extra of it asks for; empty for what it always does.
     """
     from packaging.requirements import InvalidRequirement, Requirement
+    from packaging.utils import canonicalize_name
 
-    found = packages(machine)
-    for owner, asked in ((machine.python.requires if machine.python else None) or {}).items():
-        for text in asked:
-            try:
-                requirement = Requirement(text)
-            except InvalidRequirement:
-                continue
-            name = requirement.name.lower().replace("_", "-").replace(".", "-")
-            if name not in found or names is not None and name not in names or not _applies(requirement.marker, machine, extra):
-                continue
-            if not requirement.specifier.contains(found[name], prereleases=True):
-                yield f"{owner} {found.get(owner, '')}".strip(), f"{name}{requirement.specifier}", found[name]
+    for text in ((machine.python.requires if machine.python else None) or {}).get(owner, ()):
+        try:
+            requirement = Requirement(text)
+        except InvalidRequirement:
+            continue
+        if _applies(requirement.marker, machine, extra):
+            yield canonicalize_name(requirement.name), requirement
 
 
-def _applies(marker, machine: Snapshot, extra: str) -> bool:
-    """Whether a requirement counts on the machine of the snapshot: with an extra, only what asks for this very extra does."""
+def _applies(marker: Marker | None, machine: Snapshot, extra: str) -> bool:
     if marker is None:
         return not extra
     number = version(machine.python.version if machine.python else None)

@@ -23,7 +23,7 @@ from kerascheck.doctor.checks.common import (
     title,
     version,
 )
-from kerascheck.doctor.checks.frameworks import conflicts
+from kerascheck.doctor.checks.frameworks import required
 from kerascheck.doctor.snapshot import Gpu, Snapshot
 from kerascheck.knowledge.cards import BFLOAT16_SINCE, half_types
 
@@ -129,7 +129,7 @@ def library_path(machine: Snapshot) -> Verdict | None:
     found = tensorflow(machine)
     if found is None or not machine.gpus or not found.cuda:
         return None
-    needed = {"libcublas": version(found.cuda_version)[:1], "libcudnn": _least_cudnn(machine) or version(found.cudnn_version)}
+    needed = {"libcublas": version(found.cuda_version)[:1], "libcudnn": _cudnn(machine)[:2] or version(found.cudnn_version)}
     for name, least in needed.items():
         there = [version(each.partition(".so.")[2]) for each in machine.library_path if each.startswith(f"{name}.so.")]
         if not least or not there or any(each[:1] == least[:1] and each[: len(least)] >= least[: len(each)] for each in there):
@@ -146,32 +146,42 @@ def library_path(machine: Snapshot) -> Verdict | None:
     return None
 
 
+def _cudnn(machine: Snapshot) -> tuple[int, ...]:
+    return next((oldest for name, oldest in _cuda_packages(machine).items() if name.startswith("nvidia-cudnn-cu")), ())
+
+
+def _cuda_packages(machine: Snapshot) -> dict[str, tuple[int, ...]]:
+    """The CUDA packages that the extra of TensorFlow asks for, with the oldest versions: a wheel needs those that it was compiled with, or newer
+    ones of the same major version ("CuDNN library needs to have matching major version and equal or higher minor version", cuda_dnn.cc). That some
+    wheels ask for one exact version is left alone."""
+    bounds = {}
+    for name, requirement in required(machine, "tensorflow", _EXTRA):
+        oldest = [version(each.version) for each in requirement.specifier if each.operator in ("==", ">=", "~=")]
+        bounds[name] = max(oldest, default=())
+    return bounds
+
+
 def _absent_packages(machine: Snapshot) -> list[str] | None:
-    """Those that the extra of TensorFlow asks for and that are not installed; None where its wheel has no such extra."""
-    asked = [each for each in ((machine.python.requires or {}).get("tensorflow") or ()) if _EXTRA in each] if machine.python else []
-    names = [re.split(r"[^\w.-]", each)[0].lower() for each in asked]
-    return [name for name in names if name not in packages(machine)] if names else None
-
-
-def _least_cudnn(machine: Snapshot) -> tuple[int, ...]:
-    """Major and minor of the oldest cuDNN that the extra of TensorFlow takes; empty where that is not known."""
-    for asked in (((machine.python.requires if machine.python else None) or {}).get("tensorflow")) or ():
-        if asked.startswith("nvidia-cudnn-cu") and (match := re.search(r">=(\d+)\.(\d+)", asked)):
-            return int(match[1]), int(match[2])
-    return ()
+    """Those that are not installed; None where the wheel asks for none."""
+    asked = _cuda_packages(machine)
+    return [name for name in asked if name not in packages(machine)] if asked else None
 
 
 def cuda_packages(machine: Snapshot) -> Verdict | None:
-    """CUDA libraries from pip that are older than TensorFlow's ``and-cuda`` takes, or newer."""
+    """CUDA libraries from pip that are older than those that TensorFlow was compiled with, or of another major version."""
     found = tensorflow(machine)
     if found is None or not machine.gpus or not found.cuda:
         return None
-    wrong = list(conflicts(machine, None, _EXTRA))
+    wrong = {}
+    for name, oldest in _cuda_packages(machine).items():
+        installed = version(packages(machine).get(name))
+        if installed and oldest and (installed[0] != oldest[0] or installed[:2] < oldest[:2]):
+            wrong[name] = f"{name} {dotted(oldest)} or a newer {oldest[0]}.x, and {packages(machine)[name]} is installed"
     if not wrong:
         return None
-    # Convolutions fail where the cuDNN is older than the one TensorFlow was compiled with: "Loaded runtime CuDNN library: ...".
-    matters = not found.gpus or any("cudnn" in asked for _, asked, _ in wrong)
-    seen = "; ".join(f"{owner} needs {asked}, and {installed} is installed" for owner, asked, installed in wrong[:2]) + "."
+    # Convolutions fail with an older cuDNN: "Loaded runtime CuDNN library: ... but source was compiled with: ...".
+    matters = not found.gpus or any("cudnn" in name for name in wrong)
+    seen = f"TensorFlow {found.version} needs " + "; ".join(list(wrong.values())[:2]) + "."
     return (problem if matters else advice)(seen, "Run pip install 'tensorflow[and-cuda]'; give PyTorch an environment of its own.")
 
 
