@@ -7,7 +7,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -70,6 +70,7 @@ def _training(context: click.Context, parameter: click.Parameter, value: str | N
 @click.option("--python", metavar="PATH", help="Interpreter to run the script with.  [this one; with --on: see docs/machines.md]")
 @click.option("--on", metavar="WHERE", help="Run it there: ssh://[user@]host[:port][/folder], slurm[:partition], ray or ray://host:port.")
 @click.option("--yes", is_flag=True, help="With --on: upload without asking.")
+@click.option("--scaling", is_flag=True, help="Compare one GPU with all of them instead, for a script with a distribution strategy.")
 @click.option("--again", is_flag=True, help="With a list: measure what has a row in its results too.")
 @click.option("--jobs", default=1, show_default=True, type=click.IntRange(1), help="With a list on slurm or ray: jobs at once.")
 @click.option("--output-format", type=click.Choice(["text", "json", "html"]), default="text", show_default=True)
@@ -97,6 +98,8 @@ def verify(script: str | None, arguments: tuple[str, ...], **options: Any) -> in
                 from kerascheck.verify.many_cli import verify_many
 
                 return verify_many(script, arguments, options)
+            if options["scaling"]:
+                return _scaling(script, arguments, options)
             result = _verify(script, arguments, options)
     except (NotAScript, NotAList, ConfigError) as problem:
         raise click.ClickException(str(problem)) from None
@@ -134,6 +137,34 @@ def _verify(script: str | None, arguments: tuple[str, ...], options: dict[str, A
     return result
 
 
+def _scaling(script: str | None, arguments: tuple[str, ...], options: dict[str, Any]) -> int:
+    """Compare one GPU with all of them; the exit code."""
+    import json
+
+    from kerascheck.verify import scaling
+    from kerascheck.verify.prepared import prepare
+
+    if options["rule"] or options["output_format"] == "html":
+        raise click.UsageError("--scaling takes a script, and has no HTML report")
+    try:
+        names = [] if options["target"] else scaling.here()
+    except scaling.TooFewGpus as problem:
+        raise click.ClickException(str(problem)) from None
+    prepared = prepare(script, arguments, configuration_of(options), python=options["python"])
+    if options["target"]:
+        from kerascheck.verify.remote.run import measure_scaling
+
+        result = _there(prepared, options, lambda *where: measure_scaling(*where, prepared.command))
+        if result is None:
+            return 2
+    else:
+        click.echo(click.style(f"{_MARK} EXECUTES YOUR SCRIPT on 1 and on {len(names)} GPUs: {prepared.command}. Ctrl-C stops everything.", bold=True), err=True)
+        with Progress() as progress:
+            result = scaling.measure(prepared.run, names, prepared.command, budget_of(options), progress.show)
+    print_report(json.dumps(result.as_dict(), indent=2) if options["output_format"] == "json" else "\n".join(scaling.render(result)), options)
+    return 2 if result.ratio is None else 0
+
+
 def configuration_of(options: dict[str, Any], room: Any = None) -> Configuration:
     """The linter's settings, with the rules that the options choose, or those of a ``room``."""
     from kerascheck.config import Configuration, overrides_from
@@ -167,8 +198,16 @@ def _target(options: dict[str, Any]):
     return target
 
 
-def _elsewhere(prepared: Prepared, options: dict[str, Any]):
+def _elsewhere(prepared: Prepared, options: dict[str, Any]) -> Verification | None:
     """The verification of a script on the target; None, with the reason said, where that was not possible."""
+    from kerascheck.verify.remote.run import measure
+
+    told = _there(prepared, options, lambda *where: measure(*where, prepared.variants))
+    return None if told is None else prepared.result(*told)
+
+
+def _there(prepared: Prepared, options: dict[str, Any], measure: Callable[..., Any]) -> Any:
+    """What ``measure`` finds on the target, once the upload is agreed to; None, with the reason said, where that was not possible."""
     from kerascheck.verify.remote import pack, talk
     from kerascheck.verify.remote import run as remote
 
@@ -178,7 +217,7 @@ def _elsewhere(prepared: Prepared, options: dict[str, Any]):
         upload = pack.of_project(prepared.run.path, prepared.run.sources, root)
         remote.agree(target, python, [upload], [prepared.command], yes=options["yes"])
         with Progress() as progress:
-            return prepared.result(*remote.measure(target, python, upload, prepared.run, prepared.variants, budget_of(options), progress.show))
+            return measure(target, python, upload, prepared.run, budget_of(options), progress.show)
     except (pack.TooLarge, remote.NotAgreed, talk.Refused) as problem:
         click.echo(f"{target.label}: {problem}", err=True)
         return None

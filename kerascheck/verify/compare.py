@@ -88,6 +88,13 @@ class Variant:
     """Path, first and last line of what it repairs: tells which training of a script is concerned."""
     predicts: bool = False
     """Whether it is about predictions, not about training."""
+    environment: Mapping[str, str] = field(default_factory=dict)
+    """Variables of its processes beyond those of the script."""
+
+    @property
+    def identity(self) -> tuple[Any, ...]:
+        """The same for variants of which one measurement is enough."""
+        return tuple(sorted(self.sources.items())), tuple(sorted(self.environment.items()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +214,7 @@ def compare(
                 result.analyses.append(_analyse(script, scout, plan, limited, progress))
             here = [variant for variant in variants if targets[variant.name] == number]
             # Variants of equal texts, as for several places that are repaired together, are measured once.
-            first = {tuple(sorted(v.sources.items())): v for v in reversed(here)}
+            first = {v.identity: v for v in reversed(here)}
             measured = {}
             groups = list(_groups(list(reversed(first.values())), scout))
             for group in groups:
@@ -218,7 +225,7 @@ def compare(
                     if scout.end["reason"] in _OVER and verdict.ratio is not None:
                         _remark(verdict, f"{_how_short(scout)}: there was no more to measure")
                     measured[verdict.name] = verdict
-            result.verdicts += [replace(measured[first[tuple(sorted(v.sources.items()))].name], name=v.name) for v in here]
+            result.verdicts += [replace(measured[first[v.identity].name], name=v.name) for v in here]
         order = [variant.name for variant in variants]
         result.verdicts.sort(key=lambda verdict: order.index(verdict.name))
         result.notes = list(dict.fromkeys(note for scout in result.scouts for note in scout.end["notes"]))
@@ -617,7 +624,9 @@ def _measure_group(
         progress("measuring " + ", ".join(pending), left)
         scripts = {ORIGINAL: script}
         for name, g in pending.items():
-            scripts[name] = replace(script, sources={**script.sources, **g.variant.sources})
+            scripts[name] = replace(
+                script, sources={**script.sources, **g.variant.sources}, environment={**script.environment, **g.variant.environment}
+            )
         if number % 2:  # neither side always starts first
             scripts = dict(reversed(scripts.items()))
         round_start = time.monotonic()

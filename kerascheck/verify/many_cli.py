@@ -97,7 +97,7 @@ def _jobs_there(prepared: dict[Any, Prepared], options: dict[str, Any]) -> dict[
         def run(stop: Any):
             # Several jobs at once would fight for the line on the terminal.
             with Progress(active=options["jobs"] == 1) as progress:
-                return each.result(*remote.measure(target, python, uploads[line], each.run, each.variants, budget_of(options), progress.show, stop))
+                return each.result(*remote.measure(target, python, uploads[line], each.run, budget_of(options), progress.show, each.variants, stop))
 
         return run
 

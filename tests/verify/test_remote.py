@@ -161,7 +161,7 @@ def test_orders_survive_the_journey(value):
 
 
 def test_the_other_side_needs_the_standard_library_alone():
-    code = "import kerascheck.verify.compare, kerascheck.verify.gpu, kerascheck.verify.remote.far, kerascheck.verify.remote.plain"
+    code = "import kerascheck.verify.scaling, kerascheck.verify.remote.far, kerascheck.verify.remote.plain, kerascheck.doctor.nvidia"
     code = f"import sys; sys.path.insert(0, {str(ROOT)!r}); {code}"
     subprocess.run([sys.executable, "-I", "-S", "-c", code], check=True)
 

@@ -48,11 +48,34 @@ def patch_tensorflow(tf, state):
 
     dataset_ops.DatasetV2.__init__ = init_dataset
 
+    _watch_strategies(state)
+
     def on_warm():
         state.host_reads = 0
         state.steps_when_warm = sum(series.steps for series in state.recorder.series.values() if series.number is not None)
 
     state.recorder.facts.setdefault("on_warm", []).append(on_warm)
+
+
+def _watch_strategies(state):
+    """Remember the strategy that the training's data is distributed by, and the dataset before that."""
+    from tensorflow.python.distribute.distribute_lib import StrategyBase
+
+    distribute = StrategyBase.experimental_distribute_dataset
+
+    @functools.wraps(distribute)
+    def experimental_distribute_dataset(self, dataset, *args, **kwargs):
+        if not state.recorder.so_far()[1]:  # later ones are for validation
+            state.strategy, state.global_dataset = self, dataset
+        return distribute(self, dataset, *args, **kwargs)
+
+    StrategyBase.experimental_distribute_dataset = experimental_distribute_dataset
+
+
+def distribution(state, leader):
+    """How many replicas make a step together."""
+    strategy = getattr(state, "strategy", None) or getattr(state.fit_model, "distribute_strategy", None)
+    return None if strategy is None else {"replicas": int(strategy.num_replicas_in_sync)}
 
 
 def facts(state, leader):
@@ -257,7 +280,8 @@ def pipeline_alone(state, leader):
 
 def rows(state, leader):
     """The samples of the first batches of the training's data, and whether these were all."""
-    dataset = getattr(training_iterator(state), "_dataset", None)
+    # Of data that is distributed over replicas, the batches of all of them together.
+    dataset = getattr(state, "global_dataset", None) or getattr(training_iterator(state), "_dataset", None)
     if dataset is None:
         return None
     tf = sys.modules["tensorflow"]
@@ -281,7 +305,7 @@ def install(state):
     if not state.run["plan"]["diagnose"]:
         return
     state.recorder.at_first_tick.append(functools.partial(dataset_places, state))
-    looks = (tracing, host_reads, model, device_memory, runtime_model)
+    looks = (tracing, host_reads, model, device_memory, runtime_model, distribution)
     for look in looks:
         state.recorder.at_end.append(functools.partial(guarded, look, state))
     state.recorder.last_looks.append(functools.partial(guarded, pipeline_alone, state))

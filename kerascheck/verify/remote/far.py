@@ -112,11 +112,27 @@ def _measure(job: Mapping[str, Any], project: str) -> None:
         replace(v, sources=_there(v.sources, project), places=tuple((os.path.join(project, p), *rest) for p, *rest in v.places))
         for v in variants
     ]
+    budget = restored(Budget, job["budget"])
+    if "scaling" in job:
+        _measure_scaling(script, job["scaling"], budget, project)
+        return
     with gpu.Sampler() as sampler:
-        comparison = compare(script, variants, restored(Budget, job["budget"]), _progress)
+        comparison = compare(script, variants, budget, _progress)
     watched = sampler.summary()
     result = {"comparison": plain(gpu.doubted(comparison, watched)), "machine": machine(), "gpu": watched}
     _tell(result, project)
+
+
+def _measure_scaling(script: Any, command: str, budget: Any, project: str) -> None:
+    from kerascheck.verify import scaling
+    from kerascheck.verify.remote.plain import plain
+
+    try:
+        names = scaling.here()
+    except scaling.TooFewGpus as problem:
+        say(event="refused", reason=str(problem))
+        return
+    _tell({"scaling": plain(scaling.measure(script, names, command, budget, _progress))}, project)
 
 
 def _there(sources: Mapping[str, str], project: str) -> dict[str, str]:

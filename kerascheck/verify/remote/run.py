@@ -7,7 +7,7 @@ import math
 import sys
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -16,6 +16,9 @@ from kerascheck.verify.process import Script
 from kerascheck.verify.remote import pack, talk
 from kerascheck.verify.remote.plain import restored
 from kerascheck.verify.remote.target import Target
+
+if TYPE_CHECKING:
+    from kerascheck.verify.scaling import Scaling
 
 _SHOWN = 8
 _MINUTES = 60
@@ -65,25 +68,50 @@ def measure(
     python: str,
     upload: pack.Upload,
     script: Script,
-    variants: Sequence[Variant],
     budget: Budget,
     progress: Progress,
+    variants: Sequence[Variant],
     stop: threading.Event | None = None,
 ) -> tuple[Comparison, dict[str, Any], Mapping[str, Any] | None]:
     """As ``compare``, on ``target``: the comparison, the machine and its GPUs. ``stop``: set to end it from another thread.
 
     Raises talk.Refused where nothing was measured.
     """
+    told = _ask(target, python, upload, script, budget, progress, variants, stop)
+    comparison = restored(Comparison, told["comparison"])
+    comparison.script = script.path
+    return comparison, {**told["machine"], "on": target.label}, told["gpu"]
+
+
+def measure_scaling(
+    target: Target, python: str, upload: pack.Upload, script: Script, budget: Budget, progress: Progress, command: str
+) -> Scaling:
+    """As ``scaling.measure``, on the GPUs of ``target``; raises talk.Refused where nothing was measured."""
+    from kerascheck.verify.scaling import Scaling
+
+    result = restored(Scaling, _ask(target, python, upload, script, budget, progress, scaling=command)["scaling"])
+    result.script, result.machine = script.path, {**result.machine, "on": target.label}
+    return result
+
+
+def _ask(
+    target: Target,
+    python: str,
+    upload: pack.Upload,
+    script: Script,
+    budget: Budget,
+    progress: Progress,
+    variants: Sequence[Variant] = (),
+    stop: threading.Event | None = None,
+    **more: Any,
+) -> dict[str, Any]:
     conversation = talk.Conversation(progress, stop)
     conversation.expect(upload.root)
     progress(f"uploading to {target.label}", budget.seconds * (len(variants) + 1))
     minutes = target.minutes or max(_MINUTES, math.ceil(seconds_of(budget, len(variants)) / 60))
-    job = talk.job(upload, script, variants, budget, link_from=target.folder, minutes=minutes)
+    job = talk.job(upload, script, variants, budget, link_from=target.folder, minutes=minutes, **more)
     _engine(target)(target, python, upload, job, conversation)
-    told = json.loads(conversation.result)
-    comparison = restored(Comparison, told["comparison"])
-    comparison.script = script.path
-    return comparison, {**told["machine"], "on": target.label}, told["gpu"]
+    return json.loads(conversation.result)
 
 
 def _engine(target: Target) -> Run:
