@@ -133,17 +133,22 @@ class Evidence:
     """Of the measurement, YYYY-MM-DD."""
     versions: Mapping[str, str]
     """Of the frameworks that it ran with, by name."""
+    outdated: str | None = None
+    """Why it says nothing of the code as it is, or of this machine: "the code has changed since"; None where it counts."""
 
     @property
     def confirmed(self) -> bool:
         """Whether the repair is worth something here."""
-        return self.status == "confirmed"
+        return self.status == "confirmed" and self.outdated is None
 
     def __str__(self) -> str:
-        if self.confirmed and self.low <= 1.0:
+        said = f"x{self.ratio:.2f} [{self.low:.2f}-{self.high:.2f}]"
+        if self.status == "confirmed" and self.low <= 1.0:
             # It is the start that the repair shortens, not the steps.
-            return f"{self.status} here: {self.reason}, {self.date}"
-        return f"{self.status} here: x{self.ratio:.2f} [{self.low:.2f}-{self.high:.2f}], {self.date}"
+            said = self.reason
+        if self.outdated is not None:
+            return f"{self.status} once ({said}, {self.date}), but {self.outdated}: measure again"
+        return f"{self.status} here: {said}, {self.date}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ import functools
 import hashlib
 import json
 import os
+import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -197,13 +198,13 @@ def recall(
     versions: Mapping[str, str] | None = None,
     target_of: Callable[[str], str | None] = lambda path: None,
 ) -> dict[Finding, Evidence]:
-    """What earlier runs on this machine class say about ``findings``.
+    """What earlier runs say about ``findings``.
 
     ``sources``: by the path of the findings' locations. ``versions``: of installed frameworks by name, see
     :func:`installed_versions` (the default); ``target_of``: the TensorFlow ("2.15") that the settings of a path say its code
-    runs on, or None. Evidence from others is left out, and so is evidence about code that has changed since.
+    runs on, or None. Evidence of other versions or machines, and of code that has changed since, says so (:attr:`Evidence.outdated`).
     """
-    from kerascheck.verify.compare import Status, machine
+    from kerascheck.verify.compare import machine
 
     versions = installed_versions() if versions is None else versions
     found: dict[Finding, Evidence] = {}
@@ -216,20 +217,36 @@ def recall(
         if not entries or source is None:
             continue
         identity, state = key(finding, source)
-        entry = entries.get(_on(identity, here)) or entries.get(identity)  # as written before 2026-11-24
-        try:
-            if entry is None or entry["state"] != state or entry["machine"] != here:
-                continue
-            if _is_of_others(entry["versions"], versions, target_of(finding.location.path)):
-                continue
-            ratio, low, high = (float(entry[name]) for name in ("ratio", "low", "high"))
-            if _is_inconclusive(entry):
-                continue
-            status, date = Status(entry["status"]).value, time.strftime("%Y-%m-%d", time.strptime(entry["date"], "%Y-%m-%d"))
-            found[finding] = Evidence(status, str(entry["reason"]), ratio, low, high, date, entry["versions"])
-        except (KeyError, TypeError, ValueError, AttributeError):
-            continue  # written by another program
+        known = [_evidence(entry, state, here, versions, target_of(finding.location.path)) for entry in _entries_of(identity, here, entries)]
+        # What counts here comes first, then the newest of what does not.
+        best = min(filter(None, known), key=lambda evidence: evidence.outdated is not None, default=None)
+        if best is not None:
+            found[finding] = best
     return found
+
+
+def _entries_of(identity: str, here: Mapping[str, Any], entries: Mapping[str, Any]) -> list[Any]:
+    """What was measured of a finding: on this machine, then on others, the newest first."""
+    own = [entries[name] for name in (_on(identity, here), identity) if name in entries]  # the latter as written before 2026-11-24
+    others = [entry for name, entry in entries.items() if name.startswith(f"{identity}@") and isinstance(entry, dict)]
+    return own + sorted((entry for entry in others if entry not in own), key=lambda entry: str(entry.get("date")), reverse=True)
+
+
+def _evidence(
+    entry: Any, state: str, here: Mapping[str, Any], installed: Mapping[str, str], target: str | None
+) -> Evidence | None:
+    """What an entry shows; None where it shows nothing, or was written by another program."""
+    from kerascheck.verify.compare import Status
+
+    try:
+        if _is_inconclusive(entry):
+            return None
+        ratio, low, high = (float(entry[name]) for name in ("ratio", "low", "high"))
+        status, date = Status(entry["status"]).value, time.strftime("%Y-%m-%d", time.strptime(entry["date"], "%Y-%m-%d"))
+        outdated = _why_outdated(entry, state, here, installed, target)
+        return Evidence(status, str(entry["reason"]), ratio, low, high, date, entry["versions"], outdated)
+    except (KeyError, TypeError, ValueError, AttributeError):
+        return None
 
 
 def _shows_nothing(entry: Any) -> bool:
@@ -244,6 +261,27 @@ def _is_inconclusive(entry: Mapping[str, Any]) -> bool:
     if entry["status"] != "no effect":
         return entry["status"] == "inconclusive"
     return not is_no_effect(float(entry["low"]), float(entry["high"]), float(entry.get("no_effect", NO_EFFECT)))
+
+
+def _why_outdated(
+    entry: Mapping[str, Any], state: str, here: Mapping[str, Any], installed: Mapping[str, str], target: str | None
+) -> str | None:
+    """Why an entry does not count, for people; None where it does. Raises what a broken entry raises."""
+    if entry["state"] != state:
+        return "the code has changed since"
+    if entry["machine"] != here:
+        where = entry["machine"]
+        return f"on another machine ({int(where['cores'])} cores {_word(where['processor'])})"
+    if _is_of_others(entry["versions"], installed, target):
+        return "with " + ", ".join(f"{_word(name)} {_word(version)}" for name, version in entry["versions"].items())
+    return None
+
+
+def _word(text: str) -> str:
+    """``text`` if it is a plain word; raises ValueError otherwise: the file may have been written by anyone."""
+    if not re.fullmatch(r"[\w.+-]{1,40}", text):
+        raise ValueError(text)
+    return text
 
 
 def _is_of_others(measured: Mapping[str, str], installed: Mapping[str, str], target: str | None) -> bool:

@@ -59,7 +59,11 @@ class Verification:
         """0: no finding is confirmed; 1: one is; 2: nothing could be measured."""
         if self.comparison.failure:
             return 2
-        return int(any(v.status is Status.CONFIRMED for v in self.comparison.verdicts))
+        return int(any(v.status is Status.CONFIRMED and not self._is_of_several(v) for v in self.comparison.verdicts))
+
+    def _is_of_several(self, verdict: Verdict) -> bool:
+        repair = self.repairs.get(verdict.name)
+        return repair is not None and len(repair.findings) > 1
 
     def as_dict(self) -> dict[str, Any]:
         """Everything, in types that JSON knows; the schema is ``version`` 1."""

@@ -258,7 +258,7 @@ def test_evidence_stands_beside_its_finding():
     found = json.loads(json_report.render([measured, other], [], {"a.py": SCRIPT}, 1, {measured: CONFIRMED}))["findings"]
     assert found[0]["evidence"] == {
         "status": "confirmed", "reason": "steps are 1.84 times faster", "ratio": 1.84, "low": 1.79, "high": 1.9,
-        "date": "2026-11-21", "versions": {"tensorflow": "2.21.0"},
+        "date": "2026-11-21", "versions": {"tensorflow": "2.21.0"}, "outdated": None,
     }  # fmt: skip
     assert found[1]["evidence"] is None
 

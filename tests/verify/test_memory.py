@@ -120,8 +120,8 @@ def test_code_elsewhere_does_not_matter(remembered):
 
 def test_equal_code_elsewhere_has_no_evidence(remembered):
     twice = TEXT.replace("    ds = ds.map(f)\n", "    ds = ds.map(f)\n    ds = ds.map(f)\n")
-    (evidence_of_the_function,) = {recall(remembered, twice, occurrence=number) for number in (0, 1)}
-    assert evidence_of_the_function is None  # the function has changed
+    found = [recall(remembered, twice, occurrence=number) for number in (0, 1)]
+    assert all(evidence is None or evidence.outdated for evidence in found)  # the function has changed
     other = remembered.replace("train.py", "other.py")
     assert recall(other, TEXT) is None
 
@@ -159,22 +159,42 @@ def test_what_is_no_python_has_a_key():
     ids=str,
 )
 def test_changed_code_makes_evidence_stale(remembered, change):
-    assert recall(remembered, TEXT.replace(*change)) is None
+    stale = recall(remembered, TEXT.replace(*change))
+    if change[0] in ("def make", "map(f)"):
+        assert stale is None  # another function, another statement: nothing is known of it
+    else:
+        assert stale.outdated == "the code has changed since" and not stale.confirmed
+        assert str(stale) == f"confirmed once (x1.90 [1.80-2.00], {stale.date}), but the code has changed since: measure again"
 
 
 def test_other_versions_make_evidence_stale(remembered):
-    assert recall(remembered, TEXT, {**VERSIONS, "tensorflow": "2.22.0"}) is None
-    assert recall(remembered, TEXT, {}) is not None  # not installed here: nothing speaks against it
+    assert recall(remembered, TEXT, {**VERSIONS, "tensorflow": "2.22.0"}).outdated == "with keras 3.15.1, tensorflow 2.21.0"
+    assert recall(remembered, TEXT, {}).outdated is None  # not installed here: nothing speaks against it
 
 
 def test_the_target_counts_more_than_what_is_installed(remembered):
-    assert recall(remembered, TEXT, target="2.15") is None
-    assert recall(remembered, TEXT, {"tensorflow": "2.15.0"}, target="2.21") is not None
+    assert recall(remembered, TEXT, target="2.15").outdated
+    assert recall(remembered, TEXT, {"tensorflow": "2.15.0"}, target="2.21").outdated is None
 
 
-def test_another_machine_makes_evidence_stale(remembered, monkeypatch):
+def test_what_was_measured_here_counts_more_than_what_is_newer_elsewhere(remembered, tmp_path):
+    file = tmp_path / ".kerascheck" / "evidence.json"
+    content = json.loads(file.read_text())
+    ((name, entry),) = content["evidence"].items()
+    other = {**entry, "date": "2030-01-01", "status": "slower", "machine": {**entry["machine"], "cores": 64}}
+    content["evidence"][name.partition("@")[0] + "@other"] = other
+    file.write_text(json.dumps(content))
+    assert recall(remembered, TEXT).outdated is None
+    del content["evidence"][name]
+    file.write_text(json.dumps(content))
+    assert "(64 cores" in recall(remembered, TEXT).outdated
+
+
+def test_evidence_of_another_machine_is_named(remembered, monkeypatch):
+    here = machine()
     monkeypatch.setattr("kerascheck.verify.compare.os.cpu_count", lambda: 512)
-    assert recall(remembered, TEXT) is None
+    foreign = recall(remembered, TEXT)
+    assert foreign.outdated == f"on another machine ({here['cores']} cores {here['processor']})" and not foreign.confirmed
 
 
 @pytest.mark.parametrize("content", ["", "[]", '{"version": 1, "evidence": 3}', '{"version": 99, "evidence": {}}'])
@@ -186,7 +206,8 @@ def test_a_broken_file_is_no_evidence(remembered, content, tmp_path):
 def test_broken_entries_are_no_evidence(remembered, tmp_path):
     file = tmp_path / ".kerascheck" / "evidence.json"
     content = json.loads(file.read_text())
-    for change in ({"status": "\x1b[31m"}, {"date": "\x1b[31m"}, {"ratio": "fast"}, {"ratio": None}, {"versions": 3}, {"versions": {"keras": 3}}):
+    for change in ({"status": "\x1b[31m"}, {"date": "\x1b[31m"}, {"ratio": "fast"}, {"ratio": None}, {"versions": 3}, {"versions": {"keras": 3}},
+                   {"machine": {"cores": 4, "processor": "\x1b[31m"}}, {"machine": 3}):  # fmt: skip
         entries = {key: {**entry, **change} for key, entry in content["evidence"].items()}
         file.write_text(json.dumps({**content, "evidence": entries}))
         assert recall(remembered, TEXT) is None, change
@@ -259,7 +280,9 @@ def test_notebooks_have_evidence_too(verified, tmp_path):
 def test_a_target_of_the_command_line_counts(verified):
     verified(KC101=Status.CONFIRMED, KC309=Status.CONFIRMED)
     assert "confirmed here" in kerascheck(*LINT, "--target-tensorflow", "2.21", ".").out
-    assert "confirmed here" not in kerascheck(*LINT, "--target-tensorflow", "2.15", ".").out
+    other = kerascheck(*LINT, "--target-tensorflow", "2.15", "--gate", "confirmed", ".")
+    assert "confirmed here" not in other.out and "but with keras 3.15.1, tensorflow 2.21.0: measure again" in other.out
+    assert other.code == 0
 
 
 def test_where_verify_never_ran_nothing_of_it_is_imported(verified):
