@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import os
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from kerascheck.finding import NO_EFFECT
 from kerascheck.verify.rounds import Run
 
 _PIPELINE_FAMILIES = ("KC1",)
@@ -49,6 +51,8 @@ class Analysis:
     """Share of a step that is spent waiting for data: 1 - ceiling / step, 0 to 1."""
     largest_input_gain: float | None = None
     """What an infinitely fast pipeline would bring, as a ratio."""
+    gain_error: float = 0.0
+    """Standard error of the logarithm of that ratio, from the noise of its blocks."""
     stages: list[Stage] = field(default_factory=list)
     facts: Mapping[str, Any] = field(default_factory=dict)
     missing: list[str] = field(default_factory=list)
@@ -60,11 +64,12 @@ class Analysis:
         return "call" if self.kind == PREDICTION else "step"
 
 
-def analyse(step_seconds: float, scout: Run, gain: float | None, why_no_gain: str = "") -> Analysis:
+def analyse(step_seconds: float, scout: Run, gain: float | None, why_no_gain: str = "", gain_error: float = 0.0) -> Analysis:
     """Put together what ``scout`` (a diagnosing run) and a run on one cached batch tell.
 
     ``step_seconds``: the step as measured without diagnosis. ``gain``: how many times faster the steps of the cached batch
-    were than their neighbours as written; None if that could not be measured, for the reason ``why_no_gain``.
+    were than their neighbours as written; None if that could not be measured, for the reason ``why_no_gain``; ``gain_error``: the
+    standard error of its logarithm.
     """
     end = scout.end
     facts = {**end["facts"], "host_peak_bytes": end["host_peak_bytes"]}
@@ -79,6 +84,7 @@ def analyse(step_seconds: float, scout: Run, gain: float | None, why_no_gain: st
         result.missing.append(f"ceiling with one cached batch: {why_no_gain}")
     else:
         result.largest_input_gain = max(1.0, gain)
+        result.gain_error = gain_error
         result.ceiling_seconds = step_seconds / result.largest_input_gain
         result.input_bound = 1 - 1 / result.largest_input_gain
     return result
@@ -137,7 +143,7 @@ def can_matter(code: str, analysis: Analysis | None) -> str | None:
     """Why a finding of rule ``code`` cannot gain anything here; None where it can, or nothing is known."""
     if analysis is None or analysis.largest_input_gain is None or not code.startswith(_PIPELINE_FAMILIES):
         return None
-    if analysis.largest_input_gain < 1.05:
+    if analysis.largest_input_gain < 1 + NO_EFFECT and analysis.largest_input_gain * math.exp(2 * analysis.gain_error) < 1 + 2 * NO_EFFECT:
         return f"the training does not wait for data: an input fix can win x{analysis.largest_input_gain:.2f} at most"
     return None
 
@@ -151,11 +157,16 @@ def ceiling_order(scout: Run) -> dict[str, Any] | str:
         return {"iterator": None, "loops": True}
     if "element_spec" in facts:
         return {"iterator": facts["first_iterator"], "loops": False}
-    if kind != "fit":
-        return "the loop makes its batches in Python, without tf.data"
-    if facts.get("backend") in ("jax", "torch"):
+    if kind == "fit" and facts.get("backend") in ("jax", "torch"):
         return {"iterator": None, "loops": False}
     return "no tf.data iterator feeds this training"
+
+
+def where(stage: Stage, analysis: Analysis) -> str:
+    """Whose a stage of the pipeline is, for people."""
+    if stage.place is not None:
+        return f"{relative(stage.place[0])}:{stage.place[1]}"
+    return "added by TensorFlow" if analysis.facts.get("chain") else "place unknown"
 
 
 def title(analysis: Analysis, *, several: bool) -> str:

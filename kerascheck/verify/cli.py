@@ -60,6 +60,7 @@ def _training(context: click.Context, parameter: click.Parameter, value: str | N
 @click.option("--select", multiple=True, metavar="RULES", help="Verify only findings of these rules.")
 @click.option("--ignore", multiple=True, metavar="RULES", help="Leave findings of these rules out.")
 @click.option("--budget", default=60.0, show_default=True, type=click.FloatRange(1), help="Seconds per variant, about.")
+@click.option("--quick", is_flag=True, help="Two rounds of fresh processes: only large effects are told, others are inconclusive.")
 @click.option("--steps", type=click.IntRange(1), help="Measured steps per variant at most.")
 @click.option("--no-effect", default="5%", show_default=True, metavar="PERCENT", callback=_percent, help="How little counts as no effect.")
 @click.option(
@@ -227,7 +228,7 @@ def budget_of(options: dict[str, Any]) -> Budget:
     """How long to measure, by the options."""
     from kerascheck.verify.compare import Budget
 
-    return Budget(options["budget"], options["steps"], options["start_limit"], no_effect=options["no_effect"], training=options["training"])
+    return Budget(options["budget"], options["steps"], options["start_limit"], no_effect=options["no_effect"], training=options["training"], rounds=2 if options["quick"] else None)
 
 
 def _announce(run: Script, command: str, variants: int, options: dict[str, Any]) -> None:

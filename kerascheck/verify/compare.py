@@ -21,7 +21,7 @@ from kerascheck.finding import NO_EFFECT, is_no_effect
 from kerascheck.verify.analysis import PREDICTION, WEAK_KINDS, Analysis, analyse, ceiling_order
 from kerascheck.verify.process import Plan, Script
 from kerascheck.verify.rounds import Run, measure_in_turn, measure_one_by_one, run_alone
-from kerascheck.verify.stats import Ratio, disagreement, speedup
+from kerascheck.verify.stats import FIRST_LOOK, MAX_ROUNDS, Ratio, disagreement, is_settled, looks_in, noise, speedup
 from kerascheck.verify.uses import TRAINS, Frame, Span, lines_of_training, lines_used
 
 ORIGINAL = "as written"
@@ -33,14 +33,12 @@ _MEASURED_SECONDS_PER_ROUND = 15.0
 _FIRST_EPOCH_SECONDS = 6.0
 _FINEST = 5
 """No interval is asked to be narrower than the limit of "no effect" divided by this: a ratio at the very limit would need for ever."""
-_HOPELESS = 30
-"""How many times as long is no advice any more."""
 _BEYOND_NOISE = 1.03
 """What the whole interval must lie beyond: processes of the same script differ by about this much."""
-_NARROW = 0.04
-_CLEAR = 1.25
-_MIN_ROUNDS = 3
-_MIN_ROUNDS_IF_CLEAR = 2
+_ROUNDS = 6
+_USUAL_SECONDS = 60.0
+_PLANNED_ROUNDS = 3
+"""What a variant's time should do for, start-up included."""
 _FEW_BLOCKS = 8
 _LATE = 1.25
 _WARMUP_LIMIT = 15.0
@@ -49,6 +47,7 @@ _AT_ONCE = 8
 _OVER = frozenset({"end", "exit", "trained", "exhausted"})
 """How trainings end that are shorter than the plan."""
 _CEILING_BLOCKS = 24
+_CEILING_PAIRS = 12
 _MAX_SIDE_BY_SIDE = 4
 _QUIET = 0.2
 """Share of the machine that others may use while a block counts as undisturbed."""
@@ -127,8 +126,15 @@ class Budget:
     """Seconds without progress after which a script counts as hanging."""
     no_effect: float = NO_EFFECT
     """How far from 1 the interval of a ratio may reach for "no effect": 0.05 is 5 %."""
+    rounds: int | None = None
+    """Of fresh processes, at most; None: by the seconds."""
     training: Chosen | None = None
     """Measure in this training only; None: each variant in the one that it concerns."""
+
+    @property
+    def most_rounds(self) -> int:
+        """Of fresh processes: more than usual for those who give more time."""
+        return self.rounds or min(MAX_ROUNDS, max(_ROUNDS, round(_ROUNDS * self.seconds / _USUAL_SECONDS)))
 
 
 @dataclass(slots=True)
@@ -210,21 +216,26 @@ def compare(
         for number, scout in enumerate(result.scouts):
             plan = _timed_plan(scout, scout.end.get("order", number), budget)
             limited = _limited(budget, scout)
-            if ceilings:
-                result.analyses.append(_analyse(script, scout, plan, limited, progress))
+            order = ceiling_order(scout) if ceilings else ""
+            ceiling = replace(script, ceiling=order) if isinstance(order, dict) else None
             here = [variant for variant in variants if targets[variant.name] == number]
             # Variants of equal texts, as for several places that are repaired together, are measured once.
             first = {v.identity: v for v in reversed(here)}
             measured = {}
-            groups = list(_groups(list(reversed(first.values())), scout))
+            groups = list(_groups(list(reversed(first.values())), scout)) or [()] * (ceiling is not None)
+            beside = None
             for group in groups:
                 # Every group needs the script as written beside it, which the budget counts once.
                 share = (len(first) + 1) / (len(first) + len(groups))
-                for verdict in _measure_group(script, group, plan, replace(limited, seconds=share * budget.seconds), progress):
+                verdicts, runs = _measure_group(script, group, plan, replace(limited, seconds=share * budget.seconds), progress, ceiling)
+                beside, ceiling = beside or runs, None
+                for verdict in verdicts:
                     verdict.training = number
                     if scout.end["reason"] in _OVER and verdict.ratio is not None:
                         _remark(verdict, f"{_how_short(scout)}: there was no more to measure")
                     measured[verdict.name] = verdict
+            if ceilings:
+                result.analyses.append(_analysis(scout, order, beside))
             result.verdicts += [replace(measured[first[v.identity].name], name=v.name) for v in here]
         order = [variant.name for variant in variants]
         result.verdicts.sort(key=lambda verdict: order.index(verdict.name))
@@ -297,24 +308,18 @@ def _limited(budget: Budget, scout: Run) -> Budget:
     )
 
 
-def _analyse(script: Script, scout: Run, plan: Plan, budget: Budget, progress: Progress) -> Analysis:
-    """Run the script in turn with itself on one cached batch."""
-    order = ceiling_order(scout)
-    if isinstance(order, str):
-        return analyse(_step_seconds(scout), scout, None, order)
-    progress("measuring the ceiling with one cached batch", budget.seconds)
-    # Start-up effects of the cached batch are over at once; a few blocks are enough for a share.
-    plan = replace(plan, blocks=min(plan.blocks, _CEILING_BLOCKS), warmup_steps=min(plan.warmup_steps, 10))
-    scripts = {ORIGINAL: script, CEILING: replace(script, ceiling=order)}
-    measure = measure_in_turn if plan.in_turn else measure_one_by_one
-    runs = measure(scripts, plan, start_limit=budget.start_limit, block_limit=budget.block_limit)
-    for run in runs.values():
+def _analysis(scout: Run, order: Mapping[str, Any] | str, runs: Mapping[str, Run] | None) -> Analysis:
+    """Where the time of a training goes; ``runs``: of the script as written and on one cached batch, in turn, where there are any."""
+    if isinstance(order, str) or runs is None:
+        return analyse(_step_seconds(scout), scout, None, order if isinstance(order, str) else "it was not reached")
+    for run in (runs[ORIGINAL], runs[CEILING]):
         if why_useless(run) or not run.blocks:
             return analyse(_step_seconds(scout), scout, None, why_useless(run) or "too few steps")
     if not runs[CEILING].end["facts"].get("one_cached_batch"):
         return analyse(_step_seconds(scout), scout, None, "its data comes in a way that cannot be replaced")
     original = [_mean_step(block, inner=bool(block["inner_steps"])) for block in runs[ORIGINAL].blocks]
-    return analyse(statistics.median(original), scout, _speedup([runs[ORIGINAL]], [runs[CEILING]]).value)
+    ((a,), (b,)) = _paired([runs[ORIGINAL]], [runs[CEILING]])
+    return analyse(statistics.median(original), scout, speedup([a], [b]).value, gain_error=noise(a, b))
 
 
 def _targets(
@@ -509,14 +514,14 @@ def _timed_plan(scout: Run, training: int, budget: Budget) -> Plan:
         # What only later epochs gain from, such as a cache, must be visible.
         warmup = max(warmup, epochs[0] + 2)
     # At least two rounds must fit: what differs between processes shows only between rounds.
-    seconds = max(2.0, min(_MEASURED_SECONDS_PER_ROUND, budget.seconds / _MIN_ROUNDS - end["first_step_at"]))
+    seconds = max(2.0, min(_MEASURED_SECONDS_PER_ROUND, budget.seconds / _PLANNED_ROUNDS - end["first_step_at"]))
     blocks = max(4, min(_BLOCKS_PER_ROUND, round(seconds / (block_steps * step))))
     if end["reason"] != "done":
         # The training is shorter than that, and no fit to be continued: stop with its last step.
         warmup, block_steps, blocks = _fitted(end["steps"], warmup, block_steps)
     if budget.steps is not None:
-        fewest = _FEW_BLOCKS // _MIN_ROUNDS_IF_CLEAR
-        per_round = max(fewest, budget.steps // _MIN_ROUNDS)
+        fewest = _FEW_BLOCKS // FIRST_LOOK
+        per_round = max(fewest, budget.steps // _PLANNED_ROUNDS)
         block_steps = min(block_steps, per_round // fewest)
         blocks = min(blocks, per_round // block_steps)
     return Plan(
@@ -592,36 +597,46 @@ class _Gathered:
     failure: Run | None = None
     ratio: Ratio | None = None
 
-    def narrow_enough(self) -> bool:
+    def is_decided(self, budget: Budget) -> bool:
+        """Whether another round would change nothing."""
         if self.failure is not None:
             return True
-        if self.ratio is None:
+        if len(self.runs) < FIRST_LOOK or self.pairs < _FEW_BLOCKS:
             return False
-        clear = self.ratio.low > _CLEAR or self.ratio.high < 1 / _CLEAR
-        if len(self.runs) < (_MIN_ROUNDS_IF_CLEAR if clear else _MIN_ROUNDS):
-            return False
-        return self.ratio.width <= (3 * _NARROW if clear else _NARROW)
+        if judge_ratio(self.ratio, budget.no_effect)[0] is not Status.INCONCLUSIVE:
+            return True
+        return len(self.runs) > FIRST_LOOK and self.variant.tolerance is not None and self.change is not None
+
+    @property
+    def pairs(self) -> int:
+        """Neighbouring blocks that were measured."""
+        return sum(min(len(a.blocks), len(b.blocks)) for a, b in zip(self.original_runs, self.runs))
+
+    @property
+    def change(self) -> str | None:
+        """How the results differ, see :func:`what_changed`."""
+        return what_changed(self.original_runs, self.runs, self.variant.tolerance or 0.0)
 
 
 def _measure_group(
-    script: Script, group: Sequence[Variant], plan: Plan, budget: Budget, progress: Progress
-) -> list[Verdict]:
+    script: Script, group: Sequence[Variant], plan: Plan, budget: Budget, progress: Progress, ceiling: Script | None = None
+) -> tuple[list[Verdict], Mapping[str, Run] | None]:
+    """Measure ``script`` beside the variants, round by round until the verdicts are decided; in the first round ``ceiling`` beside them.
+
+    Returns the verdicts, and the runs of that round.
+    """
     gathered = {variant.name: _Gathered(variant) for variant in group}
-    measure = measure_in_turn if plan.in_turn else measure_one_by_one
+    beside = None
     start = time.monotonic()
     allowed = budget.seconds * (len(group) + 1)
     longest = 0.0
     number = 0
-    measured_steps = 0
     while True:
-        pending = {name: g for name, g in gathered.items() if not g.narrow_enough()}
+        pending = {name: g for name, g in gathered.items() if not g.is_decided(budget)}
         left = allowed - (time.monotonic() - start)
-        steps_left = budget.steps is None or measured_steps < budget.steps
-        if not pending or (number >= _MIN_ROUNDS and not steps_left):
+        if ceiling is None and not (pending and _another_round(list(pending.values()), number, left, longest, plan, budget)):
             break
-        if (number >= _MIN_ROUNDS and left < 0.8 * longest) or (number >= _MIN_ROUNDS_IF_CLEAR and left < 0):
-            break
-        progress("measuring " + ", ".join(pending), left)
+        progress("measuring " + (", ".join(pending) or "the ceiling with one cached batch"), left)
         scripts = {ORIGINAL: script}
         for name, g in pending.items():
             scripts[name] = replace(
@@ -629,14 +644,16 @@ def _measure_group(
             )
         if number % 2:  # neither side always starts first
             scripts = dict(reversed(scripts.items()))
+        if ceiling is not None:
+            scripts[CEILING] = ceiling
         round_start = time.monotonic()
         # Two rounds tell whether a script that is run again gets batches of the same sizes.
-        counting = replace(plan, rows=number < _MIN_ROUNDS_IF_CLEAR)
-        runs = measure(scripts, counting, start_limit=budget.start_limit, block_limit=budget.block_limit)
+        runs = _round(scripts, replace(plan, rows=number < FIRST_LOOK), budget)
         longest = max(longest, time.monotonic() - round_start)
-        measured_steps += plan.blocks * plan.block_steps
         number += 1
-        shorter = _shortened(plan, runs.values())
+        if ceiling is not None:
+            beside, ceiling = runs, None
+        shorter = _shortened(plan, [run for name, run in runs.items() if name != CEILING])
         if shorter != plan:
             plan = shorter
             if number == 1:
@@ -647,18 +664,60 @@ def _measure_group(
                 continue
             g.original_runs.append(runs[ORIGINAL])
             g.runs.append(runs[name])
-            g.ratio = _speedup(g.original_runs, g.runs)
-    return [_judge(g, budget) for g in gathered.values()]
+            g.ratio = _speedup(g.original_runs, g.runs, looks_in(budget.most_rounds))
+    return [_judge(g, budget) for g in gathered.values()], beside
 
 
-def _speedup(original: Sequence[Run], other: Sequence[Run]) -> Ratio:
+def _another_round(pending: Sequence[_Gathered], number: int, left: float, longest: float, plan: Plan, budget: Budget) -> bool:
+    """Whether there is time for one more round; two are measured however long they take, for one says nothing."""
+    good = min(len(g.runs) for g in pending)
+    if good < FIRST_LOOK:
+        return number <= FIRST_LOOK
+    steps_left = budget.steps is None or good * plan.blocks * plan.block_steps < budget.steps
+    return good < budget.most_rounds and steps_left and left > 0.8 * longest
+
+
+def _round(scripts: Mapping[str, Script], plan: Plan, budget: Budget) -> dict[str, Run]:
+    """Run all of them once, each until its next blocks would say nothing more."""
+    # Start-up effects of the cached batch are over at once; a few blocks are enough for a share.
+    brief = replace(plan, blocks=min(plan.blocks, _CEILING_BLOCKS), warmup_steps=min(plan.warmup_steps, 10), rows=False)
+    measure = measure_in_turn if plan.in_turn else measure_one_by_one
+    return measure(
+        scripts, plan, start_limit=budget.start_limit, block_limit=budget.block_limit, plans={CEILING: brief}, settled=_settled
+    )  # fmt: skip
+
+
+def _settled(runs: Mapping[str, Run]) -> set[str]:
+    """The runs that need no more blocks; the script as written needs them as long as another one does."""
+    others = runs.keys() - {ORIGINAL}
+    over = {name for name in others if _is_over(runs[name]) or _has_enough(name, runs[ORIGINAL], runs[name])}
+    return over | {ORIGINAL} if over == others else over
+
+
+def _is_over(run: Run) -> bool:
+    return run.end is not None or run.failure is not None
+
+
+def _has_enough(name: str, original: Run, run: Run) -> bool:
+    if not original.blocks or not run.blocks:
+        return False
+    ((a,), (b,)) = _paired([original], [run])
+    return len(a) >= _CEILING_PAIRS if name == CEILING else is_settled(a, b)
+
+
+def _speedup(original: Sequence[Run], other: Sequence[Run], looks: int = 1) -> Ratio:
+    return speedup(*_paired(original, other), looks=looks)
+
+
+def _paired(original: Sequence[Run], other: Sequence[Run]) -> tuple[list[list[float]], list[list[float]]]:
+    """Mean step times of neighbouring blocks, by round, of both."""
     inner = min(_inner_share(original), _inner_share(other)) >= 0.5
     a, b = [], []
     for first, second in zip(original, other):
         pairs = quiet_pairs(list(zip(first.blocks, second.blocks)))
         a.append([_mean_step(x, inner) for x, _ in pairs])
         b.append([_mean_step(y, inner) for _, y in pairs])
-    return speedup(a, b)
+    return a, b
 
 
 def quiet_pairs(pairs: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]]) -> Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]]:
@@ -704,9 +763,8 @@ def _judge(g: _Gathered, budget: Budget = Budget()) -> Verdict:
         others=_use_by_others([*g.original_runs, *g.runs]),
         no_effect=budget.no_effect,
     )
-    change = what_changed(g.original_runs, g.runs, g.variant.tolerance or 0.0)
-    pairs = sum(min(len(a.blocks), len(b.blocks)) for a, b in zip(g.original_runs, g.runs))
-    if len(g.runs) < _MIN_ROUNDS_IF_CLEAR or pairs < _FEW_BLOCKS:
+    change, pairs = g.change, g.pairs
+    if len(g.runs) < FIRST_LOOK or pairs < _FEW_BLOCKS:
         # An interval from so little says nothing, however far it lies from 1.
         verdict.status = Status.NOT_RUN
         verdict.reason = f"only {pairs} blocks of steps could be measured side by side: try a larger --budget, or a longer training"
@@ -714,7 +772,7 @@ def _judge(g: _Gathered, budget: Budget = Budget()) -> Verdict:
         return verdict
     verdict.status, verdict.reason = judge_ratio(g.ratio, budget.no_effect)
     if verdict.status is Status.INCONCLUSIVE:
-        verdict.reason = what_is_needed(g.ratio, budget, verdict.others)
+        verdict.reason = what_is_needed(g.ratio, len(g.runs), budget, verdict.others)
     verdict.start_seconds = _starts(g.original_runs, g.runs)
     if verdict.start_seconds is not None and (later := _LATER_STEPS.get(verdict.status)) and g.ratio.low > 1 / (1 + budget.no_effect):
         before, after = verdict.start_seconds
@@ -728,8 +786,10 @@ def _judge(g: _Gathered, budget: Budget = Budget()) -> Verdict:
         verdict.remark = f"as its fix says, results change: {change}"
     elif change:
         verdict.status, verdict.reason, verdict.remark = Status.CHANGES_RESULTS, change, verdict.reason
-    if not verdict.losses[0] or not verdict.losses[1]:
-        _remark(verdict, "the results could not be compared: no loss is visible from outside this loop")
+    if not verdict.losses[0]:
+        seen = all(_losses(runs[0]) for runs in (g.original_runs, g.runs))
+        why = "no step showed a loss in both" if seen else "no loss is visible from outside this loop"
+        _remark(verdict, f"the results could not be compared: {why}")
     return verdict
 
 
@@ -748,7 +808,7 @@ def _use_by_others(runs: Iterable[Run]) -> float | None:
 def _starts(original: Sequence[Run], other: Sequence[Run]) -> tuple[float, float] | None:
     """Seconds of processor time until the first steps are done, as written and repaired; None where chance may explain the difference."""
     a, b = ([run.end["start_seconds"] for run in runs if run.end and run.end.get("start_seconds")] for runs in (original, other))
-    if min(len(a), len(b)) < _MIN_ROUNDS_IF_CLEAR:
+    if min(len(a), len(b)) < FIRST_LOOK:
         return None
     slow, fast = (a, b) if statistics.median(a) > statistics.median(b) else (b, a)
     if min(slow) < _STARTS_APART * max(fast) or min(slow) - max(fast) < _STARTS_SECONDS:
@@ -775,18 +835,18 @@ def judge_ratio(ratio: Ratio, no_effect: float = NO_EFFECT) -> tuple[Status, str
     return Status.INCONCLUSIVE, "the interval is too wide to tell"
 
 
-def what_is_needed(ratio: Ratio, budget: Budget, others: float | None) -> str:
+def what_is_needed(ratio: Ratio, rounds: int, budget: Budget, others: float | None) -> str:
     """Why an interval shows nothing, and how much longer or quieter it needs, for people.
 
     An interval narrows with the square root of the time: from its width, and how narrow it has to be to lie within the limit or
-    clear of 1, follows how many times as long to measure. ``others``: share of the machine that other programs used.
+    clear of 1, follows how many times as long to measure, ``rounds`` so far. ``others``: share of the machine that other programs used.
     """
     distance, width = abs(math.log(ratio.value)), math.log(ratio.high / ratio.low) / 2
     limit = math.log1p(budget.no_effect)
     room = distance - math.log(_BEYOND_NOISE) if distance >= limit else limit - distance
     times = max(2, round((width / max(room, limit / _FINEST)) ** 2))
     needs = []
-    if times <= _HOPELESS:
+    if times * rounds <= MAX_ROUNDS:
         needs.append(f"about {times} times as long (--budget {math.ceil(times * budget.seconds)})")
     if others is not None and others > _QUIET:
         needs.append(f"a quieter machine (other programs used {others:.0%} of it)")

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from kerascheck.report.html import change, escape, gpu_over_time, lines, page, table
 from kerascheck.verify import gpu
-from kerascheck.verify.analysis import Analysis, relative, title, typical
+from kerascheck.verify.analysis import Analysis, relative, title, typical, where
 from kerascheck.verify.compare import Status, Verdict
 from kerascheck.verify.findings import place_of
 from kerascheck.verify.report_text import METHOD, NOTHING_TO_COMPARE, details_of, pointless, ranked
@@ -140,7 +140,7 @@ def _analysis(analysis: Analysis) -> Iterator[str]:
     if analysis.stages:
         yield '<p class="soft">The input pipeline as it runs, from the source to the training:</p><ol class="stages">'
         for stage in reversed(analysis.stages):
-            place = f"{escape(relative(stage.place[0]))}:{stage.place[1]}" if stage.place else "added by TensorFlow"
+            place = escape(where(stage, analysis))
             yield (
                 f'<li><strong>{escape(stage.name)}</strong><div class="meter"><span style="width:{stage.share:.1%}"></span></div>'
                 f'{stage.share:.0%} <span class="soft">{place}</span></li>'

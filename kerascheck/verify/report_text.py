@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 from kerascheck.report.common import plain
 from kerascheck.verify import gpu
-from kerascheck.verify.analysis import Analysis, bar, can_matter, relative, title, typical
+from kerascheck.verify.analysis import Analysis, bar, can_matter, title, typical, where
 from kerascheck.verify.compare import Status, Verdict
 from kerascheck.verify.findings import place_of
 from kerascheck.verify.result import Verification
@@ -23,8 +23,8 @@ _LONGEST_BAR = 4.0
 """The ratio that fills a verdict's bar."""
 
 METHOD = (
-    "A ratio is the mean of the middle half of the ratios of neighbouring blocks of steps, from fresh processes of both; "
-    "in brackets its 95 % bootstrap interval."
+    "A ratio is the mean over rounds of fresh processes of both; a round counts the mean of the middle half of the ratios of neighbouring "
+    "blocks of steps. In brackets its 95 % interval, which allows for rounds being added until it decides (group-sequential, Pocock 1977)."
 )
 """How ratios are reached, for people."""
 NOTHING_TO_COMPARE = "No finding about speed in this script has a fix: there is nothing to compare."
@@ -84,8 +84,7 @@ def _where_time_goes(analysis: Analysis, several: bool, style: Style) -> Iterato
             f"an input fix can win x{analysis.largest_input_gain:.2f} at most"
         )
     for stage in sorted(analysis.stages, key=lambda s: -s.share)[:4]:
-        place = f"{plain(relative(stage.place[0]))}:{stage.place[1]}" if stage.place else "added by TensorFlow"
-        yield f"  {stage.name[:14]:<15} {bar(stage.share)} {stage.share:4.0%}   of the pipeline, {place}"
+        yield f"  {stage.name[:14]:<15} {bar(stage.share)} {stage.share:4.0%}   of the pipeline, {plain(where(stage, analysis))}"
     if "alone_seconds_per_batch" in facts:
         yield f"  the pipeline alone makes a batch in {typical([facts['alone_seconds_per_batch']])}"
     yield "  " + ", ".join(details_of(facts))

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
 
 from kerascheck.verify.process import Ended, Plan, Script, ScriptProcess, TooLate
@@ -29,14 +30,27 @@ class Run:
     """A message for each training that made a step, and for each loop that may be one, in their order."""
 
 
-def measure_in_turn(scripts: Mapping[str, Script], plan: Plan, *, start_limit: float, block_limit: float) -> dict[str, Run]:
+Settled = Callable[[Mapping[str, Run]], Collection[str]]
+"""Of the runs so far, those whose next blocks would say nothing more."""
+
+
+def measure_in_turn(
+    scripts: Mapping[str, Script],
+    plan: Plan,
+    *,
+    start_limit: float,
+    block_limit: float,
+    plans: Mapping[str, Plan] = MappingProxyType({}),
+    settled: Settled = lambda runs: (),
+) -> dict[str, Run]:
     """Run all ``scripts`` side by side, one block of each at a time, in forward and backward order by turns.
 
-    ``start_limit``: seconds until every script must have warmed up; ``block_limit``: seconds that a block may take.
+    ``start_limit``: seconds until every script must have warmed up; ``block_limit``: seconds that a block may take; ``plans``: of
+    single scripts, in the place of ``plan``; ``settled``: asked after every block of all, who of them is done.
     """
     runs = {name: Run() for name in scripts}
     with ExitStack() as stack:
-        processes = {name: stack.enter_context(ScriptProcess(script, plan)) for name, script in scripts.items()}
+        processes = {name: stack.enter_context(ScriptProcess(script, plans.get(name, plan))) for name, script in scripts.items()}
         deadline = time.monotonic() + start_limit
         live = [name for name in processes if _until_ready(processes[name], runs[name], deadline)]
         forward = True
@@ -44,17 +58,30 @@ def measure_in_turn(scripts: Mapping[str, Script], plan: Plan, *, start_limit: f
         while live:
             late = plan.seconds is not None and time.monotonic() - start > plan.seconds * len(scripts)
             enough = late and all(len(runs[name].blocks) >= _FEWEST_BLOCKS for name in live)
+            done = settled(runs)
             for name in list(live) if forward else list(reversed(live)):
-                processes[name].go_on(enough=enough)
+                processes[name].go_on(enough=enough or name in done)
                 if not _until_ready(processes[name], runs[name], time.monotonic() + block_limit):
                     live.remove(name)
             forward = not forward
     return runs
 
 
-def measure_one_by_one(scripts: Mapping[str, Script], plan: Plan, *, start_limit: float, block_limit: float) -> dict[str, Run]:
-    """Run all ``scripts`` one after the other: for a GPU, whose memory holds one process only. Limits as above."""
-    return {name: run_alone(script, plan, start_limit=start_limit, block_limit=block_limit) for name, script in scripts.items()}
+def measure_one_by_one(
+    scripts: Mapping[str, Script],
+    plan: Plan,
+    *,
+    start_limit: float,
+    block_limit: float,
+    plans: Mapping[str, Plan] = MappingProxyType({}),
+    settled: Settled = lambda runs: (),
+) -> dict[str, Run]:
+    """Run all ``scripts`` one after the other to the ends of their plans: for a GPU, whose memory holds one process only.
+
+    Arguments as for :func:`measure_in_turn`; what one of them does says nothing of the others, so that none is ``settled`` early.
+    """
+    limits = {"start_limit": start_limit, "block_limit": block_limit}
+    return {name: run_alone(script, plans.get(name, plan), **limits) for name, script in scripts.items()}
 
 
 def run_alone(script: Script, plan: Plan, *, start_limit: float, block_limit: float) -> Run:

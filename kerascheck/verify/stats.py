@@ -2,13 +2,24 @@
 
 Times come as *rounds*: one fresh process of each variant, whose blocks ran in turn, so that block ``i`` of one variant
 was measured next to block ``i`` of the other. Disturbance by other programs hits both neighbours, or shows as an
-outlier that medians ignore; what differs from process to process (memory layout, thread placement) shows between rounds.
+outlier that the mean of the middle half ignores; what differs from process to process (memory layout, thread placement)
+shows between rounds. A round is therefore the unit of replication: its value is one number, and intervals come from the
+variance between rounds.
+
+Rounds are added until the interval decides. Looking after every round makes a common 95 % interval miss too often, so each
+look uses the nominal level of Pocock's group-sequential test (S. J. Pocock, Biometrika 64, 1977, table 1): the intervals of
+all looks hold the true ratio together in 95 % of all measurements (repeated confidence intervals, C. Jennison and B. W.
+Turnbull, J. R. Statist. Soc. B 51, 1989). Within a round blocks are added until its own standard error is small
+(:func:`is_settled`): a fixed width, not a favourable value, ends a round (Y. S. Chow and H. Robbins, Ann. Math. Statist. 36, 1965).
+
+Two or three rounds say little about the variance between rounds. It is therefore shrunk towards what blocks and earlier
+measurements let expect, as in a moderated t-test (G. K. Smyth, Stat. Appl. Genet. Mol. Biol. 3, 2004), unless the rounds
+contradict that.
 """
 
 from __future__ import annotations
 
 import math
-import random
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,10 +27,22 @@ from dataclasses import dataclass
 Rounds = Sequence[Sequence[float]]
 """Mean step times in seconds, by round and block."""
 
-_RESAMPLES = 2000
-_CONFIDENCE = 0.95
-_ONE_ROUND = 2.0
-"""How much wider the interval is made when nothing is known of the variance between rounds."""
+MAX_ROUNDS = 21
+FIRST_LOOK = 2
+"""Rounds before the first look: one shows nothing of what differs between processes."""
+_LEVELS = {1: 0.05, 2: 0.0294, 3: 0.0221, 4: 0.0182, 5: 0.0158, 6: 0.0142, 7: 0.0130, 8: 0.0120, 9: 0.0112, 10: 0.0106, 15: 0.0086, 20: 0.0075}
+"""Nominal level of each look by how many looks there are, for 5 % in all (Pocock 1977)."""
+_PROCESSES_DIFFER = 0.02
+"""Standard deviation of the logarithm of the ratio between two processes of one script that do the same, beyond the noise of blocks."""
+_PRIOR_ROUNDS = 4
+"""How many rounds (degrees of freedom) that expectation counts as."""
+_CONTRADICTED = 6.5
+"""Above this ratio of variances the expectation does not hold: about the 95 % quantile of F with few and 4 degrees of freedom."""
+_FEWEST_PAIRS = 10
+_SETTLED = 0.7
+"""A round need not be measured finer than this times what processes differ by."""
+_SETTLED_SHARE = 0.05
+"""Nor finer than this times its effect."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,31 +59,57 @@ class Ratio:
         return (self.high - self.low) / 2 / self.value
 
 
-def speedup(a: Rounds, b: Rounds, *, seed: int = 0) -> Ratio:
-    """How many times faster B is than A, with its 95 % bootstrap interval.
+def speedup(a: Rounds, b: Rounds, *, looks: int = 1) -> Ratio:
+    """How many times faster B is than A, with its 95 % interval; one round alone gives an interval that says next to nothing.
 
-    ``a`` and ``b`` have the same number of rounds (ValueError otherwise, or without any block); in a round, blocks
-    beyond the shorter side are left out. The estimate is the interquartile mean of the ratios of neighbouring blocks:
-    on a machine loaded by others its interval is about half as wide as that of the ratio of medians, because the two
-    neighbours share the load. Rounds are resampled first, then the pairs within them.
+    ``a`` and ``b`` have the same number of rounds (ValueError otherwise, or without any block); in a round, blocks beyond the
+    shorter side are left out. A round's value is the interquartile mean of the logarithms of the ratios of neighbouring blocks: on
+    a machine loaded by others it varies about half as much as the ratio of medians, because two neighbours share the load.
+    ``looks``: how often this may be asked while rounds are added (see above), of :func:`looks_in`.
     """
     if len(a) != len(b):
         raise ValueError("both variants need the same rounds")
-    rounds = [[math.log(x / y) for x, y in zip(p, q) if x > 0 and y > 0] for p, q in zip(a, b)]
-    rounds = [logs for logs in rounds if logs]
+    rounds = [logs for logs in (_logs(p, q) for p, q in zip(a, b)) if logs]
     if not rounds:
         raise ValueError("no block was measured")
-    value = statistics.fmean(map(_middle, rounds))
-    generator = random.Random(seed)
-    resampled = sorted(
-        statistics.fmean(_middle(generator.choices(logs, k=len(logs))) for logs in generator.choices(rounds, k=len(rounds)))
-        for _ in range(_RESAMPLES)
-    )
-    tail = round((1 - _CONFIDENCE) / 2 * _RESAMPLES)
-    # Resampling a handful of rounds shows too little of the variance between them.
-    widen = math.sqrt(len(rounds) / (len(rounds) - 1)) if len(rounds) > 1 else _ONE_ROUND
-    low, high = (value + widen * (bound - value) for bound in (resampled[tail], resampled[-1 - tail]))
-    return Ratio(math.exp(value), math.exp(min(low, value)), math.exp(max(high, value)))
+    means = [_middle(logs) for logs in rounds]
+    value = statistics.fmean(means)
+    expected = _PROCESSES_DIFFER**2 + statistics.fmean(_error(logs) ** 2 for logs in rounds)
+    freedom = len(means) - 1
+    seen = statistics.variance(means) if freedom else 0.0
+    if not freedom or seen <= _CONTRADICTED * expected:
+        seen = (_PRIOR_ROUNDS * expected + freedom * seen) / (_PRIOR_ROUNDS + freedom)
+        freedom += _PRIOR_ROUNDS
+    half = t_quantile(1 - _LEVELS[looks] / 2, freedom) * math.sqrt(seen / len(means))
+    if len(means) < FIRST_LOOK:
+        half = max(half, _ALONE)
+    return Ratio(math.exp(value), math.exp(value - half), math.exp(value + half))
+
+
+_ALONE = math.log(4)
+"""Half an interval at least where there is one round: processes have been seen to differ by more than blocks show."""
+
+
+def looks_in(rounds: int) -> int:
+    """How many looks to reckon with if at most so many rounds are measured."""
+    return next(looks for looks in _LEVELS if looks >= min(rounds, MAX_ROUNDS) - FIRST_LOOK + 1)
+
+
+def is_settled(a: Sequence[float], b: Sequence[float]) -> bool:
+    """Whether further blocks of this round would say nothing more: its noise is small beside what processes differ by, or its effect."""
+    logs = _logs(a, b)
+    if len(logs) < _FEWEST_PAIRS:
+        return False
+    return _error(logs) <= max(_SETTLED * _PROCESSES_DIFFER, _SETTLED_SHARE * abs(_middle(logs)))
+
+
+def noise(a: Sequence[float], b: Sequence[float]) -> float:
+    """Standard error of the logarithm of a round's ratio, from its blocks."""
+    return _error(_logs(a, b))
+
+
+def _logs(a: Sequence[float], b: Sequence[float]) -> list[float]:
+    return [math.log(x / y) for x, y in zip(a, b) if x > 0 and y > 0]
 
 
 def _middle(values: Sequence[float]) -> float:
@@ -68,6 +117,54 @@ def _middle(values: Sequence[float]) -> float:
     ordered = sorted(values)
     cut = len(ordered) // 4
     return statistics.fmean(ordered[cut : len(ordered) - cut])
+
+
+def _error(values: Sequence[float]) -> float:
+    """Standard error of :func:`_middle`: from the winsorized variance (J. W. Tukey and D. H. McLaughlin, Sankhya A 25, 1963), and more
+    where neighbours are alike; 1, which is enormous, where there are too few values."""
+    count, cut = len(values), len(values) // 4
+    if count < 4:
+        return 1.0
+    ordered = sorted(values)
+    low, high = ordered[cut], ordered[count - 1 - cut]
+    kept = [min(max(value, low), high) for value in values]
+    variance = statistics.variance(kept)
+    alike = _alike(kept) if variance else 0.0
+    return math.sqrt(variance / count * (1 + alike) / (1 - alike)) / (1 - 2 * cut / count)
+
+
+def _alike(values: Sequence[float]) -> float:
+    """Correlation of neighbours, 0 to 0.8."""
+    mean = statistics.fmean(values)
+    total = sum((x - mean) ** 2 for x in values)
+    return min(0.8, max(0.0, sum((x - mean) * (y - mean) for x, y in zip(values, values[1:])) / total))
+
+
+def t_quantile(probability: float, freedom: int) -> float:
+    """Quantile of Student's t for a probability of 0.5 to 1 (G. W. Hill, Algorithm 396, Commun. ACM 13, 1970); exact for 1 and 2 degrees."""
+    tail = 2 * (1 - probability)
+    if freedom == 1:
+        return math.tan(math.pi / 2 * (1 - tail))
+    if freedom == 2:
+        return math.sqrt(2 / (tail * (2 - tail)) - 2)
+    a = 1 / (freedom - 0.5)
+    b = 48 / a**2
+    c = ((20700 * a / b - 98) * a - 16) * a + 96.36
+    d = ((94.5 / (b + c) - 3) / b + 1) * math.sqrt(a * math.pi / 2) * freedom
+    y = (d * tail) ** (2 / freedom)
+    if y > 0.05 + a:
+        x = statistics.NormalDist().inv_cdf(tail / 2)
+        y = x**2
+        if freedom < 5:
+            c += 0.3 * (freedom - 4.5) * (x + 0.6)
+        c = (((0.05 * d * x - 5) * x - 7) * x - 2) * x + b + c
+        y = (((((0.4 * y + 6.3) * y + 36) * y + 94.5) / c - y - 3) / b + 1) * x
+        y = math.expm1(a * y**2)
+    else:
+        y = ((1 / (((freedom + 6) / (freedom * y) - 0.089 * d - 0.822) * (freedom + 2) * 3) + 0.5 / (freedom + 4)) * y - 1) * (
+            freedom + 1
+        ) / (freedom + 2) + 1 / y
+    return math.sqrt(freedom * y)
 
 
 def disagreement(a: Sequence[float], b: Sequence[float]) -> float:

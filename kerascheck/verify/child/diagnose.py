@@ -84,9 +84,8 @@ def facts(state, leader):
     found["epoch_lengths"] = state.epoch_lengths
     found["chain"] = leader.chain
     found["first_iterator"] = max(0, leader.first_iterator)
-    iterator = training_iterator(state)
-    if iterator is not None:
-        found["element_spec"] = flat_spec(iterator.element_spec)
+    if leader.element_spec is not None:
+        found["element_spec"] = leader.element_spec
     found["gpus"] = accelerators(state, found.get("backend"))
     return found
 
@@ -143,6 +142,13 @@ def _function_lines(dataset):
     if code is None or not is_user_code(code):
         return None
     return [code.co_filename, code.co_firstlineno, max(line for _, _, line in code.co_lines() if line)]
+
+
+def fed_by(state, series):
+    """Note what feeds a new series while it lives: at the end of its data an iterator is gone."""
+    iterator = training_iterator(state)
+    if iterator is not None:
+        series.element_spec = flat_spec(iterator.element_spec)
 
 
 def dataset_places(state, series):
@@ -299,6 +305,7 @@ def rows(state, leader):
 
 def install(state):
     """Add the looks that the plan asks for."""
+    state.recorder.at_first_tick.append(functools.partial(fed_by, state))
     state.longest_pass = []
     if state.run["plan"]["rows"]:
         state.recorder.last_looks.append(functools.partial(guarded, rows, state))

@@ -31,6 +31,7 @@ class Series:
         self.places = []
         self.stack = []  # [path, line, first line of the function or 0], innermost first, when it made its first step
         self.data_places = []  # where the datasets that feed it were made
+        self.element_spec = None  # of the tf.data iterator that fed its first step
         self.chain = []  # the datasets that its data is made of, output first
         self.first_iterator = 0
         self.steps = 0
