@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 _MOST_LINES = 8
 _RARE = 0.005
 """Share of the samples below which a line is not among the busiest."""
+_EXPLAINED = 0.03
+"""Share of a step from which a part's cause is shown."""
 _CONTEXT = 2
 _HIT = ' class="hit"'
 _LAST_PRINTED = 20
@@ -42,7 +44,7 @@ header h1 { font-size: 1.7rem; margin: .25rem 0 .75rem; }
 .stack { display: flex; gap: 2px; height: 2rem; border-radius: .4rem; overflow: hidden; background: var(--line); }
 .stack span { min-width: 2px; }
 .parts, .bars { list-style: none; margin: 0; padding: 0; }
-.parts li { padding: .75rem 0 0; } .parts .head { flex-wrap: nowrap; } .parts .head strong { flex: 1 1 auto; } .parts .head span { font-variant-numeric: tabular-nums; }
+.parts li { padding: .75rem 0 0; } .parts .head { flex-wrap: nowrap; } .parts .head strong { flex: 1 1 auto; } .parts .head span { font-variant-numeric: tabular-nums; white-space: nowrap; }
 .parts .note { margin-left: 1.15rem; } .parts pre { margin: .4rem 0 0 1.15rem; }
 .bars li { display: grid; grid-template-columns: 7rem minmax(0, 1fr); gap: 0 1rem; padding: .5rem 0; border-top: 1px solid var(--line); }
 .bars li:first-child { border-top: 0; } .bars .meter { margin: .15rem 0 0; } .bars p { margin: 0; overflow-wrap: anywhere; }
@@ -143,7 +145,7 @@ def _parts(diagnosis: Diagnosis) -> Iterator[str]:
             f'<span class="soft">{_duration(step.parts[part])}</span><span>{_percent(step.share(part))}</span></div>'
         )
         cause = diagnosis.causes.get(part)
-        if cause is not None:
+        if cause is not None and step.share(part) >= _EXPLAINED:
             yield from _cause(cause, diagnosis.lines)
         yield "</li>"
     yield "</ul></section>"
@@ -279,8 +281,10 @@ def _bar_row(share: float, kind: str, text: str) -> str:
 
 def _busiest(step: Step, known: Lines) -> Iterator[str]:
     """Lines of Python that the sampling profiler saw most: those that prepare the data, and the others of the main thread."""
-    own = [line for part, hot in step.main_lines.items() if part is not Part.INPUT for line in hot if (line.path, line.line) != step.place]
-    prepare = [line for line in step.input_lines if (line.path, line.line) != step.place]
+    # All of a fit is at its own line; in a loop of the script each line is a part of the step.
+    hidden = step.place if step.kind == "fit" else None
+    own = [line for part, hot in step.main_lines.items() if part is not Part.INPUT for line in hot if (line.path, line.line) != hidden]
+    prepare = [line for line in step.input_lines if (line.path, line.line) != hidden]
     groups = [("Preparing data, in all threads", "input", prepare), ("The main thread, besides that", "python", own)]
     groups = [(title, kind, merged) for title, kind, hot in groups if (merged := _merged(hot))]
     if not groups:

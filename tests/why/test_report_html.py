@@ -162,6 +162,17 @@ def test_the_same_line_in_two_libraries_is_one_busy_line():
     assert "10%decode of" in text
 
 
+def test_the_line_that_trains_is_busy_in_a_loop_only():
+    lines = {Part.PYTHON: [HotLine(PATH, 7, "<module>", "tensorflow", 0.9)]}
+    assert "90%a.py:7" not in Page(render(look({Part.EAGER: 1.0}, main_lines=lines), None)).text
+    assert "90%a.py:7" in Page(render(look({Part.EAGER: 1.0}, main_lines=lines, kind="optimizer loop"), None)).text
+
+
+def test_the_cause_of_a_part_that_takes_no_time_is_left_out():
+    assert "of the Python of this part" in render(look({Part.INPUT: 0.1, Part.COMPUTE: 0.9}), None)
+    assert "of the Python of this part" not in render(look({Part.INPUT: 0.01, Part.COMPUTE: 0.99}), None)
+
+
 def test_the_timeline_shows_the_steps_that_were_sampled():
     made = render(full(), None)
     text = Page(made).text
