@@ -12,6 +12,9 @@ BFLOAT16_SINCE = (8, 0)
 """Compute capability from which Tensor Cores multiply bfloat16, and float32 as TensorFloat-32 (CUDA C++ Programming Guide, table of
 the supported Tensor Core input types)."""
 
+VIRTUAL = re.compile(r"-\d+[ABCHQ]$")
+"""How the names of virtual GPUs end, which share a card: "GRID T4-8Q", "NVIDIA A100D-10C" (NVIDIA vGPU documentation, "Virtual GPU Types")."""
+
 NO_TENSOR_CORES = re.compile(r"\bGTX 16\d\d\b|\bMX ?[45]50\b|\bT(?:400|500|550|600|1000|1200|2000)\b")
 """Names of cards of compute capability 7.5 that have no Tensor Cores: those of the chips TU116 and TU117 (NVIDIA "Turing Architecture
 Whitepaper" and the pages of these cards). A GTX 1660 Ti trained 2 to 4 times more slowly with mixed_float16 (tensorflow/tensorflow#44191)."""
@@ -38,15 +41,19 @@ CAPABILITIES: tuple[tuple[re.Pattern[str], tuple[int, int]], ...] = tuple(
 )
 """What a name tells of the compute capability where the driver does not say it (NVIDIA: "CUDA GPU Compute Capability", and its page of legacy GPUs)."""
 
-DRIVERS: tuple[tuple[tuple[int, int], tuple[int, ...], tuple[int, ...]], ...] = (
-    ((13, 0), (580,), (580,)),
-    ((12, 0), (525, 60, 13), (528, 33)),
-    ((11, 1), (450, 80, 2), (452, 39)),
-    ((11, 0), (450, 36, 6), (451, 22)),
-    ((10, 2), (440, 33), (441, 22)),
-    ((10, 1), (418, 39), (418, 96)),
-    ((10, 0), (410, 48), (411, 31)),
-    ((9, 0), (384, 81), (385, 54)),
+LAST_FOR_CAPABILITY: dict[tuple[int, int], str] = {(5, 0): "2.16"}
+"""The last TensorFlow with code for cards from a compute capability on that no later one supports (``build_info.py`` in the wheels: sm_50 in
+2.16.2, sm_60 in 2.17.1)."""
+
+DRIVERS: tuple[tuple[tuple[int, int], str, str], ...] = (
+    ((13, 0), "580", "580"),
+    ((12, 0), "525.60.13", "528.33"),
+    ((11, 1), "450.80.02", "452.39"),
+    ((11, 0), "450.36.06", "451.22"),
+    ((10, 2), "440.33", "441.22"),
+    ((10, 1), "418.39", "418.96"),
+    ((10, 0), "410.48", "411.31"),
+    ((9, 0), "384.81", "385.54"),
 )
 """From which CUDA on, newest first: the oldest driver on Linux and on Windows, which also serves WSL (CUDA Toolkit release notes,
 "Minimum Required Driver Version for CUDA Minor Version Compatibility"; the page of TensorFlow on pip says 525.60.13 and 528.33 for CUDA 12)."""
@@ -76,6 +83,6 @@ def half_types(name: str, capability: tuple[int, int] | None) -> tuple[str, ...]
     return ("float16", "bfloat16") if capability >= BFLOAT16_SINCE else ("float16",)
 
 
-def oldest_driver(cuda: tuple[int, int], *, windows: bool) -> tuple[int, ...] | None:
+def oldest_driver(cuda: tuple[int, int], *, windows: bool) -> str | None:
     """The oldest driver that runs programs for a version of CUDA; None for a CUDA before 9."""
     return next((for_windows if windows else for_linux for since, for_linux, for_windows in DRIVERS if cuda >= since), None)

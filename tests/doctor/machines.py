@@ -12,7 +12,7 @@ GIB = 1 << 30
 BUILDS = {
     "2.10.1": ("11.2", "8", ("sm_35", "sm_50", "sm_60", "sm_70", "sm_75", "compute_80")),
     "2.15.1": ("12.2", "8", ("sm_50", "sm_60", "sm_70", "sm_75", "compute_80")),
-    "2.16.2": ("12.3", "8", ("sm_60", "sm_70", "sm_80", "sm_89", "compute_90")),
+    "2.16.2": ("12.3", "8", ("sm_50", "sm_60", "sm_70", "sm_80", "compute_90")),
     "2.18.0": ("12.5.1", "9", ("sm_60", "sm_70", "sm_80", "sm_89", "compute_90")),
     "2.19.0": ("12.5.1", "9", ("sm_60", "sm_70", "sm_80", "sm_89", "compute_90")),
     "2.20.0": ("12.5.1", "9", ("sm_60", "sm_70", "sm_80", "sm_89", "compute_90")),
@@ -197,10 +197,10 @@ CASES = {
         machine(T4, driver="450.142.00", cuda=(11, 0), cores=4, python=environment(gpus=0)), ("driver",), said=("too old for CUDA 12.5.1", "525.60.13")
     ),
     "ec2 p3 with the driver of cuda 10": Case(
-        machine(V100, driver="418.87.00", cuda=(10, 1), cores=8, python=environment("2.10.1", 0, keras="2.10.0", libraries={})), ("driver",), said=("450.80.2",)
+        machine(V100, driver="418.87.00", cuda=(10, 1), cores=8, python=environment("2.10.1", 0, keras="2.10.0", libraries={})), ("driver",), said=("450.80.02",)
     ),
     "wsl 2 with an old driver of windows": Case(
-        machine(RTX_3060, driver="516.94", cuda=(11, 7), system=ON_WSL, python=environment(gpus=0)), ("driver",), said=("(of Windows) to 528.33",)
+        machine(RTX_3060, driver="516.94", cuda=(11, 7), system=ON_WSL, python=environment(gpus=0)), ("driver",), said=("driver of Windows to 528.33",)
     ),
     "driver updated and not restarted": Case(
         replace(machine(python=environment(gpus=0)), driver=Driver(failure="mismatch", cards_on_bus=1)),
@@ -256,8 +256,13 @@ CASES = {
     "no ptxas": Case(machine(RTX_4090, python=environment(ptxas=False, libdevice=False)), advice=("compilers",), said=("ptxas and libdevice",)),
     "gpu not seen for an unknown reason": Case(
         machine(RTX_4090, python=environment(gpus=0, log=("failed call to cuInit: INTERNAL: CUDA error: Failed call to cuInit: CUDA_ERROR_UNKNOWN",))),
-        ("gpu-seen",), said=("CUDA_ERROR_UNKNOWN",),
+        ("gpu-seen",), said=("CUDA_ERROR_UNKNOWN", "modprobe nvidia_uvm"),
     ),
+    "dgx without its fabric manager": Case(
+        machine(*[H100] * 8, python=environment(gpus=0, log=("failed call to cuInit: INTERNAL: CUDA error: Failed call to cuInit: CUDA_ERROR_SYSTEM_NOT_READY: system not yet initialized",))),
+        ("gpu-seen",), said=("nvidia-fabricmanager",),
+    ),
+    "gpu not seen and nothing said": Case(machine(RTX_4090, python=environment(gpus=0)), ("gpu-seen",), said=("TF_CPP_MAX_VLOG_LEVEL",)),
     "two keras": Case(
         machine(T4, variables={"TF_USE_LEGACY_KERAS": "1"}, python=environment(packages={"tf-keras": "2.21.0"})), advice=("two-keras",), said=("Keras 2.21", "Keras 3.12"),
     ),
@@ -345,7 +350,7 @@ CASES = {
         machine(K80, driver="470.256.02", cuda=(11, 4), python=environment(gpus=0)), ("driver", "compute-capability"), said=("capability 3.7, and it needs 6.0",)
     ),
     "gtx 960 with tensorflow 2.18": Case(
-        machine(card("NVIDIA GeForce GTX 960", (5, 2), 4, display=True), python=environment("2.18.0", 0)), ("compute-capability",)
+        machine(card("NVIDIA GeForce GTX 960", (5, 2), 4, display=True), python=environment("2.18.0", 0)), ("compute-capability",), said=("Install TensorFlow 2.16",)
     ),
     "rtx 5090 with tensorflow 2.20": Case(
         machine(RTX_5090, driver="570.86.10", cuda=(12, 8), python=environment("2.20.0")), ("compute-capability",), said=("capability 12.0",)
@@ -379,11 +384,12 @@ CASES = {
     "one thread on two cores": Case(machine(memory=NO_CARD_MEMORY, cores=2, variables={"TF_NUM_INTRAOP_THREADS": "1"}, python=for_cpus())),
     # The state of the GPU.
     "a100 in slices": Case(machine(replace(A100, mig=True)), advice=("mig",), said=("is partitioned (MIG)",)),
+    "virtual gpu": Case(machine(card("GRID T4-8Q", (7, 5), 8)), advice=("mig",), said=("is a virtual GPU",)),
     "overheated": Case(machine(replace(RTX_4090, slowdowns=("hardware slowdown", "overheating"))), ("slowdown",), said=("overheating",)),
     "warm": Case(machine(replace(RTX_4090, slowdowns=("temperature",))), advice=("slowdown",)),
     "power capped": Case(machine(replace(RTX_4090, power_limit=300.0)), advice=("power-limit",), said=("300 W of its usual 450 W",)),
     "card behind a mining riser": Case(
-        machine(replace(RTX_4090, utilisation=0.6, link=Link(1, 1))), advice=("pcie",), said=("1 lanes of PCIe 1",)
+        machine(replace(RTX_4090, utilisation=0.6, link=Link(1, 1))), advice=("pcie",), said=("1 lane of PCIe 1",)
     ),
     "memory held by a notebook": Case(
         machine(replace(RTX_4090, processes=1, used=22 * GIB)), ("gpu-memory",), said=("1 other process holds 22 GiB of the 24 GiB",)

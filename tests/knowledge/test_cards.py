@@ -45,7 +45,7 @@ def test_the_driver_knows_better_than_the_name():
 
 @pytest.mark.parametrize(
     ("cuda", "linux", "windows"),
-    [((12, 5), (525, 60, 13), (528, 33)), ((13, 0), (580,), (580,)), ((11, 2), (450, 80, 2), (452, 39)), ((10, 1), (418, 39), (418, 96)), ((8, 0), None, None)],
+    [((12, 5), "525.60.13", "528.33"), ((13, 0), "580", "580"), ((11, 2), "450.80.02", "452.39"), ((10, 1), "418.39", "418.96"), ((8, 0), None, None)],
 )
 def test_the_oldest_driver_of_a_cuda(cuda, linux, windows):
     assert (oldest_driver(cuda, windows=False), oldest_driver(cuda, windows=True)) == (linux, windows)

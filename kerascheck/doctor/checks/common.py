@@ -116,7 +116,7 @@ def is_hidden(machine: Snapshot) -> bool:
     return first in ("", "NoDevFiles", "none") or bool(re.fullmatch(r"-?\d+", first)) and not 0 <= int(first) < len(machine.gpus)
 
 
-def needed_driver(machine: Snapshot) -> tuple[int, ...] | None:
+def needed_driver(machine: Snapshot) -> str | None:
     """The oldest driver for the CUDA that the backend is built for; None where that is not known."""
     built = framework(machine)
     cuda = version(built.cuda_version) if built is not None else ()
@@ -134,7 +134,7 @@ def is_driver_too_old(machine: Snapshot) -> bool:
     if needed is None or driver is None or built is None or not version(driver.version):
         return False
     runs = driver.cuda is not None and driver.cuda[:1] >= version(built.cuda_version)[:1]
-    return version(driver.version) < needed and not runs
+    return version(driver.version) < version(needed) and not runs
 
 
 def size(number: float) -> str:

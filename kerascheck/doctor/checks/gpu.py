@@ -24,15 +24,21 @@ from kerascheck.doctor.checks.common import (
     version,
 )
 from kerascheck.doctor.checks.frameworks import required
-from kerascheck.doctor.snapshot import Gpu, Snapshot
-from kerascheck.knowledge.cards import BFLOAT16_SINCE, half_types
+from kerascheck.doctor.snapshot import Snapshot
+from kerascheck.knowledge.cards import BFLOAT16_SINCE, LAST_FOR_CAPABILITY, VIRTUAL, half_types
 
 _EXTRA = "and-cuda"
-_INSTALL = {"tensorflow": "pip install 'tensorflow[and-cuda]'", "jax": "pip install 'jax[cuda12]'", "torch": "pip install torch of a CUDA index: see its page"}
+_INSTALL = {"tensorflow": "pip install 'tensorflow[and-cuda]'", "jax": "pip install 'jax[cuda12]'", "torch": "the command that PyTorch's page on installing shows for CUDA"}
 _FROM_PTX_FAILS = (10, 0)
 """Compute capability from which TensorFlow up to 2.21 raises CUDA_ERROR_INVALID_PTX or INVALID_HANDLE where it has no binary code
 for the card (tensorflow/tensorflow#99592, #97387, #90291). Older cards get their code from PTX at the first start."""
 _DRIVER_LIBRARY = "libcuda.so.1"
+_REMEDIES = {
+    "CUDA_ERROR_SYSTEM_NOT_READY": "Start the fabric manager, which GPUs on an NVSwitch need: sudo systemctl start nvidia-fabricmanager",
+    "CUDA_ERROR_COMPAT_NOT_SUPPORTED": "Take cuda-compat out of LD_LIBRARY_PATH: this card works with the driver's own library only.",
+    "CUDA_ERROR_UNKNOWN": "Load the module nvidia_uvm again (sudo modprobe -r nvidia_uvm; sudo modprobe nvidia_uvm), or restart: this follows a suspend.",
+}
+"""By what the driver returns (cuda.h, ``CUresult``; NVIDIA: "Fabric Manager User Guide", "CUDA Compatibility")."""
 
 
 def driver_running(machine: Snapshot) -> Verdict | None:
@@ -82,10 +88,9 @@ def driver(machine: Snapshot) -> Verdict | None:
         return None
     found, needed = framework(machine), needed_driver(machine)
     if found is not None and needed is not None and is_driver_too_old(machine):
-        where = " (of Windows)" if machine.system.wsl else ""
         return problem(
             f"The NVIDIA driver {machine.driver.version} is too old for CUDA {found.cuda_version}, which this {title(machine)} is built for.",
-            f"Update the driver{where} to {dotted(needed)} or later.",
+            f"Update the NVIDIA driver{' of Windows' * machine.system.wsl} to {needed} or later.",
         )
     supports = f", up to CUDA {dotted(machine.driver.cuda)}" if machine.driver.cuda else ""
     return ok(f"NVIDIA driver {machine.driver.version}{supports}")
@@ -103,7 +108,7 @@ def compute_capability(machine: Snapshot) -> Verdict | None:
         if gpu.capability < built[0]:
             return problem(
                 f"TensorFlow {found.version} has no code for the {gpu.name}: compute capability {number}, and it needs {dotted(built[0])}.",
-                "Install an older TensorFlow that still supports the card, or train on another.",
+                _todo_for_old(gpu.capability),
             )
         if gpu.capability[0] <= built[-1][0]:
             continue
@@ -117,6 +122,11 @@ def compute_capability(machine: Snapshot) -> Verdict | None:
             "Install a newer TensorFlow: this one compiles for up to 30 minutes at its first start.",
         )
     return None
+
+
+def _todo_for_old(capability: tuple[int, int]) -> str:
+    last = next((last for since, last in LAST_FOR_CAPABILITY.items() if capability >= since), None)
+    return f"Install TensorFlow {last}, the last that supports the card, or train on another." if last else "Train on another card, or on the CPU."
 
 
 def _architecture(word: str) -> tuple[int, int] | None:
@@ -237,8 +247,9 @@ def gpu_seen(machine: Snapshot) -> Verdict | None:
         return ok(f"no NVIDIA GPU, but an {other}".replace("an T", "a T") if other else "no NVIDIA GPU: training runs on the CPU")
     if machine.system.platform == "win32" or _is_explained(machine) or cuda_libraries(machine) is not None:
         return None
-    said = f' It says: "{found.log[0]}"' if found.log else ""
-    return problem(f"{title(machine)} sees no GPU, although there is a {cards(machine)}.{said}", "Run the import with TF_CPP_MAX_VLOG_LEVEL=3 and read what it tries.")
+    said = f' It says: "{found.log[-1]}"' if found.log else ""
+    todo = next((todo for words, todo in _REMEDIES.items() if words in said), "Run the import with TF_CPP_MAX_VLOG_LEVEL=3 and read what it tries.")
+    return problem(f"{title(machine)} sees no GPU, but the driver sees the {cards(machine)}.{said}", todo)
 
 
 def compilers(machine: Snapshot) -> Verdict | None:
@@ -330,7 +341,7 @@ def pcie(machine: Snapshot) -> Verdict | None:
             continue
         if link.width < widest.width or link.generation < widest.generation:
             return advice(
-                f"The {gpu.name} is connected by {link.width} lanes of PCIe {link.generation}; it could have {widest.width} of PCIe {widest.generation}.",
+                f"The {gpu.name} is connected by {link.width} lane{'s' * (link.width > 1)} of PCIe {link.generation}; it could have {widest.width} of PCIe {widest.generation}.",
                 "Look at its slot, a riser cable and the settings of the BIOS.",
             )
     return None
@@ -346,10 +357,11 @@ def persistence(machine: Snapshot) -> Verdict | None:
 
 
 def mig(machine: Snapshot) -> Verdict | None:
-    sliced: Gpu | None = next((gpu for gpu in machine.gpus if gpu.mig or "MIG" in gpu.name), None)
+    sliced = next((gpu for gpu in machine.gpus if gpu.mig or VIRTUAL.search(gpu.name)), None)
     if sliced is None:
         return None
-    return advice(f"The {sliced.name} is partitioned (MIG): a program gets a slice of its cores and its memory.", "Measure only against runs on a slice of the same size.")
+    how = "is partitioned (MIG)" if sliced.mig else "is a virtual GPU"
+    return advice(f"The {sliced.name} {how}: a program gets a part of its cores and memory.", "Compare times only with those on a part of the same size.")
 
 
 def switches(machine: Snapshot) -> Verdict | None:

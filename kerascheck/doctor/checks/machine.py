@@ -37,7 +37,7 @@ def swap(machine: Snapshot) -> Verdict | None:
     memory = machine.memory
     if not memory.total or memory.available is None or memory.swap_used < 0.05 * memory.total or memory.available > 0.1 * memory.total:
         return None
-    return advice(f"{size(memory.swap_used)} are swapped out, and {size(memory.available)} of memory are free.", "End other programs, or keep less in memory.")
+    return advice(f"{size(memory.swap_used)} of memory are swapped out; {size(memory.available)} are free.", "End other programs, or keep less in memory.")
 
 
 def shared_memory(machine: Snapshot) -> Verdict | None:
