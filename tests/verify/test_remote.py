@@ -17,7 +17,7 @@ from click.testing import CliRunner
 from kerascheck.verify.cli import verify
 from kerascheck.verify.compare import Budget, Comparison, Status, Variant, Verdict
 from kerascheck.verify.process import Script
-from kerascheck.verify.remote import pack, talk
+from kerascheck.verify.remote import pack, run, slurm, talk
 from kerascheck.verify.remote.plain import plain, restored
 from kerascheck.verify.remote.target import BadTarget, Target, parse
 from kerascheck.verify.stats import Ratio
@@ -100,12 +100,32 @@ def test_the_project_travels_as_git_sees_it(project):
     git(project, "add", "tracked.pem", "src/old.py")
     (project / "src" / "old.py").unlink()
     (project / "out").symlink_to("/etc/passwd")
-    (project / "inside").symlink_to("notes.txt")
+    (project / "inside").symlink_to(project / "notes.txt")
+    (project / "folder").symlink_to("src")
     upload = packed(project)
     # The script itself always travels.
-    assert set(upload.files) == {".gitignore", "tracked.pem", "notes.txt", "src/train.py", "inside"}
+    assert set(upload.files) == {".gitignore", "tracked.pem", "notes.txt", "src/train.py", "inside", "folder"}
     assert upload.left_out == {".env": "not in git, and named like a secret", "out": "a link out of the project"}
     assert upload.root == str(project)
+
+
+def test_what_is_packed_can_be_unpacked_elsewhere(project, tmp_path):
+    (project / "data").mkdir()
+    (project / "data" / "notes.txt").write_text("notes")
+    (project / "inside").symlink_to(project / "data" / "notes.txt")
+    (project / "folder").symlink_to("data")
+    upload = packed(project)
+    slurm.unpack(upload, {"script": {}}, tmp_path / "there")
+    there = tmp_path / "there" / "project"
+    assert os.readlink(there / "inside") == "data/notes.txt" and (there / "folder" / "notes.txt").read_text() == "notes"
+    assert (tmp_path / "there" / "code" / "kerascheck" / "verify" / "compare.py").is_file()
+    assert not list((tmp_path / "there" / "code").rglob("slow.py"))
+
+
+def test_names_that_steer_a_terminal_are_shown_harmlessly(project):
+    (project / "a\x1b[31m\udcff").write_text("")
+    shown = "".join(run.shown(Target("ssh", "gpu1"), packed(project)))
+    assert "\x1b" not in shown and "\udcff" not in shown and "a\\x1b[31m" in shown
 
 
 def test_submodules_travel(project, tmp_path):
@@ -454,26 +474,26 @@ needs_ray = pytest.mark.skipif(find_spec("ray") is None, reason="Ray is not inst
 
 
 @pytest.fixture
-def slurm(tmp_path, monkeypatch):
+def traces(tmp_path, monkeypatch):
     """Traces of a Slurm cluster that is this machine."""
     return with_slurm(tmp_path, monkeypatch)
 
 
 @needs_submitit
-def test_a_job_of_slurm(project, slurm, tmp_path):
+def test_a_job_of_slurm(project, traces, tmp_path):
     (project / ".gitignore").write_text("data\n")
     (project / "data").write_text("ignored by git")
     (project / "src" / "train.py").write_text("import os, sys\nsys.exit(open('data').read() + os.environ['SLURM_JOB_ID'])\n")
     result = invoke("src/train.py", "--on", "slurm:gpu,gpus=2,cpus=4,minutes=7", "--yes")
     assert "with 'ignored by git4711' before any training step" in result.stdout, result.stderr
-    batch = (slurm / "submitted").read_text()
+    batch = (traces / "submitted").read_text()
     assert {"#SBATCH --partition=gpu", "#SBATCH --gpus-per-node=2", "#SBATCH --cpus-per-task=4", "#SBATCH --time=7"} <= set(batch.splitlines())
     assert os.listdir(project / ".kerascheck" / "slurm") == []
     assert (project / "data").read_text() == "ignored by git"
 
 
 @needs_submitit
-def test_a_job_that_slurm_refuses(project, slurm):
+def test_a_job_that_slurm_refuses(project, traces):
     result = invoke("src/train.py", "--on", "slurm:refused", "--yes")
     assert result.return_value == 2
     assert result.stderr.splitlines()[-1].startswith("slurm:refused: slurm does not take the job: ")
@@ -481,16 +501,16 @@ def test_a_job_that_slurm_refuses(project, slurm):
 
 
 @needs_submitit
-def test_a_job_that_dies(project, slurm):
+def test_a_job_that_dies(project, traces):
     result = invoke("src/train.py", "--on", "slurm", "--python", "/bin/false", "--yes")
     assert result.return_value == 2
     assert "slurm: the job ended without a result" in result.stderr.splitlines()[-1]
 
 
 @needs_submitit
-def test_an_interrupt_cancels_the_job_and_removes_the_upload(project, slurm, tmp_path):
+def test_an_interrupt_cancels_the_job_and_removes_the_upload(project, traces, tmp_path):
     interrupted(project, tmp_path, "slurm")
-    assert (slurm / "cancelled").exists()
+    assert (traces / "cancelled").exists()
     assert os.listdir(project / ".kerascheck" / "slurm") == []
 
 
@@ -511,8 +531,6 @@ def interrupted(project, tmp_path, where):
 @needs_submitit
 def test_the_executor_on_this_machine(project):
     """submitit's own local executor, in the place of Slurm."""
-    from kerascheck.verify.remote import slurm
-
     script = str(project / "src" / "train.py")
     upload = pack.of_project(script, [script])
     order = talk.job(upload, Script(script, {script: Path(script).read_text()}), [], Budget(), link_from="", minutes=5)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
+import importlib.util
 import io
 import itertools
 import os
@@ -48,22 +49,28 @@ class Upload:
         """Write the archive of the project, ``job.json`` and the code of kerascheck to ``stream``."""
         with tarfile.open(fileobj=stream, mode="w:gz", compresslevel=6) as archive:
             for name in self.files:
-                archive.add(os.path.join(self.root, name), f"{PROJECT}/{name}", recursive=False, filter=_anonymous)
+                archive.add(os.path.join(self.root, name), f"{PROJECT}/{name}", recursive=False, filter=self._as_packed)
             _add(archive, "job.json", job)
             for path in own_code():
                 _add(archive, f"{CODE}/kerascheck/{path.relative_to(_OURS).as_posix()}", path.read_bytes())
             _add(archive, f"{CODE}/start.py", b"from kerascheck.verify.remote.far import main\n\nmain()\n")
+            nvml = importlib.util.find_spec("pynvml")
+            if nvml is not None and nvml.origin and os.path.basename(nvml.origin) == "pynvml.py":
+                # One file that needs nothing else: with it, GPUs can be watched where it is not installed.
+                _add(archive, f"{CODE}/pynvml.py", Path(nvml.origin).read_bytes())
+
+    def _as_packed(self, info: tarfile.TarInfo) -> tarfile.TarInfo:
+        info.uid = info.gid = 0
+        info.uname = info.gname = ""
+        if info.issym():
+            path = os.path.join(self.root, info.name.partition("/")[2])
+            info.linkname = os.path.relpath(os.path.realpath(path), os.path.dirname(path))
+        return info
 
 
 def own_code() -> list[Path]:
     """The files of kerascheck that the other side needs: all its modules, without the rules."""
     return [path for path in sorted(_OURS.rglob("*.py")) if path.relative_to(_OURS).parts[0] != "rules"]
-
-
-def _anonymous(info: tarfile.TarInfo) -> tarfile.TarInfo:
-    info.uid = info.gid = 0
-    info.uname = info.gname = ""
-    return info
 
 
 def _add(archive: tarfile.TarFile, name: str, data: bytes) -> None:
@@ -118,7 +125,7 @@ def _take(upload: Upload, name: str, *, may_be_secret: bool) -> None:
         upload.left_out[name] = "not in git, and named like a secret"
     elif os.path.isdir(path) and not os.path.islink(path):
         upload.left_out[name] = "another repository"
-    elif os.path.isfile(path):
+    elif os.path.islink(path) or os.path.isfile(path):
         upload.files[name] = os.lstat(path).st_size
 
 

@@ -48,6 +48,7 @@ def run(target: Target, python: str, upload: Upload, job: bytes, conversation: C
             entrypoint_num_cpus=target.cpus,
         )
     try:
+        conversation.waiting(f"waiting for {name} of {target.label} to start")
         _follow(client, name, conversation)
     finally:
         _remove(client, name)

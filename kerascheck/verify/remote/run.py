@@ -16,6 +16,7 @@ from kerascheck.verify.process import Script
 from kerascheck.verify.remote import pack, talk
 from kerascheck.verify.remote.plain import restored
 from kerascheck.verify.remote.target import Target
+from kerascheck.verify.report_text import plain
 
 if TYPE_CHECKING:
     from kerascheck.verify.scaling import Scaling
@@ -38,7 +39,7 @@ def agree(target: Target, python: str, uploads: Iterable[pack.Upload], commands:
     for upload in uploads:
         for line in shown(target, upload):
             click.echo(line, err=True)
-    click.echo(f"  and executes there, with {python}: {'; '.join(commands[:_SHOWN])}{_more(commands)}", err=True)
+    click.echo(f"  and executes there, with {python}: {plain('; '.join(commands[:_SHOWN]))}{_more(commands)}", err=True)
     if not yes and not click.confirm("Upload and run?", err=True):
         raise NotAgreed("nothing was uploaded")
 
@@ -52,9 +53,9 @@ def shown(target: Target, upload: pack.Upload) -> Iterable[str]:
         f"{pack.size(upload.bytes)}, and its own code, {pack.size(ours)}"
     )
     largest = sorted(upload.files, key=upload.files.__getitem__, reverse=True)
-    yield "  " + ", ".join(f"{name} {pack.size(upload.files[name])}" for name in largest[:_SHOWN]) + _more(largest)
+    yield "  " + ", ".join(f"{plain(name)} {pack.size(upload.files[name])}" for name in largest[:_SHOWN]) + _more(largest)
     for name, why in list(upload.left_out.items())[:_SHOWN]:
-        yield f"  left out: {name} ({why})"
+        yield f"  left out: {plain(name)} ({why})"
     if len(upload.left_out) > _SHOWN:
         yield f"  left out: {len(upload.left_out) - _SHOWN} more"
 
@@ -105,9 +106,9 @@ def _ask(
     stop: threading.Event | None = None,
     **more: Any,
 ) -> dict[str, Any]:
-    conversation = talk.Conversation(progress, stop)
+    conversation = talk.Conversation(progress, stop, budget.seconds * (len(variants) + 1))
     conversation.expect(upload.root)
-    progress(f"uploading to {target.label}", budget.seconds * (len(variants) + 1))
+    conversation.waiting(f"uploading to {target.label}")
     minutes = target.minutes or max(_MINUTES, math.ceil(seconds_of(budget, len(variants)) / 60))
     job = talk.job(upload, script, variants, budget, link_from=target.folder, minutes=minutes, **more)
     _engine(target)(target, python, upload, job, conversation)

@@ -45,6 +45,7 @@ def run(target: Target, python: str, upload: Upload, job: bytes, conversation: C
             submitted = executor.submit(submitit.helpers.CommandFunction(command, verbose=False))
         except Exception as problem:  # whatever sbatch has against it
             raise Refused(f"slurm does not take the job: {_last_line(problem)}") from None
+        conversation.waiting(f"waiting for job {submitted.job_id} of {target.label} to start")
         _follow(submitted, messages, conversation)
     finally:
         shutil.rmtree(folder, ignore_errors=True)

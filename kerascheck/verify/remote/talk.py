@@ -30,9 +30,10 @@ class Refused(Exception):
 class Conversation:
     """Reads what the other side prints."""
 
-    def __init__(self, progress: Progress, stop: threading.Event | None = None) -> None:
-        """``stop``: set when nobody waits for the result any more."""
+    def __init__(self, progress: Progress, stop: threading.Event | None = None, seconds: float = 0.0) -> None:
+        """``stop``: set when nobody waits for the result any more. ``seconds``: about how long the run will take."""
         self._progress = progress
+        self._seconds = seconds
         self._stop = stop or threading.Event()
         self._parts: list[str] = []
         self.result: str | None = None
@@ -45,6 +46,10 @@ class Conversation:
     def expect(self, root: str) -> None:
         """``root``: the project's folder on this side, which paths of the result shall begin with."""
         self._root = root
+
+    def waiting(self, text: str) -> None:
+        """Show what is waited for."""
+        self._progress(text, self._seconds)
 
     def pause(self, seconds: float) -> None:
         """Wait until the other side may have said more; raises Refused when nobody waits for it any more."""
