@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
 from kerascheck.doctor.checks import Result, Status
-from kerascheck.doctor.snapshot import Snapshot
+from kerascheck.doctor.snapshot import Demand, Snapshot
 from kerascheck.report.common import count
 from kerascheck.report.text import wrapped
 
@@ -27,7 +27,7 @@ def render(results: Sequence[Result], machine: Snapshot, style: Callable[..., st
     """
     yield style(_heading(machine), bold=True)
     for result in results:
-        place = f"{os.path.relpath(script)}:{result.line}: " if script and result.line else ""
+        place = _place(script, result.asked) if script and result.asked is not None and result.asked.line else ""
         name = "" if result.status is Status.OK else f" [{result.name}]"
         first, *rest = wrapped(f"{place}{result.seen}{name}", width, _INDENT, _INDENT)
         yield style(f"{result.status.value:9}", fg=_COLOURS[result.status], bold=result.status is Status.PROBLEM) + first[len(_INDENT) :]
@@ -37,6 +37,11 @@ def render(results: Sequence[Result], machine: Snapshot, style: Callable[..., st
     counts = Counter(result.status for result in results)
     advice = f", {counts[Status.ADVICE]} to improve" if counts[Status.ADVICE] else ""
     yield (count(counts[Status.PROBLEM], "problem") if counts[Status.PROBLEM] else "No problems") + f"{advice}."
+
+
+def _place(script: str, asked: Demand) -> str:
+    cell = "" if asked.cell is None else f"cell {asked.cell}:"
+    return f"{os.path.relpath(script)}:{cell}{asked.line}: "
 
 
 def _heading(machine: Snapshot) -> str:

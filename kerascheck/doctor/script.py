@@ -50,7 +50,7 @@ def demands(path: str | os.PathLike[str]) -> tuple[Demand, ...]:
         if module is None:
             raise ValueError(checked.errors[0].message)
         found = dict.fromkeys(_demands(module))
-        return tuple(sorted(found, key=lambda demand: demand.line or 0))
+        return tuple(sorted(found, key=lambda demand: (demand.cell or 0, demand.line or 0)))
 
     return with_large_stack(look)
 
@@ -65,11 +65,12 @@ def _demands(module: Module) -> Iterator[Demand]:
         yield Demand("parameters", max(trained), None)
 
 
-def _at(module: Module, call: Call | Operation) -> int | None:
-    """The line of a call; None where it stands in another module."""
+def _at(module: Module, call: Call | Operation) -> tuple[int | None, int | None]:
+    """The line of a call, and the cell in a notebook; None where it stands in another module."""
     if call.module is not module:
-        return None
-    return module.source.locate(*module.range_of(call.node)).line
+        return None, None
+    place = module.source.locate(*module.range_of(call.node))
+    return place.line, place.cell_number
 
 
 def _settings(module: Module) -> Iterator[Demand]:
@@ -84,11 +85,11 @@ def _settings(module: Module) -> Iterator[Demand]:
         if call.name == "keras.mixed_precision.set_global_policy":
             policy = policy_set_by(call)
             if isinstance(policy, str):
-                yield Demand("policy", policy, _at(module, call))
+                yield Demand("policy", policy, *_at(module, call))
         elif call.name in SET_VARIABLE and constant(call.argument(0)) == "KERAS_BACKEND":
             backend = constant(call.argument(1))
             if isinstance(backend, str):
-                yield Demand("backend", backend, _at(module, call))
+                yield Demand("backend", backend, *_at(module, call))
 
 
 def _workers(module: Module) -> Iterator[Demand]:
@@ -98,15 +99,15 @@ def _workers(module: Module) -> Iterator[Demand]:
     for call in module.program.model_calls("fit", "fit_generator"):
         if constant(call.given("use_multiprocessing")) is True:
             workers = constant(call.given("workers"), 1)
-            yield Demand("processes", workers if isinstance(workers, int) else 1, _at(module, call))
+            yield Demand("processes", workers if isinstance(workers, int) else 1, *_at(module, call))
     for call in module.run.calls:
         if call.name == "torch.utils.data.DataLoader":
             workers = constant(call.argument(5, "num_workers"))
             if isinstance(workers, int) and workers > 0:
-                yield Demand("processes", workers, _at(module, call))
+                yield Demand("processes", workers, *_at(module, call))
         elif call.attribute == "__init__" and constant(call.argument(None, "use_multiprocessing")) is True:
             workers = constant(call.argument(None, "workers"), 1)
-            yield Demand("processes", workers if isinstance(workers, int) else 1, _at(module, call))
+            yield Demand("processes", workers if isinstance(workers, int) else 1, *_at(module, call))
 
 
 def _data(module: Module) -> Iterator[Demand]:
@@ -119,17 +120,17 @@ def _data(module: Module) -> Iterator[Demand]:
             continue
         kind = file_system(folder)
         if kind is not None and not op.followed_by(module.pipelines, "cache", "snapshot"):
-            yield Demand("data", kind, _at(module, op))
+            yield Demand("data", kind, *_at(module, op))
         if op.name == _IMAGES and _is_cached_in_memory(module, op):
             size = _size_of_pictures(op, folder)
             if size:
-                yield Demand("arrays", size, _at(module, op))
+                yield Demand("arrays", size, *_at(module, op))
     for flow in module.image_flows:
         if flow.attribute == "flow_from_directory":
             folder = _folder(module, flow.argument(0, "directory"))
             kind = None if folder is None else file_system(folder)
             if kind is not None:
-                yield Demand("data", kind, _at(module, flow))
+                yield Demand("data", kind, *_at(module, flow))
 
 
 def _folder(module: Module, value: Value | None) -> Path | None:
@@ -199,10 +200,7 @@ def _arrays(module: Module) -> Iterator[Demand]:
     from kerascheck.semantics.arrays import made_as_double
 
     for call in module.program.model_calls("fit"):
-        size = 0
-        for name in ("x", "y"):
-            value = call.given(name)
-            # An array of an unknown type takes a byte per number at least.
-            size += (size_of(value) or 0) * (_DOUBLE if made_as_double(value) is not None else 1)
+        # The larger one: both may be parts of the same. An array of an unknown type takes a byte per number at least.
+        size = max((size_of(value) or 0) * (_DOUBLE if made_as_double(value) is not None else 1) for value in (call.given("x"), call.given("y")))
         if size:
-            yield Demand("arrays", size, _at(module, call))
+            yield Demand("arrays", size, *_at(module, call))

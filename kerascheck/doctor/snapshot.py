@@ -195,12 +195,14 @@ class Demand:
         what: "policy", "backend", "data", "processes", "arrays" or "parameters".
         value: the name of a dtype policy, of a backend, or of the type of the file system that data is on; a number of processes; the bytes of
             arrays that are kept in memory at the same time, at least; the number of parameters of the largest model.
-        line: of the script; None for what stands in another file, or in none.
+        line: of the script, in a notebook of the cell; None for what stands in another file, or in none.
+        cell: of a notebook, counted from 1; None in scripts.
     """
 
     what: str
     value: str | int
     line: int | None = None
+    cell: int | None = None
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,11 @@
 """What scripts ask of a machine, and what the checks make of it."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from command import kerascheck
 from doctor.machines import CASES, GIB, H100, NO_CARD_MEMORY, environment, for_cpus, machine
 
 from kerascheck.doctor import Status, diagnose, script
@@ -28,7 +30,8 @@ def asked(folder, code, name="train.py"):
         ("if tf.config.list_physical_devices('GPU'):\n    keras.mixed_precision.set_global_policy('mixed_float16')\n", []),
         ("keras.mixed_precision.set_global_policy(chosen())\n", []),
         ("import os\nos.environ['KERAS_BACKEND'] = 'jax'\n", [Demand("backend", "jax", 5)]),
-        (TRAIN + "model.fit(np.zeros((1000, 4), 'float32'), np.random.rand(1000))\n", [Demand("arrays", 4000 + 8000, 6)]),
+        (TRAIN + "model.fit(np.zeros((1000, 4), 'float32'), np.random.rand(1000))\n", [Demand("arrays", 8000, 6)]),
+        (TRAIN + "both = np.random.rand(1000, 4)\nmodel.fit(both, both)\n", [Demand("arrays", 32000, 7)]),
         (TRAIN + "model.fit(np.load('x.npy'))\n", []),
         ("import torch\nloader = torch.utils.data.DataLoader(data, num_workers=12)\n", [Demand("processes", 12, 5)]),
         ("import torch\nloader = torch.utils.data.DataLoader(data)\n", []),
@@ -100,7 +103,7 @@ def test_without_mounts_nothing_is_known():
 
 def spoken(snapshot, *script, **changes):
     results = diagnose(replace(snapshot, script=script, **changes))
-    return [(result.name, result.status.value, result.line) for result in results if result.name.startswith("script-")]
+    return [(result.name, result.status.value, result.asked and result.asked.line) for result in results if result.name.startswith("script-")]
 
 
 @pytest.mark.parametrize(
@@ -161,3 +164,15 @@ def test_without_a_script_nothing_is_said_of_one():
 def test_processes_need_shared_memory():
     snapshot = replace(CASES["small /dev/shm, no torch"].snapshot, script=(Demand("processes", 2, 1),))
     assert [result.name for result in diagnose(snapshot) if result.status is Status.ADVICE] == ["shared-memory"]
+
+
+def test_in_a_notebook_the_cell_is_named(tmp_path):
+    cells = [{"cell_type": "markdown", "source": "# Photos"}, {"cell_type": "code", "source": "import keras\nkeras.mixed_precision.set_global_policy('mixed_float16')"}]
+    (tmp_path / "train.ipynb").write_text(json.dumps({"cells": cells, "nbformat": 4, "nbformat_minor": 5, "metadata": {}}))
+    (found,) = demands(tmp_path / "train.ipynb")
+    assert found == Demand("policy", "mixed_float16", 2, 2)
+    (tmp_path / "machine.json").write_text(CASES["gtx 1660 ti"].snapshot.to_json())
+    ran = kerascheck("doctor", "--script", tmp_path / "train.ipynb", "--snapshot", tmp_path / "machine.json")
+    assert "train.ipynb:cell 2:2: The NVIDIA GeForce GTX 1660 Ti" in " ".join(ran.out.split())
+    document = json.loads(kerascheck("doctor", "--script", tmp_path / "train.ipynb", "--snapshot", tmp_path / "machine.json", "--output-format", "json").out)
+    assert (document["results"][0]["line"], document["results"][0]["cell"]) == (2, 2)

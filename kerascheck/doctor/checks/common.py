@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from kerascheck.doctor.snapshot import Framework, Snapshot
+from kerascheck.doctor.snapshot import Demand, Framework, Snapshot
 from kerascheck.knowledge.cards import oldest_driver
 
 GIB = 1 << 30
@@ -31,18 +31,20 @@ class Result:
         name: of the check, lower case words joined by hyphens; the contract with users.
         seen: a sentence on what the machine has.
         todo: what to do; empty for what is ok.
-        line: the line of the script that asks for it, where a script was given.
+        asked: what in a script asks for it, where a script does.
     """
 
     name: str
     status: Status
     seen: str
     todo: str = ""
-    line: int | None = None
+    asked: Demand | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
-        return {"name": self.name, "status": self.status.value, "seen": self.seen, "todo": self.todo, "line": self.line}
+        return {"name": self.name, "status": self.status.value, "seen": self.seen, "todo": self.todo} | (
+            {"line": None, "cell": None} if self.asked is None else {"line": self.asked.line, "cell": self.asked.cell}
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,19 +54,19 @@ class Verdict:
     status: Status
     seen: str
     todo: str = ""
-    line: int | None = None
+    asked: Demand | None = None
 
 
 def ok(seen: str) -> Verdict:
     return Verdict(Status.OK, seen)
 
 
-def advice(seen: str, todo: str, line: int | None = None) -> Verdict:
-    return Verdict(Status.ADVICE, seen, todo, line)
+def advice(seen: str, todo: str, asked: Demand | None = None) -> Verdict:
+    return Verdict(Status.ADVICE, seen, todo, asked)
 
 
-def problem(seen: str, todo: str, line: int | None = None) -> Verdict:
-    return Verdict(Status.PROBLEM, seen, todo, line)
+def problem(seen: str, todo: str, asked: Demand | None = None) -> Verdict:
+    return Verdict(Status.PROBLEM, seen, todo, asked)
 
 
 def backend(machine: Snapshot) -> str:

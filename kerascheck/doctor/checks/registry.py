@@ -24,6 +24,6 @@ def diagnose(snapshot: Snapshot) -> list[Result]:
     for check in CHECKS:
         verdict = check(snapshot)
         if verdict is not None:
-            results.append(Result(check.__name__.replace("_", "-"), verdict.status, verdict.seen, verdict.todo, verdict.line))
+            results.append(Result(check.__name__.replace("_", "-"), verdict.status, verdict.seen, verdict.todo, verdict.asked))
     order = list(Status)
     return sorted(results, key=lambda result: order.index(result.status))

@@ -15,7 +15,13 @@ _LEAST_PER_PARAMETER, _USUAL_PER_PARAMETER = 8, 16
 
 
 def _of(machine: Snapshot, what: str) -> list[Demand]:
-    return [demand for demand in machine.script or () if demand.what == what]
+    return [demand for demand in machine.script or () if demand.what == what and isinstance(demand.value, str)]
+
+
+def _largest(machine: Snapshot, what: str) -> tuple[int, Demand] | None:
+    """The largest of the numbers that a script asks for, with the demand."""
+    numbers = [(demand.value, demand) for demand in machine.script or () if demand.what == what and isinstance(demand.value, int)]
+    return max(numbers, key=lambda each: each[0], default=None)
 
 
 def script_precision(machine: Snapshot) -> Verdict | None:
@@ -29,16 +35,16 @@ def script_precision(machine: Snapshot) -> Verdict | None:
     if not machine.gpus and (found is None or not found.gpus):
         if kind == "bfloat16" and machine.cpu.amx:
             return ok("mixed_bfloat16 has hardware of its own on this CPU (AMX)")
-        return problem(f"{asked.value} makes training slower on a CPU, and there is no GPU.", "Remove the policy for runs on this machine.", asked.line)
+        return problem(f"{asked.value} makes training slower on a CPU, and there is no GPU.", "Remove the policy for runs on this machine.", asked)
     for gpu in machine.gpus:
         types = half_types(gpu.name, gpu.capability)
         if types is None or kind in types:
             continue
         if types:
-            return advice(f"The {gpu.name} has no fast {kind}.", f"Use mixed_{types[0]}.", asked.line)
+            return advice(f"The {gpu.name} has no fast {kind}.", f"Use mixed_{types[0]}.", asked)
         if NO_TENSOR_CORES.search(gpu.name):
-            return problem(f"The {gpu.name} has no Tensor Cores: {asked.value} was 2 to 4 times slower on such a card.", "Remove the policy.", asked.line)
-        return advice(f"The {gpu.name} has no Tensor Cores: {asked.value} saves memory, but hardly any time.", "Keep it only if memory is short.", asked.line)
+            return problem(f"The {gpu.name} has no Tensor Cores: {asked.value} was 2 to 4 times slower on such a card.", "Remove the policy.", asked)
+        return advice(f"The {gpu.name} has no Tensor Cores: {asked.value} saves memory, but hardly any time.", "Keep it only if memory is short.", asked)
     return ok(f"{asked.value} of the script gains on this GPU") if machine.gpus else None
 
 
@@ -49,7 +55,7 @@ def script_backend(machine: Snapshot) -> Verdict | None:
         return None
     if asked.value in packages(machine) or any(name.startswith(f"{asked.value}-") for name in packages(machine)):
         return None
-    return problem(f"The script runs Keras on {TITLES[str(asked.value)]}, which is not installed.", "Install it, or choose another backend.", asked.line)
+    return problem(f"The script runs Keras on {TITLES[str(asked.value)]}, which is not installed.", "Install it, or choose another backend.", asked)
 
 
 def script_data(machine: Snapshot) -> Verdict | None:
@@ -57,7 +63,7 @@ def script_data(machine: Snapshot) -> Verdict | None:
     for asked in _of(machine, "data"):
         if _SLOW_FILE_SYSTEMS.fullmatch(str(asked.value)):
             return advice(
-                f"Every example is a file of its own, on a file system that is slow for that ({asked.value}).", "Copy the data to a local disk first, as one archive.", asked.line
+                f"Every example is a file of its own, on a file system that is slow for that ({asked.value}).", "Copy the data to a local disk first, as one archive.", asked
             )
     return None
 
@@ -65,32 +71,32 @@ def script_data(machine: Snapshot) -> Verdict | None:
 def script_workers(machine: Snapshot) -> Verdict | None:
     """More processes than cores."""
     cores = min(machine.cpu.usable, machine.cpu.quota or machine.cpu.usable)
-    asked = max(_of(machine, "processes"), key=lambda demand: int(demand.value), default=None)
-    if asked is None or int(asked.value) <= max(cores, 1):
+    found = _largest(machine, "processes")
+    if found is None or found[0] <= max(cores, 1):
         return None
-    return advice(f"The script starts {asked.value} worker processes for {cores:g} cores.", f"Use {max(int(cores), 1)} at most.", asked.line)
+    return advice(f"The script starts {found[0]} worker processes for {cores:g} cores.", f"Use {max(int(cores), 1)} at most.", found[1])
 
 
 def script_memory(machine: Snapshot) -> Verdict | None:
     """Arrays and caches that do not fit into memory."""
-    room = machine.memory.limit or machine.memory.available
-    asked = max(_of(machine, "arrays"), key=lambda demand: int(demand.value), default=None)
-    if asked is None or room is None or int(asked.value) <= 0.8 * room:
+    room, found = machine.memory.limit or machine.memory.available, _largest(machine, "arrays")
+    if found is None or room is None or found[0] <= 0.8 * room:
         return None
-    seen = f"The data takes {size(int(asked.value))} in memory at least, of {size(room)}"
-    return problem(f"{seen} that may be used.", "Read it in batches: cache to a file, or stream it with tf.data.", asked.line)
+    seen = f"The data takes at least {size(found[0])} in memory, of {size(room)} that may be used."
+    return problem(seen, "Read it in batches: cache to a file, or stream it with tf.data.", found[1])
 
 
 def script_model(machine: Snapshot) -> Verdict | None:
     """A model that does not fit into the memory of the GPU."""
-    asked = next(iter(_of(machine, "parameters")), None)
-    room = min((gpu.memory for gpu in machine.gpus if gpu.memory), default=None)
-    if asked is None or room is None:
+    room, found = min((gpu.memory for gpu in machine.gpus if gpu.memory), default=None), _largest(machine, "parameters")
+    if found is None or room is None:
         return None
-    least, usual = int(asked.value) * _LEAST_PER_PARAMETER, int(asked.value) * _USUAL_PER_PARAMETER
-    seen = f"The model of {int(asked.value):,} parameters takes"
-    if least > room:
-        return problem(f"{seen} {size(least)} for weights and gradients alone, and the GPU has {size(room)}.", "Train a smaller model, or on a larger GPU.", asked.line)
-    if usual > room:
-        return advice(f"{seen} {size(usual)} with Adam, before activations, and the GPU has {size(room)}.", "Use an optimizer with less state, or a larger GPU.", asked.line)
+    count, asked = found
+    seen = f"The model of {count:,} parameters takes"
+    if count * _LEAST_PER_PARAMETER > room:
+        least = size(count * _LEAST_PER_PARAMETER)
+        return problem(f"{seen} {least} for weights and gradients alone, and the GPU has {size(room)}.", "Train a smaller model, or on a larger GPU.", asked)
+    if count * _USUAL_PER_PARAMETER > room:
+        usual = size(count * _USUAL_PER_PARAMETER)
+        return advice(f"{seen} {usual} with Adam, before activations, and the GPU has {size(room)}.", "Use an optimizer with less state, or a larger GPU.", asked)
     return None
