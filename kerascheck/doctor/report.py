@@ -35,7 +35,8 @@ def render(results: Sequence[Result], machine: Snapshot, style: Callable[..., st
         if result.todo:
             yield from wrapped(result.todo, width, f"{_INDENT}-> ", f"{_INDENT}   ")
     counts = Counter(result.status for result in results)
-    advice = f", {counts[Status.ADVICE]} to improve" if counts[Status.ADVICE] else ""
+    pieces = count(counts[Status.ADVICE], "piece")
+    advice = f", {pieces} of advice" if counts[Status.ADVICE] else ""
     yield (count(counts[Status.PROBLEM], "problem") if counts[Status.PROBLEM] else "No problems") + f"{advice}."
 
 

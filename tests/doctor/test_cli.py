@@ -42,7 +42,7 @@ def test_the_report_says_what_is_wrong_first_and_what_to_do(saved):
 
 def test_advice_is_no_failure(saved):
     ran = kerascheck("doctor", "--snapshot", saved("power capped"))
-    assert (ran.code, ran.out.splitlines()[-1]) == (0, "No problems, 1 to improve.")
+    assert (ran.code, ran.out.splitlines()[-1]) == (0, "No problems, 1 piece of advice.")
 
 
 @pytest.mark.parametrize("name", CASES)

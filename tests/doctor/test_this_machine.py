@@ -1,7 +1,10 @@
 """``--this-machine``: the linter judges for the GPU that is there."""
 
 import json
+import subprocess
+import sys
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from command import kerascheck
@@ -11,6 +14,8 @@ from kerascheck import doctor
 from kerascheck.config import Machine
 from kerascheck.doctor import machine_for_linter
 from kerascheck.doctor.snapshot import Driver, System
+
+ROOT = Path(__file__).resolve().parent.parent.parent
 
 BIG = (
     "import keras\nmodel = keras.Sequential([keras.Input((224, 224, 3)), keras.layers.Conv2D(256, 3), keras.layers.Flatten(), keras.layers.Dense(9)])\n"
@@ -99,3 +104,12 @@ def test_the_silence_is_explained(lint):
 
 def test_a_card_that_is_not_known_is_told(lint):
     assert "warning: --this-machine" in lint(FIT, CASES["card without a driver"].snapshot).err
+
+
+def test_the_look_for_the_linter_starts_nothing_and_imports_little():
+    code = (
+        "import subprocess, sys\nfrom kerascheck.doctor import machine_for_linter, nvidia, take_snapshot\nnvidia._smi = lambda *_: ''\nsubprocess.Popen = None\n"
+        "machine_for_linter(take_snapshot(None))\nprint(*{'tensorflow', 'keras', 'jax', 'torch', 'libcst'} & set(sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True)
+    assert done.stdout.split() == []

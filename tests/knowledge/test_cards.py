@@ -1,8 +1,11 @@
 """What is known of NVIDIA's cards and drivers."""
 
+from importlib.util import find_spec
+from pathlib import Path
+
 import pytest
 
-from kerascheck.knowledge.cards import capability_of, half_types, oldest_driver
+from kerascheck.knowledge.cards import SLOWDOWNS, TENSOR_CORES_SINCE, capability_of, half_types, oldest_driver
 
 # NVIDIA's pages "CUDA GPU Compute Capability" and "Legacy CUDA GPU Compute Capability".
 CAPABILITIES = {
@@ -49,3 +52,17 @@ def test_the_driver_knows_better_than_the_name():
 )
 def test_the_oldest_driver_of_a_cuda(cuda, linux, windows):
     assert (oldest_driver(cuda, windows=False), oldest_driver(cuda, windows=True)) == (linux, windows)
+
+
+@pytest.mark.skipif(find_spec("tensorflow") is None, reason="needs TensorFlow")
+def test_tensorflow_warns_below_the_same_capability():
+    # Its own code, read and not imported.
+    (folder,) = find_spec("tensorflow").submodule_search_locations
+    check = Path(folder, "python", "keras", "mixed_precision", "device_compatibility_check.py").read_text(encoding="utf-8")
+    assert f"cc >= {TENSOR_CORES_SINCE}" in check
+
+
+def test_the_reasons_for_lower_clocks_are_those_of_nvml():
+    nvml = pytest.importorskip("pynvml")
+    reasons = (nvml.nvmlClocksEventReasonHwSlowdown, nvml.nvmlClocksEventReasonSwThermalSlowdown, nvml.nvmlClocksEventReasonHwThermalSlowdown)
+    assert tuple(SLOWDOWNS) == (*reasons, nvml.nvmlClocksEventReasonHwPowerBrakeSlowdown)
