@@ -57,8 +57,10 @@ def lines_of_training(sources: Mapping[str, str], stack: Sequence[Frame]) -> lis
 class _Module:
     """A module of the script's own, parsed."""
 
-    def __init__(self, path: str, tree: ast.Module) -> None:
-        self.path, self.tree = path, tree
+    def __init__(self, path: str, text: str) -> None:
+        """Raises what ``ast.parse`` raises."""
+        self.path, self.tree, self._lines = path, ast.parse(text), text.splitlines()
+        tree = self.tree
         self.definitions: dict[str, ast.stmt] = {}
         """Functions and classes by name, methods left out."""
         self.class_of: dict[ast.AST, ast.ClassDef] = {}
@@ -75,6 +77,14 @@ class _Module:
                 self.definitions.setdefault(node.name, node)
 
 
+    def first_line(self, node: ast.AST) -> int:
+        """Of a statement, with its decorators and the comments right above it."""
+        line = _first_line(node)
+        while line > 1 and line - 2 < len(self._lines) and self._lines[line - 2].lstrip().startswith("#"):
+            line -= 1
+        return line
+
+
 class _Program:
     """The modules of a script, and which of their lines were found to be used so far."""
 
@@ -82,7 +92,7 @@ class _Program:
         self._modules: dict[str, _Module] = {}
         for path, text in sources.items():
             try:
-                self._modules[path] = _Module(path, ast.parse(text))
+                self._modules[path] = _Module(path, text)
             except (SyntaxError, ValueError, RecursionError):
                 continue
         self._used: set[Span] = set()
@@ -173,7 +183,7 @@ class _Program:
         self._done.add(definition)
         if isinstance(definition, ast.ClassDef) and _trains(definition):
             return  # a class that calls fit itself: what its trainings use of it follows from their attributes
-        self._used.add((module.path, _first_line(definition), definition.end_lineno))
+        self._used.add((module.path, module.first_line(definition), definition.end_lineno))
         self._use_names(module, set(_names(definition)))
 
     def _use_names(self, module: _Module, names: Iterable[str]) -> None:

@@ -1,4 +1,5 @@
-"""Whole verifications of small trainings whose answer is known (scripts/README.md). No time is asserted, only verdicts."""
+"""Whole verifications of small trainings whose answer is known (scripts/README.md). No time is asserted, only verdicts: the right one, or
+none where other programs keep the machine busy."""
 
 import difflib
 import os
@@ -40,6 +41,7 @@ def test_known_answer(name, tmp_path):
     result = compare(script, [variant], Budget(seconds=25))
     assert result.failure is None, result.scout.output
     (verdict,) = result.verdicts
-    assert verdict.status is expected, f"{verdict.reason} {verdict.ratio} {verdict.output}"
+    busy = verdict.status is Status.INCONCLUSIVE and (verdict.others or 0.0) > 0.2
+    assert verdict.status is expected or busy, f"{verdict.reason} {verdict.ratio} {verdict.output}"
     assert not os.listdir(tmp_path), "files were left behind"
     assert set(os.listdir(FOLDER)) == before

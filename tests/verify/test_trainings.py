@@ -147,6 +147,17 @@ main()
 """
 
 
+def test_a_later_training_reads_what_the_first_one_wrote(tmp_path):
+    needs("tensorflow")
+    text = TWO_FITS.replace("batch_size=4, verbose=0)", "batch_size=4, verbose=0, callbacks=[keras.callbacks.ModelCheckpoint('best.keras')])").replace(
+        "    two = keras.Sequential([keras.Input((8,)), keras.layers.Dense(1)])", "    two = keras.models.load_model('best.keras')\n    one.load_weights('best.keras')"
+    )
+    path, script = script_of(text, tmp_path)
+    run = run_alone(script, replace(LOOK, training=1), start_limit=120, block_limit=60)
+    assert why_useless(run) is None, run.output
+    assert run.end["order"] == 1 and not list(tmp_path.iterdir())
+
+
 def test_each_fit_is_a_training_of_its_own(tmp_path):
     needs("tensorflow")
     path, script = script_of(TWO_FITS, tmp_path)

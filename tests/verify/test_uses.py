@@ -141,6 +141,11 @@ def test_a_loop_uses_all_of_itself_and_what_it_calls():
     assert "unused = 1" not in found
 
 
+def test_a_function_begins_with_the_comments_above_it():
+    found = used(LOOP.replace("    def helper", "    # what helps\n    def helper"), "optimizer.apply", "step(model, x)\n    ", "train(net")
+    assert "# what helps" in found
+
+
 def test_attributes_are_followed_through_the_methods_of_a_class():
     text = """
         import keras

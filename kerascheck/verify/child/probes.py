@@ -104,6 +104,7 @@ def _patch_keras(keras, state):
     _patch_test_on_batch(_definer(keras.Model, "test_on_batch"), state)
     _patch_callback_list(keras.callbacks.CallbackList, state)
     redirect.patch_model(keras.Model, state)
+    redirect.patch_loading(keras, state)
     for optimizer in _optimizer_classes(keras):
         for method in ("apply",) if not legacy else ("apply_gradients",):
             if method in optimizer.__dict__:

@@ -52,6 +52,32 @@ def patch_model(model, state):
         owner = next((c for c in model.__mro__ if name in c.__dict__), None)
         if owner is not None:
             _redirect_argument(owner, name, 1, "filepath", state)
+    owner = next((c for c in model.__mro__ if "load_weights" in c.__dict__), None)
+    if owner is not None:
+        _read_redirected(owner, "load_weights", 1, state)
+
+
+def patch_loading(keras, state):
+    """Let models be read from where they were written to in this run."""
+    for owner in (keras.models, getattr(keras, "saving", None)):
+        if hasattr(owner, "load_model"):
+            _read_redirected(owner, "load_model", 0, state)
+
+
+def _read_redirected(owner, name, position, state):
+    original = getattr(owner, name)
+
+    @functools.wraps(original)
+    def method(*args, **kwargs):
+        given = args[position] if len(args) > position else kwargs.get("filepath")
+        written = _scratch(state, given) if isinstance(given, (str, os.PathLike)) else ""
+        if state.recorder.disabled or not os.path.exists(written):
+            return original(*args, **kwargs)
+        if len(args) > position:
+            return original(*args[:position], written, *args[position + 1:], **kwargs)
+        return original(*args, **{**kwargs, "filepath": written})
+
+    setattr(owner, name, method)
 
 
 def patch_tensorflow(tf, state):
