@@ -271,6 +271,8 @@ def _why_outdated(
         return "the code has changed since"
     if entry["machine"] != here:
         where = entry["machine"]
+        if "on" in where:
+            return f"on {_word(where['on'])}"
         return f"on another machine ({int(where['cores'])} cores {_word(where['processor'])})"
     if _is_of_others(entry["versions"], installed, target):
         return "with " + ", ".join(f"{_word(name)} {_word(version)}" for name, version in entry["versions"].items())
@@ -279,7 +281,7 @@ def _why_outdated(
 
 def _word(text: str) -> str:
     """``text`` if it is a plain word; raises ValueError otherwise: the file may have been written by anyone."""
-    if not re.fullmatch(r"[\w.+-]{1,40}", text):
+    if not re.fullmatch(r"(?:(?:ssh|ray)://|slurm:)?[\w.+-]{1,80}", text):
         raise ValueError(text)
     return text
 

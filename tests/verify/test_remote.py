@@ -381,7 +381,9 @@ def test_evidence_is_kept_by_machine_and_is_not_that_of_this_one(project, record
         invoke("train.py", "--on", f"ssh://{host}", "--python", recorded, "--yes", "--select", "KC407")
     entries = json.loads((project / ".kerascheck" / "evidence.json").read_text())["evidence"]
     assert sorted(entry["machine"]["on"] for entry in entries.values()) == ["ssh://gpu1", "ssh://gpu2"]
-    assert "confirmed here" not in kerascheck("train.py", "--verbose").out
+    shown = kerascheck("train.py", "--verbose").out
+    assert "confirmed here" not in shown and "but on ssh://gpu2: measure again" in shown
+    assert kerascheck("train.py", "--gate", "confirmed").code == 0
 
 
 @pytest.mark.slow

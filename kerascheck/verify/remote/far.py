@@ -119,7 +119,9 @@ def _measure(job: Mapping[str, Any], project: str) -> None:
     with gpu.Sampler() as sampler:
         comparison = compare(script, variants, budget, _progress)
     watched = sampler.summary()
-    result = {"comparison": plain(gpu.doubted(comparison, watched)), "machine": machine(), "gpu": watched}
+    gpus = (comparison.scout.end or {}).get("facts", {}).get("gpus")
+    where = {**machine(), "gpu": gpus[0]} if gpus else machine()
+    result = {"comparison": plain(gpu.doubted(comparison, watched)), "machine": where, "gpu": watched}
     _tell(result, project)
 
 
