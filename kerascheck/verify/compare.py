@@ -558,8 +558,16 @@ def _shortened(plan: Plan, runs: Iterable[Run]) -> Plan:
     return replace(plan, warmup_steps=warmup, warmup_seconds=0.0, block_steps=block_steps, blocks=min(blocks, plan.blocks))
 
 
+def _steps(runs: Iterable[Run]) -> list[float]:
+    """Seconds of steps: of single ones, or of whole blocks where the host may run ahead of the device within a block."""
+    runs = list(runs)
+    if any(run.end and (run.end.get("facts") or {}).get("gpus") for run in runs):
+        return [block["seconds"] / block["steps"] for run in runs for block in run.blocks]
+    return [tick for run in runs for block in run.blocks for tick in block["ticks"]]
+
+
 def _step_seconds(run: Run) -> float:
-    ticks = [tick for block in run.blocks for tick in block["ticks"]]
+    ticks = _steps([run])
     ticks = ticks or [seconds / steps for seconds, steps, _ in run.end["durations"]]
     return max(1e-5, statistics.median(ticks)) if ticks else 1.0
 
@@ -755,7 +763,7 @@ def _judge(g: _Gathered, budget: Budget = Budget()) -> Verdict:
         Status.NO_EFFECT,
         "",
         ratio=g.ratio,
-        step_seconds=tuple(statistics.median(series) for series in ticks),
+        step_seconds=tuple(statistics.median(_steps(runs)) for runs in (g.original_runs, g.runs)),
         losses=_side_by_side(_losses(g.original_runs[0]), _losses(g.runs[0]))[1:],
         rounds=len(g.runs),
         blocks=sum(len(run.blocks) for run in g.runs),

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from kerascheck.measured import DEVICES, read_table
+from kerascheck.verify import gpu
 from kerascheck.verify.compare import Budget, Comparison, Progress, Status, Variant, compare, machine
 from kerascheck.verify.findings import ABOUT_PREDICTIONS
 from kerascheck.verify.process import Script
@@ -33,7 +34,9 @@ def measure_room(room: Any, budget: Budget, progress: Progress, environment: Map
     """Measure one room, with further variables in its ``environment``; raises OSError if a file is missing."""
     slow = room.folder / "slow.py"
     script = Script(str(slow), {str(slow): slow.read_text(encoding="utf-8")}, environment=environment or {})
-    return compare(script, room_variants(room), budget, progress, ceilings=False)
+    with gpu.Sampler() as sampler:
+        comparison = compare(script, room_variants(room), budget, progress, ceilings=False)
+    return gpu.doubted(comparison, sampler.summary())
 
 
 def row(code: str, name: str, comparison: Comparison | None, device: str | None = None) -> dict[str, Any]:

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from kerascheck.verify import gpu
 from kerascheck.verify.compare import Budget, Comparison, Progress, Status
 from kerascheck.verify.evidence import measure_room, row
 
@@ -81,9 +80,7 @@ def collect(
         prefix = room.rule.code
         reason = why_not((room.folder / "slow.py").read_text(encoding="utf-8"), on.backend)
         if reason is None:
-            with gpu.Sampler() as sampler:
-                comparison = measure(room, budget, lambda text, left: progress(f"{prefix}: {text}", left), on.environment)
-            comparison = gpu.doubted(comparison, sampler.summary())
+            comparison = measure(room, budget, lambda text, left: progress(f"{prefix}: {text}", left), on.environment)
             entry = row(room.rule.code, room.rule.name, comparison, "gpu")
             reason = _missed(comparison, on)
         if reason is not None:

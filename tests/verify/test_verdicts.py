@@ -15,6 +15,7 @@ from kerascheck.verify.compare import (
     _judge,
     _measure_group,
     _shortened,
+    _step_seconds,
     _targets,
     _timed_plan,
     Budget,
@@ -482,3 +483,14 @@ def test_blocks_disturbed_by_others_are_left_out_if_enough_remain():
     assert quiet_pairs(pairs) == pairs
     unknown = [({"others": None}, {"others": None})] * 20
     assert quiet_pairs(unknown) == unknown
+
+
+def test_where_the_host_runs_ahead_of_the_device_a_step_is_a_share_of_its_block():
+    ahead = [{**block(0.1), "ticks": [0.001] * 9 + [0.991]} for _ in range(10)]
+    for facts, seconds in (({"gpus": ["Made Up 9000"]}, 0.1), ({}, 0.001)):
+        runs = [ended(**facts), ended(**facts)]
+        for run in runs:
+            run.blocks = ahead
+        gathered = _Gathered(Variant("v", {}), runs, runs, None, Ratio(1, 0.99, 1.01))
+        assert _judge(gathered).step_seconds == (seconds, seconds)
+        assert _step_seconds(runs[0]) == seconds

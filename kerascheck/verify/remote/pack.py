@@ -21,6 +21,8 @@ PROJECT, CODE = "project", "code"
 """Folders of the archive: the project, and kerascheck itself."""
 _OURS = Path(__file__).parents[2]
 _LEFT_OUT = frozenset({"__pycache__", "node_modules"})
+_MEMORY = ".kerascheck"
+"""The folder of evidence, and of running jobs of Slurm, whether or not git ignores it."""
 _SECRETS = (".env", ".env.*", "*.pem", "*.key", "id_rsa*", "id_ed25519*", ".netrc", "kaggle.json", "credentials*", "*.p12")
 
 
@@ -117,7 +119,7 @@ def by_project(uploads: Iterable[Upload]) -> list[Upload]:
 
 def _take(upload: Upload, name: str, *, may_be_secret: bool) -> None:
     path = os.path.join(upload.root, name)
-    if not os.path.lexists(path) or name.startswith(".." + os.sep):
+    if not os.path.lexists(path) or name.startswith(".." + os.sep) or _MEMORY in name.split("/"):
         return  # deleted, and git does not know yet; or the module of another project
     if os.path.islink(path) and not os.path.realpath(path).startswith(upload.root + os.sep):
         upload.left_out[name] = "a link out of the project"

@@ -13,6 +13,7 @@ import shutil
 import tarfile
 import tempfile
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +50,9 @@ def run(target: Target, python: str, upload: Upload, job: bytes, conversation: C
         _follow(submitted, messages, conversation)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+        for empty in (base, base.parent):
+            with suppress(OSError):  # another job is there, or evidence
+                empty.rmdir()
 
 
 def unpack(upload: Upload, job: dict[str, Any], folder: Path) -> None:
