@@ -1,7 +1,9 @@
-"""Run by the interpreter that trains, as ``python -c``: what its frameworks say of themselves, as lines of JSON in a file.
+"""Run by the interpreter that trains, as ``python -c``: what its frameworks say of themselves, as lines of JSON in a
+file.
 
-That interpreter may lack kerascheck, and be older than kerascheck's own: this file imports the standard library only, and is written
-for Python 3.6. Each line is an object; the reader merges them, so that what was found before a crash is kept.
+That interpreter may lack kerascheck, and be older than kerascheck's own: this file imports the standard library only,
+and is written for Python 3.6. Each line is an object; the reader merges them, so that what was found before a crash is
+kept.
 """
 
 import json
@@ -12,14 +14,17 @@ import sys
 
 # Public ones only: the names of others are nobody's business.
 _DISTRIBUTIONS = re.compile(
-    r"(?:tensorflow(?:-cpu|-cpu-aws|-intel|-gpu|-macos|-metal|-rocm|-directml|-directml-plugin)?|tf-nightly(?:-cpu|-gpu)?|keras|keras-nightly|tf-keras|"
-    r"jax|jaxlib|jax-cuda\d\d-(?:plugin|pjrt)|jax-metal|libtpu|torch|numpy|protobuf|ml-dtypes|nvidia-[a-z]+(?:-[a-z]+)?-cu\d\d)$"
+    r"(?:tensorflow(?:-cpu|-cpu-aws|-intel|-gpu|-macos|-metal|-rocm|-directml|-directml-plugin)?|"
+    r"tf-nightly(?:-cpu|-gpu)?|keras|keras-nightly|tf-keras|"
+    r"jax|jaxlib|jax-cuda\d\d-(?:plugin|pjrt)|jax-metal|libtpu|torch|numpy|protobuf|ml-dtypes|"
+    r"nvidia-[a-z]+(?:-[a-z]+)?-cu\d\d)$"
 )
 _DECLARING = re.compile(r"(?:tensorflow(?:-cpu|-intel|-gpu)?|tf-nightly|keras|tf-keras)$")
 
 
 def main(path, wanted):
-    """Write what is known of the ``wanted`` to the file at ``path``: "all", or "gpus" for no more than the GPUs of the backend."""
+    """Write what is known of the ``wanted`` to the file at ``path``: "all", or "gpus" for no more than the GPUs of
+    the backend."""
     # The folder that the command was run in is not the one of the script that trains.
     sys.path[:] = [folder for folder in sys.path if folder]
     with open(path, "w") as out:
@@ -33,8 +38,19 @@ def main(path, wanted):
             tell(**distributions())
             tell(**compilers())
         backend, source = chosen_backend()
-        for name, about in (("tensorflow", about_tensorflow), ("keras", about_keras), ("jax", about_jax), ("torch", about_torch)):
-            if not is_installed(name) or name in ("jax", "torch") and name != backend or wanted == "gpus" and name != backend:
+        for name, about in (
+            ("tensorflow", about_tensorflow),
+            ("keras", about_keras),
+            ("jax", about_jax),
+            ("torch", about_torch),
+        ):
+            if (
+                not is_installed(name)
+                or name in ("jax", "torch")
+                and name != backend
+                or wanted == "gpus"
+                and name != backend
+            ):
                 continue
             tell(during=name)
             try:
@@ -75,10 +91,17 @@ def distributions():
 def compilers():
     """Whether the parts of CUDA are there that XLA compiles with, where TensorFlow looks for them."""
     homes = [os.path.join(folder, "nvidia", "cuda_nvcc") for folder in sys.path]
-    homes += ["/usr/local/cuda", "/opt/cuda", sys.prefix, os.environ.get("CUDA_HOME") or "/usr/local/cuda", os.environ.get("CUDA_DIR") or "/usr/local/cuda"]
+    homes += [
+        "/usr/local/cuda",
+        "/opt/cuda",
+        sys.prefix,
+        os.environ.get("CUDA_HOME") or "/usr/local/cuda",
+        os.environ.get("CUDA_DIR") or "/usr/local/cuda",
+    ]
     homes += re.findall(r"--xla_gpu_cuda_data_dir=(\S+)", os.environ.get("XLA_FLAGS", ""))
     return {
-        "ptxas": bool(shutil.which("ptxas")) or any(os.path.exists(os.path.join(home, "bin", "ptxas")) for home in homes),
+        "ptxas": bool(shutil.which("ptxas"))
+        or any(os.path.exists(os.path.join(home, "bin", "ptxas")) for home in homes),
         "libdevice": any(os.path.isdir(os.path.join(home, "nvvm", "libdevice")) for home in homes),
     }
 
@@ -113,7 +136,9 @@ def about_tensorflow():
         build = dict(tf.sysconfig.get_build_info())
     except Exception:  # before 2.3
         pass
-    add("cuda", lambda: bool(build["is_cuda_build"]) if "is_cuda_build" in build else bool(tf.test.is_built_with_cuda()))
+    add(
+        "cuda", lambda: bool(build["is_cuda_build"]) if "is_cuda_build" in build else bool(tf.test.is_built_with_cuda())
+    )
     add("cuda_version", lambda: str(build["cuda_version"]))
     add("cudnn_version", lambda: str(build["cudnn_version"]))
     add("architectures", lambda: list(build["cuda_compute_capabilities"]))
@@ -156,7 +181,12 @@ def about_torch():
     import torch
 
     count = torch.cuda.device_count() if torch.cuda.is_available() else 0
-    return {"version": torch.__version__, "cuda": torch.version.cuda is not None, "cuda_version": torch.version.cuda, "gpus": count}
+    return {
+        "version": torch.__version__,
+        "cuda": torch.version.cuda is not None,
+        "cuda_version": torch.version.cuda,
+        "gpus": count,
+    }
 
 
 if __name__ == "__main__":

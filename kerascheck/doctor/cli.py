@@ -21,9 +21,19 @@ if TYPE_CHECKING:
 @click.option("--python", metavar="PATH", help="Interpreter that trains.  [this one]")
 @click.option("--script", metavar="FILE", help="Also check what this script asks of the machine. It is read, not run.")
 @click.option("--output-format", type=click.Choice(["text", "json"]), default="text", show_default=True)
-@click.option("--save-snapshot", metavar="FILE", help="Write what was seen there, for a bug report. It holds no names and no paths.")
+@click.option(
+    "--save-snapshot",
+    metavar="FILE",
+    help="Write what was seen there, for a bug report. It holds no names and no paths.",
+)
 @click.option("--snapshot", metavar="FILE", help="Check a saved snapshot instead of this machine.")
-@click.option("--time-limit", default=TIME_LIMIT, show_default=True, type=click.FloatRange(1), help="Seconds for the imports of TensorFlow and Keras.")
+@click.option(
+    "--time-limit",
+    default=TIME_LIMIT,
+    show_default=True,
+    type=click.FloatRange(1),
+    help="Seconds for the imports of TensorFlow and Keras.",
+)
 @click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto")
 def doctor(**options: Any) -> int:
     """Check whether this machine lets Keras train fast: GPU, driver, TensorFlow, cores, memory.
@@ -71,7 +81,9 @@ def _live(options: dict[str, Any], script: tuple[Demand, ...] | None) -> Snapsho
             click.echo("\r\033[K", nl=False, err=True)
     looked = snapshot.python
     if looked is not None and looked.version is None:
-        raise click.ClickException(f"--python {python}: {looked.failure}; name the interpreter that trains, such as .venv/bin/python")
+        raise click.ClickException(
+            f"--python {python}: {looked.failure}; name the interpreter that trains, such as .venv/bin/python"
+        )
     return snapshot
 
 

@@ -1,4 +1,5 @@
-"""Takes the snapshot of this machine. Nothing here raises for what a machine lacks: it is then unknown, or not there."""
+"""Takes the snapshot of this machine. Nothing here raises for what a machine lacks: it is then unknown, or not
+there."""
 
 from __future__ import annotations
 
@@ -21,7 +22,8 @@ from kerascheck.doctor.nvidia import nvidia
 from kerascheck.doctor.snapshot import Cpu, Demand, Framework, Gpu, Keras, Memory, Python, Snapshot, System
 
 TIME_LIMIT = 120.0
-"""Seconds that an interpreter may take to say what its frameworks see: importing TensorFlow from a network drive takes a minute."""
+"""Seconds that an interpreter may take to say what its frameworks see: importing TensorFlow from a network drive
+takes a minute."""
 
 _CHILD = Path(__file__).with_name("child.py")
 _NUMBERS, _SWITCH, _WORD = r"-?\d+(?:,-?\d+)*|", r"[01]|[Tt]rue|[Ff]alse|", r"[a-z_]*"
@@ -40,7 +42,8 @@ VARIABLES = {
     "KERAS_BACKEND": _WORD,
     "JAX_PLATFORMS": r"[a-z_,]*",
 }
-"""Environment variables that change how frameworks run, with the values that are told as they are; of others only that they are set."""
+"""Environment variables that change how frameworks run, with the values that are told as they are; of others only
+that they are set."""
 SET = "(set)"
 """Stands for a value that is not told."""
 
@@ -48,8 +51,9 @@ _CUDA_LIBRARY = re.compile(r"lib(?:cu\w+|nv\w+|nccl)\.so(?:\.\d+)*")
 _SEARCHED = re.compile(r"find library=(\S+) \[\d+\]; searching")
 _INITIALISED = re.compile(r"calling init: (\S+)")
 _TOLD = re.compile(
-    r"Could not find cuda drivers|Cannot dlopen some GPU libraries|Could not load dynamic library|Ignoring visible gpu device|failed call to cuInit|"
-    r"does not match DSO version|was not built with CUDA kernel binaries|Loaded runtime CuDNN library|Unable to register"
+    r"Could not find cuda drivers|Cannot dlopen some GPU libraries|Could not load dynamic library|"
+    r"Ignoring visible gpu device|failed call to cuInit|does not match DSO version|"
+    r"was not built with CUDA kernel binaries|Loaded runtime CuDNN library|Unable to register"
 )
 _LOG_PREFIX = re.compile(r"^.*?\[?[\w./]+\.(?:cc|h|cpp):\d+\]?\s*")
 _SEGMENT = r"[/\\][^\s/\\:'\"(),;\]]+"
@@ -67,8 +71,8 @@ def take_snapshot(
     """Look at this machine.
 
     Args:
-        python: the interpreter that trains; it imports its frameworks, in a child process. None leaves it alone: then nothing but the
-            GPUs, the processor and the memory is looked at, in about a tenth of a second.
+        python: the interpreter that trains; it imports its frameworks, in a child process. None leaves it alone: then
+            nothing but the GPUs, the processor and the memory is looked at, in about a tenth of a second.
         script: what a script asks for: see :func:`kerascheck.doctor.script.demands`.
         nvml: a module like ``pynvml``; None: the installed one, or else ``nvidia-smi``.
         time_limit: seconds for the interpreter.
@@ -83,7 +87,12 @@ def take_snapshot(
     looked, devices = look_at(python, time_limit, chosen)
     if not gpus and devices:
         # No driver library that answers, as in some containers, but TensorFlow has one.
-        snapshot = replace(snapshot, gpus=tuple(Gpu(str(each.get("device_name", "GPU")), _pair(each.get("compute_capability"))) for each in devices))
+        snapshot = replace(
+            snapshot,
+            gpus=tuple(
+                Gpu(str(each.get("device_name", "GPU")), _pair(each.get("compute_capability"))) for each in devices
+            ),
+        )
     return replace(snapshot, python=_with_missing_libraries(looked, python, snapshot, time_limit, chosen))
 
 
@@ -98,14 +107,25 @@ def system(root: Path = Path("/")) -> System:
         platform.machine(),
         wsl=sys.platform == "linux" and "microsoft" in release,
         container=_is_container(root),
-        hosted="colab" if "COLAB_RELEASE_TAG" in os.environ else "kaggle" if "KAGGLE_KERNEL_RUN_TYPE" in os.environ else None,
+        hosted="colab"
+        if "COLAB_RELEASE_TAG" in os.environ
+        else "kaggle"
+        if "KAGGLE_KERNEL_RUN_TYPE" in os.environ
+        else None,
         # The devices of AMD's driver for computing, and of Google's.
-        accelerator="AMD GPU" if (root / "dev/kfd").exists() else "TPU" if (root / "dev/accel0").exists() or "TPU_NAME" in os.environ else None,
+        accelerator="AMD GPU"
+        if (root / "dev/kfd").exists()
+        else "TPU"
+        if (root / "dev/accel0").exists() or "TPU_NAME" in os.environ
+        else None,
     )
 
 
 def _is_container(root: Path) -> bool:
-    if any((root / mark).exists() for mark in (".dockerenv", "run/.containerenv")) or "KUBERNETES_SERVICE_HOST" in os.environ:
+    if (
+        any((root / mark).exists() for mark in (".dockerenv", "run/.containerenv"))
+        or "KUBERNETES_SERVICE_HOST" in os.environ
+    ):
         return True
     return re.search(r"docker|kubepods|containerd|lxc|libpod", _text(root / "proc/1/cgroup")) is not None
 
@@ -133,7 +153,9 @@ def _quota(root: Path) -> float | None:
 
 def memory(root: Path = Path("/")) -> Memory:
     """The main memory."""
-    sizes = {name: int(size) * 1024 for name, size in re.findall(r"^(\w+):\s+(\d+) kB", _text(root / "proc/meminfo"), re.M)}
+    sizes = {
+        name: int(size) * 1024 for name, size in re.findall(r"^(\w+):\s+(\d+) kB", _text(root / "proc/meminfo"), re.M)
+    }
     total = sizes.get("MemTotal") or _total_elsewhere()
     limits = [_text(folder / "memory.max").strip() for folder in _groups(root, "")]
     limits += [_text(folder / "memory.limit_in_bytes").strip() for folder in _groups(root, "memory")]
@@ -158,7 +180,8 @@ def _total_elsewhere() -> int | None:
 
 
 def _groups(root: Path, controller: str) -> Iterator[Path]:
-    """The folders of the process's control group and of those around it: of version 2 for "", else of a controller of version 1."""
+    """The folders of the process's control group and of those around it: of version 2 for "", else of a controller of
+    version 1."""
     mount = root / "sys/fs/cgroup" / controller
     for line in _text(root / "proc/self/cgroup").splitlines():
         _, names, path = [*line.split(":", 2), "", ""][:3]
@@ -169,7 +192,8 @@ def _groups(root: Path, controller: str) -> Iterator[Path]:
 
 
 def library_path(environment: Mapping[str, str]) -> tuple[str, ...]:
-    """The CUDA libraries in the folders of ``LD_LIBRARY_PATH``, by the names of the files that links lead to: they have the whole version."""
+    """The CUDA libraries in the folders of ``LD_LIBRARY_PATH``, by the names of the files that links lead to: they
+    have the whole version."""
     found: dict[str, str] = {}
     for folder in filter(None, environment.get("LD_LIBRARY_PATH", "").split(os.pathsep)):
         with suppress(OSError):
@@ -182,7 +206,9 @@ def library_path(environment: Mapping[str, str]) -> tuple[str, ...]:
 
 def _variables(environment: Mapping[str, str]) -> dict[str, str]:
     return {
-        name: environment[name] if re.fullmatch(told, environment[name]) else SET for name, told in VARIABLES.items() if name in environment
+        name: environment[name] if re.fullmatch(told, environment[name]) else SET
+        for name, told in VARIABLES.items()
+        if name in environment
     }
 
 
@@ -196,7 +222,9 @@ def _text(path: Path) -> str:
 # The interpreter.
 
 
-def look_at(python: str, time_limit: float, environment: Mapping[str, str] | None = None) -> tuple[Python, list[dict[str, Any]]]:
+def look_at(
+    python: str, time_limit: float, environment: Mapping[str, str] | None = None
+) -> tuple[Python, list[dict[str, Any]]]:
     """What an interpreter's frameworks say, and the GPUs as TensorFlow describes them."""
     told, failure, log = _ask(python, "all", time_limit, environment)
     devices = (told.get("tensorflow") or {}).pop("devices", ())
@@ -204,7 +232,13 @@ def look_at(python: str, time_limit: float, environment: Mapping[str, str] | Non
     facts: dict[str, Any] = {name: told.get(name) for name in ("version", "packages", "ptxas", "libdevice")}
     for name, kind in kinds.items():
         if name in told:
-            facts[name] = kind(**{key: _plain(value) for key, value in told[name].items() if key in {field.name for field in fields(kind)}})
+            facts[name] = kind(
+                **{
+                    key: _plain(value)
+                    for key, value in told[name].items()
+                    if key in {field.name for field in fields(kind)}
+                }
+            )
     if "requires" in told:
         facts["requires"] = {name: tuple(asked) for name, asked in told["requires"].items()}
     looked = Python(failure=failure, during=told.get("during"), **facts)
@@ -214,11 +248,19 @@ def look_at(python: str, time_limit: float, environment: Mapping[str, str] | Non
     return looked, list(devices)
 
 
-def _with_missing_libraries(looked: Python, python: str, snapshot: Snapshot, time_limit: float, environment: Mapping[str, str]) -> Python:
+def _with_missing_libraries(
+    looked: Python, python: str, snapshot: Snapshot, time_limit: float, environment: Mapping[str, str]
+) -> Python:
     """``looked`` with the libraries that the backend cannot load, where it sees no GPU although there is one."""
     name = looked.keras.backend if looked.keras is not None and looked.keras.backend else "tensorflow"
     framework = getattr(looked, name, None) if name in ("tensorflow", "jax", "torch") else None
-    if framework is None or framework.gpus != 0 or framework.cuda is False or not snapshot.gpus or not sys.platform.startswith("linux"):
+    if (
+        framework is None
+        or framework.gpus != 0
+        or framework.cuda is False
+        or not snapshot.gpus
+        or not sys.platform.startswith("linux")
+    ):
         return looked
     with tempfile.TemporaryDirectory() as folder:
         loader = {"LD_DEBUG": "libs", "LD_DEBUG_OUTPUT": os.path.join(folder, "loader")}
@@ -228,13 +270,16 @@ def _with_missing_libraries(looked: Python, python: str, snapshot: Snapshot, tim
 
 
 def missing_libraries(log: str) -> tuple[str, ...]:
-    """The CUDA libraries that a program looked for and did not get, from the log of the dynamic loader (``LD_DEBUG=libs``)."""
+    """The CUDA libraries that a program looked for and did not get, from the log of the dynamic loader
+    (``LD_DEBUG=libs``)."""
     loaded = {os.path.basename(path) for path in _INITIALISED.findall(log)}
     searched = dict.fromkeys(name for name in _SEARCHED.findall(log) if _CUDA_LIBRARY.fullmatch(name))
     return tuple(name for name in searched if name not in loaded)
 
 
-def _ask(python: str, wanted: str, time_limit: float, environment: Mapping[str, str] | None = None) -> tuple[dict[str, Any], str | None, str]:
+def _ask(
+    python: str, wanted: str, time_limit: float, environment: Mapping[str, str] | None = None
+) -> tuple[dict[str, Any], str | None, str]:
     """What ``child.py`` tells, why it did not end well (None where it did), and what was logged."""
     quiet = {"TF_CPP_MIN_LOG_LEVEL": "0", "XLA_PYTHON_CLIENT_PREALLOCATE": "false", "PYTHONDONTWRITEBYTECODE": "1"}
     failure = None
@@ -244,7 +289,12 @@ def _ask(python: str, wanted: str, time_limit: float, environment: Mapping[str, 
         with open(errors, "wb") as sink:
             try:
                 process = subprocess.Popen(
-                    command, stdin=subprocess.DEVNULL, stdout=sink, stderr=sink, env={**os.environ, **quiet, **(environment or {})}, start_new_session=True
+                    command,
+                    stdin=subprocess.DEVNULL,
+                    stdout=sink,
+                    stderr=sink,
+                    env={**os.environ, **quiet, **(environment or {})},
+                    start_new_session=True,
                 )
             except OSError as problem:
                 return {}, f"cannot be started: {problem.strerror or problem}", ""
@@ -287,10 +337,13 @@ def _plain(value: Any) -> Any:
 
 
 def _public(text: str) -> str:
-    """One line of what a program printed, with base names in the place of paths, and without the names of the user and the host."""
+    """One line of what a program printed, with base names in the place of paths, and without the names of the user
+    and the host."""
     line = " ".join(text.split())
     line = _PATH.sub(lambda path: re.split(r"[/\\]", path[0].rstrip("/\\"))[-1], line)
-    for name in filter(None, (platform.node(), os.environ.get("USER"), os.environ.get("USERNAME"), os.environ.get("LOGNAME"))):
+    for name in filter(
+        None, (platform.node(), os.environ.get("USER"), os.environ.get("USERNAME"), os.environ.get("LOGNAME"))
+    ):
         if len(name) > 2:
             line = re.sub(rf"\b{re.escape(name)}\b", "...", line)
     return line[:300]
@@ -298,5 +351,3 @@ def _public(text: str) -> str:
 
 def _pair(value: Any) -> tuple[int, int] | None:
     return (int(value[0]), int(value[1])) if isinstance(value, list | tuple) and len(value) == 2 else None
-
-

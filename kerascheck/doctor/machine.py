@@ -13,7 +13,11 @@ def machine_for_linter(snapshot: Snapshot) -> Machine | None:
     Of several GPUs the poorest counts, since a program may run on any. An accelerator of another maker is not judged.
     """
     if not snapshot.gpus:
-        unclear = snapshot.system.accelerator is not None or snapshot.system.platform == "darwin" or snapshot.driver is not None
+        unclear = (
+            snapshot.system.accelerator is not None
+            or snapshot.system.platform == "darwin"
+            or snapshot.driver is not None
+        )
         return None if unclear else Machine(None, ())
     judged = [(half_types(gpu.name, gpu.capability), gpu.name) for gpu in snapshot.gpus]
     if any(types is None for types, _ in judged):

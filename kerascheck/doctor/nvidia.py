@@ -18,7 +18,8 @@ from kerascheck.doctor.snapshot import Driver, Gpu, Link
 from kerascheck.knowledge.cards import SLOWDOWNS, capability_of
 
 _FAILURES = {9: "not running", 12: "not running", 15: "lost", 18: "mismatch"}
-"""Codes of NVML (nvml.h, ``nvmlReturn_t``): DRIVER_NOT_LOADED, LIBRARY_NOT_FOUND, GPU_IS_LOST, LIB_RM_VERSION_MISMATCH."""
+"""Codes of NVML (nvml.h, ``nvmlReturn_t``): DRIVER_NOT_LOADED, LIBRARY_NOT_FOUND, GPU_IS_LOST,
+LIB_RM_VERSION_MISMATCH."""
 _VENDOR, _DISPLAY = "0x10de", "0x03"
 _PARTITIONED = 1
 _TIME_LIMIT = 20
@@ -71,7 +72,11 @@ def _through_nvml(nvml: Any, cards: int) -> tuple[Driver, tuple[Gpu, ...]]:
         number = _asked(nvml.nvmlSystemGetCudaDriverVersion_v2)
         cuda = (number // 1000, number % 1000 // 10) if number else None
         count = _asked(nvml.nvmlDeviceGetCount) or 0
-        gpus = [_gpu(nvml, handle) for index in range(count) if (handle := _asked(nvml.nvmlDeviceGetHandleByIndex, index)) is not None]
+        gpus = [
+            _gpu(nvml, handle)
+            for index in range(count)
+            if (handle := _asked(nvml.nvmlDeviceGetHandleByIndex, index)) is not None
+        ]
         failure = "lost" if len(gpus) < count else None
         return Driver(_word(version), cuda, failure, max(cards, count)), tuple(gpus)
     finally:
@@ -136,13 +141,22 @@ def _smi(*arguments: str) -> str:
     if program is None:
         return ""
     try:
-        done = subprocess.run([program, *arguments], capture_output=True, text=True, errors="replace", timeout=_TIME_LIMIT, stdin=subprocess.DEVNULL)
+        done = subprocess.run(
+            [program, *arguments],
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=_TIME_LIMIT,
+            stdin=subprocess.DEVNULL,
+        )
     except (OSError, subprocess.TimeoutExpired):
         return ""
     return done.stdout + done.stderr
 
 
-def parse_smi(text: str, cards: int = 0, ask: Callable[..., str] = lambda *_: "") -> tuple[Driver, tuple[Gpu, ...]] | None:
+def parse_smi(
+    text: str, cards: int = 0, ask: Callable[..., str] = lambda *_: ""
+) -> tuple[Driver, tuple[Gpu, ...]] | None:
     """The driver and the GPUs from what ``nvidia-smi -q -x`` printed; None where it says nothing of them.
 
     Args:
@@ -155,11 +169,19 @@ def parse_smi(text: str, cards: int = 0, ask: Callable[..., str] = lambda *_: ""
     except (ValueError, ElementTree.ParseError):
         return None
     gpus = [_gpu_of(gpu) for gpu in log.findall("gpu")]
-    told = [re.fullmatch(r"\s*(\d+)\.(\d+)\s*", line) for line in ask("--query-gpu=compute_cap", "--format=csv,noheader").splitlines()]
+    told = [
+        re.fullmatch(r"\s*(\d+)\.(\d+)\s*", line)
+        for line in ask("--query-gpu=compute_cap", "--format=csv,noheader").splitlines()
+    ]
     if len(told) == len(gpus):
-        gpus = [gpu if match is None else replace(gpu, capability=(int(match[1]), int(match[2]))) for gpu, match in zip(gpus, told, strict=True)]
+        gpus = [
+            gpu if match is None else replace(gpu, capability=(int(match[1]), int(match[2])))
+            for gpu, match in zip(gpus, told, strict=True)
+        ]
     cuda = re.fullmatch(r"(\d+)\.(\d+)", log.findtext("cuda_version", ""))
-    driver = Driver(log.findtext("driver_version"), (int(cuda[1]), int(cuda[2])) if cuda else None, None, max(cards, len(gpus)))
+    driver = Driver(
+        log.findtext("driver_version"), (int(cuda[1]), int(cuda[2])) if cuda else None, None, max(cards, len(gpus))
+    )
     return driver, tuple(gpus)
 
 
@@ -179,7 +201,9 @@ def _gpu_of(gpu: ElementTree.Element) -> Gpu:
         return None if amount is None else int(amount)
 
     def on(path: str) -> bool | None:
-        return {"Enabled": True, "Active": True, "Disabled": False, "Not Active": False}.get(gpu.findtext(path, "").strip())
+        return {"Enabled": True, "Active": True, "Disabled": False, "Not Active": False}.get(
+            gpu.findtext(path, "").strip()
+        )
 
     name = gpu.findtext("product_name") or "NVIDIA GPU"
     share = number("utilization/gpu_util")
@@ -191,7 +215,11 @@ def _gpu_of(gpu: ElementTree.Element) -> Gpu:
         size("fb_memory_usage/used"),
         sum(process.findtext("type", "").strip() == "C" for process in gpu.iterfind("processes/process_info")),
         None if share is None else share / 100,
-        number("gpu_power_readings/current_power_limit", "power_readings/enforced_power_limit", "power_readings/power_limit"),
+        number(
+            "gpu_power_readings/current_power_limit",
+            "power_readings/enforced_power_limit",
+            "power_readings/power_limit",
+        ),
         number("gpu_power_readings/default_power_limit", "power_readings/default_power_limit"),
         tuple(_slowdowns(gpu)),
         _link(whole(f"{link}pcie_gen/current_link_gen"), whole(f"{link}link_widths/current_link_width")),
@@ -202,10 +230,23 @@ def _gpu_of(gpu: ElementTree.Element) -> Gpu:
     )
 
 
-_SMI_SLOWDOWNS = {"hw_slowdown": 0x8, "sw_thermal_slowdown": 0x20, "hw_thermal_slowdown": 0x40, "hw_power_brake_slowdown": 0x80}
+_SMI_SLOWDOWNS = {
+    "hw_slowdown": 0x8,
+    "sw_thermal_slowdown": 0x20,
+    "hw_thermal_slowdown": 0x40,
+    "hw_power_brake_slowdown": 0x80,
+}
 
 
 def _slowdowns(gpu: ElementTree.Element) -> list[str]:
     # Drivers before 535 call them throttle reasons.
-    active = {reason.tag for reason in (*gpu.iterfind("clocks_event_reasons/*"), *gpu.iterfind("clocks_throttle_reasons/*")) if (reason.text or "").strip() == "Active"}
-    return [SLOWDOWNS[bit] for word, bit in _SMI_SLOWDOWNS.items() if active & {f"clocks_event_reason_{word}", f"clocks_throttle_reason_{word}"}]
+    active = {
+        reason.tag
+        for reason in (*gpu.iterfind("clocks_event_reasons/*"), *gpu.iterfind("clocks_throttle_reasons/*"))
+        if (reason.text or "").strip() == "Active"
+    }
+    return [
+        SLOWDOWNS[bit]
+        for word, bit in _SMI_SLOWDOWNS.items()
+        if active & {f"clocks_event_reason_{word}", f"clocks_throttle_reason_{word}"}
+    ]

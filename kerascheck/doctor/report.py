@@ -16,7 +16,9 @@ _SYSTEMS = {"linux": "Linux", "win32": "Windows", "darwin": "macOS"}
 _INDENT = " " * 9
 
 
-def render(results: Sequence[Result], machine: Snapshot, style: Callable[..., str], width: int, *, script: str | None = None) -> Iterator[str]:
+def render(
+    results: Sequence[Result], machine: Snapshot, style: Callable[..., str], width: int, *, script: str | None = None
+) -> Iterator[str]:
     """The lines of the report.
 
     Args:
@@ -30,7 +32,10 @@ def render(results: Sequence[Result], machine: Snapshot, style: Callable[..., st
         place = _place(script, result.asked) if script and result.asked is not None and result.asked.line else ""
         name = "" if result.status is Status.OK else f" [{result.name}]"
         first, *rest = wrapped(f"{place}{result.seen}{name}", width, _INDENT, _INDENT)
-        yield style(f"{result.status.value:9}", fg=_COLOURS[result.status], bold=result.status is Status.PROBLEM) + first[len(_INDENT) :]
+        yield (
+            style(f"{result.status.value:9}", fg=_COLOURS[result.status], bold=result.status is Status.PROBLEM)
+            + first[len(_INDENT) :]
+        )
         yield from rest
         if result.todo:
             yield from wrapped(result.todo, width, f"{_INDENT}-> ", f"{_INDENT}   ")

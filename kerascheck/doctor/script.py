@@ -31,7 +31,8 @@ _MOUNT = re.compile(r"^\S+ \S+ \S+ \S+ (?P<folder>\S+) .*? - (?P<kind>\S+) ")
 
 
 def demands(path: str | os.PathLike[str]) -> tuple[Demand, ...]:
-    """What the script at ``path`` asks for, in the order of its lines. Folders that it names are looked up on this machine.
+    """What the script at ``path`` asks for, in the order of its lines. Folders that it names are looked up on this
+    machine.
 
     Raises:
         OSError, kerascheck.source.Unreadable, ValueError: it cannot be read or parsed.
@@ -134,7 +135,8 @@ def _data(module: Module) -> Iterator[Demand]:
 
 
 def _folder(module: Module, value: Value | None) -> Path | None:
-    """The folder that a literal names, where it is on this machine: from the current folder, or else from that of the script."""
+    """The folder that a literal names, where it is on this machine: from the current folder, or else from that of the
+    script."""
     from kerascheck.semantics.values import constant
 
     name = constant(value)
@@ -148,7 +150,8 @@ def _folder(module: Module, value: Value | None) -> Path | None:
 
 
 def file_system(folder: Path, mounts: str | None = None) -> str | None:
-    """The type of the file system that a folder is on, such as "ext4" or "fuse.sshfs"; None where the system does not tell.
+    """The type of the file system that a folder is on, such as "ext4" or "fuse.sshfs"; None where the system does not
+    tell.
 
     Args:
         mounts: what ``/proc/self/mountinfo`` says; None: read it.
@@ -163,23 +166,37 @@ def file_system(folder: Path, mounts: str | None = None) -> str | None:
     for line in mounts.splitlines():
         match = _MOUNT.match(line)
         mounted = match["folder"].replace("\\040", " ") if match else None
-        if match and mounted and (place == mounted or place.startswith(mounted.rstrip("/") + "/")) and len(mounted) >= len(best):
+        if (
+            match
+            and mounted
+            and (place == mounted or place.startswith(mounted.rstrip("/") + "/"))
+            and len(mounted) >= len(best)
+        ):
             best, kind = mounted, match["kind"]
     return kind
 
 
 def _is_cached_in_memory(module: Module, op: Operation) -> bool:
     return any(
-        after.name == "cache" and after.argument(0, "filename") is None for stage in op.stages for after in module.pipelines.downstream(stage)
+        after.name == "cache" and after.argument(0, "filename") is None
+        for stage in op.stages
+        for after in module.pipelines.downstream(stage)
     ) and op.followed_by(module.pipelines, "cache")
 
 
 def _size_of_pictures(op: Operation, folder: Path) -> int | None:
-    """The bytes of all pictures of a folder as ``image_dataset_from_directory`` gives them, float32; None where their size is not a literal."""
+    """The bytes of all pictures of a folder as ``image_dataset_from_directory`` gives them, float32; None where their
+    size is not a literal."""
     from kerascheck.semantics.values import Group, constant
 
     given, mode = op.argument(6, "image_size"), op.argument(4, "color_mode")
-    sides = [256, 256] if given is None else [constant(item) for item in given.items] if isinstance(given, Group) and not given.open else []
+    sides = (
+        [256, 256]
+        if given is None
+        else [constant(item) for item in given.items]
+        if isinstance(given, Group) and not given.open
+        else []
+    )
     channels = 3 if mode is None else _CHANNELS.get(str(constant(mode)))
     if len(sides) != 2 or not all(isinstance(side, int) for side in sides) or channels is None:
         return None
@@ -201,6 +218,9 @@ def _arrays(module: Module) -> Iterator[Demand]:
 
     for call in module.program.model_calls("fit"):
         # The larger one: both may be parts of the same. An array of an unknown type takes a byte per number at least.
-        size = max((size_of(value) or 0) * (_DOUBLE if made_as_double(value) is not None else 1) for value in (call.given("x"), call.given("y")))
+        size = max(
+            (size_of(value) or 0) * (_DOUBLE if made_as_double(value) is not None else 1)
+            for value in (call.given("x"), call.given("y"))
+        )
         if size:
             yield Demand("arrays", size, *_at(module, call))

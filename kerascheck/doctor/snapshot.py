@@ -69,7 +69,7 @@ class Driver:
     Attributes:
         version: such as "535.104.05"; None where it does not answer.
         cuda: newest CUDA that it supports, (major, minor).
-        failure: why it does not answer: "mismatch" (library and kernel module differ), "not running", or another word of NVML.
+        failure: why it does not answer: "mismatch" (library and kernel module differ), "not running" or "lost".
         cards_on_bus: NVIDIA display controllers on the PCI bus, whether or not a driver knows them.
     """
 
@@ -193,8 +193,9 @@ class Demand:
 
     Attributes:
         what: "policy", "backend", "data", "processes", "arrays" or "parameters".
-        value: the name of a dtype policy, of a backend, or of the type of the file system that data is on; a number of processes; the bytes of
-            arrays that are kept in memory at the same time, at least; the number of parameters of the largest model.
+        value: the name of a dtype policy, of a backend, or of the type of the file system that data is on; a number of
+            processes; the bytes of arrays that are kept in memory at the same time, at least; the number of parameters
+            of the largest model.
         line: of the script, in a notebook of the cell; None for what stands in another file, or in none.
         cell: of a notebook, counted from 1; None in scripts.
     """
@@ -256,7 +257,13 @@ def _read(value: Any, kind: Any, where: str) -> Any:
         if unknown := sorted(value.keys() - hints.keys()):
             raise InvalidSnapshot(f"{where} has no field {unknown[0]!r}")
         try:
-            return kind(**{field.name: _read(value[field.name], hints[field.name], field.name) for field in fields(kind) if field.name in value})
+            return kind(
+                **{
+                    field.name: _read(value[field.name], hints[field.name], field.name)
+                    for field in fields(kind)
+                    if field.name in value
+                }
+            )
         except TypeError:
             raise InvalidSnapshot(f"{where} lacks a field") from None
     if origin in (types.UnionType, typing.Union):

@@ -18,11 +18,19 @@ BUILDS = {
     "2.20.0": ("12.5.1", "9", ("sm_60", "sm_70", "sm_80", "sm_89", "compute_90")),
     "2.21.0": ("12.5.1", "9", ("sm_60", "sm_70", "sm_80", "sm_89", "compute_90")),
 }
-EXTRA = ("nvidia-cublas-cu12<13.0,>=12.5.3.2", "nvidia-cuda-nvcc-cu12<13.0,>=12.5.82", "nvidia-cudnn-cu12<10.0,>=9.3.0.75")
+EXTRA = (
+    "nvidia-cublas-cu12<13.0,>=12.5.3.2",
+    "nvidia-cuda-nvcc-cu12<13.0,>=12.5.82",
+    "nvidia-cudnn-cu12<10.0,>=9.3.0.75",
+)
 EXTRA_2_18 = ("nvidia-cublas-cu12 ==12.5.3.2", "nvidia-cuda-nvcc-cu12 ==12.5.82", "nvidia-cudnn-cu12 ==9.3.0.75")
 EXTRA_2_15 = ("nvidia-cublas-cu12==12.2.5.6", "nvidia-cuda-nvcc-cu12==12.2.140", "nvidia-cudnn-cu12==8.9.4.25")
 LIBRARIES = {"nvidia-cublas-cu12": "12.9.1.4", "nvidia-cuda-nvcc-cu12": "12.9.86", "nvidia-cudnn-cu12": "9.13.0.50"}
-LIBRARIES_2_15 = {"nvidia-cublas-cu12": "12.2.5.6", "nvidia-cuda-nvcc-cu12": "12.2.140", "nvidia-cudnn-cu12": "8.9.4.25"}
+LIBRARIES_2_15 = {
+    "nvidia-cublas-cu12": "12.2.5.6",
+    "nvidia-cuda-nvcc-cu12": "12.2.140",
+    "nvidia-cudnn-cu12": "8.9.4.25",
+}
 
 
 def requires(tensorflow: str) -> dict[str, tuple[str, ...]]:
@@ -30,9 +38,17 @@ def requires(tensorflow: str) -> dict[str, tuple[str, ...]]:
     if tensorflow.startswith("2.10"):
         return {"tensorflow": ("keras<2.11,>=2.10.0", "numpy>=1.20", "protobuf<3.20,>=3.9.2")}
     if tensorflow.startswith("2.15"):
-        own = ("keras (<2.16,>=2.15.0)", "numpy (<2.0.0,>=1.23.5)", *(f'{each} ; extra == "and-cuda"' for each in EXTRA_2_15))
+        own = (
+            "keras (<2.16,>=2.15.0)",
+            "numpy (<2.0.0,>=1.23.5)",
+            *(f'{each} ; extra == "and-cuda"' for each in EXTRA_2_15),
+        )
     elif tensorflow.startswith("2.16"):
-        own = ("keras>=3.0.0", 'numpy<2.0.0,>=1.26.0; python_version >= "3.12"', 'numpy<2.0.0,>=1.23.5; python_version <= "3.11"')
+        own = (
+            "keras>=3.0.0",
+            'numpy<2.0.0,>=1.26.0; python_version >= "3.12"',
+            'numpy<2.0.0,>=1.23.5; python_version <= "3.11"',
+        )
     elif tensorflow.startswith(("2.18", "2.19")):
         own = ("keras>=3.5.0", "numpy<2.2.0,>=1.26.0", *(f'{each} ; extra == "and-cuda"' for each in EXTRA_2_18))
     else:
@@ -60,7 +76,9 @@ def environment(
             python,
             packages={"tensorflow": tensorflow, "keras": keras, "numpy": "1.26.4", **named, **(packages or {})},
             requires=requires(tensorflow),
-            tensorflow=Framework(tensorflow, None, gpus, True, cuda, cudnn, architectures, missing, log, tf32=True, deterministic=False),
+            tensorflow=Framework(
+                tensorflow, None, gpus, True, cuda, cudnn, architectures, missing, log, tf32=True, deterministic=False
+            ),
             keras=Keras(keras, backend="tensorflow"),
             ptxas=True,
             libdevice=True,
@@ -69,7 +87,9 @@ def environment(
     )
 
 
-def for_cpus(version: str = "2.21.0", package: str = "tensorflow-cpu", *, python: str = "3.11.7", keras: str = "3.12.0") -> Python:
+def for_cpus(
+    version: str = "2.21.0", package: str = "tensorflow-cpu", *, python: str = "3.11.7", keras: str = "3.12.0"
+) -> Python:
     """A virtual environment with TensorFlow for CPUs."""
     return Python(
         python,
@@ -82,18 +102,44 @@ def for_cpus(version: str = "2.21.0", package: str = "tensorflow-cpu", *, python
     )
 
 
-def card(name: str, capability: tuple[int, int], gib: float, *, watts: float | None = None, lanes: int = 16, generation: int = 3, **changes) -> Gpu:
+def card(
+    name: str,
+    capability: tuple[int, int],
+    gib: float,
+    *,
+    watts: float | None = None,
+    lanes: int = 16,
+    generation: int = 3,
+    **changes,
+) -> Gpu:
     """A GPU at rest, as NVML describes it."""
     link = Link(generation, lanes)
-    known = Gpu(name, capability, int(gib * GIB), 300 << 20, 0, 0.0, watts, watts, (), Link(1, lanes), link, True, False)
+    known = Gpu(
+        name, capability, int(gib * GIB), 300 << 20, 0, 0.0, watts, watts, (), Link(1, lanes), link, True, False
+    )
     return replace(known, **changes)
 
 
-def machine(*gpus: Gpu, driver: str = "550.90.07", cuda: tuple[int, int] = (12, 4), python: Python | None = None, cores: int = 16, **changes) -> Snapshot:
+def machine(
+    *gpus: Gpu,
+    driver: str = "550.90.07",
+    cuda: tuple[int, int] = (12, 4),
+    python: Python | None = None,
+    cores: int = 16,
+    **changes,
+) -> Snapshot:
     """A Linux machine with these GPUs."""
     memory = Memory(64 * GIB, 48 * GIB, shared=32 * GIB)
     answers = Driver(driver, cuda, cards_on_bus=len(gpus)) if gpus else None
-    base = Snapshot(System(), Cpu(cores, cores), memory, answers, gpus, {}, python=environment(gpus=len(gpus)) if python is None else python)
+    base = Snapshot(
+        System(),
+        Cpu(cores, cores),
+        memory,
+        answers,
+        gpus,
+        {},
+        python=environment(gpus=len(gpus)) if python is None else python,
+    )
     return replace(base, **changes)
 
 
@@ -115,7 +161,9 @@ IN_CONTAINER, ON_WSL, ON_WINDOWS = System(container=True), System(wsl=True), Sys
 ON_COLAB, ON_KAGGLE = System(container=True, hosted="colab"), System(container=True, hosted="kaggle")
 ON_MAC = System("darwin", "arm64")
 NO_CARD_MEMORY = Memory(16 * GIB, 10 * GIB, shared=8 * GIB)
-NOT_FOUND = ("Cannot dlopen some GPU libraries. Please make sure the missing libraries mentioned above are installed properly",)
+NOT_FOUND = (
+    "Cannot dlopen some GPU libraries. Please make sure the missing libraries mentioned above are installed properly",
+)
 NO_DRIVERS = ("Could not find cuda drivers on your machine, GPU will not be used.",)
 
 

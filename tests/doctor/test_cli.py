@@ -93,7 +93,9 @@ def test_what_cannot_be_looked_at_is_one_line_and_code_2(arguments, told, tmp_pa
 
 def test_a_script_is_read_and_not_run(saved, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "train.py").write_text("import keras\nkeras.mixed_precision.set_global_policy('mixed_float16')\nraise SystemExit(3)\n")
+    (tmp_path / "train.py").write_text(
+        "import keras\nkeras.mixed_precision.set_global_policy('mixed_float16')\nraise SystemExit(3)\n"
+    )
     ran = kerascheck("doctor", "--script", "train.py", "--snapshot", saved("gtx 1660 ti"))
     assert ran.code == 1
     assert ran.out.splitlines()[1] == "problem  train.py:2: The NVIDIA GeForce GTX 1660 Ti has no Tensor Cores:"

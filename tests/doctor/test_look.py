@@ -48,11 +48,32 @@ def files(root, texts):
         ({"proc/self/cgroup": "0::/\n", "sys/fs/cgroup/cpu.max": "200000 100000\n"}, 2.0),
         ({"proc/self/cgroup": "0::/\n", "sys/fs/cgroup/cpu.max": "max 100000\n"}, None),
         # The tightest of the groups around it counts.
-        ({"proc/self/cgroup": "0::/a/b\n", "sys/fs/cgroup/a/cpu.max": "50000 100000\n", "sys/fs/cgroup/a/b/cpu.max": "400000 100000\n"}, 0.5),
+        (
+            {
+                "proc/self/cgroup": "0::/a/b\n",
+                "sys/fs/cgroup/a/cpu.max": "50000 100000\n",
+                "sys/fs/cgroup/a/b/cpu.max": "400000 100000\n",
+            },
+            0.5,
+        ),
         # In a container the path is that of the host.
         ({"proc/self/cgroup": "0::/docker/f00\n", "sys/fs/cgroup/cpu.max": "150000 100000\n"}, 1.5),
-        ({"proc/self/cgroup": "4:cpu,cpuacct:/x\n", "sys/fs/cgroup/cpu/cpu.cfs_quota_us": "300000\n", "sys/fs/cgroup/cpu/cpu.cfs_period_us": "100000\n"}, 3.0),
-        ({"proc/self/cgroup": "4:cpu:/\n", "sys/fs/cgroup/cpu/cpu.cfs_quota_us": "-1\n", "sys/fs/cgroup/cpu/cpu.cfs_period_us": "100000\n"}, None),
+        (
+            {
+                "proc/self/cgroup": "4:cpu,cpuacct:/x\n",
+                "sys/fs/cgroup/cpu/cpu.cfs_quota_us": "300000\n",
+                "sys/fs/cgroup/cpu/cpu.cfs_period_us": "100000\n",
+            },
+            3.0,
+        ),
+        (
+            {
+                "proc/self/cgroup": "4:cpu:/\n",
+                "sys/fs/cgroup/cpu/cpu.cfs_quota_us": "-1\n",
+                "sys/fs/cgroup/cpu/cpu.cfs_period_us": "100000\n",
+            },
+            None,
+        ),
     ],
 )
 def test_the_quota_of_the_control_group(texts, quota, tmp_path):
@@ -73,7 +94,10 @@ def test_the_instructions_of_the_processor(tmp_path):
         ({"proc/self/cgroup": "0::/\n", "sys/fs/cgroup/memory.max": "max\n"}, None),
         ({"proc/self/cgroup": "5:memory:/x\n", "sys/fs/cgroup/memory/memory.limit_in_bytes": f"{2 * GIB}\n"}, 2 * GIB),
         # What version 1 says where there is no limit.
-        ({"proc/self/cgroup": "5:memory:/\n", "sys/fs/cgroup/memory/memory.limit_in_bytes": "9223372036854771712\n"}, None),
+        (
+            {"proc/self/cgroup": "5:memory:/\n", "sys/fs/cgroup/memory/memory.limit_in_bytes": "9223372036854771712\n"},
+            None,
+        ),
     ],
 )
 def test_the_limit_of_the_control_group(texts, limit, tmp_path):
@@ -83,14 +107,22 @@ def test_the_limit_of_the_control_group(texts, limit, tmp_path):
 
 @pytest.mark.parametrize(
     ("texts", "contained"),
-    [({}, False), ({".dockerenv": ""}, True), ({"run/.containerenv": ""}, True), ({"proc/1/cgroup": "0::/kubepods/x\n"}, True), ({"proc/1/cgroup": "0::/init.scope\n"}, False)],
+    [
+        ({}, False),
+        ({".dockerenv": ""}, True),
+        ({"run/.containerenv": ""}, True),
+        ({"proc/1/cgroup": "0::/kubepods/x\n"}, True),
+        ({"proc/1/cgroup": "0::/init.scope\n"}, False),
+    ],
 )
 def test_containers_are_known_by_their_marks(texts, contained, tmp_path, monkeypatch):
     monkeypatch.delenv("KUBERNETES_SERVICE_HOST", raising=False)
     assert look.system(files(tmp_path, texts)).container is contained
 
 
-@pytest.mark.parametrize(("variable", "hosted"), [("COLAB_RELEASE_TAG", "colab"), ("KAGGLE_KERNEL_RUN_TYPE", "kaggle"), ("SHELL", None)])
+@pytest.mark.parametrize(
+    ("variable", "hosted"), [("COLAB_RELEASE_TAG", "colab"), ("KAGGLE_KERNEL_RUN_TYPE", "kaggle"), ("SHELL", None)]
+)
 def test_hosted_notebooks_are_known_by_their_variables(variable, hosted, tmp_path, monkeypatch):
     monkeypatch.setenv(variable, "x")
     assert look.system(tmp_path).hosted == hosted
@@ -109,15 +141,29 @@ def test_cuda_libraries_are_told_by_name_and_whole_version(tmp_path):
     (first / "libcudnn.so.8").symlink_to(first / "libcudnn.so.8.7.0")
     (first / "libcudart.so.11").symlink_to(files(tmp_path, {"alice.so": ""}) / "alice.so")
     folders = os.pathsep.join(map(str, (first, tmp_path / "missing", second)))
-    assert look.library_path({"LD_LIBRARY_PATH": folders}) == ("libcublas.so.11", "libcudart.so.11", "libcudnn.so.8.7.0", "libcublas.so.12")
+    assert look.library_path({"LD_LIBRARY_PATH": folders}) == (
+        "libcublas.so.11",
+        "libcudart.so.11",
+        "libcudnn.so.8.7.0",
+        "libcublas.so.12",
+    )
 
 
 def test_values_of_variables_are_told_only_where_they_are_harmless(monkeypatch):
     for name in look.VARIABLES:
         monkeypatch.delenv(name, raising=False)
-    for name, value in {"CUDA_VISIBLE_DEVICES": "GPU-8932f937-d72c", "TF_DETERMINISTIC_OPS": "1", "OMP_NUM_THREADS": "4", "SECRET": "x"}.items():
+    for name, value in {
+        "CUDA_VISIBLE_DEVICES": "GPU-8932f937-d72c",
+        "TF_DETERMINISTIC_OPS": "1",
+        "OMP_NUM_THREADS": "4",
+        "SECRET": "x",
+    }.items():
         monkeypatch.setenv(name, value)
-    assert take_snapshot(None).variables == {"CUDA_VISIBLE_DEVICES": look.SET, "TF_DETERMINISTIC_OPS": "1", "OMP_NUM_THREADS": "4"}
+    assert take_snapshot(None).variables == {
+        "CUDA_VISIBLE_DEVICES": look.SET,
+        "TF_DETERMINISTIC_OPS": "1",
+        "OMP_NUM_THREADS": "4",
+    }
 
 
 # Interpreters, with packages that are made up.
@@ -176,7 +222,10 @@ def test_the_libraries_that_fail_to_load_are_named(packages):
     [
         ("import os, signal\nos.kill(os.getpid(), signal.SIGILL)\n", "signal SIGILL"),
         ("import os\nos._exit(3)\n", "it ended with 3"),
-        ("import sys, os\nsys.stderr.write('first\\nFatal Python error in /opt/alice/x.so')\nsys.stderr.flush()\nos._exit(1)\n", "Fatal Python error in x.so"),
+        (
+            "import sys, os\nsys.stderr.write('first\\nFatal Python error in /opt/alice/x.so')\nsys.stderr.flush()\nos._exit(1)\n",
+            "Fatal Python error in x.so",
+        ),
     ],
 )
 def test_a_crash_keeps_what_was_found_before(code, failure, packages):
@@ -187,7 +236,9 @@ def test_a_crash_keeps_what_was_found_before(code, failure, packages):
 
 
 def test_an_import_that_never_ends_is_ended(packages, tmp_path):
-    packages(tensorflow=f"import os, time\nopen({str(tmp_path / 'pid')!r}, 'w').write(str(os.getpid()))\ntime.sleep(600)\n")
+    packages(
+        tensorflow=f"import os, time\nopen({str(tmp_path / 'pid')!r}, 'w').write(str(os.getpid()))\ntime.sleep(600)\n"
+    )
     python = take_snapshot(time_limit=2).python
     assert (python.failure, python.during) == ("timeout", "tensorflow")
     with pytest.raises(ProcessLookupError):
@@ -237,7 +288,7 @@ def test_the_child_is_written_for_old_interpreters():
     ("text", "told"),
     [
         ("cannot open /home/alice/my-venv/lib/libfoo.so.1: no", "cannot open libfoo.so.1: no"),
-        ("File \"/home/alice/x.py\", line 3", 'File "x.py", line 3'),
+        ('File "/home/alice/x.py", line 3', 'File "x.py", line 3'),
         ("(/home/alice/lib/x.so)", "(x.so)"),
         ("from 'C:\\\\Users\\\\Alice\\\\x.dll'".replace("\\\\", "\\"), "from 'x.dll'"),
         ("in alice/project/lib/x.so and ~/alice/x.so and ../alice/lib/y.so", "in x.so and x.so and y.so"),
@@ -252,7 +303,12 @@ def test_texts_are_told_without_folders(text, told):
 def test_packages_of_others_are_not_told(packages, tmp_path):
     packages(tensorflow=BROKEN)
     for name in ("keras_acme_internal", "tensorflow_acme", "torch", "nvidia_cudnn_cu12"):
-        files(tmp_path, {f"{name}-1.0.dist-info/METADATA": f"Metadata-Version: 2.1\nName: {name.replace('_', '-')}\nVersion: 1.0\n"})
+        files(
+            tmp_path,
+            {
+                f"{name}-1.0.dist-info/METADATA": f"Metadata-Version: 2.1\nName: {name.replace('_', '-')}\nVersion: 1.0\n"
+            },
+        )
     found = take_snapshot().python.packages
     assert {"torch", "nvidia-cudnn-cu12"} <= found.keys()
     assert not [name for name in found if "acme" in name]

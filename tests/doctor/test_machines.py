@@ -27,8 +27,12 @@ def test_every_documented_problem_is_named_and_no_other(name):
 
 
 def test_every_check_has_a_machine_that_it_speaks_about():
-    spoken = {result.name for case in CASES.values() for result in diagnose(case.snapshot) if result.status is not Status.OK}
-    assert spoken | _ALWAYS_OK >= {check.__name__.replace("_", "-") for check in CHECKS if "script" not in check.__module__}
+    spoken = {
+        result.name for case in CASES.values() for result in diagnose(case.snapshot) if result.status is not Status.OK
+    }
+    assert spoken | _ALWAYS_OK >= {
+        check.__name__.replace("_", "-") for check in CHECKS if "script" not in check.__module__
+    }
 
 
 def test_what_is_wrong_says_what_to_do_and_what_is_ok_does_not():

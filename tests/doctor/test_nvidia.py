@@ -67,7 +67,11 @@ def test_everything_that_nvml_says_is_kept(tmp_path):
 
 
 def test_what_a_card_does_not_answer_is_unknown(tmp_path):
-    silent = {name: fail(3) for name in vars(nvml()) if name.startswith("nvmlDeviceGet") and name[13:] not in ("Count", "HandleByIndex", "Name")}
+    silent = {
+        name: fail(3)
+        for name in vars(nvml())
+        if name.startswith("nvmlDeviceGet") and name[13:] not in ("Count", "HandleByIndex", "Name")
+    }
     _, (gpu,) = nvidia(nvml(**silent), tmp_path)
     # The name tells the compute capability.
     assert gpu == Gpu("Tesla T4", (7, 5))
@@ -90,7 +94,12 @@ def test_a_lost_card_is_a_failure(tmp_path):
 
 @pytest.mark.parametrize(
     ("code", "cards", "expected"),
-    [(18, 1, Driver(failure="mismatch", cards_on_bus=1)), (18, 0, Driver(failure="mismatch")), (9, 1, Driver(failure="not running", cards_on_bus=1)), (12, 0, None)],
+    [
+        (18, 1, Driver(failure="mismatch", cards_on_bus=1)),
+        (18, 0, Driver(failure="mismatch")),
+        (9, 1, Driver(failure="not running", cards_on_bus=1)),
+        (12, 0, None),
+    ],
 )
 def test_a_driver_that_does_not_answer(code, cards, expected, tmp_path):
     for number in range(cards):
@@ -137,7 +146,11 @@ SMI = """<?xml version="1.0" ?>
   </gpu>
 </nvidia_smi_log>
 """
-OLD = {"clocks_event_reason": "clocks_throttle_reason", "gpu_power_readings": "power_readings", "current_power_limit": "enforced_power_limit"}
+OLD = {
+    "clocks_event_reason": "clocks_throttle_reason",
+    "gpu_power_readings": "power_readings",
+    "current_power_limit": "enforced_power_limit",
+}
 
 
 def test_nvidia_smi_says_the_same():
@@ -160,16 +173,26 @@ def test_what_nvidia_smi_does_not_know_is_unknown():
 def test_the_compute_capability_comes_from_the_driver_where_it_says_it():
     told = {("--query-gpu=compute_cap", "--format=csv,noheader"): "9.0\n"}
     assert parse_smi(SMI, 0, lambda *arguments: told[arguments])[1][0].capability == (9, 0)
-    assert parse_smi(SMI, 0, lambda *_: 'Field "compute_cap" is not a valid field to query.\n')[1][0].capability == (7, 5)
+    assert parse_smi(SMI, 0, lambda *_: 'Field "compute_cap" is not a valid field to query.\n')[1][0].capability == (
+        7,
+        5,
+    )
 
 
-@pytest.mark.parametrize("text", ["", "NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver.", "<nvidia_smi_log><gpu>"])
+@pytest.mark.parametrize(
+    "text",
+    ["", "NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver.", "<nvidia_smi_log><gpu>"],
+)
 def test_other_texts_say_nothing(text):
     assert parse_smi(text) is None
 
 
 def test_a_mismatch_is_told_by_nvidia_smi_too(monkeypatch, tmp_path):
-    monkeypatch.setattr(room, "_smi", lambda *_: "Failed to initialize NVML: Driver/library version mismatch\nNVML library version: 535.161")
+    monkeypatch.setattr(
+        room,
+        "_smi",
+        lambda *_: "Failed to initialize NVML: Driver/library version mismatch\nNVML library version: 535.161",
+    )
     assert nvidia(nvml(nvmlInit=fail(12)), tmp_path) == (Driver(failure="mismatch"), ())
 
 
@@ -189,7 +212,13 @@ def test_nvml_and_nvidia_smi_agree_on_a_real_card(monkeypatch):
     assert (driver, len(gpus)) == (other, len(cards))
     assert driver.version is not None
     for one, two in zip(gpus, cards, strict=True):
-        assert (one.name, one.capability, one.widest_link, one.persistent, one.mig) == (two.name, two.capability, two.widest_link, two.persistent, two.mig)
+        assert (one.name, one.capability, one.widest_link, one.persistent, one.mig) == (
+            two.name,
+            two.capability,
+            two.widest_link,
+            two.persistent,
+            two.mig,
+        )
         # nvidia-smi rounds to MiB.
         assert abs(one.memory - two.memory) <= 1 << 20
         assert capability_of(one.name) in (None, one.capability)

@@ -91,7 +91,13 @@ MOUNTS = """\
 
 @pytest.mark.parametrize(
     ("folder", "kind"),
-    [("/home/x", "ext4"), ("/mnt/c/Users", "9p"), ("/mnt/code", "ext4"), ("/content/drive", "fuse.drive"), ("/data sets/photos", "nfs4")],
+    [
+        ("/home/x", "ext4"),
+        ("/mnt/c/Users", "9p"),
+        ("/mnt/code", "ext4"),
+        ("/content/drive", "fuse.drive"),
+        ("/data sets/photos", "nfs4"),
+    ],
 )
 def test_the_file_system_is_that_of_the_deepest_mount(folder, kind):
     assert file_system(Path(folder), MOUNTS) == kind
@@ -103,7 +109,11 @@ def test_without_mounts_nothing_is_known():
 
 def spoken(snapshot, *script, **changes):
     results = diagnose(replace(snapshot, script=script, **changes))
-    return [(result.name, result.status.value, result.asked and result.asked.line) for result in results if result.name.startswith("script-")]
+    return [
+        (result.name, result.status.value, result.asked and result.asked.line)
+        for result in results
+        if result.name.startswith("script-")
+    ]
 
 
 @pytest.mark.parametrize(
@@ -154,11 +164,16 @@ def test_other_demands(demand, expected):
 
 def test_a_limit_of_the_control_group_counts():
     snapshot = machine(python=for_cpus(), memory=replace(NO_CARD_MEMORY, limit=2 * GIB), cpu=Cpu(64, 64, 2.0))
-    assert spoken(snapshot, Demand("arrays", 3 * GIB, 3), Demand("processes", 8, 4)) == [("script-memory", "problem", 3), ("script-workers", "advice", 4)]
+    assert spoken(snapshot, Demand("arrays", 3 * GIB, 3), Demand("processes", 8, 4)) == [
+        ("script-memory", "problem", 3),
+        ("script-workers", "advice", 4),
+    ]
 
 
 def test_without_a_script_nothing_is_said_of_one():
-    assert not [result for case in CASES.values() for result in diagnose(case.snapshot) if result.name.startswith("script-")]
+    assert not [
+        result for case in CASES.values() for result in diagnose(case.snapshot) if result.name.startswith("script-")
+    ]
 
 
 def test_processes_need_shared_memory():
@@ -167,12 +182,27 @@ def test_processes_need_shared_memory():
 
 
 def test_in_a_notebook_the_cell_is_named(tmp_path):
-    cells = [{"cell_type": "markdown", "source": "# Photos"}, {"cell_type": "code", "source": "import keras\nkeras.mixed_precision.set_global_policy('mixed_float16')"}]
-    (tmp_path / "train.ipynb").write_text(json.dumps({"cells": cells, "nbformat": 4, "nbformat_minor": 5, "metadata": {}}))
+    cells = [
+        {"cell_type": "markdown", "source": "# Photos"},
+        {"cell_type": "code", "source": "import keras\nkeras.mixed_precision.set_global_policy('mixed_float16')"},
+    ]
+    (tmp_path / "train.ipynb").write_text(
+        json.dumps({"cells": cells, "nbformat": 4, "nbformat_minor": 5, "metadata": {}})
+    )
     (found,) = demands(tmp_path / "train.ipynb")
     assert found == Demand("policy", "mixed_float16", 2, 2)
     (tmp_path / "machine.json").write_text(CASES["gtx 1660 ti"].snapshot.to_json())
     ran = kerascheck("doctor", "--script", tmp_path / "train.ipynb", "--snapshot", tmp_path / "machine.json")
     assert "train.ipynb:cell 2:2: The NVIDIA GeForce GTX 1660 Ti" in " ".join(ran.out.split())
-    document = json.loads(kerascheck("doctor", "--script", tmp_path / "train.ipynb", "--snapshot", tmp_path / "machine.json", "--output-format", "json").out)
+    document = json.loads(
+        kerascheck(
+            "doctor",
+            "--script",
+            tmp_path / "train.ipynb",
+            "--snapshot",
+            tmp_path / "machine.json",
+            "--output-format",
+            "json",
+        ).out
+    )
     assert (document["results"][0]["line"], document["results"][0]["cell"]) == (2, 2)

@@ -8,10 +8,20 @@ from kerascheck.doctor.snapshot import Demand, Driver, Framework, Gpu, InvalidSn
 
 FULL = Snapshot(
     driver=Driver("535.104.05", (12, 2), cards_on_bus=1),
-    gpus=(Gpu("Tesla T4", (7, 5), 1 << 34, 5, 1, 0.5, 70.0, 70.0, ("temperature",), Link(3, 16), Link(3, 16), True, False),),
+    gpus=(
+        Gpu(
+            "Tesla T4", (7, 5), 1 << 34, 5, 1, 0.5, 70.0, 70.0, ("temperature",), Link(3, 16), Link(3, 16), True, False
+        ),
+    ),
     variables={"CUDA_VISIBLE_DEVICES": "0"},
     library_path=("libcudnn.so.8",),
-    python=Python("3.11.7", packages={"numpy": "2.0"}, requires={"keras": ("numpy",)}, tensorflow=Framework("2.21.0", gpus=1), keras=Keras("3.15.1")),
+    python=Python(
+        "3.11.7",
+        packages={"numpy": "2.0"},
+        requires={"keras": ("numpy",)},
+        tensorflow=Framework("2.21.0", gpus=1),
+        keras=Keras("3.15.1"),
+    ),
     script=(Demand("policy", "mixed_float16", 3),),
 )
 

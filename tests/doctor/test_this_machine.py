@@ -28,7 +28,8 @@ JAX = (
     "    return optimizer.stateless_apply(slots, grads, weights)\nfor x in load():\n    state = step(state, x)\n"
 )
 STEP = (
-    BIG + "import tensorflow as tf\noptimizer = keras.optimizers.Adam()\nfor x in load():\n    with tf.GradientTape() as tape:\n        loss = model(x)\n"
+    BIG
+    + "import tensorflow as tf\noptimizer = keras.optimizers.Adam()\nfor x in load():\n    with tf.GradientTape() as tape:\n        loss = model(x)\n"
     "    optimizer.apply(tape.gradient(loss, model.trainable_variables), model.trainable_variables)\n"
 )
 
@@ -79,7 +80,11 @@ def lint(tmp_path, monkeypatch):
         (FIT, "gtx 1070", None),
         (FIT, "laptop without a gpu", None),
         (FIT, "t4", 'This trains in float32 only; on this Tesla T4 try set_global_policy("mixed_float16").'),
-        (FIT, "card without a driver", 'This trains in float32 only; on a GPU with Tensor Cores try set_global_policy("mixed_float16").'),
+        (
+            FIT,
+            "card without a driver",
+            'This trains in float32 only; on a GPU with Tensor Cores try set_global_policy("mixed_float16").',
+        ),
         (STEP, "t4", 'Float32-only step; on Tensor Cores try "mixed_float16" with optimizer.scale_loss(loss).'),
         (JAX, "t4", None),
         (JAX, "8 x h100", 'This step is float32 only; on Tensor Cores try set_global_policy("mixed_bfloat16").'),
@@ -91,7 +96,10 @@ def test_mixed_precision_only_where_the_card_gains(code, name, message, lint):
 
 
 def test_bfloat16_is_named_only_where_it_is_fast(lint):
-    told = [json.loads(lint(STEP, CASES[name].snapshot, "--output-format", "json").out)["findings"][0]["because"] for name in ("t4", "8 x h100")]
+    told = [
+        json.loads(lint(STEP, CASES[name].snapshot, "--output-format", "json").out)["findings"][0]["because"]
+        for name in ("t4", "8 x h100")
+    ]
     assert ["bfloat16" in because for because in told] == [False, True]
     assert told[0].startswith("The Tesla T4 has Tensor Cores;")
 

@@ -48,7 +48,13 @@ def test_the_driver_knows_better_than_the_name():
 
 @pytest.mark.parametrize(
     ("cuda", "linux", "windows"),
-    [((12, 5), "525.60.13", "528.33"), ((13, 0), "580", "580"), ((11, 2), "450.80.02", "452.39"), ((10, 1), "418.39", "418.96"), ((8, 0), None, None)],
+    [
+        ((12, 5), "525.60.13", "528.33"),
+        ((13, 0), "580", "580"),
+        ((11, 2), "450.80.02", "452.39"),
+        ((10, 1), "418.39", "418.96"),
+        ((8, 0), None, None),
+    ],
 )
 def test_the_oldest_driver_of_a_cuda(cuda, linux, windows):
     assert (oldest_driver(cuda, windows=False), oldest_driver(cuda, windows=True)) == (linux, windows)
@@ -58,11 +64,17 @@ def test_the_oldest_driver_of_a_cuda(cuda, linux, windows):
 def test_tensorflow_warns_below_the_same_capability():
     # Its own code, read and not imported.
     (folder,) = find_spec("tensorflow").submodule_search_locations
-    check = Path(folder, "python", "keras", "mixed_precision", "device_compatibility_check.py").read_text(encoding="utf-8")
+    check = Path(folder, "python", "keras", "mixed_precision", "device_compatibility_check.py").read_text(
+        encoding="utf-8"
+    )
     assert f"cc >= {TENSOR_CORES_SINCE}" in check
 
 
 def test_the_reasons_for_lower_clocks_are_those_of_nvml():
     nvml = pytest.importorskip("pynvml")
-    reasons = (nvml.nvmlClocksEventReasonHwSlowdown, nvml.nvmlClocksEventReasonSwThermalSlowdown, nvml.nvmlClocksEventReasonHwThermalSlowdown)
+    reasons = (
+        nvml.nvmlClocksEventReasonHwSlowdown,
+        nvml.nvmlClocksEventReasonSwThermalSlowdown,
+        nvml.nvmlClocksEventReasonHwThermalSlowdown,
+    )
     assert tuple(SLOWDOWNS) == (*reasons, nvml.nvmlClocksEventReasonHwPowerBrakeSlowdown)

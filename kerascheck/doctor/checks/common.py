@@ -115,7 +115,11 @@ def is_hidden(machine: Snapshot) -> bool:
     if shown is None or not machine.gpus:
         return False
     first = shown.split(",")[0].strip()
-    return first in ("", "NoDevFiles", "none") or bool(re.fullmatch(r"-?\d+", first)) and not 0 <= int(first) < len(machine.gpus)
+    return (
+        first in ("", "NoDevFiles", "none")
+        or bool(re.fullmatch(r"-?\d+", first))
+        and not 0 <= int(first) < len(machine.gpus)
+    )
 
 
 def needed_driver(machine: Snapshot) -> str | None:
@@ -130,7 +134,8 @@ def needed_driver(machine: Snapshot) -> str | None:
 def is_driver_too_old(machine: Snapshot) -> bool:
     """Whether the driver does not run the CUDA that the backend is built for.
 
-    NVIDIA's package for forward compatibility (``cuda-compat``) makes an older driver run it: the driver then says a newer CUDA.
+    NVIDIA's package for forward compatibility (``cuda-compat``) makes an older driver run it: the driver then says a
+    newer CUDA.
     """
     needed, driver, built = needed_driver(machine), machine.driver, framework(machine)
     if needed is None or driver is None or built is None or not version(driver.version):
@@ -142,7 +147,13 @@ def is_driver_too_old(machine: Snapshot) -> bool:
 def size(number: float) -> str:
     """Bytes in GiB."""
     amount = number / GIB
-    return f"{amount:.0f} GiB" if amount >= 10 else f"{amount:.1f} GiB" if amount >= 0.1 else f"{number / (1 << 20):.0f} MiB"
+    return (
+        f"{amount:.0f} GiB"
+        if amount >= 10
+        else f"{amount:.1f} GiB"
+        if amount >= 0.1
+        else f"{number / (1 << 20):.0f} MiB"
+    )
 
 
 def cards(machine: Snapshot) -> str:

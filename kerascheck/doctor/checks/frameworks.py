@@ -5,7 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from kerascheck.doctor.checks.common import TITLES, Verdict, advice, backend, dotted, framework, ok, packages, problem, tensorflow, title, version
+from kerascheck.doctor.checks.common import (
+    TITLES,
+    Verdict,
+    advice,
+    backend,
+    dotted,
+    framework,
+    ok,
+    packages,
+    problem,
+    tensorflow,
+    title,
+    version,
+)
 from kerascheck.doctor.snapshot import Python, Snapshot
 from kerascheck.runtime import LAST_FOR_PYTHON, NEWEST_TENSORFLOW
 
@@ -29,11 +42,18 @@ def interpreter(machine: Snapshot) -> Verdict | None:
         return None
     during = f"importing {TITLES.get(python.during, python.during)}" if python.during else "the look at Python"
     if python.failure == "timeout":
-        return advice(f"{during[0].upper()}{during[1:]} took longer than the time limit.", "Try again, or raise --time-limit.")
+        return advice(
+            f"{during[0].upper()}{during[1:]} took longer than the time limit.", "Try again, or raise --time-limit."
+        )
     if python.failure.startswith("signal"):
         reason = _CRASHES.get(python.failure, f"it was ended by {python.failure}")
-        return problem(f"Python {python.version} crashes while {during}: {reason}.", "Install a build of it for this processor, or use another machine.")
-    return problem(f"{during[0].upper()}{during[1:]} failed: {python.failure}", "Name the Python that trains with --python.")
+        return problem(
+            f"Python {python.version} crashes while {during}: {reason}.",
+            "Install a build of it for this processor, or use another machine.",
+        )
+    return problem(
+        f"{during[0].upper()}{during[1:]} failed: {python.failure}", "Name the Python that trains with --python."
+    )
 
 
 def tensorflow_installed(machine: Snapshot) -> Verdict | None:
@@ -42,10 +62,20 @@ def tensorflow_installed(machine: Snapshot) -> Verdict | None:
         return None
     found = python.tensorflow
     if found is not None and found.error is not None:
-        todo = "Install the versions that fit together: see requirements." if _conflicts(machine) else "Install TensorFlow again in a new environment."
+        todo = (
+            "Install the versions that fit together: see requirements."
+            if _conflicts(machine)
+            else "Install TensorFlow again in a new environment."
+        )
         return problem(f"TensorFlow cannot be imported: {found.error}", todo)
     if found is not None:
-        build = f"built for CUDA {found.cuda_version}" if found.cuda and found.cuda_version else "built for CUDA" if found.cuda else "built for CPUs"
+        build = (
+            f"built for CUDA {found.cuda_version}"
+            if found.cuda and found.cuda_version
+            else "built for CUDA"
+            if found.cuda
+            else "built for CPUs"
+        )
         # ROCm, Metal and DirectML use a GPU without CUDA.
         told = f", {build}" if found.cuda or found.cuda is False and not found.gpus else ""
         return ok(f"TensorFlow {found.version}{told}, Python {python.version}")
@@ -58,11 +88,17 @@ def tensorflow_installed(machine: Snapshot) -> Verdict | None:
     number = version(python.version)[:2]
     if number > _NEWEST_PYTHON:
         newest = f"TensorFlow {dotted(NEWEST_TENSORFLOW)} has wheels for Python up to {dotted(_NEWEST_PYTHON)}"
-        return advice(f"TensorFlow is not installed for this Python {python.version}.", f"{newest}: make an environment of that, or name one with --python.")
+        return advice(
+            f"TensorFlow is not installed for this Python {python.version}.",
+            f"{newest}: make an environment of that, or name one with --python.",
+        )
     package = "tensorflow[and-cuda]" if machine.gpus and machine.system.platform == "linux" else "tensorflow"
     last = LAST_FOR_PYTHON.get((number[0], number[1])) if len(number) == 2 else None
     only = f" (the last for this Python is {dotted(last)})" if last else ""
-    return advice(f"TensorFlow is not installed for this Python {python.version}.", f"Run pip install '{package}'{only}, or name the Python that trains with --python.")
+    return advice(
+        f"TensorFlow is not installed for this Python {python.version}.",
+        f"Run pip install '{package}'{only}, or name the Python that trains with --python.",
+    )
 
 
 def keras_installed(machine: Snapshot) -> Verdict | None:
@@ -75,10 +111,16 @@ def keras_installed(machine: Snapshot) -> Verdict | None:
             if backend(machine) == "tensorflow":
                 return None
             chosen = f" ({keras.backend_from})" if keras.backend_from else ""
-            return problem(f"Keras is to run on {title(machine)}{chosen}, which is not installed.", f"Install {title(machine)}, or choose another backend.")
+            return problem(
+                f"Keras is to run on {title(machine)}{chosen}, which is not installed.",
+                f"Install {title(machine)}, or choose another backend.",
+            )
         if python.tensorflow is not None and python.tensorflow.error is not None:
             return None
-        return problem(f"Keras cannot be imported: {keras.error}", "Install a Keras that fits: see requirements." if _conflicts(machine) else "Install it again.")
+        return problem(
+            f"Keras cannot be imported: {keras.error}",
+            "Install a Keras that fits: see requirements." if _conflicts(machine) else "Install it again.",
+        )
     chosen = f", chosen by {keras.backend_from}" if keras.backend_from else ""
     found = framework(machine)
     number = f" {found.version}" if found is not None and backend(machine) != "tensorflow" else ""
@@ -96,11 +138,15 @@ def two_keras(machine: Snapshot) -> Verdict | None:
     if chosen.lower() not in ("1", "true") or tensorflow(machine) is None:
         return None
     if "tf-keras" not in found:
-        return problem("TF_USE_LEGACY_KERAS is set, but tf_keras is not installed: tf.keras cannot be imported.", "Run pip install tf_keras, or unset the variable.")
+        return problem(
+            "TF_USE_LEGACY_KERAS is set, but tf_keras is not installed: tf.keras cannot be imported.",
+            "Run pip install tf_keras, or unset the variable.",
+        )
     if version(found.get("keras"))[:1] < (3,):
         return None
     return advice(
-        f"tf.keras is Keras {dotted(version(found['tf-keras'])[:2])} (TF_USE_LEGACY_KERAS), and `import keras` is Keras {dotted(version(found['keras'])[:2])}.",
+        f"tf.keras is Keras {dotted(version(found['tf-keras'])[:2])} (TF_USE_LEGACY_KERAS), and `import keras` is "
+        f"Keras {dotted(version(found['keras'])[:2])}.",
         "Use one of them in a program: layers of one do not fit into models of the other.",
     )
 
@@ -110,14 +156,20 @@ def requirements(machine: Snapshot) -> Verdict | None:
     conflicts = _conflicts(machine)
     if not conflicts or machine.python is None:
         return None
-    seen = "; ".join(f"{owner} needs {asked}, and {installed} is installed" for owner, asked, installed in conflicts[:3]) + "."
+    seen = (
+        "; ".join(f"{owner} needs {asked}, and {installed} is installed" for owner, asked, installed in conflicts[:3])
+        + "."
+    )
     todo = "Run pip install " + " ".join(f"'{asked}'" for _, asked, _ in conflicts[:3])
-    broken = any(each is not None and each.error is not None for each in (machine.python.tensorflow, machine.python.keras))
+    broken = any(
+        each is not None and each.error is not None for each in (machine.python.tensorflow, machine.python.keras)
+    )
     return (problem if broken else advice)(seen, todo)
 
 
 def _conflicts(machine: Snapshot) -> list[tuple[str, str, str]]:
-    """What the declared requirements of packages exclude: package with version, what it asks for, the version that is installed."""
+    """What the declared requirements of packages exclude: package with version, what it asks for, the version that is
+    installed."""
     found = packages(machine)
     return [
         (f"{owner} {found.get(owner, '')}".strip(), f"{name}{requirement.specifier}", found[name])
@@ -156,12 +208,20 @@ def _applies(marker: Marker | None, machine: Snapshot, extra: str) -> bool:
         "platform_system": {"linux": "Linux", "win32": "Windows", "darwin": "Darwin"}.get(machine.system.platform, ""),
         "platform_machine": machine.system.machine,
     }
-    return marker.evaluate({**environment, "extra": extra}) and (not extra or not marker.evaluate({**environment, "extra": ""}))
+    return marker.evaluate({**environment, "extra": extra}) and (
+        not extra or not marker.evaluate({**environment, "extra": ""})
+    )
 
 
 def native_windows(machine: Snapshot) -> Verdict | None:
     found = tensorflow(machine)
-    if machine.system.platform != "win32" or found is None or not machine.gpus or found.gpus or version(found.version)[:2] <= _LAST_ON_WINDOWS:
+    if (
+        machine.system.platform != "win32"
+        or found is None
+        or not machine.gpus
+        or found.gpus
+        or version(found.version)[:2] <= _LAST_ON_WINDOWS
+    ):
         return None
     return problem(
         f"TensorFlow {found.version} uses no GPU on Windows; 2.10 was the last that did.",
@@ -174,5 +234,11 @@ def metal(machine: Snapshot) -> Verdict | None:
     if (machine.system.platform, machine.system.machine) != ("darwin", "arm64") or found is None or found.gpus != 0:
         return None
     if "tensorflow-metal" in packages(machine):
-        return advice("tensorflow-metal is installed, but TensorFlow sees no GPU.", "Install a TensorFlow of the release that tensorflow-metal was made for.")
-    return advice("TensorFlow does not use the GPU of this Mac.", "Try pip install tensorflow-metal, made for TensorFlow releases that its page names, and measure.")
+        return advice(
+            "tensorflow-metal is installed, but TensorFlow sees no GPU.",
+            "Install a TensorFlow of the release that tensorflow-metal was made for.",
+        )
+    return advice(
+        "TensorFlow does not use the GPU of this Mac.",
+        "Try pip install tensorflow-metal, made for TensorFlow releases that its page names, and measure.",
+    )

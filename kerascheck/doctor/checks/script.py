@@ -9,7 +9,8 @@ from kerascheck.doctor.snapshot import Demand, Snapshot
 from kerascheck.knowledge.cards import NO_TENSOR_CORES, half_types
 
 _SLOW_FILE_SYSTEMS = re.compile(r"nfs\d?|cifs|smb\d?|smbfs|9p|drvfs|v9fs|fuse(?:\..*|blk)?|afs|davfs")
-"""File systems on which every file is a request to another machine or another operating system; ``fuseblk`` is NTFS through a program."""
+"""File systems on which every file is a request to another machine or another operating system; ``fuseblk`` is NTFS
+through a program."""
 _LEAST_PER_PARAMETER, _USUAL_PER_PARAMETER = 8, 16
 """Bytes of float32 training: the weight and its gradient, and with Adam its two moments."""
 
@@ -20,7 +21,11 @@ def _of(machine: Snapshot, what: str) -> list[Demand]:
 
 def _largest(machine: Snapshot, what: str) -> tuple[int, Demand] | None:
     """The largest of the numbers that a script asks for, with the demand."""
-    numbers = [(demand.value, demand) for demand in machine.script or () if demand.what == what and isinstance(demand.value, int)]
+    numbers = [
+        (demand.value, demand)
+        for demand in machine.script or ()
+        if demand.what == what and isinstance(demand.value, int)
+    ]
     return max(numbers, key=lambda each: each[0], default=None)
 
 
@@ -35,7 +40,11 @@ def script_precision(machine: Snapshot) -> Verdict | None:
     if not machine.gpus and (found is None or not found.gpus):
         if kind == "bfloat16" and machine.cpu.amx:
             return ok("mixed_bfloat16 has hardware of its own on this CPU (AMX)")
-        return problem(f"{asked.value} makes training slower on a CPU, and there is no GPU.", "Remove the policy for runs on this machine.", asked)
+        return problem(
+            f"{asked.value} makes training slower on a CPU, and there is no GPU.",
+            "Remove the policy for runs on this machine.",
+            asked,
+        )
     for gpu in machine.gpus:
         types = half_types(gpu.name, gpu.capability)
         if types is None or kind in types:
@@ -43,8 +52,16 @@ def script_precision(machine: Snapshot) -> Verdict | None:
         if types:
             return advice(f"The {gpu.name} has no fast {kind}.", f"Use mixed_{types[0]}.", asked)
         if NO_TENSOR_CORES.search(gpu.name):
-            return problem(f"The {gpu.name} has no Tensor Cores: {asked.value} was 2 to 4 times slower on such a card.", "Remove the policy.", asked)
-        return advice(f"The {gpu.name} has no Tensor Cores: {asked.value} saves memory, but hardly any time.", "Keep it only if memory is short.", asked)
+            return problem(
+                f"The {gpu.name} has no Tensor Cores: {asked.value} was 2 to 4 times slower on such a card.",
+                "Remove the policy.",
+                asked,
+            )
+        return advice(
+            f"The {gpu.name} has no Tensor Cores: {asked.value} saves memory, but hardly any time.",
+            "Keep it only if memory is short.",
+            asked,
+        )
     return ok(f"{asked.value} of the script gains on this GPU") if machine.gpus else None
 
 
@@ -55,7 +72,11 @@ def script_backend(machine: Snapshot) -> Verdict | None:
         return None
     if asked.value in packages(machine) or any(name.startswith(f"{asked.value}-") for name in packages(machine)):
         return None
-    return problem(f"The script runs Keras on {TITLES[str(asked.value)]}, which is not installed.", "Install it, or choose another backend.", asked)
+    return problem(
+        f"The script runs Keras on {TITLES[str(asked.value)]}, which is not installed.",
+        "Install it, or choose another backend.",
+        asked,
+    )
 
 
 def script_data(machine: Snapshot) -> Verdict | None:
@@ -63,7 +84,9 @@ def script_data(machine: Snapshot) -> Verdict | None:
     for asked in _of(machine, "data"):
         if _SLOW_FILE_SYSTEMS.fullmatch(str(asked.value)):
             return advice(
-                f"Every example is a file of its own, on a file system that is slow for that ({asked.value}).", "Copy the data to a local disk first, as one archive.", asked
+                f"Every example is a file of its own, on a file system that is slow for that ({asked.value}).",
+                "Copy the data to a local disk first, as one archive.",
+                asked,
             )
     return None
 
@@ -74,7 +97,11 @@ def script_workers(machine: Snapshot) -> Verdict | None:
     found = _largest(machine, "processes")
     if found is None or found[0] <= max(cores, 1):
         return None
-    return advice(f"The script starts {found[0]} worker processes for {cores:g} cores.", f"Use {max(int(cores), 1)} at most.", found[1])
+    return advice(
+        f"The script starts {found[0]} worker processes for {cores:g} cores.",
+        f"Use {max(int(cores), 1)} at most.",
+        found[1],
+    )
 
 
 def script_memory(machine: Snapshot) -> Verdict | None:
@@ -95,8 +122,16 @@ def script_model(machine: Snapshot) -> Verdict | None:
     seen = f"The model of {count:,} parameters takes"
     if count * _LEAST_PER_PARAMETER > room:
         least = size(count * _LEAST_PER_PARAMETER)
-        return problem(f"{seen} {least} for weights and gradients alone, and the GPU has {size(room)}.", "Train a smaller model, or on a larger GPU.", asked)
+        return problem(
+            f"{seen} {least} for weights and gradients alone, and the GPU has {size(room)}.",
+            "Train a smaller model, or on a larger GPU.",
+            asked,
+        )
     if count * _USUAL_PER_PARAMETER > room:
         usual = size(count * _USUAL_PER_PARAMETER)
-        return advice(f"{seen} {usual} with Adam, before activations, and the GPU has {size(room)}.", "Use an optimizer with less state, or a larger GPU.", asked)
+        return advice(
+            f"{seen} {usual} with Adam, before activations, and the GPU has {size(room)}.",
+            "Use an optimizer with less state, or a larger GPU.",
+            asked,
+        )
     return None
