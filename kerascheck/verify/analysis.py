@@ -30,6 +30,8 @@ class Stage:
     share: float
     """Of all stages, 0 to 1."""
     parallelism: float
+    near: tuple[str, int] | None = None
+    """``place``, or for a stage that TensorFlow added the place of the nearest stage of the script's, towards the output first."""
     function: tuple[str, int, int] | None = None
     """Path, first and last line of the script's function that it applies to every element; None without one."""
 
@@ -101,10 +103,12 @@ def stages(facts: Mapping[str, Any]) -> list[Stage]:
         place, function = _source(node["name"], made)
         # The model counts processor time over all parallel calls.
         seconds = node["seconds"] / max(1, node["elements"]) * elements / max(1.0, node["parallelism"])
-        found.append(Stage(node["name"], place, seconds, 0.0, node["parallelism"], function))
+        found.append(Stage(node["name"], place, seconds, 0.0, node["parallelism"], function=function))
     total = sum(stage.seconds_per_batch for stage in found)
-    for stage in found:
+    places = [stage.place for stage in found]
+    for index, stage in enumerate(found):
         stage.share = stage.seconds_per_batch / total if total else 0.0
+        stage.near = next(filter(None, [*places[index::-1], *places[index:]]), None)
     return found
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 
 from kerascheck.report.common import plain
@@ -156,6 +157,8 @@ def pointless(verdict: Verdict, result: Verification) -> Iterator[str]:
 
 def printed_last(text: str) -> Iterator[str]:
     """The last lines that a script printed."""
+    # Progress bars write over themselves.
+    text = re.sub(r"[^\n]*\r(?!\n)|\x08+", "", text)
     lines = plain(text).strip().splitlines()[-8:]
     if lines:
         yield "    it printed last:"

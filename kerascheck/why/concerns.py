@@ -10,20 +10,29 @@ _I, _T, _C, _P, _E, _O, _K, _B, _R = (
     Part.INPUT, Part.TRACING, Part.CALLBACKS, Part.PYTHON, Part.EAGER, Part.OVERHEAD, Part.COMPUTE, Part.EPOCHS, Part.PREDICT,
 )  # fmt: skip
 
-CONCERNS: Mapping[str, frozenset[Part]] = {
-    code: frozenset(parts)
-    for code, parts in {
-        "KC101": (_I,), "KC102": (_I,), "KC103": (_I,), "KC104": (_I,), "KC105": (_I,), "KC106": (_I,), "KC107": (_I,),
-        "KC109": (_I,), "KC110": (_I,), "KC111": (_I,), "KC112": (_P,), "KC113": (_I,), "KC116": (_I,), "KC118": (_I,),
-        "KC119": (_I,), "KC120": (_I,), "KC121": (_T,), "KC122": (_I, _P), "KC123": (_I,), "KC124": (_I, _K),
-        "KC125": (_I,), "KC126": (_B,), "KC128": (_I,), "KC129": (_I,), "KC130": (_I, _B), "KC131": (_T,),
-        "KC202": (_K, _O, _E), "KC203": (_K, _O), "KC205": (_K, _O, _T), "KC206": (_K, _O), "KC208": (_K,), "KC209": (_K,),
-        "KC210": (_K, _O), "KC211": (_K, _O), "KC212": (_K, _O), "KC213": (_K,), "KC214": (_T,),
-        "KC301": (_K,), "KC302": (_K,), "KC308": (_K,), "KC309": (_E, _K, _I), "KC310": (_K, _O), "KC313": (_K,), "KC314": (_K,),
-        "KC401": (_E,), "KC402": (_O, _P, _E), "KC403": (_T,), "KC404": (_T,), "KC405": (_R, _P), "KC406": (_C,), "KC407": (_O,),
-        "KC408": (_T,), "KC409": (_T,), "KC410": (_O, _P), "KC411": (_O,), "KC412": (_C, _B), "KC413": (_K,), "KC415": (_B, _O, _T),
-        "KC416": (_E, _P), "KC417": (_T,), "KC501": (_K,), "KC502": (_O,), "KC503": (_E,), "KC505": (_O,),
-        "KC701": (_K,),
-    }.items()
+CONCERNS: Mapping[str, tuple[Part, ...]] = {
+    "KC101": (_I,), "KC102": (_I,), "KC103": (_I,), "KC104": (_I,), "KC105": (_I,), "KC106": (_I,), "KC107": (_I,),
+    "KC109": (_I,), "KC110": (_I,), "KC111": (_I,), "KC112": (_P,), "KC113": (_I,), "KC116": (_I,), "KC118": (_I,),
+    "KC119": (_I,), "KC120": (_I,), "KC121": (_T,), "KC122": (_I, _P), "KC123": (_I,), "KC124": (_I, _K),
+    "KC125": (_I,), "KC126": (_B,), "KC128": (_I,), "KC129": (_I,), "KC130": (_I, _B), "KC131": (_T,),
+    "KC202": (_K, _O, _E), "KC203": (_K, _O), "KC205": (_K, _O, _T), "KC206": (_K, _O), "KC208": (_K,), "KC209": (_K,),
+    "KC210": (_K, _O), "KC211": (_K, _O), "KC212": (_K, _O), "KC213": (_K,), "KC214": (_T,),
+    "KC301": (_K,), "KC302": (_K,), "KC308": (_K,), "KC309": (_E,), "KC310": (_K, _O), "KC313": (_K,), "KC314": (_K,),
+    "KC401": (_E,), "KC402": (_P, _O, _E), "KC403": (_T,), "KC404": (_T,), "KC405": (_R, _P), "KC406": (_C,), "KC407": (_O,),
+    "KC408": (_T,), "KC409": (_T,), "KC410": (_O, _P), "KC411": (_O,), "KC412": (_C, _B), "KC413": (_K,), "KC415": (_B, _O, _T),
+    "KC416": (_P, _E), "KC417": (_T,), "KC501": (_K,), "KC502": (_O,), "KC503": (_E,), "KC505": (_O,),
+    "KC701": (_K,),
 }  # fmt: skip
-"""By code; rules that are not named are not about the speed of a step: accuracy, memory, start-up, measuring, what no longer runs."""
+"""By code, the part that it is most about first; rules that are not named are not about the speed of a step: accuracy, memory, start-up, measuring, what no longer runs."""
+
+PYTHON_THAT_FEEDS = frozenset({"KC107", "KC109", "KC110", "KC111"})
+"""Rules about Python that makes the batches, wherever its lines stand."""
+
+DIVIDES_BY_CORES = frozenset({"KC101", "KC105"})
+"""Rules whose fix does the same work on several cores: it takes no less processor time."""
+
+
+def parts_of(code: str) -> frozenset[Part]:
+    """The parts that a rule is about; what is about computing or about the fixed cost of a step is also about the two not told apart."""
+    parts = CONCERNS[code]
+    return frozenset(parts) | ({Part.STEP} if Part.COMPUTE in parts or Part.OVERHEAD in parts else set())

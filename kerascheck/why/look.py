@@ -61,10 +61,10 @@ def look(
         alone = _without_input(script, run, training, start_limit, block_limit) if failure is None else None
         linted = linting.result()
     if failure is not None:
-        return Look(run, linted, None, _missing_framework(run, script) or failure)
+        return Look(run, linted, None, _missing_framework(run, script) or _not_reached(run, training) or failure)
     several = training_calls(script.sources.values()) > 1
     step = step_of(run, used_lines(script, run.end, alone=not several), alone)
-    return Look(run, linted, diagnose(step, linted.findings, Lines(linted.sources), problems(run), several=several and step.kind == "fit"))
+    return Look(run, linted, diagnose(step, linted.findings, Lines(linted.sources), problems(run)))
 
 
 def _without_input(script: Script, run: Run, training: int, start_limit: float, block_limit: float) -> float | None:
@@ -91,6 +91,13 @@ def _run(script: Script, training: int, start_limit: float, block_limit: float) 
         if why_useless(longer) is None:
             return longer
     return run
+
+
+def _not_reached(run: Run, training: int) -> str | None:
+    """That there is no training of this number, where the script ended before it."""
+    if not training or run.end is None or run.end["reason"] not in ("end", "exit"):
+        return None
+    return f"training {training + 1} was not reached: the script ended after {run.end.get('trainings', 0)} of them"
 
 
 def _missing_framework(run: Run, script: Script) -> str | None:

@@ -34,9 +34,9 @@ _HIDES_WAITING = frozenset({"fit", "graph loop"})
 
 _STYLE = """
 :root { --input: #b4572b; --tracing: #b3406e; --callbacks: #5a8f3c; --python: #a67c00; --eager: #8c5a3c; --overhead: #7d62a8;
-  --compute: #1f6f8b; --epochs: #4a63b5; --predict: #3d8f86; --unclear: #8a94a6; --hit: #f5ead0; }
+  --compute: #1f6f8b; --step: #2f7f9b; --epochs: #4a63b5; --predict: #3d8f86; --unclear: #8a94a6; --hit: #f5ead0; }
 @media (prefers-color-scheme: dark) { :root { --input: #f0986b; --tracing: #f08cb4; --callbacks: #9fd07a; --python: #e6c157;
-  --eager: #cfa07a; --overhead: #b9a2e0; --compute: #6cc0dc; --epochs: #90a7f0; --predict: #74cfc4; --unclear: #7d8798; --hit: #3a3420; } }
+  --eager: #cfa07a; --overhead: #b9a2e0; --compute: #6cc0dc; --step: #86cfe4; --epochs: #90a7f0; --predict: #74cfc4; --unclear: #7d8798; --hit: #3a3420; } }
 header h1 { font-size: 1.7rem; margin: .25rem 0 .75rem; }
 .numbers { display: flex; flex-wrap: wrap; gap: .25rem 2rem; margin: 0; }
 .numbers div { min-width: 6rem; } .numbers dt { font-size: .85rem; color: var(--soft); } .numbers dd { margin: 0; font-size: 1.15rem; font-weight: 700; }
@@ -185,16 +185,17 @@ def _recommendations(answer: Look, diagnosis: Diagnosis) -> Iterator[str]:
 
 def _advice(number: int, advice: Advice, answer: Look, diagnosis: Diagnosis) -> Iterator[str]:
     step = diagnosis.step
-    about = f'<span class="soft">{advice.part.value}, {_percent(step.share(advice.part))} of a step</span>' if step.share(advice.part) else ""
+    share = step.share(advice.part) if advice.part is not None else 0.0
+    about = f'<span class="soft">{advice.part.value}, {_percent(share)} of a step</span>' if share else ""
     yield f'<div class="head"><span class="number">{number}</span>{_gain(advice.largest_gain)}{about}</div>'
-    if not advice.findings:
+    if not advice.leads:
         yield f"<p>{_sentence(advice.text)}</p>"
         if advice.cause is not None and advice.cause.path:
             place = advice.cause.path, advice.cause.line
             yield f'<p class="soft"><code>{escape(diagnosis.lines.shown(*place))}</code></p>{_line(diagnosis.lines, *place)}'
-        return
-    yield from _finding(advice.findings[0], answer, diagnosis.lines)
-    more = advice.findings[1:]
+    else:
+        yield from _finding(advice.findings[0], answer, diagnosis.lines)
+    more = advice.findings[advice.leads :]
     if more:
         yield f"<details><summary>{len(more)} more about the same part</summary>"
         for finding in more:
@@ -205,8 +206,8 @@ def _advice(number: int, advice: Advice, answer: Look, diagnosis: Diagnosis) -> 
 def _gain(largest: float | None) -> str:
     if largest is None:
         return ""
-    words, how = (f"×{largest:.2f}", "at most") if largest < 10 else ("more than ×10", "possible")
-    return f'<span><span class="ratio">{words}</span> speedup {how}</span>'
+    words = f"at most ×{largest:.1f}" if largest < 10 else "the bound is above ×10"
+    return f'<span><span class="ratio">{words}</span>, if this took no time at all</span>'
 
 
 def _finding(finding: Finding, answer: Look, known: Lines) -> Iterator[str]:

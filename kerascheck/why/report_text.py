@@ -14,6 +14,7 @@ from kerascheck.verify.report_text import plain, printed_last
 from kerascheck.why.diagnosis import Advice, Cause, Diagnosis, second_limit
 from kerascheck.why.lines import Lines
 from kerascheck.why.step import Part
+from kerascheck.why.words import words_of
 
 if TYPE_CHECKING:
     from kerascheck.verify.compare import Verdict
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
 
 _SHOWN_SHARE = 0.03
 _MOST_PARTS = 5
-_BAR = 16
+_BAR = 12
+_LABEL = 27
 
 Style = Callable[..., str]
 """``click.style`` or something like it."""
@@ -43,7 +45,8 @@ def render(
         yield from _wrapped(plain(line), width, "  ")
     yield ""
     for number, advice in enumerate(diagnosis.advice[:2]):
-        yield from _advice(("Do first", "Then")[number], advice, diagnosis.lines, width, style)
+        label = "Nothing to do in the code" if advice.is_fact else ("Do first", "Then")[number]
+        yield from _advice(label, advice, diagnosis.lines, width, style)
     if not diagnosis.advice:
         yield from _wrapped("Nothing here is worth a change: no part of a step stands out.", width)
     elif (limit := second_limit(diagnosis)) is not None and len(diagnosis.advice) < 2:
@@ -65,14 +68,14 @@ def _where(diagnosis: Diagnosis) -> str:
 
 def _part(part: Part, diagnosis: Diagnosis, width: int, style: Style) -> str:
     share, cause = diagnosis.step.share(part), diagnosis.causes.get(part)
-    text = f"  {part.value:<27}{style(bar(share, _BAR), fg='cyan')} {share:4.0%}  "
-    room = width - (2 + 27 + _BAR + 7)
+    text = f"  {part.value:<{_LABEL}}{style(bar(share, _BAR), fg='cyan')} {share:4.0%}  "
+    room = width - (2 + _LABEL + _BAR + 7)
     return text + _shortened(_of(cause, diagnosis.lines), room) if cause is not None else text.rstrip()
 
 
 def _of(cause: Cause, lines: Lines) -> str:
     place = lines.shown(cause.path, cause.line) if cause.path else ""
-    return f"{place}  {cause.what}".strip()
+    return f"{place}  {cause.what if cause.python else words_of(cause.what)}".strip()
 
 
 def _shortened(text: str, room: int) -> str:
@@ -80,26 +83,35 @@ def _shortened(text: str, room: int) -> str:
 
 
 def _advice(label: str, advice: Advice, lines: Lines, width: int, style: Style) -> Iterator[str]:
-    if advice.findings:
-        finding = advice.findings[0]
-        head = f"{finding.code} {finding.name}, {_place(finding)}"
-    else:
-        head = _of(advice.cause, lines) if advice.cause is not None else advice.part.value
-    yield _shortened(f"{label}: ", width) + style(_shortened(head, width - len(label) - 2), bold=True)
-    yield from _wrapped(advice.text + "." * (not advice.text.endswith(".")), width, "  ")
+    yield f"{label}: " + style(_shortened(_head(advice, lines), width - len(label) - 2), bold=True)
+    yield from _wrapped(_sentence(advice.text), width, "  ")
     told = " ".join(filter(None, (_gain(advice.largest_gain), _others(advice))))
     if told:
         yield from _wrapped(told, width, "  ")
 
 
+def _head(advice: Advice, lines: Lines) -> str:
+    if advice.part is None:
+        return "this machine"
+    if advice.leads:
+        finding = advice.findings[0]
+        return f"{finding.code} {finding.name}, {_place(finding)}"
+    return _of(advice.cause, lines) if advice.cause is not None else advice.part.value
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:] + "." * (not text.endswith("."))
+
+
 def _gain(largest: float | None) -> str:
+    """The bound, which is no promise."""
     if largest is None:
         return ""
-    return f"Steps get at most {largest:.2f} times as fast." if largest < 10 else "Steps can get more than 10 times as fast."
+    return f"At most x{largest:.1f}, if this took no time at all." if largest < 10 else "The bound is above x10: hardly anything else takes time."
 
 
 def _others(advice: Advice) -> str:
-    more = [f"{finding.code} {_place(finding)}" for finding in advice.findings[1:3]]
+    more = [f"{finding.code} {_place(finding)}" for finding in advice.findings[advice.leads :][:2]]
     return f"About the same part: {', '.join(more)}." if more else ""
 
 
@@ -130,7 +142,8 @@ def failed(answer: Look, style: Style) -> Iterator[str]:
 
 def provable(diagnosis: Diagnosis) -> Finding | None:
     """The finding to try first: of the first recommendation that has one with a fix."""
-    return next((finding for advice in diagnosis.advice for finding in advice.findings if finding.fix is not None), None)
+    leading = (advice.findings[0] for advice in diagnosis.advice if advice.leads)
+    return next((finding for finding in leading if finding.fix is not None), None)
 
 
 def next_command(diagnosis: Diagnosis, script: str, arguments: Sequence[str], proving: bool) -> Iterator[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 import math
 import statistics
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -32,6 +33,7 @@ class Part(enum.Enum):
     EAGER = "operations run one by one"
     OVERHEAD = "fixed cost of a step"
     COMPUTE = "computing"
+    STEP = "computing and fixed cost"
     EPOCHS = "between epochs"
     PREDICT = "calls of predict"
 
@@ -90,7 +92,7 @@ class Step:
 
     def largest_gain(self, part: Part) -> float | None:
         """How many times faster steps are at most if ``part`` takes no time at all; None where it cannot go away, but become faster."""
-        if part in (Part.EAGER, Part.COMPUTE, Part.PREDICT):
+        if part in (Part.EAGER, Part.COMPUTE, Part.STEP, Part.PREDICT) or (part is Part.TRACING and self.facts.get("traces_always")):
             return None
         return self.seconds / max(self.seconds - self.parts.get(part, 0.0), 1e-3 * self.seconds)
 
@@ -103,7 +105,10 @@ class Step:
 def step_of(run: Run, used: Sequence[Span] = (), without_input: float | None = None) -> Step:
     """The step that a run with ``Plan.parts`` measured; the run has told something of a training.
 
-    ``used``: lines that the training uses, as :func:`kerascheck.verify.compare.used_lines` gives them. ``without_input``: seconds of a step in another run, which was fed one batch again and again; None where there was none.
+    Args:
+        run: which ended well.
+        used: lines that the training uses, as :func:`kerascheck.verify.compare.used_lines` gives them.
+        without_input: seconds of a step in another run, which was fed one batch again and again; None where there was none.
     """
     end = run.end
     facts = end["facts"]
@@ -174,7 +179,7 @@ def _parts(
         waiting = _waiting(end["kind"], facts, counted, seconds, replayed, unknown)
     # No step waits for a batch longer than the pipeline takes for it, even where the step takes processors from the pipeline.
     parts[Part.INPUT] = min(waiting, _SLOWED_BY_STEP * facts.get("alone_seconds_per_batch", math.inf))
-    parts[Part.TRACING] = _seen(facts, "tracing") * seconds if facts.get("new_traces") else 0.0
+    parts[Part.TRACING] = min(counted.get("tracing", 0.0), seconds - parts[Part.INPUT])
     parts[Part.PYTHON] = _python(end["kind"], facts, counted, seconds, parts)
     rest = max(0.0, seconds - sum(parts.values()))
     return parts | _rest(end["kind"], facts, rest)
@@ -185,7 +190,7 @@ def _waiting(
 ) -> float:
     """How much shorter a step is on one batch that is fed again and again."""
     if "call_seconds_without_input" in facts:
-        return max(0.0, min(seconds, counted["call"] - facts["call_seconds_without_input"]))
+        return max(0.0, min(seconds, counted["call"] - counted.get("tracing", 0.0) - facts["call_seconds_without_input"]))
     if sum(block["steps"] for block in replayed) >= _FEWEST_REPLAYED:
         # A loop of the script's own waits in no other place than where it asks for its next batch.
         return min(max(0.0, seconds - _mean(replayed)), counted.get("next") or seconds)
@@ -205,11 +210,11 @@ def _python(kind: str, facts: Mapping[str, Any], counted: Mapping[str, float], s
 
 def _rest(kind: str, facts: Mapping[str, Any], rest: float) -> dict[Part, float]:
     """What is left of a step, parted into computing and what a step costs however small it is."""
-    eager = facts.get("backend", "tensorflow").startswith("tensorflow") and (kind in _EAGER_KINDS or facts.get("run_eagerly"))
-    if eager:
+    switched = facts.get("run_eagerly") or facts.get("functions_run_eagerly")
+    if facts.get("backend", "tensorflow").startswith("tensorflow") and (kind in _EAGER_KINDS or switched):
         return {Part.EAGER: rest}
     if "times_as_long" not in facts:
-        return {Part.COMPUTE: rest}
+        return {Part.STEP: rest}
     # A step takes a fixed time and a time for each row: two sizes of the batch tell them apart.
     rows = rest * max(0.0, min(1.0, (facts["times_as_long"] - 1) / (facts["times_larger"] - 1)))
     return {Part.COMPUTE: rows, Part.OVERHEAD: rest - rows}
@@ -225,22 +230,29 @@ def _between_epochs(end: Mapping[str, Any], facts: Mapping[str, Any], seconds: f
     return extra / length if extra > max(_SHORTEST_BOUNDARY, 2 * seconds) else 0.0
 
 
-def _seen(facts: Mapping[str, Any], kind: str) -> float:
-    samples = facts.get("samples") or {}
-    return (samples.get("main_kinds") or {}).get(kind, 0) / max(1, samples.get("looks", 0))
-
-
 _KINDS = {"input": Part.INPUT, "tracing": Part.TRACING, "callback": Part.CALLBACKS, "python": Part.PYTHON, "executing": Part.COMPUTE}
 
 
 def _main_lines(facts: Mapping[str, Any]) -> dict[Part, list[HotLine]]:
     samples = facts.get("samples") or {}
     looks = max(1, samples.get("looks", 0))
-    found: dict[Part, list[HotLine]] = {}
+    found: dict[Part, list[list[Any]]] = {}
     for kind, path, line, function, library, count in samples.get("main", ()):
         if path is not None:
-            found.setdefault(_KINDS[kind], []).append(HotLine(path, line, function, library, count / looks))
-    return found
+            found.setdefault(_KINDS[kind], []).append([path, line, function, library, count])
+    return {part: _merged(seen, looks) for part, seen in found.items()}
+
+
+def _merged(seen: Sequence[Sequence[Any]], looks: int) -> list[HotLine]:
+    """One for each line of the script, or function of a library, busiest first."""
+    counts: dict[tuple[Any, ...], int] = {}
+    libraries: dict[tuple[Any, ...], Counter[str | None]] = {}
+    for path, line, function, library, count in seen:
+        key = (path, line or 0, function) if path else ("", 0, function, library)
+        counts[key] = counts.get(key, 0) + count
+        libraries.setdefault(key, Counter())[library] += count
+    lines = [HotLine(*key[:3], libraries[key].most_common(1)[0][0], count / looks) for key, count in counts.items()]
+    return sorted(lines, key=lambda line: -line.share)
 
 
 def _input_lines(facts: Mapping[str, Any], stack: Sequence[Sequence[Any]]) -> list[HotLine]:
@@ -248,15 +260,12 @@ def _input_lines(facts: Mapping[str, Any], stack: Sequence[Sequence[Any]]) -> li
     samples = facts.get("samples") or {}
     looks = max(1, samples.get("looks", 0))
     place = _place(stack)
-    counts: dict[tuple[Any, ...], int] = {}
-    for path, line, function, library, count in samples.get("others", ()):
-        counts[path, line, function, library] = counts.get((path, line, function, library), 0) + count
+    seen = [[*rest] for rest in samples.get("others", ())]
     for kind, path, line, function, library, count in samples.get("main", ()):
         # A loop that waits in TensorFlow for its next element runs no Python.
         if kind == "input" and ((path, line) != place or library != "tensorflow"):
-            counts[path, line, function, library] = counts.get((path, line, function, library), 0) + count
-    lines = [HotLine(path or "", line or 0, function, library, count / looks) for (path, line, function, library), count in counts.items()]
-    return sorted(lines, key=lambda line: -line.share)
+            seen.append([path, line, function, library, count])
+    return _merged(seen, looks)
 
 
 def _place(stack: Sequence[Sequence[Any]]) -> tuple[str, int] | None:

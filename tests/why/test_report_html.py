@@ -96,7 +96,7 @@ def look(parts, findings=(), source=None, **more):
 
 
 def full(**more):
-    one = finding("KC101", 4, parallel(), because=f"because {EVIL}", related=(Related(Location(PATH, None, 5, 1, 5, 9), f"there {EVIL}"),))
+    one = finding("KC107", 4, parallel(), because=f"because {EVIL}", related=(Related(Location(PATH, None, 5, 1, 5, 9), f"there {EVIL}"),))
     findings = [one, finding("KC119", 5), finding("KC401", 7)]
     shares = {Part.INPUT: 0.7, Part.COMPUTE: 0.2, Part.OVERHEAD: 0.1}
     return look(shares, findings, unknown=[f"how long {EVIL}"], main_lines={Part.PYTHON: [HotLine(PATH, 8, "<module>", None, 0.3)]}, **more)
@@ -136,8 +136,8 @@ def test_the_cause_stands_with_its_line_and_two_around():
 def test_a_recommendation_shows_finding_cause_related_place_and_diff():
     made = render(full(), None)
     text = Page(made).text
-    assert "×3.33 speedup at most" in text
-    for told in ("KC101 serial-map", "KC101 says", "because", "a.py:5: there", "Make it parallel", "Results may change", "--fix --unsafe-fixes"):
+    assert "at most ×3.3, if this took no time at all" in text
+    for told in ("KC107 py-function-in-map", "KC107 says", "because", "a.py:5: there", "Make it parallel", "Results may change", "--fix --unsafe-fixes"):
         assert told in text
     assert '<span class="add">+ds = ds.map(f, num_parallel_calls=4)</span>' in made
     assert "1 more about the same part" in text and "KC119" in text
@@ -145,7 +145,7 @@ def test_a_recommendation_shows_finding_cause_related_place_and_diff():
 
 def test_a_problem_of_the_machine_comes_first():
     text = Page(render(full(), None)).text
-    assert text.index("No GPU") < text.index("KC101 serial-map")
+    assert text.index("No GPU") < text.index("KC107 py-function-in-map")
 
 
 def test_the_pipeline_goes_from_its_source_to_the_training():

@@ -19,7 +19,7 @@ def test_fit_waits_for_what_its_call_takes_longer_than_without_input():
     step = step_of(run(parts={"call": 0.009, "callbacks": 0.001}, call_seconds_without_input=0.003))
     assert step.share(Part.INPUT) == pytest.approx(0.6)
     assert step.share(Part.CALLBACKS) == pytest.approx(0.1)
-    assert step.share(Part.COMPUTE) == pytest.approx(0.3)
+    assert step.share(Part.STEP) == pytest.approx(0.3)
     assert step.largest_gain(Part.INPUT) == pytest.approx(2.5)
 
 
@@ -60,7 +60,7 @@ def test_what_an_eager_loop_does_not_wait_is_operations_run_one_by_one():
 def test_what_lies_between_the_calls_of_a_compiled_step_is_the_scripts_own():
     step = step_of(run("function loop", parts={"call": 0.004, "next": 0.001}))
     assert step.share(Part.PYTHON) == pytest.approx(0.5)
-    assert step.share(Part.COMPUTE) == pytest.approx(0.4)
+    assert step.share(Part.STEP) == pytest.approx(0.4)
 
 
 def test_a_run_on_one_cached_batch_tells_the_input_of_a_loop_in_a_graph():
@@ -75,10 +75,19 @@ def test_the_start_of_an_epoch_is_spread_over_its_steps():
     assert step.seconds == pytest.approx(0.020)
 
 
-def test_tracing_counts_where_graphs_were_traced():
-    samples = {"looks": 100, "main_kinds": {"tracing": 40, "executing": 60}, "main": [], "others": []}
-    assert step_of(run(samples=samples, new_traces=9)).share(Part.TRACING) == pytest.approx(0.4)
-    assert Part.TRACING not in step_of(run(samples=samples, new_traces=0)).parts
+def test_calls_that_trace_count_by_what_they_take_longer():
+    step = step_of(run("function loop", parts={"call": 0.009, "tracing": 0.004}, new_traces=9))
+    assert step.share(Part.TRACING) == pytest.approx(0.4)
+    assert step.largest_gain(Part.TRACING) == pytest.approx(1 / 0.6)
+
+
+def test_where_every_step_traces_no_bound_is_known():
+    step = step_of(run("function loop", parts={"call": 0.009, "tracing": 0.009}, new_traces=9, traces_always=True))
+    assert step.largest_gain(Part.TRACING) is None
+
+
+def test_a_switch_that_runs_functions_eagerly_is_seen():
+    assert step_of(run(functions_run_eagerly=True)).ranked == [Part.EAGER]
 
 
 def test_waiting_in_tensorflow_is_no_python_of_the_script():

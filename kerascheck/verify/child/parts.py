@@ -28,34 +28,48 @@ class Parts:
     def __init__(self, state):
         self._state = state
         self.running = False
+        self.begins_epoch = False  # whether the step that runs is the first of an epoch, which is counted apart
         self.seconds = dict.fromkeys(("call", "callbacks", "next"), 0.0)
         self.sampler = None
         self.origins = {}
-        self.steps_when_warm = 0
         self.steps = 0
         self.traces = 0
-        self.traces_when_warm = None
+        self._traces_so_far = None
+        self._calls = {True: [], False: []}  # seconds of calls that traced a graph, and of the others
 
     def add(self, part, seconds):
         """Count ``seconds`` to ``part``."""
-        if self.running:
+        if self.running and not self.begins_epoch:
             self.seconds[part] += seconds
+
+    def called(self, seconds):
+        """Count a call of a step, and whether graphs were traced in it."""
+        if not self.running or self.begins_epoch:
+            return
+        self.seconds["call"] += seconds
+        so_far = traces(self._state)
+        self._calls[so_far != self._traces_so_far].append(seconds)
+        self._traces_so_far = so_far
+
+    def ticked(self, steps):
+        """``steps`` steps have ended."""
+        if self.running and not self.begins_epoch:
+            self.steps += steps
 
     def start(self):
         """The warm-up is over: count from here."""
-        self.steps_when_warm = self._steps()
-        self.traces_when_warm = traces(self._state)
+        self._traces_so_far = traces(self._state)
         self.running = True
 
     def stop(self):
         """The timed blocks are over: what follows does not count."""
-        if self.running:
-            self.running = False
-            self.steps = self._steps() - self.steps_when_warm
-            self.traces = (traces(self._state) or 0) - (self.traces_when_warm or 0)
+        self.running = False
 
-    def _steps(self):
-        return sum(series.steps for series in self._state.recorder.series.values() if series.number is not None)
+    def tracing(self):
+        """Seconds that calls took longer because graphs were traced in them, and whether that was so in every call."""
+        traced, others = self._calls[True], self._calls[False]
+        typical = statistics.median(others) if others else 0.0
+        return sum(max(0.0, seconds - typical) for seconds in traced), bool(traced) and not others
 
 
 def install(state):
@@ -63,15 +77,22 @@ def install(state):
     state.parts = Parts(state)
     state.replaying = False
     state.last_element = None
+    state.last_call = None
     if not state.run["plan"]["parts"]:
         return
     recorder = state.recorder
     recorder.facts.setdefault("on_warm", []).append(state.parts.start)
     # Sampling slows Python down, most of all where processors are few: it has a time of its own.
     recorder.phases = [("sampled", functools.partial(start_sampling, state)), ("replayed", functools.partial(start_replay, state))]
+    recorder.on_tick = state.parts.ticked
     recorder.at_end.append(functools.partial(found, state))
-    for look in (without_input, larger_batch):
-        recorder.last_looks.append(functools.partial(diagnose.guarded, look, state))
+    recorder.last_looks.append(functools.partial(diagnose.guarded, without_input, state))
+
+
+def install_last(state):
+    """Add the look that may take longest, and may fail, behind all others."""
+    if state.run["plan"]["parts"]:
+        state.recorder.last_looks.append(functools.partial(diagnose.guarded, larger_batch, state))
 
 
 def patch_tensorflow(tf, state):
@@ -107,12 +128,16 @@ def found(state, leader):
     parts = state.parts
     parts.stop()
     steps = max(1, parts.steps)
+    tracing, always = parts.tracing()
     sampler = parts.sampler or Sampler(state.main_thread)
     sampler.stop()
     latest = list(sampler.latest)
     return {
-        "parts": {name: seconds / steps for name, seconds in parts.seconds.items()},
-        "new_traces": parts.traces,
+        "parts": {name: seconds / steps for name, seconds in {**parts.seconds, "tracing": tracing}.items()},
+        "new_traces": len(parts._calls[True]),
+        "traces_always": always,
+        "functions_run_eagerly": functions_run_eagerly(),
+        "fed_by": getattr(state, "fed_by", None),
         "measured_steps": steps,
         "samples": {
             "looks": sampler.looks,
@@ -123,6 +148,22 @@ def found(state, leader):
         "timeline": {"main": _segments(latest), "steps": [moment for moment in leader.moments if latest and moment >= latest[0][0]]},
         "batch_size": _rows(state),
     }
+
+
+def functions_run_eagerly():
+    """Whether ``tf.config.run_functions_eagerly(True)`` is in force."""
+    tf = sys.modules.get("tensorflow")
+    return tf is not None and tf.config.functions_run_eagerly()
+
+
+def kind_of_data(x):
+    """"dataset", "pydataset", "generator" or "arrays": what ``fit`` is given."""
+    names = {cls.__name__ for cls in type(x).__mro__}
+    if names & {"PyDataset", "Sequence", "Iterator"} and hasattr(x, "__getitem__"):
+        return "pydataset"
+    if names & {"DatasetV2", "DistributedDataset"}:
+        return "dataset"
+    return "generator" if hasattr(x, "__next__") or "DataLoader" in names else "arrays"
 
 
 def _rows(state):
@@ -171,7 +212,7 @@ def without_input(state, leader):
     state.batch = batch, spec
     _until_quiet()
     load = CpuLoad()
-    (seconds,) = _step_seconds(state, _again(batch, spec))
+    (seconds,) = _step_seconds(_trained(state, _again(batch, spec)))
     rows = sys.modules["tensorflow"].nest.flatten(batch)[0].shape[0]
     return {
         "call_seconds_without_input": seconds, "one_cached_batch": True, "batch_size": rows, "others_without_input": load.of_others()
@@ -181,15 +222,56 @@ def without_input(state, leader):
 def larger_batch(state, leader):
     """Seconds of such a step with several times the batch: whether the device has more to give."""
     batch, spec = getattr(state, "batch", (None, None))
-    if batch is None:
+    if batch is not None:
+        tf = sys.modules["tensorflow"]
+        if _bytes(batch) * _TIMES_LARGER > _LARGEST_BATCH_BYTES:
+            return None
+        # Where the number of rows is fixed, the step is traced once more, for both sizes.
+        spec = tf.nest.map_structure(lambda part: tf.TensorSpec([None, *part.shape[1:]], part.dtype), spec)
+        once, several = _step_seconds(*(_trained(state, _again(rows, spec)) for rows in (batch, _repeated(batch))))
+    elif leader.kind == "function loop" and state.last_call is not None:
+        function, arguments = state.last_call
+        larger = _repeated(arguments, rows=_rows(state))
+        if larger is None or _bytes(larger) > _LARGEST_BATCH_BYTES:
+            return None
+        once, several = _step_seconds(*(functools.partial(_called, function, given) for given in (arguments, larger)))
+    else:
         return None
-    tf = sys.modules["tensorflow"]
-    size = sum(int(tf.size(part)) * part.dtype.size for part in tf.nest.flatten(batch))
-    if size * _TIMES_LARGER > _LARGEST_BATCH_BYTES or any(part.shape[0] is not None for part in tf.nest.flatten(spec)):
-        return None  # a fixed number of rows: the step would have to be compiled again
-    larger = tf.nest.map_structure(lambda part: tf.concat([part] * _TIMES_LARGER, 0), batch)
-    once, several = _step_seconds(state, _again(batch, spec), _again(larger, spec))
     return {"times_as_long": several / once, "times_larger": _TIMES_LARGER}
+
+
+def _bytes(batch):
+    tf = sys.modules["tensorflow"]
+    return sum(int(tf.size(part)) * part.dtype.size for part in tf.nest.flatten(batch) if isinstance(part, tf.Tensor))
+
+
+def _repeated(batch, rows=None):
+    """``batch`` with several times the rows in its tensors (in those of ``rows`` rows); None where there is none to repeat."""
+    tf = sys.modules["tensorflow"]
+    found = []
+
+    def repeated(part):
+        if not isinstance(part, tf.Tensor) or not part.shape.rank or (rows is not None and part.shape[0] != rows):
+            return part
+        found.append(part)
+        return tf.concat([part] * _TIMES_LARGER, 0)
+
+    larger = tf.nest.map_structure(repeated, batch)
+    return larger if found else None
+
+
+def _trained(state, iterator):
+    train, per_call = state.fit_model.train_function, int(getattr(state.fit_model, "steps_per_execution", 1) or 1)
+    return lambda: (_wait(train(iterator)), per_call)[1]
+
+
+def _called(function, arguments):
+    args, kwargs = arguments
+    for part in sys.modules["tensorflow"].nest.flatten(function(*args, **kwargs)):
+        if hasattr(part, "numpy"):
+            part.numpy()
+            break
+    return 1
 
 
 def _one_batch(state, leader):
@@ -219,21 +301,20 @@ def _again(batch, spec):
     return iter(tf.data.Dataset.from_tensors(batch).map(forgotten).cache().repeat())
 
 
-def _step_seconds(state, *iterators):
-    """Median seconds of a step fed by each of ``iterators``, in turn: the load of the machine hits all alike."""
-    train = state.fit_model.train_function
-    per_call = int(getattr(state.fit_model, "steps_per_execution", 1) or 1)
-    times = [[] for _ in iterators]
+def _step_seconds(*calls):
+    """Median seconds of a step of each of ``calls``, which return how many steps they made; in turn: the load of the machine hits all
+    alike."""
+    times = [[] for _ in calls]
     for _ in range(3):
-        for iterator in iterators:
-            _wait(train(iterator))
+        for call in calls:
+            call()
     start = time.perf_counter()
     while True:
-        for series, iterator in zip(times, iterators):
+        for series, call in zip(times, calls):
             before = time.perf_counter()
-            _wait(train(iterator))
-            series.append((time.perf_counter() - before) / per_call)
-        seconds = (time.perf_counter() - start) / len(iterators)
+            steps = call()
+            series.append((time.perf_counter() - before) / steps)
+        seconds = (time.perf_counter() - start) / len(calls)
         enough = len(times[0]) >= _MIN_REPLAYED and seconds > _REPLAY_SECONDS
         if enough or len(times[0]) >= _MAX_REPLAYED or seconds > 4 * _REPLAY_SECONDS:
             return [statistics.median(series) for series in times]

@@ -77,6 +77,7 @@ def install(run, recorder):
     recorder.at_end.append(functools.partial(diagnose.facts, state))
     parts.install(state)
     diagnose.install(state)
+    parts.install_last(state)
 
 
 def _patcher(patch, state):
@@ -175,6 +176,7 @@ def _patch_fit(owner, state):
         # Between the calls of a loop lies set-up that is paid at every call; before the first call it is start-up.
         state.between_fits = in_loop and state.fits > 0
         state.fits += 1
+        state.fed_by = parts.kind_of_data(bound.arguments.get("x"))
         state.fit_model = self
         with recorder.inside:
             result = original(*bound.args, **bound.kwargs)
@@ -269,7 +271,7 @@ def _patch_train_on_batch(owner, state):
         start = time.perf_counter()
         with recorder.inside:
             result = original(self, *args, **kwargs)
-        state.parts.add("call", time.perf_counter() - start)
+        state.parts.called(time.perf_counter() - start)
         key = ("train_on_batch", id(self))
         loss = _first_scalar(result) if recorder.wants_loss(key) else None
         state.fit_model = state.fit_model or self
@@ -288,6 +290,7 @@ def _patch_callback_list(cls, state):
 
     def on_train_batch_begin(self, batch, logs=None):
         state.step_begin = batch
+        state.parts.begins_epoch = state.epoch_fresh and not state.between_fits
         start = time.perf_counter()
         batch_begin(self, batch, logs)
         state.call_start = time.perf_counter()
@@ -299,7 +302,7 @@ def _patch_callback_list(cls, state):
                 # Keras reads them next, which is no work of a callback.
                 parts.wait_for(logs)
             called = time.perf_counter()
-            state.parts.add("call", called - state.call_start)
+            state.parts.called(called - state.call_start)
             batch_end(self, batch, logs)
             state.parts.add("callbacks", time.perf_counter() - called)
         else:
@@ -479,7 +482,7 @@ def _patch_function(cls, state):
             with recorder.inside:
                 result = original(self, *args, **kwds)
         finally:
-            state.parts.add("call", time.perf_counter() - state.in_call[1])
+            seconds = time.perf_counter() - state.in_call[1]
             state.in_call = None
         if key not in state.calls:
             if state.updates == before:
@@ -487,6 +490,8 @@ def _patch_function(cls, state):
             state.calls[key] = []  # it computed gradients: a training step
         if state.poller is not None and state.poller.took_over:
             return result
+        state.parts.called(seconds)
+        state.last_call = self, (args, kwds)
         series_key = ("function", key)
         known = state.calls[key]
         if len(known) < 3:
@@ -611,6 +616,7 @@ def _patch_iterator(cls, state):
             # A step of a bare loop ends where the next element is asked for.
             if self._kerascheck_elements:
                 recorder.tick(("dataset",), "dataset loop", "")
+            state.parts.begins_epoch = not self._kerascheck_elements
             self._kerascheck_elements += 1
             if state.replaying:
                 return state.last_element
@@ -693,7 +699,7 @@ def _patch_jax(jax, state):
             before, start = state.updates, time.perf_counter()
             with recorder.inside:
                 result = self._compiled(*args, **kwargs)
-            state.parts.add("call", time.perf_counter() - start)
+            state.parts.called(time.perf_counter() - start)
             if self._key not in state.calls and state.updates == before:
                 return result
             state.calls.setdefault(self._key, [])

@@ -187,6 +187,7 @@ class Recorder:
         self.facts = {}  # what probes noticed about the training
         self.notes = []  # what was done to the script's run: redirections, muted validation
         self.sync = lambda value: None
+        self.on_tick = lambda steps: None  # told of the steps that are timed
         self.phases = []  # (name, function of the series that begins it and returns whether it can), after the timed blocks
         self.number = lambda scalar: scalar  # its value, for which it waits
         self.iterators_so_far = lambda: 0  # tf.data iterators made by Python
@@ -279,6 +280,7 @@ class Recorder:
                     self._on_warm()
                 series.block = self._next_block(series)
             return
+        self.on_tick(steps)
         duration = now - series.last
         series.last = now
         block.steps += steps

@@ -15,6 +15,7 @@ from .channel import Channel
 from .recorder import is_user_frame
 
 _PERIOD_SECONDS = 0.005
+_SWITCH_SECONDS = 1e-4
 _LATEST = 600
 _DEEPEST = 250
 
@@ -54,7 +55,6 @@ class Sampler(threading.Thread):
         self._kinds = {}
         self._users = {}
         self.looks = 0
-        self.seconds = 0.0
         self.main = collections.Counter()
         """(kind, path, line, function, library) of the main thread: how often it was seen there."""
         self.others = collections.Counter()
@@ -65,10 +65,12 @@ class Sampler(threading.Thread):
     def run(self):
         """Look until :meth:`stop`."""
         own = threading.get_ident()
-        start = time.perf_counter()
+        # Python that gives up the GIL late is seen where it is done, as in the header of a loop, and not where it was.
+        interval = sys.getswitchinterval()
+        sys.setswitchinterval(_SWITCH_SECONDS)
         while not self._over.wait(_PERIOD_SECONDS):
             self.look(own)
-            self.seconds = time.perf_counter() - start
+        sys.setswitchinterval(interval)
 
     def look(self, own=None):
         """Look once at every thread but ``own``; not while the script stands still, waiting for an order of kerascheck."""
@@ -142,7 +144,7 @@ class Sampler(threading.Thread):
         library = None if user is leaf else _package(leaf)
         if user is None:
             return None, None, leaf.f_code.co_name, library
-        path, line = user.f_code.co_filename, user.f_lineno
+        path, line = user.f_code.co_filename, user.f_lineno or user.f_code.co_firstlineno
         return (*self._origins.get((path, line), (path, line)), user.f_code.co_name, library)
 
 

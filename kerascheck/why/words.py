@@ -1,0 +1,122 @@
+"""What an answer says of a part that no finding leads, and around it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from kerascheck.why.lines import Lines
+from kerascheck.why.step import Part, Step
+
+if TYPE_CHECKING:
+    from kerascheck.why.diagnosis import Cause
+
+_BUSY = 0.2
+
+
+def headline(step: Step, limit: float) -> str:
+    """A clause on the largest part, if its share is at least ``limit``."""
+    first = next((part for part in step.ranked if step.share(part) >= limit), None)
+    if first is None:
+        return "no part of a step stands out"
+    share = f"{step.share(first):.0%}"
+    said = {
+        Part.INPUT: f"a step waits for data {share} of its time",
+        Part.TRACING: f"a step spends {share} of its time on new graphs: tracing, optimizing and running them for the first time",
+        Part.CALLBACKS: f"callbacks take {share} of a step",
+        Part.PYTHON: f"your own Python between the calls of the step takes {share} of the time",
+        Part.EAGER: f"the step runs eagerly: {share} of its time goes to operations that Python starts one by one",
+        Part.OVERHEAD: f"{share} of a step is a fixed cost, however small the batch",
+        Part.COMPUTE: f"the {_device(step)} computes {share} of a step",
+        Part.STEP: f"the step itself takes {share} of the time",
+        Part.EPOCHS: f"{share} of the time goes to the starts of epochs",
+        Part.PREDICT: "the script spends its time in calls of predict",
+    }[first]
+    if first in (Part.INPUT, Part.PREDICT) or not step.stages:
+        return said
+    waiting = step.largest_gain(Part.INPUT) - 1
+    if waiting >= 0.1:
+        return said
+    return f"{said}; the input is not the limit: a data fix wins {f'at most {waiting:.0%}' if waiting >= 0.01 else 'less than 1%'}"
+
+
+def _device(step: Step) -> str:
+    return "GPU" if step.gpus else "processor"
+
+
+def without_finding(step: Step, part: Part, cause: Cause | None) -> str:
+    """What to do about a part that no finding leads, as a clause."""
+    if part is Part.INPUT:
+        return _about_input(step, cause)
+    if part is Part.PYTHON:
+        busy = f"{cause.share:.0%} of it at this line; no rule covers it" if cause is not None else "no rule covers it"
+        where = "into the tf.function" if step.kind == "function loop" else "out of the loop"
+        return f"this Python runs between the calls of the step, {busy}. Move it {where} or into the input pipeline, which runs beside the step"
+    return {
+        Part.CALLBACKS: "let the callbacks do less, or run once an epoch instead of after every batch",
+        Part.TRACING: f"{step.new_traces} graphs were traced while steps were measured; pass tensors of the same shapes and dtypes, and no Python numbers",
+        Part.EAGER: _about_eager(step),
+        Part.OVERHEAD: _about_overhead(step),
+        Part.EPOCHS: "the first step of an epoch waits for the data to start again: use fewer, longer epochs, or a smaller shuffle buffer",
+        Part.PREDICT: "predict once for all rows; where they come one by one, call the model in a function decorated with @tf.function",
+        Part.COMPUTE: _about_computing(step),
+        Part.STEP: "what a step takes does not tell computing from the fixed cost of a step; try twice the batch: if a step takes hardly longer, keep it",
+    }[part]
+
+
+def _about_input(step: Step, cause: Cause | None) -> str:
+    if cause is None:
+        return "no single stage or line was seen to take the time that a step waits: run it again when the machine is quiet"
+    if cause.python:
+        seen = f"{cause.share:.0%} of the Python that makes the batches was seen {'at this line' if cause.path else 'here'}; no rule covers it"
+        more = ", or let several workers run it: workers=4, use_multiprocessing=True" if step.facts.get("fed_by") == "pydataset" else ""
+        return f"{seen}. Make it faster{more}"
+    stage = next(stage for stage in step.stages if stage.name == cause.what)
+    if "Shuffle" in stage.name:
+        return "the shuffle buffer fills again in every pass: shuffle file names or indices before they are loaded, or use a smaller buffer"
+    if step.facts.get("fed_by") != "dataset" and step.kind == "fit":
+        return f"{words_of(stage.name)} is the slowest stage of the pipeline that Keras makes of this data; pass fit a tf.data dataset"
+    parallel = " although it runs in parallel already" if stage.parallelism > 1 else ""
+    kept = ", or cache() its results if they never change" if "Map" in stage.name else ""
+    return f"{words_of(stage.name)} is the slowest stage{parallel}: let it do less{kept}"
+
+
+def words_of(stage: str) -> str:
+    """A stage by the method that makes it: "map and batch" for "MapAndBatch"."""
+    bare = stage.removesuffix("V2").removesuffix("V3").removesuffix("V4").replace("Parallel", "")
+    return "".join(" " + c.lower() if c.isupper() else c for c in bare).strip()
+
+
+def _about_eager(step: Step) -> str:
+    if step.facts.get("functions_run_eagerly"):
+        return "remove tf.config.run_functions_eagerly(True)"
+    if step.kind in ("fit", "train_on_batch loop"):
+        return "remove run_eagerly=True from compile()"
+    return "put the step into a function decorated with @tf.function"
+
+
+def _about_overhead(step: Step) -> str:
+    batch = f"a batch of {step.batch_size}" if step.batch_size else "this batch"
+    text = f"{batch} does not keep the {_device(step)} busy: "
+    return text + ("use a larger batch_size, or pass steps_per_execution=16 to compile()" if step.kind == "fit" else "train on larger batches")
+
+
+def _about_computing(step: Step) -> str:
+    if step.gpus:
+        return "the GPU computes most of the time: mixed precision, a smaller model or a faster GPU can help, and nothing in the input"
+    return "the processor computes most of the time: a GPU or a smaller model can help, and nothing in the input"
+
+
+def remarks(step: Step, lines: Lines) -> Iterator[str]:
+    """What limits the truth of an answer, as clauses."""
+    commands = lines.commands()
+    if commands:
+        yield f"{commands} line{'s' * (commands > 1)} for IPython or the shell {'were' if commands > 1 else 'was'} not executed"
+    if step.load_changed:
+        yield "the load of this machine changed during the run, so shares are off: run it again when the machine is quiet"
+    elif step.busy_others is not None and step.busy_others > _BUSY:
+        yield f"other programs used {step.busy_others:.0%} of this machine meanwhile: shares may be off; run it again when the machine is quiet"
+    if not step.gpus:
+        yield "no GPU was used: on a GPU computing takes less, and everything else a larger share"
+    for what in step.unknown:
+        yield f"not measured: {what}"
