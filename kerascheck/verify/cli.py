@@ -59,7 +59,7 @@ def _training(context: click.Context, parameter: click.Parameter, value: str | N
 @click.option("--rule", metavar="CODE|NAME", help="Run the slow.py of a rule instead of a script of yours.")
 @click.option("--select", multiple=True, metavar="RULES", help="Verify only findings of these rules.")
 @click.option("--ignore", multiple=True, metavar="RULES", help="Leave findings of these rules out.")
-@click.option("--budget", default=60.0, show_default=True, type=click.FloatRange(1), help="Seconds per variant, about.")
+@click.option("--budget", default=60.0, show_default=True, type=click.FloatRange(1), help="Seconds per variant at most, about.")
 @click.option("--quick", is_flag=True, help="Two rounds of fresh processes: only large effects are told, others are inconclusive.")
 @click.option("--steps", type=click.IntRange(1), help="Measured steps per variant at most.")
 @click.option("--no-effect", default="5%", show_default=True, metavar="PERCENT", callback=_percent, help="How little counts as no effect.")
@@ -234,10 +234,10 @@ def budget_of(options: dict[str, Any]) -> Budget:
 def _announce(run: Script, command: str, variants: int, options: dict[str, Any]) -> None:
     """Say, before anything happens, what will be executed."""
     minutes = (variants + 1) * options["budget"] / 60
+    also = f" and in {variants} repaired variant{'s' * (variants != 1)}, each several times" if variants else ""
     for line in (
         f"{_MARK} EXECUTES YOUR SCRIPT: {command}",
-        f"  with {run.python}, in {os.getcwd()}, as written and in {variants} repaired variant{'s' * (variants != 1)}, "
-        f"each several times, for about {max(1, round(minutes))} min in all",
+        f"  with {run.python}, in {os.getcwd()}, as written{also}, for about {max(1, round(minutes))} min at most",
         "  up to the middle of its training: what it does before that (files, network) it really does. Ctrl-C stops everything.",
     ):
         click.echo(click.style(line, bold=line.startswith(_MARK)), err=True)

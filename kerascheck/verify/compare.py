@@ -53,6 +53,8 @@ _QUIET = 0.2
 """Share of the machine that others may use while a block counts as undisturbed."""
 _ENOUGH_QUIET = 12
 _STARTS_APART = 1.15
+_FEW_STARTS_APART = 1.5
+"""Of two starts of each side, chance separates one in three: they must lie further apart."""
 _STARTS_SECONDS = 0.75
 """How far apart start-ups must lie, every one of one side from every one of the other, to be told."""
 _LOSSES = 8
@@ -819,7 +821,8 @@ def _starts(original: Sequence[Run], other: Sequence[Run]) -> tuple[float, float
     if min(len(a), len(b)) < FIRST_LOOK:
         return None
     slow, fast = (a, b) if statistics.median(a) > statistics.median(b) else (b, a)
-    if min(slow) < _STARTS_APART * max(fast) or min(slow) - max(fast) < _STARTS_SECONDS:
+    apart = _STARTS_APART if min(len(a), len(b)) > FIRST_LOOK else _FEW_STARTS_APART
+    if min(slow) < apart * max(fast) or min(slow) - max(fast) < _STARTS_SECONDS:
         return None
     return statistics.median(a), statistics.median(b)
 

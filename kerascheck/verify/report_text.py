@@ -99,7 +99,7 @@ def details_of(facts) -> Iterator[str]:
     if facts.get("backend"):
         yield f"Keras {facts.get('keras') or facts.get('tf-keras')} on {facts['backend']}"
     if "traces" in facts:
-        yield f"{facts['traces']} graphs traced"
+        yield f"{facts['traces']} graph{'s' * (facts['traces'] != 1)} traced"
     if facts.get("host_reads_per_step") is not None:
         extra = max(0.0, facts["host_reads_per_step"] - facts.get("host_reads_of_keras", 0))
         yield f"{extra:.1f} host reads per step beyond Keras's own"
