@@ -130,7 +130,7 @@ def _verify(script: str | None, arguments: tuple[str, ...], options: dict[str, A
         if result is None:
             return None
     else:
-        _announce(prepared.run, prepared.command, len(prepared.variants), options)
+        _announce(prepared.run, prepared.command, len(prepared.repairs), options)
         with Progress() as progress:
             result = verify_here(prepared, options, progress)
     if not options["no_memory"] and options["rule"] is None:

@@ -91,6 +91,8 @@ class Variant:
     """Whether it is about predictions, not about training."""
     environment: Mapping[str, str] = field(default_factory=dict)
     """Variables of its processes beyond those of the script."""
+    measured: bool = True
+    """False: it changes nothing, and only says which training is to be looked at."""
 
     @property
     def identity(self) -> tuple[Any, ...]:
@@ -214,13 +216,14 @@ def compare(
         else:
             used = used_lines(script, result.scout.end, alone=training_calls(script.sources.values()) == 1)
             targets = {v.name: 0 if concerns(v, used) else f"{budget.training.label} does not use its lines" for v in variants}
-        result.verdicts = [Verdict(name, Status.NOT_RUN, why) for name, why in targets.items() if isinstance(why, str)]
+        measured_ones = [variant for variant in variants if variant.measured]
+        result.verdicts = [Verdict(v.name, Status.NOT_RUN, targets[v.name]) for v in measured_ones if isinstance(targets[v.name], str)]
         for number, scout in enumerate(result.scouts):
             plan = _timed_plan(scout, scout.end.get("order", number), budget)
             limited = _limited(budget, scout)
             order = ceiling_order(scout) if ceilings else ""
             ceiling = replace(script, ceiling=order) if isinstance(order, dict) else None
-            here = [variant for variant in variants if targets[variant.name] == number]
+            here = [variant for variant in measured_ones if targets[variant.name] == number]
             # Variants of equal texts, as for several places that are repaired together, are measured once.
             first = {v.identity: v for v in reversed(here)}
             measured = {}
@@ -243,7 +246,7 @@ def compare(
         result.verdicts.sort(key=lambda verdict: order.index(verdict.name))
         result.notes = list(dict.fromkeys(note for scout in result.scouts for note in scout.end["notes"]))
     else:
-        result.verdicts = [Verdict(v.name, Status.NOT_RUN, result.failure) for v in variants]
+        result.verdicts = [Verdict(v.name, Status.NOT_RUN, result.failure) for v in variants if v.measured]
     result.seconds = time.monotonic() - start
     return result
 
@@ -333,13 +336,13 @@ def _targets(
     measured where these are made.
     """
     targets: dict[str, int | str] = {}
-    single = [variant for variant in variants if not _spans_everything(variant, variants)]
+    single = [variant for variant in variants if not _spans_everything(variant, [v for v in variants if v.measured])]
     if result.scout.end["kind"] != PREDICTION:
         _find_trainings([v for v in single if not v.predicts], targets, script, result, budget, progress)
     _find_predictions(single, targets, script, result, budget, progress)
     for variant in variants:
         if variant.name not in targets:
-            targets[variant.name] = _common_target([targets[each.name] for each in single])
+            targets[variant.name] = _common_target([targets[each.name] for each in single if each.measured])
     return targets
 
 
@@ -463,7 +466,7 @@ def _called(call: ast.Call) -> str | None:
 
 
 def _spans_everything(variant: Variant, variants: Sequence[Variant]) -> bool:
-    return len(variants) > 1 and all(set(other.places) < set(variant.places) for other in variants if other is not variant)
+    return variant in variants and len(variants) > 1 and all(set(other.places) < set(variant.places) for other in variants if other is not variant)
 
 
 def concerns(variant: Variant, used: Sequence[Span]) -> bool:

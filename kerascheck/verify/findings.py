@@ -149,6 +149,18 @@ def repairs(linted: Linted, *, every: bool = False) -> list[Repair]:
     return made
 
 
+def looks(linted: Linted, repairs: Sequence[Repair]) -> list[Variant]:
+    """One variant that changes nothing per finding about speed that has no repair: its training is to be looked at."""
+    repaired = {finding for repair in repairs for finding in repair.findings}
+    found = []
+    for number, finding in enumerate(linted.findings):
+        if finding not in repaired and is_about_speed(finding):
+            path = os.path.abspath(finding.location.path)
+            places = tuple((path, *span) for span in lines_of(linted.sources[path], finding))
+            found.append(Variant(f"look {number}: {finding.code} {place_of(finding)}", {}, None, places, measured=False))
+    return found
+
+
 def place_of(finding: Finding) -> str:
     """``train.py:7`` or ``train.ipynb:cell 2:7``."""
     place = finding.location

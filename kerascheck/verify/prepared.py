@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from kerascheck.verify.findings import Linted, Repair, findings_of, repairs
+from kerascheck.verify.findings import Linted, Repair, findings_of, looks, repairs
 from kerascheck.verify.process import Script
 from kerascheck.verify.result import Verification
 
@@ -30,8 +30,8 @@ class Prepared:
 
     @property
     def variants(self) -> list[Variant]:
-        """What to compare the script with."""
-        return [repair.variant for repair in self.repairs]
+        """What to compare the script with, and where to look."""
+        return [*(repair.variant for repair in self.repairs), *looks(self.linted, self.repairs)]
 
     def result(self, comparison: Comparison, machine: Mapping[str, Any], gpu: Mapping[str, Any] | None) -> Verification:
         """What a comparison on a machine says of the findings."""

@@ -4,8 +4,8 @@ import os
 
 import pytest
 
-from kerascheck.config import Configuration
-from kerascheck.verify.findings import TOGETHER, NotAScript, findings_of, local_imports, repairs
+from kerascheck.config import Configuration, overrides_from
+from kerascheck.verify.findings import TOGETHER, NotAScript, findings_of, local_imports, looks, repairs
 
 TRAIN = """\
 import keras
@@ -93,3 +93,12 @@ def test_what_is_not_about_speed_is_not_measured(tmp_path):
     assert {"KC306", "KC414", "KC309"} <= codes
     assert {repair.variant.name[:5] for repair in repairs(linted)} & codes == {"KC309"}
     assert {"KC306", "KC414"} <= {repair.variant.name[:5] for repair in repairs(linted, every=True)}
+
+
+def test_findings_without_a_fix_are_looked_at(project):
+    text = DATA + "\n\ndef slow(x):\n    return tf.data.Dataset.range(9).map(lambda a: tf.py_function(lambda b: b, [a], tf.int64)).batch(2)\n"
+    (project / "lib" / "data.py").write_text(text)
+    linted = findings_of("train.py", Configuration(overrides_from({"select": ["KC101,KC107"]})))
+    (look,) = looks(linted, repairs(linted))
+    assert "KC107 data.py:10" in look.name and look.places[0] == (str(project / "lib" / "data.py"), 10, 10)
+    assert not look.measured and not look.sources

@@ -368,6 +368,12 @@ def test_several_fixes_together_are_measured_where_most_of_them_are(two_fits):
     assert "more than one of the fixes" in _targets(script, two, result, Budget(), lambda *_: None)["all"]
 
 
+def test_a_finding_without_a_fix_has_its_training_looked_at_and_no_verdict(two_fits):
+    variants = [Variant("look", {}, places=(("/a.py", 5, 5),), measured=False)]
+    result = compare(Script("/a.py", {"/a.py": TWO_FITS}), variants, Budget(), ceilings=False)
+    assert result.scouts == [two_fits.ends[0], two_fits.ends[1]] and not result.verdicts
+
+
 @pytest.mark.parametrize(
     "text, count",
     [
