@@ -67,7 +67,8 @@ class Sampler:
             self._nvml = pynvml
         try:
             self._nvml.nvmlInit()
-            self._devices = [self._device(index) for index in range(self._nvml.nvmlDeviceGetCount())]
+            handles = [(index, self._ask("nvmlDeviceGetHandleByIndex", index)) for index in range(self._nvml.nvmlDeviceGetCount())]
+            self._devices = [self._device(index, handle) for index, handle in handles if handle is not None]  # None: a GPU that is lost
         except Exception:  # no driver
             return self
         self._driver = _word(self._ask("nvmlSystemGetDriverVersion"))
@@ -81,6 +82,8 @@ class Sampler:
         self._done.set()
         if self._thread is not None:
             self._thread.join()
+        if self._nvml is not None:
+            self._ask("nvmlShutdown")
 
     def _ask(self, name: str, *arguments: Any) -> Any:
         """What NVML answers; None for a question that this card or driver does not know."""
@@ -89,13 +92,12 @@ class Sampler:
         except Exception:
             return None
 
-    def _device(self, index: int) -> _Device:
-        handle = self._nvml.nvmlDeviceGetHandleByIndex(index)
+    def _device(self, index: int, handle: Any) -> _Device:
         mig, memory = self._ask("nvmlDeviceGetMigMode", handle), self._ask("nvmlDeviceGetMemoryInfo", handle)
         return _Device(
             index,
             handle,
-            _word(self._nvml.nvmlDeviceGetName(handle)),
+            _word(self._ask("nvmlDeviceGetName", handle)) or "NVIDIA GPU",
             bool(mig and mig[0]),
             is_visible(index, _word(self._ask("nvmlDeviceGetUUID", handle)), os.environ.get("CUDA_VISIBLE_DEVICES")),
             getattr(memory, "total", None),
@@ -253,6 +255,8 @@ def doubted(comparison: Comparison, summary: Mapping[str, Any] | None) -> Compar
     from kerascheck.verify.compare import Status
 
     facts = (comparison.scout.end or {}).get("facts", {})
+    if summary is None and facts.get("gpus"):
+        comparison.notes.append("the GPU was not watched, for nvidia-ml-py is missing: what other processes did on it was not seen")
     if summary is not None and summary["trouble"] and facts.get("gpus"):
         for verdict in comparison.verdicts:
             if verdict.status in (Status.CONFIRMED, Status.NO_EFFECT, Status.SLOWER, Status.INCONCLUSIVE):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -52,6 +53,8 @@ def engine(python: str = sys.executable) -> Engine:
     if os.environ.get("CUDA_VISIBLE_DEVICES", "0").strip() in ("", "-1"):
         raise NoGpu("CUDA_VISIBLE_DEVICES hides every GPU: unset it")
     driver, cards = nvidia()
+    if cards and not _can_watch():
+        raise NoGpu("what else a GPU does must be watched, which needs nvidia-ml-py: pip install 'kerascheck[gpu]'")
     seen = []
     for backend in BACKENDS:
         looked, devices = look_at(python, _LOOK_SECONDS, {"KERAS_BACKEND": backend})
@@ -68,6 +71,10 @@ def engine(python: str = sys.executable) -> Engine:
         raise NoGpu("no GPU answers on this machine: 'kerascheck doctor' looks for the reason")
     fault = f"{' and '.join(seen)} cannot use it" if seen else "this environment has no TensorFlow, JAX or PyTorch"
     raise NoGpu(f"{cards[0].name} is there, but {fault}: 'kerascheck doctor' looks for the reason")
+
+
+def _can_watch() -> bool:
+    return importlib.util.find_spec("pynvml") is not None
 
 
 def collect(

@@ -184,6 +184,18 @@ def test_a_gpu_in_trouble_takes_the_verdicts_on_speed_back():
     assert doubted.verdicts[0].reason == "no verdict: other processes used 30% of the GPU meanwhile"
     for unharmed in (gpu.doubted(compared([]), summary), gpu.doubted(compared(["x"]), {"trouble": None}), gpu.doubted(compared(["x"]), None)):
         assert unharmed.verdicts[0].status is Status.CONFIRMED
+    assert "was not watched" in gpu.doubted(compared(["x"]), None).notes[0]
+    assert not gpu.doubted(compared([]), None).notes and not gpu.doubted(compared(["x"]), {"trouble": None}).notes
+
+
+def test_a_gpu_that_is_lost_does_not_hide_the_others(monkeypatch):
+    def handle(index):
+        if index == 0:
+            raise RuntimeError("GPU is lost")
+        return index
+
+    summary = sample(nvml(2, nvmlDeviceGetHandleByIndex=handle), monkeypatch)
+    assert [device["index"] for device in summary["devices"]] == [1]
 
 
 @pytest.mark.gpu

@@ -30,6 +30,7 @@ def frameworks(monkeypatch):
         driver = Driver("570.86.15") if cards else None
         monkeypatch.setattr("kerascheck.doctor.nvidia.nvidia", lambda: (driver, (Gpu("NVIDIA H200"),) * cards))
         monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+        monkeypatch.setattr("kerascheck.verify.gpu_evidence._can_watch", lambda: True)
 
         def look_at(python, time_limit, environment):
             name = environment["KERAS_BACKEND"]
@@ -72,6 +73,13 @@ def test_hidden_gpus_are_named(frameworks, monkeypatch):
     frameworks(tensorflow=1)
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "-1")
     with pytest.raises(NoGpu, match="CUDA_VISIBLE_DEVICES hides every GPU"):
+        gpu_evidence.engine()
+
+
+def test_a_gpu_that_cannot_be_watched_is_not_measured(frameworks, monkeypatch):
+    frameworks(tensorflow=1)
+    monkeypatch.setattr("kerascheck.verify.gpu_evidence._can_watch", lambda: False)
+    with pytest.raises(NoGpu, match=r"pip install 'kerascheck\[gpu\]'"):
         gpu_evidence.engine()
 
 

@@ -15,7 +15,7 @@ import pytest
 from click.testing import CliRunner
 
 from kerascheck.verify.cli import verify
-from kerascheck.verify.compare import Budget, Comparison, Status, Variant, Verdict
+from kerascheck.verify.compare import Budget, Chosen, Comparison, Status, Variant, Verdict
 from kerascheck.verify.process import Script
 from kerascheck.verify.remote import pack, run, slurm, talk
 from kerascheck.verify.remote.plain import plain, restored
@@ -175,7 +175,7 @@ def test_a_comparison_survives_the_journey():
     assert restored(Comparison, json.loads(json.dumps(plain(there)))) == there
 
 
-@pytest.mark.parametrize("value", [Budget(3.0, None), Variant("v", {"/a.py": "x"}, None, (("/a.py", 1, 2),), True), Script("/a", {"/a": ""}, ("--x",))])
+@pytest.mark.parametrize("value", [Budget(3.0, None, training=Chosen(path="a.py", line=3)), Variant("v", {"/a.py": "x"}, None, (("/a.py", 1, 2),), True), Script("/a", {"/a": ""}, ("--x",))])
 def test_orders_survive_the_journey(value):
     back = restored(type(value), json.loads(json.dumps(plain(value))))
     assert plain(back) == plain(value) and type(back) is type(value)
@@ -192,6 +192,19 @@ def test_a_result_of_which_a_line_was_lost_is_refused():
     conversation.hear('@kerascheck {"event": "part", "data": "abc"}')
     with pytest.raises(talk.Refused, match="incomplete: 3 of 9"):
         conversation.hear('@kerascheck {"event": "result", "project": "/x", "length": 9}')
+
+
+@pytest.mark.parametrize("line", ["{", "[]", "{}", '{"event": "part"}', '{"event": "result", "project": "/x", "length": 0}'])
+def test_what_cannot_be_understood_is_said_in_one_line(line):
+    with pytest.raises(talk.Refused, match="^what it says cannot be understood") as problem:
+        talk.Conversation(lambda text, left: None).hear("@kerascheck " + line)
+    assert "\n" not in str(problem.value)
+
+
+@pytest.mark.parametrize("told", [{}, {"comparison": []}, {"comparison": {"script": "a.py"}}, {"comparison": {"verdict": 1}}])
+def test_a_result_that_is_none_is_said_in_one_line(told):
+    with pytest.raises(talk.Refused, match="^its result cannot be understood"):
+        run._understood(Comparison, told, "comparison")
 
 
 def test_frameworks_that_a_script_needs():

@@ -7,7 +7,7 @@ import math
 import sys
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -21,6 +21,7 @@ from kerascheck.verify.report_text import plain
 if TYPE_CHECKING:
     from kerascheck.verify.scaling import Scaling
 
+_T = TypeVar("_T")
 _SHOWN = 8
 _MINUTES = 60
 """What a scheduler is asked for at least."""
@@ -79,7 +80,7 @@ def measure(
     Raises talk.Refused where nothing was measured.
     """
     told = _ask(target, python, upload, script, budget, progress, variants, stop)
-    comparison = restored(Comparison, told["comparison"])
+    comparison = _understood(Comparison, told, "comparison")
     comparison.script = script.path
     return comparison, {**told["machine"], "on": target.label}, told["gpu"]
 
@@ -90,7 +91,7 @@ def measure_scaling(
     """As ``scaling.measure``, on the GPUs of ``target``; raises talk.Refused where nothing was measured."""
     from kerascheck.verify.scaling import Scaling
 
-    result = restored(Scaling, _ask(target, python, upload, script, budget, progress, scaling=command)["scaling"])
+    result = _understood(Scaling, _ask(target, python, upload, script, budget, progress, scaling=command), "scaling")
     result.script, result.machine = script.path, {**result.machine, "on": target.label}
     return result
 
@@ -113,6 +114,13 @@ def _ask(
     job = talk.job(upload, script, variants, budget, link_from=target.folder, minutes=minutes, **more)
     _engine(target)(target, python, upload, job, conversation)
     return json.loads(conversation.result)
+
+
+def _understood(kind: type[_T], told: Mapping[str, Any], key: str) -> _T:
+    try:
+        return restored(kind, told[key])
+    except (KeyError, TypeError, ValueError, AttributeError) as problem:
+        raise talk.Refused(f"its result cannot be understood: {type(problem).__name__}: {problem}") from None
 
 
 def _engine(target: Target) -> Run:

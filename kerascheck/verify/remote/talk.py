@@ -40,7 +40,6 @@ class Conversation:
         """The result as JSON, with paths of this side, once it is there."""
         self.other_lines: list[str] = []
         """The last lines that were no messages."""
-        self.begun = False
         self._root = ""
 
     def expect(self, root: str) -> None:
@@ -64,10 +63,11 @@ class Conversation:
                 self.other_lines = [*self.other_lines[-4:], line.strip()]
             return
         try:
-            message = json.loads(text)
-        except ValueError:
-            return  # a line that is still being written
-        self.begun = True
+            self._take(json.loads(text))
+        except (ValueError, KeyError, TypeError, zlib.error) as problem:
+            raise Refused(f"what it says cannot be understood: {type(problem).__name__}: {problem}") from None
+
+    def _take(self, message: Mapping[str, Any]) -> None:
         if message["event"] == "progress":
             self._progress(message["text"], message["left"])
         elif message["event"] == "refused":
