@@ -861,7 +861,8 @@ def what_is_needed(ratio: Ratio, rounds: int, budget: Budget, others: float | No
     times = max(2, round((width / max(room, limit / _FINEST)) ** 2))
     needs = []
     if times * rounds <= MAX_ROUNDS:
-        needs.append(f"about {times} times as long (--budget {math.ceil(times * budget.seconds)})")
+        quick = "without --quick, " if budget.rounds is not None else ""
+        needs.append(f"about {times} times as long ({quick}--budget {math.ceil(times * budget.seconds)})")
     if others is not None and others > _QUIET:
         needs.append(f"a quieter machine (other programs used {others:.0%} of it)")
     if not needs:

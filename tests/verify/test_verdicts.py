@@ -8,13 +8,17 @@ import pytest
 
 from kerascheck.verify.analysis import analyse, can_matter, ceiling_order, stages, where
 from kerascheck.verify.compare import (
+    CEILING,
+    ORIGINAL,
     Chosen,
     Comparison,
     Status,
     Variant,
+    _analysis,
     _Gathered,
     _judge,
     _measure_group,
+    _settled,
     _shortened,
     _step_seconds,
     _targets,
@@ -71,6 +75,8 @@ def test_an_inconclusive_verdict_says_what_it_needs():
     budget = Budget(seconds=60)
     # Half as wide an interval takes four times as long.
     assert what_is_needed(Ratio(1.0, 1 / 1.05**2, 1.05**2), 3, budget, 0.0) == "too little to tell: it needs about 4 times as long (--budget 240)"
+    quick = replace(budget, rounds=2)
+    assert "(without --quick, --budget 240)" in what_is_needed(Ratio(1.0, 1 / 1.05**2, 1.05**2), 2, quick, 0.0)
     busy = what_is_needed(Ratio(1.18, 0.57, 2.85), 6, budget, 0.59)
     assert "a quieter machine (other programs used 59% of it)" in busy
     assert what_is_needed(Ratio(1.0, 0.5, 2.0), 3, budget, None) == "its steps vary too much on this machine to tell, however long they are measured"
@@ -264,6 +270,74 @@ def test_a_script_that_fails_while_it_is_measured_is_not_run(late, in_round, mon
     script = Script("/train.py", {})
     ((verdict,), _) = _measure_group(script, [Variant("v", {})], Plan(in_turn=True), Budget(), lambda *_: None)
     assert (verdict.status, verdict.reason) == (Status.NOT_RUN, why_useless(late))
+
+
+def timed(monkeypatch, times):
+    """Rounds that never took place, in which a script's steps take ``times`` (seconds by name and round); returns what each round ran."""
+    asked = []
+
+    def measure(scripts, plan, **limits):
+        runs = {name: ended(one_cached_batch=True) for name in scripts}
+        for name, run in runs.items():
+            run.blocks = [block(times(name, len(asked)))] * 12
+        asked.append((set(scripts), plan.rows))
+        return runs
+
+    monkeypatch.setattr("kerascheck.verify.compare.measure_in_turn", measure)
+    return asked
+
+
+def measured(variants=("v",), budget=Budget(seconds=1000), ceiling=None):
+    script = Script("/train.py", {})
+    return _measure_group(script, [Variant(name, {}) for name in variants], Plan(in_turn=True), budget, lambda *_: None, ceiling)
+
+
+def test_the_ceiling_is_measured_beside_the_first_round_only(monkeypatch):
+    asked = timed(monkeypatch, lambda name, number: 0.005 if name == CEILING else 0.01)
+    ((verdict,), beside) = measured(ceiling=Script("/train.py", {}))
+    assert asked[0] == ({ORIGINAL, "v", CEILING}, True) and CEILING in beside
+    assert all(CEILING not in names for names, _ in asked[1:]) and len(asked) > 1
+    assert _analysis(ended(), {"iterator": 0}, beside).largest_input_gain == pytest.approx(2)
+    asked.clear()
+    assert measured((), ceiling=Script("/train.py", {}))[0] == [] and [names for names, _ in asked] == [{ORIGINAL, CEILING}]
+
+
+def test_rounds_end_with_the_decision_and_each_variant_has_its_own(monkeypatch):
+    # One is twice as fast in every round; the other differs from round to round, and shows nothing.
+    asked = timed(monkeypatch, lambda name, number: {"fast": 0.005, "odd": 0.01 * (0.8, 1.25)[number % 2]}.get(name, 0.01))
+    ((fast, odd), _) = measured(("fast", "odd"))
+    assert (fast.status, fast.rounds) == (Status.CONFIRMED, 2)
+    assert (odd.status, odd.rounds) == (Status.INCONCLUSIVE, Budget(seconds=1000).most_rounds)
+    assert [names for names, _ in asked[:3]] == [{ORIGINAL, "fast", "odd"}] * 2 + [{ORIGINAL, "odd"}]
+    # Two rounds tell whether a script repeats its batches; further ones need not count them.
+    assert [rows for _, rows in asked[:3]] == [True, True, False]
+
+
+def test_equal_times_are_no_effect_after_few_rounds(monkeypatch):
+    asked = timed(monkeypatch, lambda name, number: 0.01)
+    ((verdict,), _) = measured()
+    assert verdict.status is Status.NO_EFFECT and 2 < len(asked) <= 4
+    assert measured(budget=Budget(rounds=2))[0][0].rounds == 2
+
+
+@pytest.mark.parametrize("seconds, rounds", [(30, 6), (60, 6), (120, 12), (6000, 21)])
+def test_more_time_allows_more_rounds(seconds, rounds):
+    assert Budget(seconds=seconds).most_rounds == rounds
+    assert Budget(seconds=seconds, rounds=2).most_rounds == 2
+
+
+def test_a_script_as_written_goes_on_as_long_as_a_variant_needs_it():
+    def run(*seconds):
+        run = Run()
+        run.blocks = [block(each) for each in seconds]
+        return run
+
+    steady, few, wild = run(*[0.01] * 20), run(*[0.01] * 4), run(*[0.01, 0.05] * 10)
+    assert _settled({ORIGINAL: steady, "v": steady}) == {ORIGINAL, "v"}
+    assert _settled({ORIGINAL: steady, "v": steady, "w": few}) == {"v"}
+    assert _settled({ORIGINAL: steady, "v": wild, CEILING: wild}) == {CEILING}
+    assert _settled({ORIGINAL: steady, "v": Run(failure="it took too long")}) == {ORIGINAL, "v"}
+    assert _settled({ORIGINAL: Run(), "v": steady}) == set()
 
 
 def test_the_warm_up_holds_a_short_first_epoch():
