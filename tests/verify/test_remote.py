@@ -408,7 +408,7 @@ def test_a_real_training_there_end_to_end(project, ssh, tmp_path):
     )
     result = invoke("src/train.py", "--on", "ssh://gpu1", "--python", sys.executable, "--yes", "--budget", "5")
     assert result.return_value == 0
-    assert "Training (optimizer loop): 2" in result.stdout and "torch 0.0" in result.stdout
+    assert "Training (optimizer loop" in result.stdout and "per step" in result.stdout and "on ssh://gpu1, torch 0.0" in result.stdout
     assert left_behind(tmp_path) == []
 
 
