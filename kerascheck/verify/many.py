@@ -8,6 +8,7 @@ import os
 import shlex
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
@@ -164,15 +165,23 @@ def _code(row: Mapping[str, Any] | None) -> int:
     return int(any(verdict["status"] == Status.CONFIRMED.value for verdict in row["verification"]["verdicts"]))
 
 
+_KINDS = ("with something to win", "inconclusive", "with nothing to win", "not measured")
+
+
+def _kind(row: Mapping[str, Any] | None) -> str:
+    code = _code(row)
+    if code == 0 and any(verdict["status"] == Status.INCONCLUSIVE.value for verdict in row["verification"]["verdicts"]):
+        return "inconclusive"
+    return {0: "with nothing to win", 1: "with something to win", 2: "not measured"}[code]
+
+
 def table(lines: Sequence[Line], rows: Sequence[Mapping[str, Any] | None]) -> Iterator[str]:
     """The rows for people, one line per script, and a line about all of them."""
     width = max(len(line.text) for line in lines)
     for line, row in zip(lines, rows):
         yield f"{line.text:<{width}}  {'  '.join(cells(row))}"
-    codes = [_code(row) for row in rows]
-    parts = [
-        f"{codes.count(code)} {text}" for code, text in ((1, "with something to win"), (0, "without"), (2, "not measured")) if code in codes
-    ]
+    kinds = Counter(map(_kind, rows))
+    parts = [f"{kinds[kind]} {kind}" for kind in _KINDS if kind in kinds]
     yield f"{len(lines)} script{'s' * (len(lines) != 1)}: {', '.join(parts)}"
 
 

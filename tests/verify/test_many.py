@@ -124,6 +124,13 @@ def test_rows_for_people(row, text, code):
     assert many.exit_code([row]) == code
 
 
+def test_the_last_line_counts_the_rows_by_kind():
+    kinds = [verification("confirmed", 1.8), verification("no effect"), verification("inconclusive"), verification("inconclusive"), None]
+    lines = [many.Line(f"{index}.py", "/a.py", ()) for index in range(len(kinds))]
+    *_, last = many.table(lines, kinds)
+    assert last == "5 scripts: 1 with something to win, 2 inconclusive, 1 with nothing to win, 1 not measured"
+
+
 def test_jobs_at_once_are_stopped_together():
     lines = [many.Line(name, f"/{name}", ()) for name in "abc"]
     stopped, running = [], threading.Barrier(3)
