@@ -123,7 +123,12 @@ class RemovedApi(Rule):
     def _report(self, name, place, fixable):
         new = {**REMOVED, **REMOVED_NAMESPACES, **DEPRECATED}[name]
         if name in OLD_NAMESPACES and not place.module.runtime.lacks(name):
-            return self.finding(place, f"{_short(name)} is an old name; use {_short(new)}.", doubt="It went in later versions, where importing it raises.")
+            return self.finding(
+                place,
+                f"{_short(name)} is an old name; use {_short(new)}.",
+                because="It works in the version that is required here; in later ones importing it raises.",
+                pedantic=True,
+            )
         if name in DEPRECATED:
             return self.finding(
                 place,
