@@ -1412,6 +1412,28 @@ def test_a_loop_that_makes_variables_is_told_to_make_them_before(tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("under", "behind", "told", "reads"),
+    [
+        ("", "", "decorate it", None),
+        ("", "look(loss)", "move the code under its tape", 6),
+        ("", "print(loss.numpy())", "move the code under its tape", 15),
+        ("loss += look(loss)", "", "replace .numpy() by TensorFlow operations", 6),
+        ("loss += np.mean(loss)", "", "replace np.mean by TensorFlow operations", 14),
+        ("loss += np.mean([1, 2])", "", "move the code under its tape", None),
+        ("loss += shape(loss)", "", "decorate it", None),
+    ],
+)
+def test_a_step_that_reads_values_is_told_where(tmp_path, under, behind, told, reads):
+    step = STEPS.replace("    optimizer", f"        {under or 'pass'}\n    {behind or 'pass'}\n    optimizer", 1)
+    helpers = "def look(y):\n    return y.numpy().sum()\ndef shape(y): return np.sum(y.shape)\n"
+    (tmp_path / "train.py").write_text(HEAD + helpers + OPTIMIZED + step + "for x in load():\n    step(x)\n")
+    result = kerascheck("--isolated", "--select", "KC401", "--output-format", "json", "--exit-zero", str(tmp_path / "train.py"))
+    (finding,) = json.loads(result.out)["findings"]
+    assert told in finding["message"] and (finding["fix"] is None) is (told != "decorate it")
+    assert [place["line"] for place in finding["related"][2:]] == ([reads] if reads else [])
+
+
+@pytest.mark.parametrize(
     ("line", "told"),
     [
         ("", "decorate it"),

@@ -52,7 +52,8 @@ class EagerStep:
         may_be_meant: whether something speaks for how it is: its name does; no optimizer updates the weights, but ``variable.assign_sub(rate * gradient)``; what goes into a model
             is changed, and not its weights; each turn gives the optimizer a number that a trace would keep; a library that cannot be seen calls the model; or the same lines stand in a tf.function of the file, too.
         makes: what its function, or turn of its loop, makes anew each time although it has variables, which a tf.function may not: "tf.Variable", "The layer Dense", ...
-        computes_outside: a function of NumPy that a function or layer under its tape gives tensors, or a model's ``call`` draws with: "np.unique", ...
+        computes_outside: what takes tensors out of the graph under its tape, a function of NumPy or ``.numpy()``, or what a model's ``call`` draws with: "np.unique", ...
+        reads: the first call in what it runs that takes a tensor's numbers, under its tape or beside it, which raises in a tf.function.
     """
 
     module: Module
@@ -67,6 +68,7 @@ class EagerStep:
     may_be_meant: bool
     makes: str | None
     computes_outside: str | None
+    reads: Call | None
 
 
 def eager_steps(module: Module) -> Iterator[EagerStep]:
@@ -132,12 +134,13 @@ def eager_steps(module: Module) -> Iterator[EagerStep]:
             written, node = frame.function.module, frame.function.node
         if node not in seen:
             seen.add(node)
-            needs_python = _needs_python(module, frame) or _draws(module, frame) or any(steps_environment(other) and frame in other.scope.frames() for other in module.run.calls)
+            reads = _readings(module, tape, frame)
+            needs_python = any(not under for _, under in reads) or _needs_python(module, frame) or _draws(module, frame) or any(steps_environment(other) and frame in other.scope.frames() for other in module.run.calls)
             is_function = inner is None and frame.function is not None
             makes = _makes_state(module, region)
             meant = call.attribute == "assign_sub" or _is_named_eager(frame) or _sets_hyper(module, loop) or _moves_inputs(module, tape, call) or _is_run_by_others(module, tape, call) or _is_shown_compiled(module, tape.call)
             several = is_function and _optimizers(updates, call) > 1
-            yield EagerStep(written, node, is_function, call, loop, turns(call.scope), needs_python, _calls_compiled(module, tape, call), several, meant, makes, _computed_outside(module, tape, call))
+            yield EagerStep(written, node, is_function, call, loop, turns(call.scope), needs_python, _calls_compiled(module, tape, call), several, meant, makes, _computed_outside(module, tape, call, reads), reads[0][0] if reads else None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,22 +274,34 @@ def _is_run_by_others(module: Module, tape: Tape, update: Call) -> bool:
     )
 
 
-def _computed_outside(module: Module, tape: Tape, update: Call) -> str | None:
+def _readings(module: Module, tape: Tape, frame: Scope) -> list[tuple[Call, bool]]:
+    """What takes the numbers of tensors in a function with a tape, or in what it calls, each with whether that is under the tape."""
+    tree, around = tape.call.module.tree, tape.call.scope.frame
+    statement = tree.statement(tape.call.node)
+    under = set(tree.descendants(statement.body)) if isinstance(statement, cst.With) else set()
+    inside = [call for call in module.run.calls if frame in call.scope.frames() and _takes_numbers(call)]
+    return [(call, any(each is around for each in call.scope.frames()) and _seen_from(around, call)[0] in under) for call in inside]
+
+
+def _takes_numbers(call: Call) -> bool:
+    """Whether a call gives tensors to NumPy, or is their ``numpy``: a graph has no numbers for it."""
+    if call.attribute == "numpy":
+        return (call.name or "").startswith("tensorflow.") or holds_tensor(call.receiver)
+    return (call.name or "").startswith("numpy.") and any(map(holds_tensor, call.arguments.values()))
+
+
+def _computed_outside(module: Module, tape: Tape, update: Call, reads: list[tuple[Call, bool]]) -> str | None:
     """What a function or layer that is called under a tape computes from tensors by NumPy, which a graph cannot, as ``np.unique(ids)``, or a model's ``call`` draws by it, which a graph would do once."""
-    return next(
-        (
-            call.name.replace("numpy.", "np.", 1)
-            for call in module.run.calls
-            if tape.call.order < call.order < update.order
-            and (call.name or "").startswith("numpy.")
-            and call.scope.frame not in (tape.frame, tape.call.scope.frame, update.scope.frame)
-            and (
-                any(map(holds_tensor, call.arguments.values()))
-                or call.name.startswith("numpy.random.") and call.scope.frame.function is not None and call.scope.frame.function.name == "call"
-            )
-        ),
-        None,
-    )
+    drawn = (
+        call for call in module.run.calls
+        if tape.call.order < call.order < update.order and (call.name or "").startswith("numpy.random.")
+        and call.scope.frame not in (tape.frame, tape.call.scope.frame, update.scope.frame)
+        and call.scope.frame.function is not None and call.scope.frame.function.name == "call"
+    )  # fmt: skip
+    call = next((call for call, under in reads if under), None) or next(drawn, None)
+    if call is None:
+        return None
+    return ".numpy()" if call.attribute == "numpy" else (call.name or "").replace("numpy.", "np.", 1)
 
 
 def _written(call: Call, position: int, name: str) -> str:

@@ -96,9 +96,9 @@ class EagerTrainStep(Rule):
       ValueError for that;
     - where the step is called with a second optimizer, whose variables do not exist yet (also a ValueError; tried with
       TensorFlow 2.21);
-    - where a layer or loss passes tensors to NumPy, which raises while tracing, or a `call` draws with NumPy, which a
-      trace does once;
-    - where the function itself needs Python: it draws with NumPy or `random`, reads values, or sets attributes.
+    - where the step, or a function, layer or loss that it calls, passes tensors to NumPy or calls `.numpy()`, which
+      raises while tracing: the finding names the place; or a `call` draws with NumPy, which a trace does once;
+    - where the function itself needs Python: it draws with NumPy or `random`, or sets attributes.
 
     ## References
 
@@ -116,17 +116,21 @@ class EagerTrainStep(Rule):
     def check(self, module):
         for step in eager_steps(module):
             remedy = _remedy(step)
+            because = (
+                "Part of it is a tf.function, but Python dispatches the rest one by one, including the gradients and the weight update."
+                if step.is_compiled_in_part
+                else "Nothing on the way from the loop to the weight update is compiled, so Python dispatches every operation of every step."
+            )
             yield self.finding(
                 step,
                 f"{'This training step runs' if step.is_function else 'This loop trains'} eagerly, operation by operation; {remedy}.",
-                because=(
-                    "Part of it is a tf.function, but Python dispatches the rest one by one, including the gradients and the weight update."
-                    if step.is_compiled_in_part
-                    else "Nothing on the way from the loop to the weight update is compiled, so Python dispatches every operation of every step."
-                ),
+                because=because if step.reads is None else f"{because} Inside a tf.function, .numpy() and NumPy functions of tensors raise.",
                 doubt=_doubt(module, step),
                 fix=compile_step(step.module, step.node) if remedy == _DECORATE else None,
-                related=((step.update, "the weights are updated here"), (step.loop, "in this loop")),
+                related=(
+                    (step.update, "the weights are updated here"), (step.loop, "in this loop"),
+                    *(((step.reads, "this reads values, which raises in a tf.function"),) if step.reads is not None else ()),
+                ),
             )
 
 
