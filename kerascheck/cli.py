@@ -115,7 +115,7 @@ def check(paths: tuple[str, ...], **options: Any) -> int:
     file that cannot be read or parsed.
     """
     from kerascheck import registry
-    from kerascheck.config import Configuration, ConfigError, overrides_from
+    from kerascheck.config import Configuration, ConfigError, did_you_mean, overrides_from
     from kerascheck.source.discovery import MissingPath
 
     paths = paths or (".",)
@@ -142,7 +142,9 @@ def check(paths: tuple[str, ...], **options: Any) -> int:
     except ConfigError as problem:
         raise click.ClickException(str(problem)) from None
     except MissingPath as problem:
-        raise click.ClickException(f"{problem}: no such file or folder") from None
+        # What is no file may be meant as a command.
+        meant = did_you_mean(str(problem), cli.list_commands(click.get_current_context())) if str(problem) == paths[0] else ""
+        raise click.ClickException(f"{problem}: no such file or folder{meant}") from None
 
 
 def _for_this_machine(overrides: Overrides) -> Overrides:
@@ -368,13 +370,13 @@ def _for_people(
     return lines, closing
 
 
-def _columns() -> int:
-    """The columns of the terminal, or of what it is supposed to be."""
+def _columns(otherwise: int | None = None) -> int:
+    """The columns of the terminal, or of what it is supposed to be; where there is none ``otherwise``, or those of a report."""
     import shutil
 
     from kerascheck.report.text import WIDTH
 
-    return shutil.get_terminal_size((WIDTH, 0)).columns
+    return shutil.get_terminal_size((WIDTH if otherwise is None else otherwise, 0)).columns
 
 
 def _recall(outcome: Outcome, targets: Mapping[str, str | None]) -> Mapping[Finding, Evidence]:
@@ -438,7 +440,8 @@ def rule(name: str | None, every: bool, output_format: str) -> int:
     if output_format == "json":
         click.echo(explain.as_json(rooms, single=name is not None))
     elif name or every:
-        click.echo("\n\n".join(map(explain.as_text, rooms)))
+        page, width = "\n\n".join(map(explain.as_text, rooms)), _columns(otherwise=0)
+        click.echo(explain.fitted(page, width) if width else page)
     else:
         click.echo(explain.as_list(rooms))
     return 0

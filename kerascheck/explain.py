@@ -12,7 +12,13 @@ from typing import Any
 
 from kerascheck import published
 from kerascheck.registry import Room
+from kerascheck.report.text import wrapped
 from kerascheck.verify import evidence
+
+
+_MARK = re.compile(r"[ \t]*# ?KC\d{3}(?::\w+)?(?: KC\d{3}(?::\w+)?)*[ \t]*$")
+"""What tests read in an example: the findings that they expect on a line."""
+_ITEM = re.compile(r"- ")
 
 
 def sections(room: Room) -> dict[str, str]:
@@ -30,13 +36,43 @@ def example(room: Room) -> str:
         path = room.folder / name
         if not path.is_file():
             return ""
-        texts.append(path.read_text(encoding="utf-8").splitlines())
+        texts.append(_lines(path))
     return "\n".join(difflib.unified_diff(*texts, "slow.py", "fast.py", lineterm=""))
 
 
 def _diff(slow: Path, fast: Path) -> str:
-    before, after = (path.read_text(encoding="utf-8").splitlines() for path in (slow, fast))
+    before, after = map(_lines, (slow, fast))
     return "\n".join(difflib.unified_diff(before, after, f"slow/{slow.name}", f"fast/{fast.name}", lineterm=""))
+
+
+def _lines(path: Path) -> list[str]:
+    return [_MARK.sub("", line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def fitted(page: str, width: int) -> str:
+    """A page with its paragraphs and list items wrapped to a terminal of ``width`` columns; code, tables and headings stay as they are."""
+    shown: list[str] = []
+    paragraph: list[str] = []
+    is_code = False
+
+    def end() -> None:
+        if paragraph:
+            head = "- " if _ITEM.match(paragraph[0]) else ""
+            shown.extend(wrapped(" ".join(line.strip() for line in paragraph).removeprefix(head), width, head, " " * len(head)))
+            paragraph.clear()
+
+    for line in page.splitlines():
+        is_fence = line.startswith("```")
+        is_code = is_code is not is_fence
+        if is_code or is_fence or not line or line.startswith(("#", "|", "    ")):
+            end()
+            shown.append(line)
+            continue
+        if _ITEM.match(line):
+            end()
+        paragraph.append(line)
+    end()
+    return "\n".join(shown)
 
 
 def as_text(room: Room) -> str:

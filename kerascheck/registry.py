@@ -130,11 +130,16 @@ def _load(path: Path) -> Rule:
     return defined()
 
 
+_OF_NO_RULE = {"KC999": "a file that cannot be read or parsed", "KC998": "a fault of kerascheck itself"}
+
+
 def find(word: str) -> Room:
     """The room of the rule with this code or name; raises :class:`ConfigError` with the nearest one."""
     for room in rooms():
         if word.upper() == room.code or word == room.name:
             return room
+    if word.upper() in _OF_NO_RULE:
+        raise ConfigError(f"there is no rule '{word}': this code stands for {_OF_NO_RULE[word.upper()]}")
     known = [text for room in rooms() for text in (room.code, room.name)]
     raise ConfigError(f"there is no rule '{word}'{did_you_mean(word, known)}")
 

@@ -32,3 +32,23 @@ def test_published_figures_are_named_as_such_while_our_own_are_missing(code, mon
 
 def test_published_figures_are_about_rules_that_exist():
     assert {code for figure in published.PUBLISHED for code in figure.codes} <= set(ROOMS)
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_pages_fit_the_terminal(monkeypatch, width):
+    monkeypatch.setenv("COLUMNS", str(width))
+    page = kerascheck("rule", "KC405").out
+    code = False
+    for line in page.splitlines():
+        code ^= line.startswith("```")
+        assert len(line) <= width or code or line.startswith(("|", "#")) or " " not in line.strip("- "), line
+    # Nothing is lost, and tables and code stay as they are.
+    monkeypatch.delenv("COLUMNS")
+    plain = kerascheck("rule", "KC405").out
+    assert page.split() == plain.split() and page != plain
+    assert [line for line in page.splitlines() if line.startswith(("|", "+", "#"))] == [line for line in plain.splitlines() if line.startswith(("|", "+", "#"))]
+
+
+def test_examples_do_not_show_what_tests_expect(monkeypatch):
+    pages = kerascheck("rule", "--all").out
+    assert "KC102" in pages and "# KC" not in pages.replace("# noqa: KC", "").replace("# kerascheck", "")
