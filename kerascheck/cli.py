@@ -361,7 +361,7 @@ def _for_people(
     width = _columns()
     lines = [
         *text.render(in_full, outcome.errors, outcome.sources, click.style, evidence, width),
-        *overview.hints(hints, summaries, click.style, width),
+        *overview.hints(hints, summaries, click.style, width, last={room.code for room in registry.rooms() if not room.speed}),
     ]
     closing = [*overview.start(rules, summaries, click.style, width), *text.wrapped(summary, width)]
     arguments = click.get_current_context().meta[_ARGUMENTS]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import groupby
 
 from kerascheck.finding import Evidence, Finding, Location, Severity
@@ -21,18 +21,19 @@ def is_hint(finding: Finding, evidence: Mapping[Finding, Evidence]) -> bool:
     return finding.severity is Severity.INFO and not (finding in evidence and evidence[finding].confirmed)
 
 
-def hints(findings: Sequence[Finding], summaries: Mapping[str, str], style: Style, width: int) -> Iterator[str]:
+def hints(findings: Sequence[Finding], summaries: Mapping[str, str], style: Style, width: int, *, last: Collection[str] = ()) -> Iterator[str]:
     """One entry per rule, the most frequent first: how many, what it is, and the first places; nothing without findings.
 
     Args:
         summaries: what every rule is about, by code.
         style: colours a text, or returns it as it is.
         width: columns of the terminal.
+        last: the codes of rules that come after the others, such as those that are not about speed.
     """
-    rules = sorted(_by_rule(findings), key=lambda rule: (-len(rule), rule[0].code))
+    rules = sorted(_by_rule(findings), key=lambda rule: (rule[0].code in last, -len(rule), rule[0].code))
     if not rules:
         return
-    digits = len(str(len(rules[0])))
+    digits = len(str(max(map(len, rules))))
     total = count(len(findings), "hint")
     yield from wrapped(f"{total} (info), by rule. All in full: --min-severity info; one rule: --select {rules[0][0].code}.", width)
     for rule in rules:

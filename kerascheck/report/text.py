@@ -75,12 +75,17 @@ def _block(finding: Finding, source: Source, style: Style, evidence: Evidence | 
     colour = COLOURS[finding.severity]
     where, severity = place(finding.location), str(finding.severity)
     words = f"  ({_first_words(finding.location, source)})".replace("  ()", "")
-    has_room = len(f"{where}  {severity}  {finding.code} {finding.name}{words}") <= width
-    yield (
-        f"{style(where, bold=True)}  {style(severity, fg=colour, bold=True)}  {style(finding.code, bold=True)} {finding.name}{words * has_room}"
-    )
-    if not has_room and words:
+    what = f"{style(severity, fg=colour, bold=True)}  {style(finding.code, bold=True)} {finding.name}"
+    room = width - len(f"{where}  {severity}  {finding.code} {finding.name}")
+    if not words or room >= len(words):
+        yield f"{style(where, bold=True)}  {what}{words}"
+    elif room >= 0:
+        yield f"{style(where, bold=True)}  {what}"
         yield words
+    else:
+        # Nothing reads these lines of notebooks by their form, which other tools do not know.
+        yield style(where, bold=True)
+        yield f"  {what}{words}"
     yield from wrapped(finding.message, width, "  ", "  ")
     yield from _frame(finding.location, source, colour, style, width)
     if finding.because:

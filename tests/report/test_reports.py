@@ -101,6 +101,15 @@ def test_the_first_words_of_a_cell_that_do_not_fit_stand_below():
     assert lines[:2] == ["n.ipynb:cell 5:1:1  warning  KC101 serial-map", "  (model = keras.Sequential() ...)"]
 
 
+def test_the_head_of_a_cell_of_a_long_path_takes_two_lines():
+    path = "notebooks/" + "long_" * 8 + "name.ipynb"
+    source = Source(path, "model = keras.Sequential()\nx\n", cells=(Cell(4, 0, 29),))
+    lines = show(finding(location=source.locate(0, 5)), sources={path: source}, width=80).splitlines()
+    assert lines[:2] == [f"{path}:cell 5:1:1", "  warning  KC101 serial-map  (model = keras.Sequential() ...)"]
+    script = Source(path.replace("ipynb", "py"), "x\n")
+    assert show(finding(location=script.locate(0, 1)), sources={script.path: script}, width=60).startswith(f"{script.path}:1:1  warning  KC101 serial-map\n")
+
+
 def test_neighbours_that_say_the_same_are_shown_once():
     other = {"location": Location("a.py", None, 4, 3, 4, 4)}
     shown = show(finding(), finding(**other), finding(location=Location("a.py", None, 5, 1, 5, 1)))
@@ -286,6 +295,8 @@ def test_hints_are_one_entry_per_rule_with_the_first_places():
         "",
     ]
     assert list(overview.hints([], SUMMARIES, plain, 100)) == []
+    speed_first = list(overview.hints([info("KC101", "b.py", 8), *several], SUMMARIES, plain, 100, last={"KC411"}))
+    assert [line.split()[1] for line in speed_first[1:3]] == ["KC101", "KC411"] and "--select KC101" in speed_first[0]
 
 
 def test_the_entries_of_hints_are_wrapped_between_places():
