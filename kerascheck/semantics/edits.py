@@ -218,7 +218,9 @@ def add_keyword(tree: Tree, call: cst.Call, name: str, value: str) -> Edits:
             if place > end:
                 return _checked(tree, call, _insert(end, ","), _insert(place, line))
             return _checked(tree, call, _insert(end, "," + line))
-        if len(call.args) > 1 and all(_starts_line(text, tree.range_of(arg)[0]) for arg in call.args[1:]):
+        # What a comment behind the call is about stays on its line.
+        is_commented = _past_comment(text, closing + 1) > closing + 1
+        if len(call.args) > 1 and not is_commented and all(_starts_line(text, tree.range_of(arg)[0]) for arg in call.args[1:]):
             return _checked(tree, call, _insert(end, "," + line))
     return _checked(tree, call, _insert(end, f", {keyword}"))
 

@@ -127,6 +127,9 @@ ADD = [
     ("async def g():\n\treturn await x.map(f)", "async def g():\n\treturn await x.map(f, k=v)"),
     ("é = '\U0001f600'; x.map(f)", "é = '\U0001f600'; x.map(f, k=v)"),
     ("x = x.map(f)  # type: ignore", "x = x.map(f, k=v)  # type: ignore"),
+    # A comment behind the call stays on its line.
+    ("x.map(f,\n      g)  # c", "x.map(f,\n      g, k=v)  # c"),
+    ("x.map(f,\n      g).y()  # c", "x.map(f,\n      g,\n      k=v).y()  # c"),
 ]
 
 
