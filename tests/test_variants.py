@@ -995,6 +995,28 @@ def test_a_method_predict_is_seen_from_the_loop_of_another_file(tmp_path):
     assert found == [("net.py", 9, False), ("run.py", 8, True)]
 
 
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("pass", True), ("seen = []; seen.append(i)", True), ("image = image / self.scale", True),
+        ("self.last = i", False), ("self.count += 1", False), ("self.remember(i)", False), ("self.cache[i] = image", False),
+        ("self.seen.append(i)", False), ("self.buffer[0] = image", False), ("SEEN.append(i)", False), ("global n; n = i", False),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("apart", [False, True])
+def test_items_that_change_what_outlives_them_are_read_by_one_worker(tmp_path, line, said, apart):
+    files = (
+        "import keras\nimport numpy as np\nfrom PIL import Image\nSEEN = []\nclass Files(keras.utils.PyDataset):\n    def __init__(self, paths, **kwargs):\n"
+        "        super().__init__()\n        self.paths, self.cache, self.seen, self.scale = paths, {}, [], 255\n        self.count = 0\n        self.buffer = np.zeros((8, 8))\n"
+        "    def remember(self, i): self.last = i\n    def __len__(self): return len(self.paths)\n    def __getitem__(self, i):\n"
+        f"        image = np.asarray(Image.open(self.paths[i]))\n        {line}\n        return image, image\n"
+    )
+    (tmp_path / "files.py").write_text(files)
+    (tmp_path / "train.py").write_text(HEAD + ("from files import Files\n" if apart else files) + MODEL + "model.fit(Files(load()), epochs=9)\n")
+    result = kerascheck("--isolated", "--select", "KC110", "--output-format", "json", "--exit-zero", str(tmp_path / "train.py"))
+    assert bool(json.loads(result.out)["findings"]) is said
+
+
 @pytest.mark.parametrize(("base", "said"), [("keras.Model", []), ("Base", [True])])
 def test_a_model_that_is_not_seen_may_be_of_a_class_with_its_own_predict(tmp_path, base, said):
     (tmp_path / "net.py").write_text(HEAD + f"class Net({base}):\n    def call(self, x): return x\n\n    def predict(self, x, beams): return self(x)\n")

@@ -19,6 +19,7 @@ from kerascheck.semantics.interpreter.expressions import Expressions
 from kerascheck.semantics.interpreter.statements import Statements
 from kerascheck.semantics.interpreter.support import A_WHOLE_MODULE, MAX_IMPORT_DEPTH, MAX_MODULES, is_test
 from kerascheck.semantics.interpreter.writes import Writes
+from kerascheck.semantics.places import Place
 from kerascheck.semantics.tree import SyntaxProblem
 from kerascheck.semantics.values import Call, Class, Compilation, Const, Env, Function, Instance, Scope, Sink, Stage, Value, constant, datasets_in
 
@@ -36,6 +37,7 @@ class Interpreter(Statements, Expressions, Calls, Datasets, Writes):
         entries: calls of what came out of that, from Python; the receiver is the compiled function.
         indexed: the subscripts that take an item of a tensor.
         returned: what each function returned the first time.
+        item_writes: where each ``__getitem__`` of a PyDataset, or what it calls, writes to what outlives the call.
     """
 
     def __init__(self, module):
@@ -50,6 +52,7 @@ class Interpreter(Statements, Expressions, Calls, Datasets, Writes):
         self.entries: list[Call] = []
         self.indexed: set[cst.CSTNode] = set()
         self.returned: dict[cst.CSTNode, Value] = {}
+        self.item_writes: dict[cst.CSTNode, list[Place]] = {}
         self.functions: dict[cst.CSTNode, Function] = {}
         self.truncated = False
         self._uses: list[tuple[str, cst.CSTNode, object]] = []

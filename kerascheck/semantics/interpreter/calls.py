@@ -11,6 +11,7 @@ import libcst as cst
 from kerascheck.semantics import library
 from kerascheck.semantics.array_shapes import reshaped, shape_of, shaped
 from kerascheck.semantics.image_flows import is_keras_data, is_py_dataset
+from kerascheck.semantics.places import Place
 from kerascheck.semantics.interpreter.support import (
     MAX_CALLS,
     MAX_DEPTH,
@@ -157,7 +158,10 @@ class Calls:
         node = function.node
         self.reached.add(node)
         self._active.append(node)
-        saved_env, saved_module = self.env, self.module
+        saved_env, saved_module, around, uses = self.env, self.module, self._mapped, len(self._uses)
+        is_item = function.name == "__getitem__" and receiver is not None and is_py_dataset(receiver)
+        if is_item:
+            self._mapped = around or (len(self._frames), self._order)
         self.module = function.module
         self.env = Env(function.env)
         self._frames.append(self.env)
@@ -182,7 +186,9 @@ class Calls:
         finally:
             self._active.pop()
             self._frames.pop()
-            self.env, self.module = saved_env, saved_module
+            self.env, self.module, self._mapped = saved_env, saved_module, around
+            if is_item:
+                self.item_writes.setdefault(node, []).extend(Place(module, at) for kind, at, module in self._uses[uses:] if kind == "write")
 
     def _returned(self, node: cst.CSTNode, value: Value) -> Value:
         self.returned.setdefault(node, value)

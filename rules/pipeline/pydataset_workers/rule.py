@@ -4,7 +4,7 @@ from kerascheck.semantics.arrays import reads_file, waits
 from kerascheck.semantics.functions import display
 from kerascheck.semantics.image_flows import is_py_dataset
 from kerascheck.semantics.places import takes_parameter
-from kerascheck.semantics.values import Function, Instance, options_of
+from kerascheck.semantics.values import Function, options_of
 
 _SETTINGS = ("workers", "use_multiprocessing")
 
@@ -43,7 +43,9 @@ class PyDatasetWorkers(Rule):
     - `workers` or `use_multiprocessing` is given to the constructor, to `fit`, or set on the object
       or its class; or unknown keyword arguments may hold it, where the constructor takes any.
     - `__getitem__` only slices, computes or augments arrays: threads do not help there.
-    - `__getitem__`, or a method that it calls, sets attributes of the object: threads would get in each other's way.
+    - `__getitem__`, or a function that it calls, changes what outlives the call: it sets attributes of the object,
+      fills a list, dictionary or array that the object holds, or changes a global. Threads would get in
+      each other's way.
     - The object feeds only validation, evaluation or prediction.
     - Generators, and datasets of PyTorch or other libraries.
 
@@ -82,7 +84,8 @@ class PyDatasetWorkers(Rule):
                 if not isinstance(item, Function) or _has_workers(module, data):
                     continue
                 reading = [call for call in module.run.calls if call.scope.runs_in(item)]
-                if any((call.name or "").endswith(".__setattr__") and isinstance(call.receiver, Instance) and call.receiver.cls is data.cls for call in reading):
+                if module.run.item_writes.get(item.node):
+                    yield self.silence(call, f"{data.cls.name}.__getitem__ changes what outlives the call, which several workers would do at once")
                     continue
                 remote = next(filter(waits, reading), None)
                 read = remote or next(filter(reads_file, reading), None)
