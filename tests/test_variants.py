@@ -1017,9 +1017,9 @@ def test_items_that_change_what_outlives_them_are_read_by_one_worker(tmp_path, l
     assert bool(json.loads(result.out)["findings"]) is said
 
 
-@pytest.mark.parametrize(("base", "said"), [("keras.Model", []), ("Base", [True])])
-def test_a_model_that_is_not_seen_may_be_of_a_class_with_its_own_predict(tmp_path, base, said):
-    (tmp_path / "net.py").write_text(HEAD + f"class Net({base}):\n    def call(self, x): return x\n\n    def predict(self, x, beams): return self(x)\n")
+@pytest.mark.parametrize(("base", "own", "said"), [("keras.Model", "self(x)", []), ("Base", "self(x)", [True]), ("keras.Model", "super().predict(x)", [True])])
+def test_a_model_that_is_not_seen_may_be_of_a_class_with_its_own_predict(tmp_path, base, own, said):
+    (tmp_path / "net.py").write_text(HEAD + f"class Net({base}):\n    def call(self, x): return x\n\n    def predict(self, x, beams): return {own}\n")
     (tmp_path / "play.py").write_text(HEAD + "class Player:\n    def __init__(self, model): self.model = model\n    def play(self, xs):\n        for x in xs: self.model.predict(x)\n")
     (tmp_path / "run.py").write_text("from net import Net\nfrom play import Player\nplayer = Player(load(Net))\n")
     result = kerascheck("--isolated", "--select", "KC405", "--output-format", "json", "--exit-zero", str(tmp_path / "play.py"))
@@ -1442,6 +1442,7 @@ def test_a_loop_that_makes_variables_is_told_to_make_them_before(tmp_path):
         ("loss += look(loss)", "", "replace .numpy() by TensorFlow operations", 6),
         ("loss += np.mean(loss)", "", "replace np.mean by TensorFlow operations", 14),
         ("loss += np.mean([1, 2])", "", "move the code under its tape", None),
+        ("print(loss.numpy())", "", "move the code under its tape", 14),
         ("loss += shape(loss)", "", "decorate it", None),
     ],
 )

@@ -134,7 +134,7 @@ def eager_steps(module: Module) -> Iterator[EagerStep]:
             written, node = frame.function.module, frame.function.node
         if node not in seen:
             seen.add(node)
-            reads = _readings(module, tape, frame)
+            reads = _readings(module, tape, frame, call)
             needs_python = any(not under for _, under in reads) or _needs_python(module, frame) or _draws(module, frame) or any(steps_environment(other) and frame in other.scope.frames() for other in module.run.calls)
             is_function = inner is None and frame.function is not None
             makes = _makes_state(module, region)
@@ -274,13 +274,21 @@ def _is_run_by_others(module: Module, tape: Tape, update: Call) -> bool:
     )
 
 
-def _readings(module: Module, tape: Tape, frame: Scope) -> list[tuple[Call, bool]]:
-    """What takes the numbers of tensors in a function with a tape, or in what it calls, each with whether that is under the tape."""
+def _readings(module: Module, tape: Tape, frame: Scope, update: Call) -> list[tuple[Call, bool]]:
+    """What takes the numbers of tensors in a function with a tape, or in what it calls, each with whether the gradients may depend on it.
+
+    That is what is under the tape before the weights are updated, and no statement for its effect, such as a print.
+    """
     tree, around = tape.call.module.tree, tape.call.scope.frame
     statement = tree.statement(tape.call.node)
     under = set(tree.descendants(statement.body)) if isinstance(statement, cst.With) else set()
     inside = [call for call in module.run.calls if frame in call.scope.frames() and _takes_numbers(call)]
-    return [(call, any(each is around for each in call.scope.frames()) and _seen_from(around, call)[0] in under) for call in inside]
+    found = []
+    for call in inside:
+        node = _seen_from(around, call)[0] if call.order < update.order and any(each is around for each in call.scope.frames()) else None
+        line = tree.statement(node) if node in under else None
+        found.append((call, line is not None and not (isinstance(line, cst.SimpleStatementLine) and isinstance(line.body[0], cst.Expr))))
+    return found
 
 
 def _takes_numbers(call: Call) -> bool:

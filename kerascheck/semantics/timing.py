@@ -144,8 +144,19 @@ def measures_speed(module: Module, interval: Interval) -> bool:
     """
     if interval.start.module is not interval.elapsed.module or _FIRST.search(_lines_around(interval, interval.elapsed.module.code)):
         return False
+    if any(_tells(call, interval.elapsed) for call in module.run.calls):
+        return True
     measured = _lines_around(interval, interval.elapsed.module.code, interval.end)
-    return _SPEED.search(measured) is not None or any(_tells(call, interval.elapsed) for call in module.run.calls)
+    return _SPEED.search(measured) is not None and not _is_phase(module, interval)
+
+
+def _is_phase(module: Module, interval: Interval) -> bool:
+    """Whether a reading of a measurement is one of another, too, as where a program tells how long each of its parts took, and all of them."""
+    ends = {interval.start, interval.end}
+    return any(
+        other.elapsed.node is not interval.elapsed.node and other.start is not other.end and not ends.isdisjoint((other.start, other.end))
+        for other in intervals(module)
+    )
 
 
 def is_about_first_run(interval: Interval) -> bool:

@@ -46,6 +46,7 @@ _NETWORK = re.compile(r"model|network|(?<![a-z])(?:net|cnn|rnn|lstm|(?:auto)?enc
 _KERAS_IMPORT = re.compile(r"^\s*(?:from|import)\s+(?:tensorflow|keras|tf_keras)\b", re.M)
 _KERAS = re.compile(r"keras", re.I)
 _MODEL_CLASS = re.compile(r"^class[ \t]+\w+\([^)]*\b(?:Model|Sequential)\b[^)]*\):.*?(?=^[^\s)]|\Z)", re.M | re.S)
+_SUPER = re.compile(r"\bsuper\([^)]*\)\.(\w+)\(")
 _METHOD = re.compile(r"^[ \t]+def[ \t]+(\w+)\(", re.M)
 # A program that does nothing else with TensorFlow or Keras has imported them for this: other libraries draw from their generators.
 _SEEDS = frozenset({"tensorflow.random.set_seed", "tensorflow.set_random_seed", "tensorflow.compat.v1.set_random_seed", "keras.utils.set_random_seed"})
@@ -681,9 +682,10 @@ def _overridden(call: Call) -> bool:
 
 
 def _overridden_in(module: Module) -> set[str]:
-    """The methods of classes in a module that name a Model or Sequential as their base."""
+    """The methods of classes in a module that name a Model or Sequential as their base, but for those that hand on to the one of their base."""
     if _MODEL_CLASS not in module.memory:
-        module.memory[_MODEL_CLASS] = {name for found in _MODEL_CLASS.finditer(module.code) for name in _METHOD.findall(found[0])}
+        classes = [found[0] for found in _MODEL_CLASS.finditer(module.code)]
+        module.memory[_MODEL_CLASS] = {name for text in classes for name in set(_METHOD.findall(text)) - set(_SUPER.findall(text))}
     return module.memory[_MODEL_CLASS]
 
 

@@ -67,6 +67,14 @@ def test_what_is_a_speed(tmp_path, text, speed):
     assert measures_speed(module, only(module)) is speed
 
 
+def test_the_parts_of_a_program_are_no_speeds(tmp_path):
+    lines = "a = time.time()\nload()\nb = time.time()\nprint('loading', b - a)\nf(x)\nc = time.time()\nprint('inference', c - b)\nprint('total, with inference', c - a)\n"
+    module = load(tmp_path, lines, HEAD)
+    assert [measures_speed(module, each) for each in intervals(module)] == [False] * 3
+    module = load(tmp_path, lines + "print('per image', (c - b) / 100)\n", HEAD)
+    assert [measures_speed(module, each) for each in intervals(module)] == [False] * 3 + [True]
+
+
 @pytest.mark.parametrize(
     ("before", "timed", "warm"),
     [

@@ -33,7 +33,8 @@ class ColdTiming(Rule):
     ## When it stays silent
 
     - The same code runs before the clock starts, or the model is passed to code that may have run it.
-    - The difference is only printed as the duration of the program, as in "training took 30 s".
+    - The difference is only printed as the duration of the program, as in "training took 30 s", or as that of one of its
+      parts, where one reading ends a part and starts the next.
     - The lines around it, comments included, mention the first run, warm-up, tracing, compilation or start-up: that
       is what is measured.
     - A loop repeats the measurement or runs over the data, where the first run hardly counts.
