@@ -46,6 +46,8 @@ _AT_ONCE = 8
 """How many times longer than alone a script may take to start, with others beside it on a busy machine."""
 _OVER = frozenset({"end", "exit", "trained", "exhausted"})
 """How trainings end that are shorter than the plan."""
+_SCOUT_SECONDS = 2.0
+"""What plans a measurement need not be measured itself."""
 _CEILING_BLOCKS = 24
 _CEILING_PAIRS = 12
 _MAX_SIDE_BY_SIDE = 4
@@ -280,7 +282,7 @@ def _is_at(script: Script, training: Mapping[str, Any], chosen: Chosen) -> bool:
 
 
 def _scout(script: Script, training: int, budget: Budget, kind: str | None = None) -> Run:
-    plan = replace(SCOUT, training=training, kind=kind)
+    plan = replace(SCOUT, training=training, kind=kind, block_seconds=min(SCOUT.block_seconds, _SCOUT_SECONDS))
     run = run_alone(script, plan, start_limit=budget.start_limit, block_limit=budget.block_limit)
     if run.end and run.end["reason"] in _OVER and run.end.get("passes"):
         # Its data ended too early. Fed from the start again, it can be looked at as long as is needed.

@@ -7,6 +7,7 @@ earlier training than its own, a line too few leaves it unmeasured.
 from __future__ import annotations
 
 import ast
+import contextlib
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -44,7 +45,8 @@ def lines_used(sources: Mapping[str, str], stack: Sequence[Frame], *, everything
         everything_before: all that runs before the training counts, not only what it names: where a script trains only once.
     """
     program = _Program(sources)
-    program.use_stack(stack, everything_before)
+    with contextlib.suppress(RecursionError):  # a chain of calls that is too long: what was found so far is used
+        program.use_stack(stack, everything_before)
     return program.spans()
 
 

@@ -226,3 +226,9 @@ def test_what_cannot_be_parsed_is_left_out(text):
 
 def test_a_stack_that_is_not_of_these_files_uses_nothing():
     assert lines_used({"/p/train.py": "x = 1"}, [Frame("/elsewhere.py", 1, 0), Frame("/p/train.py", 99, 0)]) == []
+
+
+def test_a_long_chain_of_calls_is_followed_as_far_as_possible():
+    text = "".join(f"def f{n}():\n    return f{n + 1}()\n" for n in range(3000)) + "model.fit(f0())\n"
+    spans = lines_used({"/p/train.py": text}, [Frame("/p/train.py", 6001, 0)])
+    assert ("/p/train.py", 6001, 6001) in spans and ("/p/train.py", 1, 2) in spans

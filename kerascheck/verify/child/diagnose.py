@@ -9,7 +9,7 @@ from .recorder import is_user_code, is_user_frame
 
 _ALONE_SECONDS = 3.0
 _ALONE_BATCHES = 200
-_COUNTED_SECONDS = 1.0
+_COUNTED_SECONDS = 0.5
 
 
 def patch_tensorflow(tf, state):
