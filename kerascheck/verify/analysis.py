@@ -12,7 +12,7 @@ from typing import Any
 from kerascheck.finding import NO_EFFECT
 from kerascheck.verify.rounds import Run
 
-_PIPELINE_FAMILIES = ("KC1",)
+PIPELINE_FAMILIES = ("KC1",)
 PREDICTION = "prediction loop"
 WEAK_KINDS = ("gradient loop", PREDICTION, "dataset loop")
 """Loops that are no trainings, or may be an inspection of the data before one."""
@@ -145,7 +145,7 @@ def _source(node: str, made: list[dict[str, Any]]) -> tuple[tuple[str, int] | No
 
 def can_matter(code: str, analysis: Analysis | None) -> str | None:
     """Why a finding of rule ``code`` cannot gain anything here; None where it can, or nothing is known."""
-    if analysis is None or analysis.largest_input_gain is None or not code.startswith(_PIPELINE_FAMILIES):
+    if analysis is None or analysis.largest_input_gain is None or not code.startswith(PIPELINE_FAMILIES):
         return None
     if analysis.largest_input_gain < 1 + NO_EFFECT and analysis.largest_input_gain * math.exp(2 * analysis.gain_error) < 1 + 2 * NO_EFFECT:
         return f"the training does not wait for data: an input fix can win x{analysis.largest_input_gain:.2f} at most"

@@ -277,7 +277,7 @@ def _first_scout(script: Script, budget: Budget) -> tuple[Run, str | None]:
 
 
 def _is_at(script: Script, training: Mapping[str, Any], chosen: Chosen) -> bool:
-    spans = lines_of_training({os.path.abspath(path): text for path, text in script.sources.items()}, _frames(training))
+    spans = lines_of_training({os.path.abspath(path): text for path, text in script.sources.items()}, frames(training))
     return any(first <= chosen.line <= last and (chosen.path is None or path.endswith(os.path.join(os.sep, chosen.path))) for path, first, last in spans)
 
 
@@ -399,11 +399,12 @@ def used_lines(script: Script, training: Mapping[str, Any], *, alone: bool = Fal
     """The lines that a training uses; ``training``: what a process told of it; ``alone``: whether the script has no other one."""
     sources = {os.path.abspath(path): text for path, text in script.sources.items()}
     made = [(os.path.abspath(path), first, last) for path, first, last in training["data_places"]]
-    return lines_used(sources, _frames(training), everything_before=alone) + made
+    return lines_used(sources, frames(training), everything_before=alone) + made
 
 
-def _frames(training: Mapping[str, Any]) -> list[Frame]:
-    return [Frame(os.path.abspath(path), line, first) for path, line, first in training["stack"]]
+def frames(training: Mapping[str, Any]) -> list[Frame]:
+    """Where a training made its first step; ``training``: what a process told of it."""
+    return [Frame(os.path.abspath(path), line, first) for path, line, first in training.get("stack", ())]
 
 
 def _patience(scout: Run, budget: Budget) -> float:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from kerascheck.verify.compare import Comparison, Status, Verdict
+from kerascheck.verify.compare import Comparison, Status, Verdict, frames
 from kerascheck.finding import Finding
 from kerascheck.verify.findings import Linted, Repair, is_about_speed
 from kerascheck.verify.observed import Observation, observations
@@ -46,7 +46,7 @@ class Verification:
     def observations(self) -> list[Observation]:
         """What was seen at the places of findings that have no fix."""
         measured = [finding for repair in self.repairs.values() for finding in repair.findings]
-        return observations(self.linted, self.comparison.analyses, measured)
+        return observations(self.linted, self.comparison.analyses, measured, [frames(scout.end) for scout in self.comparison.scouts if scout.end])
 
     @property
     def not_about_speed(self) -> list[Finding]:
