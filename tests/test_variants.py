@@ -1081,11 +1081,17 @@ def test_a_part_of_a_project_may_pin_what_it_needs(tmp_path, pins, said):
     assert len(json.loads(result.out)["findings"]) == said
 
 
-@pytest.mark.parametrize(("pins", "severities"), [("tensorflow==2.3\n", []), ("tensorflow==2.10\n", ["info"]), ("tensorflow==2.20\n", ["error"])])
-def test_what_is_gone_was_old_before(tmp_path, pins, severities):
+@pytest.mark.parametrize(
+    ("pins", "pedantic", "severities"),
+    [
+        ("tensorflow==2.3\n", True, []), ("tensorflow==2.10\n", True, ["info"]), ("tensorflow==2.10\n", False, []),
+        ("tensorflow==2.20\n", True, ["error"]), ("tensorflow==2.20\n", False, ["error"]),
+    ],
+)  # fmt: skip
+def test_what_is_gone_was_old_before(tmp_path, pins, pedantic, severities):
     (tmp_path / "requirements.txt").write_text(pins)
     (tmp_path / "train.py").write_text(HEAD + "from tensorflow.keras.mixed_precision import experimental as prec\nprec.set_policy('mixed_float16')\n")
-    result = kerascheck("--select", "KC311", "--output-format", "json", "--exit-zero", str(tmp_path / "train.py"))
+    result = kerascheck("--select", "KC311", *["--pedantic"] * pedantic, "--output-format", "json", "--exit-zero", str(tmp_path / "train.py"))
     assert [finding["severity"] for finding in json.loads(result.out)["findings"]] == severities
 
 
