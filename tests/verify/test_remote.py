@@ -29,6 +29,10 @@ ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
 
 
+needs_submitit = pytest.mark.skipif(find_spec("submitit") is None, reason="submitit is not installed: pip install kerascheck[slurm]")
+needs_ray = pytest.mark.skipif(find_spec("ray") is None, reason="Ray is not installed: pip install kerascheck[ray]")
+
+
 # Targets ----------------------------------------------------------------------------------------------------------
 
 
@@ -227,6 +231,12 @@ def ssh(tmp_path, monkeypatch):
     return with_ssh(tmp_path, monkeypatch)
 
 
+@pytest.fixture
+def traces(tmp_path, monkeypatch):
+    """Traces of a Slurm cluster that is this machine."""
+    return with_slurm(tmp_path, monkeypatch)
+
+
 def left_behind(tmp_path):
     return [name for name in os.listdir(tmp_path / "scratch") if name.startswith(("kerascheck-", "kc-"))]
 
@@ -288,10 +298,14 @@ def test_an_environment_without_the_frameworks_is_named(project, ssh, tmp_path):
     assert left_behind(tmp_path) == []
 
 
-def test_an_interpreter_that_is_too_old_is_named(project, ssh, tmp_path):
-    python = program(tmp_path, "python3", f'#!/bin/sh\nshift; exec {shlex.quote(sys.executable)} -c "import sys; sys.version_info = (3, 8); $1"\n')
-    result = invoke("src/train.py", "--on", "ssh://gpu1", "--python", str(python), "--yes")
-    assert "is Python 3.8, and kerascheck needs 3.10" in result.stderr.splitlines()[-1]
+@pytest.mark.parametrize("where", ["ssh://gpu1", pytest.param("slurm", marks=needs_submitit)])
+def test_an_interpreter_that_is_too_old_is_named(project, ssh, traces, tmp_path, where):
+    site = tmp_path / "old"
+    site.mkdir()
+    (site / "sitecustomize.py").write_text("import sys\nsys.version_info = (3, 8, 18)\n")
+    old = program(tmp_path, "old-python", f'#!/bin/sh\nPYTHONPATH={site} exec {shlex.quote(sys.executable)} "$@"\n')
+    result = invoke("src/train.py", "--on", where, "--python", str(old), "--yes")
+    assert "is Python 3.8, and kerascheck needs 3.10; name another one with --python" in result.stderr.splitlines()[-1]
     assert left_behind(tmp_path) == []
 
 
@@ -483,16 +497,6 @@ def test_an_interrupt_over_a_real_connection(project, real_ssh, tmp_path):
 
 
 # Slurm ------------------------------------------------------------------------------------------------------------
-
-
-needs_submitit = pytest.mark.skipif(find_spec("submitit") is None, reason="submitit is not installed: pip install kerascheck[slurm]")
-needs_ray = pytest.mark.skipif(find_spec("ray") is None, reason="Ray is not installed: pip install kerascheck[ray]")
-
-
-@pytest.fixture
-def traces(tmp_path, monkeypatch):
-    """Traces of a Slurm cluster that is this machine."""
-    return with_slurm(tmp_path, monkeypatch)
 
 
 @needs_submitit

@@ -25,6 +25,7 @@ MARK = "@kerascheck "
 _PART = 6000
 """Characters of the result per line: longer ones may be cut on their way through a cluster's logs."""
 _LOOK_SECONDS = 1.0
+_SIGNALS = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
 
 
 def main() -> None:
@@ -32,7 +33,7 @@ def main() -> None:
     folder = os.path.realpath(sys.argv[1])
     if len(sys.argv) > 2:
         sys.stdout = open(sys.argv[2], "a", encoding="utf-8", buffering=1)
-    for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+    for number in _SIGNALS:
         signal.signal(number, lambda number, frame: sys.exit(128 + number))
     job = json.loads(_read(os.path.join(folder, "job.json")))
     project = os.path.join(folder, "project")
@@ -48,6 +49,8 @@ def main() -> None:
         say(event="refused", reason=f"{type(error).__name__}: {error}")
     finally:
         if job.get("clean"):
+            for number in _SIGNALS:
+                signal.signal(number, signal.SIG_IGN)
             shutil.rmtree(folder, ignore_errors=True)
 
 

@@ -55,7 +55,7 @@ class Upload:
             _add(archive, "job.json", job)
             for path in own_code():
                 _add(archive, f"{CODE}/kerascheck/{path.relative_to(_OURS).as_posix()}", path.read_bytes())
-            _add(archive, f"{CODE}/start.py", b"from kerascheck.verify.remote.far import main\n\nmain()\n")
+            _add(archive, f"{CODE}/start.py", Path(__file__).with_name("start.py").read_bytes())
             nvml = importlib.util.find_spec("pynvml")
             if nvml is not None and nvml.origin and os.path.basename(nvml.origin) == "pynvml.py":
                 # One file that needs nothing else: with it, GPUs can be watched where it is not installed.

@@ -25,6 +25,8 @@ from kerascheck.verify.remote.target import Target
 
 _POLL_SECONDS = 1.0
 _SECONDS_TO_END = 30.0
+_SECONDS_TO_CLEAN = 15.0
+_LOOKS_AFTER_STOP = 4
 _OVER = frozenset({"SUCCEEDED", "FAILED", "STOPPED"})
 _ADDRESSES = ("RAY_ADDRESS", "RAY_API_SERVER_ADDRESS")
 MISSING = "--on ray needs Ray: pip install 'kerascheck[ray]'"
@@ -51,7 +53,7 @@ def run(target: Target, python: str, upload: Upload, job: bytes, conversation: C
         conversation.waiting(f"waiting for {name} of {target.label} to start")
         _follow(client, name, conversation)
     finally:
-        _remove(client, name)
+        _remove(client, name, patience=_SECONDS_TO_CLEAN if conversation.result is not None else 0.0)
 
 
 def _connected(connect: Any, target: Target) -> Any:
@@ -90,27 +92,36 @@ def _follow(client: Any, name: str, conversation: Conversation) -> None:
         heard = max(heard, complete)
         if conversation.result is not None:
             return
-        if status in _OVER:
+        if status is None or status in _OVER:
             last = f": {conversation.other_lines[-1]}" if conversation.other_lines else ""
-            raise Refused(f"the job ended without a result ({status}){last}")
+            raise Refused(f"the job ended without a result ({status or 'deleted'}){last}")
         conversation.pause(_POLL_SECONDS)
 
 
-def _remove(client: Any, name: str) -> None:
-    """End the job if it still runs, and let Ray forget it."""
-    deadline = time.monotonic() + _SECONDS_TO_END
+def _remove(client: Any, name: str, patience: float) -> None:
+    """End the job if it still runs after ``patience`` seconds, in which it may clean up, and let Ray forget it."""
+    deadline = time.monotonic() + patience + _SECONDS_TO_END
     try:
-        if _status(client, name) not in _OVER:
+        while _status(client, name) not in (None, *_OVER) and time.monotonic() < deadline - _SECONDS_TO_END:
+            time.sleep(_POLL_SECONDS)
+        stopped = _status(client, name) not in (None, *_OVER)
+        if stopped:
             client.stop_job(name)
-        while time.monotonic() < deadline:
-            # Who watches a stopped job for Ray may write it down once more after it was deleted.
-            if _status(client, name) in _OVER:
+        # Who watches a stopped job for Ray may write it down once more after it was deleted.
+        missing, enough = 0, _LOOKS_AFTER_STOP if stopped else 1
+        while missing < enough and time.monotonic() < deadline:
+            status = _status(client, name)
+            missing = missing + 1 if status is None else 0
+            if status in _OVER:
                 client.delete_job(name)
             time.sleep(_POLL_SECONDS)
+    except Exception:  # of Ray or of requests: the cluster is gone, and the job with it
+        pass
+
+
+def _status(client: Any, name: str) -> str | None:
+    """Of a job, in Ray's words; None if Ray knows of none."""
+    try:
+        return str(client.get_job_status(name).value)
     except RuntimeError:
-        pass  # Ray knows of no such job any more, or the cluster is gone
-
-
-def _status(client: Any, name: str) -> str:
-    """Of a job, in Ray's words; raises RuntimeError if Ray knows of none."""
-    return str(getattr(client.get_job_status(name), "value", ""))
+        return None

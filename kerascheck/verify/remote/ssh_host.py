@@ -66,8 +66,6 @@ def stop(number, frame):
 def host():
     stream = sys.stdin.buffer
     order = json.loads(stream.readline().decode("utf-8"))
-    if sys.version_info < (3, 10):
-        refuse("%s is Python %d.%d, and kerascheck needs 3.10; name another one with --python" % ((sys.executable,) + sys.version_info[:2]))
     for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
         signal.signal(number, stop)
     process = None
