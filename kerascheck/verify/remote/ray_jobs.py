@@ -26,7 +26,7 @@ from kerascheck.verify.remote.target import Target
 _POLL_SECONDS = 1.0
 _SECONDS_TO_END = 30.0
 _SECONDS_TO_CLEAN = 15.0
-_LOOKS_AFTER_STOP = 4
+_LOOKS_AFTER_DELETE = 3
 _OVER = frozenset({"SUCCEEDED", "FAILED", "STOPPED"})
 _ADDRESSES = ("RAY_ADDRESS", "RAY_API_SERVER_ADDRESS")
 MISSING = "--on ray needs Ray: pip install 'kerascheck[ray]'"
@@ -104,12 +104,11 @@ def _remove(client: Any, name: str, patience: float) -> None:
     try:
         while _status(client, name) not in (None, *_OVER) and time.monotonic() < deadline - _SECONDS_TO_END:
             time.sleep(_POLL_SECONDS)
-        stopped = _status(client, name) not in (None, *_OVER)
-        if stopped:
+        if _status(client, name) not in (None, *_OVER):
             client.stop_job(name)
-        # Who watches a stopped job for Ray may write it down once more after it was deleted.
-        missing, enough = 0, _LOOKS_AFTER_STOP if stopped else 1
-        while missing < enough and time.monotonic() < deadline:
+        # Who watches a job for Ray may write it down once more after it was deleted.
+        missing = 0
+        while missing < _LOOKS_AFTER_DELETE and time.monotonic() < deadline:
             status = _status(client, name)
             missing = missing + 1 if status is None else 0
             if status in _OVER:
