@@ -117,7 +117,7 @@ def step_of(run: Run, used: Sequence[Span] = (), without_input: float | None = N
     inner = _mean(measured) if measured else _typical(end["durations"])
     unknown: list[str] = []
     parts = _parts(end, facts, inner, replayed, without_input, unknown)
-    parts[Part.EPOCHS] = _between_epochs(end, facts, inner)
+    parts[Part.EPOCHS] = _between_epochs(end, facts, inner, measured)
     seconds = inner + parts[Part.EPOCHS]
     busy = [block["others"] for block in measured if block.get("others") is not None]
     return Step(
@@ -136,7 +136,7 @@ def step_of(run: Run, used: Sequence[Span] = (), without_input: float | None = N
         busy_others=statistics.fmean(busy) if busy else None,
         load_changed=_load_changed(busy, replayed, facts),
         gpus=tuple(facts.get("gpus") or ()),
-        backend=facts.get("backend", "tensorflow"),
+        backend=_backend(facts),
         facts=facts,
         unknown=unknown,
     )
@@ -203,7 +203,8 @@ def _waiting(
 
 def _python(kind: str, facts: Mapping[str, Any], counted: Mapping[str, float], seconds: float, parts: Mapping[Part, float]) -> float:
     """The script's own Python between the calls of a compiled step; for ``fit``, and for eager loops, there is none to be told apart."""
-    if kind not in ("function loop", "train_on_batch loop") or not counted.get("call"):
+    hand_written_torch = kind in _EAGER_KINDS and _backend(facts) == "torch"
+    if not (kind in ("function loop", "train_on_batch loop") or hand_written_torch) or not counted.get("call"):
         return 0.0
     return max(0.0, seconds - counted["call"] - max(counted.get("next", 0.0), parts[Part.INPUT]))
 
@@ -211,7 +212,7 @@ def _python(kind: str, facts: Mapping[str, Any], counted: Mapping[str, float], s
 def _rest(kind: str, facts: Mapping[str, Any], rest: float) -> dict[Part, float]:
     """What is left of a step, parted into computing and what a step costs however small it is."""
     switched = facts.get("run_eagerly") or facts.get("functions_run_eagerly")
-    if facts.get("backend", "tensorflow").startswith("tensorflow") and (kind in _EAGER_KINDS or switched):
+    if _backend(facts) != "torch" and (kind in _EAGER_KINDS or switched):  # PyTorch runs so as a rule
         return {Part.EAGER: rest}
     if "times_as_long" not in facts:
         return {Part.STEP: rest}
@@ -220,9 +221,16 @@ def _rest(kind: str, facts: Mapping[str, Any], rest: float) -> dict[Part, float]
     return {Part.COMPUTE: rows, Part.OVERHEAD: rest - rows}
 
 
-def _between_epochs(end: Mapping[str, Any], facts: Mapping[str, Any], seconds: float) -> float:
+def _backend(facts: Mapping[str, Any]) -> str:
+    return str(facts.get("backend", "tensorflow"))
+
+
+def _between_epochs(end: Mapping[str, Any], facts: Mapping[str, Any], seconds: float, measured: Sequence[Mapping[str, Any]]) -> float:
     """What begins an epoch, spread over its steps; the very first step is not among them."""
-    starts = [duration - steps * seconds for duration, steps, begins in end["durations"] if begins]
+    # The second epoch may compile once more, as on JAX: steps after the warm-up tell more than the first starts.
+    begun = sum(block["steps"] - block["inner_steps"] for block in measured)
+    later = [(sum(block["seconds"] - block["inner_seconds"] for block in measured) - begun * seconds) / begun] if begun else []
+    starts = later or [duration - steps * seconds for duration, steps, begins in end["durations"] if begins]
     length = (facts.get("epoch_lengths") or [0])[0]
     if not starts or not length:
         return 0.0

@@ -12,6 +12,11 @@ if TYPE_CHECKING:
     from kerascheck.why.diagnosis import Cause
 
 _BUSY = 0.2
+_COMPILERS = {"jax": "@jax.jit", "torch": "@torch.compile"}
+_WORKERS = {
+    "pydataset": ", or let several workers run it: workers=4, use_multiprocessing=True",
+    "dataloader": ", or let several workers run it: DataLoader(num_workers=4)",
+}
 
 
 def headline(step: Step, limit: float) -> str:
@@ -50,15 +55,16 @@ def without_finding(step: Step, part: Part, cause: Cause | None) -> str:
         return _about_input(step, cause)
     if part is Part.PYTHON:
         busy = f"{cause.share:.0%} of it at this line; no rule covers it" if cause is not None else "no rule covers it"
-        where = "into the tf.function" if step.kind == "function loop" else "out of the loop"
-        return f"this Python runs between the calls of the step, {busy}. Move it {where} or into the input pipeline, which runs beside the step"
+        where = f"into the function decorated with {_compiler(step)}" if step.kind == "function loop" else "out of the loop"
+        beside = "a DataLoader with num_workers" if step.backend == "torch" else "the input pipeline"
+        return f"this Python runs between the calls of the step, {busy}. Move it {where} or into {beside}, which runs beside the step"
     return {
         Part.CALLBACKS: "let the callbacks do less, or run once an epoch instead of after every batch",
         Part.TRACING: f"{step.new_traces} graphs were traced while steps were measured; pass tensors of the same shapes and dtypes, and no Python numbers",
         Part.EAGER: _about_eager(step),
         Part.OVERHEAD: _about_overhead(step),
         Part.EPOCHS: "the first step of an epoch waits for the data to start again: use fewer, longer epochs, or a smaller shuffle buffer",
-        Part.PREDICT: "predict once for all rows; where they come one by one, call the model in a function decorated with @tf.function",
+        Part.PREDICT: f"predict once for all rows; where they come one by one, {_called_directly(step)}",
         Part.COMPUTE: _about_computing(step),
         Part.STEP: "what a step takes does not tell computing from the fixed cost of a step; try twice the batch: if a step takes hardly longer, keep it",
     }[part]
@@ -69,7 +75,7 @@ def _about_input(step: Step, cause: Cause | None) -> str:
         return "no single stage or line was seen to take the time that a step waits: run it again when the machine is quiet"
     if cause.python:
         seen = f"{cause.share:.0%} of the Python that makes the batches was seen {'at this line' if cause.path else 'here'}; no rule covers it"
-        more = ", or let several workers run it: workers=4, use_multiprocessing=True" if step.facts.get("fed_by") == "pydataset" else ""
+        more = _WORKERS.get(step.facts.get("fed_by", ""), "")
         return f"{seen}. Make it faster{more}"
     stage = next(stage for stage in step.stages if stage.name == cause.what)
     if "Shuffle" in stage.name:
@@ -92,13 +98,27 @@ def _about_eager(step: Step) -> str:
         return "remove tf.config.run_functions_eagerly(True)"
     if step.kind in ("fit", "train_on_batch loop"):
         return "remove run_eagerly=True from compile()"
-    return "put the step into a function decorated with @tf.function"
+    return f"put the step into a function decorated with {_compiler(step)}"
+
+
+def _compiler(step: Step) -> str:
+    return _COMPILERS.get(step.backend, "@tf.function")
+
+
+def _called_directly(step: Step) -> str:
+    if step.backend == "torch":
+        return "call the model itself under torch.no_grad()"
+    return f"call the model in a function decorated with {_compiler(step)}"
 
 
 def _about_overhead(step: Step) -> str:
     batch = f"a batch of {step.batch_size}" if step.batch_size else "this batch"
     text = f"{batch} does not keep the {_device(step)} busy: "
-    return text + ("use a larger batch_size, or pass steps_per_execution=16 to compile()" if step.kind == "fit" else "train on larger batches")
+    if step.kind != "fit":
+        return text + "train on larger batches"
+    # On JAX it only calls the step several times, and PyTorch refuses it.
+    several = ", or pass steps_per_execution=16 to compile()" if step.backend.startswith("tensorflow") else ""
+    return f"{text}use a larger batch_size{several}"
 
 
 def _about_computing(step: Step) -> str:

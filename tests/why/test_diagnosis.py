@@ -1,5 +1,7 @@
 """From the parts of a step to an answer."""
 
+from dataclasses import replace
+
 import pytest
 from verify.made_up import FACTS
 
@@ -129,3 +131,13 @@ def test_what_was_not_told_apart_does_not_make_findings_small():
 
 def test_codes_exist():
     assert set(CONCERNS) <= {room.code for room in registry.rooms()}
+
+
+@pytest.mark.parametrize("backend", ["jax", "torch"])
+@pytest.mark.parametrize("part", Part)
+def test_no_advice_names_what_only_tensorflow_has(part, backend):
+    eager = {"run_eagerly": True} if backend == "jax" else {}
+    for kind in ("fit", "function loop", "optimizer loop", "gradient loop"):
+        said = replace(step({part: 0.9}, backend=backend, stages=(), facts=eager), kind=kind)
+        text = diagnose(said, [], NONE).advice[0].text
+        assert "tf." not in text and "steps_per_execution" not in text

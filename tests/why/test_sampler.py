@@ -24,3 +24,16 @@ def test_waiting_for_kerascheck_is_no_time_of_the_script():
         waiting.join()
     sampler.look()
     assert sampler.looks == 1
+
+
+def test_code_of_the_script_that_a_data_adapter_calls_prepares_data(tmp_path):
+    adapter, script = tmp_path / "trainers" / "data_adapters" / "adapter.py", tmp_path / "train.py"
+    seen = []
+    namespace = {}
+    exec(compile("def next_batch(get):\n    return get()\n", str(adapter), "exec"), namespace)
+    sampler = Sampler(threading.get_ident())
+    given = {"look": lambda: seen.append(sampler._look_at_main(sys._getframe(1)))}
+    exec(compile("def get():\n    look()\n", str(script), "exec"), given)
+    namespace["next_batch"](given["get"])
+    ((kind, (path, line, _, library)),) = seen
+    assert (kind, path, line, library) == ("input", str(script), 2, None)

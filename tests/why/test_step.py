@@ -8,7 +8,7 @@ from kerascheck.why.step import Part, step_of
 
 def run(kind="fit", blocks=(), parts=None, **facts):
     """A run whose steps took 10 ms, and whose facts are those named."""
-    made = ended(parts={"call": 0.0, "callbacks": 0.0, "next": 0.0} | (parts or {}), backend="tensorflow", **facts)
+    made = ended(parts={"call": 0.0, "callbacks": 0.0, "next": 0.0} | (parts or {}), **{"backend": "tensorflow"} | facts)
     made.end["kind"] = kind
     made.end["stack"] = [["/a.py", 30, 0]]
     made.blocks = [block(0.010) | {"phase": None}, *blocks]
@@ -99,3 +99,22 @@ def test_waiting_in_tensorflow_is_no_python_of_the_script():
     }
     lines = step_of(run(samples=samples, **FACTS)).input_lines
     assert [(line.line, line.share) for line in lines] == [(12, 0.4), (7, 0.3)]
+
+
+def test_what_begins_a_later_epoch_tells_more_than_the_second_one_that_compiled_again():
+    made = run(epoch_lengths=[10])
+    made.end["durations"] = [(0.010, 1, False), (0.410, 1, True)]
+    made.blocks[0] |= {"steps": 11, "seconds": 0.140, "inner_steps": 10, "inner_seconds": 0.100}
+    assert step_of(made).parts[Part.EPOCHS] == pytest.approx(0.003)
+
+
+def test_only_pytorch_runs_eagerly_as_a_rule():
+    assert step_of(run("gradient loop", backend="jax")).ranked == [Part.EAGER]
+    assert step_of(run(backend="jax", run_eagerly=True)).ranked == [Part.EAGER]
+    assert step_of(run("optimizer loop", backend="torch")).ranked == [Part.STEP]
+
+
+def test_a_loop_on_pytorch_computes_from_its_forward_pass_to_its_optimizer():
+    step = step_of(run("optimizer loop", parts={"call": 0.004, "next": 0.001}, backend="torch"))
+    assert step.share(Part.PYTHON) == pytest.approx(0.5)
+    assert step.share(Part.STEP) == pytest.approx(0.4)

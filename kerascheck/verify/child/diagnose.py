@@ -81,6 +81,8 @@ def distribution(state, leader):
 def facts(state, leader):
     """What every run tells about the training: backend and versions, element spec, steps per epoch, devices."""
     found = {key: value for key, value in state.recorder.facts.items() if key != "on_warm"}
+    if leader.framework is not None:
+        found["backend"] = leader.framework
     found["epoch_lengths"] = state.epoch_lengths
     found["chain"] = leader.chain
     found["first_iterator"] = max(0, leader.first_iterator)

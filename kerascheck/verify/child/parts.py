@@ -36,17 +36,23 @@ class Parts:
         self.traces = 0
         self._traces_so_far = None
         self._calls = {True: [], False: []}  # seconds of calls that traced a graph, and of the others
+        self.waits = False  # whether every call is waited for, where calls only start what the device does
+        self._waited = {"call": 0.0, "callbacks": 0.0}
+        self._waited_calls = []  # seconds of the calls of each step
+        self._waited_callbacks = []
 
     def add(self, part, seconds):
         """Count ``seconds`` to ``part``."""
         if self.running and not self.begins_epoch:
             self.seconds[part] += seconds
+        elif self.waits and part in self._waited:
+            self._waited[part] += seconds
 
     def called(self, seconds):
         """Count a call of a step, and whether graphs were traced in it."""
+        self.add("call", seconds)
         if not self.running or self.begins_epoch:
             return
-        self.seconds["call"] += seconds
         so_far = traces(self._state)
         self._calls[so_far != self._traces_so_far].append(seconds)
         self._traces_so_far = so_far
@@ -55,6 +61,18 @@ class Parts:
         """``steps`` steps have ended."""
         if self.running and not self.begins_epoch:
             self.steps += steps
+        elif self.waits:
+            self._waited_calls.append(self._waited["call"] / steps)
+            self._waited_callbacks.append(self._waited["callbacks"] / steps)
+            self._waited = dict.fromkeys(self._waited, 0.0)
+
+    def per_step(self):
+        """Seconds of the parts of a step; of calls that only start what the device does, until it has done that."""
+        found = {name: seconds / max(1, self.steps) for name, seconds in self.seconds.items()}
+        if len(self._waited_calls) >= _MIN_REPLAYED:
+            found["call"] = statistics.median(self._waited_calls)
+            found["callbacks"] = min(found["callbacks"], statistics.fmean(self._waited_callbacks[1:]))
+        return found
 
     def start(self):
         """The warm-up is over: count from here."""
@@ -109,6 +127,8 @@ def traces(state):
 def start_sampling(state, leader):
     """Look at Python's threads from here on; always so."""
     state.parts.stop()
+    # On TensorFlow, Keras and loops read what a step returns; elsewhere, to wait shows what a step takes but undoes its overlap.
+    state.parts.waits = not _computes_in_tensorflow(state, leader)
     state.parts.sampler = Sampler(state.main_thread, state.parts.origins)
     state.parts.sampler.start()
     return True
@@ -117,6 +137,7 @@ def start_sampling(state, leader):
 def start_replay(state, leader):
     """Feed the last batch again from here on, where the loop gets its batches from Python; whether that is so."""
     state.parts.sampler.stop()
+    state.parts.waits = False
     if state.last_element is None:
         return False
     state.replaying = True
@@ -128,12 +149,13 @@ def found(state, leader):
     parts = state.parts
     parts.stop()
     steps = max(1, parts.steps)
+    counted = parts.per_step()
     tracing, always = parts.tracing()
     sampler = parts.sampler or Sampler(state.main_thread)
     sampler.stop()
     latest = list(sampler.latest)
     return {
-        "parts": {name: seconds / steps for name, seconds in {**parts.seconds, "tracing": tracing}.items()},
+        "parts": {**counted, "tracing": tracing / steps},
         "new_traces": len(parts._calls[True]),
         "traces_always": always,
         "functions_run_eagerly": functions_run_eagerly(),
@@ -150,6 +172,11 @@ def found(state, leader):
     }
 
 
+def _computes_in_tensorflow(state, leader):
+    backend = leader.framework or state.recorder.facts.get("backend", "tensorflow")
+    return backend.startswith("tensorflow")
+
+
 def functions_run_eagerly():
     """Whether ``tf.config.run_functions_eagerly(True)`` is in force."""
     tf = sys.modules.get("tensorflow")
@@ -164,6 +191,11 @@ def kind_of_data(x):
     if names & {"DatasetV2", "DistributedDataset"}:
         return "dataset"
     return "generator" if hasattr(x, "__next__") or "DataLoader" in names else "arrays"
+
+
+def gives_its_data_once(x):
+    """Whether ``x`` is a generator; what ``ImageDataGenerator.flow`` returns can be iterated over, too, but starts again."""
+    return hasattr(x, "__next__") and kind_of_data(x) != "pydataset"
 
 
 def _rows(state):
@@ -235,6 +267,11 @@ def larger_batch(state, leader):
         if larger is None or _bytes(larger) > _LARGEST_BATCH_BYTES:
             return None
         once, several = _step_seconds(*(functools.partial(_called, function, given) for given in (arguments, larger)))
+    elif leader.kind == "fit" and state.last_element is not None and not _computes_in_tensorflow(state, leader):
+        larger = _stacked(state.last_element)
+        if larger is None:
+            return None
+        once, several = _step_seconds(*_fit_steps(state, (state.last_element, larger)))
     else:
         return None
     return {"times_as_long": several / once, "times_larger": _TIMES_LARGER}
@@ -378,3 +415,98 @@ def patch_epoch_iterator(backend, state):
         return Replaying(original(self), state)
 
     owner._get_iterator = get_iterator
+
+
+def _stacked(element):
+    """A batch of JAX or PyTorch several times over; None where it has none, or gets too large."""
+    leaves = [leaf for leaf in _leaves(element) if leaf is not None]
+    if not leaves or not all(len(getattr(leaf, "shape", ())) and hasattr(leaf, "nbytes") for leaf in leaves):
+        return None
+    if sum(leaf.nbytes for leaf in leaves) * _TIMES_LARGER > _LARGEST_BATCH_BYTES:
+        return None
+    torch, numpy = sys.modules.get("torch"), sys.modules["numpy"]
+
+    def stacked(part):
+        if isinstance(part, dict):
+            return {name: stacked(value) for name, value in part.items()}
+        if isinstance(part, (list, tuple)):
+            return type(part)(map(stacked, part))
+        if part is None:
+            return None
+        return torch.cat([part] * _TIMES_LARGER) if torch and isinstance(part, torch.Tensor) else numpy.concatenate([part] * _TIMES_LARGER)
+
+    return stacked(element)
+
+
+def _fit_steps(state, batches):
+    """Functions that make a step of ``fit`` on each of ``batches``, by the compiled functions that JAX and PyTorch train with."""
+    model, sync = state.fit_model, state.recorder.sync
+    if state.recorder.facts["backend"] == "torch":
+
+        def trained(batch):
+            sync(model.train_function([batch]))
+            return 1
+
+        return [functools.partial(trained, batch) for batch in batches]
+    names = ("trainable_variables", "non_trainable_variables", "optimizer_variables", "metrics_variables")
+    now = [tuple(list(model._jax_state[name]) for name in names)]
+
+    def trained(batch):
+        # A step takes the arrays of the state that it is given: they are gone afterwards.
+        logs, now[0] = model.train_function(now[0], itertools.repeat(batch))
+        sync(logs)
+        return int(getattr(model, "steps_per_execution", 1) or 1)
+
+    return [functools.partial(trained, batch) for batch in batches]
+
+
+# Hand-written loops on PyTorch --------------------------------------------------------------------------------------------
+
+
+def patch_torch(torch, state):
+    """Count what a loop waits for its ``DataLoader``, feed its last batch again, and see where its computing begins."""
+    from torch.nn.modules.module import register_module_forward_pre_hook
+    from torch.utils.data.dataloader import _BaseDataLoaderIter
+
+    state.step_began = state.newest_batch = state.feeding = None
+    recorder = state.recorder
+    original = _BaseDataLoaderIter.__next__
+
+    @functools.wraps(original)
+    def next_batch(self):
+        if not state.counts_here() or recorder.disabled:
+            return original(self)
+        if state.replaying and self is state.feeding:
+            return state.last_element
+        state.parts.begins_epoch = not hasattr(self, "_kerascheck_began")
+        recorder.epoch_began = recorder.epoch_began or state.parts.begins_epoch
+        self._kerascheck_began = True
+        start = time.perf_counter()
+        batch = original(self)
+        state.parts.add("next", time.perf_counter() - start)
+        state.newest_batch = self, batch
+        return batch
+
+    _BaseDataLoaderIter.__next__ = next_batch
+
+    def forward(module, arguments):
+        if state.step_began is None and state.counts_here():
+            state.step_began = time.perf_counter()
+
+    register_module_forward_pre_hook(forward)
+
+
+def torch_stepped(key, state):
+    """The optimizer of ``key`` has stepped: what began with the first forward pass since its last step is one step's computing."""
+    leader = state.recorder.leader()
+    if leader is not None and leader is not state.recorder.series.get(key):
+        return
+    if state.step_began is not None:
+        if state.parts.waits:
+            state.recorder.sync(None)
+        state.parts.called(time.perf_counter() - state.step_began)
+    state.step_began = None
+    if state.newest_batch is not None and not state.replaying:
+        # What does not feed the training, such as a validation, must not be fed to it.
+        state.feeding, state.last_element = state.newest_batch
+        state.fed_by = "dataloader"

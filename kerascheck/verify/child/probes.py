@@ -162,7 +162,7 @@ def _patch_fit(owner, state):
         wanted = not in_loop and recorder.is_next()
         if in_loop:
             recorder.note("fit is called in a loop of the script: its calls are measured together, with what happens between them")
-        elif wanted and not hasattr(bound.arguments.get("x"), "__next__"):  # a generator gives its data once
+        elif wanted and not parts.gives_its_data_once(bound.arguments.get("x")):
             bound.arguments["epochs"] = _ENDLESS
             recorder.note("fit was continued beyond its epochs where the measurement needed more steps")
             redirect.no_early_stop(bound.arguments.get("callbacks"), state)
@@ -301,6 +301,8 @@ def _patch_callback_list(cls, state):
             if state.waits_for_logs:
                 # Keras reads them next, which is no work of a callback.
                 parts.wait_for(logs)
+            elif state.parts.waits:
+                recorder.sync(logs)
             called = time.perf_counter()
             state.parts.called(called - state.call_start)
             batch_end(self, batch, logs)
@@ -448,10 +450,17 @@ def _executes_eagerly():
         return False
     keras = sys.modules.get("keras")
     if keras is not None and hasattr(keras, "src") and hasattr(keras, "ops") and keras.backend.backend() == "jax":
-        import jax
-
-        return jax.core.trace_state_clean() if hasattr(jax.core, "trace_state_clean") else True
+        return _jax_is_idle()
     return True
+
+
+def _jax_is_idle():
+    """Whether JAX traces nothing, as far as its version tells."""
+    import jax
+
+    # Public until JAX 0.8.
+    clean = getattr(sys.modules.get("jax._src.core"), "trace_state_clean", None) or getattr(jax.core, "trace_state_clean", lambda: True)
+    return clean()
 
 
 def _in_graph_loop():
@@ -668,11 +677,15 @@ def _patch_torch(torch, state):
         if state.counts_here():
             key = ("optimizer", id(optimizer))
             loss = _scalar(state.target) if recorder.wants_loss(key) else None
-            recorder.tick(key, "optimizer loop", type(optimizer).__name__, loss=loss)
+            if state.run["plan"]["parts"]:
+                parts.torch_stepped(key, state)
+            recorder.tick(key, "optimizer loop", type(optimizer).__name__, loss=loss, framework="torch")
 
     from torch.optim.optimizer import register_optimizer_step_post_hook
 
     register_optimizer_step_post_hook(stepped)
+    if state.run["plan"]["parts"]:
+        parts.patch_torch(torch, state)
     if torch.cuda.is_available():
         previous = recorder.sync
         recorder.sync = lambda value: (previous(value), torch.cuda.synchronize())
@@ -693,20 +706,24 @@ def _patch_jax(jax, state):
             self._key = key
             functools.update_wrapper(self, compiled)
 
-        def __call__(self, *args, **kwargs):
+        def call(self, *args, **kwargs):
             if not state.counts_here() or recorder.disabled:
                 return self._compiled(*args, **kwargs)
             before, start = state.updates, time.perf_counter()
             with recorder.inside:
                 result = self._compiled(*args, **kwargs)
+            if state.parts.waits:
+                recorder.sync(result)
             state.parts.called(time.perf_counter() - start)
             if self._key not in state.calls and state.updates == before:
                 return result
             state.calls.setdefault(self._key, [])
             key = ("function", self._key)
             loss = _first_scalar(result) if recorder.wants_loss(key) else None
-            recorder.tick(key, "function loop", getattr(self, "__name__", ""), value=result, loss=loss)
+            recorder.tick(key, "function loop", getattr(self, "__name__", ""), value=result, loss=loss, framework="jax")
             return result
+
+        __call__ = call  # under a name that the profiler knows
 
         def __get__(self, instance, owner=None):
             return self if instance is None else functools.partial(self, instance)
@@ -722,6 +739,32 @@ def _patch_jax(jax, state):
         return Jitted(jit(*args, **kwargs), key)
 
     jax.jit = wrapped_jit
+    for name in ("grad", "value_and_grad"):
+        _patch_gradient(jax, name, state)
+
+
+def _patch_gradient(jax, name, state):
+    """A jitted function in which a gradient is traced is a training step; a gradient outside of one is a step that runs eagerly."""
+    original = getattr(jax, name)
+    recorder = state.recorder
+
+    @functools.wraps(original)
+    def gradient_of(*args, **kwargs):
+        made = original(*args, **kwargs)
+
+        @functools.wraps(made)
+        def gradient(*args, **kwargs):
+            state.updates += 1
+            if not state.counts_here() or not _jax_is_idle():
+                return made(*args, **kwargs)
+            with recorder.inside:
+                result = made(*args, **kwargs)
+            recorder.tick(("gradient",), "gradient loop", "", value=result, framework="jax")
+            return result
+
+        return gradient
+
+    setattr(jax, name, gradient_of)
 
 
 def _arrays(jax, value):

@@ -26,6 +26,7 @@ class Series:
     def __init__(self, kind, name):
         self.kind = kind
         self.name = name
+        self.framework = None  # of a hand-written loop, where it is not the backend of Keras
         self.number = None  # in the order of all trainings; None for bare loops
         self.order = 0  # among the bare loops of its kind
         self.places = []
@@ -210,11 +211,11 @@ class Recorder:
         series = self.series.get(key)
         return not self.disabled and (series is None or len(series.losses) + len(series.unread) < _TICKS_TO_WATCH_LOSS)
 
-    def tick(self, key, kind, name="", steps=1, value=None, loss=None, epoch=None):
+    def tick(self, key, kind, name="", steps=1, value=None, loss=None, epoch=None, framework=None):
         """``steps`` steps of the origin ``key`` have ended.
 
         ``value`` is what to wait for at the end of a block, ``loss`` a scalar of the framework or None, ``epoch`` whether an epoch
-        began before these steps (None: as told by ``epoch_began``).
+        began before these steps (None: as told by ``epoch_began``), ``framework`` which one computes a hand-written step.
         """
         if self.disabled:
             return
@@ -224,7 +225,7 @@ class Recorder:
             return
         now = time.perf_counter()
         try:
-            self._tick(now, key, kind, name, steps, value, loss, epoch)
+            self._tick(now, key, kind, name, steps, value, loss, epoch, framework)
         except Exception as error:  # must not look like an error of the script
             self.fault(f"{type(error).__name__}: {error}")
 
@@ -234,10 +235,11 @@ class Recorder:
         self._channel.send(event="end", reason="fault", detail=detail[:500], notes=[], seconds=0)
         os._exit(0)
 
-    def _tick(self, now, key, kind, name, steps, value, loss, epoch):
+    def _tick(self, now, key, kind, name, steps, value, loss, epoch, framework):
         series = self.series.get(key)
         if series is None:
             series = Series(kind, name)
+            series.framework = framework
             series.order = sum(other.kind == kind for other in self.series.values())
             self.series[key] = series
             if kind not in WEAK_KINDS:
