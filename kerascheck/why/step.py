@@ -114,11 +114,17 @@ def step_of(run: Run, used: Sequence[Span] = (), without_input: float | None = N
     facts = end["facts"]
     measured = [block for block in run.blocks if block.get("phase") is None]
     replayed = [block for block in run.blocks if block.get("phase") == "replayed"]
-    inner = _mean(measured) if measured else _typical(end["durations"])
+    inner = _mean(measured, facts) if measured else _typical(end["durations"])
+    starts = measured
+    if _runs_ahead(facts):
+        starts = [block for block in run.blocks if block.get("phase") == "sampled"]
+    between = _between_epochs(end, facts, _inner(starts) if starts else inner, starts)
+    if measured and _runs_ahead(facts):
+        inner = max(0.0, inner - between)
     unknown: list[str] = []
     parts = _parts(end, facts, inner, replayed, without_input, unknown)
-    parts[Part.EPOCHS] = _between_epochs(end, facts, inner, measured)
-    seconds = inner + parts[Part.EPOCHS]
+    parts[Part.EPOCHS] = between
+    seconds = inner + between
     busy = [block["others"] for block in measured if block.get("others") is not None]
     return Step(
         kind=end["kind"],
@@ -148,8 +154,22 @@ def _load_changed(busy: Sequence[float], replayed: Sequence[Mapping[str, Any]], 
     return bool(busy and later) and abs(statistics.fmean(busy) - statistics.fmean(later)) > _SAME_LOAD
 
 
-def _mean(blocks: Sequence[Mapping[str, Any]]) -> float:
-    """Seconds per step, without the steps that begin an epoch where there are others."""
+def _runs_ahead(facts: Mapping[str, Any]) -> bool:
+    """Whether steps return before the device has computed them: what follows an epoch then waits for all of its steps.
+
+    The child waits for every step while it samples (``Parts.waits``), and there only.
+    """
+    return not _backend(facts).startswith("tensorflow")
+
+
+def _mean(blocks: Sequence[Mapping[str, Any]], facts: Mapping[str, Any]) -> float:
+    """Seconds per step, without the steps that begin an epoch where they can be told apart."""
+    if _runs_ahead(facts):
+        return sum(block["seconds"] for block in blocks) / sum(block["steps"] for block in blocks)
+    return _inner(blocks)
+
+
+def _inner(blocks: Sequence[Mapping[str, Any]]) -> float:
     inner = sum(block["inner_steps"] for block in blocks)
     if inner:
         return sum(block["inner_seconds"] for block in blocks) / inner
@@ -193,7 +213,7 @@ def _waiting(
         return max(0.0, min(seconds, counted["call"] - counted.get("tracing", 0.0) - facts["call_seconds_without_input"]))
     if sum(block["steps"] for block in replayed) >= _FEWEST_REPLAYED:
         # A loop of the script's own waits in no other place than where it asks for its next batch.
-        return min(max(0.0, seconds - _mean(replayed)), counted.get("next") or seconds)
+        return min(max(0.0, seconds - _mean(replayed, facts)), counted.get("next") or seconds)
     if counted.get("next"):
         return min(seconds, counted["next"])
     if kind == "fit":
@@ -230,7 +250,8 @@ def _between_epochs(end: Mapping[str, Any], facts: Mapping[str, Any], seconds: f
     # The second epoch may compile once more, as on JAX: steps after the warm-up tell more than the first starts.
     begun = sum(block["steps"] - block["inner_steps"] for block in measured)
     later = [(sum(block["seconds"] - block["inner_seconds"] for block in measured) - begun * seconds) / begun] if begun else []
-    starts = later or [duration - steps * seconds for duration, steps, begins in end["durations"] if begins]
+    early = [] if _runs_ahead(facts) else [duration - steps * seconds for duration, steps, begins in end["durations"] if begins]
+    starts = later or early
     length = (facts.get("epoch_lengths") or [0])[0]
     if not starts or not length:
         return 0.0

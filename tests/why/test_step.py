@@ -118,3 +118,13 @@ def test_a_loop_on_pytorch_computes_from_its_forward_pass_to_its_optimizer():
     step = step_of(run("optimizer loop", parts={"call": 0.004, "next": 0.001}, backend="torch"))
     assert step.share(Part.PYTHON) == pytest.approx(0.5)
     assert step.share(Part.STEP) == pytest.approx(0.4)
+
+
+def test_an_epoch_that_waits_for_steps_that_ran_ahead_takes_no_time_itself():
+    made = run(epoch_lengths=[10], backend="jax")
+    made.end["durations"] = [(0.001, 1, False), (0.100, 1, True)]
+    made.blocks[0] |= {"steps": 11, "seconds": 0.110, "inner_steps": 10, "inner_seconds": 0.010}
+    made.blocks.append(block(0.010) | {"phase": "sampled", "steps": 11, "seconds": 0.140, "inner_steps": 10, "inner_seconds": 0.100})
+    step = step_of(made)
+    assert step.parts[Part.EPOCHS] == pytest.approx(0.003)
+    assert step.parts[Part.STEP] == pytest.approx(0.007)
