@@ -247,15 +247,15 @@ def _backend(facts: Mapping[str, Any]) -> str:
 
 def _between_epochs(end: Mapping[str, Any], facts: Mapping[str, Any], seconds: float, measured: Sequence[Mapping[str, Any]]) -> float:
     """What begins an epoch, spread over its steps; the very first step is not among them."""
-    # The second epoch may compile once more, as on JAX: steps after the warm-up tell more than the first starts.
-    begun = sum(block["steps"] - block["inner_steps"] for block in measured)
-    later = [(sum(block["seconds"] - block["inner_seconds"] for block in measured) - begun * seconds) / begun] if begun else []
+    begun = [(block["steps"] - block["inner_steps"], block["seconds"] - block["inner_seconds"]) for block in measured]
+    later = [took / steps - seconds for steps, took in begun if steps]
     early = [] if _runs_ahead(facts) else [duration - steps * seconds for duration, steps, begins in end["durations"] if begins]
-    starts = later or early
+    starts = [*early, *later]
     length = (facts.get("epoch_lengths") or [0])[0]
     if not starts or not length:
         return 0.0
-    extra = statistics.median(starts)
+    # The second epoch may compile once more, and a busy machine may make any of them long: not the longer of two.
+    extra = statistics.median_low(starts)
     return extra / length if extra > max(_SHORTEST_BOUNDARY, 2 * seconds) else 0.0
 
 

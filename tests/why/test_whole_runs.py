@@ -1,6 +1,7 @@
 """The whole command on small trainings with known causes."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -18,8 +19,8 @@ def why(script, *options, environment=None):
     )
 
 
-def answer(script, *options):
-    result = why(script, "--output-format", "json", *options)
+def answer(script, *options, environment=None):
+    result = why(script, "--output-format", "json", *options, environment=environment)
     assert result.returncode == 0, result.stderr
     return json.loads(result.stdout)
 
@@ -112,3 +113,23 @@ def test_a_line_in_a_function_that_autograph_rewrote_is_that_of_the_notebook(tmp
     assert result.returncode == 0, result.stderr
     assert "train.ipynb cell 2:3" in result.stdout
     assert "KC107" in result.stdout
+
+
+@pytest.mark.parametrize("backend", ["jax", "torch"])
+def test_a_slow_python_dataset_is_named_on_every_backend(backend):
+    pytest.importorskip(backend)
+    script = SCRIPTS / "keras3_any_backend.py"
+    told = answer(script, environment={**os.environ, "KERAS_BACKEND": backend})
+    assert told["backend"] == backend
+    waiting = next(part for part in told["parts"] if part["part"] == "input")
+    assert waiting["cause"]["line"] == line_of(script, "np.stack")
+    assert waiting["share"] > 0.2
+
+
+@pytest.mark.parametrize("backend", ["jax", "torch"])
+def test_python_between_the_steps_of_a_loop_is_told_from_its_computing(backend):
+    pytest.importorskip(backend)
+    script = SCRIPTS / f"{backend}_loop.py"
+    told = answer(script)
+    assert (told["backend"], told["parts"][0]["part"]) == (backend, "python")
+    assert told["parts"][0]["cause"]["line"] == line_of(script, "np.array([[float")
