@@ -17,6 +17,7 @@ from kerascheck.verify.uses import Span
 PREDICTION = "prediction loop"
 _EAGER_KINDS = frozenset({"optimizer loop", "gradient loop"})
 _FEWEST_REPLAYED = 3
+_FEWEST_STARTS = 2
 _SLOWED_BY_STEP = 3.0
 _SAME_LOAD = 0.2
 _SHORTEST_BOUNDARY = 0.005
@@ -115,10 +116,7 @@ def step_of(run: Run, used: Sequence[Span] = (), without_input: float | None = N
     measured = [block for block in run.blocks if block.get("phase") is None]
     replayed = [block for block in run.blocks if block.get("phase") == "replayed"]
     inner = _mean(measured, facts) if measured else _typical(end["durations"])
-    starts = measured
-    if _runs_ahead(facts):
-        starts = [block for block in run.blocks if block.get("phase") == "sampled"]
-    between = _between_epochs(end, facts, _inner(starts) if starts else inner, starts)
+    between = _between_epochs(end, facts, inner, run.blocks)
     if measured and _runs_ahead(facts):
         inner = max(0.0, inner - between)
     unknown: list[str] = []
@@ -245,18 +243,24 @@ def _backend(facts: Mapping[str, Any]) -> str:
     return str(facts.get("backend", "tensorflow"))
 
 
-def _between_epochs(end: Mapping[str, Any], facts: Mapping[str, Any], seconds: float, measured: Sequence[Mapping[str, Any]]) -> float:
+def _between_epochs(end: Mapping[str, Any], facts: Mapping[str, Any], seconds: float, blocks: Sequence[Mapping[str, Any]]) -> float:
     """What begins an epoch, spread over its steps; the very first step is not among them."""
-    begun = [(block["steps"] - block["inner_steps"], block["seconds"] - block["inner_seconds"]) for block in measured]
-    later = [took / steps - seconds for steps, took in begun if steps]
+    waited = ("sampled",) if _runs_ahead(facts) else ("sampled", None)
+    later = [_start(block) for block in blocks if block.get("phase") in waited and 0 < block["inner_steps"] < block["steps"]]
     early = [] if _runs_ahead(facts) else [duration - steps * seconds for duration, steps, begins in end["durations"] if begins]
     starts = [*early, *later]
     length = (facts.get("epoch_lengths") or [0])[0]
-    if not starts or not length:
+    if len(starts) < _FEWEST_STARTS or not length:
         return 0.0
     # The second epoch may compile once more, and a busy machine may make any of them long: not the longer of two.
     extra = statistics.median_low(starts)
     return extra / length if extra > max(_SHORTEST_BOUNDARY, 2 * seconds) else 0.0
+
+
+def _start(block: Mapping[str, Any]) -> float:
+    """Seconds that a step of a block takes longer for beginning an epoch."""
+    begun = block["steps"] - block["inner_steps"]
+    return float((block["seconds"] - block["inner_seconds"]) / begun - _inner([block]))
 
 
 _KINDS = {"input": Part.INPUT, "tracing": Part.TRACING, "callback": Part.CALLBACKS, "python": Part.PYTHON, "executing": Part.COMPUTE}

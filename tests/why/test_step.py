@@ -124,7 +124,14 @@ def test_an_epoch_that_waits_for_steps_that_ran_ahead_takes_no_time_itself():
     made = run(epoch_lengths=[10], backend="jax")
     made.end["durations"] = [(0.001, 1, False), (0.100, 1, True)]
     made.blocks[0] |= {"steps": 11, "seconds": 0.110, "inner_steps": 10, "inner_seconds": 0.010}
-    made.blocks.append(block(0.010) | {"phase": "sampled", "steps": 11, "seconds": 0.140, "inner_steps": 10, "inner_seconds": 0.100})
+    waited = block(0.010) | {"phase": "sampled", "steps": 11, "seconds": 0.140, "inner_steps": 10, "inner_seconds": 0.100}
+    made.blocks += [waited, waited]
     step = step_of(made)
     assert step.parts[Part.EPOCHS] == pytest.approx(0.003)
     assert step.parts[Part.STEP] == pytest.approx(0.007)
+
+
+def test_one_start_of_an_epoch_tells_nothing():
+    made = run(epoch_lengths=[10])
+    made.blocks[0] |= {"steps": 11, "seconds": 1.110, "inner_steps": 10, "inner_seconds": 0.100}
+    assert Part.EPOCHS not in step_of(made).parts
