@@ -122,7 +122,8 @@ def _cause(step: Step, part: Part, lines: Lines) -> Cause | None:
         return _input_cause(step, lines)
     if part in (Part.OVERHEAD, Part.COMPUTE, Part.STEP):
         return None
-    hot = [line for line in step.main_lines.get(part, ()) if (line.path, line.line) != step.place or part is Part.PYTHON]
+    # What Keras does at the line that calls the step is no Python between the steps.
+    hot = [line for line in step.main_lines.get(part, ()) if (line.path, line.line) != step.place or (part is Part.PYTHON and not line.library)]
     total = sum(line.share for line in hot)
     return _of_line(hot[0], hot[0].share / total, lines) if total else None
 
@@ -141,10 +142,22 @@ def _input_cause(step: Step, lines: Lines) -> Cause | None:
             return _of_line(own[0], own[0].share / busy, lines)
         library, share = libraries.most_common(1)[0]
         return Cause(f"in {library}", None, None, share / busy, python=True)
+    if cut := step.facts.get("by_dataset"):
+        return _cut_cause(cut)
     if slowest is None or slowest.seconds_per_batch < _WORTH_NAMING * step.parts[Part.INPUT]:
         return None
     path, line = slowest.near or step.place or (None, None)
     return Cause(slowest.name, path, line, slowest.share)
+
+
+def _cut_cause(cut: Sequence[Mapping[str, Any]]) -> Cause:
+    """The dataset that takes most on top of the one before it, of the datasets timed one by one."""
+    before, best = 0.0, (0.0, cut[-1])
+    for dataset in cut:
+        best = max(best, (dataset["seconds_per_batch"] - before, dataset), key=lambda each: each[0])
+        before = dataset["seconds_per_batch"]
+    path, line = best[1]["place"]
+    return Cause(best[1]["name"], path, line, best[0] / max(before, best[0], 1e-9))
 
 
 def _of_line(line: HotLine, share: float, lines: Lines) -> Cause:
@@ -167,7 +180,7 @@ def _advise(step: Step, part: Part, cause: Cause | None, mine: list[Finding], li
         if part is Part.PREDICT:
             text = f"{words.without_finding(step, part, cause)}. Or: {text}"
         return Advice(part, _bound(first, step, part), text, mine, cause, leads=True)
-    text = words.without_finding(step, part, cause)
+    text = words.without_finding(step, part, cause, covered=bool(mine))
     is_fact = part in (Part.COMPUTE, Part.STEP) or (part is Part.INPUT and cause is None)
     return Advice(part, None if is_fact else step.largest_gain(part), text, mine, cause, is_fact=is_fact)
 
@@ -181,7 +194,7 @@ def _leads(finding: Finding, step: Step, part: Part, cause: Cause | None, at: bo
         return CONCERNS[finding.code][0] is part
     if part is not Part.PYTHON:
         return True
-    hot = step.main_lines.get(part, ())
+    hot = [line for line in step.main_lines.get(part, ()) if (line.path, line.line) != step.place or not line.library]
     here = sum(line.share for line in hot if _is_at(lines.spans(finding), line.path, line.line))
     return at or here >= _MOST * sum(line.share for line in hot)
 

@@ -45,7 +45,7 @@ def render(
         yield from _wrapped(plain(line), width, "  ")
     yield ""
     for number, advice in enumerate(diagnosis.advice[:2]):
-        label = "Nothing to do in the code" if advice.is_fact else ("Do first", "Then")[number]
+        label = "The limit" if advice.is_fact else ("Do first", "Then")[number]
         yield from _advice(label, advice, diagnosis.lines, width, style)
     if not diagnosis.advice:
         yield from _wrapped("Nothing here is worth a change: no part of a step stands out.", width)
@@ -100,7 +100,8 @@ def _head(advice: Advice, lines: Lines) -> str:
 
 
 def _sentence(text: str) -> str:
-    return text[:1].upper() + text[1:] + "." * (not text.endswith("."))
+    first = text.split(" ", 1)[0]
+    return (text[:1].upper() + text[1:] if first.isalpha() else text) + "." * (not text.endswith("."))
 
 
 def _gain(largest: float | None) -> str:

@@ -11,7 +11,7 @@ from kerascheck.why.step import Part, Step
 if TYPE_CHECKING:
     from kerascheck.why.diagnosis import Cause
 
-_BUSY = 0.2
+_BUSY = 0.3
 _COMPILERS = {"jax": "@jax.jit", "torch": "@torch.compile"}
 _WORKERS = {
     "pydataset": ", or let several workers run it: workers=4, use_multiprocessing=True",
@@ -49,18 +49,19 @@ def _device(step: Step) -> str:
     return "GPU" if step.gpus else "processor"
 
 
-def without_finding(step: Step, part: Part, cause: Cause | None) -> str:
-    """What to do about a part that no finding leads, as a clause."""
+def without_finding(step: Step, part: Part, cause: Cause | None, *, covered: bool = False) -> str:
+    """What to do about a part that no finding leads, as a clause; ``covered``: whether there are findings about it, at other lines."""
+    uncovered = "" if covered else "; no rule covers it"
     if part is Part.INPUT:
-        return _about_input(step, cause)
+        return _about_input(step, cause, uncovered)
     if part is Part.PYTHON:
-        busy = f"{cause.share:.0%} of it at this line; no rule covers it" if cause is not None else "no rule covers it"
+        busy = f", {cause.share:.0%} of it at this line" if cause is not None else ""
         where = f"into the function decorated with {_compiler(step)}" if step.kind == "function loop" else "out of the loop"
         beside = "a DataLoader with num_workers" if step.backend == "torch" else "the input pipeline"
-        return f"this Python runs between the calls of the step, {busy}. Move it {where} or into {beside}, which runs beside the step"
+        return f"this Python runs between the calls of the step{busy}{uncovered}. Move it {where} or into {beside}, which runs beside the step"
     return {
         Part.CALLBACKS: "let the callbacks do less, or run once an epoch instead of after every batch",
-        Part.TRACING: f"{step.new_traces} graphs were traced while steps were measured; pass tensors of the same shapes and dtypes, and no Python numbers",
+        Part.TRACING: f"{step.new_traces} graphs were traced while steps were measured; pass tensors of the same shapes and dtypes, no Python numbers, or set reduce_retracing=True",
         Part.EAGER: _about_eager(step),
         Part.OVERHEAD: _about_overhead(step),
         Part.EPOCHS: "the first step of an epoch waits for the data to start again: use fewer, longer epochs, or a smaller shuffle buffer",
@@ -70,21 +71,25 @@ def without_finding(step: Step, part: Part, cause: Cause | None) -> str:
     }[part]
 
 
-def _about_input(step: Step, cause: Cause | None) -> str:
+def _about_input(step: Step, cause: Cause | None, uncovered: str) -> str:
+    if cause is None and step.facts.get("fed_by") == "pydataset":
+        return "the batches are made in other processes, which cannot be seen from here: time __getitem__ of the PyDataset by itself"
     if cause is None:
         return "no single stage or line was seen to take the time that a step waits: run it again when the machine is quiet"
     if cause.python:
-        seen = f"{cause.share:.0%} of the Python that makes the batches was seen {'at this line' if cause.path else 'here'}; no rule covers it"
+        seen = f"{cause.share:.0%} of the Python that makes the batches was seen {'at this line' if cause.path else 'here'}{uncovered}"
         more = _WORKERS.get(step.facts.get("fed_by", ""), "")
         return f"{seen}. Make it faster{more}"
-    stage = next(stage for stage in step.stages if stage.name == cause.what)
-    if "Shuffle" in stage.name:
+    stage = next((stage for stage in step.stages if stage.name == cause.what), None)
+    if "Unbatch" in cause.what:
+        return "unbatch() takes the batches apart, row by row: read batches and keep them, and shuffle before they are made"
+    if "Shuffle" in cause.what:
         return "the shuffle buffer fills again in every pass: shuffle file names or indices before they are loaded, or use a smaller buffer"
     if step.facts.get("fed_by") != "dataset" and step.kind == "fit":
-        return f"{words_of(stage.name)} is the slowest stage of the pipeline that Keras makes of this data; pass fit a tf.data dataset"
-    parallel = " although it runs in parallel already" if stage.parallelism > 1 else ""
-    kept = ", or cache() its results if they never change" if "Map" in stage.name else ""
-    return f"{words_of(stage.name)} is the slowest stage{parallel}: let it do less{kept}"
+        return f"{words_of(cause.what)} is the slowest stage of the pipeline that Keras makes of this data; pass fit a tf.data dataset"
+    parallel = " although it runs in parallel already" if stage is not None and stage.parallelism > 1 else ""
+    kept = ", or cache() its results if they never change" if "Map" in cause.what else ""
+    return f"{words_of(cause.what)} is the slowest stage{parallel}: let it do less{kept}"
 
 
 def words_of(stage: str) -> str:

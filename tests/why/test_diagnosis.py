@@ -94,7 +94,7 @@ def test_a_finding_is_recommended_once():
 def test_every_part_has_words(part):
     answer = diagnose(step({part: 0.9}, main_lines={part: [HotLine("/a.py", 9, "f", None, 0.5)]}), [], NONE)
     assert len(answer.advice) == 1
-    assert ("Nothing to do" if part in (Part.COMPUTE, Part.STEP) else "Do first") in told(answer)
+    assert ("The limit" if part in (Part.COMPUTE, Part.STEP) else "Do first") in told(answer)
 
 
 @pytest.mark.parametrize("width", [60, 80, 120])
@@ -112,7 +112,8 @@ def test_a_finding_at_other_lines_than_the_time_does_not_lead():
     answer = diagnose(step({Part.PYTHON: 0.6}, main_lines={Part.PYTHON: hot}), [finding("KC416", 20)], NONE)
     assert not answer.advice[0].leads
     assert answer.advice[0].cause.line == 12
-    assert "no rule covers it" in answer.advice[0].text
+    assert "83% of it at this line" in answer.advice[0].text and "no rule" not in answer.advice[0].text
+    assert "no rule covers it" in diagnose(step({Part.PYTHON: 0.6}, main_lines={Part.PYTHON: hot}), [], NONE).advice[0].text
     answer = diagnose(step({Part.PYTHON: 0.6}, main_lines={Part.PYTHON: hot}), [finding("KC416", 12)], NONE)
     assert answer.advice[0].leads
 
@@ -121,6 +122,13 @@ def test_parallel_calls_win_no_more_than_the_cores_do(monkeypatch):
     monkeypatch.setattr("os.sched_getaffinity", lambda pid: {0, 1}, raising=False)
     answer = diagnose(step({Part.INPUT: 0.9}), [finding("KC101", 4)], NONE)
     assert answer.advice[0].largest_gain == pytest.approx(1 / 0.55)
+
+
+def test_where_the_model_of_the_pipeline_is_blind_its_datasets_were_timed_one_by_one():
+    timed = [("Batch", 3, 0.001), ("Unbatch", 4, 0.002), ("Map", 5, 0.009), ("Batch", 6, 0.010)]
+    facts = {"by_dataset": [{"name": name, "place": ["/a.py", line], "seconds_per_batch": seconds} for name, line, seconds in timed]}
+    cause = diagnose(step({Part.INPUT: 0.8}, facts=facts), [], NONE).advice[0].cause
+    assert (cause.what, cause.line, round(cause.share, 2)) == ("Map", 5, 0.7)
 
 
 def test_what_was_not_told_apart_does_not_make_findings_small():

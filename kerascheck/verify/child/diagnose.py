@@ -129,10 +129,14 @@ def chain(dataset):
     found, pending = [], [dataset]
     while pending and len(found) < 200:
         current = pending.pop(0)
-        name = type(current).__name__.strip("_").removesuffix("Dataset").removesuffix("V2").removesuffix("Dataset")
-        found.append({"name": name, "place": getattr(current, "_kerascheck_place", None), "function": _function_lines(current)})
+        found.append({"name": name_of(current), "place": getattr(current, "_kerascheck_place", None), "function": _function_lines(current)})
         pending.extend(current._inputs())
     return found
+
+
+def name_of(dataset):
+    """Such as "ParallelMap"."""
+    return type(dataset).__name__.strip("_").removesuffix("Dataset").removesuffix("V2").removesuffix("Dataset")
 
 
 def _function_lines(dataset):
@@ -279,8 +283,9 @@ def pipeline_alone(state, leader):
     if first is None:
         return None
     seconds = time.perf_counter() - first
+    per_batch = state.recorder.facts["alone_seconds_per_batch"] = seconds / count if count else first - start
     return {
-        "alone_seconds_per_batch": seconds / count if count else first - start,
+        "alone_seconds_per_batch": per_batch,
         "alone_first_batch_seconds": first - start,
         "bytes_per_step": size,
     }

@@ -1,5 +1,6 @@
 """Where a step goes: how long its parts take, and how long the step takes without its input, in one and the same process."""
 
+import contextlib
 import functools
 import itertools
 import os
@@ -20,6 +21,9 @@ _QUIET_LOOK = 0.1
 _LONGEST_WAIT = 2.0
 _LARGEST_BATCH_BYTES = 1 << 28
 _HOTTEST = 40
+_SHORTEST_TO_CUT = 0.001
+_EXPLAINED = 0.5
+_CUT_SECONDS = 4.0
 
 
 class Parts:
@@ -96,6 +100,7 @@ def install(state):
     state.replaying = False
     state.last_element = None
     state.last_call = None
+    state.most_rows = state.final_dataset = None
     if not state.run["plan"]["parts"]:
         return
     recorder = state.recorder
@@ -108,9 +113,55 @@ def install(state):
 
 
 def install_last(state):
-    """Add the look that may take longest, and may fail, behind all others."""
+    """Add the looks that may take longest, and may fail, behind all others."""
     if state.run["plan"]["parts"]:
-        state.recorder.last_looks.append(functools.partial(diagnose.guarded, larger_batch, state))
+        for look in (by_dataset, larger_batch):
+            state.recorder.last_looks.append(functools.partial(diagnose.guarded, look, state))
+
+
+def by_dataset(state, leader):
+    """Seconds of a batch's rows in each dataset that the training's data is made of, source first, where TensorFlow's model of the
+    pipeline does not show where its time goes: it knows nothing of what lies behind some stages, such as ``unbatch``."""
+    final = state.final_dataset
+    alone = state.recorder.facts.get("alone_seconds_per_batch")
+    if final is None or alone is None or alone < _SHORTEST_TO_CUT or _explained(state) > _EXPLAINED * alone:
+        return None
+    datasets = [final]
+    while len(datasets[-1]._inputs()) == 1:
+        datasets.append(datasets[-1]._inputs()[0])
+    found, end = [], time.perf_counter() + _CUT_SECONDS
+    for dataset in reversed(datasets):
+        place = getattr(dataset, "_kerascheck_place", None)
+        limit = (end - time.perf_counter()) / max(1, len(datasets) - len(found))
+        with contextlib.suppress(Exception):  # rows of different shapes cannot be batched: the next dataset tells
+            seconds = _seconds_per_batch(dataset, state.most_rows or 1, limit)
+            if seconds is not None and place is not None:
+                found.append({"name": diagnose.name_of(dataset), "place": place, "seconds_per_batch": seconds})
+    return {"by_dataset": found}
+
+
+def _explained(state):
+    """Seconds of a batch in the slowest stage that the model of the pipeline shows."""
+    nodes = state.longest_pass[1:]
+    return max((node["seconds"] / max(1, nodes[0]["elements"]) / max(1.0, node["parallelism"]) for node in nodes), default=0.0)
+
+
+def _seconds_per_batch(dataset, batch, limit):
+    """Seconds of ``batch`` rows, however many an element has; None where nothing comes in time. Elements are batches where their first
+    dimension is not fixed, or is ``batch``; others are batched here, because Python takes longer for a row than most pipelines."""
+    spec = getattr(_leaves(dataset.element_spec)[0], "shape", None)
+    if spec is None or not spec.rank or spec[0] not in (None, batch):
+        dataset = dataset.batch(batch)
+    rows, start, first = 0, time.perf_counter(), None
+    for element in dataset:
+        now = time.perf_counter()
+        if first is None:
+            first = now
+        else:
+            rows += int(_leaves(element)[0].shape[0])
+        if now - start > limit:
+            break
+    return (time.perf_counter() - first) / rows * batch if rows else None
 
 
 def patch_tensorflow(tf, state):
@@ -148,6 +199,8 @@ def found(state, leader):
     """What was counted and sampled."""
     parts = state.parts
     parts.stop()
+    # Later looks make iterators of their own.
+    state.final_dataset = getattr(diagnose.training_iterator(state), "_dataset", None)
     steps = max(1, parts.steps)
     counted = parts.per_step()
     tracing, always = parts.tracing()
@@ -168,7 +221,7 @@ def found(state, leader):
             "others": [[*key, count] for key, count in sampler.others.most_common(_HOTTEST)],
         },
         "timeline": {"main": _segments(latest), "steps": [moment for moment in leader.moments if latest and moment >= latest[0][0]]},
-        "batch_size": _rows(state),
+        "batch_size": state.most_rows,
     }
 
 
@@ -198,12 +251,13 @@ def gives_its_data_once(x):
     return hasattr(x, "__next__") and kind_of_data(x) != "pydataset"
 
 
-def _rows(state):
-    """Rows of the training's batches, as far as the last element or the specification of the elements tells."""
-    for part in _leaves(state.last_element):
+def fed(state, element):
+    """``element`` was fed to the training: the last batch of a pass has fewer rows than the others."""
+    state.last_element = element
+    for part in _leaves(element):
         if getattr(part, "shape", None) is not None and len(part.shape):
-            return int(part.shape[0])
-    return None
+            state.most_rows = max(state.most_rows or 0, int(part.shape[0]))
+            return
 
 
 def _leaves(element):
@@ -245,7 +299,7 @@ def without_input(state, leader):
     _until_quiet()
     load = CpuLoad()
     (seconds,) = _step_seconds(_trained(state, _again(batch, spec)))
-    rows = sys.modules["tensorflow"].nest.flatten(batch)[0].shape[0]
+    rows = state.most_rows = sys.modules["tensorflow"].nest.flatten(batch)[0].shape[0]
     return {
         "call_seconds_without_input": seconds, "one_cached_batch": True, "batch_size": rows, "others_without_input": load.of_others()
     }  # fmt: skip
@@ -263,7 +317,7 @@ def larger_batch(state, leader):
         once, several = _step_seconds(*(_trained(state, _again(rows, spec)) for rows in (batch, _repeated(batch))))
     elif leader.kind == "function loop" and state.last_call is not None:
         function, arguments = state.last_call
-        larger = _repeated(arguments, rows=_rows(state))
+        larger = _repeated(arguments, rows=state.most_rows)
         if larger is None or _bytes(larger) > _LARGEST_BATCH_BYTES:
             return None
         once, several = _step_seconds(*(functools.partial(_called, function, given) for given in (arguments, larger)))
@@ -318,7 +372,8 @@ def _one_batch(state, leader):
     if iterator is None or getattr(state.fit_model, "train_function", None) is None:
         return None
     tf = sys.modules["tensorflow"]
-    batch = next(iterator)
+    # The last batch of a pass has fewer rows.
+    batch = max((next(iterator) for _ in range(2)), key=lambda batch: int(tf.shape(tf.nest.flatten(batch)[0])[0]))
     parts = tf.nest.flatten(batch)
     if not parts or not all(isinstance(part, tf.Tensor) and part.shape.rank for part in parts):
         return None
@@ -400,8 +455,9 @@ class Replaying:
         if state.replaying:
             return state.last_element
         start = time.perf_counter()
-        element = state.last_element = next(self._iterator)
+        element = next(self._iterator)
         state.parts.add("next", time.perf_counter() - start)
+        fed(state, element)
         return element
 
 
@@ -508,5 +564,6 @@ def torch_stepped(key, state):
     state.step_began = None
     if state.newest_batch is not None and not state.replaying:
         # What does not feed the training, such as a validation, must not be fed to it.
-        state.feeding, state.last_element = state.newest_batch
+        state.feeding, batch = state.newest_batch
+        fed(state, batch)
         state.fed_by = "dataloader"

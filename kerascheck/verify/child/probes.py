@@ -653,7 +653,7 @@ def _counted(original_next, iterator, state):
         # What does not feed the training, such as a validation, must not be fed to it.
         fed = state.recorder.leader()
         if fed is not None and diagnose.training_iterator(state) is iterator:
-            state.last_element = element
+            parts.fed(state, element)
     return element
 
 
