@@ -3,7 +3,8 @@
     python benchmarks/golden.py write  report.json TREE...    # before the change
     python benchmarks/golden.py compare report.json TREE...   # after it: exit code 1 where anything differs
 
-Every finding counts, hints and pedantic ones included, with its message, place and fix; configuration of the trees is not read.
+Every finding counts, hints and pedantic ones included, with its message, place and fix; configuration of the trees is
+not read.
 """
 
 from __future__ import annotations
@@ -15,7 +16,17 @@ import sys
 from pathlib import Path
 from typing import Any
 
-_OPTIONS = ("check", "--isolated", "--min-severity", "info", "--pedantic", "--exit-zero", "--output-format", "json", ".")
+_OPTIONS = (
+    "check",
+    "--isolated",
+    "--min-severity",
+    "info",
+    "--pedantic",
+    "--exit-zero",
+    "--output-format",
+    "json",
+    ".",
+)
 _LEFT_OUT = ("evidence",)
 """What the machine adds to a finding."""
 

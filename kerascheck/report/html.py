@@ -1,4 +1,5 @@
-"""What the HTML reports share: one page that needs no network and no JavaScript, light and dark, on wide and narrow screens."""
+"""What the HTML reports share: one page that needs no network and no JavaScript, light and dark, on wide and narrow
+screens."""
 
 from __future__ import annotations
 
@@ -103,12 +104,21 @@ def gpu_over_time(device: Mapping[str, Any]) -> Iterator[str]:
     length = max(seconds[-1] - seconds[0], 1.0)
     paths = []
     for shares, color in ((device["time"]["utilisation"], "after"), (memory, "before")):
-        points = [f"{1000 * (at - seconds[0]) / length:.1f},{100 - 100 * share:.1f}" for at, share in zip(seconds, shares) if share is not None]
+        points = [
+            f"{1000 * (at - seconds[0]) / length:.1f},{100 - 100 * share:.1f}"
+            for at, share in zip(seconds, shares)
+            if share is not None
+        ]
         if points:
-            paths.append(f'<polyline fill="none" stroke="var(--{color})" stroke-width="2" vector-effect="non-scaling-stroke" points="{" ".join(points)}"/>')
+            paths.append(
+                f'<polyline fill="none" stroke="var(--{color})" stroke-width="2" vector-effect="non-scaling-stroke" points="{" ".join(points)}"/>'
+            )
     if not paths:
         return
-    grid = "".join(f'<line x1="0" x2="1000" y1="{y}" y2="{y}" stroke="var(--line)" vector-effect="non-scaling-stroke"/>' for y in (0, 50, 100))
+    grid = "".join(
+        f'<line x1="0" x2="1000" y1="{y}" y2="{y}" stroke="var(--line)" vector-effect="non-scaling-stroke"/>'
+        for y in (0, 50, 100)
+    )
     ticks = "".join(f"<span>{length * share:.3g}{' s' if share else ''}</span>" for share in (0, 0.5, 1))
     name = f"GPU {device['index']}, from 0 to 100%: "
     yield (

@@ -67,8 +67,13 @@ class Sampler:
             self._nvml = pynvml
         try:
             self._nvml.nvmlInit()
-            handles = [(index, self._ask("nvmlDeviceGetHandleByIndex", index)) for index in range(self._nvml.nvmlDeviceGetCount())]
-            self._devices = [self._device(index, handle) for index, handle in handles if handle is not None]  # None: a GPU that is lost
+            handles = [
+                (index, self._ask("nvmlDeviceGetHandleByIndex", index))
+                for index in range(self._nvml.nvmlDeviceGetCount())
+            ]
+            self._devices = [
+                self._device(index, handle) for index, handle in handles if handle is not None
+            ]  # None: a GPU that is lost
         except Exception:  # no driver
             return self
         self._driver = _word(self._ask("nvmlSystemGetDriverVersion"))
@@ -128,13 +133,16 @@ class Sampler:
         }
 
     def _processes(self, device: _Device) -> dict[int, float] | None:
-        """What each process used of the GPU's time since the last look, 0 to 1; None where nothing is told of processes."""
+        """What each process used of the GPU's time since the last look, 0 to 1; None where nothing is told of
+        processes."""
         told = self._ask("nvmlDeviceGetProcessUtilization", device.handle, device.last_seen)
         if told is None:
             return None
         newest: dict[int, Any] = {}
         for process in told:
-            if process.timeStamp > device.last_seen and process.timeStamp >= getattr(newest.get(process.pid), "timeStamp", 0):
+            if process.timeStamp > device.last_seen and process.timeStamp >= getattr(
+                newest.get(process.pid), "timeStamp", 0
+            ):
                 newest[process.pid] = process
                 if process.pid not in self._family:  # while it is there
                     self._family[process.pid] = _descends(process.pid)
@@ -142,16 +150,18 @@ class Sampler:
         return {pid: process.smUtil / 100 for pid, process in newest.items()}
 
     def _is_foreign(self, pid: int, device: _Device) -> bool:
-        # Inside a container the numbers may be those of the host: then only who was there before us is known to be another.
+        # Inside a container the numbers may be those of the host: then only who was there before us is known to be
+        # another.
         return pid in device.before or (self._family.get(pid) is False and any(self._family.values()))
 
     def summary(self) -> dict[str, Any] | None:
         """What was seen, in types that JSON knows; None without samples.
 
         Of the GPU that was used: ``name``, the number of ``samples`` and the medians of ``utilisation`` (0 to 1),
-        ``memory_bytes``, ``watts`` and ``megahertz`` while it was in use, None for what the card does not tell. ``devices``
-        has all of them, with ``index``, ``used``, ``mig``, ``memory_total_bytes``, the share of samples for which clocks were
-        ``slowed`` by reason, the share that ``others`` used, and all of it over ``time``. ``trouble``: see :func:`trouble`.
+        ``memory_bytes``, ``watts`` and ``megahertz`` while it was in use, None for what the card does not tell.
+        ``devices`` has all of them, with ``index``, ``used``, ``mig``, ``memory_total_bytes``, the share of samples
+        for which clocks were ``slowed`` by reason, the share that ``others`` used, and all of it over ``time``.
+        ``trouble``: see :func:`trouble`.
         """
         devices = [_summary(device, self._is_foreign) for device in self._devices if device.samples]
         if not devices:
@@ -198,7 +208,11 @@ def _descends(pid: int) -> bool | None:
 def _summary(device: _Device, is_foreign: Callable[[int, _Device], bool]) -> dict[str, Any]:
     def used(foreign: bool) -> float | None:
         told = [sample["processes"] for sample in busy if sample["processes"] is not None]
-        return statistics.fmean(sum(v for pid, v in each.items() if is_foreign(pid, device) == foreign) for each in told) if told else None
+        return (
+            statistics.fmean(sum(v for pid, v in each.items() if is_foreign(pid, device) == foreign) for each in told)
+            if told
+            else None
+        )
 
     busy = [s for s in device.samples if s["utilisation"]] or device.samples
     reasons = {reason for sample in busy for reason in sample["slowed"]}
@@ -208,7 +222,9 @@ def _summary(device: _Device, is_foreign: Callable[[int, _Device], bool]) -> dic
         "samples": len(busy),
         **{key: _median(sample[key] for sample in busy) for key in _QUANTITIES},
         "memory_total_bytes": device.memory_total,
-        "slowed": {reason: sum(reason in sample["slowed"] for sample in busy) / len(busy) for reason in sorted(reasons)},
+        "slowed": {
+            reason: sum(reason in sample["slowed"] for sample in busy) / len(busy) for reason in sorted(reasons)
+        },
         "own": used(foreign=False),
         "others": used(foreign=True),
         "mig": device.mig,
@@ -227,10 +243,13 @@ def _thinned(samples: Sequence[dict[str, Any]]) -> Sequence[dict[str, Any]]:
 
 
 def _mark_used(devices: Sequence[dict[str, Any]]) -> None:
-    """Say which GPUs the scripts computed on: where that is not told of processes, those that CUDA shows and that were busy."""
+    """Say which GPUs the scripts computed on: where that is not told of processes, those that CUDA shows and that were
+    busy."""
     told = any(device["own"] for device in devices)
     for device in devices:
-        device["used"] = bool(device["own"]) if told else device["visible"] and bool(device["utilisation"] or device["mig"])
+        device["used"] = (
+            bool(device["own"]) if told else device["visible"] and bool(device["utilisation"] or device["mig"])
+        )
 
 
 def trouble(devices: Sequence[Mapping[str, Any]]) -> str | None:
@@ -243,7 +262,11 @@ def trouble(devices: Sequence[Mapping[str, Any]]) -> str | None:
             return f"{name} is partitioned (MIG): what its other tenants do cannot be seen, and they share its power and its clocks"
         if (device["others"] or 0.0) > _OTHERS:
             return f"other processes used {device['others']:.0%} of {name} meanwhile"
-        slowed = {reason: share for reason, share in device["slowed"].items() if reason in SLOWDOWNS.values() and share > _SLOWED}
+        slowed = {
+            reason: share
+            for reason, share in device["slowed"].items()
+            if reason in SLOWDOWNS.values() and share > _SLOWED
+        }
         if slowed:
             reason = max(slowed, key=slowed.__getitem__)
             return f"{name} lowered its clocks ({reason}) {slowed[reason]:.0%} of the time"
@@ -256,7 +279,9 @@ def doubted(comparison: Comparison, summary: Mapping[str, Any] | None) -> Compar
 
     facts = (comparison.scout.end or {}).get("facts", {})
     if summary is None and facts.get("gpus"):
-        comparison.notes.append("the GPU was not watched, for nvidia-ml-py is missing: what other processes did on it was not seen")
+        comparison.notes.append(
+            "the GPU was not watched, for nvidia-ml-py is missing: what other processes did on it was not seen"
+        )
     if summary is not None and summary["trouble"] and facts.get("gpus"):
         for verdict in comparison.verdicts:
             if verdict.status in (Status.CONFIRMED, Status.NO_EFFECT, Status.SLOWER, Status.INCONCLUSIVE):
@@ -280,6 +305,10 @@ def lines(summary: Mapping[str, Any]) -> Iterator[str]:
         ]  # fmt: skip
         slowed = [f"clocks lowered {share:.0%} of the time ({reason})" for reason, share in device["slowed"].items()]
         looks = f"medians of {device['samples']} looks at it, while it was used"
-        yield f"{name}: {', '.join([*found, *slowed])} ({looks})" if found else f"{name}: partitioned (MIG), its use cannot be seen"
+        yield (
+            f"{name}: {', '.join([*found, *slowed])} ({looks})"
+            if found
+            else f"{name}: partitioned (MIG), its use cannot be seen"
+        )
     if summary["trouble"]:
         yield f"No verdict: {summary['trouble']}."

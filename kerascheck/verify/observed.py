@@ -37,10 +37,14 @@ def observations(
     others = [finding for finding in linted.findings if finding not in measured and is_about_speed(finding)]
     texts = {path: source.text for path, source in linted.sources.items()}
     used = [lines_used(texts, stack) for stack in stacks] if others else []
-    return sorted((_observe(finding, linted, analyses, used) for finding in others), key=lambda each: -(each.share or 0.0))
+    return sorted(
+        (_observe(finding, linted, analyses, used) for finding in others), key=lambda each: -(each.share or 0.0)
+    )
 
 
-def _observe(finding: Finding, linted: Linted, analyses: Sequence[Analysis], used: Sequence[Sequence[Span]]) -> Observation:
+def _observe(
+    finding: Finding, linted: Linted, analyses: Sequence[Analysis], used: Sequence[Sequence[Span]]
+) -> Observation:
     path = os.path.abspath(finding.location.path)
     spans = lines_of(linted.sources[path], finding)
     best = Observation(finding, NOTHING_SEEN)
@@ -49,11 +53,24 @@ def _observe(finding: Finding, linted: Linted, analyses: Sequence[Analysis], use
         share = sum(stage.share for stage in here)
         if here and share > (best.share or 0.0):
             names = " and ".join(dict.fromkeys(stage.name for stage in sorted(here, key=lambda stage: -stage.share)))
-            best = Observation(finding, f"{names} take{'s' * (len(here) == 1)} {share:.0%} of the pipeline{_ceiling(analysis)}", number, share)
+            best = Observation(
+                finding,
+                f"{names} take{'s' * (len(here) == 1)} {share:.0%} of the pipeline{_ceiling(analysis)}",
+                number,
+                share,
+            )
     if best.share is None and finding.code.startswith(PIPELINE_FAMILIES):
         for number, (analysis, lines) in enumerate(zip(analyses, used)):
             share = sum(stage.share for stage in analysis.stages if stage.place in (None, analysis.place))
-            if analysis.place and share >= 0.5 and any(other == path and first <= end and begin <= last for other, first, last in lines for begin, end in spans):
+            if (
+                analysis.place
+                and share >= 0.5
+                and any(
+                    other == path and first <= end and begin <= last
+                    for other, first, last in lines
+                    for begin, end in spans
+                )
+            ):
                 where = f"{relative(analysis.place[0])}:{analysis.place[1]}"
                 seen = f"it feeds {where}, whose own stages take {share:.0%} of the pipeline{_ceiling(analysis)}"
                 return Observation(finding, seen, number, share)

@@ -1,7 +1,8 @@
-"""Which lines of a script a training uses: a backward slice (Weiser 1981) from where the training stands, over its names.
+"""Which lines of a script a training uses: a backward slice (Weiser 1981) from where the training stands, over its
+names.
 
-It tells which training a finding concerns, so both of its errors cost little: a line too many lets a finding be measured in an
-earlier training than its own, a line too few leaves it unmeasured.
+It tells which training a finding concerns, so both of its errors cost little: a line too many lets a finding be
+measured in an earlier training than its own, a line too few leaves it unmeasured.
 """
 
 from __future__ import annotations
@@ -42,7 +43,8 @@ def lines_used(sources: Mapping[str, str], stack: Sequence[Frame], *, everything
 
     Args:
         sources: the script and the modules of its own, by absolute path.
-        everything_before: all that runs before the training counts, not only what it names: where a script trains only once.
+        everything_before: all that runs before the training counts, not only what it names: where a script trains only
+        once.
     """
     program = _Program(sources)
     with contextlib.suppress(RecursionError):  # a chain of calls that is too long: what was found so far is used
@@ -53,7 +55,11 @@ def lines_used(sources: Mapping[str, str], stack: Sequence[Frame], *, everything
 def lines_of_training(sources: Mapping[str, str], stack: Sequence[Frame]) -> list[Span]:
     """Where a training stands: its loops, or the statements that lead to its ``fit``."""
     program = _Program(sources)
-    return [(module.path, _first_line(region), region.end_lineno) for module, _, region in program.regions(stack) if region is not None]
+    return [
+        (module.path, _first_line(region), region.end_lineno)
+        for module, _, region in program.regions(stack)
+        if region is not None
+    ]
 
 
 class _Module:
@@ -78,7 +84,6 @@ class _Module:
             if isinstance(node, _DEFINITIONS) and node not in self.class_of:
                 self.definitions.setdefault(node.name, node)
 
-
     def first_line(self, node: ast.AST) -> int:
         """Of a statement, with its decorators and the comments right above it."""
         line = _first_line(node)
@@ -99,14 +104,16 @@ class _Program:
                 continue
         self._used: set[Span] = set()
         self._done: set[ast.AST | tuple[object, str]] = set()
-        """Definitions that are used as a whole or on the stack, and names whose values were followed, with their module or class."""
+        """Definitions that are used as a whole or on the stack, and names whose values were followed, with their
+        module or class."""
 
     def spans(self) -> list[Span]:
         """What is used, in order."""
         return sorted(self._used)
 
     def regions(self, stack: Sequence[Frame]) -> list[tuple[_Module, ast.AST, ast.stmt | None]]:
-        """The module and function of each frame, and its statement: the outermost loop around its line, if there is one."""
+        """The module and function of each frame, and its statement: the outermost loop around its line, if there is
+        one."""
         known = [(self._modules[frame.path], frame) for frame in stack if frame.path in self._modules]
         scopes = [(module, _scope(module.tree, frame), frame.line) for module, frame in known]
         return [(module, scope, _region(scope, line)) for module, scope, line in scopes]
@@ -115,8 +122,11 @@ class _Program:
         """Use what the training at ``stack`` uses, see :func:`lines_used`."""
         regions = self.regions(stack)
         looping = max((index for index, (_, _, region) in enumerate(regions) if isinstance(region, _LOOPS)), default=-1)
-        # A function may hold several trainings: only what leads to this one is used of those that are not called in a loop.
-        self._done |= {scope for index, (_, scope, _) in enumerate(regions) if index >= looping or isinstance(scope, ast.Module)}
+        # A function may hold several trainings: only what leads to this one is used of those that are not called in a
+        # loop.
+        self._done |= {
+            scope for index, (_, scope, _) in enumerate(regions) if index >= looping or isinstance(scope, ast.Module)
+        }
         free: dict[str, set[str]] = {}
         for index, (module, scope, region) in enumerate(regions):
             if index < looping and not isinstance(scope, ast.Module):
@@ -132,7 +142,8 @@ class _Program:
     def _slice(
         self, module: _Module, scope: ast.AST, region: ast.stmt, everything: bool = False, also: Iterable[str] = ()
     ) -> set[str]:
-        """Go backward from ``region`` through ``scope`` and use what gives its names, and ``also`` these, their values; returns the names used."""
+        """Go backward from ``region`` through ``scope`` and use what gives its names, and ``also`` these, their
+        values; returns the names used."""
         statements = list(_statements(scope.body))
         around = next((blocks for statement, blocks in statements if statement is region), ())
         pending, followed, used = {*_names(region), *also}, set(), [region]
@@ -147,7 +158,12 @@ class _Program:
             followed |= pending
             if isinstance(statement, ast.Assign) and set(blocks) <= set(around):
                 # What the name stood for before does not matter.
-                gone = {_key(_dotted(node)) for target in statement.targets for node in ast.walk(target) if isinstance(node, ast.Name)}
+                gone = {
+                    _key(_dotted(node))
+                    for target in statement.targets
+                    for node in ast.walk(target)
+                    if isinstance(node, ast.Name)
+                }
                 pending = {name for name in pending if _key(name) not in gone}
             pending |= set(_names(statement, header=True))
         followed |= pending
@@ -155,7 +171,9 @@ class _Program:
         if isinstance(scope, ast.Module):
             self._done |= {(module, _key(name)) for name in followed}
         elif scope in module.class_of:
-            self._use_attributes(module, module.class_of[scope], {_key(name) for name in followed if name.startswith("self.")})
+            self._use_attributes(
+                module, module.class_of[scope], {_key(name) for name in followed if name.startswith("self.")}
+            )
         return followed
 
     def _matters(self, module: _Module, statement: ast.stmt, needed: set[str], used: Sequence[ast.stmt]) -> bool:
@@ -189,7 +207,8 @@ class _Program:
         self._use_names(module, set(_names(definition)))
 
     def _use_names(self, module: _Module, names: Iterable[str]) -> None:
-        """Use the functions and classes that ``names`` stand for, and what gives variables of the module their values."""
+        """Use the functions and classes that ``names`` stand for, and what gives variables of the module their
+        values."""
         self._use_definitions(module, names)
         for name in map(_key, names):
             if (module, name) in self._done or name in module.definitions or name in module.imports:
@@ -206,7 +225,8 @@ class _Program:
                 self._use_whole(*found)
 
     def _use_attributes(self, module: _Module, owner: ast.ClassDef, names: Iterable[str]) -> None:
-        """Use what gives attributes of an object their values, in all methods of its class, and the methods that are called."""
+        """Use what gives attributes of an object their values, in all methods of its class, and the methods that are
+        called."""
         for name in names:
             if (owner, name) in self._done:
                 continue
@@ -242,7 +262,9 @@ class _Program:
         parts = dotted.strip(".").split(".")
         tail = os.path.join(os.sep, *parts)
         ends = (f"{tail}.py", os.path.join(tail, "__init__.py"))
-        return next((module for path, module in self._modules.items() if path.endswith(ends)), None) if parts[0] else None
+        return (
+            next((module for path, module in self._modules.items() if path.endswith(ends)), None) if parts[0] else None
+        )
 
     def _is_library(self, module: _Module, name: str) -> bool:
         root = name.split(".")[0]
@@ -252,27 +274,41 @@ class _Program:
 def _imported(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, tuple[str, str | None]]]:
     for alias in node.names:
         if isinstance(node, ast.Import):
-            yield alias.asname or alias.name.split(".")[0], (alias.name if alias.asname else alias.name.split(".")[0], None)
+            yield (
+                alias.asname or alias.name.split(".")[0],
+                (alias.name if alias.asname else alias.name.split(".")[0], None),
+            )
         else:
             yield alias.asname or alias.name, (node.module or "", alias.name)
 
 
 def _scope(tree: ast.Module, frame: Frame) -> ast.AST:
     """The function that a frame runs; the module where it runs none, or one that has no statements (a lambda)."""
-    inner = [n for n in ast.walk(tree) if isinstance(n, _DEFINITIONS) and _first_line(n) <= frame.line <= n.end_lineno] if frame.first_line else []
+    inner = (
+        [n for n in ast.walk(tree) if isinstance(n, _DEFINITIONS) and _first_line(n) <= frame.line <= n.end_lineno]
+        if frame.first_line
+        else []
+    )
     exact = [n for n in inner if frame.first_line in (n.lineno, _first_line(n))]
     return (exact or sorted(inner, key=lambda n: n.lineno) or [tree])[-1]
 
 
 def _region(scope: ast.AST, line: int) -> ast.stmt | None:
     """The outermost loop of ``scope`` around a line, else the innermost statement there."""
-    found = [(s, blocks) for s, blocks in _statements(scope.body) if _first_line(s) <= line <= s.end_lineno and not isinstance(s, _DEFINITIONS)]
+    found = [
+        (s, blocks)
+        for s, blocks in _statements(scope.body)
+        if _first_line(s) <= line <= s.end_lineno and not isinstance(s, _DEFINITIONS)
+    ]
     loops = [s for s, _ in found if isinstance(s, _LOOPS)]
     return (loops or [s for s, _ in reversed(found)] or [None])[0]
 
 
-def _statements(body: Iterable[ast.stmt], blocks: tuple[object, ...] = ()) -> Iterator[tuple[ast.stmt, tuple[object, ...]]]:
-    """The statements of a scope in their order, those in blocks after the statement that holds them, each with its blocks."""
+def _statements(
+    body: Iterable[ast.stmt], blocks: tuple[object, ...] = ()
+) -> Iterator[tuple[ast.stmt, tuple[object, ...]]]:
+    """The statements of a scope in their order, those in blocks after the statement that holds them, each with its
+    blocks."""
     for statement in body:
         yield statement, blocks
         if isinstance(statement, _DEFINITIONS):
@@ -280,7 +316,9 @@ def _statements(body: Iterable[ast.stmt], blocks: tuple[object, ...] = ()) -> It
         for name in ("body", "orelse", "finalbody"):
             inner = getattr(statement, name, ())
             # What stands in a "with" always runs.
-            yield from _statements(inner, blocks if isinstance(statement, (ast.With, ast.AsyncWith)) else (*blocks, (id(statement), name)))
+            yield from _statements(
+                inner, blocks if isinstance(statement, (ast.With, ast.AsyncWith)) else (*blocks, (id(statement), name))
+            )
         for part in (*getattr(statement, "handlers", ()), *getattr(statement, "cases", ())):
             yield from _statements(part.body, (*blocks, (id(part), "")))
 
@@ -338,7 +376,9 @@ def _bound(statement: ast.stmt) -> set[str]:
     targets: list[ast.AST] = []
     for part in _header(statement):
         for node in ast.walk(part):
-            if isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)) and isinstance(node.ctx, (ast.Store, ast.Del)):
+            if isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)) and isinstance(
+                node.ctx, (ast.Store, ast.Del)
+            ):
                 targets.append(node)
     names = set()
     for target in targets:
@@ -365,8 +405,12 @@ def _gives_value(statement: ast.stmt, keys: set[str]) -> bool:
 
 
 def _trains(definition: ast.AST) -> bool:
-    """Whether code calls ``fit`` or its like of something else than itself; a custom step that applies gradients does not."""
+    """Whether code calls ``fit`` or its like of something else than itself; a custom step that applies gradients does
+    not."""
     return any(
-        isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute) and n.func.attr in _FITS and not isinstance(n.func.value, ast.Call)
+        isinstance(n, ast.Call)
+        and isinstance(n.func, ast.Attribute)
+        and n.func.attr in _FITS
+        and not isinstance(n.func.value, ast.Call)
         for n in ast.walk(definition)
     )

@@ -27,11 +27,23 @@ _NARROWEST, _WIDEST = 60, 120
 )
 @click.argument("script", type=click.Path())
 @click.argument("arguments", nargs=-1, metavar="[-- ARGUMENTS...]")
-@click.option("--prove", is_flag=True, help="Run the script with and without the first recommendation, and measure what it wins.")
-@click.option("--training", default=1, type=click.IntRange(1), help="Which training of the script to look at.  [the first]")
-@click.option("--python", default=sys.executable, metavar="PATH", help="Interpreter to run the script with.  [this one]")
+@click.option(
+    "--prove", is_flag=True, help="Run the script with and without the first recommendation, and measure what it wins."
+)
+@click.option(
+    "--training", default=1, type=click.IntRange(1), help="Which training of the script to look at.  [the first]"
+)
+@click.option(
+    "--python", default=sys.executable, metavar="PATH", help="Interpreter to run the script with.  [this one]"
+)
 @click.option("--start-limit", default=300.0, show_default=True, help="Seconds until the training must have begun.")
-@click.option("--budget", default=60.0, show_default=True, type=click.FloatRange(1), help="Seconds that --prove may measure, about.")
+@click.option(
+    "--budget",
+    default=60.0,
+    show_default=True,
+    type=click.FloatRange(1),
+    help="Seconds that --prove may measure, about.",
+)
 @click.option("--output-format", type=click.Choice(["text", "json", "html"]), default="text", show_default=True)
 @click.option("--output-file", type=click.Path(dir_okay=False, writable=True), help="Write the answer there.")
 @click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto")
@@ -86,7 +98,9 @@ def _why(script: str, arguments: tuple[str, ...], options: dict[str, Any]) -> in
     return 0
 
 
-def problems(facts: Mapping[str, Any], python: str, look: Callable[[str | None], Snapshot] | None = None) -> list[tuple[str, str]]:
+def problems(
+    facts: Mapping[str, Any], python: str, look: Callable[[str | None], Snapshot] | None = None
+) -> list[tuple[str, str]]:
     """What is wrong with the machine, and what to do: first of all a GPU that is there and that the run did not use.
 
     ``look``: takes a snapshot with an interpreter, or (None) without one; None: of this machine.
@@ -100,7 +114,9 @@ def problems(facts: Mapping[str, Any], python: str, look: Callable[[str | None],
         snapshot = look(python)  # why is known only to who asks its framework, which takes seconds
     found = [(result.seen, result.todo) for result in diagnose(snapshot) if result.status is Status.PROBLEM]
     if unused and not found:
-        found.append((f"this machine has {snapshot.gpus[0].name}, which the script does not use", "run kerascheck doctor"))
+        found.append(
+            (f"this machine has {snapshot.gpus[0].name}, which the script does not use", "run kerascheck doctor")
+        )
     return [(seen.rstrip("."), todo.rstrip(".")) for seen, todo in found]
 
 
@@ -115,7 +131,11 @@ def _write(answer: Look, used: Any, script: str, arguments: tuple[str, ...], opt
     if options["output_format"] == "json":
         import json
 
-        told = as_dict(answer.diagnosis) | {"gpu": used} if answer.diagnosis is not None else {"version": 1, "failure": answer.failure}
+        told = (
+            as_dict(answer.diagnosis) | {"gpu": used}
+            if answer.diagnosis is not None
+            else {"version": 1, "failure": answer.failure}
+        )
         text = json.dumps(told, indent=2)
     elif options["output_format"] == "html":
         from kerascheck.why import report_html
@@ -125,7 +145,10 @@ def _write(answer: Look, used: Any, script: str, arguments: tuple[str, ...], opt
         text = "\n".join(report_text.failed(answer, click.style))
     else:
         width = min(_WIDEST, max(_NARROWEST, shutil.get_terminal_size().columns))
-        lines = [*report_text.render(answer.diagnosis, width, click.style, used), *report_text.next_command(answer.diagnosis, script, arguments, options["prove"])]
+        lines = [
+            *report_text.render(answer.diagnosis, width, click.style, used),
+            *report_text.next_command(answer.diagnosis, script, arguments, options["prove"]),
+        ]
         text = "\n".join(lines)
     if options["output_file"]:
         write_whole(options["output_file"], click.unstyle(text) + "\n")
@@ -145,6 +168,8 @@ def _prove(answer: Look, run: Any, options: dict[str, Any]) -> None:
         return
     made = repairs(replace(answer.linted, findings=[finding]))
     with Progress() as progress:
-        comparison = compare(run, [repair.variant for repair in made], Budget(options["budget"]), progress.show, ceilings=False)
+        comparison = compare(
+            run, [repair.variant for repair in made], Budget(options["budget"]), progress.show, ceilings=False
+        )
     for verdict in comparison.verdicts:
         click.echo("\n".join(report_text.proof(verdict, click.style)))

@@ -23,7 +23,8 @@ CONCERNS: Mapping[str, tuple[Part, ...]] = {
     "KC416": (_P, _E), "KC417": (_T,), "KC501": (_K,), "KC502": (_O,), "KC503": (_E,), "KC505": (_O,),
     "KC701": (_K,),
 }  # fmt: skip
-"""By code, the part that it is most about first; rules that are not named are not about the speed of a step: accuracy, memory, start-up, measuring, what no longer runs."""
+"""By code, the part that it is most about first; rules that are not named are not about the speed of a step: accuracy,
+memory, start-up, measuring, what no longer runs."""
 
 PYTHON_THAT_FEEDS = frozenset({"KC107", "KC109", "KC110", "KC111"})
 """Rules about Python that makes the batches, wherever its lines stand."""
@@ -33,6 +34,7 @@ DIVIDES_BY_CORES = frozenset({"KC101", "KC105"})
 
 
 def parts_of(code: str) -> frozenset[Part]:
-    """The parts that a rule is about; what is about computing or about the fixed cost of a step is also about the two not told apart."""
+    """The parts that a rule is about; what is about computing or about the fixed cost of a step is also about the two
+    not told apart."""
     parts = CONCERNS[code]
     return frozenset(parts) | ({Part.STEP} if Part.COMPUTE in parts or Part.OVERHEAD in parts else set())

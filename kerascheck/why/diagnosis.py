@@ -109,12 +109,25 @@ def diagnose(
     taken = {id(finding) for one in advice for finding in one.findings}
     little = [f for f in here if id(f) not in taken and all(step.share(part) < _LIMIT for part in parts_of(f.code))]
     elsewhere = [finding for finding in about_speed if finding not in here]
-    return Diagnosis(step, words.headline(step, _LIMIT), causes, [*problems, *advice], little, elsewhere, list(words.remarks(step, lines)), lines)
+    return Diagnosis(
+        step,
+        words.headline(step, _LIMIT),
+        causes,
+        [*problems, *advice],
+        little,
+        elsewhere,
+        list(words.remarks(step, lines)),
+        lines,
+    )
 
 
 def _concerns(spans: Sequence[Span], step: Step) -> bool:
     """Whether a finding stands in lines that the training uses."""
-    return any(where == other and first <= end and begin <= last for where, first, last in spans for other, begin, end in step.used)
+    return any(
+        where == other and first <= end and begin <= last
+        for where, first, last in spans
+        for other, begin, end in step.used
+    )
 
 
 def _cause(step: Step, part: Part, lines: Lines) -> Cause | None:
@@ -123,7 +136,11 @@ def _cause(step: Step, part: Part, lines: Lines) -> Cause | None:
     if part in (Part.OVERHEAD, Part.COMPUTE, Part.STEP):
         return None
     # What Keras does at the line that calls the step is no Python between the steps.
-    hot = [line for line in step.main_lines.get(part, ()) if (line.path, line.line) != step.place or (part is Part.PYTHON and not line.library)]
+    hot = [
+        line
+        for line in step.main_lines.get(part, ())
+        if (line.path, line.line) != step.place or (part is Part.PYTHON and not line.library)
+    ]
     total = sum(line.share for line in hot)
     return _of_line(hot[0], hot[0].share / total, lines) if total else None
 
@@ -171,9 +188,19 @@ def _is_at(spans: Sequence[Span], path: str | None, line: int | None) -> bool:
 def _advise(step: Step, part: Part, cause: Cause | None, mine: list[Finding], lines: Lines) -> Advice:
     if part in (Part.COMPUTE, Part.STEP) and not step.gpus:
         # What a GPU would gain by a hint about computing, this processor does not.
-        mine = [finding for finding in mine if finding.severity > Severity.INFO or CONCERNS[finding.code][0] is not Part.COMPUTE]
-    at = {id(f) for f in mine if cause is not None and cause.path is not None and _is_at(lines.spans(f), cause.path, cause.line)}
-    mine.sort(key=lambda f: (id(f) not in at, CONCERNS[f.code][0] is not part, -f.severity, f.fix is None, f.location.line))
+        mine = [
+            finding
+            for finding in mine
+            if finding.severity > Severity.INFO or CONCERNS[finding.code][0] is not Part.COMPUTE
+        ]
+    at = {
+        id(f)
+        for f in mine
+        if cause is not None and cause.path is not None and _is_at(lines.spans(f), cause.path, cause.line)
+    }
+    mine.sort(
+        key=lambda f: (id(f) not in at, CONCERNS[f.code][0] is not part, -f.severity, f.fix is None, f.location.line)
+    )
     if mine and _leads(mine[0], step, part, cause, id(mine[0]) in at, lines):
         first = mine[0]
         text = first.fix.message if first.fix is not None else first.message
@@ -186,7 +213,8 @@ def _advise(step: Step, part: Part, cause: Cause | None, mine: list[Finding], li
 
 
 def _leads(finding: Finding, step: Step, part: Part, cause: Cause | None, at: bool, lines: Lines) -> bool:
-    """Whether a finding about a part is what to do first about it: where the time is seen to go to other lines, it is not."""
+    """Whether a finding about a part is what to do first about it: where the time is seen to go to other lines, it is
+    not."""
     if part is Part.INPUT:
         python = cause is not None and cause.python
         return at or not python or finding.code in PYTHON_THAT_FEEDS
@@ -213,11 +241,14 @@ def second_limit(diagnosis: Diagnosis) -> Part | None:
     if not diagnosis.advice:
         return None
     first = diagnosis.advice[0].part
-    return next((part for part in diagnosis.step.ranked if part is not first and diagnosis.step.share(part) >= _LITTLE), None)
+    return next(
+        (part for part in diagnosis.step.ranked if part is not first and diagnosis.step.share(part) >= _LITTLE), None
+    )
 
 
 def stage_place(stage: Stage, step: Step) -> tuple[str, int] | None:
-    """The line of the script that a stage comes from; for stages that TensorFlow added, of the nearest one, or the line that trains."""
+    """The line of the script that a stage comes from; for stages that TensorFlow added, of the nearest one, or the
+    line that trains."""
     return stage.near or step.place
 
 

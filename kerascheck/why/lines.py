@@ -1,4 +1,5 @@
-"""Lines of scripts and of notebooks: the run counts those of a notebook over all its cells, people and findings within a cell."""
+"""Lines of scripts and of notebooks: the run counts those of a notebook over all its cells, people and findings within
+a cell."""
 
 from __future__ import annotations
 
@@ -54,14 +55,19 @@ class Lines:
         """The line with ``context`` lines before and after it, of its cell in a notebook.
 
         Returns:
-            The number that people count with, the text, and whether it is the line itself; nothing for a file that is not
+            The number that people count with, the text, and whether it is the line itself; nothing for a file that is
+            not
             among the sources, and for a line that it does not have.
         """
         source = self._sources.get(path)
         if source is None or not 0 < line <= len(source.line_starts):
             return []
         cell = source.cell_at(source.line_starts[line - 1])
-        first, last = (source.line_of(cell.start), source.line_of(max(cell.start, cell.end - 1))) if cell else (1, len(source.line_starts))
+        first, last = (
+            (source.line_of(cell.start), source.line_of(max(cell.start, cell.end - 1)))
+            if cell
+            else (1, len(source.line_starts))
+        )
         shown = range(max(first, line - context), min(last, line + context) + 1)
         return [(each - first + 1, source.line_text(source.line_starts[each - 1]), each == line) for each in shown]
 

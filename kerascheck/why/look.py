@@ -70,7 +70,9 @@ def look(
 def _without_input(script: Script, run: Run, training: int, start_limit: float, block_limit: float) -> float | None:
     """Seconds of a step on one cached batch, from a second run; None where the first run tells them, or no run can."""
     order = ceiling_order(run)
-    known = "call_seconds_without_input" in run.end["facts"] or any(block["phase"] == "replayed" for block in run.blocks)
+    known = "call_seconds_without_input" in run.end["facts"] or any(
+        block["phase"] == "replayed" for block in run.blocks
+    )
     if known or isinstance(order, str):
         return None
     kind = run.end["kind"] if run.end["kind"] in WEAK_KINDS else None
@@ -87,7 +89,9 @@ def _run(script: Script, training: int, start_limit: float, block_limit: float) 
     if run.end and run.end["reason"] in _OVER and run.end.get("passes"):
         # Its data ended too early; fed from the start again, it can be looked at as long as is needed.
         kind = run.end["kind"] if run.end["kind"] in WEAK_KINDS else None
-        longer = run_alone(script, replace(plan, passes=run.end["passes"], kind=kind), start_limit=start_limit, block_limit=block_limit)
+        longer = run_alone(
+            script, replace(plan, passes=run.end["passes"], kind=kind), start_limit=start_limit, block_limit=block_limit
+        )
         if why_useless(longer) is None:
             return longer
     return run

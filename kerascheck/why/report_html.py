@@ -30,7 +30,8 @@ _LAST_PRINTED = 20
 _FEWEST_STEPS, _SHORTEST_SECONDS = 12, 0.3
 """What the timeline shows, at least, of what was sampled."""
 _HIDES_WAITING = frozenset({"fit", "graph loop"})
-"""Trainings whose compiled step reads its own data where TensorFlow runs it: from outside, waiting looks like computing."""
+"""Trainings whose compiled step reads its own data where TensorFlow runs it: from outside, waiting looks like
+computing."""
 
 _STYLE = """
 :root { --input: #b4572b; --tracing: #b3406e; --callbacks: #5a8f3c; --python: #a67c00; --eager: #8c5a3c; --overhead: #7d62a8;
@@ -59,7 +60,8 @@ details { margin: .75rem 0 0; } summary { cursor: pointer; } details h3 { margin
 .places li:first-child { border-top: 0; }
 @media (max-width: 36rem) { .bars li { grid-template-columns: 1fr; } .bars .meter { max-width: 12rem; } header h1 { font-size: 1.4rem; } }
 """ + "".join(
-    f".{name}, .meter span.{name} {{ fill: var(--{name}); background: var(--{name}); }}\n" for name in [*(part.name.lower() for part in Part), "unclear"]
+    f".{name}, .meter span.{name} {{ fill: var(--{name}); background: var(--{name}); }}\n"
+    for name in [*(part.name.lower() for part in Part), "unclear"]
 )
 
 
@@ -94,8 +96,12 @@ def _body(answer: Look, diagnosis: Diagnosis, used: Mapping[str, Any] | None) ->
     yield from _timeline(step)
     if used is not None:
         yield from _gpus(used)
-    yield from _listed("Matters little here", "Findings about parts that take hardly any time in this run.", diagnosis.little)
-    yield from _listed("Not run by this training", "Findings in code that this training does not reach.", diagnosis.elsewhere)
+    yield from _listed(
+        "Matters little here", "Findings about parts that take hardly any time in this run.", diagnosis.little
+    )
+    yield from _listed(
+        "Not run by this training", "Findings in code that this training does not reach.", diagnosis.elsewhere
+    )
     yield "<h2>About this run</h2>"
     yield f'<p class="soft">{escape(_environment(step))}</p>'
 
@@ -119,15 +125,23 @@ def _percent(share: float) -> str:
 def _header(answer: Look, diagnosis: Diagnosis) -> Iterator[str]:
     step = diagnosis.step
     place = diagnosis.lines.shown(*step.place) if step.place else relative(answer.linted.script)
-    where = f"on {step.gpus[0]}" + f" and {len(step.gpus) - 1} more" * (len(step.gpus) > 1) if step.gpus else "on the CPU"
+    where = (
+        f"on {step.gpus[0]}" + f" and {len(step.gpus) - 1} more" * (len(step.gpus) > 1) if step.gpus else "on the CPU"
+    )
     run = f"{step.kind} · {step.backend} · {where}"
     yield f'<header><p class="soft"><code>{escape(place)}</code> · {escape(run)}</p>'
     yield f"<h1>{_sentence(diagnosis.headline)}</h1>"
     numbers = [(f"per {'call' if Part.PREDICT in step.parts else 'step'}", typical([step.seconds]))]
     numbers += [("rows in a batch", str(step.batch_size))] if step.batch_size else []
     numbers += [("steps in an epoch", str(step.steps_per_epoch))] if step.steps_per_epoch else []
-    numbers += [("until the first step was done", typical([step.first_step_seconds]))] if step.first_step_seconds else []
-    yield '<dl class="numbers">' + "".join(f"<div><dt>{escape(name)}</dt><dd>{escape(value)}</dd></div>" for name, value in numbers) + "</dl>"
+    numbers += (
+        [("until the first step was done", typical([step.first_step_seconds]))] if step.first_step_seconds else []
+    )
+    yield (
+        '<dl class="numbers">'
+        + "".join(f"<div><dt>{escape(name)}</dt><dd>{escape(value)}</dd></div>" for name, value in numbers)
+        + "</dl>"
+    )
     if diagnosis.remarks:
         yield '<ul class="notes">' + "".join(f"<li>{_sentence(remark)}</li>" for remark in diagnosis.remarks) + "</ul>"
     yield "</header>"
@@ -167,7 +181,7 @@ def _excerpt(known: Lines, path: str, line: int) -> str:
         around.pop(0)
     while around and not around[-1][1].strip():
         around.pop()
-    text = "".join(f'<span{_HIT if hit else ""}><i>{number}</i>{escape(text)}</span>' for number, text, hit in around)
+    text = "".join(f"<span{_HIT if hit else ''}><i>{number}</i>{escape(text)}</span>" for number, text, hit in around)
     return f"<pre>{text}</pre>" if text else ""
 
 
@@ -281,10 +295,17 @@ def _bar_row(share: float, kind: str, text: str) -> str:
 
 
 def _busiest(step: Step, known: Lines) -> Iterator[str]:
-    """Lines of Python that the sampling profiler saw most: those that prepare the data, and the others of the main thread."""
+    """Lines of Python that the sampling profiler saw most: those that prepare the data, and the others of the main
+    thread."""
     # All of a fit is at its own line; in a loop of the script each line is a part of the step.
     hidden = step.place if step.kind == "fit" else None
-    own = [line for part, hot in step.main_lines.items() if part is not Part.INPUT for line in hot if (line.path, line.line) != hidden]
+    own = [
+        line
+        for part, hot in step.main_lines.items()
+        if part is not Part.INPUT
+        for line in hot
+        if (line.path, line.line) != hidden
+    ]
     prepare = [line for line in step.input_lines if (line.path, line.line) != hidden]
     groups = [("Preparing data, in all threads", "input", prepare), ("The main thread, besides that", "python", own)]
     groups = [(title, kind, merged) for title, kind, hot in groups if (merged := _merged(hot))]
@@ -307,7 +328,9 @@ def _merged(hot: Iterable[HotLine]) -> list[tuple[HotLine, list[str], float]]:
     found: dict[tuple[str, int, str], list[HotLine]] = {}
     for line in hot:
         # What no line of the script was seen in is told apart by its library.
-        found.setdefault((line.path, line.line, line.function if line.path else f"{line.function} {line.library}"), []).append(line)
+        found.setdefault(
+            (line.path, line.line, line.function if line.path else f"{line.function} {line.library}"), []
+        ).append(line)
     entries = []
     for same in found.values():
         same.sort(key=lambda line: -line.share)
@@ -317,7 +340,9 @@ def _merged(hot: Iterable[HotLine]) -> list[tuple[HotLine, list[str], float]]:
 
 
 def _hot_line(line: HotLine, libraries: Sequence[str], known: Lines) -> str:
-    into = f" calling {', '.join(libraries)}" if libraries and line.path else f" of {line.library}" if line.library else ""
+    into = (
+        f" calling {', '.join(libraries)}" if libraries and line.path else f" of {line.library}" if line.library else ""
+    )
     if not line.path:
         return f'<p><code>{escape(line.function)}</code><span class="soft">{escape(into)}</span></p>'
     function = "" if line.function == "<module>" else f" in {line.function}"
@@ -336,7 +361,9 @@ _UNCLEAR = ("unclear", "inside the compiled step: computing, or waiting for its 
 
 
 def _kind(kind: str, step: Step) -> tuple[str, str]:
-    in_graph = step.kind in _HIDES_WAITING and step.backend.startswith("tensorflow") and not step.facts.get("run_eagerly")
+    in_graph = (
+        step.kind in _HIDES_WAITING and step.backend.startswith("tensorflow") and not step.facts.get("run_eagerly")
+    )
     return _UNCLEAR if kind == "executing" and in_graph else _KINDS.get(kind, ("unclear", kind))
 
 
@@ -350,7 +377,9 @@ def _timeline(step: Step) -> Iterator[str]:
     length = (moments[-1] - moments[0]) / (len(moments) - 1)
     shown = moments[-1 - max(_FEWEST_STEPS, int(_SHORTEST_SECONDS / max(length, 1e-6))) :]
     begin, span = shown[0], max(shown[-1] - shown[0], 1e-9)
-    segments = [(max(a, begin), min(b, shown[-1]), *_kind(kind, step)) for a, b, kind in main if b > begin and a < shown[-1]]
+    segments = [
+        (max(a, begin), min(b, shown[-1]), *_kind(kind, step)) for a, b, kind in main if b > begin and a < shown[-1]
+    ]
     yield f"<h2>{len(shown) - 1} steps, one after the other</h2>"
     yield '<figure class="card"><svg class="timeline" viewBox="0 0 1000 60" preserveAspectRatio="none" role="img" aria-label="Timeline of the main thread">'
     for number, (a, b) in enumerate(zip(shown, shown[1:])):
@@ -368,7 +397,9 @@ def _timeline(step: Step) -> Iterator[str]:
 def _block(start: float, end: float, span: float, top: int, height: int, color: str, words: str) -> str:
     x, width = 1000 * start / span, 1000 * (end - start) / span
     tip = escape(f"{words}, {typical([end - start])}")
-    return f'<rect class="{color}" x="{x:.2f}" y="{top}" width="{width:.2f}" height="{height}"><title>{tip}</title></rect>'
+    return (
+        f'<rect class="{color}" x="{x:.2f}" y="{top}" width="{width:.2f}" height="{height}"><title>{tip}</title></rect>'
+    )
 
 
 def _gpus(used: Mapping[str, Any]) -> Iterator[str]:

@@ -32,7 +32,8 @@ Style = Callable[..., str]
 def render(
     diagnosis: Diagnosis, width: int, style: Style = lambda text, **options: text, used: Mapping[str, Any] | None = None
 ) -> Iterator[str]:
-    """Lines of at most ``width`` columns. ``style`` colours words; ``used``: what the GPUs did (``Sampler.summary``)."""
+    """Lines of at most ``width`` columns. ``style`` colours words; ``used``: what the GPUs did
+    (``Sampler.summary``)."""
     step = diagnosis.step
     yield ""
     yield style(_where(diagnosis), bold=True)
@@ -108,7 +109,11 @@ def _gain(largest: float | None) -> str:
     """The bound, which is no promise."""
     if largest is None:
         return ""
-    return f"At most x{largest:.1f}, if this took no time at all." if largest < 10 else "The bound is above x10: hardly anything else takes time."
+    return (
+        f"At most x{largest:.1f}, if this took no time at all."
+        if largest < 10
+        else "The bound is above x10: hardly anything else takes time."
+    )
 
 
 def _others(advice: Advice) -> str:
@@ -126,13 +131,17 @@ def _counted(label: str, findings: Sequence[Finding], width: int) -> Iterator[st
     if not findings:
         return
     codes = list(dict.fromkeys(finding.code for finding in findings))
-    shown = [f"{code} ({', '.join(_place(f).rpartition('/')[2] for f in findings if f.code == code)})" for code in codes[:4]]
+    shown = [
+        f"{code} ({', '.join(_place(f).rpartition('/')[2] for f in findings if f.code == code)})" for code in codes[:4]
+    ]
     more = f" and {len(codes) - 4} more" if len(codes) > 4 else ""
     yield from _wrapped(label + ", ".join(shown) + more + ".", width)
 
 
 def _wrapped(text: str, width: int, indent: str = "") -> Iterator[str]:
-    yield from textwrap.wrap(text, width, initial_indent=indent, subsequent_indent=indent or "  ", break_on_hyphens=False)
+    yield from textwrap.wrap(
+        text, width, initial_indent=indent, subsequent_indent=indent or "  ", break_on_hyphens=False
+    )
 
 
 def failed(answer: Look, style: Style) -> Iterator[str]:

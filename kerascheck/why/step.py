@@ -92,8 +92,11 @@ class Step:
         return self.parts.get(part, 0.0) / self.seconds
 
     def largest_gain(self, part: Part) -> float | None:
-        """How many times faster steps are at most if ``part`` takes no time at all; None where it cannot go away, but become faster."""
-        if part in (Part.EAGER, Part.COMPUTE, Part.STEP, Part.PREDICT) or (part is Part.TRACING and self.facts.get("traces_always")):
+        """How many times faster steps are at most if ``part`` takes no time at all; None where it cannot go away, but
+        become faster."""
+        if part in (Part.EAGER, Part.COMPUTE, Part.STEP, Part.PREDICT) or (
+            part is Part.TRACING and self.facts.get("traces_always")
+        ):
             return None
         return self.seconds / max(self.seconds - self.parts.get(part, 0.0), 1e-3 * self.seconds)
 
@@ -109,7 +112,8 @@ def step_of(run: Run, used: Sequence[Span] = (), without_input: float | None = N
     Args:
         run: which ended well.
         used: lines that the training uses, as :func:`kerascheck.verify.compare.used_lines` gives them.
-        without_input: seconds of a step in another run, which was fed one batch again and again; None where there was none.
+        without_input: seconds of a step in another run, which was fed one batch again and again; None where there was
+        none.
     """
     end = run.end
     facts = end["facts"]
@@ -195,7 +199,8 @@ def _parts(
         waiting = max(0.0, seconds - without_input)
     else:
         waiting = _waiting(end["kind"], facts, counted, seconds, replayed, unknown)
-    # No step waits for a batch longer than the pipeline takes for it, even where the step takes processors from the pipeline.
+    # No step waits for a batch longer than the pipeline takes for it, even where the step takes processors from the
+    # pipeline.
     parts[Part.INPUT] = min(waiting, _SLOWED_BY_STEP * facts.get("alone_seconds_per_batch", math.inf))
     parts[Part.TRACING] = min(counted.get("tracing", 0.0), seconds - parts[Part.INPUT])
     parts[Part.PYTHON] = _python(end["kind"], facts, counted, seconds, parts)
@@ -204,11 +209,18 @@ def _parts(
 
 
 def _waiting(
-    kind: str, facts: Mapping[str, Any], counted: Mapping[str, float], seconds: float, replayed: Sequence[Mapping[str, Any]], unknown: list[str]
+    kind: str,
+    facts: Mapping[str, Any],
+    counted: Mapping[str, float],
+    seconds: float,
+    replayed: Sequence[Mapping[str, Any]],
+    unknown: list[str],
 ) -> float:
     """How much shorter a step is on one batch that is fed again and again."""
     if "call_seconds_without_input" in facts:
-        return max(0.0, min(seconds, counted["call"] - counted.get("tracing", 0.0) - facts["call_seconds_without_input"]))
+        return max(
+            0.0, min(seconds, counted["call"] - counted.get("tracing", 0.0) - facts["call_seconds_without_input"])
+        )
     if sum(block["steps"] for block in replayed) >= _FEWEST_REPLAYED:
         # A loop of the script's own waits in no other place than where it asks for its next batch.
         return min(max(0.0, seconds - _mean(replayed, facts)), counted.get("next") or seconds)
@@ -219,8 +231,11 @@ def _waiting(
     return 0.0
 
 
-def _python(kind: str, facts: Mapping[str, Any], counted: Mapping[str, float], seconds: float, parts: Mapping[Part, float]) -> float:
-    """The script's own Python between the calls of a compiled step; for ``fit``, and for eager loops, there is none to be told apart."""
+def _python(
+    kind: str, facts: Mapping[str, Any], counted: Mapping[str, float], seconds: float, parts: Mapping[Part, float]
+) -> float:
+    """The script's own Python between the calls of a compiled step; for ``fit``, and for eager loops, there is none to
+    be told apart."""
     hand_written_torch = kind in _EAGER_KINDS and _backend(facts) == "torch"
     if not (kind in ("function loop", "train_on_batch loop") or hand_written_torch) or not counted.get("call"):
         return 0.0
@@ -243,11 +258,19 @@ def _backend(facts: Mapping[str, Any]) -> str:
     return str(facts.get("backend", "tensorflow"))
 
 
-def _between_epochs(end: Mapping[str, Any], facts: Mapping[str, Any], seconds: float, blocks: Sequence[Mapping[str, Any]]) -> float:
+def _between_epochs(
+    end: Mapping[str, Any], facts: Mapping[str, Any], seconds: float, blocks: Sequence[Mapping[str, Any]]
+) -> float:
     """What begins an epoch, spread over its steps; the very first step is not among them."""
     waited = ("sampled",) if _runs_ahead(facts) else ("sampled", None)
-    later = [_start(block) for block in blocks if block.get("phase") in waited and 0 < block["inner_steps"] < block["steps"]]
-    early = [] if _runs_ahead(facts) else [duration - steps * seconds for duration, steps, begins in end["durations"] if begins]
+    later = [
+        _start(block) for block in blocks if block.get("phase") in waited and 0 < block["inner_steps"] < block["steps"]
+    ]
+    early = (
+        []
+        if _runs_ahead(facts)
+        else [duration - steps * seconds for duration, steps, begins in end["durations"] if begins]
+    )
     starts = [*early, *later]
     length = (facts.get("epoch_lengths") or [0])[0]
     if len(starts) < _FEWEST_STARTS or not length:
@@ -263,7 +286,13 @@ def _start(block: Mapping[str, Any]) -> float:
     return float((block["seconds"] - block["inner_seconds"]) / begun - _inner([block]))
 
 
-_KINDS = {"input": Part.INPUT, "tracing": Part.TRACING, "callback": Part.CALLBACKS, "python": Part.PYTHON, "executing": Part.COMPUTE}
+_KINDS = {
+    "input": Part.INPUT,
+    "tracing": Part.TRACING,
+    "callback": Part.CALLBACKS,
+    "python": Part.PYTHON,
+    "executing": Part.COMPUTE,
+}
 
 
 def _main_lines(facts: Mapping[str, Any]) -> dict[Part, list[HotLine]]:

@@ -27,7 +27,8 @@ def headline(step: Step, limit: float) -> str:
     share = f"{step.share(first):.0%}"
     said = {
         Part.INPUT: f"a step waits for data {share} of its time",
-        Part.TRACING: f"a step spends {share} of its time on new graphs: tracing, optimizing and running them for the first time",
+        Part.TRACING: f"a step spends {share} of its time on new graphs: tracing, optimizing and running them for "
+        "the first time",
         Part.CALLBACKS: f"callbacks take {share} of a step",
         Part.PYTHON: f"your own Python between the calls of the step takes {share} of the time",
         Part.EAGER: f"the step runs eagerly: {share} of its time goes to operations that Python starts one by one",
@@ -42,7 +43,10 @@ def headline(step: Step, limit: float) -> str:
     waiting = step.largest_gain(Part.INPUT) - 1
     if waiting >= 0.1:
         return said
-    return f"{said}; the input is not the limit: a data fix wins {f'at most {waiting:.0%}' if waiting >= 0.01 else 'less than 1%'}"
+    return (
+        f"{said}; the input is not the limit: a data fix wins "
+        f"{f'at most {waiting:.0%}' if waiting >= 0.01 else 'less than 1%'}"
+    )
 
 
 def _device(step: Step) -> str:
@@ -50,43 +54,70 @@ def _device(step: Step) -> str:
 
 
 def without_finding(step: Step, part: Part, cause: Cause | None, *, covered: bool = False) -> str:
-    """What to do about a part that no finding leads, as a clause; ``covered``: whether there are findings about it, at other lines."""
+    """What to do about a part that no finding leads, as a clause; ``covered``: whether there are findings about it, at
+    other lines."""
     uncovered = "" if covered else "; no rule covers it"
     if part is Part.INPUT:
         return _about_input(step, cause, uncovered)
     if part is Part.PYTHON:
         busy = f", {cause.share:.0%} of it at this line" if cause is not None else ""
-        where = f"into the function decorated with {_compiler(step)}" if step.kind == "function loop" else "out of the loop"
+        where = (
+            f"into the function decorated with {_compiler(step)}" if step.kind == "function loop" else "out of the loop"
+        )
         beside = "a DataLoader with num_workers" if step.backend == "torch" else "the input pipeline"
-        return f"this Python runs between the calls of the step{busy}{uncovered}. Move it {where} or into {beside}, which runs beside the step"
+        return (
+            f"this Python runs between the calls of the step{busy}{uncovered}. Move it {where} or into "
+            f"{beside}, which runs beside the step"
+        )
     return {
         Part.CALLBACKS: "let the callbacks do less, or run once an epoch instead of after every batch",
-        Part.TRACING: f"{step.new_traces} graphs were traced while steps were measured; pass tensors of the same shapes and dtypes, no Python numbers, or set reduce_retracing=True",
+        Part.TRACING: f"{step.new_traces} graphs were traced while steps were measured; pass tensors of the same "
+        "shapes and dtypes, no Python numbers, or set reduce_retracing=True",
         Part.EAGER: _about_eager(step),
         Part.OVERHEAD: _about_overhead(step),
-        Part.EPOCHS: "the first step of an epoch waits for the data to start again: use fewer, longer epochs, or a smaller shuffle buffer",
+        Part.EPOCHS: "the first step of an epoch waits for the data to start again: use fewer, longer epochs, or "
+        "a smaller shuffle buffer",
         Part.PREDICT: f"predict once for all rows; where they come one by one, {_called_directly(step)}",
         Part.COMPUTE: _about_computing(step),
-        Part.STEP: "what a step takes does not tell computing from the fixed cost of a step; try twice the batch: if a step takes hardly longer, keep it",
+        Part.STEP: "what a step takes does not tell computing from the fixed cost of a step; try twice the "
+        "batch: if a step takes hardly longer, keep it",
     }[part]
 
 
 def _about_input(step: Step, cause: Cause | None, uncovered: str) -> str:
     if cause is None and step.facts.get("fed_by") == "pydataset":
-        return "the batches are made in other processes, which cannot be seen from here: time __getitem__ of the PyDataset by itself"
+        return (
+            "the batches are made in other processes, which cannot be seen from here: time __getitem__ of the "
+            "PyDataset by itself"
+        )
     if cause is None:
-        return "no single stage or line was seen to take the time that a step waits: run it again when the machine is quiet"
+        return (
+            "no single stage or line was seen to take the time that a step waits: run it again when the "
+            "machine is quiet"
+        )
     if cause.python:
-        seen = f"{cause.share:.0%} of the Python that makes the batches was seen {'at this line' if cause.path else 'here'}{uncovered}"
+        seen = (
+            f"{cause.share:.0%} of the Python that makes the batches was seen "
+            f"{'at this line' if cause.path else 'here'}{uncovered}"
+        )
         more = _WORKERS.get(step.facts.get("fed_by", ""), "")
         return f"{seen}. Make it faster{more}"
     stage = next((stage for stage in step.stages if stage.name == cause.what), None)
     if "Unbatch" in cause.what:
-        return "unbatch() takes the batches apart, row by row: read batches and keep them, and shuffle before they are made"
+        return (
+            "unbatch() takes the batches apart, row by row: read batches and keep them, and shuffle before "
+            "they are made"
+        )
     if "Shuffle" in cause.what:
-        return "the shuffle buffer fills again in every pass: shuffle file names or indices before they are loaded, or use a smaller buffer"
+        return (
+            "the shuffle buffer fills again in every pass: shuffle file names or indices before they are "
+            "loaded, or use a smaller buffer"
+        )
     if step.facts.get("fed_by") != "dataset" and step.kind == "fit":
-        return f"{words_of(cause.what)} is the slowest stage of the pipeline that Keras makes of this data; pass fit a tf.data dataset"
+        return (
+            f"{words_of(cause.what)} is the slowest stage of the pipeline that Keras makes of this data; pass "
+            "fit a tf.data dataset"
+        )
     parallel = " although it runs in parallel already" if stage is not None and stage.parallelism > 1 else ""
     kept = ", or cache() its results if they never change" if "Map" in cause.what else ""
     return f"{words_of(cause.what)} is the slowest stage{parallel}: let it do less{kept}"
@@ -128,7 +159,10 @@ def _about_overhead(step: Step) -> str:
 
 def _about_computing(step: Step) -> str:
     if step.gpus:
-        return "the GPU computes most of the time: mixed precision, a smaller model or a faster GPU can help, and nothing in the input"
+        return (
+            "the GPU computes most of the time: mixed precision, a smaller model or a faster GPU can help, "
+            "and nothing in the input"
+        )
     return "the processor computes most of the time: a GPU or a smaller model can help, and nothing in the input"
 
 
@@ -136,11 +170,19 @@ def remarks(step: Step, lines: Lines) -> Iterator[str]:
     """What limits the truth of an answer, as clauses."""
     commands = lines.commands()
     if commands:
-        yield f"{commands} line{'s' * (commands > 1)} for IPython or the shell {'were' if commands > 1 else 'was'} not executed"
+        yield (
+            f"{commands} line{'s' * (commands > 1)} for IPython or the shell "
+            f"{'were' if commands > 1 else 'was'} not executed"
+        )
     if step.load_changed:
-        yield "the load of this machine changed during the run, so shares are off: run it again when the machine is quiet"
+        yield (
+            "the load of this machine changed during the run, so shares are off: run it again when the machine is quiet"
+        )
     elif step.busy_others is not None and step.busy_others > _BUSY:
-        yield f"other programs used {step.busy_others:.0%} of this machine meanwhile: shares may be off; run it again when the machine is quiet"
+        yield (
+            f"other programs used {step.busy_others:.0%} of this machine meanwhile: shares may be off; run it "
+            "again when the machine is quiet"
+        )
     if not step.gpus:
         yield "no GPU was used: on a GPU computing takes less, and everything else a larger share"
     for what in step.unknown:

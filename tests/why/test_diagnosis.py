@@ -35,7 +35,11 @@ def told(diagnosis, width=80):
 
 
 def test_the_finding_at_the_slowest_stage_comes_first():
-    answer = diagnose(step({Part.INPUT: 0.7, Part.COMPUTE: 0.3}), [finding("KC119", 4), finding("KC102", 9), finding("KC101", 4)], NONE)
+    answer = diagnose(
+        step({Part.INPUT: 0.7, Part.COMPUTE: 0.3}),
+        [finding("KC119", 4), finding("KC102", 9), finding("KC101", 4)],
+        NONE,
+    )
     assert [f.code for f in answer.advice[0].findings] == ["KC119", "KC101", "KC102"]
     assert "waits for data 70% of its time" in answer.headline
     assert second_limit(answer) is Part.COMPUTE
@@ -61,13 +65,20 @@ def test_python_that_hardly_runs_is_not_blamed():
 
 
 def test_a_stage_that_takes_little_of_the_waiting_is_not_blamed():
-    fast = stages({**FACTS, "runtime_nodes": [{**node, "seconds": node["seconds"] / 1000} for node in FACTS["runtime_nodes"]]})
+    fast = stages(
+        {**FACTS, "runtime_nodes": [{**node, "seconds": node["seconds"] / 1000} for node in FACTS["runtime_nodes"]]}
+    )
     answer = diagnose(step({Part.INPUT: 0.6, Part.COMPUTE: 0.4}, stages=fast), [], NONE)
     assert "no single stage or line" in answer.advice[0].text
 
 
 def test_a_gpu_that_is_not_seen_comes_first():
-    answer = diagnose(step({Part.INPUT: 0.7, Part.COMPUTE: 0.3}, gpus=()), [finding("KC101", 4)], NONE, [("A T4 is not seen", "run doctor")])
+    answer = diagnose(
+        step({Part.INPUT: 0.7, Part.COMPUTE: 0.3}, gpus=()),
+        [finding("KC101", 4)],
+        NONE,
+        [("A T4 is not seen", "run doctor")],
+    )
     assert answer.advice[0].text == "A T4 is not seen: run doctor"
     assert answer.advice[1].findings[0].code == "KC101"
 
@@ -99,7 +110,9 @@ def test_every_part_has_words(part):
 
 @pytest.mark.parametrize("width", [60, 80, 120])
 def test_no_line_is_wider_than_the_terminal(width):
-    answer = diagnose(step({Part.INPUT: 0.7, Part.COMPUTE: 0.3}), [finding("KC101", 4, "/a/very/long/path/" * 8 + "a.py")], NONE)
+    answer = diagnose(
+        step({Part.INPUT: 0.7, Part.COMPUTE: 0.3}), [finding("KC101", 4, "/a/very/long/path/" * 8 + "a.py")], NONE
+    )
     assert max(map(len, told(answer, width).splitlines())) <= width
 
 
@@ -113,7 +126,10 @@ def test_a_finding_at_other_lines_than_the_time_does_not_lead():
     assert not answer.advice[0].leads
     assert answer.advice[0].cause.line == 12
     assert "83% of it at this line" in answer.advice[0].text and "no rule" not in answer.advice[0].text
-    assert "no rule covers it" in diagnose(step({Part.PYTHON: 0.6}, main_lines={Part.PYTHON: hot}), [], NONE).advice[0].text
+    assert (
+        "no rule covers it"
+        in diagnose(step({Part.PYTHON: 0.6}, main_lines={Part.PYTHON: hot}), [], NONE).advice[0].text
+    )
     answer = diagnose(step({Part.PYTHON: 0.6}, main_lines={Part.PYTHON: hot}), [finding("KC416", 12)], NONE)
     assert answer.advice[0].leads
 
@@ -126,7 +142,11 @@ def test_parallel_calls_win_no_more_than_the_cores_do(monkeypatch):
 
 def test_where_the_model_of_the_pipeline_is_blind_its_datasets_were_timed_one_by_one():
     timed = [("Batch", 3, 0.001), ("Unbatch", 4, 0.002), ("Map", 5, 0.009), ("Batch", 6, 0.010)]
-    facts = {"by_dataset": [{"name": name, "place": ["/a.py", line], "seconds_per_batch": seconds} for name, line, seconds in timed]}
+    facts = {
+        "by_dataset": [
+            {"name": name, "place": ["/a.py", line], "seconds_per_batch": seconds} for name, line, seconds in timed
+        ]
+    }
     cause = diagnose(step({Part.INPUT: 0.8}, facts=facts), [], NONE).advice[0].cause
     assert (cause.what, cause.line, round(cause.share, 2)) == ("Map", 5, 0.7)
 

@@ -23,7 +23,17 @@ from kerascheck.why.step import HotLine, Part, Step
 EVIL = "</style></title><script>alert(1)</script>\"'&\x1b[31m\u202e"
 PATH = f"/home/{EVIL}/a.py"
 TEXT = "\n".join(
-    ("import keras", "", f"x = '{EVIL}'", "ds = ds.map(f)", "ds = ds.batch(8)", "", "model.fit(ds)", "print('done')", "")
+    (
+        "import keras",
+        "",
+        f"x = '{EVIL}'",
+        "ds = ds.map(f)",
+        "ds = ds.batch(8)",
+        "",
+        "model.fit(ds)",
+        "print('done')",
+        "",
+    )
 )
 VOID = {"meta"}
 SELF_CLOSED = {"rect", "line", "polyline"}
@@ -62,7 +72,15 @@ class Page(html.parser.HTMLParser):
 
 
 def finding(code, line, fix=None, **more):
-    return Finding(code, registry.find(code).name, Severity.WARNING, Location(PATH, None, line, 1, line, 10), f"{code} says {EVIL}", fix=fix, **more)
+    return Finding(
+        code,
+        registry.find(code).name,
+        Severity.WARNING,
+        Location(PATH, None, line, 1, line, 10),
+        f"{code} says {EVIL}",
+        fix=fix,
+        **more,
+    )
 
 
 def parallel():
@@ -78,7 +96,11 @@ FACTS_HERE = FACTS | {
         "steps": [4.0, 5.02, 5.12, 5.22, 5.32, 5.42, 9.0],
     },
 }  # fmt: skip
-HOT = [HotLine(PATH, 3, f"load{EVIL}", "numpy", 0.5), HotLine(PATH, 3, f"load{EVIL}", None, 0.25), HotLine("", 0, "decode", EVIL, 0.1)]
+HOT = [
+    HotLine(PATH, 3, f"load{EVIL}", "numpy", 0.5),
+    HotLine(PATH, 3, f"load{EVIL}", None, 0.25),
+    HotLine("", 0, "decode", EVIL, 0.1),
+]
 
 
 def look(parts, findings=(), source=None, **more):
@@ -96,15 +118,34 @@ def look(parts, findings=(), source=None, **more):
 
 
 def full(**more):
-    one = finding("KC107", 4, parallel(), because=f"because {EVIL}", related=(Related(Location(PATH, None, 5, 1, 5, 9), f"there {EVIL}"),))
+    one = finding(
+        "KC107",
+        4,
+        parallel(),
+        because=f"because {EVIL}",
+        related=(Related(Location(PATH, None, 5, 1, 5, 9), f"there {EVIL}"),),
+    )
     findings = [one, finding("KC119", 5), finding("KC401", 7)]
     shares = {Part.INPUT: 0.7, Part.COMPUTE: 0.2, Part.OVERHEAD: 0.1}
-    return look(shares, findings, unknown=[f"how long {EVIL}"], main_lines={Part.PYTHON: [HotLine(PATH, 8, "<module>", None, 0.3)]}, **more)
+    return look(
+        shares,
+        findings,
+        unknown=[f"how long {EVIL}"],
+        main_lines={Part.PYTHON: [HotLine(PATH, 8, "<module>", None, 0.3)]},
+        **more,
+    )
 
 
 def gpus(trouble=None, **more):
     series = {"seconds": [0.5, 1.0, 1.5], "utilisation": [0.0, None, 1.0], "memory_bytes": [0, 1e9, 2e9]}
-    medians = {"name": f"T4 {EVIL}", "samples": 3, "utilisation": 0.5, "memory_bytes": 1e9, "watts": None, "megahertz": None}
+    medians = {
+        "name": f"T4 {EVIL}",
+        "samples": 3,
+        "utilisation": 0.5,
+        "memory_bytes": 1e9,
+        "watts": None,
+        "megahertz": None,
+    }
     device = medians | {"index": 0, "used": True, "slowed": {}, "memory_total_bytes": 4e9, "time": series} | more
     return {**medians, "driver": "1", "devices": [device], "trouble": trouble}
 
@@ -137,7 +178,15 @@ def test_a_recommendation_shows_finding_cause_related_place_and_diff():
     made = render(full(), None)
     text = Page(made).text
     assert "at most ×3.3, if this took no time at all" in text
-    for told in ("KC107 py-function-in-map", "KC107 says", "because", "a.py:5: there", "Make it parallel", "Results may change", "--fix --unsafe-fixes"):
+    for told in (
+        "KC107 py-function-in-map",
+        "KC107 says",
+        "because",
+        "a.py:5: there",
+        "Make it parallel",
+        "Results may change",
+        "--fix --unsafe-fixes",
+    ):
         assert told in text
     assert '<span class="add">+ds = ds.map(f, num_parallel_calls=4)</span>' in made
     assert "1 more about the same part" in text and "KC119" in text
@@ -188,7 +237,9 @@ def test_waiting_inside_a_compiled_step_is_not_told_to_be_computing():
     assert "computing, or waiting for its data" not in render(full(facts=FACTS_HERE | {"run_eagerly": True}), None)
 
 
-@pytest.mark.parametrize("timeline", [None, {"main": [], "steps": [1.0, 2.0]}, {"main": [[1.0, 2.0, "python"]], "steps": [1.5]}])
+@pytest.mark.parametrize(
+    "timeline", [None, {"main": [], "steps": [1.0, 2.0]}, {"main": [[1.0, 2.0, "python"]], "steps": [1.5]}]
+)
 def test_without_steps_there_is_no_timeline(timeline):
     assert "one after the other" not in Page(render(full(facts=FACTS_HERE | {"timeline": timeline}), None)).text
 
@@ -229,14 +280,21 @@ def test_a_notebook_counts_lines_in_its_cells():
     cells = (Cell(1, 0, len(first)), Cell(3, len(first), len(first + second)))
     source = Source(PATH, first + second, cells=cells)
     step_lines = [HotLine(PATH, 2, "f", None, 0.5)]
-    answer = look({Part.INPUT: 0.8, Part.COMPUTE: 0.2}, source=source, place=(PATH, 3), stages=(), input_lines=step_lines)
+    answer = look(
+        {Part.INPUT: 0.8, Part.COMPUTE: 0.2}, source=source, place=(PATH, 3), stages=(), input_lines=step_lines
+    )
     made = render(answer, None)
     assert "a.py cell 4:2 · fit" in Page(made).text
     assert '<span class="hit"><i>1</i>ds = ds.map(f)</span><span><i>2</i>model.fit(ds)</span></pre>' in made
 
 
 def test_a_failure_is_a_page_too():
-    answer = Look(Run(output=f"Traceback\nValueError: {EVIL}\n"), Linted(PATH, {PATH: Source(PATH, TEXT)}, []), None, f"it ended {EVIL}")
+    answer = Look(
+        Run(output=f"Traceback\nValueError: {EVIL}\n"),
+        Linted(PATH, {PATH: Source(PATH, TEXT)}, []),
+        None,
+        f"it ended {EVIL}",
+    )
     page = Page(render(answer, gpus()))
     assert "not run" in page.text and "it ended" in page.text and "ValueError: " in page.text
 

@@ -8,7 +8,9 @@ from kerascheck.why.step import Part, step_of
 
 def run(kind="fit", blocks=(), parts=None, **facts):
     """A run whose steps took 10 ms, and whose facts are those named."""
-    made = ended(parts={"call": 0.0, "callbacks": 0.0, "next": 0.0} | (parts or {}), **{"backend": "tensorflow"} | facts)
+    made = ended(
+        parts={"call": 0.0, "callbacks": 0.0, "next": 0.0} | (parts or {}), **{"backend": "tensorflow"} | facts
+    )
     made.end["kind"] = kind
     made.end["stack"] = [["/a.py", 30, 0]]
     made.blocks = [block(0.010) | {"phase": None}, *blocks]
@@ -30,17 +32,13 @@ def test_no_step_waits_longer_than_its_pipeline_takes_for_a_batch():
 
 
 def test_two_sizes_of_a_batch_tell_the_fixed_cost_of_a_step():
-    step = step_of(
-        run(parts={"call": 0.010}, call_seconds_without_input=0.010, times_as_long=1.3, times_larger=4)
-    )
+    step = step_of(run(parts={"call": 0.010}, call_seconds_without_input=0.010, times_as_long=1.3, times_larger=4))
     assert step.parts[Part.COMPUTE] == pytest.approx(0.001)
     assert step.parts[Part.OVERHEAD] == pytest.approx(0.009)
 
 
 def test_a_step_that_grows_with_its_batch_has_no_fixed_cost():
-    step = step_of(
-        run(parts={"call": 0.010}, call_seconds_without_input=0.010, times_as_long=4.0, times_larger=4)
-    )
+    step = step_of(run(parts={"call": 0.010}, call_seconds_without_input=0.010, times_as_long=4.0, times_larger=4))
     assert step.share(Part.COMPUTE) == pytest.approx(1)
     assert Part.OVERHEAD not in step.parts
 
@@ -124,7 +122,13 @@ def test_an_epoch_that_waits_for_steps_that_ran_ahead_takes_no_time_itself():
     made = run(epoch_lengths=[10], backend="jax")
     made.end["durations"] = [(0.001, 1, False), (0.100, 1, True)]
     made.blocks[0] |= {"steps": 11, "seconds": 0.110, "inner_steps": 10, "inner_seconds": 0.010}
-    waited = block(0.010) | {"phase": "sampled", "steps": 11, "seconds": 0.140, "inner_steps": 10, "inner_seconds": 0.100}
+    waited = block(0.010) | {
+        "phase": "sampled",
+        "steps": 11,
+        "seconds": 0.140,
+        "inner_steps": 10,
+        "inner_seconds": 0.100,
+    }
     made.blocks += [waited, waited]
     step = step_of(made)
     assert step.parts[Part.EPOCHS] == pytest.approx(0.003)

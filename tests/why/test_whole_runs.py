@@ -15,7 +15,11 @@ pytestmark = pytest.mark.slow
 
 def why(script, *options, environment=None):
     return subprocess.run(
-        [sys.executable, "-m", "kerascheck", "why", str(script), *options], capture_output=True, text=True, timeout=300, env=environment
+        [sys.executable, "-m", "kerascheck", "why", str(script), *options],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        env=environment,
     )
 
 
@@ -106,7 +110,9 @@ def test_a_line_in_a_function_that_autograph_rewrote_is_that_of_the_notebook(tmp
         "model.compile('sgd', 'mse')\n"
         "model.fit(data, epochs=2, verbose=0)\n",
     ]
-    made = [{"cell_type": "code", "metadata": {}, "source": text, "outputs": [], "execution_count": None} for text in cells]
+    made = [
+        {"cell_type": "code", "metadata": {}, "source": text, "outputs": [], "execution_count": None} for text in cells
+    ]
     script = tmp_path / "train.ipynb"
     script.write_text(json.dumps({"cells": made, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}))
     result = why(script)

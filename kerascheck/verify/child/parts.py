@@ -1,4 +1,5 @@
-"""Where a step goes: how long its parts take, and how long the step takes without its input, in one and the same process."""
+"""Where a step goes: how long its parts take, and how long the step takes without its input, in one and the same
+process."""
 
 import contextlib
 import functools
@@ -37,7 +38,6 @@ class Parts:
         self.sampler = None
         self.origins = {}
         self.steps = 0
-        self.traces = 0
         self._traces_so_far = None
         self._calls = {True: [], False: []}  # seconds of calls that traced a graph, and of the others
         self.waits = False  # whether every call is waited for, where calls only start what the device does
@@ -87,6 +87,11 @@ class Parts:
         """The timed blocks are over: what follows does not count."""
         self.running = False
 
+    @property
+    def traced(self):
+        """How many calls traced a graph."""
+        return len(self._calls[True])
+
     def tracing(self):
         """Seconds that calls took longer because graphs were traced in them, and whether that was so in every call."""
         traced, others = self._calls[True], self._calls[False]
@@ -106,7 +111,10 @@ def install(state):
     recorder = state.recorder
     recorder.facts.setdefault("on_warm", []).append(state.parts.start)
     # Sampling slows Python down, most of all where processors are few: it has a time of its own.
-    recorder.phases = [("sampled", functools.partial(start_sampling, state)), ("replayed", functools.partial(start_replay, state))]
+    recorder.phases = [
+        ("sampled", functools.partial(start_sampling, state)),
+        ("replayed", functools.partial(start_replay, state)),
+    ]
     recorder.on_tick = state.parts.ticked
     recorder.at_end.append(functools.partial(found, state))
     recorder.last_looks.append(functools.partial(diagnose.guarded, without_input, state))
@@ -120,8 +128,9 @@ def install_last(state):
 
 
 def by_dataset(state, leader):
-    """Seconds of a batch's rows in each dataset that the training's data is made of, source first, where TensorFlow's model of the
-    pipeline does not show where its time goes: it knows nothing of what lies behind some stages, such as ``unbatch``."""
+    """Seconds of a batch's rows in each dataset that the training's data is made of, source first, where TensorFlow's
+    model of the pipeline does not show where its time goes: it knows nothing of what lies behind some stages, such as
+    ``unbatch``."""
     final = state.final_dataset
     alone = state.recorder.facts.get("alone_seconds_per_batch")
     if final is None or alone is None or alone < _SHORTEST_TO_CUT or _explained(state) > _EXPLAINED * alone:
@@ -143,12 +152,15 @@ def by_dataset(state, leader):
 def _explained(state):
     """Seconds of a batch in the slowest stage that the model of the pipeline shows."""
     nodes = state.longest_pass[1:]
-    return max((node["seconds"] / max(1, nodes[0]["elements"]) / max(1.0, node["parallelism"]) for node in nodes), default=0.0)
+    return max(
+        (node["seconds"] / max(1, nodes[0]["elements"]) / max(1.0, node["parallelism"]) for node in nodes), default=0.0
+    )
 
 
 def _seconds_per_batch(dataset, batch, limit):
-    """Seconds of ``batch`` rows, however many an element has; None where nothing comes in time. Elements are batches where their first
-    dimension is not fixed, or is ``batch``; others are batched here, because Python takes longer for a row than most pipelines."""
+    """Seconds of ``batch`` rows, however many an element has; None where nothing comes in time. Elements are batches
+    where their first dimension is not fixed, or is ``batch``; others are batched here, because Python takes longer
+    for a row than most pipelines."""
     spec = getattr(_leaves(dataset.element_spec)[0], "shape", None)
     if spec is None or not spec.rank or spec[0] not in (None, batch):
         dataset = dataset.batch(batch)
@@ -178,7 +190,8 @@ def traces(state):
 def start_sampling(state, leader):
     """Look at Python's threads from here on; always so."""
     state.parts.stop()
-    # On TensorFlow, Keras and loops read what a step returns; elsewhere, to wait shows what a step takes but undoes its overlap.
+    # On TensorFlow, Keras and loops read what a step returns; elsewhere, to wait shows what a step takes but undoes
+    # its overlap.
     state.parts.waits = not _computes_in_tensorflow(state, leader)
     state.parts.sampler = Sampler(state.main_thread, state.parts.origins)
     state.parts.sampler.start()
@@ -209,7 +222,7 @@ def found(state, leader):
     latest = list(sampler.latest)
     return {
         "parts": {**counted, "tracing": tracing / steps},
-        "new_traces": len(parts._calls[True]),
+        "new_traces": parts.traced,
         "traces_always": always,
         "functions_run_eagerly": functions_run_eagerly(),
         "fed_by": getattr(state, "fed_by", None),
@@ -220,7 +233,10 @@ def found(state, leader):
             "main_kinds": _by_kind(sampler.main),
             "others": [[*key, count] for key, count in sampler.others.most_common(_HOTTEST)],
         },
-        "timeline": {"main": _segments(latest), "steps": [moment for moment in leader.moments if latest and moment >= latest[0][0]]},
+        "timeline": {
+            "main": _segments(latest),
+            "steps": [moment for moment in leader.moments if latest and moment >= latest[0][0]],
+        },
         "batch_size": state.most_rows,
     }
 
@@ -237,7 +253,7 @@ def functions_run_eagerly():
 
 
 def kind_of_data(x):
-    """"dataset", "pydataset", "generator" or "arrays": what ``fit`` is given."""
+    """What ``fit`` is given: "dataset", "pydataset", "generator" or "arrays"."""
     names = {cls.__name__ for cls in type(x).__mro__}
     if names & {"PyDataset", "Sequence", "Iterator"} and hasattr(x, "__getitem__"):
         return "pydataset"
@@ -247,7 +263,8 @@ def kind_of_data(x):
 
 
 def gives_its_data_once(x):
-    """Whether ``x`` is a generator; what ``ImageDataGenerator.flow`` returns can be iterated over, too, but starts again."""
+    """Whether ``x`` is a generator; what ``ImageDataGenerator.flow`` returns can be iterated over, too, but starts
+    again."""
     return hasattr(x, "__next__") and kind_of_data(x) != "pydataset"
 
 
@@ -286,7 +303,8 @@ def _segments(looks):
     return found
 
 
-# fit on TensorFlow: its data is read inside a compiled function, so that its step is called by hand -----------------------
+# fit on TensorFlow: its data is read inside a compiled function, so that its step is called by hand
+# -----------------------
 
 
 def without_input(state, leader):
@@ -337,7 +355,8 @@ def _bytes(batch):
 
 
 def _repeated(batch, rows=None):
-    """``batch`` with several times the rows in its tensors (in those of ``rows`` rows); None where there is none to repeat."""
+    """``batch`` with several times the rows in its tensors (in those of ``rows`` rows); None where there is none to
+    repeat."""
     tf = sys.modules["tensorflow"]
     found = []
 
@@ -381,7 +400,8 @@ def _one_batch(state, leader):
 
 
 def _again(batch, spec):
-    """An iterator that gives ``batch`` for ever, with the element specification of the training's data: nothing is traced again."""
+    """An iterator that gives ``batch`` for ever, with the element specification of the training's data: nothing is
+    traced again."""
     tf = sys.modules["tensorflow"]
 
     def forgotten(*parts):
@@ -394,8 +414,8 @@ def _again(batch, spec):
 
 
 def _step_seconds(*calls):
-    """Median seconds of a step of each of ``calls``, which return how many steps they made; in turn: the load of the machine hits all
-    alike."""
+    """Median seconds of a step of each of ``calls``, which return how many steps they made; in turn: the load of the
+    machine hits all alike."""
     times = [[] for _ in calls]
     for _ in range(3):
         for call in calls:
@@ -437,11 +457,13 @@ def _until_quiet():
             return
 
 
-# Other ways to get a batch from Python ------------------------------------------------------------------------------------
+# Other ways to get a batch from Python
+# ------------------------------------------------------------------------------------
 
 
 class Replaying:
-    """An iterator that can be told to give its last element again and again, and that counts how long its elements take."""
+    """An iterator that can be told to give its last element again and again, and that counts how long its elements
+    take."""
 
     def __init__(self, iterator, state):
         self._iterator = iter(iterator)
@@ -489,13 +511,18 @@ def _stacked(element):
             return type(part)(map(stacked, part))
         if part is None:
             return None
-        return torch.cat([part] * _TIMES_LARGER) if torch and isinstance(part, torch.Tensor) else numpy.concatenate([part] * _TIMES_LARGER)
+        return (
+            torch.cat([part] * _TIMES_LARGER)
+            if torch and isinstance(part, torch.Tensor)
+            else numpy.concatenate([part] * _TIMES_LARGER)
+        )
 
     return stacked(element)
 
 
 def _fit_steps(state, batches):
-    """Functions that make a step of ``fit`` on each of ``batches``, by the compiled functions that JAX and PyTorch train with."""
+    """Functions that make a step of ``fit`` on each of ``batches``, by the compiled functions that JAX and PyTorch
+    train with."""
     model, sync = state.fit_model, state.recorder.sync
     if state.recorder.facts["backend"] == "torch":
 
@@ -516,7 +543,8 @@ def _fit_steps(state, batches):
     return [functools.partial(trained, batch) for batch in batches]
 
 
-# Hand-written loops on PyTorch --------------------------------------------------------------------------------------------
+# Hand-written loops on PyTorch
+# --------------------------------------------------------------------------------------------
 
 
 def patch_torch(torch, state):
@@ -553,7 +581,8 @@ def patch_torch(torch, state):
 
 
 def torch_stepped(key, state):
-    """The optimizer of ``key`` has stepped: what began with the first forward pass since its last step is one step's computing."""
+    """The optimizer of ``key`` has stepped: what began with the first forward pass since its last step is one step's
+    computing."""
     leader = state.recorder.leader()
     if leader is not None and leader is not state.recorder.series.get(key):
         return

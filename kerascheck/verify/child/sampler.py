@@ -1,8 +1,8 @@
 """A sampling profiler in the measured process: where Python is, some two hundred times a second.
 
 In the process, because ``sys._current_frames`` needs no right to trace a process, works where py-spy cannot attach
-(containers without ``SYS_PTRACE``), and also sees the threads in which tf.data runs Python functions. It sees a thread when the
-GIL is free: a C function that keeps the GIL is seen once it returns, at the line that called it.
+(containers without ``SYS_PTRACE``), and also sees the threads in which tf.data runs Python functions. It sees a
+thread when the GIL is free: a C function that keeps the GIL is seen once it returns, at the line that called it.
 """
 
 import collections
@@ -38,11 +38,24 @@ _BY_FILE = (
     ("jax/_src/pjit.py", EXECUTING),
     ("jax/_src/interpreters/pxla.py", EXECUTING),
     ("jax/_src/api.py", EXECUTING),
-    (os.path.join(os.path.dirname(os.path.abspath(__file__)), "probes.py").replace("\\", "/"), EXECUTING),  # which calls the step
+    (
+        os.path.join(os.path.dirname(os.path.abspath(__file__)), "probes.py").replace("\\", "/"),
+        EXECUTING,
+    ),  # which calls the step
 )
-_PASSED_THROUGH = frozenset({"call_function", "call_flat", "__call__", "_call", "error_handler", "fit", "enumerate_epoch"})
+_PASSED_THROUGH = frozenset(
+    {"call_function", "call_flat", "__call__", "_call", "error_handler", "fit", "enumerate_epoch"}
+)
 """Functions that are on the stack of everything that happens in a step, and tell nothing."""
-_WAITS = ("/threading.py", "/queue.py", "/selectors.py", "/multiprocessing/", "/concurrent/futures/", "/asyncio/", "/socketserver.py")
+_WAITS = (
+    "/threading.py",
+    "/queue.py",
+    "/selectors.py",
+    "/multiprocessing/",
+    "/concurrent/futures/",
+    "/asyncio/",
+    "/socketserver.py",
+)
 _ORDER = (TRACING, INPUT, CALLBACK, EXECUTING)
 
 
@@ -76,7 +89,8 @@ class Sampler(threading.Thread):
         sys.setswitchinterval(interval)
 
     def look(self, own=None):
-        """Look once at every thread but ``own``; not while the script stands still, waiting for an order of kerascheck."""
+        """Look once at every thread but ``own``; not while the script stands still, waiting for an order of
+        kerascheck."""
         frames = sys._current_frames()
         if self._main in frames and frames[self._main].f_code is Channel.wait.__code__:
             return
@@ -109,10 +123,16 @@ class Sampler(threading.Thread):
         return PYTHON, self._place(user, leaf)
 
     def _look_at_other(self, leaf):
-        if leaf.f_code.co_filename.replace("\\", "/").endswith(_WAITS) or any(part in leaf.f_code.co_filename for part in _WAITS):
+        if leaf.f_code.co_filename.replace("\\", "/").endswith(_WAITS) or any(
+            part in leaf.f_code.co_filename for part in _WAITS
+        ):
             return None
         user = next((frame for frame in self._stack(leaf) if self._is_user(frame)), None)
-        return None if user is None and self._kind(leaf.f_code) is None and _package(leaf) is None else self._place(user, leaf)
+        return (
+            None
+            if user is None and self._kind(leaf.f_code) is None and _package(leaf) is None
+            else self._place(user, leaf)
+        )
 
     @staticmethod
     def _stack(frame):
@@ -128,7 +148,11 @@ class Sampler(threading.Thread):
         except KeyError:
             path = code.co_filename.replace("\\", "/")
             passes = code.co_name in _PASSED_THROUGH and "callbacks" not in path
-            kind = None if passes and "execute.py" not in path else next((kind for part, kind in _BY_FILE if part in path), None)
+            kind = (
+                None
+                if passes and "execute.py" not in path
+                else next((kind for part, kind in _BY_FILE if part in path), None)
+            )
             self._kinds[code] = kind
             return kind
 
@@ -150,7 +174,8 @@ class Sampler(threading.Thread):
 
 
 def watch_autograph(origins):
-    """Note in ``origins`` which (path, line) of the script each line of a function came from that AutoGraph rewrote (TensorFlow)."""
+    """Note in ``origins`` which (path, line) of the script each line of a function came from that AutoGraph rewrote
+    (TensorFlow)."""
     from tensorflow.python.autograph.impl import api
 
     convert = api._convert_actual
@@ -166,6 +191,7 @@ def watch_autograph(origins):
 
 
 def _package(frame):
-    """Name of the installed package whose code the frame runs; None for the standard library and for what has no file."""
+    """Name of the installed package whose code the frame runs; None for the standard library and for what has no
+    file."""
     _, found, rest = frame.f_code.co_filename.replace("\\", "/").rpartition("-packages/")
     return rest.partition("/")[0].removesuffix(".py") if found else None

@@ -1,8 +1,8 @@
 """The other side of ``verify --on``: measures the job in a folder and tells what it found, line by line.
 
-Runs in the environment of the script, so it uses the standard library alone. Started as ``start.py FOLDER [FILE]`` by the
-archive that :mod:`kerascheck.verify.remote.pack` writes. Every message is a line of ``FILE`` (standard output without one)
-that begins with :data:`MARK`, followed by a JSON object.
+Runs in the environment of the script, so it uses the standard library alone. Started as ``start.py FOLDER [FILE]`` by
+the archive that :mod:`kerascheck.verify.remote.pack` writes. Every message is a line of ``FILE`` (standard output
+without one) that begins with :data:`MARK`, followed by a JSON object.
 """
 
 from __future__ import annotations
@@ -112,7 +112,11 @@ def _measure(job: Mapping[str, Any], project: str) -> None:
     )
     variants = [restored(Variant, variant) for variant in job["variants"]]
     variants = [
-        replace(v, sources=_there(v.sources, project), places=tuple((os.path.join(project, p), *rest) for p, *rest in v.places))
+        replace(
+            v,
+            sources=_there(v.sources, project),
+            places=tuple((os.path.join(project, p), *rest) for p, *rest in v.places),
+        )
         for v in variants
     ]
     budget = restored(Budget, job["budget"])

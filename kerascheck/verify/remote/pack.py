@@ -23,7 +23,18 @@ _OURS = Path(__file__).parents[2]
 _LEFT_OUT = frozenset({"__pycache__", "node_modules"})
 _MEMORY = ".kerascheck"
 """The folder of evidence, and of running jobs of Slurm, whether or not git ignores it."""
-_SECRETS = (".env", ".env.*", "*.pem", "*.key", "id_rsa*", "id_ed25519*", ".netrc", "kaggle.json", "credentials*", "*.p12")
+_SECRETS = (
+    ".env",
+    ".env.*",
+    "*.pem",
+    "*.key",
+    "id_rsa*",
+    "id_ed25519*",
+    ".netrc",
+    "kaggle.json",
+    "credentials*",
+    "*.p12",
+)
 
 
 class TooLarge(Exception):

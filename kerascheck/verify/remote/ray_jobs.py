@@ -1,7 +1,7 @@
 """``--on ray``: a job of a Ray cluster, through its Jobs interface.
 
-Ray unpacks the upload on a node; the run removes it there when it ends. What Ray itself keeps of a job, it removes when the
-job is deleted, which happens as soon as its result is there.
+Ray unpacks the upload on a node; the run removes it there when it ends. What Ray itself keeps of a job, it removes
+when the job is deleted, which happens as soon as its result is there.
 """
 
 from __future__ import annotations
@@ -62,8 +62,14 @@ def _connected(connect: Any, target: Target) -> Any:
         with _without_addresses() if address else _as_it_is():
             return connect(address)
     except Exception as problem:  # of requests, of Ray, or of the operating system
-        hint = " (the port is that of the dashboard, 8265 by default)" if address else "; 'ray start --head' starts one here"
-        raise Refused(f"no Ray cluster answers{f' at {address}' if address else ''}{hint}: {type(problem).__name__}") from None
+        hint = (
+            " (the port is that of the dashboard, 8265 by default)"
+            if address
+            else "; 'ray start --head' starts one here"
+        )
+        raise Refused(
+            f"no Ray cluster answers{f' at {address}' if address else ''}{hint}: {type(problem).__name__}"
+        ) from None
 
 
 @contextmanager

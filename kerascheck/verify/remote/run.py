@@ -54,7 +54,9 @@ def shown(target: Target, upload: pack.Upload) -> Iterable[str]:
         f"{pack.size(upload.bytes)}, and its own code, {pack.size(ours)}"
     )
     largest = sorted(upload.files, key=upload.files.__getitem__, reverse=True)
-    yield "  " + ", ".join(f"{plain(name)} {pack.size(upload.files[name])}" for name in largest[:_SHOWN]) + _more(largest)
+    yield (
+        "  " + ", ".join(f"{plain(name)} {pack.size(upload.files[name])}" for name in largest[:_SHOWN]) + _more(largest)
+    )
     for name, why in list(upload.left_out.items())[:_SHOWN]:
         yield f"  left out: {plain(name)} ({why})"
     if len(upload.left_out) > _SHOWN:
@@ -75,7 +77,8 @@ def measure(
     variants: Sequence[Variant],
     stop: threading.Event | None = None,
 ) -> tuple[Comparison, dict[str, Any], Mapping[str, Any] | None]:
-    """As ``compare``, on ``target``: the comparison, the machine and its GPUs. ``stop``: set to end it from another thread.
+    """As ``compare``, on ``target``: the comparison, the machine and its GPUs. ``stop``: set to end it from another
+    thread.
 
     Raises talk.Refused where nothing was measured.
     """
@@ -134,6 +137,6 @@ def _engine(target: Target) -> Run:
 
 
 def seconds_of(budget: Budget, variants: int) -> float:
-    """About how long a run may take at most, for schedulers: every group of variants starts anew, and so do its looks."""
+    """About how long a run may take at most, for schedulers: every group of variants starts anew, and so do its
+    looks."""
     return 2 * budget.start_limit + 3 * budget.seconds * (variants + 2)
-

@@ -1,7 +1,7 @@
 """``--on slurm``: a job of a Slurm cluster, submitted from its login node by ``submitit``.
 
-The nodes see the files of the login node: the project is unpacked below ``.kerascheck`` in its own folder, which the job
-runs in, and what git ignores of the project is linked from where it lies. The job ends when that copy is gone.
+The nodes see the files of the login node: the project is unpacked below ``.kerascheck`` in its own folder, which the
+job runs in, and what git ignores of the project is linked from where it lies. The job ends when that copy is gone.
 """
 
 from __future__ import annotations
@@ -26,7 +26,9 @@ _SECONDS_TO_CLEAN = 20.0
 MISSING = "--on slurm needs submitit: pip install 'kerascheck[slurm]'"
 
 
-def run(target: Target, python: str, upload: Upload, job: bytes, conversation: Conversation, cluster: str = "slurm") -> None:
+def run(
+    target: Target, python: str, upload: Upload, job: bytes, conversation: Conversation, cluster: str = "slurm"
+) -> None:
     """Run ``job`` on a node and hear what it says; raises Refused. ``cluster``: of submitit, "local" in tests."""
     try:
         import submitit

@@ -35,7 +35,8 @@ def run(target: Target, python: str, upload: Upload, job: bytes, conversation: C
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=complaints,
-                # Ctrl-C is for kerascheck, which then closes the connection and waits until the other side has cleaned up.
+                # Ctrl-C is for kerascheck, which then closes the connection and waits until the other side has cleaned
+                # up.
                 preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN),
             )
         except FileNotFoundError:

@@ -76,7 +76,9 @@ def host():
         except (OSError, EOFError, tarfile.TarError) as problem:
             refuse("the project could not be unpacked: %s" % problem)
         start = os.path.join(folder, "code", "start.py")
-        process = subprocess.Popen([sys.executable, "-B", start, folder], stdin=subprocess.DEVNULL, start_new_session=True)
+        process = subprocess.Popen(
+            [sys.executable, "-B", start, folder], stdin=subprocess.DEVNULL, start_new_session=True
+        )
 
         def watch():
             stream.read(1)

@@ -104,7 +104,8 @@ def job(upload: Upload, script: Script, variants: Sequence[Variant], budget: Bud
         environment={**environment, **script.environment},
     )
     variants = [
-        replace(v, sources=moved(v.sources), places=tuple((inside(path), *lines) for path, *lines in v.places)) for v in variants
+        replace(v, sources=moved(v.sources), places=tuple((inside(path), *lines) for path, *lines in v.places))
+        for v in variants
     ]
     if budget.training is not None and budget.training.path and os.path.isabs(budget.training.path):
         budget = replace(budget, training=replace(budget.training, path=inside(budget.training.path)))
@@ -119,7 +120,8 @@ def job(upload: Upload, script: Script, variants: Sequence[Variant], budget: Bud
 
 
 def working_directory(upload: Upload, script: Script) -> str:
-    """Where in the project the script runs: in this side's working directory, or beside the script if that lies elsewhere."""
+    """Where in the project the script runs: in this side's working directory, or beside the script if that lies
+    elsewhere."""
     here = os.path.realpath(script.directory or os.getcwd())
     if here != upload.root and not here.startswith(upload.root + os.sep):
         here = os.path.dirname(os.path.realpath(script.path))

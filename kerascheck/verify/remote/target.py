@@ -58,7 +58,9 @@ def parse(text: str) -> Target:
     if place == "slurm" or place.startswith("slurm:"):
         partition = place.partition(":")[2]
         if partition and not _NAME.fullmatch(partition) or place == "slurm:":
-            raise BadTarget(f"{text}: {partition or 'nothing'} is no name of a partition; write slurm or slurm:PARTITION")
+            raise BadTarget(
+                f"{text}: {partition or 'nothing'} is no name of a partition; write slurm or slurm:PARTITION"
+            )
         return Target("slurm", partition=partition, **asked)
     if not place.startswith(("ssh://", "ray://")):
         raise BadTarget(f"{text}: is none of {FORMS}")
