@@ -193,15 +193,20 @@ def _advise(step: Step, part: Part, cause: Cause | None, mine: list[Finding], li
             for finding in mine
             if finding.severity > Severity.INFO or CONCERNS[finding.code][0] is not Part.COMPUTE
         ]
+    # The loop that a finding stands in is related to it, and holds all that the loop does.
+    places = lines.own_spans if part is Part.PYTHON else lines.spans
     at = {
         id(f)
         for f in mine
-        if cause is not None and cause.path is not None and _is_at(lines.spans(f), cause.path, cause.line)
+        if cause is not None and cause.path is not None and _is_at(places(f), cause.path, cause.line)
     }
+    seen = {id(f): _seen(f, step, part, lines) for f in mine}
     mine.sort(
-        key=lambda f: (id(f) not in at, CONCERNS[f.code][0] is not part, -f.severity, f.fix is None, f.location.line)
-    )
-    if mine and _leads(mine[0], step, part, cause, id(mine[0]) in at, lines):
+        key=lambda f: (
+            id(f) not in at, CONCERNS[f.code][0] is not part, -f.severity, -seen[id(f)], f.fix is None, f.location.line,
+        )
+    )  # fmt: skip
+    if mine and _leads(mine[0], part, cause, id(mine[0]) in at, sum(seen.values())):
         first = mine[0]
         text = first.fix.message if first.fix is not None else first.message
         if part is Part.PREDICT:
@@ -212,19 +217,23 @@ def _advise(step: Step, part: Part, cause: Cause | None, mine: list[Finding], li
     return Advice(part, None if is_fact else step.largest_gain(part), text, mine, cause, is_fact=is_fact)
 
 
-def _leads(finding: Finding, step: Step, part: Part, cause: Cause | None, at: bool, lines: Lines) -> bool:
-    """Whether a finding about a part is what to do first about it: where the time is seen to go to other lines, it is
-    not."""
+def _seen(finding: Finding, step: Step, part: Part, lines: Lines) -> float:
+    """Of the samples of a part, the share in the lines of a finding; what Keras does at the line that calls the step
+    is not among them."""
+    hot = [line for line in step.main_lines.get(part, ()) if (line.path, line.line) != step.place or not line.library]
+    here = sum(line.share for line in hot if _is_at(lines.own_spans(finding), line.path, line.line))
+    return here / max(1e-9, sum(line.share for line in hot))
+
+
+def _leads(finding: Finding, part: Part, cause: Cause | None, at: bool, seen: float) -> bool:
+    """Whether a finding about a part is what to do first about it: where the time is seen to go to other lines than
+    those of the findings (``seen``: their share), it is not."""
     if part is Part.INPUT:
         python = cause is not None and cause.python
         return at or not python or finding.code in PYTHON_THAT_FEEDS
     if part is Part.EAGER:
         return CONCERNS[finding.code][0] is part
-    if part is not Part.PYTHON:
-        return True
-    hot = [line for line in step.main_lines.get(part, ()) if (line.path, line.line) != step.place or not line.library]
-    here = sum(line.share for line in hot if _is_at(lines.spans(finding), line.path, line.line))
-    return at or here >= _MOST * sum(line.share for line in hot)
+    return part is not Part.PYTHON or at or seen >= _MOST
 
 
 def _bound(finding: Finding, step: Step, part: Part) -> float | None:
@@ -233,7 +242,7 @@ def _bound(finding: Finding, step: Step, part: Part) -> float | None:
     if gain is None or finding.code not in DIVIDES_BY_CORES:
         return gain
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return 1 / (1 - step.share(part) * (1 - 1 / cores))
+    return 1 / (1 - (1 - 1 / gain) * (1 - 1 / cores))
 
 
 def second_limit(diagnosis: Diagnosis) -> Part | None:

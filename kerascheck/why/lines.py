@@ -26,7 +26,11 @@ class Lines:
 
     def spans(self, finding: Finding) -> list[Span]:
         """The places of a finding: its own, its statement's and the related ones."""
-        found = [self.span(finding.location), *(self.span(related.location) for related in finding.related)]
+        return [*self.own_spans(finding), *(self.span(related.location) for related in finding.related)]
+
+    def own_spans(self, finding: Finding) -> list[Span]:
+        """The places of a finding without the related ones, such as the loop that it stands in."""
+        found = [self.span(finding.location)]
         if finding.statement_lines[0]:
             path, before = found[0][0], found[0][1] - finding.location.line
             found.append((path, finding.statement_lines[0] + before, finding.statement_lines[1] + before))

@@ -98,7 +98,11 @@ class Step:
             part is Part.TRACING and self.facts.get("traces_always")
         ):
             return None
-        return self.seconds / max(self.seconds - self.parts.get(part, 0.0), 1e-3 * self.seconds)
+        gone = self.parts.get(part, 0.0)
+        if part is Part.INPUT:
+            # What makes batches fast makes the start of an epoch fast, too: its buffers fill with the same work.
+            gone += self.parts.get(Part.EPOCHS, 0.0)
+        return self.seconds / max(self.seconds - gone, 1e-3 * self.seconds)
 
     @property
     def ranked(self) -> list[Part]:

@@ -2,11 +2,13 @@
 
 from dataclasses import replace
 
+from dataclasses import replace
+
 import pytest
 from verify.made_up import FACTS
 
 from kerascheck import registry
-from kerascheck.finding import Finding, Location, Severity
+from kerascheck.finding import Finding, Location, Related, Severity
 from kerascheck.verify.analysis import stages
 from kerascheck.why.concerns import CONCERNS
 from kerascheck.why.diagnosis import diagnose, second_limit
@@ -132,6 +134,20 @@ def test_a_finding_at_other_lines_than_the_time_does_not_lead():
     )
     answer = diagnose(step({Part.PYTHON: 0.6}, main_lines={Part.PYTHON: hot}), [finding("KC416", 12)], NONE)
     assert answer.advice[0].leads
+
+
+def test_the_loop_that_a_finding_stands_in_is_not_its_line():
+    hot = [HotLine("/a.py", 12, "<module>", None, 0.6)]
+    loop = Related(Location("/a.py", None, 12, 0, 12, 9), "in this loop")
+    read = replace(finding("KC402", 20), related=(loop,))
+    assert not diagnose(step({Part.PYTHON: 0.6}, main_lines={Part.PYTHON: hot}), [read], NONE).advice[0].leads
+
+
+def test_of_several_findings_the_busiest_leads():
+    hot = [HotLine("/a.py", line, "<module>", "keras", share) for line, share in ((13, 0.3), (14, 0.25), (12, 0.01))]
+    found = [finding("KC405", line) for line in (12, 13, 14)]
+    told = diagnose(step({Part.PYTHON: 0.6}, main_lines={Part.PYTHON: hot}), found, NONE).advice[0]
+    assert told.leads and told.findings[0].location.line == 13
 
 
 def test_parallel_calls_win_no_more_than_the_cores_do(monkeypatch):

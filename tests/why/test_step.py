@@ -79,6 +79,12 @@ def test_calls_that_trace_count_by_what_they_take_longer():
     assert step.largest_gain(Part.TRACING) == pytest.approx(1 / 0.6)
 
 
+def test_an_input_fix_may_win_the_starts_of_epochs_too():
+    made = run(parts={"call": 0.010}, call_seconds_without_input=0.005, epoch_lengths=[10])
+    made.end["durations"] = [(0.110, 1, True), (0.110, 1, True)]
+    assert step_of(made).largest_gain(Part.INPUT) == pytest.approx(0.020 / 0.005)
+
+
 def test_where_every_step_traces_no_bound_is_known():
     step = step_of(run("function loop", parts={"call": 0.009, "tracing": 0.009}, new_traces=9, traces_always=True))
     assert step.largest_gain(Part.TRACING) is None
