@@ -203,7 +203,7 @@ def _as_if_repeated(module: Module, here: int) -> str | None:
     """Tell a module that the loops around a line are long; in words how short they are, or None where they are not known to be."""
     run = module.run
     things = [each for each in (*run.calls, *run.stages, *run.loops) if each.module is module and here in lines_of(each)]
-    around = {loop for each in things for loop in (each.loops() if each in run.loops else each.scope.loops()) if loop.turns is not None}
+    around = {loop for each in things for loop in (each.loops(within="program") if each in run.loops else each.scope.loops(within="program")) if loop.turns is not None}
     turns = [loop.turns for loop in around]
     for loop in around:
         loop.trips = loop.most = None

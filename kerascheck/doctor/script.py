@@ -76,12 +76,11 @@ def _at(module: Module, call: Call | Operation) -> tuple[int | None, int | None]
 
 def _settings(module: Module) -> Iterator[Demand]:
     """The dtype policy and the backend that it certainly chooses."""
-    from kerascheck.semantics.places import is_guarded
     from kerascheck.semantics.training import SET_VARIABLE, policy_set_by
     from kerascheck.semantics.values import constant
 
     for call in module.run.calls:
-        if is_guarded(call.scope):
+        if any(call.scope.conditions(within="program")):
             continue
         if call.name == "keras.mixed_precision.set_global_policy":
             policy = policy_set_by(call)

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from kerascheck.semantics.places import is_guarded
 from kerascheck.semantics.values import Call, Const, Group, Instance, Made, Scope, Value, constant, options_of
 
 BATCH_HOOKS = frozenset({"on_train_batch_begin", "on_train_batch_end", "on_batch_begin", "on_batch_end"})
@@ -64,7 +63,7 @@ def every_batch(calls: list[Call]) -> Iterator[tuple[Call, Scope]]:
     """The calls that certainly run in every batch of training, with the hook that holds them."""
     for call in calls:
         hook = batch_hook(call.scope)
-        if hook is not None and not is_guarded(call.scope) and not _may_be_left_before(call, hook):
+        if hook is not None and not any(call.scope.conditions(within="program")) and not _may_be_left_before(call, hook):
             yield call, hook
 
 
@@ -74,7 +73,7 @@ def _may_be_left_before(call: Call, hook: Scope) -> bool:
     In its function, or in one of those between it and the hook.
     """
     node = call.node
-    if any(isinstance(loop.node, cst.While) for loop in call.scope.loops()):
+    if any(isinstance(loop.node, cst.While) for loop in call.scope.loops(within="program")):
         return True
     for frame in call.scope.frames():
         function = frame.function

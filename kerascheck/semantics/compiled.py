@@ -10,7 +10,6 @@ import libcst as cst
 
 from kerascheck.semantics import library
 from kerascheck.semantics.functions import SIZING
-from kerascheck.semantics.repetition import is_conditional, is_inside
 from kerascheck.semantics.loops import SHORT_LOOP, turns, varies
 from kerascheck.semantics.places import last_name
 from kerascheck.semantics.steps import environment_loop
@@ -81,13 +80,13 @@ def compiled_in_turns(module: Module) -> Iterator[tuple[Compilation, Scope, Call
     Where the turn calls it again and again, in a loop of its own, the trace pays for itself.
     """
     for made in module.run.compilations:
-        loop = next((loop for loop in made.scope.loops() if isinstance(loop.node, (cst.For, cst.While))), None)
+        loop = made.scope.innermost_loop(within="program", comprehensions=False)
         if loop is None or made.how != "tf.function" or turns(made.scope) <= FEW_TRACES:
             continue
-        if is_conditional(made.scope, loop) or _is_kept(made):
+        if any(made.scope.conditions(within=loop)) or _is_kept(made):
             continue
-        uses = [entry for entry in module.run.entries if _is_call_of(entry, made) and is_inside(entry.scope, loop)]
-        if uses and all(next(entry.scope.loops()) is loop for entry in uses):
+        uses = [entry for entry in module.run.entries if _is_call_of(entry, made) and entry.scope.is_in(loop)]
+        if uses and all(entry.scope.innermost_loop(within="program") is loop for entry in uses):
             yield made, loop, uses[0]
 
 
@@ -158,7 +157,7 @@ def _loop_entries(module: Module) -> Iterator[Call]:
         return
     for entry in module.run.entries:
         how = entry.receiver.traced if isinstance(entry.receiver, Function) else "tf.function"
-        if how == "tf.function" and next(entry.scope.loops(), None) is not None and _option(entry, None, "autograph") is not UNKNOWN:
+        if how == "tf.function" and entry.scope.innermost_loop(within="program") is not None and _option(entry, None, "autograph") is not UNKNOWN:
             yield entry
 
 
@@ -210,12 +209,12 @@ def _reads_in_python(tree: Tree, function: cst.FunctionDef | cst.Lambda, name: s
 
 def _turn_of(value: Value, scope: Scope) -> Scope | None:
     """The loop around ``scope`` whose turns each have another Python number or text, also in a structure; None where there is none."""
-    around = set(scope.loops())
+    around = set(scope.loops(within="program"))
     for option in flat(value):
         if isinstance(option, Counter):
             loop = option.loop
         elif isinstance(option, Made) and option.name in _DRAWS and option.call is not None and _is_number(option.call):
-            loop = next(option.call.scope.loops(), None)
+            loop = option.call.scope.innermost_loop(within="program")
         else:
             continue
         if loop in around:
@@ -234,13 +233,13 @@ def _counted(expression: cst.BaseExpression, value: Value, scope: Scope) -> Scop
         isinstance(constant(option), (int, float)) and not isinstance(constant(option), bool) for option in options_of(value)
     ):
         return None
-    for loop in scope.loops(across_calls=False):
+    for loop in scope.loops(within="function"):
         for node in scope.module.tree.descendants(loop.node) if loop.module is scope.module else ():
             # What is multiplied does not take many values.
             counts = isinstance(node, cst.AugAssign) and isinstance(node.operator, (cst.AddAssign, cst.SubtractAssign))
             if counts and isinstance(node.target, cst.Name) and node.target.value == expression.value:
                 return next(
-                    (inner for inner in scope.loops(across_calls=False) if any(node is each for each in inner.module.tree.descendants(inner.node))), loop
+                    (inner for inner in scope.loops(within="function") if any(node is each for each in inner.module.tree.descendants(inner.node))), loop
                 )
     return None
 
@@ -295,7 +294,7 @@ def _is_growing_slice(expression: cst.BaseExpression, scope: Scope) -> bool:
     """``x[:, :i]`` where ``i`` counts the turns."""
     if not isinstance(expression, cst.Subscript):
         return False
-    for loop in scope.loops(across_calls=False):
+    for loop in scope.loops(within="function"):
         if not (isinstance(loop.node, cst.For) and isinstance(loop.node.target, cst.Name) and isinstance(loop.value, Iteration) and loop.value.kind == "range"):
             continue
         for element in expression.slice:
@@ -316,9 +315,9 @@ def _growing(module: Module, expression: cst.BaseExpression, loop: Scope) -> Cal
     ]
     for call in module.pipelines.calls_in(loop):
         assign = tree.parents.get(call.node) if call.module is loop.module else None
-        if call.name not in _JOINING or not isinstance(assign, cst.Assign) or len(setting) != 1 or setting[0] not in assign.targets or is_conditional(call.scope, loop):
+        if call.name not in _JOINING or not isinstance(assign, cst.Assign) or len(setting) != 1 or setting[0] not in assign.targets or any(call.scope.conditions(within=loop)):
             continue
-        if not call.node.args or next(call.scope.loops()) is not loop:
+        if not call.node.args or call.scope.innermost_loop(within="program") is not loop:
             continue
         pieces = call.node.args[0].value
         parts = [element.value for element in pieces.elements] if isinstance(pieces, (cst.List, cst.Tuple)) else [pieces]
@@ -333,9 +332,9 @@ def compiled_training(module: Module) -> dict[Scope, Call]:
     for update in () if module.is_graph_code or module.program.runs_eagerly else module.program.updates:
         compiled = [frame for frame in update.scope.frames() if frame.traced]
         outside = compiled[-1].parent if compiled and compiled[-1].traced == "tf.function" else None
-        loop = next(outside.loops(), None) if outside is not None else None
+        loop = outside.innermost_loop(within="program") if outside is not None else None
         # A loop in the compiled code runs many steps in one turn.
-        if loop is not None and next(update.scope.loops()) is loop:
+        if loop is not None and update.scope.innermost_loop(within="program") is loop:
             found.setdefault(loop, update)
     return found
 
@@ -347,7 +346,7 @@ def eager_training(module: Module) -> dict[Scope, Call]:
     """
     found: dict[Scope, Call] = {}
     for update in () if module.is_graph_code or module.program.runs_eagerly else module.program.updates:
-        loop = next(update.scope.loops(), None)
+        loop = update.scope.innermost_loop(within="program")
         if loop is not None and update.scope.traced_by() is None and environment_loop(module, update.scope) is None:
             found.setdefault(loop, update)
     return found
@@ -364,8 +363,8 @@ def beside_training(module: Module, *, least: float = SHORT_LOOP, eager: bool = 
     # What is compiled on another way is written for that.
     seen = {call.node for call in module.run.calls if call.scope.traced_by()} if loops else set()
     for call in module.run.calls if loops else ():
-        loop = next(call.scope.loops(), None)
-        if loop not in loops or call.node in seen or is_conditional(call.scope, loop) or turns(call.scope) <= least:
+        loop = call.scope.innermost_loop(within="program")
+        if loop not in loops or call.node in seen or any(call.scope.conditions(within=loop)) or turns(call.scope) <= least:
             continue
         seen.add(call.node)
         yield call, loop, loops[loop]
@@ -376,26 +375,27 @@ def rare_updates(module: Module) -> Iterator[tuple[Call, Call, Scope]]:
     gradients = [call for call in module.run.calls if call.name == "tensorflow.GradientTape.gradient"]
     seen = set()
     for update in () if module.is_graph_code else module.program.updates:
-        loop = next((loop for loop in update.scope.loops() if isinstance(loop.node, (cst.For, cst.While))), None)
+        loop = update.scope.innermost_loop(within="program", comprehensions=False)
         branch = counting_branch(update.scope, loop) if loop is not None else None
         if branch is None or update.node in seen:
             continue
-        before = [call for call in gradients if is_inside(call.scope, loop) and call.order < update.order]
-        taken = next((call for call in before if not is_conditional(call.scope, loop)), None)
+        before = [call for call in gradients if call.scope.is_in(loop) and call.order < update.order]
+        taken = next((call for call in before if not any(call.scope.conditions(within=loop))), None)
         # What is taken under the condition is applied there: another network, in every fifth turn.
-        if taken is not None and not any(is_inside(call.scope, branch) for call in before):
+        if taken is not None and not any(call.scope.is_in(branch) for call in before):
             seen.add(update.node)
             yield update, taken, branch
 
 
 def counting_branch(scope: Scope, loop: Scope) -> Scope | None:
     """The condition that holds once in several turns, on the way from a loop to a place in it: with ``%``, or on a number that is counted up and set back."""
-    for each in scope.chain():
-        if each.kind == "branch" and is_inside(each, loop) and isinstance(each.node, cst.If):
-            if any(isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.Modulo) for node in each.module.tree.descendants(each.node.test)):
-                return each
-            if each.label == "if" and (_sets_back(each, loop) or _picks_turns(each, loop)):
-                return each
+    for condition in scope.conditions(within=loop):
+        if isinstance(condition.node, cst.If):
+            parts = condition.module.tree.descendants(condition.node.test)
+            if any(isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.Modulo) for node in parts):
+                return condition
+            if condition.label == "if" and (_sets_back(condition, loop) or _picks_turns(condition, loop)):
+                return condition
     return None
 
 

@@ -13,7 +13,8 @@ from kerascheck.semantics import library
 from kerascheck.semantics.models import Batching, batching, batching_of
 from kerascheck.semantics.repetition import constructor
 from kerascheck.semantics.loops import SHORT_LOOP, turns
-from kerascheck.semantics.places import Place, happens_before, is_guarded, is_left_unused, last_name, unread_assignments
+from kerascheck.semantics.conditions import happens_before
+from kerascheck.semantics.places import Place, is_left_unused, last_name, unread_assignments
 from kerascheck.semantics.values import UNKNOWN, Call, Const, Dataset, Function, Group, Made, Scope, Value, datasets_in, options_of
 
 if TYPE_CHECKING:
@@ -44,8 +45,8 @@ def eager_runs(module: Module) -> Iterator[tuple[Call, Scope]]:
     compiled = {call.node for call in runs if call.scope.traced_by()}
     seen = set()
     for call in runs:
-        loop = next((loop for loop in call.scope.loops() if isinstance(loop.node, (cst.For, cst.While))), None)
-        if loop is None or not any(outer.trains for outer in call.scope.loops()) or call.node in compiled or call.node in seen or turns(call.scope) <= SHORT_LOOP or _is_single(call):
+        loop = call.scope.innermost_loop(within="program", comprehensions=False)
+        if loop is None or not any(outer.trains for outer in call.scope.loops(within="program")) or call.node in compiled or call.node in seen or turns(call.scope) <= SHORT_LOOP or _is_single(call):
             continue
         steps = options_of(call.argument(0, "fn"))
         if not all(isinstance(step, Function) and not step.traced and not step.opaque for step in steps):
@@ -73,7 +74,7 @@ def unconditional_mirrors(module: Module) -> Iterator[Call]:
     for call in module.run.calls:
         names.setdefault(call.node, set()).add(call.name)
     for call in module.program.calls("tensorflow.distribute.MirroredStrategy", "tensorflow.distribute.experimental.MirroredStrategy"):
-        if call.argument(0, "devices") is None and not is_guarded(call.scope) and len(names[call.node]) == 1:
+        if call.argument(0, "devices") is None and not any(call.scope.conditions(within="program")) and len(names[call.node]) == 1:
             yield call
 
 
@@ -200,7 +201,7 @@ def unplaced_in_steps(module: Module) -> Iterator[UnplacedInStep]:
         frame = next((frame for frame in update.scope.frames() if frame.node in runs), None)
         if frame is None or not all(isinstance(option, Made) and option.call in made_for_several for option in options_of(runs[frame.node].receiver)):
             continue
-        called = [call for call in module.run.calls if call.attribute == "__call__" and call.order < update.order and frame in call.scope.chain()]
+        called = [call for call in module.run.calls if call.attribute == "__call__" and call.order < update.order and call.scope.is_in(frame)]
         models = [[constructor(module, option) for option in options_of(call.receiver)] for call in called if call.name == "keras.Model.__call__"]
         optimizer = [
             option.call if isinstance(option, Made) and library.class_of(option.name) == "keras.Optimizer" else None
@@ -335,7 +336,7 @@ def _is_for_one(call: Call) -> bool:
 
 def _may_be_placed(scope: Scope) -> bool:
     """Whether a place is in the scope of a strategy, or of something that may be one."""
-    return any(each.kind == "with" and any(map(_may_be_scope, options_of(each.value))) for each in scope.chain())
+    return any(any(map(_may_be_scope, options_of(each.value))) for each in scope.managers(within="program"))
 
 
 def _may_be_scope(value: Value) -> bool:
@@ -344,12 +345,12 @@ def _may_be_scope(value: Value) -> bool:
 
 def _entered(scope: Scope) -> list[Value]:
     """The strategies of which a place is in the scope: one of them, where conditions decide."""
-    scopes = [option for each in scope.chain() if each.kind == "with" for option in options_of(each.value) if _is_scope(option)]
+    scopes = [option for each in scope.managers(within="program") for option in options_of(each.value) if _is_scope(option)]
     return [option for made in scopes if isinstance(made, Made) and made.call is not None for option in options_of(made.call.receiver)]
 
 
 def _is_placed(scope: Scope) -> bool:
-    return any(each.kind == "with" and all(map(_is_scope, options_of(each.value))) for each in scope.chain())
+    return any(all(map(_is_scope, options_of(each.value))) for each in scope.managers(within="program"))
 
 
 def _is_scope(value: Value) -> bool:

@@ -26,8 +26,8 @@ def flows_of(module: Module) -> dict[Call, bool]:
     given: list[Value] = [call.given("x") or UNKNOWN for call in program.model_calls("fit", "fit_generator", "train_on_batch")]
     given += [loop.value for loop in module.run.loops if loop.trains]
     # Validation may take its images in the outer loop, once an epoch.
-    innermost = {next(call.scope.loops(), None) for call in (*program.updates, *program.model_calls("fit", "train_on_batch"))} - {None}
-    given += [call.receiver for call in module.run.calls if call.attribute in ("next", "__next__") and next(call.scope.loops(), None) in innermost]
+    innermost = {call.scope.innermost_loop(within="program") for call in (*program.updates, *program.model_calls("fit", "train_on_batch"))} - {None}
+    given += [call.receiver for call in module.run.calls if call.attribute in ("next", "__next__") and call.scope.innermost_loop(within="program") in innermost]
     found: dict[Call, bool] = {}
     for value in given:
         for flow, paired in _flows_in(module, value):

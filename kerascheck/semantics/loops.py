@@ -24,7 +24,7 @@ _ADDING = frozenset({"add", "append", "appendleft", "extend", "insert", "update"
 def turns(scope: Scope) -> float:
     """How often a place runs at most, by the literal lengths of the loops around it; infinite where one is unknown."""
     total = 1.0
-    for loop in scope.loops():
+    for loop in scope.loops(within="program"):
         if loop.turns is None:
             return float("inf")
         total *= max(loop.turns, 1)
@@ -37,7 +37,7 @@ def makes_few_steps(training: Call) -> bool:
         return turns(training.scope) <= A_FEW_STEPS
     steps, epochs = constant(training.given("steps_per_epoch")), training.given("epochs")
     passes = 1 if epochs is None else constant(epochs)
-    return type(steps) is int and type(passes) is int and 0 < steps * passes <= A_FEW_STEPS and not any(training.scope.loops())
+    return type(steps) is int and type(passes) is int and 0 < steps * passes <= A_FEW_STEPS and not any(training.scope.loops(within="program"))
 
 
 def varies(expression: cst.CSTNode, scope: Scope, *, exactly: bool = False, beside: Scope | None = None) -> Scope | None:

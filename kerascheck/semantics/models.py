@@ -503,7 +503,8 @@ class _Builder:
         if not _is_layer(value):
             return None, []
         made = self._constructor(value)
-        certain = not any(_is_conditional(place, model) for place in (scope, made and made.scope) if place is not None)
+        # What decides on the whole model decides on none of its layers.
+        certain = not any(any(place.conditions(within=model.call.scope)) for place in (scope, made and made.scope) if place is not None)
         layer = Layer(value, made, certain, shape, _times(made.scope, model) if made is not None else None)
         inside = [layer]
         # Objects may hold each other.
@@ -678,12 +679,6 @@ def _held_layers(instance: Instance) -> Iterator[Value]:
                 yield inner
 
 
-def _is_conditional(scope: Scope, model: Model) -> bool:
-    """Whether a condition that does not hold for the whole model decides about a place."""
-    around = set(map(id, model.call.scope.chain()))
-    return any(inner.kind in ("branch", "handler") and id(inner) not in around for inner in scope.chain())
-
-
 def _is_opaque(call: Call) -> bool:
     if call.attribute in _WEIGHT_MAKERS or call.name in _VARIABLES:
         return True
@@ -692,12 +687,10 @@ def _is_opaque(call: Call) -> bool:
 
 def _times(scope: Scope, model: Model) -> int | None:
     """How often a place runs at most for each time that the model is made; None where that is not known."""
-    around = set(map(id, model.call.scope.loops()))
-    each = [loop.most if loop.trips is None else loop.trips for loop in scope.loops() if id(loop) not in around]
+    each = [loop.turns for loop in scope.loops(within=model.call.scope)]
     return None if None in each else prod(each)
 
 
 def _is_repeated(scope: Scope, model: Model) -> bool:
     """Whether a place runs more often than the one where the model is made."""
-    around = set(map(id, model.call.scope.loops()))
-    return any(id(loop) not in around for loop in scope.loops())
+    return any(scope.loops(within=model.call.scope))

@@ -13,6 +13,7 @@ import libcst as cst
 
 from kerascheck.runtime import ASYNCHRONOUS_LAST, BATCHING_SOURCES, PREFETCHED_SOURCES
 from kerascheck.semantics import library
+from kerascheck.semantics.conditions import written_conditions
 from kerascheck.semantics.functions import Facts
 from kerascheck.semantics.loops import makes_few_steps
 from kerascheck.semantics.places import asks_for_held_out, is_beside_training, last_name, names_held_out, names_training
@@ -148,9 +149,8 @@ class Operation:
         Whether the dataset is there at all, as ``if test_set is not None`` asks, is no condition.
         """
         return any(
-            child.name in names and not any(scope.kind == "branch" and scope not in around and not _asks_for(scope, child) for scope in child.scope.chain())
+            child.name in names and all(_asks_for(condition, child) for condition in child.scope.conditions(within=stage.scope))
             for stage in self.stages
-            for around in [set(stage.scope.chain())]
             for child in pipelines.downstream(stage)
         )
 
@@ -160,11 +160,11 @@ class Operation:
         return bool(sizes) and all(size == 1 for size in sizes)
 
 
-def _asks_for(branch: Scope, stage: Stage) -> bool:
-    """Whether a branch is taken where the dataset that a stage begins with is not None."""
-    if branch.label != "if" or not isinstance(branch.node, cst.If):
+def _asks_for(condition: Scope, stage: Stage) -> bool:
+    """Whether a condition holds where the dataset that a stage begins with is not None."""
+    if condition.label != "if":
         return False
-    asked = branch.module.tree.code_of(branch.node.test).removesuffix(" is not None")
+    asked = condition.question.removesuffix(" is not None")
     return stage.module.tree.code_of(stage.node).startswith(f"{asked}.")
 
 
@@ -201,7 +201,7 @@ def _named(stage: Stage, says: Callable[[str], bool]) -> bool:
 def _is_for_scripts(stage: Stage) -> bool:
     """Whether a stage stands under ``if __name__ == "__main__"``, from where nothing is imported."""
     tree = stage.module.tree
-    return any(isinstance(outer, cst.If) and "__main__" in tree.code_of(outer.test) for outer in tree.ancestors(stage.node))
+    return any("__main__" in tree.code_of(asked.test) for asked in written_conditions(tree, stage.node, within=tree.root))
 
 
 def _is_kept_in_memory(stage: Stage) -> bool:
@@ -275,7 +275,7 @@ class Pipelines:
             for parent in stage.inputs:
                 self._children[parent.identity].append(stage)
         for call in run.calls:
-            for loop in call.scope.loops():
+            for loop in call.scope.loops(within="program"):
                 self._calls_in_loop[loop].append(call)
         if not module.is_graph_code:
             self._spread()
@@ -424,8 +424,8 @@ class Pipelines:
         if sink.loop is not None and not any(datasets_in(sink.loop.value)):
             # Elements are taken one by one from an iterator that is made elsewhere.
             return None
-        made_in = set(stage.scope.loops())
-        for loop in sink.scope.loops():
+        made_in = set(stage.scope.loops(within="program"))
+        for loop in sink.scope.loops(within="program"):
             if loop is not sink.loop and loop not in made_in:
                 if loop.trips is None:
                     return None
@@ -492,12 +492,8 @@ class Pipelines:
         """Whether a prefetch ends a dataset of its own, from which this one only branches off or is made under a condition."""
         if self.is_shared(early):
             return True
-        around = set(early.scope.chain())
         return any(
-            scope.kind == "branch" and scope not in around
-            for stage in last.upstream()
-            if early in stage.upstream() and stage is not early
-            for scope in stage.scope.chain()
+            any(stage.scope.conditions(within=early.scope)) for stage in last.upstream() if early in stage.upstream() and stage is not early
         )
 
     def _rewritten(self, last: Stage) -> str | None:

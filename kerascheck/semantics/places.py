@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from kerascheck.semantics.conditions import written_conditions
 from kerascheck.semantics.values import Call, Class, Function, Made, Scope, Value
 
 if TYPE_CHECKING:
@@ -82,33 +83,10 @@ def _is_no_read(holder: cst.CSTNode | None, name: cst.Name) -> bool:
     return isinstance(holder, cst.AssignTarget) or isinstance(holder, cst.Attribute) and holder.attr is name or isinstance(holder, cst.Arg) and holder.keyword is name
 
 
-def happens_before(first: Call, second: Call) -> bool:
-    """Whether ``first`` has certainly run when ``second`` runs, both seen in program order."""
-    if first.order >= second.order:
-        return False
-    roots = (first.scope.root, second.scope.root)
-    if roots[0] is not roots[1] and (roots[0].function is not None or "process" in (roots[0].label, roots[1].label)):
-        return False
-    around = set(map(id, second.scope.chain()))
-    return all(id(scope) in around for scope in first.scope.chain() if scope.kind in ("branch", "handler", "handed"))
-
-
-def branch_before(first: Call, second: Call) -> Scope | None:
-    """The branch of an ``if`` with an ``else`` that alone decides whether ``first`` has run when ``second`` runs; None where more or nothing else does."""
-    around = set(map(id, second.scope.chain()))
-    deciding = [scope for scope in first.scope.chain() if scope.kind in ("branch", "handler", "handed") and id(scope) not in around]
-    return deciding[0] if len(deciding) == 1 and deciding[0].label in ("if", "else") and isinstance(deciding[0].node, cst.If) else None
-
-
-def is_guarded(scope: Scope) -> bool:
-    """Whether a place only runs under a condition that the program chooses."""
-    return any(inner.kind in ("branch", "handler") for inner in scope.chain())
-
-
 def expects_one(scope: Scope) -> bool:
     """Whether a place runs only where something is counted to be one, as in ``if len(gpus) == 1``."""
-    for inner in scope.chain():
-        test = inner.node.test if inner.kind == "branch" and inner.label == "if" and isinstance(inner.node, cst.If) else None
+    for condition in scope.conditions(within="program"):
+        test = condition.test if condition.label == "if" else None
         if isinstance(test, cst.Comparison) and any(
             isinstance(target.operator, cst.Equal) and isinstance(target.comparator, cst.Integer) and target.comparator.value == "1"
             for target in test.comparisons
@@ -119,17 +97,7 @@ def expects_one(scope: Scope) -> bool:
 
 def in_session(scope: Scope) -> bool:
     """Whether a place stands in the session of a TensorFlow 1 graph."""
-    return any(inner.kind == "with" and isinstance(inner.value, Made) and inner.value.name.endswith("Session") for inner in scope.chain())
-
-
-def is_expected_to_raise(scope: Scope) -> bool:
-    """Whether a place stands in a try of its own function."""
-    for inner in scope.chain():
-        if inner.kind == "try":
-            return True
-        if inner.kind in ("call", "root"):
-            break
-    return False
+    return any(isinstance(manager.value, Made) and manager.value.name.endswith("Session") for manager in scope.managers(within="program"))
 
 
 _VERSION_NAME = re.compile(r"version|is_v[12]|(?:^|_)tf_?[12](?:_|$)|^hasattr$|^executing_eagerly$|^(?:is_)?keras_?[123]$", re.I)
@@ -137,13 +105,12 @@ _VERSION_NAME = re.compile(r"version|is_v[12]|(?:^|_)tf_?[12](?:_|$)|^hasattr$|^
 
 def handles_versions(scope: Scope) -> bool:
     """Whether a place is written for one of several versions: under a test of a version, or in a try of its own function that expects the failure."""
-    own = True
-    for inner in scope.chain():
-        if (inner.kind == "branch" or own and inner.kind == "try") and _is_for_versions(inner.module.tree, inner.node):
+    if any(_is_for_versions(each.module.tree, each.node) for each in (*scope.tries(within="function"), *scope.conditions(within="program"))):
+        return True
+    for function in scope.functions():
+        tree = function.module.tree
+        if any(_is_for_versions(tree, asked) for asked in written_conditions(tree, function.node, within=tree.root)):
             return True
-        if inner.function is not None and any(isinstance(holder, cst.If) and _is_for_versions(inner.function.module.tree, holder) for holder in inner.function.module.tree.ancestors(inner.function.node)):
-            return True
-        own = own and inner.kind != "call"
     return False
 
 
@@ -206,11 +173,11 @@ def last_name(node: cst.BaseExpression) -> str:
 
 def is_beside_training(tree: Tree, node: cst.CSTNode) -> bool:
     """Whether a branch around a node asks for held-out data or inference, or another one beside it for training."""
-    around = [node, *tree.ancestors(node)]
+    around = {node, *tree.ancestors(node)}
     return any(
-        isinstance(outer, cst.If)
-        and (outer.body in around and asks_for_held_out(outer.test) or isinstance(outer.orelse, cst.Else) and outer.orelse in around and _asks_for_training(outer.test))
-        for outer in around
+        condition.body in around and asks_for_held_out(condition.test)
+        or isinstance(condition.orelse, cst.Else) and condition.orelse in around and _asks_for_training(condition.test)
+        for condition in written_conditions(tree, node, within=tree.root) if isinstance(condition, cst.If)
     )
 
 
@@ -236,8 +203,8 @@ def _compared_with(test: cst.BaseExpression) -> str:
 def is_off_by_default(place: Call | Stage) -> bool:
     """Whether a place stands under ``if x`` in a function whose parameter ``x`` is false where nothing is given for it,
     or under ``if self.x`` where the class sets that to nothing else."""
-    for branch in place.scope.chain():
-        test = branch.node.test if branch.kind == "branch" and isinstance(branch.node, cst.If) and branch.label == "if" else None
+    for branch in place.scope.conditions(within="program"):
+        test = branch.test if branch.label == "if" else None
         ancestors = branch.module.tree.ancestors(branch.node)
         if isinstance(test, cst.Name):
             function = next((outer for outer in ancestors if isinstance(outer, cst.FunctionDef)), None)

@@ -12,7 +12,7 @@ import libcst as cst
 from kerascheck.semantics.compiled import counting_branch
 from kerascheck.semantics.loops import bound_in, feeds_back, rows_of_slice, turns, varies
 from kerascheck.semantics.places import in_session, is_left_unused
-from kerascheck.semantics.repetition import is_conditional, is_inside, is_one_item
+from kerascheck.semantics.repetition import is_one_item
 from kerascheck.semantics.steps import environment_loop
 from kerascheck.semantics.timing import intervals, measures_speed
 from kerascheck.semantics.values import Call, Const, Iteration, Scope, constant, datasets_in
@@ -85,11 +85,11 @@ def repeated_predictions(module: Module) -> Iterator[RepeatedPrediction]:
         batches = varies(given.value, call.scope, beside=models) if models is loop else None
         if batches is not None and any(other.attribute == "train_on_batch" for other in module.pipelines.calls_in(batches)):
             models, loop = None, batches
-        if models is not None and (models is loop or models not in loop.chain() or not is_one_item(module.tree, given.value, loop)):
+        if models is not None and (models is loop or not loop.is_in(models) or not is_one_item(module.tree, given.value, loop)):
             continue
         first = module.program.first_training
         # What a module beside it does with a trained model is an application of that.
-        trains = any(outer.trains for outer in call.scope.loops())
+        trains = any(outer.trains for outer in call.scope.loops(within="program"))
         in_training = first is not None and first.module is call.module or trains
         # With a batch size of its own each turn predicts a whole array, but for an application that waits for what comes next, and beside training on a batch.
         waits = isinstance(loop.node, cst.While) and not in_training or any(other.attribute == "train_on_batch" for other in module.pipelines.calls_in(loop))
@@ -126,25 +126,25 @@ class EvaluatedBatch:
 def evaluated_batches(module: Module) -> Iterator[EvaluatedBatch]:
     """Batches that are evaluated one by one, in every turn of a loop that makes more than a few."""
     for call in () if module.is_graph_code or module.runtime.multi_backend_keras else module.program.model_calls("evaluate"):
-        given, loop = call.written("x"), next(call.scope.loops(), None)
+        given, loop = call.written("x"), call.scope.innermost_loop(within="program")
         if given is None or loop is None or varies(given.value, call.scope) is not loop or turns(call.scope) <= _A_FEW:
             continue
         # A method of that name that somebody wrote takes other things.
         if len(call.arguments.positional) > 2:
             continue
-        trained = any(other.attribute == "train_on_batch" and next(other.scope.loops()) is loop for other in module.pipelines.calls_in(loop))
-        if (trained or _is_over_batches(loop)) and not is_conditional(call.scope, loop):
+        trained = any(other.attribute == "train_on_batch" and other.scope.innermost_loop(within="program") is loop for other in module.pipelines.calls_in(loop))
+        if (trained or _is_over_batches(loop)) and not any(call.scope.conditions(within=loop)):
             yield EvaluatedBatch(call, loop, turns(call.scope))
 
 
 def _turning_loop(module: Module, call: Call, given: cst.BaseExpression) -> Scope | None:
     """The innermost loop around a predict, where that draws what it is given, as ``model.predict(np.random.normal(size=(32, 100)))``, or where a turn trains on one batch."""
-    loop = next(call.scope.loops(), None)
+    loop = call.scope.innermost_loop(within="program")
     if loop is None:
         return None
     inside = set(module.tree.descendants(given))
     turns_on = any(
-        other.node in inside and (other.name or "").startswith(_DRAWS) or other.attribute == "train_on_batch" and next(other.scope.loops(), None) is loop
+        other.node in inside and (other.name or "").startswith(_DRAWS) or other.attribute == "train_on_batch" and other.scope.innermost_loop(within="program") is loop
         for other in module.run.calls
     )
     return loop if turns_on else None
@@ -152,7 +152,7 @@ def _turning_loop(module: Module, call: Call, given: cst.BaseExpression) -> Scop
 
 def _few_rows_again(call: Call, given: cst.BaseExpression) -> Scope | None:
     """The comprehension over a range that predicts the same few rows in each turn, such as with dropout that stays on."""
-    loop = next(call.scope.loops(), None)
+    loop = call.scope.innermost_loop(within="program")
     if loop is None or not isinstance(loop.node, (cst.ListComp, cst.GeneratorExp)) or not isinstance(loop.value, Iteration) or loop.value.kind != "range":
         return None
     rows = rows_of_slice(given)
@@ -164,7 +164,7 @@ def _is_for_people(call: Call, loop: Scope) -> bool:
     waits = call.name == "cv2.waitKey" and constant(call.argument(0, "delay") or Const(0)) == 0
     shows = waits or (call.name or "").startswith(("matplotlib.", "builtins.input")) or call.name is None and call.attribute in _OF_AXES
     drawn = call.name is None and call.attribute in _DRAWING and _AXES.match(call.module.tree.code_of(call.node)) is not None
-    return (shows or drawn) and not is_conditional(call.scope, loop)
+    return (shows or drawn) and not any(call.scope.conditions(within=loop))
 
 
 def _is_over_batches(loop: Scope) -> bool:
@@ -188,20 +188,19 @@ def _is_over_uploads(loop: Scope) -> bool:
 def _is_measured(module: Module, call: Call, loop: Scope) -> bool:
     """Whether a turn measures how long the predict takes: then it may be meant to be called for one item."""
     return any(
-        each.start.order < call.order < each.end.order and next(each.start.scope.loops(), None) is loop and measures_speed(module, each)
+        each.start.order < call.order < each.end.order and each.start.scope.innermost_loop(within="program") is loop and measures_speed(module, each)
         for each in intervals(module)
     )
 
 
 def _fills_batch(branch: Scope) -> bool:
     """Whether a condition that counts turns asks for a full batch: ``if (i + 1) % batch_size == 0``."""
-    return isinstance(branch.node, cst.If) and _FULL.search(branch.module.tree.code_of(branch.node.test)) is not None
+    return _FULL.search(branch.question) is not None
 
 
 def _is_asked_for(call: Call, loop: Scope) -> bool:
     """Whether a key that somebody presses decides, as under ``if key == ord("s")``."""
-    branches = (each for each in call.scope.chain() if each.kind == "branch" and isinstance(each.node, cst.If) and is_inside(each, loop))
-    return any(_KEY.search(each.module.tree.code_of(each.node.test)) for each in branches)
+    return any(_KEY.search(condition.question) for condition in call.scope.conditions(within=loop))
 
 
 def _trains_long(call: Call, loop: Scope) -> bool:
@@ -210,7 +209,7 @@ def _trains_long(call: Call, loop: Scope) -> bool:
     if given is not None and is_one_item(call.module.tree, given.value):
         return False
     # Epochs may be the turns of a loop of their own, inside of the turn.
-    if call.attribute == "fit" and given is not None and next(call.scope.loops(), loop) is not loop and varies(given.value, call.scope) is loop:
+    if call.attribute == "fit" and given is not None and next(call.scope.loops(within="program"), loop) is not loop and varies(given.value, call.scope) is loop:
         return True
     if call.attribute != "fit" or epochs is not None and constant(epochs) != 1 or call.given("steps_per_epoch") is not None:
         return call.attribute in ("fit", "fit_generator")

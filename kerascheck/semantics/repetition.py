@@ -36,7 +36,7 @@ class Repetition:
 def repetitions(module: Module, *methods: str) -> Iterator[Repetition]:
     """The calls of these methods of Keras models that a ``for`` or ``while`` repeats, in program order."""
     for call in module.program.model_calls(*methods):
-        loop = next((loop for loop in call.scope.loops() if isinstance(loop.node, (cst.For, cst.While))), None)
+        loop = call.scope.innermost_loop(within="program", comprehensions=False)
         if loop is not None:
             yield Repetition(call, loop, _is_same(module, call, loop))
 
@@ -45,8 +45,8 @@ def made_in_loop(module: Module, *methods: str) -> Iterator[tuple[Call, Scope, C
     """Models that are made and called inside of one and the same turn of a loop, which is not its last: constructor, innermost loop around it, and the call."""
     for call in module.program.model_calls(*methods):
         for made in {constructor(module, option) for option in options_of(call.receiver)} - {None}:
-            loop = next((loop for loop in made.scope.loops() if isinstance(loop.node, (cst.For, cst.While))), None)
-            if loop is not None and is_inside(call.scope, loop) and not _is_last_turn(place_in(made, loop), loop):
+            loop = made.scope.innermost_loop(within="program", comprehensions=False)
+            if loop is not None and call.scope.is_in(loop) and not _is_last_turn(place_in(made, loop), loop):
                 yield made, loop, call
 
 
@@ -61,7 +61,7 @@ def least_times(scope: Scope) -> tuple[float, bool]:
     of several, as in a search over the combinations of settings.
     """
     counts: list[float | None] = []
-    for loop in scope.loops():
+    for loop in scope.loops(within="program"):
         counts += [float("inf")] if isinstance(loop.node, cst.While) and not loop.trips else _lengths(loop)
     unknown = SOME if len(counts) > 1 else 1
     return prod(unknown if count is None else max(count, 1) for count in counts), None not in counts
@@ -80,7 +80,8 @@ def _lengths(loop: Scope) -> list[float | None]:
 
 def place_in(call: Call, loop: Scope) -> cst.CSTNode:
     """What stands in a loop itself: a call, or the outermost one that leads there."""
-    return next((each.node for each in reversed(list(call.scope.chain())) if each.kind == "call" and is_inside(each, loop)), call.node)
+    calls = [scope for scope in call.scope.way(within=loop) if scope.kind == "call"]
+    return calls[-1].node if calls else call.node
 
 
 def _is_last_turn(node: cst.CSTNode, loop: Scope) -> bool:
@@ -101,16 +102,6 @@ def constructor(module: Module, value: Value) -> Call | None:
     if isinstance(value, Instance):
         return module.program.constructors.get(value)
     return None
-
-
-def is_inside(scope: Scope, outer: Scope) -> bool:
-    """Whether a place is in another, or in a function that is called there."""
-    return any(each is outer for each in scope.chain())
-
-
-def is_conditional(scope: Scope, loop: Scope) -> bool:
-    """Whether a place in a loop is reached in some turns only, as far as conditions around it tell."""
-    return any(each.kind in ("branch", "handler") and is_inside(each, loop) for each in scope.chain())
 
 
 def is_slice_of_turn(data: cst.BaseExpression, loop: Scope) -> bool:
@@ -167,8 +158,8 @@ def _assigned(loop: Scope) -> Iterator[tuple[cst.CSTNode, cst.CSTNode]]:
 def _is_same(module: Module, call: Call, loop: Scope) -> bool:
     made = [constructor(module, option) for option in options_of(call.receiver)]
     if None not in made:
-        around = set(call.scope.loops())
-        return len(made) == 1 and not is_inside(made[0].scope, loop) and around.issuperset(made[0].scope.loops())
+        around = set(call.scope.loops(within="program"))
+        return len(made) == 1 and not made[0].scope.is_in(loop) and around.issuperset(made[0].scope.loops(within="program"))
     # Where it comes from is not known: a variable or attribute that nothing in the loop sets.
     receiver = call.node.func.value if isinstance(call.node, cst.Call) and isinstance(call.node.func, cst.Attribute) else None
     if not isinstance(receiver, (cst.Name, cst.Attribute)) or varies(receiver, call.scope) is loop:

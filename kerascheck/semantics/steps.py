@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
-from itertools import takewhile
 from math import inf
 from typing import TYPE_CHECKING
 
@@ -16,7 +15,6 @@ from kerascheck.semantics import library
 from kerascheck.semantics.functions import creates_state
 from kerascheck.semantics.loops import A_FEW_STEPS, SHORT_LOOP, turns
 from kerascheck.semantics.places import receiver_text
-from kerascheck.semantics.repetition import is_conditional, is_inside
 from kerascheck.semantics.traced import is_captured
 from kerascheck.semantics.values import Call, Function, Instance, Made, Method, Scope, Value, flat, holds_tensor, options_of
 
@@ -96,7 +94,7 @@ def eager_steps(module: Module) -> Iterator[EagerStep]:
 
     seen = set()
     for call in updates:
-        if call.node in compiled or turns(call.scope) <= A_FEW_STEPS or next(call.scope.loops(), None) is None:
+        if call.node in compiled or turns(call.scope) <= A_FEW_STEPS or call.scope.innermost_loop(within="program") is None:
             continue
         if any(
             function.opaque or function.node in module.run.compiled or is_compared(function)
@@ -110,8 +108,8 @@ def eager_steps(module: Module) -> Iterator[EagerStep]:
         if turns(call.scope) <= SHORT_LOOP and not _runs_layers(module, tape, call):
             continue
         frame = tape.frame
-        inner = next((loop for loop in tape.scope.loops(across_calls=False) if isinstance(loop.node, (cst.For, cst.While))), None)
-        loop = inner or next((loop for loop in frame.loops() if isinstance(loop.node, (cst.For, cst.While))), None)
+        inner = tape.scope.innermost_loop(within="function", comprehensions=False)
+        loop = inner or frame.innermost_loop(within="program", comprehensions=False)
         if loop is None:
             continue
         # Where a program plays a game, a step can only be compiled if it is a function of its own, and nothing but TensorFlow, or has a loop that does not play.
@@ -119,12 +117,12 @@ def eager_steps(module: Module) -> Iterator[EagerStep]:
             continue
         region = inner if inner is not None else frame
         # Beside a whole fit in the same turn one step takes no time.
-        if any(other.scope.traced_by() is None and is_inside(other.scope, loop) for other in module.program.model_calls("fit", "fit_generator")):
+        if any(other.scope.traced_by() is None and other.scope.is_in(loop) for other in module.program.model_calls("fit", "fit_generator")):
             continue
         # A model that is copied in each turn cannot be copied in a graph.
-        if any(other.name == "keras.models.clone_model" and region in other.scope.chain() for other in module.run.calls):
+        if any(other.name == "keras.models.clone_model" and other.scope.is_in(region) for other in module.run.calls):
             continue
-        if any(other.name in _SHOWING and not is_conditional(other.scope, loop) for other in module.pipelines.calls_in(loop)):
+        if any(other.name in _SHOWING and not any(other.scope.conditions(within=loop)) for other in module.pipelines.calls_in(loop)):
             continue
         if _asks_environment(region.module.tree, inner.node if inner is not None else frame.function.node) or _acts_on_values(module, tape.call):
             continue
@@ -165,8 +163,8 @@ def tape_of(module: Module, update: Call) -> Tape | None:
     own = next((frame for frame in update.scope.frames() if frame in tapes), None)
     near = [Tape(tape, own, tape.node, tape.scope) for tape in tapes[own]] if own is not None else []
     # A network may have a loop of its own beside that of another, and an optimizer one of its own behind their tape.
-    around = list(_seen_from(own or update.scope.frame, update)[1].loops(across_calls=False)) or [None]
-    beside = next((tape for loop in around for tape in near if next(tape.scope.loops(across_calls=False), None) is loop), None)
+    around = list(_seen_from(own or update.scope.frame, update)[1].loops(within="function")) or [None]
+    beside = next((tape for loop in around for tape in near if tape.scope.innermost_loop(within="function") is loop), None)
     return beside or next(_called_tapes(module, update), near[0] if near else None)
 
 
@@ -179,9 +177,9 @@ def _called_tapes(module: Module, update: Call) -> Iterator[Tape]:
     compiled = {tape.node for tape in tapes if tape.scope.traced_by()}
     around = list(update.scope.frames())
     for frame in around:
-        turn = next(_seen_from(frame, update)[1].loops(across_calls=False), None)
+        turn = _seen_from(frame, update)[1].innermost_loop(within="function")
         reached = {tape: _seen_from(frame, tape) for tape, inner in tapes.items() if inner not in around and any(each is frame for each in inner.frames())}
-        same = {tape: way for tape, way in reached.items() if next(way[1].loops(across_calls=False), None) is turn}
+        same = {tape: way for tape, way in reached.items() if way[1].innermost_loop(within="function") is turn}
         # What is compiled may well be where the gradients come from.
         if any(tape.node in compiled for tape in same):
             return
@@ -243,7 +241,7 @@ def _is_named_eager(frame: Scope) -> bool:
 
 def _sets_hyper(module: Module, loop: Scope) -> bool:
     """Whether a loop calls ``optimizer._set_hyper``: a tf.function would go on with the tensor that its trace has found there."""
-    return any(call.attribute == "_set_hyper" and is_inside(call.scope, loop) for call in module.run.calls)
+    return any(call.attribute == "_set_hyper" and call.scope.is_in(loop) for call in module.run.calls)
 
 
 def _is_shown_compiled(module: Module, tape: Call) -> bool:
@@ -358,8 +356,8 @@ def _makes_state(module: Module, frame: Scope) -> str | None:
         (
             made for call in module.run.calls
             if (made := creates_state(call)) is not None
-            and frame in call.scope.chain()
-            and not any(inner.kind in ("branch", "handler") for inner in takewhile(lambda inner: inner is not frame, call.scope.chain()))
+            and call.scope.is_in(frame)
+            and not any(call.scope.conditions(within=frame))
         ),
         None,
     )  # fmt: skip
@@ -377,7 +375,7 @@ def _optimizers(updates: list[Call], update: Call) -> int:
 
 def environment_loop(module: Module, scope: Scope) -> Scope | None:
     """The innermost loop around a place, also around the calls that lead there, whose turns play a game or simulation in Python."""
-    loops = [loop for loop in scope.loops() if isinstance(loop.node, (cst.For, cst.While))]
+    loops = list(scope.loops(within="program", comprehensions=False))
     return next((loop for loop in loops if any(map(steps_environment, module.pipelines.calls_in(loop)))), None)
 
 

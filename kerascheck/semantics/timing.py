@@ -71,7 +71,7 @@ def intervals(module: Module, *, again: bool = False) -> Iterator[Interval]:
     for call in module.run.calls:
         if call.name == "time.elapsed" and call.node not in seen and module.program.is_executed(call.scope):
             end, start = (reading.call for reading in call.arguments.positional)
-            again_itself = start is end and next(start.scope.loops(), None) is not None
+            again_itself = start is end and start.scope.innermost_loop(within="program") is not None
             if (start.order < end.order or again_itself) and start.scope.root is end.scope.root:
                 if not again:
                     seen.add(call.node)
@@ -81,7 +81,8 @@ def intervals(module: Module, *, again: bool = False) -> Iterator[Interval]:
 def between(module: Module, interval: Interval) -> list[Call]:
     """What is called between two readings."""
     if interval.start is interval.end:
-        return [call for call in module.run.calls if next(interval.start.scope.loops()) in call.scope.chain()]
+        loop = interval.start.scope.innermost_loop(within="program")
+        return [call for call in module.run.calls if call.scope.is_in(loop)]
     return [call for call in module.run.calls if interval.start.order < call.order < interval.end.order and call.scope.root is interval.start.scope.root]
 
 
@@ -199,7 +200,7 @@ def unread_work(module: Module, calls: list[Call]) -> Execution | None:
         inside = [next(frame for frame in work.call.scope.frames() if frame.node is work.node)]
     else:
         return None
-    behind = [call for call in calls if call.order > work.call.order and not any(frame in call.scope.chain() for frame in inside)]
+    behind = [call for call in calls if call.order > work.call.order and not any(call.scope.is_in(frame) for frame in inside)]
     waits = any(call.name not in _PASSIVE and not _HANDED_OVER.match(call.name or "") for call in behind)
     return None if waits else work
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from kerascheck.semantics import library
+from kerascheck.semantics.conditions import written_conditions
 from kerascheck.semantics.functions import creates_state
 from kerascheck.semantics.loops import arguments_for, bound_in, local_names, remembered
 from kerascheck.semantics.places import Place, is_beside_training, is_off_by_default
@@ -57,12 +58,8 @@ def compiled_by(scope: Scope) -> str | None:
     how = scope.traced_by()
     if how not in WHY_NO_VALUES or scope.module.runtime.backend == "torch":
         return None
-    for inner in scope.chain():
-        if inner.kind == "with" and isinstance(inner.value, Made) and inner.value.name == "tensorflow.init_scope":
-            return None
-        if inner.traced:
-            break
-    return how
+    entered = scope.managers(within=tracing_frame(scope) or "program")
+    return None if any(isinstance(each.value, Made) and each.value.name == "tensorflow.init_scope" for each in entered) else how
 
 
 def traced_calls(module: Module) -> Iterator[tuple[Call, str]]:
@@ -114,10 +111,9 @@ _UNMADE = re.compile(r"\bNone\b|\bnot\b|\bin\b|hasattr|built|init|first|creat|ex
 
 def _is_made_once(call: Call) -> bool:
     """Whether a place of compiled code is behind a question whether something is made already."""
-    frame = tracing_frame(call.scope)
     return any(
-        inner.kind == "handler" or inner.kind == "branch" and isinstance(inner.node, (cst.If, cst.IfExp)) and (_UNMADE.search(inner.module.tree.code_of(inner.node.test)) or _is_left_by_itself(inner))
-        for inner in takewhile(lambda inner: inner is not frame, call.scope.chain())
+        condition.kind == "handler" or _UNMADE.search(condition.question) or _is_left_by_itself(condition)
+        for condition in call.scope.conditions(within=tracing_frame(call.scope) or "program")
     )
 
 
@@ -138,17 +134,11 @@ _BACKEND = re.compile(r"\b(?:\w+\.)*backend\(\) *== *['\"](\w+)['\"]")
 
 def asks_for_mode(scope: Scope) -> bool:
     """Whether a place of compiled code is behind a question of how it runs, as ``if tf.executing_eagerly()``: it may not be for tracing."""
-    frame = tracing_frame(scope)
-    for inner in scope.chain():
-        if inner.kind == "branch" and isinstance(inner.node, (cst.If, cst.IfExp)) and _depends_on_mode(inner):
-            return True
-        if inner is frame:
-            return False
-    return False
+    return any(map(_depends_on_mode, scope.conditions(within=tracing_frame(scope) or "program")))
 
 
 def _depends_on_mode(branch: Scope) -> bool:
-    test = branch.module.tree.code_of(branch.node.test)
+    test = branch.question
     backend = _BACKEND.search(test)
     if backend is None:
         return _MODE.search(test) is not None
@@ -172,11 +162,8 @@ def under_condition(call: Call) -> bool:
     A condition that asks for numbers and flags, such as ``if self.rate > 0 and training``, holds in every trace or in none.
     """
     frame = tracing_frame(call.scope)
-    for inner in call.scope.chain():
-        if inner.kind == "handler" or inner.kind == "branch" and not _asks_settings(inner):
-            return True
-        if inner is frame:
-            break
+    if not all(map(_asks_settings, call.scope.conditions(within=frame or "program"))):
+        return True
     names: set[str] = set()
     node = call.node
     for inner in call.scope.frames():
@@ -196,14 +183,11 @@ def under_condition(call: Call) -> bool:
 
 
 def _asks_settings(branch: Scope) -> bool:
-    """Whether the condition of a branch compares and combines settings, and asks nothing that a first trace changes."""
-    test = branch.node.test if isinstance(branch.node, (cst.If, cst.IfExp)) else None
-    if test is None:
-        return False
-    if _is_left_by_itself(branch):
+    """Whether a condition compares and combines settings, and asks nothing that a first trace changes."""
+    if branch.test is None or _is_left_by_itself(branch):
         return False
     # What only the constructor sets is never changed by a trace.
-    asked = re.sub(r"\bnot self\.(\w+)\b(?!\.)", lambda asked: asked[1] if _is_set_once(branch, asked[1]) else asked[0], branch.module.tree.code_of(test))
+    asked = re.sub(r"\bnot self\.(\w+)\b(?!\.)", lambda asked: asked[1] if _is_set_once(branch, asked[1]) else asked[0], branch.question)
     return _ONCE.search(asked) is None
 
 
@@ -229,10 +213,8 @@ def _is_set_once(branch: Scope, name: str) -> bool:
 def _asked_for_none(tree: Tree, node: cst.CSTNode, function: cst.FunctionDef) -> set[str]:
     """The variables that are compared with None in the conditions around a place in a function."""
     found = set()
-    for outer in tree.ancestors(node):
-        if outer is function:
-            break
-        for test in [outer.test, *tree.descendants(outer.test)] if isinstance(outer, cst.If) else ():
+    for condition in written_conditions(tree, node, within=function):
+        for test in tree.descendants(condition.test) if isinstance(condition, cst.If) else ():
             if isinstance(test, cst.Comparison) and isinstance(test.left, cst.Name) and any(
                 isinstance(target.comparator, cst.Name) and target.comparator.value == "None" for target in test.comparisons
             ):
@@ -351,8 +333,7 @@ def _is_compiled_on_demand(call: Call) -> bool:
 
 def _is_counted(call: Call) -> bool:
     """Whether a place is behind a condition that its own branches change, as a pool that gives what it holds once it is full: a trace may not reach it."""
-    frame = tracing_frame(call.scope)
-    return any(inner.kind == "branch" and _is_left_by_itself(inner) for inner in takewhile(lambda inner: inner is not frame, call.scope.chain()))
+    return any(map(_is_left_by_itself, call.scope.conditions(within=tracing_frame(call.scope) or "program")))
 
 
 def _is_seed(call: Call) -> bool:
@@ -422,13 +403,15 @@ def _is_for_each_step(module: Module, call: Call, how: str) -> bool:
     if not words or not all(isinstance(word, str) for word in words) or call.arguments.unknown_positional or tells_of_tracing(call, _OF_TRACING_IN_WORDS):
         return False
     frame = tracing_frame(call.scope)
-    inside = list(takewhile(lambda scope: scope is not frame, call.scope.chain()))
-    if any(scope.kind in ("handler", "try") for scope in inside):
+    conditions = list(call.scope.conditions(within=frame))
+    if any(call.scope.tries(within=frame)) or any(condition.kind == "handler" for condition in conditions):
         return False
-    branches = {scope.node.test for scope in inside if scope.kind == "branch" and isinstance(scope.node, cst.If)}
-    if branches:
-        return any(other.name == "tensorflow.Tensor.__bool__" and other.node in branches for other in module.run.calls)
-    return how == "train_step" or next(frame.loops(), None) is not None or any(scope.kind == "loop" and any(map(_is_graph_loop, options_of(scope.value))) for scope in inside)
+    tests = {condition.test for condition in conditions} - {None}
+    if tests:
+        return any(other.name == "tensorflow.Tensor.__bool__" and other.node in tests for other in module.run.calls)
+    if how == "train_step" or frame.innermost_loop(within="program") is not None:
+        return True
+    return any(_is_graph_loop(option) for loop in call.scope.loops(within=frame) for option in options_of(loop.value))
 
 
 def _is_graph_loop(over: Value) -> bool:
@@ -586,7 +569,7 @@ def unrolled_loops(module: Module) -> Iterator[UnrolledLoop]:
             continue
         seen.add(loop.node)
         # Of loops in each other the outermost is told.
-        if any(outer.node in seen for outer in loop.loops() if outer is not loop):
+        if any(outer.node in seen for outer in loop.loops(within="program") if outer is not loop):
             continue
         by_batch = taken is None and loop.trips is None and "batch" in loop.module.tree.code_of(loop.node.iter)
         yield UnrolledLoop(loop.module, loop.node, loop.trips, how, by_batch)
@@ -804,5 +787,5 @@ def trains_in(module: Module, scope: Scope) -> bool:
     while frames and not frames[-1].traced:
         frames.pop()
     return any(frame in module.program.tapes for frame in frames) or any(
-        inner.kind == "with" and isinstance(inner.value, Made) and inner.value.name == "tensorflow.GradientTape" for inner in scope.chain()
+        isinstance(manager.value, Made) and manager.value.name == "tensorflow.GradientTape" for manager in scope.managers(within="program")
     )

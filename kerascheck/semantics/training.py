@@ -13,7 +13,8 @@ import libcst as cst
 from kerascheck.semantics import library
 from kerascheck.semantics.image_flows import is_keras_data
 from kerascheck.semantics.loops import remembered
-from kerascheck.semantics.places import Place, branch_before, happens_before, is_guarded, receiver_text
+from kerascheck.semantics.conditions import branch_before, happens_before
+from kerascheck.semantics.places import Place, receiver_text
 from kerascheck.semantics.shapes import literal_shape, makes_large_layer
 from kerascheck.semantics.steps import tape_of
 from kerascheck.semantics.values import UNKNOWN, Call, Class, External, Function, Group, Instance, Made, Method, Scope, Value, constant, flat, options_of
@@ -289,14 +290,14 @@ class Program:
         return [*self.updates, *self.assigned_updates, *self.model_calls("fit", "fit_generator", "train_on_batch")]
 
     @cached_property
-    def _training_branches(self) -> set[Scope]:
+    def _training_conditions(self) -> set[Scope]:
         """The conditions that all training of the program stands under."""
-        around = [{inner for inner in training.scope.chain() if inner.kind == "branch"} for training in self._trainings]
+        around = [set(training.scope.conditions(within="program")) for training in self._trainings]
         return set.intersection(*around) if around else set()
 
     def is_optional(self, scope: Scope) -> bool:
         """Whether a place runs under a condition under which the program may train without it: not one such as ``if mode == "train"``, which decides on the training, too."""
-        return any(inner.kind in ("branch", "handler") and inner not in self._training_branches for inner in scope.chain())
+        return any(condition not in self._training_conditions for condition in scope.conditions(within="program"))
 
     def is_executed(self, scope: Scope) -> bool:
         """Whether a place runs when the module is run as a script (or notebook)."""
@@ -431,7 +432,7 @@ class Program:
     def runs_functions_eagerly(self) -> bool:
         """``tf.config.run_functions_eagerly(True)`` is called under no condition, or by a script beside the module that imports it."""
         switches = (call for call in self._run.calls if call.name == "tensorflow.config.run_functions_eagerly")
-        own = any(constant(call.argument(0, "run_eagerly")) is True and not is_guarded(call.scope) for call in switches)
+        own = any(constant(call.argument(0, "run_eagerly")) is True and not any(call.scope.conditions(within="program")) for call in switches)
         return own or self._module.project.is_switched_eager(self._module)
 
     @cached_property
@@ -439,7 +440,7 @@ class Program:
         """A switch that makes compiled code run eagerly is on under no condition: that, or one of a model."""
         for call in self._run.calls:
             switch = {"compile": call.given("run_eagerly"), "run_eagerly": call.argument(1)}
-            if constant(switch.get(call.attribute or "")) is True and not is_guarded(call.scope):
+            if constant(switch.get(call.attribute or "")) is True and not any(call.scope.conditions(within="program")):
                 return True
         return self.runs_functions_eagerly
 
@@ -480,7 +481,7 @@ class Program:
             if not hides:
                 return None
             # A module that it imports does so as well.
-            if call.scope.root.function is None and not is_guarded(call.scope):
+            if call.scope.root.function is None and not any(call.scope.conditions(within="program")):
                 found = found or call
         return found
 
@@ -498,12 +499,11 @@ class Program:
     def cpu_device(self, scope: Scope) -> Call | None:
         """The ``tf.device`` that places what runs at a place on the CPU; None where there is none, or the nearest one says otherwise."""
         devices = {call.node: call for call in self._run.calls if call.name == "tensorflow.device"}
-        for inner in scope.chain():
-            if inner.kind == "with" and isinstance(inner.node, cst.With):
-                for item in inner.node.items:
-                    if item.item in devices:
-                        name = constant(devices[item.item].argument(0, "device_name"))
-                        return devices[item.item] if isinstance(name, str) and _CPU_DEVICE.fullmatch(name) else None
+        for manager in scope.managers(within="program"):
+            for item in manager.node.items if isinstance(manager.node, cst.With) else ():
+                if item.item in devices:
+                    name = constant(devices[item.item].argument(0, "device_name"))
+                    return devices[item.item] if isinstance(name, str) and _CPU_DEVICE.fullmatch(name) else None
         return None
 
     @cached_property
@@ -613,9 +613,9 @@ def _initialises(call: Call) -> bool:
 
 def _is_option(scope: Scope) -> bool:
     """Whether the user chooses that a place runs, under a condition that asks for more than whether there are GPUs."""
-    for branch in scope.chain():
-        if branch.kind == "branch" and isinstance(branch.node, cst.If):
-            names = (node.value for node in branch.module.tree.descendants(branch.node.test) if isinstance(node, cst.Name))
+    for condition in scope.conditions(within="program"):
+        if condition.test is not None:
+            names = (node.value for node in condition.module.tree.descendants(condition.test) if isinstance(node, cst.Name))
             if not any(map(_ASKS_FOR_GPUS.search, names)):
                 return True
     return False
@@ -623,8 +623,8 @@ def _is_option(scope: Scope) -> bool:
 
 def _may_be_left_out(call: Call) -> bool:
     """Whether a program can go on without a call: it stands under a condition, or in a try of which a handler does not raise."""
-    tries = (scope.node for scope in call.scope.chain() if scope.kind == "try" and isinstance(scope.node, cst.Try))
-    return is_guarded(call.scope) or any(not all(map(_raises, node.handlers)) for node in tries)
+    handlers = (each.node.handlers for each in call.scope.tries(within="program"))
+    return any(call.scope.conditions(within="program")) or any(not all(map(_raises, each)) for each in handlers)
 
 
 def _raises(handler: cst.ExceptHandler) -> bool:
@@ -690,12 +690,11 @@ def _overridden_in(module: Module) -> set[str]:
 
 
 def _in_keras_step(scope: Scope) -> bool:
-    return any(inner.traced in ("train_step", "call") for inner in scope.chain())
+    return any(frame.traced in ("train_step", "call") for frame in scope.frames())
 
 
 def _training_loop(scope: Scope) -> Scope | None:
     """The innermost loop over data or steps around a weight update."""
-    loops = [loop for loop in scope.loops() if isinstance(loop.node, (cst.For, cst.While))]
-    return loops[0] if loops else None
+    return scope.innermost_loop(within="program", comprehensions=False)
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import libcst as cst
 
 from kerascheck.knowledge.signatures import OTHER_NAMES
+from kerascheck.semantics.conditions import Nested
 
 if TYPE_CHECKING:
     from kerascheck.semantics.module import Module
@@ -235,7 +236,7 @@ class Env:
 
 
 @dataclass(eq=False, slots=True)
-class Scope:
+class Scope(Nested):
     """One step of the way that leads to a piece of running code.
 
     ``kind`` is one of "root" (a module body or a function nobody was seen to call),
@@ -267,30 +268,6 @@ class Scope:
         """How many turns a loop makes at most; None where nothing tells."""
         return self.most if self.trips is None else self.trips
 
-    def chain(self) -> Iterator[Scope]:
-        """This scope and those around it, innermost first, through calls."""
-        scope: Scope | None = self
-        while scope is not None:
-            yield scope
-            scope = scope.parent
-
-    @property
-    def root(self) -> Scope:
-        """The outermost scope: which run this is."""
-        scope = self
-        while scope.parent is not None:
-            scope = scope.parent
-        return scope
-
-    @property
-    def frame(self) -> Scope:
-        """The innermost function (or root) scope."""
-        return next(self.frames())
-
-    def frames(self) -> Iterator[Scope]:
-        """The functions around this place, innermost first, and the root."""
-        return (scope for scope in self.chain() if scope.kind in ("call", "root"))
-
     def functions(self) -> Iterator[Function]:
         """The functions that are known around this place, innermost first."""
         return (frame.function for frame in self.frames() if frame.function is not None)
@@ -305,14 +282,6 @@ class Scope:
             if scope.traced:
                 return None if scope.traced == "py_function" else scope.traced
         return None
-
-    def loops(self, *, across_calls: bool = True) -> Iterator[Scope]:
-        """The loops around this place, innermost first."""
-        for scope in self.chain():
-            if scope.kind == "loop":
-                yield scope
-            elif not across_calls and scope.kind in ("call", "root"):
-                return
 
 
 @dataclass(eq=False, slots=True)

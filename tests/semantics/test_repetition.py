@@ -4,7 +4,7 @@ import libcst as cst
 import pytest
 from snippets import IMPORTS, MODEL, load
 
-from kerascheck.semantics.repetition import is_conditional, is_one_item, is_slice_of_turn, least_times, made_in_loop, repetitions
+from kerascheck.semantics.repetition import is_one_item, is_slice_of_turn, least_times, made_in_loop, repetitions
 
 BUILD = IMPORTS + "def build():\n    m = keras.Sequential([keras.layers.Dense(1)])\n    m.compile('adam', 'mse')\n    return m\n"
 AGENT = BUILD + "class Agent:\n    def __init__(self): self.model = build()\n    def learn(self, x, y): self.model.fit(x, y, epochs=1)\n"
@@ -37,21 +37,6 @@ AGENT = BUILD + "class Agent:\n    def __init__(self): self.model = build()\n   
 )  # fmt: skip
 def test_the_model_of_each_turn(tmp_path, text, same):
     assert [each.is_same for each in repetitions(load(tmp_path, text), "fit")] == same
-
-
-@pytest.mark.parametrize(
-    ("text", "conditional"),
-    [
-        ("for x in data: model.fit(x)", False),
-        ("for x in data:\n    if x.new: model.fit(x)", True),
-        ("for x in data:\n    if x.new: print(x)\n    else: model.fit(x)", True),
-        ("if data.ready:\n    for x in data: model.fit(x)", False),
-        ("def learn(x):\n    if x.new: model.fit(x)\nfor x in data: learn(x)", True),
-    ],
-)
-def test_conditions_inside_of_a_loop(tmp_path, text, conditional):
-    (each,) = repetitions(load(tmp_path, text, MODEL), "fit")
-    assert is_conditional(each.call.scope, each.loop) is conditional
 
 
 @pytest.mark.parametrize(

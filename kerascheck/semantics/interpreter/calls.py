@@ -111,7 +111,7 @@ class Calls:
         call = Call(self.module, node, name, attribute, receiver, arguments, self.scope, self._order, result)
         self.calls.append(call)
         if name in library.TRAINING_CALLS or attribute == "apply_gradients" or (name is None and attribute in library.TRAINING_METHODS):
-            for scope in self.scope.loops():
+            for scope in self.scope.loops(within="program"):
                 scope.trains = True
         return call
 
@@ -778,8 +778,7 @@ class Calls:
             if not isinstance(option, Iteration):
                 continue
             for dataset in self._iterated(option):
-                made_in = {id(scope) for scope in option.scope.chain()} if option.scope else set()
-                loop = next((scope for scope in self.scope.loops() if id(scope) not in made_in), None)
+                loop = self.scope.innermost_loop(within=option.scope or "program")
                 if loop is not None:
                     self.sinks.append(Sink("loop", dataset.stage, self.module, node, self.scope, loop=loop))
                 else:

@@ -183,12 +183,10 @@ class Statements:
 
     def _is_differentiated(self, name: str) -> bool:
         """Whether a name gets its value under a tape that the function at hand then asks for the gradients of it."""
-        for scope in self.scope.chain():
-            if scope.kind == "with" and isinstance(scope.value, Made) and scope.value.name == "tensorflow.GradientTape":
-                return name in remembered(self.module, self.scope.frame.function.node if self.scope.frame.function is not None else self.module.tree.root, differentiated)
-            if scope.kind in ("call", "root"):
-                return False
-        return False
+        if not any(isinstance(manager.value, Made) and manager.value.name == "tensorflow.GradientTape" for manager in self.scope.managers(within="function")):
+            return False
+        function = self.scope.frame.function
+        return name in remembered(self.module, function.node if function is not None else self.module.tree.root, differentiated)
 
     def _store(self, target: dict, key, value: Value) -> None:
         """Write to something that outlives the function at hand."""
@@ -236,9 +234,7 @@ class Statements:
 
     def _extend(self, group: Group, items: list[Value], *, certain: bool = True) -> None:
         added: int | None = len(items) if certain else None
-        for scope in self.scope.chain():
-            if scope.kind in ("call", "root"):
-                break
+        for scope in self.scope.way(within="function"):
             certain = certain and scope.kind in ("with", "try")
             if scope.kind == "loop":
                 added = None if added is None or scope.turns is None else added * scope.turns

@@ -2,7 +2,6 @@ import re
 
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
-from kerascheck.semantics.places import is_guarded
 from kerascheck.source.requirements import wants_cpu
 
 # Looking up rows of large tables is placed on the CPU on purpose.
@@ -85,7 +84,7 @@ class ForcedCpu(Rule):
         devices = [program.cpu_device(call.scope) for call in trainings]
         # What also runs elsewhere is compared.
         for call, device in zip(trainings, devices) if None not in devices else ():
-            if not is_guarded(device.scope) and device.node not in seen and not device.module.is_commented(device.node, _REASON):
+            if not any(device.scope.conditions(within="program")) and device.node not in seen and not device.module.is_commented(device.node, _REASON):
                 seen.add(device.node)
                 yield self.finding(
                     device,

@@ -2,7 +2,6 @@ import re
 
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
-from kerascheck.semantics.places import is_guarded
 from kerascheck.semantics.training import makes_layer
 from kerascheck.semantics.values import constant
 
@@ -83,7 +82,7 @@ class HalfFloatx(Rule):
             layer = next((other for other in module.run.calls if makes_layer(other) and other.order > call.order), None)
             # All of the model may come from where it is not seen.
             elsewhere = not any(map(makes_layer, module.run.calls)) and any((other.name or "").startswith(_KERAS) and other.order > call.order for other in module.run.calls)
-            if is_guarded(call.scope) or layer is None and not elsewhere:
+            if any(call.scope.conditions(within="program")) or layer is None and not elsewhere:
                 continue
             if given == {"float16"}:
                 yield self.finding(

@@ -1,7 +1,6 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.fixes import drop_argument
-from kerascheck.semantics.places import is_guarded
 from kerascheck.semantics.training import policy_set_by
 from kerascheck.semantics.values import constant
 
@@ -70,7 +69,7 @@ class HalfPrecisionOnCpu(Rule):
         related = ((hiding, "hides every GPU"),)
         for call in program.calls("keras.mixed_precision.set_global_policy"):
             policy = policy_set_by(call)
-            if policy in _SLOWER and not is_guarded(call.scope):
+            if policy in _SLOWER and not any(call.scope.conditions(within="program")):
                 yield self.finding(
                     call,
                     f"{policy} is slower than float32 on a CPU; set it only where a GPU is used.",
@@ -79,7 +78,7 @@ class HalfPrecisionOnCpu(Rule):
                 )
         convolves = any((call.name or "").startswith("keras.layers.Conv") for call in module.run.calls)
         for call in program.model_calls("compile"):
-            if convolves and constant(call.given("jit_compile")) is True and not is_guarded(call.scope):
+            if convolves and constant(call.given("jit_compile")) is True and not any(call.scope.conditions(within="program")):
                 yield self.finding(
                     call,
                     "jit_compile=True makes convolutions slower on a CPU; remove it.",

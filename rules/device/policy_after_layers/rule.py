@@ -3,7 +3,7 @@ from kerascheck.rule import Rule
 from kerascheck.semantics.fixes import move_before_layers
 from kerascheck.semantics.functions import PREPROCESSING_LAYERS
 from kerascheck.semantics.precision import HALF_POLICIES
-from kerascheck.semantics.places import happens_before
+from kerascheck.semantics.conditions import happens_before
 from kerascheck.semantics.training import makes_layer, policy_set_by
 
 

@@ -1,7 +1,7 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.precision import HALF_POLICIES
-from kerascheck.semantics.places import happens_before
+from kerascheck.semantics.conditions import happens_before
 from kerascheck.semantics.training import makes_layer
 
 
@@ -89,11 +89,7 @@ def _next_layer(module, call, policies):
 
 def _layer_of_next_turn(module, call, policies):
     """The first layer that is certainly made in the next turn of the loop around ``call``, where no turn sets a policy."""
-    loop = next(call.scope.loops(), None)
-    if loop is None or any(_is_within(other, loop) for other in policies):
+    loop = call.scope.innermost_loop(within="program")
+    if loop is None or any(other.scope.is_in(loop) for other in policies):
         return None
-    return next((other for other in module.run.calls if makes_layer(other) and _is_within(other, loop) and happens_before(other, call)), None)
-
-
-def _is_within(call, loop):
-    return any(around is loop for around in call.scope.chain())
+    return next((other for other in module.run.calls if makes_layer(other) and other.scope.is_in(loop) and happens_before(other, call)), None)

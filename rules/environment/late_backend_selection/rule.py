@@ -1,7 +1,7 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.fixes import move_above_import
-from kerascheck.semantics.places import happens_before, is_expected_to_raise
+from kerascheck.semantics.conditions import happens_before
 from kerascheck.semantics.values import constant
 
 _SETTINGS = ("os.environ.__setitem__", "os.environ.setdefault", "os.putenv")
@@ -77,7 +77,7 @@ class LateBackendSelection(Rule):
         several = module.runtime.multi_backend_keras
         if module.runtime.keras < 3 and not several or any(call.name in _ELSEWHERE or _imports(call, _STARTING_PROCESSES) for call in module.run.calls):
             return
-        imports = [call for call in module.run.calls if _imports(call, {"keras"} if several else _IMPORTING_KERAS) and not is_expected_to_raise(call.scope)]
+        imports = [call for call in module.run.calls if _imports(call, {"keras"} if several else _IMPORTING_KERAS) and not any(call.scope.tries(within="function"))]
         settings = [call for call in program.calls(*_SETTINGS) if constant(call.argument(0)) == "KERAS_BACKEND" and program.is_executed(call.scope)]
         for call in settings:
             value = constant(call.argument(1))

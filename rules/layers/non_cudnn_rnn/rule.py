@@ -4,6 +4,7 @@ import libcst as cst
 
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
+from kerascheck.semantics.conditions import written_conditions
 from kerascheck.semantics.fixes import drop_argument, recurrent_layer
 from kerascheck.semantics.models import may_mask, steps_into, takes_tables
 from kerascheck.semantics.values import Const, External, Made, constant
@@ -116,8 +117,8 @@ class NonCudnnRnn(Rule):
         for call in module.program.calls("keras.layers.RNN"):
             cell = call.argument(0, "cell")
             # A cell that is also called by itself, or that another RNN has too, shares its weights.
-            made = set(cell.call.scope.loops()) if isinstance(cell, Made) and cell.call is not None else set()
-            shared = not made.issuperset(call.scope.loops()) or any(
+            made = set(cell.call.scope.loops(within="program")) if isinstance(cell, Made) and cell.call is not None else set()
+            shared = not made.issuperset(call.scope.loops(within="program")) or any(
                 other.attribute == "__call__" and other.receiver is cell or other.name == "keras.layers.RNN" and other.node is not call.node and other.argument(0, "cell") is cell
                 for other in module.run.calls
             ) or _is_called(call)
@@ -157,8 +158,8 @@ def _reasons(call):
 def _chooses(call):
     """Whether a condition that speaks of cuDNN chooses the layer, also one that a call of the program decides, or one whose other branch makes the layer itself."""
     tree = call.module.tree
-    for outer in tree.ancestors(call.node):
-        if isinstance(outer, (cst.If, cst.IfExp)) and ("cudnn" in tree.code_of(outer.test).lower() or outer.orelse is not None and _FUSED.search(tree.code_of(outer))):
+    for condition in written_conditions(tree, call.node, within=tree.root):
+        if "cudnn" in tree.code_of(condition.test).lower() or condition.orelse is not None and _FUSED.search(tree.code_of(condition)):
             return True
     return False
 

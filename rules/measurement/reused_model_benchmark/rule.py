@@ -68,7 +68,7 @@ class ReusedModelBenchmark(Rule):
             others = module.pipelines.calls_in(loop)
             if not each.is_same or not _compares(call, loop, others) or any(other.attribute in _STARTS_ANEW for other in others):
                 continue
-            timed = any(interval.start.order < call.order < interval.end.order and loop in interval.start.scope.loops() for interval in measured)
+            timed = any(interval.start.order < call.order < interval.end.order and loop in interval.start.scope.loops(within="program") for interval in measured)
             if not timed and not _keeps(loop):
                 continue
             yield self.finding(

@@ -67,8 +67,8 @@ class UnsynchronizedTiming(Rule):
             work, alone = unread_work(module, calls), eager_work(calls)
             if (work or alone) is None or interval.end.node in reported:
                 continue
-            around = set(interval.start.scope.loops())
-            is_pass = work is not None and any(loop.trips != 1 for loop in work.scope.loops() if loop not in around)
+            around = set(interval.start.scope.loops(within="program"))
+            is_pass = work is not None and any(loop.trips != 1 for loop in work.scope.loops(within="program") if loop not in around)
             if alone is None and not (is_pass and around or measures_speed(module, interval) or is_warmed_up(module, work, interval)):
                 continue
             if module.program.cpu_device((work or alone).scope) is not None:

@@ -3,6 +3,7 @@ import libcst as cst
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.arrays import ingredients
+from kerascheck.semantics.conditions import written_conditions
 from kerascheck.semantics.fixes import drop_method
 from kerascheck.semantics.pipelines import INSPECTED_ELEMENTS
 from kerascheck.semantics.places import Place, handles_versions
@@ -175,7 +176,7 @@ def _is_counted(place):
 def _is_fallback(place):
     """Whether a list is only counted where the dataset does not know its cardinality."""
     tree = place.module.tree
-    return any(isinstance(outer, (cst.If, cst.IfExp)) and "cardinality" in tree.code_of(outer.test).lower() for outer in tree.ancestors(place.node))
+    return any("cardinality" in tree.code_of(asked.test).lower() for asked in written_conditions(tree, place.node, within=tree.root))
 
 
 def _is_short(stage):

@@ -3,7 +3,7 @@ import re
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.fixes import assign_back
-from kerascheck.semantics.places import Place, is_expected_to_raise
+from kerascheck.semantics.places import Place
 from kerascheck.semantics.values import constant
 
 # What jupyter nbconvert and Colab write into the files that they export, and names that stand alone to be shown.
@@ -77,7 +77,7 @@ class DiscardedDataset(Rule):
         for sink, role in module.pipelines.sinks:
             # What a cell ends with is shown; nobody looks at what only a later step of the dataset would show.
             shown = sink.module.is_cell_output(sink.node)
-            if role != "discard" or sink.stage.name == "repeat" and constant(sink.stage.argument(0, "count")) == 1 or is_expected_to_raise(sink.scope) or shown and sink.stage.name not in _NOT_TO_SEE or _is_exported(sink.module):
+            if role != "discard" or sink.stage.name == "repeat" and constant(sink.stage.argument(0, "count")) == 1 or any(sink.scope.tries(within="function")) or shown and sink.stage.name not in _NOT_TO_SEE or _is_exported(sink.module):
                 continue
             yield self.finding(
                 Place(sink.module, sink.node),

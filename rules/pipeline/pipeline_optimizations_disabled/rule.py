@@ -1,7 +1,6 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.fixes import delete_statement
-from kerascheck.semantics.places import is_guarded
 from kerascheck.semantics.values import UNKNOWN, Made, constant, options_of
 
 _SWITCHES = ("enabled", "autotune", "apply_default_optimizations", "inject_prefetch", "map_parallelization")
@@ -76,7 +75,7 @@ class PipelineOptimizationsDisabled(Rule):
         seen = set()
         for op in pipelines.operations("with_options"):
             stage = op.stages[0]
-            if not op.feeds_training or stage.maybe or is_guarded(stage.scope):
+            if not op.feeds_training or stage.maybe or any(stage.scope.conditions(within="program")):
                 continue
             chain = {each.identity for each in (*stage.upstream(), *pipelines.downstream(stage))}
             maps = [each for each in pipelines.operations("map", "interleave", "batch") if not chain.isdisjoint(inner.identity for inner in each.stages)]
@@ -85,7 +84,7 @@ class PipelineOptimizationsDisabled(Rule):
             end = next((each.last for each in pipelines.unbuffered() if each.last.identity in chain), None)
             for call in _settings(module, op.argument(0, "options")):
                 value = constant(call.argument(1))
-                if call.node in seen or is_guarded(call.scope):
+                if call.node in seen or any(call.scope.conditions(within="program")):
                     continue
                 if call.attribute == "private_threadpool_size":
                     lost, what = parallel if value == 1 else None, "its parallel calls share one thread"

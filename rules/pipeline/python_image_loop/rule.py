@@ -97,7 +97,7 @@ class PythonImageLoop(Rule):
                 if any(function.node in function.module.generators for function in read.scope.functions()):
                     continue
                 # A loop that trains in each turn reads no more than it needs.
-                if any(around.trains for around in read.scope.loops()):
+                if any(around.trains for around in read.scope.loops(within="program")):
                     continue
                 seen.add(read.node)
                 yield self.finding(
@@ -115,7 +115,7 @@ def _is_saved(module, image):
 
 def _is_shrunk(module, read):
     """Whether the images become no larger than 64 x 64 in the loop that reads them, as literals say."""
-    loop = next(read.scope.loops())
+    loop = read.scope.innermost_loop(within="program")
     sizing = [call for call in module.pipelines.calls_in(loop) if call is read or (call.name or call.attribute or "").rpartition(".")[2] == "resize"]
     sizes = [value for call in sizing for value in call.arguments.values() if isinstance(value, Group) and len(value.items) >= 2 and not value.open]
     return any(all(type(constant(side)) is int and constant(side) <= _SMALL for side in size.items[:2]) for size in sizes)

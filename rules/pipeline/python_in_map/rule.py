@@ -97,7 +97,7 @@ class PythonInMap(Rule):
                 if call.node in reported or not _runs_once(call) or call.name == "builtins.print" and tells_of_tracing(call) and not any(map(shows_tensor, call.arguments.values())):
                     continue
                 # What tells of an error while tracing is right to do so once.
-                if call.name == "builtins.print" and any(scope.kind == "handler" for scope in call.scope.chain()):
+                if call.name == "builtins.print" and any(condition.kind == "handler" for condition in call.scope.conditions(within="program")):
                     continue
                 if call.name == "builtins.object.__set__" and keeps_in_trace(module, call):
                     continue

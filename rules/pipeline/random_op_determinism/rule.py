@@ -1,10 +1,6 @@
-from itertools import takewhile
-
-import libcst as cst
-
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
-from kerascheck.semantics.places import is_guarded
+from kerascheck.semantics.conditions import written_conditions
 from kerascheck.semantics.values import constant
 
 _SETTERS = ("os.environ.__setitem__", "os.environ.setdefault", "os.putenv")
@@ -72,7 +68,7 @@ class RandomOpDeterminism(Rule):
     def check(self, module):
         if not module.program.trains:
             return
-        switches = [call for call in module.run.calls if _asks(call) and not is_guarded(call.scope) and not _is_behind_flag(call) and module.program.is_executed(call.scope)]
+        switches = [call for call in module.run.calls if _asks(call) and not any(call.scope.conditions(within="program")) and not _is_behind_flag(call) and module.program.is_executed(call.scope)]
         if not switches:
             return
         random = next((op for op in module.pipelines.operations("map") if op.feeds_training and op.facts.randomness is not None and not op.followed_by(module.pipelines, "cache")), None)
@@ -89,8 +85,7 @@ class RandomOpDeterminism(Rule):
 def _is_behind_flag(call):
     """Whether a condition is written around it in its function, whatever a caller answers."""
     function = call.scope.frame.function
-    inside = takewhile(lambda outer: function is not None and outer is not function.node, call.module.tree.ancestors(call.node))
-    return any(isinstance(outer, cst.If) for outer in inside)
+    return function is not None and any(written_conditions(call.module.tree, call.node, within=function.node))
 
 
 def _asks(call):

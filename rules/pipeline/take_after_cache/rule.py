@@ -82,7 +82,7 @@ class TakeAfterCache(Rule):
                 continue
             for take in op.stages:
                 cache = nearest(take, "cache", _ONE_BY_ONE)
-                if cache is None or any(scope.kind == "branch" and scope not in cache.scope.chain() for scope in take.scope.chain()):
+                if cache is None or any(take.scope.conditions(within=cache.scope)):
                     continue
                 between = [stage for stage in take.upstream() if stage is not take and cache in stage.upstream()]
                 if any(map(pipelines.is_shared, between)):

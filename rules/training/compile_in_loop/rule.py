@@ -1,7 +1,7 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.fixes import hoist
-from kerascheck.semantics.repetition import is_conditional, repetitions
+from kerascheck.semantics.repetition import repetitions
 from kerascheck.semantics.loops import turns, varies
 
 _A_FEW = 3
@@ -71,7 +71,7 @@ class CompileInLoop(Rule):
     def check(self, module):
         for each in () if module.is_graph_code else repetitions(module, "compile"):
             call, loop = each.call, each.loop
-            if not each.is_same or turns(call.scope) <= _A_FEW or is_conditional(call.scope, loop):
+            if not each.is_same or turns(call.scope) <= _A_FEW or any(call.scope.conditions(within=loop)):
                 continue
             if any(varies(each, call.scope) is loop for each in (call.node.func, *(arg.value for arg in call.node.args))):
                 continue

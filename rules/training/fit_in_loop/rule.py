@@ -5,7 +5,7 @@ import libcst as cst
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.fixes import one_step
-from kerascheck.semantics.repetition import is_conditional, is_inside, is_one_item, is_slice_of_turn, repetitions
+from kerascheck.semantics.repetition import is_one_item, is_slice_of_turn, repetitions
 from kerascheck.semantics.loops import turns, varies
 from kerascheck.semantics.steps import environment_loop
 from kerascheck.semantics.values import Call, Iteration, Scope, constant, datasets_in
@@ -122,8 +122,7 @@ class FitInLoop(Rule):
 
 def _is_at_the_end(scope: Scope, loop: Scope) -> bool:
     """Whether a place is reached at the end of a game only, where an agent learns from all of it."""
-    branches = [each for each in scope.chain() if each.kind == "branch" and isinstance(each.node, cst.If) and is_inside(each, loop)]
-    return any(_OVER.search(each.module.tree.code_of(each.node.test)) for each in branches)
+    return any(_OVER.search(condition.question) for condition in scope.conditions(within=loop))
 
 
 def _is_batch(module, call: Call, loop: Scope) -> bool:
@@ -159,9 +158,9 @@ def _is_short(call: Call, loop: Scope) -> bool:
 def _is_epoch(module, call: Call, loop: Scope) -> bool:
     """Whether the turns of the loop are epochs over the same data, with nothing between them that changes the training."""
     given = [node.value for parameter in ("x", "y") if (node := call.written(parameter)) is not None]
-    if not given or loop not in call.scope.loops(across_calls=False) or any(varies(node, call.scope) is not None for node in given):
+    if not given or loop not in call.scope.loops(within="function") or any(varies(node, call.scope) is not None for node in given):
         return False
-    if is_conditional(call.scope, loop):
+    if any(call.scope.conditions(within=loop)):
         return False
     for other in module.pipelines.calls_in(loop):
         if other.attribute in _CHANGES and (other.name or "keras.Model.").startswith("keras.Model."):

@@ -1,8 +1,6 @@
 import re
 from collections.abc import Iterator
 
-import libcst as cst
-
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.fixes import drop_argument
@@ -128,10 +126,7 @@ class HeavyCallback(Rule):
 
 def _is_asked_for(call: Call) -> bool:
     """Whether a condition around a callback asks for what it records, and not only for TensorBoard, or an error does."""
-    return any(
-        inner.kind == "handler" or inner.kind == "branch" and isinstance(inner.node, cst.If) and _ASKED.search(inner.module.tree.code_of(inner.node.test)) is not None
-        for inner in call.scope.chain()
-    )
+    return any(condition.kind == "handler" or _ASKED.search(condition.question) for condition in call.scope.conditions(within="program"))
 
 
 def _recordings(call: Call) -> Iterator[tuple[str, str, str]]:

@@ -78,7 +78,7 @@ class RetraceByPythonArg(Rule):
 
     def check(self, module):
         for found in changing_constants(module):
-            often = next(found.call.scope.loops()) is found.loop
+            often = found.call.scope.innermost_loop(within="program") is found.loop
             yield self.finding(
                 found.call,
                 f"This tf.function gets another Python {found.kind} in every iteration{'' if often else ' of an outer loop'}; pass it as tf.constant(...).",

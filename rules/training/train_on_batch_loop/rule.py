@@ -1,8 +1,6 @@
-import libcst as cst
-
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
-from kerascheck.semantics.repetition import is_conditional, repetitions
+from kerascheck.semantics.repetition import repetitions
 from kerascheck.semantics.loops import varies
 
 _OTHER_TRAINING = frozenset({"fit", "fit_generator", "train_on_batch", "apply_gradients"})
@@ -66,9 +64,9 @@ class TrainOnBatchLoop(Rule):
             return
         for each in repetitions(module, "train_on_batch"):
             call = each.call
-            loops = [loop for loop in call.scope.loops() if isinstance(loop.node, (cst.For, cst.While))]
+            loops = list(call.scope.loops(within="program", comprehensions=False))
             data = call.written("x")
-            if not each.is_same or len(loops) < 2 or data is None or varies(data.value, call.scope) is None or is_conditional(call.scope, loops[1]):
+            if not each.is_same or len(loops) < 2 or data is None or varies(data.value, call.scope) is None or any(call.scope.conditions(within=loops[1])):
                 continue
             if any(other.attribute in _OTHER_TRAINING and other.node is not call.node for other in module.pipelines.calls_in(loops[1])):
                 continue
