@@ -198,7 +198,7 @@ def _show_settings(path: str, configuration: Configuration) -> int:
 def _explain_silence(paths: Sequence[str], configuration: Configuration, place: str) -> int:
     from kerascheck import registry, silence
     from kerascheck.check import with_large_stack
-    from kerascheck.report.text import wrapped
+    from kerascheck.report.text import terminal_columns, wrapped
     from kerascheck.source import Unreadable, read
     from kerascheck.source.discovery import File
 
@@ -212,7 +212,7 @@ def _explain_silence(paths: Sequence[str], configuration: Configuration, place: 
         head, *said = with_large_stack(lambda: list(silence.explain(source, file, int(line), int(cell) if cell else None)))
         click.echo(head)
         for text in said:
-            for part in wrapped(text, _columns(), "  ", "      "):
+            for part in wrapped(text, terminal_columns(), "  ", "      "):
                 click.echo(part)
     except (Unreadable, ValueError) as problem:
         raise click.ClickException(f"{paths[0]}: {problem}") from None
@@ -358,7 +358,7 @@ def _for_people(
     in_full = [finding for finding in findings if finding not in set(hints)]
     summaries = {room.code: room.summary for room in registry.rooms()}
     rules = overview.by_urgency(in_full, measured.gains())
-    width = _columns()
+    width = text.terminal_columns()
     lines = [
         *text.render(in_full, outcome.errors, outcome.sources, click.style, evidence, width),
         *overview.hints(hints, summaries, click.style, width, last={room.code for room in registry.rooms() if not room.speed}),
@@ -368,15 +368,6 @@ def _for_people(
     if command := overview.next_command(findings, rules, arguments[arguments[0] == "check" :], width, fixing=options["fix"]):
         closing.append(command)
     return lines, closing
-
-
-def _columns(otherwise: int | None = None) -> int:
-    """The columns of the terminal, or of what it is supposed to be; where there is none ``otherwise``, or those of a report."""
-    import shutil
-
-    from kerascheck.report.text import WIDTH
-
-    return shutil.get_terminal_size((WIDTH if otherwise is None else otherwise, 0)).columns
 
 
 def _recall(outcome: Outcome, targets: Mapping[str, str | None]) -> Mapping[Finding, Evidence]:
@@ -440,7 +431,9 @@ def rule(name: str | None, every: bool, output_format: str) -> int:
     if output_format == "json":
         click.echo(explain.as_json(rooms, single=name is not None))
     elif name or every:
-        page, width = "\n\n".join(map(explain.as_text, rooms)), _columns(otherwise=0)
+        from kerascheck.report.text import terminal_columns
+
+        page, width = "\n\n".join(map(explain.as_text, rooms)), terminal_columns(otherwise=0)
         click.echo(explain.fitted(page, width) if width else page)
     else:
         click.echo(explain.as_list(rooms))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -56,13 +55,12 @@ def doctor(**options: Any) -> int:
         click.echo(json.dumps(document, indent=2))
     else:
         from kerascheck.doctor import report
-        from kerascheck.report.text import WIDTH
+        from kerascheck.report.text import terminal_columns
 
         color = None if options["color"] == "auto" else options["color"] == "always"
         if options["color"] == "auto" and os.environ.get("NO_COLOR"):
             color = False
-        width = shutil.get_terminal_size((WIDTH, 0)).columns
-        for line in report.render(results, snapshot, click.style, width, script=options["script"]):
+        for line in report.render(results, snapshot, click.style, terminal_columns(), script=options["script"]):
             click.echo(line, color=color)
     return int(any(result.status is Status.PROBLEM for result in results))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import textwrap
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping
@@ -20,6 +21,13 @@ Style = Callable[..., str]
 
 WIDTH = 100
 """Columns where there is no terminal that says how many it has."""
+
+
+def terminal_columns(otherwise: int = WIDTH) -> int:
+    """Of the terminal, or of what the environment says it is; ``otherwise`` where there is none."""
+    return shutil.get_terminal_size((otherwise, 0)).columns
+
+
 
 COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "cyan"}
 NO_BREAK = "\N{NO-BREAK SPACE}"

@@ -281,17 +281,29 @@ def _is_at(script: Script, training: Mapping[str, Any], chosen: Chosen) -> bool:
     return any(first <= chosen.line <= last and (chosen.path is None or path.endswith(os.path.join(os.sep, chosen.path))) for path, first, last in spans)
 
 
-def _scout(script: Script, training: int, budget: Budget, kind: str | None = None) -> Run:
-    plan = replace(SCOUT, training=training, kind=kind, block_seconds=min(SCOUT.block_seconds, _SCOUT_SECONDS))
-    run = run_alone(script, plan, start_limit=budget.start_limit, block_limit=budget.block_limit)
+def scout(script: Script, plan: Plan, start_limit: float, block_limit: float) -> Run:
+    """One look at a training, as ``plan`` says; where its data ends too early, a second one that feeds it from the start again.
+
+    Args:
+        start_limit: seconds until the training must have warmed up.
+        block_limit: seconds without progress after which the script counts as hanging.
+
+    Raises:
+        OSError: no process can be started.
+    """
+    run = run_alone(script, plan, start_limit=start_limit, block_limit=block_limit)
     if run.end and run.end["reason"] in _OVER and run.end.get("passes"):
-        # Its data ended too early. Fed from the start again, it can be looked at as long as is needed.
-        plan = replace(plan, passes=run.end["passes"], kind=_weak_kind(run))
-        longer = run_alone(script, plan, start_limit=budget.start_limit, block_limit=budget.block_limit)
+        longer_plan = replace(plan, passes=run.end["passes"], kind=weak_kind(run))
+        longer = run_alone(script, longer_plan, start_limit=start_limit, block_limit=block_limit)
         if why_useless(longer) is None:
             longer.end["passes"] = run.end["passes"]
             return longer
     return run
+
+
+def _scout(script: Script, training: int, budget: Budget, kind: str | None = None) -> Run:
+    plan = replace(SCOUT, training=training, kind=kind, block_seconds=min(SCOUT.block_seconds, _SCOUT_SECONDS))
+    return scout(script, plan, budget.start_limit, budget.block_limit)
 
 
 def _how_short(scout: Run) -> str:
@@ -299,8 +311,8 @@ def _how_short(scout: Run) -> str:
     return f"it predicts {steps} times" if scout.end["kind"] == PREDICTION else f"the training ends after {steps} steps"
 
 
-def _weak_kind(scout: Run) -> str | None:
-    """Other loops may be rewritten into each other by a fix; a bare loop is only believed once it was seen."""
+def weak_kind(scout: Run) -> str | None:
+    """The kind of loop to look for again. Other loops may be rewritten into each other by a fix; a bare loop is only believed once it was seen."""
     return scout.end["kind"] if scout.end["kind"] in WEAK_KINDS else None
 
 
@@ -542,7 +554,7 @@ def _timed_plan(scout: Run, training: int, budget: Budget) -> Plan:
         seconds=_LATE * seconds,
         in_turn=not end["facts"].get("gpus"),
         training=training,
-        kind=_weak_kind(scout),
+        kind=weak_kind(scout),
         passes=end.get("passes") or None,
     )
 

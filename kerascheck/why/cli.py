@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shlex
-import shutil
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -144,7 +143,9 @@ def _write(answer: Look, used: Any, script: str, arguments: tuple[str, ...], opt
     elif answer.failure is not None:
         text = "\n".join(report_text.failed(answer, click.style))
     else:
-        width = min(_WIDEST, max(_NARROWEST, shutil.get_terminal_size().columns))
+        from kerascheck.report.text import terminal_columns
+
+        width = min(_WIDEST, max(_NARROWEST, terminal_columns()))
         lines = [
             *report_text.render(answer.diagnosis, width, click.style, used),
             *report_text.next_command(answer.diagnosis, script, arguments, options["prove"]),

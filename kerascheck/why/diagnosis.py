@@ -135,14 +135,19 @@ def _cause(step: Step, part: Part, lines: Lines) -> Cause | None:
         return _input_cause(step, lines)
     if part in (Part.OVERHEAD, Part.COMPUTE, Part.STEP):
         return None
-    # What Keras does at the line that calls the step is no Python between the steps.
-    hot = [
+    hot = _between_steps(step, part)
+    total = sum(line.share for line in hot)
+    return _of_line(hot[0], hot[0].share / total, lines) if total else None
+
+
+def _between_steps(step: Step, part: Part) -> list[HotLine]:
+    """The busiest lines of a part, without what Keras does at the line that calls the step: that is no Python between the
+    steps."""
+    return [
         line
         for line in step.main_lines.get(part, ())
         if (line.path, line.line) != step.place or (part is Part.PYTHON and not line.library)
     ]
-    total = sum(line.share for line in hot)
-    return _of_line(hot[0], hot[0].share / total, lines) if total else None
 
 
 def _input_cause(step: Step, lines: Lines) -> Cause | None:
@@ -218,9 +223,8 @@ def _advise(step: Step, part: Part, cause: Cause | None, mine: list[Finding], li
 
 
 def _seen(finding: Finding, step: Step, part: Part, lines: Lines) -> float:
-    """Of the samples of a part, the share in the lines of a finding; what Keras does at the line that calls the step
-    is not among them."""
-    hot = [line for line in step.main_lines.get(part, ()) if (line.path, line.line) != step.place or not line.library]
+    """Of the samples of a part, the share in the lines of a finding."""
+    hot = _between_steps(step, part)
     here = sum(line.share for line in hot if _is_at(lines.own_spans(finding), line.path, line.line))
     return here / max(1e-9, sum(line.share for line in hot))
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from kerascheck.verify.analysis import ceiling_order
-from kerascheck.verify.compare import SCOUT, WEAK_KINDS, training_calls, used_lines, why_useless
+from kerascheck.verify.compare import SCOUT, scout, training_calls, used_lines, weak_kind, why_useless
 from kerascheck.verify.findings import Linted
 from kerascheck.verify.process import Script
 from kerascheck.verify.rounds import Run, run_alone
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _PLAN = replace(SCOUT, parts=True, block_seconds=2.0)
-_OVER = frozenset({"end", "exit", "trained", "exhausted"})
 _NO_FRAMEWORK = ("tensorflow", "keras", "tf_keras", "jax", "torch")
 
 
@@ -56,7 +55,7 @@ def look(
     """
     with ThreadPoolExecutor(1) as pool:
         linting: Future[Linted] = pool.submit(lint)
-        run = _run(script, training, start_limit, block_limit)
+        run = scout(script, replace(_PLAN, training=training), start_limit, block_limit)
         failure = why_useless(run)
         alone = _without_input(script, run, training, start_limit, block_limit) if failure is None else None
         linted = linting.result()
@@ -75,26 +74,11 @@ def _without_input(script: Script, run: Run, training: int, start_limit: float, 
     )
     if known or isinstance(order, str):
         return None
-    kind = run.end["kind"] if run.end["kind"] in WEAK_KINDS else None
-    plan = replace(SCOUT, diagnose=False, training=training, kind=kind, passes=run.end.get("passes") or None)
+    plan = replace(SCOUT, diagnose=False, training=training, kind=weak_kind(run), passes=run.end.get("passes") or None)
     other = run_alone(replace(script, ceiling=order), plan, start_limit=start_limit, block_limit=block_limit)
     if why_useless(other) is not None or not other.blocks or not other.end["facts"].get("one_cached_batch"):
         return None
     return sum(block["seconds"] for block in other.blocks) / sum(block["steps"] for block in other.blocks)
-
-
-def _run(script: Script, training: int, start_limit: float, block_limit: float) -> Run:
-    plan = replace(_PLAN, training=training)
-    run = run_alone(script, plan, start_limit=start_limit, block_limit=block_limit)
-    if run.end and run.end["reason"] in _OVER and run.end.get("passes"):
-        # Its data ended too early; fed from the start again, it can be looked at as long as is needed.
-        kind = run.end["kind"] if run.end["kind"] in WEAK_KINDS else None
-        longer = run_alone(
-            script, replace(plan, passes=run.end["passes"], kind=kind), start_limit=start_limit, block_limit=block_limit
-        )
-        if why_useless(longer) is None:
-            return longer
-    return run
 
 
 def _not_reached(run: Run, training: int) -> str | None:

@@ -1,6 +1,10 @@
-"""Programs of clusters that do their work on this machine."""
+"""The command in this process, and programs of clusters that do their work on this machine."""
 
 import stat
+
+from click.testing import CliRunner
+
+from kerascheck.verify.cli import verify
 
 SSH = """\
 #!/bin/sh
@@ -12,6 +16,14 @@ case "$host" in *nowhere*) echo "ssh: Could not resolve hostname nowhere" >&2; e
 echo "Welcome to $host"
 cd {home} && exec sh -c "$*"
 """
+
+
+def invoke(*arguments):
+    """The result of ``kerascheck verify ARGUMENTS`` in this process; its exceptions are raised."""
+    result = CliRunner().invoke(verify, arguments, standalone_mode=False)
+    if result.exception is not None:
+        raise result.exception
+    return result
 
 
 def program(folder, name, text):

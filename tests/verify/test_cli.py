@@ -11,20 +11,14 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from kerascheck.verify.cli import _training, evidence, verify
+from kerascheck.verify.cli import _training, evidence
 from kerascheck.verify.compare import Chosen
 
 from verify.made_up import gone
+from verify.stand_ins import invoke
 
 ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
-
-
-def invoke(*arguments):
-    result = CliRunner().invoke(verify, arguments, standalone_mode=False)
-    if result.exception is not None:
-        raise result.exception
-    return result
 
 
 @pytest.fixture

@@ -11,17 +11,10 @@ from click.testing import CliRunner
 from kerascheck.verify import many
 from kerascheck.verify.cli import verify
 
-from verify.stand_ins import with_slurm, with_ssh
+from verify.stand_ins import invoke, with_slurm, with_ssh
 from verify.test_remote import git, needs_submitit
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
-
-
-def invoke(*arguments):
-    result = CliRunner().invoke(verify, arguments, standalone_mode=False)
-    if result.exception is not None:
-        raise result.exception
-    return result
 
 
 @pytest.fixture

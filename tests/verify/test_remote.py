@@ -12,9 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
-from kerascheck.verify.cli import verify
 from kerascheck.verify.compare import Budget, Chosen, Comparison, Status, Variant, Verdict
 from kerascheck.verify.process import Script
 from kerascheck.verify.remote import pack, run, slurm, talk
@@ -23,7 +21,7 @@ from kerascheck.verify.remote.target import BadTarget, Target, parse
 from kerascheck.verify.stats import Ratio
 
 from verify.made_up import ended, gone, with_torch
-from verify.stand_ins import program, with_slurm, with_ssh
+from verify.stand_ins import invoke, program, with_slurm, with_ssh
 
 ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
@@ -216,13 +214,6 @@ def test_frameworks_that_a_script_needs():
 
 
 # ssh --------------------------------------------------------------------------------------------------------------
-
-
-def invoke(*arguments):
-    result = CliRunner().invoke(verify, arguments, standalone_mode=False)
-    if result.exception is not None:
-        raise result.exception
-    return result
 
 
 @pytest.fixture
