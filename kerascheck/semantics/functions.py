@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from kerascheck.knowledge.layers import KNOWN_LAYERS, LAYERS, TIME_DISTRIBUTED, Holds, holds
 from kerascheck.semantics import library
 from kerascheck.semantics.arrays import IMAGE_DECODERS, reads_file
 from kerascheck.semantics.places import last_name
@@ -15,46 +16,6 @@ from kerascheck.semantics.values import Call, Class, Const, External, Function, 
 
 if TYPE_CHECKING:
     from kerascheck.semantics.module import Module
-
-_RANDOM_LAYERS = frozenset(
-    "keras.layers." + name
-    for name in (
-        "RandomBrightness RandomColorDegeneration RandomColorJitter RandomContrast RandomCrop RandomElasticTransform RandomErasing "
-        "RandomFlip RandomGaussianBlur RandomGrayscale RandomHeight RandomHue RandomInvert RandomPerspective RandomPosterization "
-        "RandomRotation RandomSaturation RandomSharpness RandomShear RandomTranslation RandomWidth RandomZoom RandAugment AugMix "
-        "CutMix MixUp GaussianNoise Dropout"
-    ).split()
-)
-_LOOKUP_LAYERS = frozenset({"keras.layers.StringLookup", "keras.layers.IntegerLookup", "keras.layers.TextVectorization"})
-_CONVERTING_LAYERS = frozenset(
-    "keras.layers." + name
-    for name in (
-        "Rescaling Resizing CenterCrop Normalization Discretization CategoryEncoding Hashing HashedCrossing AutoContrast Equalization Solarization "
-        "MelSpectrogram STFTSpectrogram"
-    ).split()
-)
-PREPROCESSING_LAYERS = _RANDOM_LAYERS - {"keras.layers.GaussianNoise", "keras.layers.Dropout"} | _LOOKUP_LAYERS | _CONVERTING_LAYERS
-"""Layers that prepare or augment data, in a dataset as well as in a model."""
-_STATELESS_LAYERS = _CONVERTING_LAYERS | frozenset(
-    "keras.layers." + name
-    for name in (
-        "Flatten Reshape Permute Concatenate Add Multiply Average Maximum Minimum Subtract Dot ReLU Softmax Lambda Activation ZeroPadding2D Cropping2D "
-        "GlobalAveragePooling2D MaxPooling2D AveragePooling2D UpSampling2D RepeatVector Masking InputLayer Identity"
-    ).split()
-)
-
-# What a SavedModel holds, and whether a column of features is embedded, is not known.
-_MAYBE_WITH_VARIABLES = frozenset({"keras.layers.TFSMLayer", "keras.layers.DenseFeatures"})
-# Layers without variables that are not given to maps, wrappers of others, and what is only a name.
-_WITHOUT_VARIABLES = frozenset(
-    "keras.layers." + name
-    for name in (
-        "Layer Input InputSpec Wrapper ELU LeakyReLU ThresholdedReLU Cropping1D Cropping3D ZeroPadding1D ZeroPadding3D UpSampling1D UpSampling3D "
-        "AveragePooling1D AveragePooling3D MaxPooling1D MaxPooling3D GlobalAveragePooling1D GlobalAveragePooling3D GlobalMaxPooling1D "
-        "GlobalMaxPooling2D GlobalMaxPooling3D AvgPool1D AvgPool2D AvgPool3D MaxPool1D MaxPool2D MaxPool3D GlobalAvgPool1D GlobalAvgPool2D "
-        "GlobalMaxPool1D GlobalMaxPool2D UnitNormalization ActivityRegularization"
-    ).split()
-)
 
 _RESHAPING = frozenset("tensorflow." + name for name in "reshape stack expand_dims squeeze identity ensure_shape stop_gradient".split())
 _TYPES = frozenset({"tensorflow.cast", "tensorflow.one_hot", "keras.utils.to_categorical"})
@@ -217,9 +178,11 @@ def _state_of_object(value: Value) -> str | None:
     if isinstance(value, Made):
         name = value.name
         short = name.rpartition(".")[2]
-        if name.replace("keras_cv.", "keras.") in _RANDOM_LAYERS:
+        # KerasCV has layers of the same names.
+        held = holds(name.replace("keras_cv.", "keras."))
+        if held is Holds.SEED:
             return f"the layer {short} keeps a random seed in a variable"
-        if name in _LOOKUP_LAYERS:
+        if held is Holds.TABLE:
             return f"the layer {short} looks up a table"
         if name == "keras.Sequential" and value.call is not None:
             for layers in (*options_of(value.call.argument(0, "layers")), *options_of(value.attributes.get("layers added"))):
@@ -230,7 +193,7 @@ def _state_of_object(value: Value) -> str | None:
             return None
         if library.class_of(name) == "keras.Model":
             return "it calls a model, which holds variables or tables"
-        if name.startswith("keras.layers.") and name not in _STATELESS_LAYERS | _MAYBE_WITH_VARIABLES:
+        if holds(name) in (Holds.WEIGHTS, Holds.INNER):
             return f"the layer {short} has variables"
     if isinstance(value, Instance) and _makes_weights(value.cls):
         return f"{value.cls.name} has variables"
@@ -243,7 +206,7 @@ def _makes_weights(cls: Class) -> bool:
         return False
     for base in cls.ancestry():
         if isinstance(base, External):
-            if base.name.startswith("keras.layers.") and base.name not in _STATELESS_LAYERS:
+            if holds(base.name) not in (None, Holds.NOTHING):
                 return True
             continue
         for method in (base.members.get("__init__"), base.members.get("build")):
@@ -263,15 +226,14 @@ def creates_state(call: Call) -> str | None:
         return "tf.Variable"
     if call.attribute is not None or not short[:1].isupper():
         return None
-    wrapped = call.argument(0, "layer") if name == "keras.layers.TimeDistributed" else None
-    if isinstance(wrapped, Made) and wrapped.name in _STATELESS_LAYERS | _WITHOUT_VARIABLES:
+    wrapped = call.argument(0, "layer") if name == TIME_DISTRIBUTED else None
+    if isinstance(wrapped, Made) and holds(wrapped.name) is Holds.NOTHING:
         return None
     # The variables are those of its cell, which is told of where it is made.
-    if name == "keras.layers.RNN":
-        return None
-    if name.startswith("keras.layers.") and name.count(".") == 2 and name not in _STATELESS_LAYERS | _WITHOUT_VARIABLES:
+    if name.startswith(LAYERS) and name.count(".") == 2 and holds(name) not in (None, Holds.NOTHING, Holds.INNER):
+        layer = KNOWN_LAYERS.get(name)
         # Keras 2 draws without a variable, but for the layers that preprocess.
-        if call.module.runtime.keras < 3 and name in ("keras.layers.Dropout", "keras.layers.GaussianNoise", "keras.layers.SpatialDropout1D", "keras.layers.SpatialDropout2D"):
+        if call.module.runtime.keras < 3 and layer is not None and layer.holds is Holds.SEED and not layer.prepares:
             return None
         return f"The layer {short}"
     if library.class_of(name) == "keras.Optimizer" and name.startswith("keras.optimizers.") and name.count(".") == 2:

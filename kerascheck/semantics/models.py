@@ -15,6 +15,21 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from kerascheck.knowledge.layers import (
+    BIDIRECTIONAL,
+    CONCATENATE,
+    CONVOLUTIONS,
+    DENSE,
+    EMBEDDING,
+    FLATTEN,
+    INPUT_LAYER,
+    LAMBDA,
+    MASKING,
+    OF_COLUMNS,
+    WEIGHTLESS,
+    Work,
+    layers_where,
+)
 from kerascheck.runtime import BATCHING_SOURCES
 from kerascheck.semantics import library, shapes
 from kerascheck.semantics.examples import example_shape
@@ -47,20 +62,13 @@ from kerascheck.semantics.values import (
 if TYPE_CHECKING:
     from kerascheck.semantics.module import Module
 
-_WRAPPERS = frozenset({"keras.layers.TimeDistributed", "keras.layers.Bidirectional", "keras.layers.SpectralNormalization", "keras.layers.Wrapper"})
+_WRAPPERS = layers_where(lambda layer: layer.work is Work.WRAPS)
+_PER_CHANNEL = layers_where(lambda layer: layer.per_channel > 0)
 _DEEP = 4
 UNKNOWN_WIDTH = 784
 """Columns of a table, or units of a layer, of which the number is not known: few tables for dense layers are wider than a picture of MNIST, 784."""
-# Layers that take a table, and turn columns into columns.
-_OF_COLUMNS = frozenset(
-    "keras.layers." + name
-    for name in (
-        "Activation Add AlphaDropout Average BatchNormalization Concatenate Dense Dropout ELU Flatten GaussianDropout GaussianNoise InputLayer LayerNormalization LeakyReLU Maximum Multiply "
-        "Normalization PReLU ReLU Softmax Subtract"
-    ).split()
-)
 _CONTAINERS = frozenset({"keras.Sequential", "keras.Model"})
-_WIDTHS = frozenset({"keras.layers.Dense", *shapes.CONVOLUTIONS})
+_WIDTHS = frozenset({DENSE, *CONVOLUTIONS})
 # Where a model without call() calls the layers that it trains.
 _STEPS = ("train_step", "compute_loss")
 _WEIGHT_MAKERS = frozenset({"add_weight", "add_variable"})
@@ -166,7 +174,7 @@ class Model:
         if not self.closed or not any(layer.name in _WIDTHS for layer in self.layers) or self.kind != "subclassed" and not self.inputs:
             return None
         layers = {id(layer.value): layer for layer in self.layers if not isinstance(layer.value, Instance) and layer.name not in _CONTAINERS}.values()
-        if any(layer.name in shapes.CONVOLUTIONS for layer in layers):
+        if any(layer.name in CONVOLUTIONS for layer in layers):
             return self._most_of_convolutions(layers)
         # A table has its columns, and what a picture or a sequence holds is known where its size is; what lays it flat comes first.
         first = next(layer for layer in layers if layer.name in _WIDTHS)
@@ -174,18 +182,18 @@ class Model:
             return None
         total, before = 0, None
         # What comes out of one turn of a loop goes into the next.
-        looped = max((shapes.most_units(layer.value) or UNKNOWN_WIDTH for layer in layers if layer.name == "keras.layers.Dense" and layer.times != 1), default=0)
+        looped = max((shapes.most_units(layer.value) or UNKNOWN_WIDTH for layer in layers if layer.name == DENSE and layer.times != 1), default=0)
         for layer in layers:
             shape = layer.shape or (None, before)
-            if layer.name not in _OF_COLUMNS or layer.times is None or layer.name == "keras.layers.Flatten" and not self.inputs and None in shape[1:]:
+            if layer.name not in OF_COLUMNS or layer.times is None or layer.name == FLATTEN and not self.inputs and None in shape[1:]:
                 return None
             width = max(shape[-1] or UNKNOWN_WIDTH, 0 if layer.times == 1 else looped)
-            if layer.name == "keras.layers.Dense":
+            if layer.name == DENSE:
                 units = shapes.most_units(layer.value)
                 again = looped if self.kind == "sequential" else width
                 total += layer.times and (width + 1 + (layer.times - 1) * (again + 1)) * (units or UNKNOWN_WIDTH)
                 before = units if self.kind == "sequential" and layer.times == 1 else None
-            elif layer.name not in shapes.WEIGHTLESS:
+            elif layer.name not in WEIGHTLESS:
                 total += layer.times * 4 * width
         return total
 
@@ -195,21 +203,21 @@ class Model:
         channels = [shape[-1] if shape else None for shape in self.inputs]
         if not channels or None in channels or None in each.values():
             return None
-        joined = any(layer.name == "keras.layers.Concatenate" for layer in layers)
+        joined = any(layer.name == CONCATENATE for layer in layers)
         widest = sum(channels) + sum(units * (layer.times or 0) for layer, units in each.items()) if joined else max(*channels, *each.values())
         total = 0
         for layer in layers:
             width = layer.shape[-1] if layer.shape and layer.times == 1 else widest
-            if layer.times is None or layer.name == "keras.layers.Flatten" and (layer.shape is None or None in layer.shape[1:]):
+            if layer.times is None or layer.name == FLATTEN and (layer.shape is None or None in layer.shape[1:]):
                 return None
             if layer in each:
                 window = shapes.window(layer.value)
                 if window is None or width is None:
                     return None
                 total += layer.times * (window * width + 1) * each[layer]
-            elif layer.name in shapes.PER_CHANNEL:
+            elif layer.name in _PER_CHANNEL:
                 total += layer.times * 4 * (width or widest)
-            elif layer.name not in shapes.WEIGHTLESS:
+            elif layer.name not in WEIGHTLESS:
                 return None
         return total
 
@@ -222,7 +230,7 @@ class Model:
         """What it is by its size, for messages: "301-parameter model"."""
         if self.parameters is not None:
             return f"{self.parameters:,}-parameter model"
-        counted = any(layer.name in shapes.CONVOLUTIONS or layer.times != 1 for layer in self.layers)
+        counted = any(layer.name in CONVOLUTIONS or layer.times != 1 for layer in self.layers)
         return f"model of at most {self.most_parameters:,} parameters" if counted else "model of a few small dense layers"
 
 
@@ -260,8 +268,8 @@ def takes_tables(module: Module, made: Call) -> bool:
 def may_mask(module: Module) -> bool:
     """Whether something in the program may hand a mask to its recurrent layers."""
     for call in module.run.calls:
-        masks = call.argument(5, "mask_zero") if call.name == "keras.layers.Embedding" else call.argument(None, "mask") if call.attribute == "__call__" else None
-        if call.name == "keras.layers.Masking" or masks is not None and constant(masks, True) not in (None, False):
+        masks = call.argument(5, "mask_zero") if call.name == EMBEDDING else call.argument(None, "mask") if call.attribute == "__call__" else None
+        if call.name == MASKING or masks is not None and constant(masks, True) not in (None, False):
             return True
     return False
 
@@ -385,7 +393,7 @@ class _Builder:
             if layer is None:
                 model.closed, shape, last = False, None, None
                 continue
-            if layer.name in ("keras.KerasTensor", "keras.Input", "keras.layers.InputLayer"):
+            if layer.name in ("keras.KerasTensor", "keras.Input", INPUT_LAYER):
                 model.inputs.append(shapes.input_shape(layer.made))
                 shape = model.inputs[-1]
                 continue
@@ -410,7 +418,7 @@ class _Builder:
         """The shape that a Sequential gets from what it is fitted on; where that is not known, layers for columns come first for a table."""
         fit = self._fitted.get(id(model.value))
         shape = example_shape(fit) if fit is not None else None
-        return (None, None) if shape is None and fit is not None and first.name in _OF_COLUMNS and first.name != "keras.layers.Flatten" else shape
+        return (None, None) if shape is None and fit is not None and first.name in OF_COLUMNS and first.name != FLATTEN else shape
 
     def _functional(self, model: Model) -> None:
         outputs = model.call.argument(1, "outputs")
@@ -459,7 +467,7 @@ class _Builder:
         fit = self._fitted.get(id(model.value))
         widths = _Widths(fit is not None and example_shape(fit) or (None, None), self._module.run.returned)
         for layer in model.layers:
-            if layer.shape is None and layer.name in _OF_COLUMNS and self._origin(layer.value) in applied:
+            if layer.shape is None and layer.name in OF_COLUMNS and self._origin(layer.value) in applied:
                 layer.shape = widths.into(applied[self._origin(layer.value)])
         model.closed = model.closed and applied.keys() >= held.keys() and self._is_only_layers(instance)
         model.outputs = self._ends(model, self._module.run.returned.get(method.node)) if isinstance(method, Function) else None
@@ -509,14 +517,14 @@ class _Builder:
         inside = [layer]
         # Objects may hold each other.
         for inner in _parts(value) if depth < _DEEP else ():
-            inside += self._placed(model, inner, scope, shape if layer.name == "keras.layers.Bidirectional" else None, depth + 1)[1]
+            inside += self._placed(model, inner, scope, shape if layer.name == BIDIRECTIONAL else None, depth + 1)[1]
         if layer.name in ("keras.Sequential", "keras.Model"):
             nested = self._model(value, made)
             model.closed = model.closed and nested.closed
             inside += [Layer(other.value, other.made, other.certain and certain, other.shape) for other in nested.layers]
         elif isinstance(value, Instance):
             model.closed = model.closed and self._is_only_layers(value)
-        elif layer.name == "keras.layers.Lambda":
+        elif layer.name == LAMBDA:
             model.closed = model.closed and all(map(self._is_light, options_of(made.argument(0, "function"))))
         elif library.class_of(value.name) == "keras.Model" and not value.name.startswith("keras.applications."):
             model.closed = False

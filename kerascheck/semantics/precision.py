@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from kerascheck.knowledge.layers import DENSE, FLATTEN, OF_DENSE_MODELS
 from kerascheck.semantics.image_flows import feeds
 from kerascheck.semantics.loops import makes_few_steps
 from kerascheck.semantics.models import UNKNOWN_WIDTH, Model, batching
@@ -40,9 +41,6 @@ _SMALL_INPUT = 64 * 64 * 3
 _TOY_INPUT = 32 * 32 * 3
 # The rows that Tensor Cores multiply at a time (TensorFlow guide "Optimize GPU performance", multiples of 8).
 _ROWS = 8
-_DENSE = frozenset(
-    f"keras.layers.{name}" for name in "Dense Dropout Activation BatchNormalization Flatten InputLayer LeakyReLU ReLU".split()
-)
 _VARIABLES = ("tensorflow.Variable", "keras.Variable")
 _BY_KERAS = frozenset({"fit", "fit_generator", "train_on_batch"})
 # Architectures of which each has convolutions or attention enough, by the words of the names that people give them.
@@ -148,7 +146,7 @@ def _own_step(module: Module, call: Call) -> tuple[bool, Call | None]:
 def _multiplies_few_rows(fit: Call, models: list[Model]) -> bool:
     """Whether dense models are fitted on batches that do not fill a tile of a Tensor Core."""
     batches = batching(fit) if fit.attribute == "fit" and models else None
-    return batches is not None and batches.size < _ROWS and all(model.consists_of(_DENSE) for model in models)
+    return batches is not None and batches.size < _ROWS and all(model.consists_of(OF_DENSE_MODELS) for model in models)
 
 
 def _is_worth_it(module: Module, models: list[Model], others: frozenset[object]) -> bool:
@@ -174,7 +172,7 @@ def _is_large(module: Module, model: Model) -> bool:
         return False
     large = [call for call in made if makes_large_layer(call)]
     if large and not (program.loads_toy_data and not _takes_pictures(model)):
-        if any(call.name != "keras.layers.Dense" for call in large) or _most_of_dense(model) >= _SMALL:
+        if any(call.name != DENSE for call in large) or _most_of_dense(model) >= _SMALL:
             return True
     return not model.closed and _has_large_layers_elsewhere(module)
 
@@ -191,9 +189,9 @@ def _most_of_dense(model: Model) -> float:
     """
     total, before = 0.0, 0.0
     for layer in model.layers:
-        if layer.name == "keras.layers.Flatten":
+        if layer.name == FLATTEN:
             before = numbers(layer.shape)
-        elif layer.name == "keras.layers.Dense":
+        elif layer.name == DENSE:
             units = most_units(layer.value) or UNKNOWN_WIDTH
             total += (layer.shape and layer.shape[-1] or before or UNKNOWN_WIDTH) * units * (layer.times or 1)
             before = units

@@ -8,44 +8,39 @@ from __future__ import annotations
 
 from math import inf, prod
 
+from kerascheck.knowledge.layers import (
+    BIDIRECTIONAL,
+    CONCATENATE,
+    CONVOLUTIONS,
+    DENSE,
+    DEPTHWISE_CONV_2D,
+    EMBEDDING,
+    FLATTEN,
+    INPUT_LAYER,
+    KNOWN_LAYERS,
+    LAMBDA,
+    PRELU,
+    RECURRENT,
+    REPEAT_VECTOR,
+    RESHAPE,
+    RESIZING,
+    SEPARABLE_CONV_2D,
+    TIME_DISTRIBUTED,
+    UP_SAMPLING_2D,
+    WEIGHTLESS,
+    ZERO_PADDING_2D,
+    Work,
+    layers_where,
+)
 from kerascheck.semantics.values import Call, Const, Group, Made, Value, constant, largest
 
 Shape = tuple[int | None, ...] | None
 
-_UNCHANGED = frozenset(
-    "keras.layers." + name
-    for name in (
-        "Activation ActivityRegularization AlphaDropout BatchNormalization Dropout ELU GELU GaussianDropout GaussianNoise GroupNormalization Identity "
-        "LayerNormalization LeakyReLU Masking Normalization PReLU RMSNormalization ReLU Rescaling Softmax SpatialDropout1D SpatialDropout2D "
-        "SpatialDropout3D ThresholdedReLU UnitNormalization RandomBrightness RandomContrast RandomFlip RandomRotation RandomTranslation RandomZoom"
-    ).split()
-)
-WEIGHTLESS = (_UNCHANGED | {
-    "keras.layers." + name
-    for name in (
-        "Flatten GlobalAveragePooling1D GlobalMaxPooling1D GlobalAveragePooling2D GlobalMaxPooling2D GlobalAveragePooling3D GlobalMaxPooling3D "
-        "Add Multiply Average Maximum Minimum Subtract AveragePooling1D MaxPooling1D AveragePooling2D MaxPooling2D AveragePooling3D MaxPooling3D Concatenate Reshape Permute RepeatVector "
-        "ZeroPadding1D ZeroPadding2D Cropping1D Cropping2D UpSampling1D UpSampling2D Resizing CenterCrop Dot CategoryEncoding Discretization Lambda "
-        "InputLayer"
-    ).split()
-}) - {"keras.layers." + name for name in "BatchNormalization GroupNormalization LayerNormalization Normalization PReLU RMSNormalization".split()}  # fmt: skip
-_GATES = {"keras.layers.LSTM": 4, "keras.layers.GRU": 3, "keras.layers.SimpleRNN": 1}
-CONVOLUTIONS = {"keras.layers.Conv1D": 1, "keras.layers.Conv2D": 2, "keras.layers.Conv3D": 3}
+_UNCHANGED = layers_where(lambda layer: layer.keeps_shape)
+_SLIDING = layers_where(lambda layer: layer.work is Work.POOLS and layer.axes < 3 and "Adaptive" not in layer.name)
+_POOLS_ALL = layers_where(lambda layer: layer.work is Work.POOLS_ALL)
 # Convolutions that look at each channel alone, with the position of their kernel_size.
-_PER_CHANNEL_CONVOLUTIONS = {"keras.layers.DepthwiseConv2D": 0, "keras.layers.SeparableConv2D": 1}
-PER_CHANNEL = {"keras.layers.BatchNormalization": 4, "keras.layers.LayerNormalization": 2}
-# Where a layer says its width, and the width from which its work is worth 16 bits.
-_LARGE = {
-    f"{package}.layers.{name}": (keywords, least)
-    for packages, names, keywords, least in (
-        ("keras", "Conv2D Conv3D SeparableConv2D Conv2DTranspose Convolution2D ConvLSTM2D", ("filters",), 64),
-        ("keras", "Dense LSTM GRU", ("units",), 512),
-        ("keras", "MultiHeadAttention", ("num_heads", "key_dim"), 192),
-        ("keras_hub keras_nlp", "TransformerEncoder TransformerDecoder", ("intermediate_dim",), 512),
-    )
-    for package in packages.split()
-    for name in names.split()
-}
+_PER_CHANNEL_CONVOLUTIONS = {DEPTHWISE_CONV_2D: 0, SEPARABLE_CONV_2D: 1}
 
 
 def literal_shape(value: Value | None) -> Shape:
@@ -57,7 +52,7 @@ def literal_shape(value: Value | None) -> Shape:
 
 def input_shape(call: Call) -> Shape:
     """The shape that ``keras.Input``, ``InputLayer`` or the first layer of a Sequential is told."""
-    if call.name in ("keras.Input", "keras.layers.InputLayer"):
+    if call.name in ("keras.Input", INPUT_LAYER):
         given = call.argument(0, "shape") or call.argument(None, "input_shape")
         # Parentheses alone make no tuple; Keras 2 takes the number.
         shape = (constant(given),) if type(constant(given)) is int else literal_shape(given)
@@ -65,7 +60,7 @@ def input_shape(call: Call) -> Shape:
         shape = literal_shape(call.argument(None, "input_shape"))
     if shape is None:
         width = call.argument(None, "input_dim")
-        if call.name == "keras.layers.Embedding":
+        if call.name == EMBEDDING:
             # Not as wide as its table is long: how many words go in is what Keras 2 is told beside that.
             length = _number(call, None, "input_length")
             shape = None if length is None else (length,)
@@ -97,36 +92,36 @@ def output_shape(layer: Value, shape: Shape) -> Shape:
     name, call = layer.name, layer.call
     if name in _UNCHANGED:
         return shape
-    if name == "keras.layers.Lambda":
+    if name == LAMBDA:
         told = literal_shape(call.argument(1, "output_shape"))
         return told and (None, *told)
-    if name == "keras.layers.RepeatVector":
+    if name == REPEAT_VECTOR:
         # It takes nothing but rows of vectors.
         return (shape[0] if shape else None, _number(call, 0, "n"), shape[-1] if shape else None)
     if shape is None:
         return None
-    if name == "keras.layers.Dense":
+    if name == DENSE:
         return (*shape[:-1], _number(call, 0, "units"))
-    if name == "keras.layers.Concatenate":
+    if name == CONCATENATE:
         return shape if call.argument(0, "axis") is None or constant(call.argument(0, "axis")) == -1 else None
-    if name == "keras.layers.Flatten":
+    if name == FLATTEN:
         return (shape[0], prod(shape[1:]) if None not in shape[1:] else None)
-    if name == "keras.layers.Embedding":
+    if name == EMBEDDING:
         return (*shape, _number(call, 1, "output_dim"))
-    if name == "keras.layers.Reshape":
+    if name == RESHAPE:
         target = literal_shape(call.argument(0, "target_shape"))
         return None if target is None else (shape[0], *(None if size == -1 else size for size in target))
-    if name == "keras.layers.TimeDistributed":
+    if name == TIME_DISTRIBUTED:
         inner = output_shape(call.argument(0, "layer") or Const(None), (shape[0], *shape[2:])) if len(shape) > 2 else None
         return inner and (inner[0], shape[1], *inner[1:])
-    if name == "keras.layers.Bidirectional":
+    if name == BIDIRECTIONAL:
         inner = output_shape(call.argument(0, "layer") or Const(None), shape)
         joined = constant(call.argument(1, "merge_mode") or Const("concat")) == "concat"
         return inner and (*inner[:-1], _product(inner[-1], 2) if joined else inner[-1])
-    if name in _GATES:
+    if name in RECURRENT:
         units = _number(call, 0, "units")
         return (*shape[:2], units) if constant(call.argument(None, "return_sequences")) is True else (shape[0], units)
-    if name.startswith("keras.layers.Global"):
+    if name in _POOLS_ALL:
         return (shape[0], shape[-1])
     if name in _PER_CHANNEL_CONVOLUTIONS:
         place = _PER_CHANNEL_CONVOLUTIONS[name]
@@ -138,15 +133,15 @@ def output_shape(layer: Value, shape: Shape) -> Shape:
         same = constant(call.argument(3, "padding")) in ("same", "causal")
         kernel, strides = _sizes(call, 1, "kernel_size", len(shape) - 2), _sizes(call, 2, "strides", len(shape) - 2, 1)
         return (shape[0], *_slid(shape[1:-1], kernel, strides, same), _number(call, 0, "filters"))
-    if name in ("keras.layers.MaxPooling1D", "keras.layers.AveragePooling1D", "keras.layers.MaxPooling2D", "keras.layers.AveragePooling2D"):
+    if name in _SLIDING:
         window = _sizes(call, 0, "pool_size", len(shape) - 2, 2)
         strides = _sizes(call, 1, "strides", len(shape) - 2, None) if constant(call.argument(1, "strides")) is not None else window
         return (shape[0], *_slid(shape[1:-1], window, strides, constant(call.argument(2, "padding")) == "same"), shape[-1])
-    if name in ("keras.layers.UpSampling2D", "keras.layers.ZeroPadding2D") and len(shape) == 4:
-        factors = _sizes(call, 0, "size", 2, 2) if name == "keras.layers.UpSampling2D" else (1, 1)
-        added = _sizes(call, 0, "padding", 2, 1) if name == "keras.layers.ZeroPadding2D" else (0, 0)
+    if name in (UP_SAMPLING_2D, ZERO_PADDING_2D) and len(shape) == 4:
+        factors = _sizes(call, 0, "size", 2, 2) if name == UP_SAMPLING_2D else (1, 1)
+        added = _sizes(call, 0, "padding", 2, 1) if name == ZERO_PADDING_2D else (0, 0)
         return (shape[0], *(None if None in (size, factor, each) else size * factor + 2 * each for size, factor, each in zip(shape[1:3], factors, added)), shape[3])
-    return (None,) * len(shape) if name == "keras.layers.Resizing" else None
+    return (None,) * len(shape) if name == RESIZING else None
 
 
 def most_units(layer: Made) -> int | None:
@@ -159,9 +154,11 @@ def makes_large_layer(call: Call) -> bool:
 
     Not a dense layer of an unknown width: the number of outputs is often one of classes, which the data know.
     """
-    keywords, least = _LARGE.get(call.name or "", ((), 0))
-    width = _product(*(largest(call.argument(position, keyword)) for position, keyword in enumerate(keywords)))
-    return bool(keywords) and (call.name != "keras.layers.Dense" if width is None else width >= least)
+    layer = KNOWN_LAYERS.get(call.name or "")
+    if layer is None or layer.worth_half is None:
+        return False
+    width = _product(*(largest(call.argument(position, keyword)) for position, keyword in enumerate(layer.width)))
+    return layer.name != DENSE if width is None else width >= layer.worth_half
 
 
 def window(layer: Made) -> int | None:
@@ -180,25 +177,26 @@ def weights(layer: Value, shape: Shape) -> int | None:
     name, call = layer.name, layer.call
     if name in WEIGHTLESS:
         return 0
-    if name == "keras.layers.Embedding":
+    if name == EMBEDDING:
         trainable = layer.attributes.get("trainable") or call.argument(None, "trainable")
         return 0 if constant(trainable) is False else _product(_number(call, 0, "input_dim"), _number(call, 1, "output_dim"))
-    if name == "keras.layers.TimeDistributed" and shape is not None and len(shape) > 2:
+    if name == TIME_DISTRIBUTED and shape is not None and len(shape) > 2:
         return weights(call.argument(0, "layer") or Const(None), (shape[0], *shape[2:]))
-    if name == "keras.layers.Bidirectional":
+    if name == BIDIRECTIONAL:
         return _product(2, weights(call.argument(0, "layer") or Const(None), shape))
     width = shape[-1] if shape else None
     if width is None:
         return None
-    if name == "keras.layers.Dense":
+    if name == DENSE:
         return _product(width + 1, _number(call, 0, "units"))
-    if name in PER_CHANNEL:
-        return PER_CHANNEL[name] * width
-    if name == "keras.layers.PReLU":
+    known = KNOWN_LAYERS.get(name)
+    if known is not None and known.per_channel:
+        return known.per_channel * width
+    if name == PRELU:
         return None if call.argument(3, "shared_axes") is not None else _product(*shape[1:])
-    if name in _GATES:
+    if known is not None and known.gates:
         units = _number(call, 0, "units")
-        return None if units is None else _GATES[name] * units * (width + units + 1)
+        return None if units is None else known.gates * units * (width + units + 1)
     if name in _PER_CHANNEL_CONVOLUTIONS:
         place = _PER_CHANNEL_CONVOLUTIONS[name]
         kernel, depth = _product(*_sizes(call, place, "kernel_size", 2)), _product(width, _depth_multiplier(call))

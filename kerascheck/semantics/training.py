@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from kerascheck.knowledge.layers import DENSE, LAYERS, OF_DENSE_MODELS
 from kerascheck.semantics import library
 from kerascheck.semantics.image_flows import is_keras_data
 from kerascheck.semantics.loops import remembered
@@ -133,9 +134,6 @@ _PRETRAINED = re.compile(
     r"(?<!Tokenizer)(?<!TokenizerFast)(?<!Config)(?<![Pp]rocessor)(?<!Extractor)\.from_pre(?:trained|set)\("
 )
 _LARGE_LAYERS = re.compile(r"\b(?:Conv[23]D|SeparableConv2D|MultiHeadAttention|ConvLSTM2D)\(")
-_LIGHT_LAYERS = frozenset(
-    f"keras.layers.{name}" for name in "Dense Input InputLayer Flatten Reshape Dropout Activation ReLU LeakyReLU BatchNormalization Normalization Rescaling Add Concatenate".split()
-)
 
 _INITIALISING = frozenset(
     {
@@ -425,8 +423,8 @@ class Program:
     def is_only_dense(self) -> bool:
         """The layers that are seen are dense ones of no great size, and what works on their results: a step takes about a millisecond."""
         names = {call.name or "" for call in self._run.calls}
-        layers = {name.partition(".__")[0] for name in names if name.startswith("keras.layers.")}
-        return "keras.layers.Dense" in layers and layers <= _LIGHT_LAYERS and not self.has_large_layers
+        layers = {name.partition(".__")[0] for name in names if name.startswith(LAYERS)}
+        return DENSE in layers and layers <= OF_DENSE_MODELS and not self.has_large_layers
 
     @cached_property
     def runs_functions_eagerly(self) -> bool:

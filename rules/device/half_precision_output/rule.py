@@ -1,16 +1,14 @@
 from kerascheck.finding import Severity
+from kerascheck.knowledge.layers import ACTIVATION, CONV_2D_TRANSPOSE, CONVOLUTIONS, DENSE, SOFTMAX
 from kerascheck.rule import Rule
 from kerascheck.semantics.fixes import add_keyword
 from kerascheck.semantics.values import Const, External
 
 # Where layers are told their activation.
 _ACTIVATION = {
-    "keras.layers.Dense": (1, "activation"),
-    "keras.layers.Conv1D": (None, "activation"),
-    "keras.layers.Conv2D": (None, "activation"),
-    "keras.layers.Conv3D": (None, "activation"),
-    "keras.layers.Conv2DTranspose": (None, "activation"),
-    "keras.layers.Activation": (0, "activation"),
+    DENSE: (1, "activation"),
+    ACTIVATION: (0, "activation"),
+    **dict.fromkeys((*CONVOLUTIONS, CONV_2D_TRANSPOSE), (None, "activation")),
 }
 
 
@@ -109,7 +107,7 @@ class HalfPrecisionOutput(Rule):
 
 def _activation(layer):
     """The name of the function that a layer ends in."""
-    if layer.name == "keras.layers.Softmax":
+    if layer.name == SOFTMAX:
         return "softmax"
     value = layer.made.argument(*_ACTIVATION[layer.name]) if layer.name in _ACTIVATION else None
     return value.value if isinstance(value, Const) else value.name.rpartition(".")[2] if isinstance(value, External) else None

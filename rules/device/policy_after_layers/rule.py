@@ -1,7 +1,7 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
 from kerascheck.semantics.fixes import move_before_layers
-from kerascheck.semantics.functions import PREPROCESSING_LAYERS
+from kerascheck.knowledge.layers import PREPROCESSING
 from kerascheck.semantics.precision import HALF_POLICIES
 from kerascheck.semantics.conditions import happens_before
 from kerascheck.semantics.training import makes_layer, policy_set_by
@@ -73,7 +73,7 @@ class PolicyAfterLayers(Rule):
                 continue
             layers = [other for other in run.calls if makes_layer(other)]
             # What prepares the data may well stay in float32.
-            before = [other for other in layers if other.name not in PREPROCESSING_LAYERS and happens_before(other, call)]
+            before = [other for other in layers if other.name not in PREPROCESSING and happens_before(other, call)]
             later = [other.order for other in layers if other.order > call.order and other.scope.root is call.scope.root]
             used = [other.order for other in (*module.program.model_calls("compile", "fit"), *module.program.updates) if happens_before(call, other)]
             # Only layers that are still used are late. Those made next get the policy: the earlier ones may be another model.

@@ -1,9 +1,13 @@
 from kerascheck.finding import Severity
+from kerascheck.knowledge.layers import Work, layers_where
 from kerascheck.rule import Rule
 from kerascheck.semantics.values import constant
 
 # With cuDNN, which is worth more than XLA, these switch it off by themselves.
-_RECURRENT = {"keras.layers.LSTM", "keras.layers.GRU"}
+_RECURRENT = layers_where(lambda layer: layer.cudnn)
+
+# The others that do it look texts and numbers up: KC212 asks for them.
+_BLOCKING = layers_where(lambda layer: not layer.jit and layer.work is Work.PREPARES)
 
 
 class JitDisablingLayer(Rule):
@@ -64,7 +68,6 @@ class JitDisablingLayer(Rule):
     name = "jit-disabling-layer"
     summary = "augmentation layer switches XLA off"
     severity = Severity.INFO
-    # The layers that say supports_jit = False, and the first two, which hold some of the others.
     triggers = ("AugMix", "RandAugment", "RandomCrop", "RandomPerspective", "RandomRotation", "RandomShear", "RandomTranslation", "RandomZoom")
     loss_tolerance = None
 
@@ -74,7 +77,7 @@ class JitDisablingLayer(Rule):
             return
         seen = set()
         for model in module.models:
-            blocking = [layer for layer in model.layers if layer.certain and (layer.name or "").removeprefix("keras.layers.") in self.triggers]
+            blocking = [layer for layer in model.layers if layer.certain and layer.name in _BLOCKING]
             if not blocking or not model.is_trained or not model.compiles or any(layer.name in _RECURRENT for layer in model.layers):
                 continue
             first, *others = blocking

@@ -1,4 +1,5 @@
 from kerascheck.finding import Severity
+from kerascheck.knowledge.layers import short_name
 from kerascheck.rule import Rule
 from kerascheck.semantics.models import layer_place
 from kerascheck.semantics.values import Instance, Made, options_of
@@ -71,7 +72,7 @@ class LookupLayerInModel(Rule):
         seen = set()
         for model in module.models:
             for layer in model.layers if model.is_trained else ():
-                name = (layer.name or "").removeprefix("keras.layers.")
+                name = short_name(layer.name)
                 place = layer_place(model, layer) if name in self.triggers and layer.certain else None
                 if place is not None and place.node not in seen and _is_called(module, model, layer):
                     seen.add(place.node)

@@ -1,11 +1,9 @@
 from kerascheck.finding import Severity
+from kerascheck.knowledge.layers import layers_where
 from kerascheck.rule import Rule
 from kerascheck.semantics.pipelines import is_batched
 from kerascheck.semantics.values import options_of
 
-# Layers that go through the images of a batch by tf.vectorized_map in Keras 2.9, and those that do in 2.10 and 2.11.
-_SINCE_2_9 = {"keras.layers.RandomBrightness", "keras.layers.RandomContrast", "keras.layers.RandomTranslation"}
-_SINCE_2_10 = _SINCE_2_9 | {"keras.layers.RandomCrop", "keras.layers.RandomRotation", "keras.layers.RandomZoom"}
 
 
 class RandomLayerWhileLoop(Rule):
@@ -74,7 +72,7 @@ class RandomLayerWhileLoop(Rule):
         target = module.runtime.tensorflow
         if module.runtime.keras != 2 or not (2, 9) <= target <= (2, 11):
             return
-        affected = _SINCE_2_10 if target >= (2, 10) else _SINCE_2_9
+        affected = layers_where(lambda layer: layer.singly_since is not None and target >= layer.singly_since)
         version, seen = module.runtime.tensorflow_version, set()
         for model in module.models:
             for layer in model.layers if model.is_trained else ():

@@ -1,14 +1,13 @@
 from kerascheck.finding import Severity
+from kerascheck.knowledge.layers import CONVOLUTIONS, TIME_DISTRIBUTED, layers_where
 from kerascheck.rule import Rule
 from kerascheck.semantics.examples import example_shape
 from kerascheck.semantics.fixes import unwrap
 from kerascheck.semantics.models import steps_into
 from kerascheck.semantics.values import Made
 
-# Layers that act on the last axis only, or on each number alone, so that they need no wrapper.
-_ON_LAST_AXIS = {
-    "keras.layers." + name for name in ("Dense", "Activation", "ReLU", "LeakyReLU", "ELU", "Dropout", "Embedding", "Rescaling", "LayerNormalization")
-}
+# They need no wrapper.
+_ON_LAST_AXIS = layers_where(lambda layer: layer.on_last_axis)
 _MANY = 10
 
 
@@ -91,7 +90,7 @@ class TimeDistributedDense(Rule):
         older = module.runtime.keras < 3 or module.program.needs_old_keras
         if module.is_graph_code or module.runtime.builds_graphs:
             return
-        for call in module.program.calls("keras.layers.TimeDistributed"):
+        for call in module.program.calls(TIME_DISTRIBUTED):
             layer = call.argument(0, "layer")
             if not isinstance(layer, Made) or layer.name not in _ON_LAST_AXIS or {"axis", "noise_shape"} & set(layer.call.arguments.keywords):
                 continue
@@ -120,7 +119,7 @@ class TimeDistributedDense(Rule):
         seen = set()
         for model in () if older else module.models:
             for layer in model.layers:
-                steps = layer.shape[1] if layer.name == "keras.layers.TimeDistributed" and layer.shape else None
+                steps = layer.shape[1] if layer.name == TIME_DISTRIBUTED and layer.shape else None
                 inner = layer.made.argument(0, "layer") if steps is not None and steps >= _MANY else None
                 if _is_convolutional(inner) and layer.made.node not in seen:
                     seen.add(layer.made.node)
@@ -139,6 +138,6 @@ def _is_fitted_on_arrays(module, call):
 
 def _is_convolutional(value):
     return isinstance(value, Made) and (
-        value.name in ("keras.Sequential", "keras.Model", "keras.layers.Conv1D", "keras.layers.Conv2D", "keras.layers.Conv3D")
+        value.name in ("keras.Sequential", "keras.Model", *CONVOLUTIONS)
         or value.name.startswith("keras.applications.")
     )

@@ -1,13 +1,9 @@
 from kerascheck.finding import Severity
+from kerascheck.knowledge.layers import DENSE, EMBEDDING, layers_where
 from kerascheck.rule import Rule
 from kerascheck.semantics.values import constant
 
-_WIDTH = {
-    "keras.layers.Dense": (0, "units"),
-    "keras.layers.Embedding": (1, "output_dim"),
-    "keras.layers.GRU": (0, "units"),
-    "keras.layers.LSTM": (0, "units"),
-}
+_WIDTH = {DENSE: (0, "units"), EMBEDDING: (1, "output_dim"), **dict.fromkeys(layers_where(lambda layer: layer.cudnn), (0, "units"))}
 _LEAST = 32
 
 

@@ -1,6 +1,7 @@
 from math import inf, prod
 
 from kerascheck.finding import Severity
+from kerascheck.knowledge.layers import EMBEDDING, LAMBDA, OF_DENSE_MODELS, RECURRENT, Work, layers_where
 from kerascheck.rule import Rule
 from kerascheck.semantics.callbacks import may_act_on_batches
 from kerascheck.semantics.examples import trained_examples
@@ -8,14 +9,9 @@ from kerascheck.semantics.fixes import add_keyword
 from kerascheck.semantics.models import batching
 from kerascheck.semantics.values import constant
 
-_CHEAP = {
-    "keras.layers." + name
-    for name in (
-        "Activation Add AlphaDropout Average BatchNormalization Concatenate Dense Dot Dropout ELU Embedding Flatten GaussianDropout GaussianNoise GlobalAveragePooling1D GlobalMaxPooling1D "
-        "InputLayer Lambda LayerNormalization LeakyReLU Maximum Minimum Multiply Normalization Permute PReLU ReLU RepeatVector Rescaling Reshape Softmax Subtract"
-    ).split()
-} | {"keras.Sequential", "keras.Model"}  # fmt: skip
-_RECURRENT = {"keras.layers." + name for name in ("GRU", "LSTM", "SimpleRNN")}
+_CHEAP = {"keras.Sequential", "keras.Model", EMBEDDING, LAMBDA, *OF_DENSE_MODELS} | layers_where(
+    lambda layer: layer.work is Work.POOLS_ALL and layer.axes == 1
+)
 _FEW_TIME_STEPS = 10
 _SMALL = 1_600_000
 _WORK = 130_000_000
@@ -153,7 +149,7 @@ def _why_not(model, batches):
         return "the number of parameters of the model is unknown"
     if model.most_parameters > _SMALL:
         return f"a step of this model takes longer than Keras's per-step overhead ({model.size})"
-    if not model.consists_of(_CHEAP | _RECURRENT) or not _is_quick(model):
+    if not model.consists_of(_CHEAP | RECURRENT) or not _is_quick(model):
         return "the model has layers that may take long to compute"
     if None in batches:
         return "the batch size is unknown"
@@ -171,7 +167,7 @@ def _numbers(model):
 
 def _is_quick(model):
     """Whether its recurrent layers, if any, together take no more than a few time steps, each of which is a turn of a loop."""
-    recurrent = (layer for layer in model.layers if layer.name in _RECURRENT)
+    recurrent = (layer for layer in model.layers if layer.name in RECURRENT)
     return sum(layer.shape[1] or inf if layer.shape and len(layer.shape) > 1 else inf for layer in recurrent) <= _FEW_TIME_STEPS
 
 

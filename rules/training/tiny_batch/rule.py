@@ -1,6 +1,17 @@
 from math import ceil
 
 from kerascheck.finding import Severity
+from kerascheck.knowledge.layers import (
+    BIDIRECTIONAL,
+    CATEGORY_ENCODING,
+    CENTER_CROP,
+    EMBEDDING,
+    LAMBDA,
+    OF_DENSE_MODELS,
+    RECURRENT,
+    Work,
+    layers_where,
+)
 from kerascheck.rule import Rule
 from kerascheck.semantics.callbacks import may_act_on_batches
 from kerascheck.semantics.examples import least_examples, trained_examples
@@ -21,17 +32,10 @@ _MIDDLE_INPUT = 64 * 64 * 3
 _VERY_TINY = 4
 _LARGE_INPUT = 128 * 128 * 3
 _SMALL_INPUT = 32 * 32 * 3
-_CHEAP = {
-    "keras.layers." + name
-    for name in (
-        "Activation Add AlphaDropout Average AveragePooling1D AveragePooling2D BatchNormalization CategoryEncoding CenterCrop Concatenate Conv1D Conv2D Dense Dot Dropout ELU "
-        "Embedding Flatten GaussianDropout GaussianNoise GlobalAveragePooling1D GlobalAveragePooling2D GlobalMaxPooling1D GlobalMaxPooling2D InputLayer Lambda "
-        "LayerNormalization LeakyReLU Maximum MaxPooling1D MaxPooling2D Minimum Multiply Normalization PReLU ReLU Rescaling Reshape Softmax SpatialDropout1D "
-        "SpatialDropout2D Subtract "
-        "Cropping1D Cropping2D DepthwiseConv2D Permute RepeatVector SeparableConv2D UpSampling1D UpSampling2D ZeroPadding1D ZeroPadding2D"
-    ).split()
-} | {"keras.Sequential", "keras.Model"}  # fmt: skip
-_RECURRENT = frozenset({"keras.layers.LSTM", "keras.layers.GRU", "keras.layers.SimpleRNN", "keras.layers.Bidirectional"})
+_CHEAP = {"keras.Sequential", "keras.Model", CATEGORY_ENCODING, CENTER_CROP, EMBEDDING, LAMBDA, *OF_DENSE_MODELS} | layers_where(
+    lambda layer: layer.axes in (1, 2) and layer.work in (Work.MOVES, Work.EACH, Work.POOLS, Work.POOLS_ALL, Work.CONVOLVES)
+)
+_RECURRENT = {BIDIRECTIONAL, *RECURRENT}
 
 
 class TinyBatch(Rule):
@@ -194,7 +198,7 @@ def _epochs(fit):
 
 def _is_quick(model):
     """Whether a step on a few dozen examples takes hardly longer than what surrounds it: dense layers, or others over small inputs, which go one way."""
-    if any(layer.name == "keras.layers.Bidirectional" for layer in model.layers):
+    if any(layer.name == BIDIRECTIONAL for layer in model.layers):
         return False
     only_dense = not any("Conv" in (layer.name or "") or layer.name in _RECURRENT for layer in model.layers)
     return only_dense or model.largest_input <= _SMALL_INPUT

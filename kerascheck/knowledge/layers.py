@@ -1,0 +1,273 @@
+"""What is known of the layers of Keras, one line for each that something is known of.
+
+Source, where nothing else is said: keras/src/layers of Keras 3.15, and keras/layers of tf_keras 2.21. A slow test makes the layers that can be made.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+LAYERS = "keras.layers."
+"""How the canonical names of layers start."""
+
+
+class Holds(enum.Enum):
+    """What a layer keeps from one call to the next, which makes a function that calls it stateful for tf.data."""
+
+    NOTHING = enum.auto()
+    WEIGHTS = enum.auto()
+    SEED = enum.auto()
+    """The state of a random generator, in a variable; in Keras 2 only those that prepare data have one."""
+    TABLE = enum.auto()
+    """A lookup table."""
+    INNER = enum.auto()
+    """What the layer or cell that it is given holds."""
+    UNKNOWN = enum.auto()
+    """What a SavedModel holds, and whether a column of features is embedded, is not known."""
+
+
+class Work(enum.Enum):
+    """What a layer does with the numbers that it is given."""
+
+    MOVES = enum.auto()
+    """It moves, repeats or drops them."""
+    EACH = enum.auto()
+    """It computes each alone, or draws for each."""
+    ROWS = enum.auto()
+    """It computes each from what is known of its row, its channel or its batch."""
+    MERGES = enum.auto()
+    """It puts the numbers of several tensors together."""
+    MULTIPLIES = enum.auto()
+    """It multiplies each row by a matrix."""
+    EMBEDS = enum.auto()
+    """It takes rows out of a matrix."""
+    POOLS = enum.auto()
+    POOLS_ALL = enum.auto()
+    """It pools all places."""
+    CONVOLVES = enum.auto()
+    RECURS = enum.auto()
+    ATTENDS = enum.auto()
+    LOOKS_UP = enum.auto()
+    """It looks texts or numbers up, or hashes them."""
+    PREPARES = enum.auto()
+    """It prepares or augments images or sound."""
+    WRAPS = enum.auto()
+    """It calls a layer that it is given."""
+    CALLS = enum.auto()
+    """It calls what is none of Keras's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """What is known of a layer.
+
+    Attributes:
+        name: its canonical name.
+        axes: the number of axes between the batch and the channels; 0 for any.
+        keeps_shape: what comes out has the shape of what goes in.
+        cudnn: cuDNN has a kernel for it.
+        gates: the number of matrices of a recurrent layer.
+        per_channel: how many numbers it keeps for each channel.
+        width: the parameters whose product is its width; empty where that is not known.
+        worth_half: the width from which its work is worth 16-bit arithmetic; None where no width makes it so.
+        prepares: it prepares data, in a dataset as well as in a model.
+        on_last_axis: it acts on the last axis, or on each number, so it takes sequences as it takes rows.
+        of_columns: it takes a table, and turns columns into columns.
+        jit: False where it keeps XLA from compiling a model of Keras 3 (``supports_jit``), and what holds such layers.
+        singly_since: the first TensorFlow 2 in which it goes through the images of a batch one by one, which ended with 2.12; see KC211.
+    """
+
+    name: str
+    work: Work
+    holds: Holds = Holds.NOTHING
+    axes: int = 0
+    keeps_shape: bool = False
+    cudnn: bool = False
+    gates: int = 0
+    per_channel: int = 0
+    width: tuple[str, ...] = ()
+    worth_half: int | None = None
+    prepares: bool = False
+    on_last_axis: bool = False
+    of_columns: bool = False
+    jit: bool = True
+    singly_since: tuple[int, int] | None = None
+
+    @property
+    def short(self) -> str:
+        """Its name without what stands before it: "Dense"."""
+        return self.name.rpartition(".")[2]
+
+
+def _layers(names: str, work: Work, holds: Holds = Holds.NOTHING, **known: object) -> Iterator[Layer]:
+    """Several layers of which the same is known."""
+    for name in names.split():
+        yield Layer(LAYERS + name, work, holds, **known)  # type: ignore[arg-type]
+
+
+def _table() -> Iterator[Layer]:
+    yield from _layers("InputLayer Flatten", Work.MOVES, of_columns=True)
+    yield from _layers("Permute RepeatVector Reshape", Work.MOVES)
+    yield from _layers("Identity Masking", Work.MOVES, keeps_shape=True)
+    yield from _layers("Cropping1D UpSampling1D ZeroPadding1D", Work.MOVES, axes=1)
+    yield from _layers("Cropping2D UpSampling2D ZeroPadding2D", Work.MOVES, axes=2)
+    yield from _layers("Cropping3D UpSampling3D ZeroPadding3D", Work.MOVES, axes=3)
+
+    yield from _layers("Activation ELU LeakyReLU ReLU", Work.EACH, keeps_shape=True, on_last_axis=True, of_columns=True)
+    yield from _layers("ActivityRegularization ThresholdedReLU", Work.EACH, keeps_shape=True, on_last_axis=True, of_columns=True)
+    yield from _layers("PReLU", Work.EACH, Holds.WEIGHTS, keeps_shape=True, of_columns=True)
+    yield from _layers("Dropout", Work.EACH, Holds.SEED, keeps_shape=True, on_last_axis=True, of_columns=True)
+    yield from _layers("AlphaDropout GaussianDropout GaussianNoise", Work.EACH, Holds.SEED, keeps_shape=True, of_columns=True)
+    yield from _layers("SpatialDropout1D", Work.EACH, Holds.SEED, axes=1, keeps_shape=True)
+    yield from _layers("SpatialDropout2D", Work.EACH, Holds.SEED, axes=2, keeps_shape=True)
+    yield from _layers("SpatialDropout3D", Work.EACH, Holds.SEED, axes=3, keeps_shape=True)
+    # A model that begins with it is one of pictures.
+    yield from _layers("Rescaling", Work.EACH, keeps_shape=True, prepares=True, on_last_axis=True)
+    # What adapt learned is a constant when it is called; it has weights, which count.
+    yield from _layers("Normalization", Work.EACH, keeps_shape=True, prepares=True, of_columns=True)
+
+    yield from _layers("Softmax", Work.ROWS, keeps_shape=True, of_columns=True)
+    yield from _layers("UnitNormalization", Work.ROWS, keeps_shape=True)
+    yield from _layers("BatchNormalization", Work.ROWS, Holds.WEIGHTS, keeps_shape=True, per_channel=4, of_columns=True)
+    yield from _layers("LayerNormalization", Work.ROWS, Holds.WEIGHTS, keeps_shape=True, per_channel=2, on_last_axis=True, of_columns=True)
+    yield from _layers("GroupNormalization RMSNormalization", Work.ROWS, Holds.WEIGHTS, keeps_shape=True)
+
+    yield from _layers("Add Average Concatenate Maximum Minimum Multiply Subtract", Work.MERGES, of_columns=True)
+    # What comes out is a number for each pair of rows.
+    yield from _layers("Dot", Work.MERGES)
+
+    yield from _layers("Dense", Work.MULTIPLIES, Holds.WEIGHTS, width=("units",), worth_half=512, on_last_axis=True, of_columns=True)
+    yield from _layers("EinsumDense", Work.MULTIPLIES, Holds.WEIGHTS)
+    yield from _layers("Embedding", Work.EMBEDS, Holds.WEIGHTS, width=("output_dim",), on_last_axis=True)
+
+    for axes in (1, 2, 3):
+        yield from _layers(f"AveragePooling{axes}D MaxPooling{axes}D", Work.POOLS, axes=axes)
+        yield from _layers(f"AdaptiveAveragePooling{axes}D AdaptiveMaxPooling{axes}D", Work.POOLS, axes=axes)
+        yield from _layers(f"GlobalAveragePooling{axes}D GlobalMaxPooling{axes}D", Work.POOLS_ALL, axes=axes)
+
+    yield from _layers("Conv1D", Work.CONVOLVES, Holds.WEIGHTS, axes=1, width=("filters",))
+    yield from _layers("Conv2D", Work.CONVOLVES, Holds.WEIGHTS, axes=2, width=("filters",), worth_half=64)
+    yield from _layers("Conv3D", Work.CONVOLVES, Holds.WEIGHTS, axes=3, width=("filters",), worth_half=64)
+    yield from _layers("SeparableConv1D Conv1DTranspose", Work.CONVOLVES, Holds.WEIGHTS, axes=1, width=("filters",))
+    yield from _layers("SeparableConv2D Conv2DTranspose", Work.CONVOLVES, Holds.WEIGHTS, axes=2, width=("filters",), worth_half=64)
+    yield from _layers("Conv3DTranspose", Work.CONVOLVES, Holds.WEIGHTS, axes=3, width=("filters",))
+    yield from _layers("DepthwiseConv1D", Work.CONVOLVES, Holds.WEIGHTS, axes=1)
+    yield from _layers("DepthwiseConv2D", Work.CONVOLVES, Holds.WEIGHTS, axes=2)
+
+    yield from _layers("LSTM", Work.RECURS, Holds.WEIGHTS, cudnn=True, gates=4, width=("units",), worth_half=512)
+    yield from _layers("GRU", Work.RECURS, Holds.WEIGHTS, cudnn=True, gates=3, width=("units",), worth_half=512)
+    yield from _layers("SimpleRNN", Work.RECURS, Holds.WEIGHTS, gates=1, width=("units",))
+    yield from _layers("ConvLSTM1D", Work.RECURS, Holds.WEIGHTS, axes=1, width=("filters",))
+    yield from _layers("ConvLSTM2D", Work.RECURS, Holds.WEIGHTS, axes=2, width=("filters",), worth_half=64)
+    yield from _layers("ConvLSTM3D", Work.RECURS, Holds.WEIGHTS, axes=3, width=("filters",))
+    yield from _layers("RNN", Work.RECURS, Holds.INNER)
+
+    yield from _layers("MultiHeadAttention", Work.ATTENDS, Holds.WEIGHTS, width=("num_heads", "key_dim"), worth_half=192)
+    yield from _layers("AdditiveAttention GroupQueryAttention", Work.ATTENDS, Holds.WEIGHTS)
+    # A scale, if it is asked for.
+    yield from _layers("Attention", Work.ATTENDS, Holds.UNKNOWN)
+
+    yield from _layers("IntegerLookup StringLookup TextVectorization", Work.LOOKS_UP, Holds.TABLE, prepares=True, jit=False)
+    yield from _layers("CategoryEncoding Discretization", Work.LOOKS_UP, prepares=True)
+    yield from _layers("HashedCrossing Hashing", Work.LOOKS_UP, prepares=True, jit=False)
+
+    yield from _layers("AutoContrast Equalization", Work.PREPARES, axes=2, prepares=True)
+    yield from _layers("CenterCrop Resizing", Work.PREPARES, axes=2, prepares=True)
+    yield from _layers("MelSpectrogram", Work.PREPARES, axes=1, prepares=True)
+    # Its kernels are weights that do not learn.
+    yield from _layers("STFTSpectrogram", Work.PREPARES, Holds.WEIGHTS, axes=1, prepares=True)
+    yield from _layers(
+        "CutMix MixUp RandomColorDegeneration RandomColorJitter RandomElasticTransform RandomErasing RandomGaussianBlur RandomGrayscale "
+        "RandomHeight RandomHue RandomInvert RandomPosterization RandomSaturation RandomSharpness RandomWidth Solarization",
+        Work.PREPARES, Holds.SEED, axes=2, prepares=True,
+    )  # fmt: skip
+    yield from _layers("RandomFlip", Work.PREPARES, Holds.SEED, axes=2, keeps_shape=True, prepares=True)
+    yield from _layers("RandomBrightness RandomContrast", Work.PREPARES, Holds.SEED, axes=2, keeps_shape=True, prepares=True, singly_since=(2, 9))
+    yield from _layers("RandomTranslation", Work.PREPARES, Holds.SEED, axes=2, keeps_shape=True, prepares=True, jit=False, singly_since=(2, 9))
+    yield from _layers("RandomRotation RandomZoom", Work.PREPARES, Holds.SEED, axes=2, keeps_shape=True, prepares=True, jit=False, singly_since=(2, 10))
+    yield from _layers("RandomCrop", Work.PREPARES, Holds.SEED, axes=2, prepares=True, jit=False, singly_since=(2, 10))
+    yield from _layers("AugMix RandAugment RandomPerspective RandomShear", Work.PREPARES, Holds.SEED, axes=2, prepares=True, jit=False)
+
+    yield from _layers("Bidirectional SpectralNormalization TimeDistributed", Work.WRAPS, Holds.WEIGHTS)
+    yield from _layers("Wrapper", Work.WRAPS, Holds.INNER)
+    # The function that it is given may read a variable, which is seen where it does.
+    yield from _layers("Lambda", Work.CALLS)
+    yield from _layers("DenseFeatures TFSMLayer", Work.CALLS, Holds.UNKNOWN)
+
+    for package in ("keras_hub.", "keras_nlp."):
+        for name in ("TransformerDecoder", "TransformerEncoder"):
+            yield Layer(f"{package}layers.{name}", Work.ATTENDS, Holds.WEIGHTS, width=("intermediate_dim",), worth_half=512)
+
+
+KNOWN_LAYERS: dict[str, Layer] = {layer.name: layer for layer in _table()}
+"""By their canonical names."""
+
+ACTIVATION = LAYERS + "Activation"
+BIDIRECTIONAL = LAYERS + "Bidirectional"
+CATEGORY_ENCODING = LAYERS + "CategoryEncoding"
+CENTER_CROP = LAYERS + "CenterCrop"
+CONCATENATE = LAYERS + "Concatenate"
+CONV_2D_TRANSPOSE = LAYERS + "Conv2DTranspose"
+DENSE = LAYERS + "Dense"
+DEPTHWISE_CONV_2D = LAYERS + "DepthwiseConv2D"
+EMBEDDING = LAYERS + "Embedding"
+FLATTEN = LAYERS + "Flatten"
+INPUT_LAYER = LAYERS + "InputLayer"
+LAMBDA = LAYERS + "Lambda"
+MASKING = LAYERS + "Masking"
+PRELU = LAYERS + "PReLU"
+REPEAT_VECTOR = LAYERS + "RepeatVector"
+RESHAPE = LAYERS + "Reshape"
+RESIZING = LAYERS + "Resizing"
+RNN = LAYERS + "RNN"
+SEPARABLE_CONV_2D = LAYERS + "SeparableConv2D"
+SOFTMAX = LAYERS + "Softmax"
+TIME_DISTRIBUTED = LAYERS + "TimeDistributed"
+UP_SAMPLING_2D = LAYERS + "UpSampling2D"
+ZERO_PADDING_2D = LAYERS + "ZeroPadding2D"
+
+
+_NO_LAYERS = frozenset({LAYERS + "InputSpec"})
+
+
+def layers_where(test: Callable[[Layer], bool]) -> frozenset[str]:
+    """The canonical names of the layers of which something is true: for tables that are made at import."""
+    return frozenset(name for name, layer in KNOWN_LAYERS.items() if test(layer))
+
+
+def short_name(name: str | None) -> str:
+    """The name of a layer of Keras without its package, "Dense"; other names unchanged, and empty for None."""
+    return (name or "").removeprefix(LAYERS)
+
+
+def holds(name: str) -> Holds | None:
+    """What a layer of Keras holds: weights, where nothing is known of it; None for what is none."""
+    layer = KNOWN_LAYERS.get(name)
+    if layer is not None:
+        return layer.holds
+    if name in _NO_LAYERS:
+        return None
+    return Holds.WEIGHTS if name.startswith(LAYERS) else None
+
+
+CONVOLUTIONS: dict[str, int] = {f"{LAYERS}Conv{axes}D": axes for axes in (1, 2, 3)}
+"""Convolutions over all channels, with the number of their axes."""
+
+PREPROCESSING = layers_where(lambda layer: layer.prepares)
+"""Layers that prepare or augment data, in a dataset as well as in a model."""
+
+WEIGHTLESS = layers_where(lambda layer: layer.holds in (Holds.NOTHING, Holds.SEED)) - {LAYERS + "Normalization"}
+"""Layers that learn and keep no numbers but the state of a generator."""
+
+OF_COLUMNS = layers_where(lambda layer: layer.of_columns)
+"""Layers that take a table, and turn columns into columns."""
+
+OF_DENSE_MODELS = frozenset({DENSE}) | layers_where(
+    lambda layer: not layer.axes and layer.work in (Work.MOVES, Work.EACH, Work.ROWS, Work.MERGES)
+)
+"""What models of dense layers consist of: beside them, what moves numbers, or looks at each a few times."""
+
+RECURRENT = layers_where(lambda layer: layer.gates > 0)
+"""Layers that multiply by matrices in each time step."""
