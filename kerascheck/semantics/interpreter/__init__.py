@@ -55,21 +55,21 @@ class Interpreter(Statements, Expressions, Calls, Datasets, Writes):
         self.item_writes: dict[cst.CSTNode, list[Place]] = {}
         self.functions: dict[cst.CSTNode, Function] = {}
         self.truncated = False
-        self._uses: list[tuple[str, cst.CSTNode, object]] = []
-        self._order = 0
+        self.uses: list[tuple[str, cst.CSTNode, object]] = []
+        self.order = 0
         self._inlined = 0
         self._visits: dict[cst.CSTNode, int] = {}
         self._active: list[cst.CSTNode] = []
         self._envs: dict[object, Env] = {}
         # What the program itself sets on objects of other libraries, as ``wandb.config.batch_size = 32``.
-        self._set_outside: dict[str, Value] = {}
+        self.set_outside: dict[str, Value] = {}
         self._depths: dict[object, int] = {}
         self._followed = 0.0
         self._instances: dict[Class, Instance] = {}
         self._returns: list[list[Value]] = []
         # The variables of the functions that run, and how many of them, and of the calls, there were before that of a dataset.
-        self._frames: list[Env] = []
-        self._mapped: tuple[int, int] | None = None
+        self.frames: list[Env] = []
+        self.mapped: tuple[int, int] | None = None
         # The names that the star imports of a module bring.
         self._stars: dict[object, list[str]] = {}
         # Writes to what outlives a function (attributes, items, globals), to take back where ways part.
@@ -156,7 +156,7 @@ class Interpreter(Statements, Expressions, Calls, Datasets, Writes):
         try:
             value = self._enter(function, instance, None, tensors=tensors or (signature is not None and constant(signature, 1) is not None))
             for dataset in datasets_in(value):
-                self._sink("escape", dataset, function.node)
+                self.sink("escape", dataset, function.node)
         finally:
             self.module, self.env, self.scope = saved
 

@@ -83,9 +83,9 @@ class Calls:
             return merged or UNKNOWN
         if isinstance(function, Function):
             if function.traced:
-                self._enter_compiled(function, arguments, node)
+                self.enter_compiled(function, arguments, node)
             outside = self.scope.traced_by() is None
-            result = self._inline(function, arguments, node)
+            result = self.inline(function, arguments, node)
             return _as_tensors(result) if outside and function.traced == "tf.function" else result
         if isinstance(function, Partial):
             return self.call(function.target, bound_arguments(function.arguments, arguments), node)
@@ -99,49 +99,49 @@ class Calls:
             return self._call_instance(function, arguments, node)
         if isinstance(function, Made):
             return self._call_made(function, arguments, node)
-        self._record(node, None, None, function, arguments)
-        self._escape(arguments, node)
+        self.record(node, None, None, function, arguments)
+        self.escape(arguments, node)
         if any(holds_tensor(value) for value in arguments.values()):
-            self._use("unknown-call", node)
+            self.use("unknown-call", node)
             return UNKNOWN
         return UNKNOWN
 
-    def _record(self, node, name, attribute, receiver, arguments, result: Value = UNKNOWN) -> Call:
-        self._order += 1
-        call = Call(self.module, node, name, attribute, receiver, arguments, self.scope, self._order, result)
+    def record(self, node, name, attribute, receiver, arguments, result: Value = UNKNOWN) -> Call:
+        self.order += 1
+        call = Call(self.module, node, name, attribute, receiver, arguments, self.scope, self.order, result)
         self.calls.append(call)
         if name in library.TRAINING_CALLS or attribute == "apply_gradients" or (name is None and attribute in library.TRAINING_METHODS):
             for scope in self.scope.loops(within="program"):
                 scope.trains = True
         return call
 
-    def _enter_compiled(self, function: Function | Made, arguments: Arguments, node: cst.CSTNode) -> None:
+    def enter_compiled(self, function: Function | Made, arguments: Arguments, node: cst.CSTNode) -> None:
         if self.scope.traced_by() is None:
-            self.entries.append(Call(self.module, node, None, "__call__", function, arguments, self.scope, self._order))
+            self.entries.append(Call(self.module, node, None, "__call__", function, arguments, self.scope, self.order))
 
-    def _use(self, kind: str, node: cst.CSTNode) -> None:
-        self._uses.append((kind, node, self.module))
+    def use(self, kind: str, node: cst.CSTNode) -> None:
+        self.uses.append((kind, node, self.module))
 
-    def _sink(self, role: str, dataset: Dataset, node: cst.CSTNode, outer: Stage | None = None) -> None:
+    def sink(self, role: str, dataset: Dataset, node: cst.CSTNode, outer: Stage | None = None) -> None:
         self.sinks.append(Sink(role, dataset.stage, self.module, node, self.scope, outer=outer))
 
-    def _escape(self, arguments: Arguments, node: cst.CSTNode) -> None:
+    def escape(self, arguments: Arguments, node: cst.CSTNode) -> None:
         for value in arguments.values():
             if isinstance(value, (Instance, Mapping)):
                 # Settings may come back changed.
-                self._forget(value, Const)
+                self.forget(value, Const)
             for dataset in datasets_in(value):
-                self._sink("escape", dataset, node)
+                self.sink("escape", dataset, node)
 
-    def _inline(self, function: Function, arguments: Arguments, node: cst.CSTNode, *, traced: str | None = None, stage: Stage | None = None) -> Value:
+    def inline(self, function: Function, arguments: Arguments, node: cst.CSTNode, *, traced: str | None = None, stage: Stage | None = None) -> Value:
         """The result of a function of the tree, by running its body."""
         body = function.node
         self._visits[body] = self._visits.get(body, 0) + 1
         if body in self._active or len(self._active) >= MAX_DEPTH or self._visits[body] > MAX_VISITS or self._inlined > MAX_CALLS:
             self.reached.add(body)
             self.truncated = self.truncated or self._inlined > MAX_CALLS
-            self._escape(arguments, node)
-            self._use("unknown-call", node)
+            self.escape(arguments, node)
+            self.use("unknown-call", node)
             return UNKNOWN
         saved = self.module, self.env, self.scope
         self._inlined += 1
@@ -158,13 +158,13 @@ class Calls:
         node = function.node
         self.reached.add(node)
         self._active.append(node)
-        saved_env, saved_module, around, uses = self.env, self.module, self._mapped, len(self._uses)
+        saved_env, saved_module, around, uses = self.env, self.module, self.mapped, len(self.uses)
         is_item = function.name == "__getitem__" and receiver is not None and is_py_dataset(receiver)
         if is_item:
-            self._mapped = around or (len(self._frames), self._order)
+            self.mapped = around or (len(self.frames), self.order)
         self.module = function.module
         self.env = Env(function.env)
-        self._frames.append(self.env)
+        self.frames.append(self.env)
         try:
             self._bind_parameters(function, receiver, arguments, tensors)
             if isinstance(node, cst.Lambda):
@@ -185,10 +185,10 @@ class Calls:
             return self._returned(node, merged)
         finally:
             self._active.pop()
-            self._frames.pop()
-            self.env, self.module, self._mapped = saved_env, saved_module, around
+            self.frames.pop()
+            self.env, self.module, self.mapped = saved_env, saved_module, around
             if is_item:
-                self.item_writes.setdefault(node, []).extend(Place(module, at) for kind, at, module in self._uses[uses:] if kind == "write")
+                self.item_writes.setdefault(node, []).extend(Place(module, at) for kind, at, module in self.uses[uses:] if kind == "write")
 
     def _returned(self, node: cst.CSTNode, value: Value) -> Value:
         self.returned.setdefault(node, value)
@@ -304,7 +304,7 @@ class Calls:
         new = cls.member("__new__")
         if isinstance(new, Function):
             given = Arguments([cls, *arguments.positional], arguments.keywords, {}, arguments.unknown_positional, arguments.unknown_keywords)
-            made = self._inline(new, given, node)
+            made = self.inline(new, given, node)
             # What is no object of the class is not initialised.
             if any(datasets_in(made)):
                 return made
@@ -313,26 +313,26 @@ class Calls:
         self._instances.setdefault(cls, instance)
         bases = cls.external_bases()
         name = next((library.class_of(base) for base in sorted(bases) if library.class_of(base).startswith("keras.")), None)
-        self._record(node, name and f"{name}.__init__", "__init__", instance, arguments, instance)
+        self.record(node, name and f"{name}.__init__", "__init__", instance, arguments, instance)
         init = cls.member("__init__")
         if isinstance(init, Function):
-            self._inline(self._bound(init, instance), arguments, node)
+            self.inline(self.bound(init, instance), arguments, node)
         else:
             # A dataclass or NamedTuple takes its fields in order.
             fields = fields_of(cls)
             instance.attributes.update(zip(fields, arguments.positional))
             instance.attributes.update(arguments.keywords)
             if arguments.unknown_positional or arguments.unknown_keywords:
-                self._forget(instance)
+                self.forget(instance)
             if not fields:
-                self._escape(arguments, node)
+                self.escape(arguments, node)
         return instance
 
     def _call_instance(self, instance: Instance, arguments: Arguments, node: cst.CSTNode) -> Value:
         bases = instance.cls.external_bases()
-        owner = self._class_name(instance)
+        owner = self.class_name(instance)
         keras = owner in ("keras.Model", "keras.Layer")
-        call = self._record(node, f"{owner}.__call__" if owner else None, "__call__", instance, arguments)
+        call = self.record(node, f"{owner}.__call__" if owner else None, "__call__", instance, arguments)
         method = instance.cls.member("__call__") or (instance.cls.member("call") if keras else None)
         if isinstance(method, Function):
             # Keras traces call() sooner or later, whoever calls the layer here.
@@ -341,20 +341,20 @@ class Calls:
             if keras and not how and given.positional and given.positional[0] is UNKNOWN:
                 # Wherever it comes from, in compiled code a layer is called on a tensor.
                 given = Arguments([Tensor("parameter"), *given.positional[1:]], given.keywords, given.nodes, given.unknown_positional, given.unknown_keywords)
-            result = self._inline(self._bound(method, instance), given, node, traced=how)
+            result = self.inline(self.bound(method, instance), given, node, traced=how)
             if keras and any(map(is_symbolic, arguments.values())):
-                return self._layer_result(call)
-            return self._layer_result(call) if keras and (result is UNKNOWN or isinstance(result, Tensor)) else result
+                return self.layer_result(call)
+            return self.layer_result(call) if keras and (result is UNKNOWN or isinstance(result, Tensor)) else result
         if keras and not bases & {"builtins.object"}:
-            return self._layer_result(call)
-        self._escape(arguments, node)
+            return self.layer_result(call)
+        self.escape(arguments, node)
         return UNKNOWN
 
-    def _computed_tensor(self, origin: str, *operands: Value) -> Tensor:
+    def computed_tensor(self, origin: str, *operands: Value) -> Tensor:
         """A tensor; an eager one remembers what it was computed from."""
         return Tensor(origin, operands=operands if self.scope.traced_by() is None else ())
 
-    def _layer_result(self, call: Call) -> Value:
+    def layer_result(self, call: Call) -> Value:
         """What a layer or model returns: a symbol that remembers the call, or a tensor that does."""
         symbolic = any(map(is_symbolic, call.arguments.values()))
         call.result = Made("keras.KerasTensor", call) if symbolic else Tensor("result", call)
@@ -362,27 +362,27 @@ class Calls:
 
     def _call_made(self, made: Made, arguments: Arguments, node: cst.CSTNode) -> Value:
         if made.name in library.COMPILERS and arguments.positional:
-            return self._compiled(arguments.positional[0], library.COMPILERS[made.name], made.call, node)
+            return self.compile(arguments.positional[0], library.COMPILERS[made.name], made.call, node)
         if made.name == "tensorflow.function.compiled":
-            self._enter_compiled(made, arguments, node)
+            self.enter_compiled(made, arguments, node)
             target = made.attributes["target"]
             scope = Scope("call", self.scope, self.module, node, traced="tf.function")
             outside = self.scope.traced_by() is None
-            result = self._inside(scope, lambda a: self.call(target, a, node), arguments)
+            result = self.inside(scope, lambda a: self.call(target, a, node), arguments)
             return _as_tensors(result) if outside else result
-        owner = self._class_name(made) or made.name
-        call = self._record(node, f"{owner}.__call__", "__call__", made, arguments)
+        owner = self.class_name(made) or made.name
+        call = self.record(node, f"{owner}.__call__", "__call__", made, arguments)
         if owner == "keras.Model" or made.name.startswith(("keras.layers.", "keras.Sequential", "keras.applications.")):
             # A model given datasets is a mistake that raises; nothing to follow.
-            return self._layer_result(call)
-        self._escape(arguments, node)
+            return self.layer_result(call)
+        self.escape(arguments, node)
         if any(holds_tensor(value) for value in arguments.values()):
             if not made.name.startswith(library.TENSOR_LIBRARIES):
-                self._use("unknown-call", node)
+                self.use("unknown-call", node)
             return Tensor("result") if made.name.startswith(library.TENSOR_LIBRARIES) else UNKNOWN
         return Tensor("result") if owner == "keras.Loss" else Made(f"{owner}.__call__")
 
-    def _class_name(self, value: Value) -> str | None:
+    def class_name(self, value: Value) -> str | None:
         """The canonical class of a receiver, where it is known."""
         if isinstance(value, Made):
             return library.class_of(value.name)
@@ -398,49 +398,49 @@ class Calls:
             return self._call_dataset(receiver, attribute, arguments, node)
         if isinstance(receiver, SuperValue):
             owner = library.class_of_bases(receiver.cls.external_bases())
-            call = self._record(node, f"{owner}.{attribute}" if owner else None, attribute, receiver.instance, arguments)
+            call = self.record(node, f"{owner}.{attribute}" if owner else None, attribute, receiver.instance, arguments)
             if owner == "keras.Model" and attribute in library.CONSUMING_METHODS:
                 return self._consume(call, attribute, arguments, node)
             return Tensor("result") if attribute == "call" else UNKNOWN
         if attribute in library.MUTATING_METHODS and not isinstance(receiver, Tensor):
-            self._note_mutation(node, receiver)
+            self.note_mutation(node, receiver)
         if isinstance(receiver, Group):
             return self._call_group(receiver, attribute, arguments, node)
         if isinstance(receiver, Mapping):
             return self._call_mapping(receiver, attribute, arguments, node)
         if isinstance(receiver, Iteration):
             if attribute in ("__next__", "get_next", "next"):
-                return self._next(receiver, node)
+                return self.advance(receiver, node)
             if attribute == "initializer":
                 return UNKNOWN
         if attribute == "split" and isinstance(receiver, Made) and receiver.name in library.SPLITTERS and receiver.call is not None:
-            self._record(node, f"{receiver.name}.split", attribute, receiver, arguments)
+            self.record(node, f"{receiver.name}.split", attribute, receiver, arguments)
             folds = constant(receiver.call.argument(0, "n_splits") or Const(library.SPLITTERS[receiver.name]))
             pair = Group("tuple", [UNKNOWN, UNKNOWN])
             return Group("list", [pair] * folds) if type(folds) is int and 0 < folds <= _MANY_FOLDS else UNKNOWN
         if attribute == "build" and isinstance(receiver, Method) and receiver.name == "hypermodel" and isinstance(receiver.receiver, Made) and library.is_tuner(receiver.receiver.name):
             return receiver.receiver.attributes["model"]
         if isinstance(receiver, Method) and receiver.name == "__dict__" and attribute == "update":
-            self._forget(receiver.receiver)
+            self.forget(receiver.receiver)
         if attribute == "total_seconds" and isinstance(receiver, Made) and receiver.name == "time.elapsed":
             return receiver
         if attribute == "format" and is_text(receiver):
-            self._record(node, "builtins.format", attribute, receiver, arguments)
+            self.record(node, "builtins.format", attribute, receiver, arguments)
             return computed("builtins.str", receiver, *arguments.values())
-        owner = "builtins.str" if is_text(receiver) else self._class_name(receiver)
+        owner = "builtins.str" if is_text(receiver) else self.class_name(receiver)
         name = f"{owner}.{attribute}" if owner else None
-        call = self._record(node, name, attribute, receiver, arguments)
+        call = self.record(node, name, attribute, receiver, arguments)
         if owner == "tensorflow.Tensor":
             if attribute in ("items", "keys"):
                 # What is taken to be a tensor is a dictionary of them, and its keys are none.
                 return UNKNOWN
             if attribute in ("set_shape", "get_shape"):
-                self._use("shape", node)
+                self.use("shape", node)
                 return UNKNOWN
-            self._use("method", node)
+            self.use("method", node)
             if attribute == "numpy" and self.scope.traced_by() is None:
                 return derived(receiver)
-            return UNKNOWN if attribute in ("numpy", "eval", "item", "tolist") else self._computed_tensor("result", receiver)
+            return UNKNOWN if attribute in ("numpy", "eval", "item", "tolist") else self.computed_tensor("result", receiver)
         if attribute in library.CONSUMING_METHODS and (owner in ("keras.Model", None, "keras.Layer") or any(any(datasets_in(value)) or is_keras_data(value) for value in arguments.values())):
             return self._consume(call, attribute, arguments, node)
         if owner == "tensorflow.distribute.Strategy":
@@ -459,22 +459,22 @@ class Calls:
             added.items.extend(arguments.positional)
         if attribute == "compile" and (owner == "keras.Model" or owner is None):
             for key in ("loss", "metrics", "weighted_metrics"):
-                self._run_callables(call.given(key), "loss" if key == "loss" else "metric", node)
+                self.run_callables(call.given(key), "loss" if key == "loss" else "metric", node)
             return UNKNOWN
         if name is not None and name.endswith("TFRecordWriter.write"):
             for dataset in datasets_in(arguments.get(0, "dataset")):
-                self._sink("inspect", dataset, node)
+                self.sink("inspect", dataset, node)
             return UNKNOWN
         if name is not None and name.startswith("multiprocessing."):
             self._run_in_process(arguments, node)
         else:
-            self._run_arguments(arguments, node, tensors=False)
-        self._escape(arguments, node)
+            self.run_arguments(arguments, node, tensors=False)
+        self.escape(arguments, node)
         if attribute in library.LISTING_METHODS and owner is None:
             return Made(f"builtins.object.{attribute}", call)
         if owner is None:
             if holds_tensor(receiver) or any(holds_tensor(value) for value in arguments.values()):
-                self._use("unknown-call", node)
+                self.use("unknown-call", node)
             elif attribute == "reshape" and (shape := reshaped(arguments.positional)) is not None:
                 # Whatever it was, it is an array of that shape now.
                 return shaped(receiver, shape)
@@ -488,8 +488,8 @@ class Calls:
         role = library.CONSUMING_METHODS.get(attribute)
         for name, value in [*zip_longest(self.module.runtime.parameters_of(attribute)[: len(arguments.positional)], arguments.positional), *arguments.keywords.items()]:
             for dataset in datasets_in(value):
-                self._sink(_OTHER_ROLES.get(name, role) or "escape", dataset, node)
-        self._run_arguments(arguments, node, tensors=False)
+                self.sink(_OTHER_ROLES.get(name, role) or "escape", dataset, node)
+        self.run_arguments(arguments, node, tensors=False)
         for value in arguments.values():
             self._run_items(value, node)
         return UNKNOWN
@@ -501,21 +501,21 @@ class Calls:
                 method = option.cls.member("__getitem__")
                 if isinstance(method, Function) and method.module is not self.entry:
                     place = Scope("handed", self.scope, self.module, node)
-                    self._inside(place, lambda function: self._inline(function, Arguments([UNKNOWN]), node), self._bound(method, option))
+                    self.inside(place, lambda function: self.inline(function, Arguments([UNKNOWN]), node), self.bound(method, option))
 
     def _tuner(self, name: str, arguments: Arguments, node: cst.CSTNode) -> Value:
         """A tuner of KerasTuner. It builds a model at once, to learn what there is to choose, and fits others like it
         (``BaseTuner._populate_initial_space`` in keras_tuner/src/engine/base_tuner.py, 1.4.8): one stands for all."""
-        call = self._record(node, name, None, UNKNOWN, arguments)
+        call = self.record(node, name, None, UNKNOWN, arguments)
         strategy = arguments.get(None, "distribution_strategy")
         place = self.scope if constant(strategy, 0) is None or strategy is None else Scope("with", self.scope, self.module, node, value=Made("tensorflow.distribute.Strategy.scope"))
         made: list[Value] = []
         for option in options_of(arguments.get(0, "hypermodel")):
             build = option.cls.member("build") if isinstance(option, Instance) else option
-            build = self._bound(build, option) if isinstance(option, Instance) and isinstance(build, Function) else build
+            build = self.bound(build, option) if isinstance(option, Instance) and isinstance(build, Function) else build
             if isinstance(build, (Function, Partial)):
                 given = Arguments([Made("keras_tuner.HyperParameters", call)])
-                made.append(self._inside(place, lambda given, build=build: self.call(build, given, node), given))
+                made.append(self.inside(place, lambda given, build=build: self.call(build, given, node), given))
         model = any_of(made)
         call.result = Made(name, call, {"model": Made("keras.Model") if model is UNKNOWN else model})
         return call.result
@@ -527,9 +527,9 @@ class Calls:
             fit = option.cls.member("fit") if isinstance(option, Instance) else None
             if isinstance(fit, Function):
                 given = [Made("keras_tuner.HyperParameters", tuner.call), model, *arguments.positional]
-                self.call(self._bound(fit, option), Arguments(given, arguments.keywords, {}, arguments.unknown_positional, arguments.unknown_keywords), node)
+                self.call(self.bound(fit, option), Arguments(given, arguments.keywords, {}, arguments.unknown_positional, arguments.unknown_keywords), node)
                 return UNKNOWN
-        return self.call(self._get_attribute(model, "fit", node), arguments, node)
+        return self.call(self.get_attribute(model, "fit", node), arguments, node)
 
     def _call_strategy(self, call: Call, attribute: str, arguments: Arguments, node: cst.CSTNode) -> Value:
         if attribute in ("run", "experimental_run_v2", "call_for_each_replica"):
@@ -541,16 +541,16 @@ class Calls:
                 passed.keywords.update({key: value for key, value in named.items.items() if isinstance(key, str)})
             return self.call(function or UNKNOWN, passed, node)
         if attribute == "experimental_distribute_dataset":
-            results = [Dataset(self._new_stage("distribute", node, call, (d.stage,))) for d in datasets_in(arguments.get(0, "dataset"))]
+            results = [Dataset(self.new_stage("distribute", node, call, (d.stage,))) for d in datasets_in(arguments.get(0, "dataset"))]
             return results[0] if results else UNKNOWN
         if attribute in ("distribute_datasets_from_function", "experimental_distribute_datasets_from_function"):
             result = self.call(arguments.get(0, "dataset_fn") or UNKNOWN, Arguments([UNKNOWN]), node)
             for dataset in datasets_in(result):
-                return Dataset(self._new_stage("distribute", node, call, (dataset.stage,)))
+                return Dataset(self.new_stage("distribute", node, call, (dataset.stage,)))
             return UNKNOWN
         if attribute == "scope":
             return Made("tensorflow.distribute.Strategy.scope", call)
-        self._run_arguments(arguments, node, tensors=True)
+        self.run_arguments(arguments, node, tensors=True)
         if attribute in ("reduce", "gather", "experimental_local_results"):
             return Tensor("result") if any(holds_tensor(value) for value in arguments.values()) else UNKNOWN
         return UNKNOWN
@@ -558,16 +558,16 @@ class Calls:
     def _call_group(self, group: Group, attribute: str, arguments: Arguments, node: cst.CSTNode) -> Value:
         if attribute in ("append", "add") and arguments.positional:
             # Inside a loop the length is no longer known, but the kinds of items are.
-            self._extend(group, arguments.positional[:1])
-            self._record(node, "builtins.list.append", attribute, group, arguments)
+            self.extend(group, arguments.positional[:1])
+            self.record(node, "builtins.list.append", attribute, group, arguments)
             return Const(None)
         if attribute == "extend":
-            self._record(node, "builtins.list.extend", attribute, group, arguments)
+            self.record(node, "builtins.list.extend", attribute, group, arguments)
             given = arguments.get(0, None)
-            self._extend(group, given.items if isinstance(given, Group) else [UNKNOWN], certain=isinstance(given, Group) and not given.open)
+            self.extend(group, given.items if isinstance(given, Group) else [UNKNOWN], certain=isinstance(given, Group) and not given.open)
         elif attribute == "insert":
-            self._record(node, "builtins.list.insert", attribute, group, arguments)
-            self._extend(group, arguments.positional[1:2], certain=False)
+            self.record(node, "builtins.list.insert", attribute, group, arguments)
+            self.extend(group, arguments.positional[1:2], certain=False)
         elif attribute in ("pop", "popleft", "remove", "clear", "sort", "reverse"):
             group.open = True
         if attribute in ("pop", "popleft"):
@@ -585,13 +585,13 @@ class Calls:
                 return mapping.items[key.value]
             if attribute == "setdefault" and isinstance(key, Const):
                 value = arguments.get(1, "default") or Const(None)
-                self._store(mapping.items, key.value, value)
+                self.store(mapping.items, key.value, value)
                 return value
         if attribute == "update":
             given = arguments.get(0, None)
-            self._update(mapping, Mapping(dict(arguments.keywords), arguments.unknown_keywords) if given is None else given)
+            self.update(mapping, Mapping(dict(arguments.keywords), arguments.unknown_keywords) if given is None else given)
             if given is not None:
-                self._update(mapping, Mapping(dict(arguments.keywords)))
+                self.update(mapping, Mapping(dict(arguments.keywords)))
         if attribute == "copy":
             return Mapping(dict(mapping.items), mapping.open)
         return UNKNOWN
@@ -603,18 +603,18 @@ class Calls:
             target = arguments.positional[0]
             rest = Arguments(arguments.positional[1:], dict(arguments.keywords), {}, arguments.unknown_positional, arguments.unknown_keywords)
             if isinstance(target, External) and target.name in library.COMPILERS:
-                return Made(target.name, self._record(node, target.name, None, UNKNOWN, rest))
+                return Made(target.name, self.record(node, target.name, None, UNKNOWN, rest))
             return Partial(target, rest)
         if name.startswith("keras.layers.") and name.endswith(".from_config"):
             return self._call_external(name.removesuffix(".from_config"), Arguments(unknown_positional=True, unknown_keywords=True), node)
         if name in library.COMPILERS:
-            call = self._record(node, name, None, UNKNOWN, arguments)
+            call = self.record(node, name, None, UNKNOWN, arguments)
             function = arguments.get(0, "func")
             if function is not None and constant(function, 0) is not None:
-                return self._compiled(function, library.COMPILERS[name], call, node)
+                return self.compile(function, library.COMPILERS[name], call, node)
             return Made(name, call)
         if name == "functools.wraps":
-            return Made(name, self._record(node, name, None, UNKNOWN, arguments))
+            return Made(name, self.record(node, name, None, UNKNOWN, arguments))
         if name in library.TRANSPARENT_DECORATORS and arguments.positional and isinstance(arguments.positional[0], (Function, Partial)):
             return arguments.positional[0]
         if name in library.PASS_THROUGH_ITERATORS and (arguments.positional or arguments.keywords):
@@ -633,22 +633,22 @@ class Calls:
                 rest = Arguments(arguments.positional[1:], arguments.keywords, {}, arguments.unknown_positional, arguments.unknown_keywords)
                 return self._call_dataset(first, name.rpartition(".")[2], rest, node)
         if name in library.PY_FUNCTIONS:
-            call = self._record(node, name, None, UNKNOWN, arguments)
+            call = self.record(node, name, None, UNKNOWN, arguments)
             function = arguments.get(0, "func")
             for option in options_of(function):
                 if isinstance(option, (Function, Partial)):
-                    self._run_callables(option, "py_function", node)
+                    self.run_callables(option, "py_function", node)
             if any(holds_tensor(v) for v in arguments.values()):
-                self._use("py_function", node)
+                self.use("py_function", node)
             call.result = Tensor("py_function")
             return call.result
         if name in ("tensorflow.nest.map_structure", "keras.tree.map_structure", "jax.tree_util.tree_map", "tree.map_structure") and len(arguments.positional) > 1:
             return self.call(arguments.positional[0], Arguments(arguments.positional[1:]), node)
         if name.count(".") > 1 and name.rpartition(".")[2] in library.MUTATING_METHODS and not name.startswith((*library.TENSOR_LIBRARIES, "numpy.")):
-            self._note_mutation(node, UNKNOWN)
+            self.note_mutation(node, UNKNOWN)
         if name == "numpy.diff" and (reading := reading_of(arguments.get(0, "a"))) is not None:
-            return self._elapsed(node, reading, reading, each=True)
-        call = self._record(node, name, None, UNKNOWN, arguments)
+            return self.elapsed(node, reading, reading, each=True)
+        call = self.record(node, name, None, UNKNOWN, arguments)
         if name == "keras.Input":
             call.result = Made("keras.KerasTensor", call)
             return call.result
@@ -658,13 +658,13 @@ class Calls:
             more = arguments.get(3, "arguments")
             named = Arguments(keywords=dict(more.items)) if isinstance(more, Mapping) else None
             for option in options_of(arguments.get(0, "function")):
-                self._run_callables(option if named is None else Partial(option, named), "Lambda", node)
+                self.run_callables(option if named is None else Partial(option, named), "Lambda", node)
         elif name == "keras.callbacks.LambdaCallback":
             self._run_hooks(arguments, node)
         elif name in library.TRACING_WRAPPERS or not name.startswith(("keras.", "tensorflow.data.")):
-            self._run_arguments(arguments, node, tensors=name.startswith(library.TENSOR_LIBRARIES))
+            self.run_arguments(arguments, node, tensors=name.startswith(library.TENSOR_LIBRARIES))
         if name not in library.TRANSPARENT_TO_DATASETS:
-            self._escape(arguments, node)
+            self.escape(arguments, node)
         # What TensorFlow knows of the shapes in its graphs are Python objects.
         if name.startswith(("tensorflow.python.framework.common_shapes.", "tensorflow.python.framework.tensor_shape.")):
             return UNKNOWN
@@ -682,15 +682,15 @@ class Calls:
                 call.result = Group("list", [Tensor(name)] * (number if known else 1), open=not known)
                 return call.result
             if any(holds_tensor(value) for value in arguments.values()) or library.makes_tensor(name):
-                call.result = self._computed_tensor(name, Made(name, call))
+                call.result = self.computed_tensor(name, Made(name, call))
                 return call.result
         if name.startswith("numpy.") and any(holds_tensor(value) for value in arguments.values()):
-            self._use("numpy", node)
+            self.use("numpy", node)
             # In compiled code NumPy never really returns: it raises, or hands the tensor on.
             call.result = Tensor(name) if self.scope.traced_by() else Made(name, call)
             return call.result
         if name.rpartition(".")[2].islower() and any(holds_tensor(value) for value in arguments.values()):
-            self._use("unknown-call", node)
+            self.use("unknown-call", node)
         call.result = _as_texts(name, arguments.values()) or Made(name, call)
         if name == "tensorflow.io.parse_single_example":
             call.result = Tensor("features")
@@ -714,18 +714,18 @@ class Calls:
         if name == "iter":
             return Iteration("iter", [first], self.scope)
         if name == "next":
-            return self._next(first, node)
+            return self.advance(first, node)
         if name in ("list", "tuple", "set"):
             if isinstance(first, Group):
                 return Group(name, list(first.items), first.open)
             if isinstance(first, Iteration) and first.kind == "values" and isinstance(first.over[0], Mapping):
                 return Group(name, list(first.over[0].items.values()), open=True, most=first.over[0].most)
-            read = list(self._iterated(first))
+            read = list(self.iterated(first))
             for dataset in read:
-                self._sink("inspect", dataset, node)
+                self.sink("inspect", dataset, node)
             if not arguments.positional:
                 return Group(name, [])
-            call = self._record(node, f"builtins.{name}", None, UNKNOWN, arguments)
+            call = self.record(node, f"builtins.{name}", None, UNKNOWN, arguments)
             return Made(f"builtins.{name}", call) if read else UNKNOWN
         if name == "dict":
             return Mapping(dict(arguments.keywords), open=bool(arguments.positional) or arguments.unknown_keywords)
@@ -733,23 +733,23 @@ class Calls:
             over = arguments.positional[1]
             if len(arguments.positional) == 2 and isinstance(over, Group) and not over.open and len(over.items) <= MAX_OPTIONS:
                 return Group("list", [self.call(first, Arguments([item]), node) for item in over.items])
-            self._run_callables(arguments.positional[0], None, node, tensors=False)
+            self.run_callables(arguments.positional[0], None, node, tensors=False)
             return UNKNOWN
         if name == "getattr" and len(arguments.positional) > 1 and isinstance(constant(arguments.positional[1]), str):
-            return self._get_attribute(first, arguments.positional[1].value, node)
+            return self.get_attribute(first, arguments.positional[1].value, node)
         if name == "setattr" and len(arguments.positional) == 3:
-            self._note_write(node.args[0].value if isinstance(node, cst.Call) else None, first, node)
+            self.note_write(node.args[0].value if isinstance(node, cst.Call) else None, first, node)
             key = constant(arguments.positional[1])
             if isinstance(key, str):
-                self._set_attribute(node, first, key, arguments.positional[2])
+                self.set_attribute(node, first, key, arguments.positional[2])
             else:
-                self._forget(first)
+                self.forget(first)
             return Const(None)
-        call = self._record(node, f"builtins.{name}", None, UNKNOWN, arguments)
+        call = self.record(node, f"builtins.{name}", None, UNKNOWN, arguments)
         if name == "len" and (shape := shape_of(first)) and shape[0] is not None:
             return Const(shape[0])
         if any(holds_tensor(value) for value in arguments.values()):
-            self._use(f"builtins.{name}", node)
+            self.use(f"builtins.{name}", node)
         if name in ("max", "min", "abs", "round", "sum") and any(holds_tensor(value) for value in arguments.values()):
             call.result = Tensor("result")
             return call.result
@@ -765,34 +765,34 @@ class Calls:
         if call.name in library.ENDS_THE_PROGRAM:
             return Made(call.name, call)
         for dataset in datasets_in(first):
-            self._sink("inspect", dataset, node)
-        self._run_arguments(arguments, node, tensors=False)
+            self.sink("inspect", dataset, node)
+        self.run_arguments(arguments, node, tensors=False)
         if name == "open" and "b" in str(constant(arguments.get(1, "mode") or Const("r"), "b")):
             return UNKNOWN
         return _as_texts(call.name, arguments.values()) or (Made(call.name, call) if name in ("len", "open") else UNKNOWN)
 
-    def _next(self, iterator: Value, node: cst.CSTNode) -> Value:
-        self._record(node, "builtins.next", "__next__", iterator, Arguments())
+    def advance(self, iterator: Value, node: cst.CSTNode) -> Value:
+        self.record(node, "builtins.next", "__next__", iterator, Arguments())
         element: Value = UNKNOWN
         for option in options_of(iterator):
             if not isinstance(option, Iteration):
                 continue
-            for dataset in self._iterated(option):
+            for dataset in self.iterated(option):
                 loop = self.scope.innermost_loop(within=option.scope or "program")
                 if loop is not None:
                     self.sinks.append(Sink("loop", dataset.stage, self.module, node, self.scope, loop=loop))
                 else:
-                    self._sink("inspect", dataset, node)
+                    self.sink("inspect", dataset, node)
                 element = Tensor("element")
         return element
 
-    def _run_callables(self, value: Value | None, traced: str | None, node: cst.CSTNode, *, tensors: bool = True) -> Value:
+    def run_callables(self, value: Value | None, traced: str | None, node: cst.CSTNode, *, tensors: bool = True) -> Value:
         """Run functions handed to a library, with tensors (or unknown values) as arguments."""
         result: Value = UNKNOWN
         for option in options_of(value):
             if isinstance(option, (Group, Mapping)):
                 for item in option.items if isinstance(option, Group) else option.items.values():
-                    self._run_callables(item, traced, node, tensors=tensors)
+                    self.run_callables(item, traced, node, tensors=tensors)
                 continue
             target, bound = option, None
             if isinstance(option, Partial):
@@ -803,26 +803,26 @@ class Calls:
                     passed = bound_arguments(bound, passed)
                 # Whether a library calls what it is handed at once is not known.
                 place = Scope("handed", self.scope, self.module, node) if traced is None else self.scope
-                result = self._inside(place, lambda function, passed=passed: self._inline(function, passed, node, traced=traced), target)
+                result = self.inside(place, lambda function, passed=passed: self.inline(function, passed, node, traced=traced), target)
         return result
 
     def _run_in_process(self, arguments: Arguments, node: cst.CSTNode) -> None:
         """Functions that start a program of their own: what ran before does not count there."""
         scope = Scope("root", None, self.module, node, label="process")
-        self._inside(scope, lambda a: self._run_arguments(a, node, tensors=False), arguments)
+        self.inside(scope, lambda a: self.run_arguments(a, node, tensors=False), arguments)
 
     def _run_hooks(self, arguments: Arguments, node: cst.CSTNode) -> None:
         """Functions that Keras calls during fit: each starts from a place that is named after its hook."""
         for hook, function in arguments.keywords.items():
             scope = Scope("root", None, self.module, node, label=hook)
-            self._inside(scope, lambda value: self._run_callables(value, None, node, tensors=False), function)
+            self.inside(scope, lambda value: self.run_callables(value, None, node, tensors=False), function)
 
-    def _run_arguments(self, arguments: Arguments, node: cst.CSTNode, *, tensors: bool) -> None:
+    def run_arguments(self, arguments: Arguments, node: cst.CSTNode, *, tensors: bool) -> None:
         for value in arguments.values():
             for option in options_of(value):
                 if isinstance(option, (Function, Partial)):
-                    for dataset in datasets_in(self._run_callables(option, None, node, tensors=tensors)):
-                        self._sink("escape", dataset, node)
+                    for dataset in datasets_in(self.run_callables(option, None, node, tensors=tensors)):
+                        self.sink("escape", dataset, node)
 
 
 def _as_texts(name: str, given: Iterable[Value]) -> Value | None:

@@ -34,41 +34,41 @@ from kerascheck.semantics.values import (
 class Datasets:
     """Builds dataset pipelines, operation by operation."""
 
-    def _new_stage(self, name: str, node, call: Call | None, inputs: tuple[Stage, ...]) -> Stage:
+    def new_stage(self, name: str, node, call: Call | None, inputs: tuple[Stage, ...]) -> Stage:
         stage = Stage(self.module, node, name, call, inputs, self.scope)
         self.stages.append(stage)
         return stage
 
     def _source(self, name: str, arguments: Arguments, node: cst.CSTNode) -> Dataset:
-        call = self._record(node, name, None, UNKNOWN, arguments)
-        call.result = Dataset(self._new_stage(name, node, call, ()))
+        call = self.record(node, name, None, UNKNOWN, arguments)
+        call.result = Dataset(self.new_stage(name, node, call, ()))
         return call.result
 
     def _make_source(self, name: str, arguments: Arguments, node: cst.CSTNode) -> Value:
         if name in ("tensorflow.data.Dataset.zip", "tensorflow.data.Dataset.sample_from_datasets", "tensorflow.data.Dataset.choose_from_datasets"):
             inputs = tuple(dataset.stage for value in arguments.values() for dataset in datasets_in(value))
-            call = self._record(node, name, None, UNKNOWN, arguments)
-            stage = self._new_stage(name.rpartition(".")[2] if inputs else name, node, call, inputs)
+            call = self.record(node, name, None, UNKNOWN, arguments)
+            stage = self.new_stage(name.rpartition(".")[2] if inputs else name, node, call, inputs)
             return Dataset(stage)
         if library.source_kind(name) == "tfds":
             return self._tfds(arguments, node, name)
         dataset = self._source(name, arguments, node)
         if name == "tensorflow.data.Dataset.from_generator":
-            self._run_callables(arguments.get(0, "generator"), None, node, tensors=False)
+            self.run_callables(arguments.get(0, "generator"), None, node, tensors=False)
         if name == "keras.utils.split_dataset":
             for inner in datasets_in(arguments.get(0, "dataset")):
-                self._sink("escape", inner, node)
-            return Group("tuple", [dataset, Dataset(self._new_stage(name, node, dataset.stage.call, ()))])
+                self.sink("escape", inner, node)
+            return Group("tuple", [dataset, Dataset(self.new_stage(name, node, dataset.stage.call, ()))])
         if constant(arguments.get(None, "subset")) == "both":
-            return Group("tuple", [dataset, Dataset(self._new_stage(name, node, dataset.stage.call, ()))])
+            return Group("tuple", [dataset, Dataset(self.new_stage(name, node, dataset.stage.call, ()))])
         return dataset
 
     def _tfds(self, arguments: Arguments, node: cst.CSTNode, name: str) -> Value:
-        call = self._record(node, name, None, UNKNOWN, arguments)
+        call = self.record(node, name, None, UNKNOWN, arguments)
         split = arguments.get(1 if name == "tensorflow_datasets.load" else 0, "split")
 
         def one() -> Value:
-            return Dataset(self._new_stage(name, node, call, ()))
+            return Dataset(self.new_stage(name, node, call, ()))
 
         loaded: Value = Group("list", [one() for _ in split.items]) if isinstance(split, Group) else one()
         if constant(arguments.get(None, "with_info")) is True:
@@ -81,24 +81,24 @@ class Datasets:
         if attribute == "as_numpy_iterator":
             return Iteration(attribute, [dataset], self.scope)
         if attribute in ("make_one_shot_iterator", "make_initializable_iterator", "__iter__"):
-            self._record(node, f"tensorflow.data.Dataset.{attribute}", attribute, dataset, arguments)
+            self.record(node, f"tensorflow.data.Dataset.{attribute}", attribute, dataset, arguments)
             return Iteration("iter", [dataset], self.scope)
         if attribute not in library.DATASET_METHODS:
-            call = self._record(node, f"tensorflow.data.Dataset.{attribute}", attribute, dataset, arguments)
+            call = self.record(node, f"tensorflow.data.Dataset.{attribute}", attribute, dataset, arguments)
             if attribute in ("items", "values", "keys", "get") and dataset.stage.is_source:
                 return dataset if attribute != "items" else Iteration("wrapper", [Group("list", [Group("tuple", [UNKNOWN, dataset])])])
-            self._run_arguments(arguments, node, tensors=True)
+            self.run_arguments(arguments, node, tensors=True)
             if attribute in ("cardinality", "element_spec", "get_single_element", "options", "save"):
                 if attribute in ("get_single_element", "save"):
-                    self._sink("inspect", dataset, node)
+                    self.sink("inspect", dataset, node)
                 return call.result
-            self._sink("escape", dataset, node)
+            self.sink("escape", dataset, node)
             return UNKNOWN
-        call = self._record(node, f"tensorflow.data.Dataset.{attribute}", attribute, dataset, arguments)
+        call = self.record(node, f"tensorflow.data.Dataset.{attribute}", attribute, dataset, arguments)
         inputs = (dataset.stage,)
         if attribute in ("concatenate", "zip"):
             inputs += tuple(other.stage for value in arguments.values() for other in datasets_in(value))
-        stage = self._new_stage(attribute, node, call, inputs)
+        stage = self.new_stage(attribute, node, call, inputs)
         self._follow_function(stage, arguments, node)
         call.result = Dataset(stage)
         return call.result
@@ -112,9 +112,9 @@ class Datasets:
         if function is None:
             return
         stage.function = function
-        calls, uses, known = len(self.calls), len(self._uses), True
-        around = self._mapped
-        self._mapped = around or (len(self._frames), self._order)
+        calls, uses, known = len(self.calls), len(self.uses), True
+        around = self.mapped
+        self.mapped = around or (len(self.frames), self.order)
         result: Value | None = None
         for option in options_of(function):
             target, bound = (option.target, option.arguments) if isinstance(option, Partial) else (option, None)
@@ -128,7 +128,7 @@ class Datasets:
                     passed.positional = [Dataset(Stage(self.module, window.node, "window-element", None, (), self.scope)) for _ in passed.positional]
                 if bound is not None:
                     passed = bound_arguments(bound, passed)
-                one = self._inline(target, passed, node, traced="map", stage=stage)
+                one = self.inline(target, passed, node, traced="map", stage=stage)
                 if stage.name in ("flat_map", "interleave"):
                     for inner in datasets_in(one):
                         self.sinks.append(Sink("nested", inner.stage, self.module, node, self.scope, outer=stage))
@@ -137,13 +137,13 @@ class Datasets:
                 if bound is not None:
                     passed = bound_arguments(bound, passed)
                 scope = Scope("call", self.scope, self.module, node, traced="map", stage=stage)
-                one = self._inside(scope, lambda a, t=target: self.call(t, a, node), passed)
-                known = known and not (isinstance(target, Method) and self._class_name(target.receiver) is None)
+                one = self.inside(scope, lambda a, t=target: self.call(t, a, node), passed)
+                known = known and not (isinstance(target, Method) and self.class_name(target.receiver) is None)
             else:
                 one, known = UNKNOWN, False
             result = one if result is None else join(result, one)
-        self._mapped = around
-        new_uses = self._uses[uses:]
+        self.mapped = around
+        new_uses = self.uses[uses:]
         known = known and not any(kind == "unknown-call" for kind, _, _ in new_uses)
         stage.facts = FunctionFacts(self.calls[calls:], new_uses, known, result or UNKNOWN)
 
@@ -154,8 +154,8 @@ class Datasets:
                 return self.call(option, Arguments([dataset]), node)
             if isinstance(option, Made):
                 name = option.name.rpartition(".")[2]
-                stage = self._new_stage(name, node, option.call, (dataset.stage,))
+                stage = self.new_stage(name, node, option.call, (dataset.stage,))
                 if option.call is not None:
                     self._follow_function(stage, option.call.arguments, node)
                 return Dataset(stage)
-        return Dataset(self._new_stage("apply", node, None, (dataset.stage,)))
+        return Dataset(self.new_stage("apply", node, None, (dataset.stage,)))

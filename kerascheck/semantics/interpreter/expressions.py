@@ -70,25 +70,25 @@ class Expressions:
                     return External(canonical(f"{base}.{node.value}"))
             return External(f"builtins.{node.value}") if node.value in library.BUILTINS else UNKNOWN
         if isinstance(value, Made) and value.name == "tensorflow.Variable" and self.scope.traced_by():
-            self._record(node, "tensorflow.Variable.__get__", "__get__", value, Arguments())
+            self.record(node, "tensorflow.Variable.__get__", "__get__", value, Arguments())
         return value
 
     def _attribute(self, node: cst.Attribute) -> Value:
-        return self._get_attribute(self.eval(node.value), node.attr.value, node)
+        return self.get_attribute(self.eval(node.value), node.attr.value, node)
 
-    def _get_attribute(self, value: Value, name: str, node: cst.CSTNode) -> Value:
+    def get_attribute(self, value: Value, name: str, node: cst.CSTNode) -> Value:
         if isinstance(value, External):
             dotted = f"{value.name}.{name}"
-            return self._set_outside[dotted] if dotted in self._set_outside else External(canonical(dotted))
+            return self.set_outside[dotted] if dotted in self.set_outside else External(canonical(dotted))
         if isinstance(value, Instance):
             found = value.attributes.get(name)
             if found is not None:
                 return found
             member = value.cls.member(name)
             if isinstance(member, Function):
-                bound = self._bound(member, value)
+                bound = self.bound(member, value)
                 if member.kind == "property":
-                    return self._inline(bound, Arguments(), node)
+                    return self.inline(bound, Arguments(), node)
                 return bound
             if member is not None:
                 return member
@@ -96,7 +96,7 @@ class Expressions:
         if isinstance(value, Class):
             member = value.member(name)
             if isinstance(member, Function) and member.kind == "classmethod":
-                return self._bound(member, value)
+                return self.bound(member, value)
             if member is not None:
                 return member
             bases = sorted(value.external_bases())
@@ -116,7 +116,7 @@ class Expressions:
         if isinstance(value, Tensor):
             if name in ("shape", "_keras_shape", "dtype", "ndim", "name", "device", "graph"):
                 if name.endswith("shape"):
-                    self._use("shape", node)
+                    self.use("shape", node)
                 return UNKNOWN
             return Method(value, name)
         if isinstance(value, SuperValue):
@@ -124,11 +124,11 @@ class Expressions:
             for base in value.cls.ancestry():
                 if passed and isinstance(base, Class) and name in base.members:
                     member = base.members[name]
-                    return self._bound(member, value.instance) if isinstance(member, Function) else member
+                    return self.bound(member, value.instance) if isinstance(member, Function) else member
                 passed = passed or base is value.cls
             return Method(value, name)
         if isinstance(value, Union):
-            results = [self._get_attribute(option, name, node) for option in value.options]
+            results = [self.get_attribute(option, name, node) for option in value.options]
             merged = results[0]
             for other in results[1:]:
                 merged = join(merged, other)
@@ -141,7 +141,7 @@ class Expressions:
         shape = array_shapes.shape_of(value) if name == "shape" else None
         return Method(value, name) if shape is None else array_shapes.as_group(shape)
 
-    def _bound(self, function: Function, receiver: Value) -> Function:
+    def bound(self, function: Function, receiver: Value) -> Function:
         if function.kind == "staticmethod":
             return function
         return Function(
@@ -173,7 +173,7 @@ class Expressions:
                     arguments.positional.append(value)
                 else:
                     for dataset in datasets_in(value):
-                        self._sink("escape", dataset, node)
+                        self.sink("escape", dataset, node)
         return self.call(function, arguments, node)
 
     def _binary(self, node: cst.BinaryOperation) -> Value:
@@ -194,8 +194,8 @@ class Expressions:
         if holds_tensor(left) or holds_tensor(right):
             both = holds_tensor(left) and holds_tensor(right)
             scalar = is_number(right if holds_tensor(left) else left)
-            self._use("tensors" if both else "arithmetic" if scalar else "arithmetic-unknown", node)
-            return self._computed_tensor(self._origin(left, right), left, right)
+            self.use("tensors" if both else "arithmetic" if scalar else "arithmetic-unknown", node)
+            return self.computed_tensor(self._origin(left, right), left, right)
         if is_symbolic(left) or is_symbolic(right):
             return Made("keras.KerasTensor", None, {"operands": Group("tuple", [left, right])})
         timed = self._timed(node, type(node.operator), left, right)
@@ -231,7 +231,7 @@ class Expressions:
         result = derived(left, right)
         name = _UFUNCS.get(type(node.operator))
         if name is not None:
-            call = Call(self.module, node, name, None, UNKNOWN, Arguments([left, right]), self.scope, self._order, result)
+            call = Call(self.module, node, name, None, UNKNOWN, Arguments([left, right]), self.scope, self.order, result)
             result.attributes["operation"] = Made(name, call)
         return result
 
@@ -239,7 +239,7 @@ class Expressions:
         """A difference of two readings of a clock, in whatever unit, a sum of such differences, and one by something else; None for all other values."""
         readings = [reading_of(side) for side in (left, right)]
         if None not in readings and operator is cst.Subtract:
-            return self._elapsed(node, *readings, each=readings != [left, right])
+            return self.elapsed(node, *readings, each=readings != [left, right])
         times = [next(filter(_is_elapsed, options_of(side)), None) for side in (left, right)]
         elapsed = times[0] or times[1]
         if elapsed is None or operator not in (cst.Add, cst.Divide, cst.Multiply):
@@ -249,20 +249,20 @@ class Expressions:
             return elapsed if is_number(other) or None not in times else None
         if constant(other) in _UNITS_OF_TIME and (times[0] or operator is cst.Multiply):
             return elapsed
-        return Made("time.rate", self._record(node, "time.rate", None, UNKNOWN, Arguments([times[0] or left, times[1] or right])))
+        return Made("time.rate", self.record(node, "time.rate", None, UNKNOWN, Arguments([times[0] or left, times[1] or right])))
 
-    def _elapsed(self, node: cst.CSTNode, start: Value, end: Value, *, each: bool = False) -> Made:
+    def elapsed(self, node: cst.CSTNode, start: Value, end: Value, *, each: bool = False) -> Made:
         """The time between two readings of a clock, or ``each`` of those between two lists of readings."""
-        elapsed = Made("time.elapsed", self._record(node, "time.elapsed", None, UNKNOWN, Arguments([start, end])))
+        elapsed = Made("time.elapsed", self.record(node, "time.elapsed", None, UNKNOWN, Arguments([start, end])))
         if each:
-            self._collect(node, [elapsed])
+            self.collect(node, [elapsed])
         return elapsed
 
-    def _collect(self, node: cst.CSTNode, values: list[Value]) -> None:
+    def collect(self, node: cst.CSTNode, values: list[Value]) -> None:
         """Put values beside others of their kind: what is measured again and again tells a speed."""
         times = list(filter(_is_elapsed, values))
         if times:
-            self._record(node, "time.collected", None, UNKNOWN, Arguments(times))
+            self.record(node, "time.collected", None, UNKNOWN, Arguments(times))
 
     def _origin(self, *operands: Value) -> str:
         """Arithmetic on parameters alone is as sure to be a tensor as they are."""
@@ -272,7 +272,7 @@ class Expressions:
     def _unary(self, node: cst.UnaryOperation) -> Value:
         value = self.eval(node.expression)
         if holds_tensor(value) and not isinstance(node.operator, cst.Not):
-            self._use("arithmetic", node)
+            self.use("arithmetic", node)
             return Tensor("result")
         if is_array(value):
             return derived(value)
@@ -290,7 +290,7 @@ class Expressions:
         identity = identity or any(isinstance(value, Const) and value.value is None for value in values)
         if any(holds_tensor(value) for value in values) and not identity:
             scalar = any(isinstance(value, Const) for value in values)
-            self._use("arithmetic" if scalar else "tensors", node)
+            self.use("arithmetic" if scalar else "tensors", node)
             return Tensor(self._origin(*values))
         return UNKNOWN
 
@@ -298,12 +298,12 @@ class Expressions:
         test = self.eval(node.test)
         self._asks(node.test, test)
         if holds_tensor(test):
-            self._use("branch", node)
+            self.use("branch", node)
         decided = self._decided(node.test)
         if decided is not None:
             return self.eval(node.body if decided else node.orelse)
-        taken = self._inside(self._branch_scope(node, "if"), self.eval, node.body)
-        return join(taken, self._inside(self._branch_scope(node, "else"), self.eval, node.orelse))
+        taken = self.inside(self._branch_scope(node, "if"), self.eval, node.body)
+        return join(taken, self.inside(self._branch_scope(node, "else"), self.eval, node.orelse))
 
     def _subscript(self, node: cst.Subscript) -> Value:
         value = self.eval(node.value)
@@ -315,7 +315,7 @@ class Expressions:
             return array_shapes.shaped(value, array_shapes.subscripted(array_shapes.shape_of(value), indices))
         if isinstance(value, Tensor):
             self.indexed.add(node)
-            self._use("key" if isinstance(constant(key), str) else "index", node)
+            self.use("key" if isinstance(constant(key), str) else "index", node)
             return Tensor("element" if value.origin == "element" else "item")
         if isinstance(value, (Group, Made)) and (item := _items_at(value, indices)) is not None:
             return item
@@ -338,7 +338,7 @@ class Expressions:
         if isinstance(value, Dataset) and value.stage.is_source:
             return value
         if isinstance(value, Made) and value.name.startswith("tensorflow.lookup."):
-            self._record(node, f"{value.name}.__getitem__", "__getitem__", value, Arguments([key]))
+            self.record(node, f"{value.name}.__getitem__", "__getitem__", value, Arguments([key]))
             return Tensor("item")
         if isinstance(value, Made) and value.name in library.COMPILED_LOADERS:
             return value
@@ -423,8 +423,8 @@ class Expressions:
         finally:
             self.env, self.scope = saved
         if holds_tensor(value):
-            self._use("comprehension", node)
-        self._collect(node, [value])
+            self.use("comprehension", node)
+        self.collect(node, [value])
         turns = [loop.turns for loop in loops]
         most = None if None in turns else prod(turns)
         if isinstance(node, cst.DictComp):
@@ -444,7 +444,7 @@ class Expressions:
             inner = node.value.item if isinstance(node.value, cst.From) else node.value
             value = self.eval(inner)
             for dataset in datasets_in(value):
-                self._sink("escape", dataset, node)
+                self.sink("escape", dataset, node)
         return UNKNOWN
 
     def _walrus(self, node: cst.NamedExpr) -> Value:
@@ -478,8 +478,8 @@ class Expressions:
     def _text(self, node: cst.CSTNode, values: list[Value]) -> Value:
         """A text with values in it, which are read for that."""
         if any(map(holds_tensor, values)):
-            self._use("format", node)
-        self._record(node, "builtins.format", None, UNKNOWN, Arguments(values))
+            self.use("format", node)
+        self.record(node, "builtins.format", None, UNKNOWN, Arguments(values))
         return computed("builtins.str", *values)
 
 

@@ -70,7 +70,7 @@ class Statements:
         if isinstance(node.value, cst.Call):
             for dataset in options_of(value):
                 if isinstance(dataset, Dataset) and dataset.stage.node is node.value and not dataset.stage.is_source:
-                    self._sink("discard", dataset, node.value)
+                    self.sink("discard", dataset, node.value)
             # In a notebook it ends a cell, or restarts the kernel for those that follow.
             goes_on = self.scope.frame.function is None and self.module.source.cells is not None
             return isinstance(value, Made) and value.name in library.ENDS_THE_PROGRAM and not goes_on
@@ -88,20 +88,20 @@ class Statements:
     def _aug_assign(self, node: cst.AugAssign) -> None:
         left, right = self.eval(node.target), self.eval(node.value)
         if isinstance(left, (Group, Mapping)):
-            self._note_write(node.target, left, node)
+            self.note_write(node.target, left, node)
         if isinstance(left, Group) and isinstance(right, Group) and isinstance(node.operator, cst.AddAssign):
-            self._extend(left, right.items, certain=not right.open)
+            self.extend(left, right.items, certain=not right.open)
         elif isinstance(left, Mapping):
-            self._update(left, right)
+            self.update(left, right)
         elif holds_tensor(left) or holds_tensor(right):
-            self._use("arithmetic", node)
+            self.use("arithmetic", node)
             self._bind(node.target, Tensor("result"))
         else:
             self._bind(node.target, self._timed(node, _AUGMENTED.get(type(node.operator)), left, right) or UNKNOWN)
         if isinstance(right, Group):
-            self._collect(node, right.items)
+            self.collect(node, right.items)
         if self._is_side_effect(node.target):
-            self._record(node, "builtins.object.__iadd__", "__iadd__", left, Arguments([right]))
+            self.record(node, "builtins.object.__iadd__", "__iadd__", left, Arguments([right]))
 
     def _is_side_effect(self, target: cst.CSTNode) -> bool:
         """Whether compiled code writes to what outlives it. What is written to attributes is recorded as such, except in mapped functions."""
@@ -137,38 +137,38 @@ class Statements:
 
     def _bind(self, target: cst.CSTNode, value: Value) -> None:
         if holds_tensor(value) and self._is_side_effect(target):
-            self._record(target, "builtins.object.__set__", "__set__", UNKNOWN, Arguments([value]))
+            self.record(target, "builtins.object.__set__", "__set__", UNKNOWN, Arguments([value]))
         if isinstance(target, cst.Name):
             if target.value in self.env.redirected:
-                self._note_write(target, UNKNOWN, target)
+                self.note_write(target, UNKNOWN, target)
             self._bind_name(target.value, value)
         elif isinstance(target, cst.Attribute):
             holder = self.eval(target.value)
-            self._note_write(target.value, holder, target)
-            self._set_attribute(target, holder, target.attr.value, value)
+            self.note_write(target.value, holder, target)
+            self.set_attribute(target, holder, target.attr.value, value)
         elif isinstance(target, (cst.Tuple, cst.List)):
             self._unpack([element for element in target.elements], value)
         elif isinstance(target, cst.Subscript):
             base = self.eval(target.value)
-            self._note_write(target.value, base, target)
+            self.note_write(target.value, base, target)
             key = self._index(target)
             if not isinstance(constant(key), str):
-                self._collect(target, [value])
+                self.collect(target, [value])
             if isinstance(base, Mapping) and isinstance(key, Const):
-                self._store(base.items, key.value, value)
+                self.store(base.items, key.value, value)
             elif base == External("os.environ"):
-                self._record(target, "os.environ.__setitem__", "__setitem__", base, Arguments([key, value]))
+                self.record(target, "os.environ.__setitem__", "__setitem__", base, Arguments([key, value]))
             elif isinstance(base, Mapping):
                 base.open, base.most = True, None
                 for known in list(base.items):
-                    self._store(base.items, known, join(base.items[known], value))
-                self._store(base.items, target, value)
+                    self.store(base.items, known, join(base.items[known], value))
+                self.store(base.items, target, value)
             elif isinstance(base, Group):
-                self._extend(base, [value], certain=False)
+                self.extend(base, [value], certain=False)
             elif isinstance(base, Made) and is_array(base):
                 # After a condition there may be one group of items for each way.
                 stored = [item for option in options_of(base.attributes.get("stored")) if isinstance(option, Group) for item in option.items]
-                self._store(base.attributes, "stored", Group("list", [*stored, value], open=True))
+                self.store(base.attributes, "stored", Group("list", [*stored, value], open=True))
         elif isinstance(target, cst.StarredElement):
             self._bind(target.value, UNKNOWN)
 
@@ -179,7 +179,7 @@ class Statements:
         if home is None:
             self.env.variables[name] = value
         else:
-            self._store(home.variables, name, value)
+            self.store(home.variables, name, value)
 
     def _is_differentiated(self, name: str) -> bool:
         """Whether a name gets its value under a tape that the function at hand then asks for the gradients of it."""
@@ -188,7 +188,7 @@ class Statements:
         function = self.scope.frame.function
         return name in remembered(self.module, function.node if function is not None else self.module.tree.root, differentiated)
 
-    def _store(self, target: dict, key, value: Value) -> None:
+    def store(self, target: dict, key, value: Value) -> None:
         """Write to something that outlives the function at hand."""
         self._trail.append((target, key, target.get(key, MISSING)))
         target[key] = value
@@ -213,9 +213,9 @@ class Statements:
                 merged = known[0]
                 for other in known[1:]:
                     merged = join(merged, other)
-                self._store(target, key, merged)
+                self.store(target, key, merged)
 
-    def _forget(self, value: Value, only: type[Value] = Value) -> None:
+    def forget(self, value: Value, only: type[Value] = Value) -> None:
         """Every attribute or item of an object that is of this kind may have been replaced."""
         for option in options_of(value):
             if not isinstance(option, (Instance, Made, Mapping)):
@@ -225,14 +225,14 @@ class Statements:
                 for base in option.cls.ancestry():
                     for name, member in base.members.items() if isinstance(base, Class) else ():
                         if isinstance(member, Const) and name not in held:
-                            self._store(held, name, member)
+                            self.store(held, name, member)
             for name, item in list(held.items()):
                 if isinstance(item, only):
-                    self._store(held, name, join(item, UNKNOWN))
+                    self.store(held, name, join(item, UNKNOWN))
             if isinstance(option, Mapping) and only is Value:
                 option.open, option.most = True, None
 
-    def _extend(self, group: Group, items: list[Value], *, certain: bool = True) -> None:
+    def extend(self, group: Group, items: list[Value], *, certain: bool = True) -> None:
         added: int | None = len(items) if certain else None
         for scope in self.scope.way(within="function"):
             certain = certain and scope.kind in ("with", "try")
@@ -243,33 +243,33 @@ class Statements:
         group.items.extend(item for item in items if certain or item not in group.items[-MAX_ALIKE:])
         group.open = group.open or not certain
 
-    def _update(self, mapping: Mapping, other: Value) -> None:
+    def update(self, mapping: Mapping, other: Value) -> None:
         if isinstance(other, Mapping) and not other.open:
             for key, value in other.items.items():
-                self._store(mapping.items, key, value)
+                self.store(mapping.items, key, value)
         else:
-            self._forget(mapping)
+            self.forget(mapping)
 
-    def _set_attribute(self, node: cst.CSTNode, receiver: Value, name: str, value: Value) -> None:
+    def set_attribute(self, node: cst.CSTNode, receiver: Value, name: str, value: Value) -> None:
         for option in options_of(receiver):
             if isinstance(option, (Instance, Made)):
                 if isinstance(option, Made) and option.name.startswith("tensorflow.data.Options"):
                     # Where it is not set, the default holds.
                     option.attributes.setdefault(name, UNKNOWN)
-                self._store(option.attributes, name, value)
-            owner = self._class_name(option)
+                self.store(option.attributes, name, value)
+            owner = self.class_name(option)
             if owner is not None:
-                self._record(node, f"{owner}.__setattr__", name, option, Arguments([Const(name), value]))
+                self.record(node, f"{owner}.__setattr__", name, option, Arguments([Const(name), value]))
             elif isinstance(option, External):
                 if not option.name.startswith(library.TENSOR_LIBRARIES):
-                    self._store(self._set_outside, f"{option.name}.{name}", value)
-                self._record(node, f"{option.name}.__setattr__", name, option, Arguments([Const(name), value]))
+                    self.store(self.set_outside, f"{option.name}.{name}", value)
+                self.record(node, f"{option.name}.__setattr__", name, option, Arguments([Const(name), value]))
             elif isinstance(option, Instance) and isinstance(self.module.tree.parents.get(node), cst.AugAssign):
-                self._record(node, "builtins.object.__setattr__", name, option, Arguments([Const(name), value]))
+                self.record(node, "builtins.object.__setattr__", name, option, Arguments([Const(name), value]))
             elif option is UNKNOWN or isinstance(option, Method):
-                self._record(node, None, name, option, Arguments([Const(name), value]))
+                self.record(node, None, name, option, Arguments([Const(name), value]))
             if isinstance(option, ModuleValue):
-                self._store(self._run_module(option.module).variables, name, value)
+                self.store(self._run_module(option.module).variables, name, value)
 
     def _unpack(self, elements: list, value: Value) -> None:
         value = parts_of(value) or value
@@ -316,7 +316,7 @@ class Statements:
             if isinstance(target, cst.Name):
                 self._bind_name(target.value, UNKNOWN)
             elif isinstance(target, (cst.Attribute, cst.Subscript)):
-                self._note_write(target.value, self.eval(target.value), target)
+                self.note_write(target.value, self.eval(target.value), target)
 
     def _global(self, node) -> None:
         module_env = self._envs[self.module]
@@ -344,7 +344,7 @@ class Statements:
                     self._bind_name(first, External(canonical(first)))
                 else:
                     self._bind_name(first, self._package(dotted, local))
-            self._record(node, "builtins.import", dotted, UNKNOWN, Arguments([Const(dotted)]))
+            self.record(node, "builtins.import", dotted, UNKNOWN, Arguments([Const(dotted)]))
 
     def _package(self, dotted: str, local) -> Value:
         """What ``import a.b.c`` binds to ``a``."""
@@ -369,7 +369,7 @@ class Statements:
         level = len(node.relative)
         local = self.module.project.find(self.module, base, level)
         if not level:
-            self._record(node, "builtins.import", base, UNKNOWN, Arguments([Const(base)]))
+            self.record(node, "builtins.import", base, UNKNOWN, Arguments([Const(base)]))
         if isinstance(node.names, cst.ImportStar):
             if local is not None:
                 variables = self._run_module(local).variables
@@ -437,12 +437,12 @@ class Statements:
         before, mark = self.env.variables, len(self._trail)
         self.env.variables = dict(before)
         with_branch = self._branch_scope(node, "if")
-        ended = self._inside(with_branch, self._suite, node.body)
+        ended = self.inside(with_branch, self._suite, node.body)
         taken, written = self.env.variables, self._taken_back(mark)
         self.env.variables = dict(before)
         ended_else = False
         if node.orelse is not None:
-            ended_else = self._inside(
+            ended_else = self.inside(
                 self._branch_scope(node, "else"),
                 self._if if isinstance(node.orelse, cst.If) else self._orelse,
                 node.orelse,
@@ -456,13 +456,13 @@ class Statements:
         else:
             self.env.variables = self._merge(taken, skipped)
         if holds_tensor(test):
-            self._use("branch", node)
+            self.use("branch", node)
         return ended and ended_else
 
     def _asks(self, test: cst.BaseExpression, value: Value) -> None:
         """A tensor decides which way Python takes."""
         if isinstance(value, Tensor):
-            self._record(test, "tensorflow.Tensor.__bool__", "__bool__", value, Arguments([value]))
+            self.record(test, "tensorflow.Tensor.__bool__", "__bool__", value, Arguments([value]))
 
     def _decided(self, test: cst.BaseExpression) -> bool | None:
         """The outcome of a test of literals, and of parameters that this call gives known values; else None.
@@ -521,7 +521,7 @@ class Statements:
     def _branch_scope(self, node, label: str) -> Scope:
         return Scope("branch", self.scope, self.module, node, label=label)
 
-    def _inside(self, scope: Scope, action, argument):
+    def inside(self, scope: Scope, action, argument):
         saved, self.scope = self.scope, scope
         try:
             return action(argument)
@@ -547,7 +547,7 @@ class Statements:
 
     def _try(self, node) -> bool:
         before = dict(self.env.variables)
-        ended = self._inside(Scope("try", self.scope, self.module, node), self._suite, node.body)
+        ended = self.inside(Scope("try", self.scope, self.module, node), self._suite, node.body)
         after = self.env.variables
         survivors = [] if ended else [after]
         mark, written = len(self._trail), []
@@ -556,7 +556,7 @@ class Statements:
             if handler.name is not None:
                 self._bind(handler.name.name, UNKNOWN)
             scope = Scope("handler", self.scope, self.module, handler)
-            if not self._inside(scope, self._suite, handler.body):
+            if not self.inside(scope, self._suite, handler.body):
                 survivors.append(self.env.variables)
             written.append(self._taken_back(mark))
         self._meet({}, *written)
@@ -593,7 +593,7 @@ class Statements:
 
     def _unrecorded(self, action, argument) -> None:
         """Do what shows an error on purpose: nobody else is seen to call what only that calls, and it does not count as run."""
-        records = (self.calls, self.sinks, self.stages, self.loops, self.entries, self._uses)
+        records = (self.calls, self.sinks, self.stages, self.loops, self.entries, self.uses)
         lengths = [len(record) for record in records]
         action(argument)
         for record, length in zip(records, lengths):
@@ -614,9 +614,9 @@ class Statements:
             self._bind(node.target, item)
             if loop.trips == 0 and isinstance(iterable, Iteration) and iterable.kind == "range":
                 # Written to be off, as by range(0); its names may be used for all that.
-                self._unrecorded(lambda body: self._inside(loop, self._suite, body), node.body)
+                self._unrecorded(lambda body: self.inside(loop, self._suite, body), node.body)
             else:
-                self._inside(loop, self._suite, node.body)
+                self.inside(loop, self._suite, node.body)
         if not turns:
             self._meet({}, self._taken_back(mark))
         if not apart:
@@ -631,7 +631,7 @@ class Statements:
         if _ends_first_turn(node.body):
             loop.trips = 1
         before, mark = dict(self.env.variables), len(self._trail)
-        self._inside(loop, self._suite, node.body)
+        self.inside(loop, self._suite, node.body)
         self._meet({}, self._taken_back(mark))
         self.env.variables = self._merge(self.env.variables, before)
         if node.orelse is not None:
@@ -647,18 +647,18 @@ class Statements:
             trips, most = None, cut
         loop = Scope("loop", self.scope, self.module, node, value=iterable, trips=trips, most=most)
         self.loops.append(loop)
-        for dataset in self._iterated(iterable):
+        for dataset in self.iterated(iterable):
             self.sinks.append(Sink("loop", dataset.stage, self.module, node, loop, loop=loop))
         return loop
 
-    def _iterated(self, iterable: Value):
+    def iterated(self, iterable: Value):
         """The datasets that one turn of a loop takes an element from."""
         for option in options_of(iterable):
             if isinstance(option, Dataset):
                 yield option
             elif isinstance(option, Iteration):
                 for inner in option.over:
-                    yield from self._iterated(inner)
+                    yield from self.iterated(inner)
 
     def _trips(self, iterable: Value) -> int | None:
         if isinstance(iterable, Group):
@@ -752,7 +752,7 @@ class Statements:
         if name in library.TRANSPARENT_DECORATORS or (name or "").startswith(library.TRANSPARENT_DECORATOR_PREFIXES):
             return value
         if name in library.COMPILERS:
-            return self._compiled(value, library.COMPILERS[name], wrapper.call if isinstance(wrapper, Made) else None, function.node)
+            return self.compile(value, library.COMPILERS[name], wrapper.call if isinstance(wrapper, Made) else None, function.node)
         result = self.call(wrapper, Arguments([value]), decorator)
         if any(isinstance(option, (Function, Partial)) for option in options_of(result)):
             return result
@@ -760,12 +760,12 @@ class Statements:
             value.opaque = True
         return value
 
-    def _compiled(self, value: Value, how: str, options: Call | None, node: cst.CSTNode) -> Value:
+    def compile(self, value: Value, how: str, options: Call | None, node: cst.CSTNode) -> Value:
         """``value`` as tf.function (or another compiler) makes it at ``node``."""
         if isinstance(value, Partial):
-            return Partial(self._compiled(value.target, how, options, node), value.arguments)
+            return Partial(self.compile(value.target, how, options, node), value.arguments)
         if isinstance(value, Union):
-            return Union(tuple(self._compiled(option, how, options, node) for option in value.options))
+            return Union(tuple(self.compile(option, how, options, node) for option in value.options))
         if isinstance(value, Function):
             self.compiled.add(value.node)
             result: Function | Made = Function(
@@ -808,7 +808,7 @@ class Statements:
             self._bind_pattern(case.pattern)
             if case.guard is not None:
                 self.eval(case.guard)
-            if not self._inside(Scope("branch", self.scope, self.module, node, label="case"), self._suite, case.body):
+            if not self.inside(Scope("branch", self.scope, self.module, node, label="case"), self._suite, case.body):
                 survivors.append(self.env.variables)
             written.append(self._taken_back(mark))
             exhaustive = exhaustive or (isinstance(case.pattern, cst.MatchAs) and case.pattern.pattern is None and case.guard is None)

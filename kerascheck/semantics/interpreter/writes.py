@@ -15,14 +15,14 @@ _DEEPEST_HOLDER = 4
 class Writes:
     """Tells writes to what was there before the function of a dataset was called from those to what it made itself."""
 
-    def _note_write(self, holder: cst.BaseExpression | None, value: Value, node: cst.CSTNode) -> None:
+    def note_write(self, holder: cst.BaseExpression | None, value: Value, node: cst.CSTNode) -> None:
         """Note that the function of a dataset writes to what was there before it was called.
 
         Args:
             holder: what is written to, as it is written: a variable, or the object whose attribute or item it is; None where that cannot be said.
             value: what that is.
         """
-        if self._mapped is None:
+        if self.mapped is None:
             return
         while isinstance(holder, (cst.Attribute, cst.Subscript)):
             holder = holder.value
@@ -30,20 +30,20 @@ class Writes:
         if isinstance(holder, cst.Name):
             home = self.env.redirected.get(holder.value) or self.env.owner(holder.value)
             if home is None or not self._is_own(home):
-                self._use("write", node)
+                self.use("write", node)
                 return
             objects += options_of(home.variables.get(holder.value))
         if any(map(self._was_there, objects)):
-            self._use("write", node)
+            self.use("write", node)
 
-    def _note_mutation(self, node: cst.CSTNode, receiver: Value) -> None:
+    def note_mutation(self, node: cst.CSTNode, receiver: Value) -> None:
         """Note that a method changes the object that it belongs to."""
         function = node.func if isinstance(node, cst.Call) else None
-        self._note_write(function.value if isinstance(function, cst.Attribute) else None, receiver, node)
+        self.note_write(function.value if isinstance(function, cst.Attribute) else None, receiver, node)
 
     def _own_frames(self) -> list[Env]:
         """The variables of the functions that run since that of a dataset was called, of which the first is the first."""
-        return self._frames[self._mapped[0] :]
+        return self.frames[self.mapped[0] :]
 
     def _is_own(self, home: Env) -> bool:
         """Whether variables are those of a function that was called since, or of a comprehension in it."""
@@ -57,9 +57,9 @@ class Writes:
     def _was_there(self, value: Value) -> bool:
         """Whether an object is certainly older than the call of the function of a dataset."""
         if isinstance(value, Made):
-            return value.call is not None and value.call.order <= self._mapped[1]
+            return value.call is not None and value.call.order <= self.mapped[1]
         if isinstance(value, Instance):
-            since = takewhile(lambda call: call.order > self._mapped[1], reversed(self.calls))
+            since = takewhile(lambda call: call.order > self.mapped[1], reversed(self.calls))
             return not any(call.receiver is value and call.attribute == "__init__" for call in since)
         return isinstance(value, (Class, External, ModuleValue)) or isinstance(value, (Group, Mapping)) and self._is_held(value)
 
