@@ -19,64 +19,14 @@ from kerascheck.semantics.interpreter.expressions import Expressions
 from kerascheck.semantics.interpreter.statements import Statements
 from kerascheck.semantics.interpreter.support import A_WHOLE_MODULE, MAX_IMPORT_DEPTH, MAX_MODULES, is_test
 from kerascheck.semantics.interpreter.writes import Writes
-from kerascheck.semantics.places import Place
 from kerascheck.semantics.tree import SyntaxProblem
-from kerascheck.semantics.values import Call, Class, Compilation, Const, Env, Function, Instance, Scope, Sink, Stage, Value, constant, datasets_in
+from kerascheck.semantics.values import Class, Const, Env, Function, Instance, Scope, Value, constant, datasets_in
 
 _EAGER_SWITCH = re.compile(r"\brun_(?:functions_)?eagerly\b")
 
 
 class Interpreter(Statements, Expressions, Calls, Datasets, Writes):
-    """Interprets one entry module and whatever it calls.
-
-    Attributes:
-        calls, sinks, stages, loops: what was seen, in program order.
-        reached: nodes of the functions that something was seen to call.
-        compiled: nodes of the functions that were given to tf.function or another compiler.
-        compilations: where functions and models were given to tf.function or another compiler.
-        entries: calls of what came out of that, from Python; the receiver is the compiled function.
-        indexed: the subscripts that take an item of a tensor.
-        returned: what each function returned the first time.
-        item_writes: where each ``__getitem__`` of a PyDataset, or what it calls, writes to what outlives the call.
-    """
-
-    def __init__(self, module):
-        self.entry = module
-        self.calls: list[Call] = []
-        self.sinks: list[Sink] = []
-        self.stages: list[Stage] = []
-        self.loops: list[Scope] = []
-        self.reached: set[cst.CSTNode] = set()
-        self.compiled: set[cst.CSTNode] = set()
-        self.compilations: list[Compilation] = []
-        self.entries: list[Call] = []
-        self.indexed: set[cst.CSTNode] = set()
-        self.returned: dict[cst.CSTNode, Value] = {}
-        self.item_writes: dict[cst.CSTNode, list[Place]] = {}
-        self.functions: dict[cst.CSTNode, Function] = {}
-        self.truncated = False
-        self.uses: list[tuple[str, cst.CSTNode, object]] = []
-        self.order = 0
-        self._inlined = 0
-        self._visits: dict[cst.CSTNode, int] = {}
-        self._active: list[cst.CSTNode] = []
-        self._envs: dict[object, Env] = {}
-        # What the program itself sets on objects of other libraries, as ``wandb.config.batch_size = 32``.
-        self.set_outside: dict[str, Value] = {}
-        self._depths: dict[object, int] = {}
-        self._followed = 0.0
-        self._instances: dict[Class, Instance] = {}
-        self._returns: list[list[Value]] = []
-        # The variables of the functions that run, and how many of them, and of the calls, there were before that of a dataset.
-        self.frames: list[Env] = []
-        self.mapped: tuple[int, int] | None = None
-        # The names that the star imports of a module bring.
-        self._stars: dict[object, list[str]] = {}
-        # Writes to what outlives a function (attributes, items, globals), to take back where ways part.
-        self._trail: list[tuple[dict, object, object]] = []
-        self.module = module
-        self.env = Env(None)
-        self.scope = Scope("root", None, module, module.tree.root)
+    """Interprets one entry module and whatever it calls; see :class:`Machine` for what it remembers."""
 
     def run(self) -> None:
         """Interpret the module body, then every function that it does not call."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-
 from itertools import zip_longest
 
 import libcst as cst
@@ -11,7 +10,7 @@ import libcst as cst
 from kerascheck.semantics import library
 from kerascheck.semantics.array_shapes import reshaped, shape_of, shaped
 from kerascheck.semantics.image_flows import is_keras_data, is_py_dataset
-from kerascheck.semantics.places import Place
+from kerascheck.semantics.interpreter.machine import Machine
 from kerascheck.semantics.interpreter.support import (
     MAX_CALLS,
     MAX_DEPTH,
@@ -34,6 +33,7 @@ from kerascheck.semantics.interpreter.support import (
     traced_arguments,
 )
 from kerascheck.semantics.names import canonical
+from kerascheck.semantics.places import Place
 from kerascheck.semantics.values import (
     UNKNOWN,
     Arguments,
@@ -70,7 +70,7 @@ _OTHER_ROLES = {"validation_data": "validation", "callbacks": "escape"}
 _MANY_PARTS = 1000
 
 
-class Calls:
+class Calls(Machine):
     """Follows calls into the linted tree, and knows what the libraries outside return."""
 
     def call(self, function: Value, arguments: Arguments, node: cst.CSTNode) -> Value:
@@ -105,33 +105,6 @@ class Calls:
             self.use("unknown-call", node)
             return UNKNOWN
         return UNKNOWN
-
-    def record(self, node, name, attribute, receiver, arguments, result: Value = UNKNOWN) -> Call:
-        self.order += 1
-        call = Call(self.module, node, name, attribute, receiver, arguments, self.scope, self.order, result)
-        self.calls.append(call)
-        if name in library.TRAINING_CALLS or attribute == "apply_gradients" or (name is None and attribute in library.TRAINING_METHODS):
-            for scope in self.scope.loops(within="program"):
-                scope.trains = True
-        return call
-
-    def enter_compiled(self, function: Function | Made, arguments: Arguments, node: cst.CSTNode) -> None:
-        if self.scope.traced_by() is None:
-            self.entries.append(Call(self.module, node, None, "__call__", function, arguments, self.scope, self.order))
-
-    def use(self, kind: str, node: cst.CSTNode) -> None:
-        self.uses.append((kind, node, self.module))
-
-    def sink(self, role: str, dataset: Dataset, node: cst.CSTNode, outer: Stage | None = None) -> None:
-        self.sinks.append(Sink(role, dataset.stage, self.module, node, self.scope, outer=outer))
-
-    def escape(self, arguments: Arguments, node: cst.CSTNode) -> None:
-        for value in arguments.values():
-            if isinstance(value, (Instance, Mapping)):
-                # Settings may come back changed.
-                self.forget(value, Const)
-            for dataset in datasets_in(value):
-                self.sink("escape", dataset, node)
 
     def inline(self, function: Function, arguments: Arguments, node: cst.CSTNode, *, traced: str | None = None, stage: Stage | None = None) -> Value:
         """The result of a function of the tree, by running its body."""
@@ -350,10 +323,6 @@ class Calls:
         self.escape(arguments, node)
         return UNKNOWN
 
-    def computed_tensor(self, origin: str, *operands: Value) -> Tensor:
-        """A tensor; an eager one remembers what it was computed from."""
-        return Tensor(origin, operands=operands if self.scope.traced_by() is None else ())
-
     def layer_result(self, call: Call) -> Value:
         """What a layer or model returns: a symbol that remembers the call, or a tensor that does."""
         symbolic = any(map(is_symbolic, call.arguments.values()))
@@ -381,16 +350,6 @@ class Calls:
                 self.use("unknown-call", node)
             return Tensor("result") if made.name.startswith(library.TENSOR_LIBRARIES) else UNKNOWN
         return Tensor("result") if owner == "keras.Loss" else Made(f"{owner}.__call__")
-
-    def class_name(self, value: Value) -> str | None:
-        """The canonical class of a receiver, where it is known."""
-        if isinstance(value, Made):
-            return library.class_of(value.name)
-        if isinstance(value, Instance):
-            return library.class_of_bases(value.cls.external_bases())
-        if isinstance(value, Tensor):
-            return "tensorflow.Tensor"
-        return None
 
     def _call_method(self, method: Method, arguments: Arguments, node: cst.CSTNode) -> Value:
         receiver, attribute = method.receiver, method.name

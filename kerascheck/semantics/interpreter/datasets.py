@@ -5,11 +5,11 @@ from __future__ import annotations
 import libcst as cst
 
 from kerascheck.semantics import library
+from kerascheck.semantics.interpreter.machine import Machine
 from kerascheck.semantics.interpreter.support import bound_arguments, join, spread
 from kerascheck.semantics.values import (
     UNKNOWN,
     Arguments,
-    Call,
     Dataset,
     External,
     Function,
@@ -31,13 +31,8 @@ from kerascheck.semantics.values import (
 )
 
 
-class Datasets:
+class Datasets(Machine):
     """Builds dataset pipelines, operation by operation."""
-
-    def new_stage(self, name: str, node, call: Call | None, inputs: tuple[Stage, ...]) -> Stage:
-        stage = Stage(self.module, node, name, call, inputs, self.scope)
-        self.stages.append(stage)
-        return stage
 
     def _source(self, name: str, arguments: Arguments, node: cst.CSTNode) -> Dataset:
         call = self.record(node, name, None, UNKNOWN, arguments)

@@ -7,7 +7,22 @@ from math import prod
 import libcst as cst
 
 from kerascheck.semantics import array_shapes, library
-from kerascheck.semantics.interpreter.support import Imported, MAX_OPTIONS, SuperValue, any_of, computed, derived, is_array, is_number, is_symbolic, is_text, join, reading_of, text_of
+from kerascheck.semantics.interpreter.machine import Machine
+from kerascheck.semantics.interpreter.support import (
+    MAX_OPTIONS,
+    Imported,
+    SuperValue,
+    any_of,
+    computed,
+    derived,
+    is_array,
+    is_number,
+    is_symbolic,
+    is_text,
+    join,
+    reading_of,
+    text_of,
+)
 from kerascheck.semantics.names import canonical
 from kerascheck.semantics.values import (
     UNKNOWN,
@@ -50,7 +65,7 @@ _BINARY = {
 }
 
 
-class Expressions:
+class Expressions(Machine):
     """Evaluates expressions."""
 
     def eval(self, node: cst.CSTNode) -> Value:
@@ -140,14 +155,6 @@ class Expressions:
             return array_shapes.transposed(value)
         shape = array_shapes.shape_of(value) if name == "shape" else None
         return Method(value, name) if shape is None else array_shapes.as_group(shape)
-
-    def bound(self, function: Function, receiver: Value) -> Function:
-        if function.kind == "staticmethod":
-            return function
-        return Function(
-            function.module, function.node, function.env, function.name, receiver, function.owner,
-            function.traced, function.options, function.opaque, function.kind, function.defaults,
-        )
 
     def _call(self, node: cst.Call) -> Value:
         function = self.eval(node.func)

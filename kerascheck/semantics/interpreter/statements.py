@@ -8,7 +8,20 @@ import libcst as cst
 
 from kerascheck.semantics import library
 from kerascheck.semantics.array_shapes import length_of, parts_of, shape_of, split_of
-from kerascheck.semantics.interpreter.support import Imported, MAX_ALIKE, MAX_OPTIONS, MISSING, any_of, derived, differentiated, dotted_name, is_array, item_of_turn, join, literal_of, parameters_of
+from kerascheck.semantics.interpreter.machine import Machine
+from kerascheck.semantics.interpreter.support import (
+    MAX_OPTIONS,
+    Imported,
+    any_of,
+    derived,
+    differentiated,
+    dotted_name,
+    is_array,
+    item_of_turn,
+    join,
+    literal_of,
+    parameters_of,
+)
 from kerascheck.semantics.loops import remembered, written_trips
 from kerascheck.semantics.names import canonical
 from kerascheck.semantics.values import (
@@ -46,7 +59,7 @@ _DEBUGGING = re.compile(r"debug", re.I)
 _AUGMENTED = {cst.AddAssign: cst.Add, cst.SubtractAssign: cst.Subtract, cst.MultiplyAssign: cst.Multiply, cst.DivideAssign: cst.Divide}
 
 
-class Statements:
+class Statements(Machine):
     """Runs statements: assignments, imports, branches, loops, definitions."""
 
     def _block(self, statements) -> bool:
@@ -187,68 +200,6 @@ class Statements:
             return False
         function = self.scope.frame.function
         return name in remembered(self.module, function.node if function is not None else self.module.tree.root, differentiated)
-
-    def store(self, target: dict, key, value: Value) -> None:
-        """Write to something that outlives the function at hand."""
-        self._trail.append((target, key, target.get(key, MISSING)))
-        target[key] = value
-
-    def _taken_back(self, mark: int) -> dict[tuple[int, object], tuple[dict, object, object]]:
-        """Undo the writes since ``mark``; returns what they had left."""
-        left = {(id(target), key): (target, key, target.get(key, MISSING)) for target, key, _ in self._trail[mark:]}
-        while len(self._trail) > mark:
-            target, key, old = self._trail.pop()
-            if old is MISSING:
-                target.pop(key, None)
-            else:
-                target[key] = old
-        return left
-
-    def _meet(self, *ways: dict[tuple[int, object], tuple[dict, object, object]]) -> None:
-        """Write what one of several ways left."""
-        for place, (target, key, _) in {place: write for way in ways for place, write in way.items()}.items():
-            values = [way[place][2] if place in way else target.get(key, MISSING) for way in ways]
-            known = [value for value in values if value is not MISSING]
-            if known:
-                merged = known[0]
-                for other in known[1:]:
-                    merged = join(merged, other)
-                self.store(target, key, merged)
-
-    def forget(self, value: Value, only: type[Value] = Value) -> None:
-        """Every attribute or item of an object that is of this kind may have been replaced."""
-        for option in options_of(value):
-            if not isinstance(option, (Instance, Made, Mapping)):
-                continue
-            held = option.items if isinstance(option, Mapping) else option.attributes
-            if isinstance(option, Instance):
-                for base in option.cls.ancestry():
-                    for name, member in base.members.items() if isinstance(base, Class) else ():
-                        if isinstance(member, Const) and name not in held:
-                            self.store(held, name, member)
-            for name, item in list(held.items()):
-                if isinstance(item, only):
-                    self.store(held, name, join(item, UNKNOWN))
-            if isinstance(option, Mapping) and only is Value:
-                option.open, option.most = True, None
-
-    def extend(self, group: Group, items: list[Value], *, certain: bool = True) -> None:
-        added: int | None = len(items) if certain else None
-        for scope in self.scope.way(within="function"):
-            certain = certain and scope.kind in ("with", "try")
-            if scope.kind == "loop":
-                added = None if added is None or scope.turns is None else added * scope.turns
-        before = group.most if group.open else len(group.items)
-        group.most = None if before is None or added is None else before + added
-        group.items.extend(item for item in items if certain or item not in group.items[-MAX_ALIKE:])
-        group.open = group.open or not certain
-
-    def update(self, mapping: Mapping, other: Value) -> None:
-        if isinstance(other, Mapping) and not other.open:
-            for key, value in other.items.items():
-                self.store(mapping.items, key, value)
-        else:
-            self.forget(mapping)
 
     def set_attribute(self, node: cst.CSTNode, receiver: Value, name: str, value: Value) -> None:
         for option in options_of(receiver):
@@ -521,13 +472,6 @@ class Statements:
     def _branch_scope(self, node, label: str) -> Scope:
         return Scope("branch", self.scope, self.module, node, label=label)
 
-    def inside(self, scope: Scope, action, argument):
-        saved, self.scope = self.scope, scope
-        try:
-            return action(argument)
-        finally:
-            self.scope = saved
-
     def _is_main_guard(self, test) -> bool:
         return (
             isinstance(test, cst.Comparison)
@@ -650,15 +594,6 @@ class Statements:
         for dataset in self.iterated(iterable):
             self.sinks.append(Sink("loop", dataset.stage, self.module, node, loop, loop=loop))
         return loop
-
-    def iterated(self, iterable: Value):
-        """The datasets that one turn of a loop takes an element from."""
-        for option in options_of(iterable):
-            if isinstance(option, Dataset):
-                yield option
-            elif isinstance(option, Iteration):
-                for inner in option.over:
-                    yield from self.iterated(inner)
 
     def _trips(self, iterable: Value) -> int | None:
         if isinstance(iterable, Group):

@@ -7,12 +7,24 @@ from itertools import takewhile
 
 import libcst as cst
 
-from kerascheck.semantics.values import Class, Env, External, Group, Instance, Made, Mapping, ModuleValue, Value, options_of
+from kerascheck.semantics.interpreter.machine import Machine
+from kerascheck.semantics.values import (
+    Class,
+    Env,
+    External,
+    Group,
+    Instance,
+    Made,
+    Mapping,
+    ModuleValue,
+    Value,
+    options_of,
+)
 
 _DEEPEST_HOLDER = 4
 
 
-class Writes:
+class Writes(Machine):
     """Tells writes to what was there before the function of a dataset was called from those to what it made itself."""
 
     def note_write(self, holder: cst.BaseExpression | None, value: Value, node: cst.CSTNode) -> None:
