@@ -64,7 +64,7 @@ def test_medians_are_told(monkeypatch):
     assert line.startswith("Made Up 9000: 50% busy, 7e-09 GB of memory, 300 W, 1500 MHz (medians of ")
 
 
-@pytest.mark.parametrize("broken", [{"count": 0}, {"nvmlInit": fail}, {"nvmlDeviceGetCount": fail}], ids=str)
+@pytest.mark.parametrize("broken", [{"count": 0}, {"nvmlInit": fail}, {"nvmlDeviceGetCount": fail}], ids=lambda broken: next(iter(broken)))
 def test_without_a_usable_gpu_there_is_nothing(broken, monkeypatch):
     assert sample(nvml(**broken), monkeypatch) is None
 
