@@ -8,10 +8,12 @@ on one line. A slow.py that is meant to fail says so in its first line: ``# rais
 """
 
 import ast
+import functools
 import json
 import math
 import os
 import re
+import shutil
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -53,6 +55,26 @@ def examples(room, name):
 def selected(room):
     # What silences nothing is known only where all rules ran.
     return "ALL" if room.reads == "comments" else room.code
+
+
+@pytest.fixture(scope="module")
+def own(tmp_path_factory):
+    """The findings of a room's rule in a file of the room.
+
+    The room is copied into a project of its own: in this one, every run would search all files for those that import
+    the linted one.
+    """
+    folder = tmp_path_factory.mktemp("rooms")
+
+    @functools.cache
+    def own(room, path):
+        place = folder / room.name
+        if not place.exists():
+            shutil.copytree(room.folder, place, ignore=shutil.ignore_patterns("rule.py", "__pycache__"))
+            (place / ".git").mkdir()
+        return findings(room, place / path.relative_to(room.folder))
+
+    return own
 
 
 def findings(room, path):
@@ -111,28 +133,28 @@ def test_what_no_fix_makes_faster_says_what_it_is_about(room):
 
 
 @every_room
-def test_slow_has_exactly_the_marked_findings(room):
+def test_slow_has_exactly_the_marked_findings(room, own):
     for path in examples(room, "slow"):
-        check_marks(room, path)
+        check_marks(room, path, own(room, path))
 
 
-def check_marks(room, path):
+def check_marks(room, path, found):
     expected = expectations(room, path.read_text(encoding="utf-8"))
     assert expected, f"{path.name} marks no finding"
     problems = []
-    unexplained = [(finding["line"], "pedantic" if finding["pedantic"] else finding["severity"]) for finding in findings(room, path)]
+    unexplained = [(finding["line"], "pedantic" if finding["pedantic"] else finding["severity"]) for finding in found]
     for line, severity in expected:
-        found = next((each for each in unexplained if each[0] == line and (severity == each[1] or severity is None and each[1] != "pedantic")), None)
-        if found is None:
+        match = next((each for each in unexplained if each[0] == line and (severity == each[1] or severity is None and each[1] != "pedantic")), None)
+        if match is None:
             problems.append((line, f"missing{f' as {severity}' if severity else ''}"))
         else:
-            unexplained.remove(found)
+            unexplained.remove(match)
     problems += [(line, f"not marked: {severity}") for line, severity in unexplained]
     assert not problems, "\n" + describe(problems)
 
 
 @every_room
-def test_an_info_of_a_rule_that_warns_says_why_it_is_one(room):
+def test_an_info_of_a_rule_that_warns_says_why_it_is_one(room, own):
     if room.rule.severity is Severity.INFO:
         pytest.skip("its findings are all infos")
     # There is one way to yield it; what costs nothing has another.
@@ -141,7 +163,7 @@ def test_an_info_of_a_rule_that_warns_says_why_it_is_one(room):
         given = {keyword.arg: ast.unparse(keyword.value) for keyword in call.keywords}
         assert call.func.attr != "finding" or "INFO" not in given.get("severity", "") or "pedantic" in given, f"line {call.lineno}: give the reason as doubt="
     for path in examples(room, "slow"):
-        for finding in findings(room, path):
+        for finding in own(room, path):
             assert finding["severity"] != "info" or finding["because"], f"line {finding['line']}"
 
 
@@ -153,8 +175,8 @@ SILENT = [
 
 
 @pytest.mark.parametrize(("room", "script"), SILENT)
-def test_the_repaired_and_the_similar_are_silent(room, script):
-    noisy = [(finding["line"], finding["message"]) for finding in findings(room, script)]
+def test_the_repaired_and_the_similar_are_silent(room, script, own):
+    noisy = [(finding["line"], finding["message"]) for finding in own(room, script)]
     assert not noisy, "\n" + describe(noisy)
 
 
