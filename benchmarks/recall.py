@@ -30,7 +30,8 @@ import libcst as cst
 from kerascheck.cli import main as kerascheck
 from kerascheck.config import Settings
 from kerascheck.registry import rooms
-from kerascheck.semantics import Project, SyntaxProblem
+from kerascheck.interpreter.module import Project
+from kerascheck.syntax.tree import SyntaxProblem
 from kerascheck.source import read
 
 MARK = re.compile(r"# *(KC\d{3}(?::\w+)?(?: +KC\d{3}(?::\w+)?)*)[ \t]*$")

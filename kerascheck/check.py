@@ -31,7 +31,7 @@ from kerascheck.source.suppression import Directive, Suppressions, speaks_to_us,
 if TYPE_CHECKING:
     from kerascheck.registry import Room
     from kerascheck.rule import Diagnosis
-    from kerascheck.semantics import Project
+    from kerascheck.interpreter.module import Project
 
 UNREADABLE = "KC999"
 INTERNAL = "KC998"
@@ -90,7 +90,7 @@ class Analysis:
 
     def _project(self, settings: Settings) -> Project:
         if settings not in self._projects:
-            from kerascheck.semantics import Project
+            from kerascheck.interpreter.module import Project
 
             self._projects[settings] = Project(settings, self._read, self._limits.extend)
         return self._projects[settings]
@@ -154,7 +154,7 @@ class Analysis:
 
     def load(self, source: Source, settings: Settings, checked: Checked):
         """The module of ``source``, without the cells of a notebook that cannot be parsed, of which ``checked`` gets an error; None where nothing can be."""
-        from kerascheck.semantics import SyntaxProblem, TooDeep
+        from kerascheck.syntax.tree import SyntaxProblem, TooDeep
 
         project = self._project(settings)
         for cell, what, where in _broken_cells(source):
@@ -357,7 +357,7 @@ def _alone(source: Source, cell: Cell) -> str:
 
 def _is_read(code: str) -> bool:
     """Whether libcst reads some code."""
-    from kerascheck.semantics import SyntaxProblem, Tree
+    from kerascheck.syntax.tree import SyntaxProblem, Tree
 
     try:
         Tree(code)

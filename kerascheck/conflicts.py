@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from kerascheck.semantics.fixes import rearranged
-from kerascheck.semantics.order import CONFLICTING, Added, Arrangement, Kind, arrangement
-from kerascheck.semantics.values import Stage
+from kerascheck.repairs.fixes import rearranged
+from kerascheck.meaning.data.order import CONFLICTING, Added, Arrangement, Kind, arrangement
+from kerascheck.interpreter.values import Stage
 
 if TYPE_CHECKING:
     from kerascheck.registry import Room
     from kerascheck.rule import Diagnosis
-    from kerascheck.semantics import Module
+    from kerascheck.interpreter.module import Module
 
     Asked = tuple[Room, Diagnosis]
 

@@ -15,12 +15,12 @@ from kerascheck.check import Analysis, Checked, lines_of
 from kerascheck.config import Configuration, Settings
 from kerascheck.report.common import count
 from kerascheck.rule import Diagnosis, Silence
-from kerascheck.semantics.values import Sink
+from kerascheck.interpreter.values import Sink
 from kerascheck.source.suppression import suppressions
 
 if TYPE_CHECKING:
     from kerascheck.registry import Room
-    from kerascheck.semantics import Module
+    from kerascheck.interpreter.module import Module
     from kerascheck.source import Source
     from kerascheck.source.discovery import File
 
@@ -83,7 +83,7 @@ def _about_the_program(module: Module, first: int, last: int) -> Iterator[str]:
 
 def _test_around(module: Module, first: int, last: int) -> str | None:
     """The name of the unit test that a line stands in; None where it stands in none."""
-    from kerascheck.semantics.interpreter.support import is_test
+    from kerascheck.interpreter.support import is_test
 
     for node, function in module.run.functions.items():
         if function.module is module and is_test(function):

@@ -5,7 +5,7 @@ import textwrap
 import libcst as cst
 
 from kerascheck.config import Settings
-from kerascheck.semantics import Project
+from kerascheck.interpreter.module import Project
 from kerascheck.source import read
 
 IMPORTS = "import tensorflow as tf\nfrom tensorflow import keras\n"

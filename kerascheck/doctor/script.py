@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 from kerascheck.doctor.snapshot import Demand
 
 if TYPE_CHECKING:
-    from kerascheck.semantics import Module
-    from kerascheck.semantics.pipelines import Operation
-    from kerascheck.semantics.values import Call, Value
+    from kerascheck.interpreter.module import Module
+    from kerascheck.meaning.data.pipelines import Operation
+    from kerascheck.interpreter.values import Call, Value
 
 _DIRECTORIES = {
     "keras.utils.image_dataset_from_directory": "directory", "keras.utils.audio_dataset_from_directory": "directory",
@@ -76,8 +76,8 @@ def _at(module: Module, call: Call | Operation) -> tuple[int | None, int | None]
 
 def _settings(module: Module) -> Iterator[Demand]:
     """The dtype policy and the backend that it certainly chooses."""
-    from kerascheck.semantics.training import SET_VARIABLE, policy_set_by
-    from kerascheck.semantics.values import constant
+    from kerascheck.meaning.program.program import SET_VARIABLE, policy_set_by
+    from kerascheck.interpreter.values import constant
 
     for call in module.run.calls:
         if any(call.scope.conditions(within="program")):
@@ -94,7 +94,7 @@ def _settings(module: Module) -> Iterator[Demand]:
 
 def _workers(module: Module) -> Iterator[Demand]:
     """Processes that it starts to prepare batches."""
-    from kerascheck.semantics.values import constant
+    from kerascheck.interpreter.values import constant
 
     for call in module.program.model_calls("fit", "fit_generator"):
         if constant(call.given("use_multiprocessing")) is True:
@@ -136,7 +136,7 @@ def _data(module: Module) -> Iterator[Demand]:
 def _folder(module: Module, value: Value | None) -> Path | None:
     """The folder that a literal names, where it is on this machine: from the current folder, or else from that of the
     script."""
-    from kerascheck.semantics.values import constant
+    from kerascheck.interpreter.values import constant
 
     name = constant(value)
     if not isinstance(name, str):
@@ -186,7 +186,7 @@ def _is_cached_in_memory(module: Module, op: Operation) -> bool:
 def _size_of_pictures(op: Operation, folder: Path) -> int | None:
     """The bytes of all pictures of a folder as ``image_dataset_from_directory`` gives them, float32; None where their
     size is not a literal."""
-    from kerascheck.semantics.values import Group, constant
+    from kerascheck.interpreter.values import Group, constant
 
     given, mode = op.argument(6, "image_size"), op.argument(4, "color_mode")
     sides = (
@@ -212,8 +212,8 @@ def _size_of_pictures(op: Operation, folder: Path) -> int | None:
 
 def _arrays(module: Module) -> Iterator[Demand]:
     """Arrays that it makes and trains on, where their sizes are literals."""
-    from kerascheck.semantics.array_shapes import size_of
-    from kerascheck.semantics.arrays import made_as_double
+    from kerascheck.interpreter.array_shapes import size_of
+    from kerascheck.meaning.data.array_origins import made_as_double
 
     for call in module.program.model_calls("fit"):
         # The larger one: both may be parts of the same. An array of an unknown type takes a byte per number at least.

@@ -143,7 +143,7 @@ def _pinned(requirements: Iterable[Stated]) -> dict[str, Pin]:
 
 
 def _newest(package: str, pins: list[Pin]) -> Pin:
-    from kerascheck.runtime import KERAS_RELEASES, TENSORFLOW_RELEASES, newest_allowed
+    from kerascheck.knowledge.runtime import KERAS_RELEASES, TENSORFLOW_RELEASES, newest_allowed
 
     releases = TENSORFLOW_RELEASES if package == "tensorflow" else KERAS_RELEASES
     return max(sorted(pins, key=lambda pin: pin.specifier), key=lambda pin: newest_allowed(pin.specifier, releases) or (0, 0))
@@ -182,7 +182,13 @@ def _pins(folder: str) -> tuple[tuple[str, Pin], ...]:
 
 def _for_python(pins: dict[str, Pin], stated: Sequence[Stated]) -> dict[str, Pin]:
     """Pins with a TensorFlow that is there for the Python, and works with the NumPy, that requirements ask for, where there is one."""
-    from kerascheck.runtime import KERAS_RELEASES, TENSORFLOW_RELEASES, newest_allowed, newest_for_numpy, newest_for_python
+    from kerascheck.knowledge.runtime import (
+        KERAS_RELEASES,
+        TENSORFLOW_RELEASES,
+        newest_allowed,
+        newest_for_numpy,
+        newest_for_python,
+    )
 
     last, asked = None, None
     for package, newest in (("python", newest_for_python), ("numpy", newest_for_numpy)):
@@ -580,7 +586,7 @@ class Requirement:
 
     def newest(self, releases: tuple[tuple[int, int], ...]) -> tuple[int, int] | None:
         """The newest of some releases that its specifier allows; None where it allows none or cannot be read."""
-        from kerascheck.runtime import newest_allowed
+        from kerascheck.knowledge.runtime import newest_allowed
 
         specifier = re.sub(r"\s+", "", self.specifier)
         return newest_allowed(specifier, releases) if specifier else releases[-1]
@@ -610,7 +616,7 @@ class RequirementsFile:
     @property
     def newest_for_image(self) -> tuple[int, int] | None:
         """The newest TensorFlow for the Python that a Dockerfile starts from; None where that is not known, or is the newest of all."""
-        from kerascheck.runtime import newest_for_python
+        from kerascheck.knowledge.runtime import newest_for_python
 
         return newest_for_python(f"=={python}.*" for python in _pythons(self.source.text)) if self.kind == "docker" else None
 

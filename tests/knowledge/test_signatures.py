@@ -7,8 +7,8 @@ import pytest
 from snippets import IMPORTS, load, written
 
 from kerascheck.knowledge.signatures import PARAMETERS
-from kerascheck.runtime import Runtime
-from kerascheck.semantics.values import UNKNOWN, constant
+from kerascheck.knowledge.runtime import Runtime
+from kerascheck.interpreter.values import UNKNOWN, constant
 
 HEAD = IMPORTS + "model = keras.Sequential([keras.layers.Dense(1)])\n"
 

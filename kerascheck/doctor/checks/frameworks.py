@@ -20,7 +20,7 @@ from kerascheck.doctor.checks.common import (
     version,
 )
 from kerascheck.doctor.snapshot import Python, Snapshot
-from kerascheck.runtime import LAST_FOR_PYTHON, NEWEST_TENSORFLOW
+from kerascheck.knowledge.runtime import LAST_FOR_PYTHON, NEWEST_TENSORFLOW
 
 if TYPE_CHECKING:
     from packaging.markers import Marker

@@ -2,8 +2,8 @@ import re
 
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
-from kerascheck.semantics.training import makes_layer
-from kerascheck.semantics.values import constant
+from kerascheck.meaning.program.program import makes_layer
+from kerascheck.interpreter.values import constant
 
 _LARGE = 20_000
 _KERAS = ("keras.optimizers.", "keras.losses.", "keras.Model.", "keras.Optimizer.")

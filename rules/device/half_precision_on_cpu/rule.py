@@ -1,8 +1,8 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
-from kerascheck.semantics.fixes import drop_argument
-from kerascheck.semantics.training import policy_set_by
-from kerascheck.semantics.values import constant
+from kerascheck.repairs.fixes import drop_argument
+from kerascheck.meaning.program.program import policy_set_by
+from kerascheck.interpreter.values import constant
 
 _SLOWER = {"mixed_float16": "7 times", "mixed_bfloat16": "1.8 times"}
 

@@ -1,8 +1,8 @@
 from kerascheck.finding import Severity
 from kerascheck.knowledge.layers import ACTIVATION, CONV_2D_TRANSPOSE, CONVOLUTIONS, DENSE, SOFTMAX
 from kerascheck.rule import Rule
-from kerascheck.semantics.fixes import add_keyword
-from kerascheck.semantics.values import Const, External
+from kerascheck.repairs.fixes import add_keyword
+from kerascheck.interpreter.values import Const, External
 
 # Where layers are told their activation.
 _ACTIVATION = {

@@ -2,10 +2,10 @@ import re
 
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
-from kerascheck.semantics.fixes import move_device_config
-from kerascheck.semantics.functions import display
-from kerascheck.semantics.places import seen_in
-from kerascheck.semantics.values import Made, constant
+from kerascheck.repairs.fixes import move_device_config
+from kerascheck.meaning.data.mapped_functions import display
+from kerascheck.interpreter.place import seen_in
+from kerascheck.interpreter.values import Made, constant
 
 _SETTINGS = (
     "tensorflow.config.experimental.set_memory_growth",

@@ -2,7 +2,7 @@ import re
 
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
-from kerascheck.semantics.precision import full_precision_trainings
+from kerascheck.meaning.models.precision import full_precision_trainings
 
 # tf.keras.mixed_precision.experimental came with 2.1, and lost its last word with 2.4 (release notes).
 _POLICIES_SINCE, _STABLE_SINCE = (2, 1), (2, 4)

@@ -1,8 +1,8 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
-from kerascheck.semantics.fixes import grow_every_device
-from kerascheck.semantics.places import expects_one
-from kerascheck.semantics.values import Group, Made, constant
+from kerascheck.repairs.fixes import grow_every_device
+from kerascheck.interpreter.place import expects_one
+from kerascheck.interpreter.values import Group, Made, constant
 
 
 def _is_device(value):

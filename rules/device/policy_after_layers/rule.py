@@ -1,10 +1,10 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
-from kerascheck.semantics.fixes import move_before_layers
+from kerascheck.repairs.fixes import move_before_layers
 from kerascheck.knowledge.layers import PREPROCESSING
-from kerascheck.semantics.precision import HALF_POLICIES
-from kerascheck.semantics.conditions import happens_before
-from kerascheck.semantics.training import makes_layer, policy_set_by
+from kerascheck.meaning.models.precision import HALF_POLICIES
+from kerascheck.syntax.conditions import happens_before
+from kerascheck.meaning.program.program import makes_layer, policy_set_by
 
 
 class PolicyAfterLayers(Rule):

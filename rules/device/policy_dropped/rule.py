@@ -1,8 +1,8 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
-from kerascheck.semantics.precision import HALF_POLICIES
-from kerascheck.semantics.conditions import happens_before
-from kerascheck.semantics.training import makes_layer
+from kerascheck.meaning.models.precision import HALF_POLICIES
+from kerascheck.syntax.conditions import happens_before
+from kerascheck.meaning.program.program import makes_layer
 
 
 class PolicyDropped(Rule):

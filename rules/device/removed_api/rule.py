@@ -2,10 +2,10 @@ import libcst as cst
 
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
-from kerascheck.runtime import DEPRECATED, OLD_NAMESPACES, REMOVED, REMOVED_NAMESPACES
-from kerascheck.semantics.edits import imports_as_written, names_as_written
-from kerascheck.semantics.fixes import rename
-from kerascheck.semantics.places import Place, handles_versions, stands_for_versions
+from kerascheck.knowledge.runtime import DEPRECATED, OLD_NAMESPACES, REMOVED, REMOVED_NAMESPACES
+from kerascheck.syntax.edits import imports_as_written, names_as_written
+from kerascheck.repairs.fixes import rename
+from kerascheck.interpreter.place import Place, handles_versions, stands_for_versions
 
 _LAST = frozenset(name.rpartition(".")[2] for name in (*REMOVED, *REMOVED_NAMESPACES, *DEPRECATED))
 _SESSION_CONFIG = "tensorflow.compat.v1.ConfigProto"

@@ -2,8 +2,8 @@ import re
 
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
-from kerascheck.semantics.fixes import drop_argument
-from kerascheck.semantics.values import External, constant
+from kerascheck.repairs.fixes import drop_argument
+from kerascheck.interpreter.values import External, constant
 
 # Named after what needs it: these switch XLA off for a model that holds them, or may not compile at all.
 _UNSUPPORTED = (

@@ -1,7 +1,13 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
-from kerascheck.semantics.distribution import given_models, unentered_scopes, unplaced_in_steps, unplaced_models, unplaced_optimizers
-from kerascheck.semantics.places import seen_in
+from kerascheck.meaning.program.distribution import (
+    given_models,
+    unentered_scopes,
+    unplaced_in_steps,
+    unplaced_models,
+    unplaced_optimizers,
+)
+from kerascheck.interpreter.place import seen_in
 
 
 class BuildOutsideScope(Rule):

@@ -2,8 +2,8 @@ import re
 
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
-from kerascheck.semantics.distribution import unconditional_mirrors
-from kerascheck.semantics.fixes import only_for_several_gpus
+from kerascheck.meaning.program.distribution import unconditional_mirrors
+from kerascheck.repairs.fixes import only_for_several_gpus
 
 _SEVERAL = re.compile(r"multi[-_ ]?gpus?\b|(?:multiple|several|two|all) gpus\b", re.I)
 

@@ -1,6 +1,6 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
-from kerascheck.semantics.distribution import unscaled_batches
+from kerascheck.meaning.program.distribution import unscaled_batches
 
 
 class UnscaledGlobalBatch(Rule):

@@ -1,6 +1,6 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
-from kerascheck.semantics.traced import stale_globals
+from kerascheck.meaning.graph.traced_code import stale_globals
 
 
 class GlobalInFunction(Rule):

@@ -1,7 +1,7 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
-from kerascheck.semantics.traced import WHY_NO_VALUES, converts_branches, doubt_of, traced_calls, tracing_frame
-from kerascheck.semantics.values import Tensor, options_of
+from kerascheck.meaning.graph.traced_code import WHY_NO_VALUES, converts_branches, doubt_of, traced_calls, tracing_frame
+from kerascheck.interpreter.values import Tensor, options_of
 
 _METHODS = frozenset({"numpy", "item", "tolist"})
 _CONVERSIONS = {"builtins.float": "float()", "builtins.int": "int()", "builtins.bool": "bool()"}

@@ -1,8 +1,8 @@
 from kerascheck.finding import Severity
 from kerascheck.knowledge.layers import short_name
 from kerascheck.rule import Rule
-from kerascheck.semantics.models import layer_place
-from kerascheck.semantics.values import Instance, Made, options_of
+from kerascheck.meaning.models.models import layer_place
+from kerascheck.interpreter.values import Instance, Made, options_of
 
 
 class LookupLayerInModel(Rule):

@@ -2,9 +2,9 @@ import libcst as cst
 
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
-from kerascheck.semantics.functions import display
-from kerascheck.semantics.traced import traced_calls
-from kerascheck.semantics.values import Function, Made, Tensor
+from kerascheck.meaning.data.mapped_functions import display
+from kerascheck.meaning.graph.traced_code import traced_calls
+from kerascheck.interpreter.values import Function, Made, Tensor
 
 _ONE_BY_ONE = {"tensorflow.map_fn": "tf.vectorized_map", "keras.backend.map_fn": "tf.vectorized_map", "keras.ops.map": "keras.ops.vectorized_map", "tensorflow.scan": "tf.vectorized_map"}
 _NO_BATCH = (

@@ -4,10 +4,10 @@ import libcst as cst
 
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
-from kerascheck.semantics.conditions import written_conditions
-from kerascheck.semantics.fixes import drop_argument, recurrent_layer
-from kerascheck.semantics.models import may_mask, steps_into, takes_tables
-from kerascheck.semantics.values import Const, External, Made, constant
+from kerascheck.syntax.conditions import written_conditions
+from kerascheck.repairs.fixes import drop_argument, recurrent_layer
+from kerascheck.meaning.models.models import may_mask, steps_into, takes_tables
+from kerascheck.interpreter.values import Const, External, Made, constant
 
 # What the cuDNN kernels need; any other literal rules them out.
 _NEEDED = {

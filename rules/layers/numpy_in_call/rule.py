@@ -1,8 +1,8 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
-from kerascheck.semantics.fixes import replace_numpy
-from kerascheck.semantics.traced import WHY_NO_VALUES, doubt_of, traced_calls
-from kerascheck.semantics.values import holds_tensor
+from kerascheck.repairs.fixes import replace_numpy
+from kerascheck.meaning.graph.traced_code import WHY_NO_VALUES, doubt_of, traced_calls
+from kerascheck.interpreter.values import holds_tensor
 
 # These only read the static shape.
 _HARMLESS = frozenset({"numpy.shape", "numpy.ndim", "numpy.isscalar", "numpy.iterable"})

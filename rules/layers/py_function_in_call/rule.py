@@ -1,10 +1,10 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
-from kerascheck.semantics.functions import display
-from kerascheck.semantics.library import PY_FUNCTIONS
-from kerascheck.semantics.steps import steps_environment
-from kerascheck.semantics.traced import is_for_inference, doubt_of, traced_calls, trains_in
-from kerascheck.semantics.values import Group
+from kerascheck.meaning.data.mapped_functions import display
+from kerascheck.knowledge.library import PY_FUNCTIONS
+from kerascheck.meaning.training.steps import steps_environment
+from kerascheck.meaning.graph.traced_code import is_for_inference, doubt_of, traced_calls, trains_in
+from kerascheck.interpreter.values import Group
 
 _ALGORITHMS = (
     *("scipy.optimize.", "scipy.sparse.", "scipy.spatial.", "scipy.ndimage.", "skimage.measure.", "skimage.segmentation."),

@@ -1,6 +1,6 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
-from kerascheck.semantics.traced import doubt_of, unrolled_loops
+from kerascheck.meaning.graph.traced_code import doubt_of, unrolled_loops
 
 _MANY = 16
 

@@ -1,6 +1,6 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
-from kerascheck.semantics.traced import recursive_calls
+from kerascheck.meaning.graph.traced_code import recursive_calls
 
 
 class RecursiveFunction(Rule):

@@ -1,10 +1,10 @@
 from kerascheck.finding import Severity
 from kerascheck.knowledge.layers import CONVOLUTIONS, TIME_DISTRIBUTED, layers_where
 from kerascheck.rule import Rule
-from kerascheck.semantics.examples import example_shape
-from kerascheck.semantics.fixes import unwrap
-from kerascheck.semantics.models import steps_into
-from kerascheck.semantics.values import Made
+from kerascheck.meaning.data.fitted_data import example_shape
+from kerascheck.repairs.fixes import unwrap
+from kerascheck.meaning.models.models import steps_into
+from kerascheck.interpreter.values import Made
 
 # They need no wrapper.
 _ON_LAST_AXIS = layers_where(lambda layer: layer.on_last_axis)

@@ -1,7 +1,7 @@
 from kerascheck.finding import Severity
 from kerascheck.knowledge.layers import DENSE, EMBEDDING, layers_where
 from kerascheck.rule import Rule
-from kerascheck.semantics.values import constant
+from kerascheck.interpreter.values import constant
 
 _WIDTH = {DENSE: (0, "units"), EMBEDDING: (1, "output_dim"), **dict.fromkeys(layers_where(lambda layer: layer.cudnn), (0, "units"))}
 _LEAST = 32

@@ -1,7 +1,14 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
-from kerascheck.semantics.timing import between, executions, intervals, is_about_first_run, is_warm, measures_speed
-from kerascheck.semantics.values import constant
+from kerascheck.meaning.program.clocks import (
+    between,
+    executions,
+    intervals,
+    is_about_first_run,
+    is_warm,
+    measures_speed,
+)
+from kerascheck.interpreter.values import constant
 
 _A_FEW_EPOCHS = 3
 _A_FEW_TURNS = 20

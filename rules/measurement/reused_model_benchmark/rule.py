@@ -2,10 +2,10 @@ import libcst as cst
 
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
-from kerascheck.semantics.repetition import repetitions
-from kerascheck.semantics.timing import intervals
-from kerascheck.semantics.loops import varies
-from kerascheck.semantics.values import Call, Scope
+from kerascheck.meaning.training.repeated_training import repetitions
+from kerascheck.meaning.program.clocks import intervals
+from kerascheck.meaning.program.loops import varies
+from kerascheck.interpreter.values import Call, Scope
 
 _STARTS_ANEW = frozenset({"set_weights", "load_weights"})
 _SETTINGS = ("batch_size", "steps_per_epoch")

@@ -1,7 +1,7 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
-from kerascheck.semantics.traced import traced_calls
-from kerascheck.semantics.values import Group, Made, Mapping, options_of
+from kerascheck.meaning.graph.traced_code import traced_calls
+from kerascheck.interpreter.values import Group, Made, Mapping, options_of
 
 
 def _holds_array(value):

@@ -2,12 +2,12 @@ import libcst as cst
 
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
-from kerascheck.semantics.arrays import ingredients
-from kerascheck.semantics.conditions import written_conditions
-from kerascheck.semantics.fixes import drop_method
-from kerascheck.semantics.pipelines import INSPECTED_ELEMENTS
-from kerascheck.semantics.places import Place, handles_versions
-from kerascheck.semantics.values import Dataset, Iteration, Made, constant, datasets_in, options_of
+from kerascheck.meaning.data.array_origins import ingredients
+from kerascheck.syntax.conditions import written_conditions
+from kerascheck.repairs.fixes import drop_method
+from kerascheck.meaning.data.pipelines import INSPECTED_ELEMENTS
+from kerascheck.interpreter.place import Place, handles_versions
+from kerascheck.interpreter.values import Dataset, Iteration, Made, constant, datasets_in, options_of
 
 _VERY_OFTEN = 50
 _METHODS = ("fit", "evaluate", "predict")

@@ -2,8 +2,8 @@ import re
 
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
-from kerascheck.semantics.arrays import ingredients
-from kerascheck.semantics.values import Const
+from kerascheck.meaning.data.array_origins import ingredients
+from kerascheck.interpreter.values import Const
 
 _TABLE = re.compile(r"\.(?:csv|tsv|txt|json|xlsx?|pkl|pickle|parquet|feather|h5|np[yz])$", re.I)
 _REMOTE = re.compile(r"(?:\.?/?(?:content/)?g?drive/(?:My ?Drive|Shareddrives)\b|/content/g?drive/|/gdrive/|gs://|s3://)")

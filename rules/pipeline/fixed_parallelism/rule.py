@@ -1,8 +1,8 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
-from kerascheck.semantics.fixes import parallel_calls
-from kerascheck.semantics.places import names_parameter
-from kerascheck.semantics.values import Const, Made
+from kerascheck.repairs.fixes import parallel_calls
+from kerascheck.interpreter.place import names_parameter
+from kerascheck.interpreter.values import Const, Made
 
 _SMALL_MACHINE = 8
 _CORE_COUNTS = ("os.cpu_count", "multiprocessing.cpu_count", "psutil.cpu_count")

@@ -1,9 +1,9 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
-from kerascheck.semantics.array_shapes import size_of
-from kerascheck.semantics.arrays import ingredients, made_as_double
-from kerascheck.semantics.functions import display
-from kerascheck.semantics.values import External, Group, Mapping
+from kerascheck.interpreter.array_shapes import size_of
+from kerascheck.meaning.data.array_origins import ingredients, made_as_double
+from kerascheck.meaning.data.mapped_functions import display
+from kerascheck.interpreter.values import External, Group, Mapping
 
 _SOURCES = ("tensorflow.data.Dataset.from_tensor_slices", "tensorflow.data.Dataset.from_tensors", "tensorflow.data.Dataset.from_generator")
 _HEAVY = (

@@ -1,7 +1,7 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
-from kerascheck.semantics import library
-from kerascheck.semantics.arrays import reads_file
+from kerascheck.knowledge import library
+from kerascheck.meaning.data.array_origins import reads_file
 
 
 class FromGenerator(Rule):

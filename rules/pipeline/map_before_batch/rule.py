@@ -2,9 +2,9 @@ from itertools import takewhile
 
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
-from kerascheck.semantics.fixes import swap_with_batch
-from kerascheck.semantics.pipelines import is_batched, next_batch
-from kerascheck.semantics.values import constant
+from kerascheck.repairs.fixes import swap_with_batch
+from kerascheck.meaning.data.pipelines import is_batched, next_batch
+from kerascheck.interpreter.values import constant
 
 
 class MapBeforeBatch(Rule):

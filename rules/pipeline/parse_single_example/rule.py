@@ -1,8 +1,8 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
-from kerascheck.semantics.fixes import parse_batches
-from kerascheck.semantics.pipelines import next_batch
-from kerascheck.semantics.values import Made, Mapping
+from kerascheck.repairs.fixes import parse_batches
+from kerascheck.meaning.data.pipelines import next_batch
+from kerascheck.interpreter.values import Made, Mapping
 
 
 def _has_variable_length(parse):

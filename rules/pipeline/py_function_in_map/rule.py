@@ -1,8 +1,8 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
-from kerascheck.semantics import library
-from kerascheck.semantics.functions import display
-from kerascheck.semantics.pipelines import is_batched
+from kerascheck.knowledge import library
+from kerascheck.meaning.data.mapped_functions import display
+from kerascheck.meaning.data.pipelines import is_batched
 
 # What these libraries do has no TensorFlow operation to replace it.
 _WITHOUT_EQUAL = frozenset({"librosa", "soundfile", "albumentations", "imgaug", "nibabel", "pydicom", "SimpleITK", "rasterio", "h5py", "scipy", "skimage", "tifffile", "pandas"})

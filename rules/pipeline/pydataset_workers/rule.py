@@ -1,10 +1,10 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
-from kerascheck.semantics.arrays import reads_file, waits
-from kerascheck.semantics.functions import display
-from kerascheck.semantics.image_flows import is_py_dataset
-from kerascheck.semantics.places import takes_parameter
-from kerascheck.semantics.values import Function, options_of
+from kerascheck.meaning.data.array_origins import reads_file, waits
+from kerascheck.meaning.data.mapped_functions import display
+from kerascheck.meaning.data.image_flows import is_py_dataset
+from kerascheck.interpreter.place import takes_parameter
+from kerascheck.interpreter.values import Function, options_of
 
 _SETTINGS = ("workers", "use_multiprocessing")
 

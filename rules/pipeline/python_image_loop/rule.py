@@ -1,9 +1,9 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
-from kerascheck.semantics.arrays import IMAGE_DECODERS, IMAGE_READERS, ingredients
-from kerascheck.semantics.functions import display
-from kerascheck.semantics.loops import turns
-from kerascheck.semantics.values import Call, Group, Made, constant
+from kerascheck.meaning.data.array_origins import IMAGE_DECODERS, IMAGE_READERS, ingredients
+from kerascheck.meaning.data.mapped_functions import display
+from kerascheck.meaning.program.loops import turns
+from kerascheck.interpreter.values import Call, Group, Made, constant
 
 _A_FEW = 500
 _SMALL = 64

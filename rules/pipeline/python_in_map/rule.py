@@ -1,8 +1,8 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
-from kerascheck.semantics.fixes import tensorflow_print
-from kerascheck.semantics.traced import is_captured, keeps_in_trace, tells_of_tracing
-from kerascheck.semantics.values import shows_tensor
+from kerascheck.repairs.fixes import tensorflow_print
+from kerascheck.meaning.graph.traced_code import is_captured, keeps_in_trace, tells_of_tracing
+from kerascheck.interpreter.values import shows_tensor
 
 _PYTHON = ("numpy.random.", "random.", "time.", "cv2.", "PIL.", "secrets.")
 _PLAIN = frozenset({"builtins.print", "builtins.open", "builtins.input"})

@@ -1,10 +1,10 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
-from kerascheck.semantics.fixes import rearranged
-from kerascheck.semantics.functions import Facts
-from kerascheck.semantics.order import Kind, Wish, arrangement
-from kerascheck.semantics.pipelines import FOLDERS, is_cut_short, is_reshuffled
-from kerascheck.semantics.places import is_off_by_default
+from kerascheck.repairs.fixes import rearranged
+from kerascheck.meaning.data.mapped_functions import Facts
+from kerascheck.meaning.data.order import Kind, Wish, arrangement
+from kerascheck.meaning.data.pipelines import FOLDERS, is_cut_short, is_reshuffled
+from kerascheck.interpreter.place import is_off_by_default
 
 _SHUFFLES = FOLDERS | {"shuffle"}
 

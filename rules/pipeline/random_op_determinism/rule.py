@@ -1,7 +1,7 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
-from kerascheck.semantics.conditions import written_conditions
-from kerascheck.semantics.values import constant
+from kerascheck.syntax.conditions import written_conditions
+from kerascheck.interpreter.values import constant
 
 _SETTERS = ("os.environ.__setitem__", "os.environ.setdefault", "os.putenv")
 

@@ -1,8 +1,8 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
-from kerascheck.semantics.fixes import parallel_reads
-from kerascheck.semantics.pipelines import reads_remote_files
-from kerascheck.semantics.values import Const
+from kerascheck.repairs.fixes import parallel_reads
+from kerascheck.meaning.data.pipelines import reads_remote_files
+from kerascheck.interpreter.values import Const
 
 
 class SequentialRecordReads(Rule):

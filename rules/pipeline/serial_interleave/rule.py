@@ -1,7 +1,7 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
-from kerascheck.semantics.fixes import parallel_calls
-from kerascheck.semantics.values import UNKNOWN, constant
+from kerascheck.repairs.fixes import parallel_calls
+from kerascheck.interpreter.values import UNKNOWN, constant
 
 _READERS = (
     "tensorflow.data.TFRecordDataset",

@@ -1,8 +1,8 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
-from kerascheck.semantics.fixes import parallel_calls
-from kerascheck.semantics.pipelines import gives_few, is_batched
-from kerascheck.semantics.values import UNKNOWN, constant
+from kerascheck.repairs.fixes import parallel_calls
+from kerascheck.meaning.data.pipelines import gives_few, is_batched
+from kerascheck.interpreter.values import UNKNOWN, constant
 
 
 class SerialMap(Rule):

@@ -1,10 +1,10 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
-from kerascheck.semantics import library
-from kerascheck.semantics.fixes import rearranged
-from kerascheck.semantics.order import Kind, Wish
-from kerascheck.semantics.pipelines import batch_size, batches_before, sorts_by_length
-from kerascheck.semantics.values import constant
+from kerascheck.knowledge import library
+from kerascheck.repairs.fixes import rearranged
+from kerascheck.meaning.data.order import Kind, Wish
+from kerascheck.meaning.data.pipelines import batch_size, batches_before, sorts_by_length
+from kerascheck.interpreter.values import constant
 
 _FEW = 4
 _KEEPS_BATCHES = ("map", "filter", "cache", "prefetch", "repeat", "take", "skip", "shard", "enumerate", "with_options", "ignore_errors")

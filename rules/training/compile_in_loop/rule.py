@@ -1,8 +1,8 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
-from kerascheck.semantics.fixes import hoist
-from kerascheck.semantics.repetition import repetitions
-from kerascheck.semantics.loops import turns, varies
+from kerascheck.repairs.fixes import hoist
+from kerascheck.meaning.training.repeated_training import repetitions
+from kerascheck.meaning.program.loops import turns, varies
 
 _A_FEW = 3
 _TRAINS = frozenset({"fit", "fit_generator", "train_on_batch"})

@@ -1,8 +1,8 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
-from kerascheck.semantics.debugging import switches
-from kerascheck.semantics.fixes import delete_statement, drop_argument
-from kerascheck.semantics.functions import display
+from kerascheck.meaning.graph.debug_switches import switches
+from kerascheck.repairs.fixes import delete_statement, drop_argument
+from kerascheck.meaning.data.mapped_functions import display
 
 _EFFECTS = {
     "tensorflow.config.run_functions_eagerly": "makes every tf.function run operation by operation in Python",

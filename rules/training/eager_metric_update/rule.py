@@ -1,7 +1,7 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
-from kerascheck.semantics.compiled import beside_training
-from kerascheck.semantics.values import Made
+from kerascheck.meaning.graph.compiled_loops import beside_training
+from kerascheck.interpreter.values import Made
 
 
 class EagerMetricUpdate(Rule):

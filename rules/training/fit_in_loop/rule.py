@@ -4,11 +4,11 @@ import libcst as cst
 
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
-from kerascheck.semantics.fixes import one_step
-from kerascheck.semantics.repetition import is_one_item, is_slice_of_turn, repetitions
-from kerascheck.semantics.loops import turns, varies
-from kerascheck.semantics.steps import environment_loop
-from kerascheck.semantics.values import Call, Iteration, Scope, constant, datasets_in
+from kerascheck.repairs.fixes import one_step
+from kerascheck.meaning.training.repeated_training import is_one_item, is_slice_of_turn, repetitions
+from kerascheck.meaning.program.loops import turns, varies
+from kerascheck.meaning.training.steps import environment_loop
+from kerascheck.interpreter.values import Call, Iteration, Scope, constant, datasets_in
 
 _A_FEW = 10
 _OVER = re.compile(r"\b(?:done|dones|terminal|terminated|truncated|game_over)\b")

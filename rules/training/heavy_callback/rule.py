@@ -3,9 +3,9 @@ from collections.abc import Iterator
 
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
-from kerascheck.semantics.fixes import drop_argument
-from kerascheck.semantics.places import Place, is_left_unused
-from kerascheck.semantics.values import Call, Const, Group, Value, constant
+from kerascheck.repairs.fixes import drop_argument
+from kerascheck.interpreter.place import Place, is_left_unused
+from kerascheck.interpreter.values import Call, Const, Group, Value, constant
 
 _OFTEN = 20
 _WIDE = 20

@@ -1,9 +1,9 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
-from kerascheck.semantics.compiled import beside_training
-from kerascheck.semantics.library import class_of
-from kerascheck.semantics.steps import is_acted_on
-from kerascheck.semantics.values import Made, Method, Tensor, holds_tensor, options_of
+from kerascheck.meaning.graph.compiled_loops import beside_training
+from kerascheck.knowledge.library import class_of
+from kerascheck.meaning.training.steps import is_acted_on
+from kerascheck.interpreter.values import Made, Method, Tensor, holds_tensor, options_of
 
 _READERS = frozenset({"builtins.print", "builtins.format", "builtins.float", "builtins.int"})
 # These ask the tensor, which knows without its numbers.

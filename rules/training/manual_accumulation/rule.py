@@ -1,6 +1,6 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
-from kerascheck.semantics.compiled import rare_updates
+from kerascheck.meaning.graph.compiled_loops import rare_updates
 
 
 class ManualAccumulation(Rule):

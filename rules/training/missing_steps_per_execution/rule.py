@@ -3,11 +3,11 @@ from math import inf, prod
 from kerascheck.finding import Severity
 from kerascheck.knowledge.layers import EMBEDDING, LAMBDA, OF_DENSE_MODELS, RECURRENT, Work, layers_where
 from kerascheck.rule import Rule
-from kerascheck.semantics.callbacks import may_act_on_batches
-from kerascheck.semantics.examples import trained_examples
-from kerascheck.semantics.fixes import add_keyword
-from kerascheck.semantics.models import batching
-from kerascheck.semantics.values import constant
+from kerascheck.meaning.training.callbacks import may_act_on_batches
+from kerascheck.meaning.data.fitted_data import trained_examples
+from kerascheck.repairs.fixes import add_keyword
+from kerascheck.meaning.models.models import batching
+from kerascheck.interpreter.values import constant
 
 _CHEAP = {"keras.Sequential", "keras.Model", EMBEDDING, LAMBDA, *OF_DENSE_MODELS} | layers_where(
     lambda layer: layer.work is Work.POOLS_ALL and layer.axes == 1

@@ -2,11 +2,11 @@ import libcst as cst
 
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
-from kerascheck.semantics import Module
-from kerascheck.semantics.repetition import least_times, made_in_loop, place_in
-from kerascheck.semantics.loops import varies
-from kerascheck.semantics.places import Place, in_session
-from kerascheck.semantics.values import Call, Group, Scope, options_of
+from kerascheck.interpreter.module import Module
+from kerascheck.meaning.training.repeated_training import least_times, made_in_loop, place_in
+from kerascheck.meaning.program.loops import varies
+from kerascheck.interpreter.place import Place, in_session
+from kerascheck.interpreter.values import Call, Group, Scope, options_of
 
 _A_FEW = 5
 _CLEARS = frozenset({"keras.utils.clear_session", "gc.collect"})

@@ -2,10 +2,10 @@ import libcst as cst
 
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
-from kerascheck.semantics.fixes import rename_method
-from kerascheck.semantics.loops import SHORT_LOOP
-from kerascheck.semantics.places import seen_in
-from kerascheck.semantics.predictions import evaluated_batches, repeated_predictions
+from kerascheck.repairs.fixes import rename_method
+from kerascheck.meaning.program.loops import SHORT_LOOP
+from kerascheck.interpreter.place import seen_in
+from kerascheck.meaning.training.predictions import evaluated_batches, repeated_predictions
 
 
 class PredictInLoop(Rule):

@@ -1,7 +1,7 @@
 from kerascheck.finding import Severity
 from kerascheck.rule import Rule
-from kerascheck.semantics.compiled import changing_shapes
-from kerascheck.semantics.values import Stage
+from kerascheck.meaning.graph.compiled_loops import changing_shapes
+from kerascheck.interpreter.values import Stage
 
 
 class RetraceByShape(Rule):

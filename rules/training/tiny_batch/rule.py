@@ -13,12 +13,12 @@ from kerascheck.knowledge.layers import (
     layers_where,
 )
 from kerascheck.rule import Rule
-from kerascheck.semantics.callbacks import may_act_on_batches
-from kerascheck.semantics.examples import least_examples, trained_examples
-from kerascheck.semantics.models import batching
-from kerascheck.semantics.shapes import numbers
-from kerascheck.semantics.steps import environment_loop
-from kerascheck.semantics.values import Made, constant
+from kerascheck.meaning.training.callbacks import may_act_on_batches
+from kerascheck.meaning.data.fitted_data import least_examples, trained_examples
+from kerascheck.meaning.models.models import batching
+from kerascheck.interpreter.layer_shapes import numbers
+from kerascheck.meaning.training.steps import environment_loop
+from kerascheck.interpreter.values import Made, constant
 
 _TINY = 16
 _DEFAULT = 32

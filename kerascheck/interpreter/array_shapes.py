@@ -1,0 +1,349 @@
+"""Shapes of arrays, tables and inputs of models, from what makes them to what is given to a model.
+
+NumPy's makers, the well-known data of Keras and scikit-learn, columns of a table, and what leaves a shape as it is or
+changes it in a known way. Everything else has no known shape.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+from kerascheck.knowledge import library
+from kerascheck.meaning.data.pipelines import batch_size
+from kerascheck.interpreter.layer_shapes import Shape, input_shape, literal_shape
+from kerascheck.interpreter.values import (
+    UNKNOWN,
+    Call,
+    Const,
+    External,
+    Group,
+    Iteration,
+    Made,
+    Mapping,
+    Method,
+    Stage,
+    Value,
+    constant,
+    options_of,
+)
+
+Index = Value | tuple[Value | None, Value | None, Value | None] | str
+"""What stands in brackets: a value, the three parts of a slice, or "..."."""
+
+# What load_data() gives: keras/src/datasets (3.15).
+_LOADED: dict[str, tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...], tuple[int, ...]]] = {
+    "keras.datasets.mnist.load_data": ((60000, 28, 28), (60000,), (10000, 28, 28), (10000,)),
+    "keras.datasets.fashion_mnist.load_data": ((60000, 28, 28), (60000,), (10000, 28, 28), (10000,)),
+    "keras.datasets.cifar10.load_data": ((50000, 32, 32, 3), (50000, 1), (10000, 32, 32, 3), (10000, 1)),
+    "keras.datasets.cifar100.load_data": ((50000, 32, 32, 3), (50000, 1), (10000, 32, 32, 3), (10000, 1)),
+    "keras.datasets.boston_housing.load_data": ((404, 13), (404,), (102, 13), (102,)),
+}
+# Bundled tables and their makers, from the documentation of sklearn.datasets (1.5).
+_TABLES = {
+    "load_iris": (150, 4), "load_wine": (178, 13), "load_breast_cancer": (569, 30), "load_digits": (1797, 64), "load_diabetes": (442, 10),
+    "fetch_california_housing": (20640, 8),
+}  # fmt: skip
+_MADE_TABLES = {"make_moons": 2, "make_circles": 2, "make_blobs": 2, "make_classification": 20, "make_regression": 100, "make_friedman1": 10}
+_SCALERS = frozenset(
+    "sklearn.preprocessing." + name for name in "StandardScaler MinMaxScaler MaxAbsScaler RobustScaler Normalizer QuantileTransformer PowerTransformer".split()
+)
+# Draws of whole vectors, or from a population: the size is not all of the shape, or stands elsewhere.
+_OF_VECTORS = frozenset("multivariate_normal dirichlet multinomial choice permutation shuffle".split())
+# What shuffles an array, as x[order].
+_ORDERS = frozenset({"numpy.arange", "numpy.random.permutation", "numpy.random.default_rng.permutation"})
+_SAME_SHAPE = frozenset("astype copy clip abs absolute sqrt log log1p exp array asarray ascontiguousarray nan_to_num flip sort to_numpy fillna round".split())
+# Operations of a dataset that leave the number of its elements as it is, or smaller.
+_SAME_LENGTH = frozenset("map shuffle cache prefetch with_options enumerate filter skip shard".split())
+_ROWS_CHANGE = frozenset("dropna sample concatenate vstack".split())
+
+
+def shape_of(value: Value | None, depth: int = 12) -> Shape:
+    """The shape of an array or table, as far as its makers and what was done with it tell."""
+    shapes = {_shape_of(option, depth) for option in options_of(value)} if depth else set()
+    return shapes.pop() if len(shapes) == 1 else None
+
+
+def size_of(value: Value | None) -> int | None:
+    """How many numbers an array holds; None where that is not known."""
+    shape = shape_of(value)
+    return None if shape is None or None in shape else math.prod(shape)
+
+
+def length_of(stage: Stage) -> int | None:
+    """How many elements a dataset has at most, as its literals tell; None where that is not known, or there is no end to it."""
+    count: int | None = None
+    for current in reversed(list(stage.upstream())):
+        if current.is_source:
+            count = _rows_written_out(current)
+        elif current.name == "take":
+            taken = constant(current.argument(0, "count"))
+            if type(taken) is int and taken >= 0:
+                count = taken if count is None else min(count, taken)
+        elif current.name in library.BATCHING:
+            size = constant(batch_size(current))
+            count = math.ceil(count / size) if count is not None and type(size) is int and size > 0 else None
+        elif current.name == "repeat":
+            times = constant(current.argument(0, "count"))
+            count = count * times if count is not None and type(times) is int and times >= 0 else None
+        elif current.name not in _SAME_LENGTH:
+            count = None
+    return count
+
+
+def _rows_written_out(source: Stage) -> int | None:
+    """How many elements a list of a dataset's source has; what arrays and ranges stand for may be larger elsewhere."""
+    first = source.argument(0, "tensors") if source.name == "tensorflow.data.Dataset.from_tensor_slices" else None
+    while isinstance(first, (Group, Mapping)) and not first.open and first.items and not (isinstance(first, Group) and first.kind == "list"):
+        first = first.items[0] if isinstance(first, Group) else next(iter(first.items.values()))
+    return len(first.items) if isinstance(first, Group) and not first.open else None
+
+
+def as_group(shape: Shape) -> Group:
+    """What ``.shape`` of an array gives."""
+    return Group("tuple", [UNKNOWN if size is None else Const(size) for size in shape or ()])
+
+
+def shaped(source: Value, shape: Shape) -> Made:
+    """An array of a shape that was taken from somewhere."""
+    return Made("numpy.ndarray", None, {"operands": Group("tuple", [source]), "shape": UNKNOWN if shape is None else as_group(shape)})
+
+
+def parts_of(value: Value) -> Group | None:
+    """The arrays that the call of a loader of well-known data gives; None where it is none."""
+    if not isinstance(value, Made) or value.call is None:
+        return None
+    if value.name in _LOADED:
+        x, y, x_test, y_test = (shaped(value, shape) for shape in _LOADED[value.name])
+        return Group("tuple", [Group("tuple", [x, y]), Group("tuple", [x_test, y_test])])
+    table = _table(value)
+    whole = constant(value.call.argument(None, "return_X_y")) is True or value.name.startswith("sklearn.datasets.make_")
+    return Group("tuple", [shaped(value, table), shaped(value, table[:1])]) if table is not None and whole else None
+
+
+def split_of(value: Value, split: Call, first: bool) -> Value:
+    """What ``train_test_split`` makes of an array: the rows for training if ``first``, else those for testing."""
+    shape = shape_of(value)
+    if not shape:
+        return UNKNOWN
+    rows = _rows_of_split(shape[0], split.argument(None, "test_size"), split.argument(None, "train_size"))
+    return shaped(value, (rows[0] if first else rows[1], *shape[1:]))
+
+
+def _rows_of_split(rows: int | None, test: Value | None, train: Value | None) -> tuple[int | None, int | None]:
+    """How many rows go into the two parts. Source: ``_validate_shuffle_split`` in sklearn/model_selection/_split.py (1.5)."""
+    sizes = [_rows_of_share(rows, size, rounding) for size, rounding in ((train, math.floor), (test, math.ceil))]
+    if test is None and train is None:
+        sizes[1] = None if rows is None else math.ceil(0.25 * rows)
+    for one, other, given in ((0, 1, train), (1, 0, test)):
+        if given is None and rows is not None and sizes[other] is not None:
+            sizes[one] = rows - sizes[other]
+    return sizes[0], sizes[1]
+
+
+def _rows_of_share(rows: int | None, size: Value | None, rounding: Callable[[float], int]) -> int | None:
+    given = constant(size)
+    if type(given) is float:
+        return None if rows is None else rounding(given * rows)
+    return given if type(given) is int else None
+
+
+def columns_of(key: Value) -> Made | None:
+    """The table that ``table[["a", "b"]]`` gives; None for other keys."""
+    if isinstance(key, Group) and key.kind == "list" and key.items and not key.open and all(isinstance(constant(item), str) for item in key.items):
+        return Made("pandas.DataFrame", None, {"shape": as_group((None, len(key.items)))})
+    return None
+
+
+def subscripted(shape: Shape, indices: Sequence[Index]) -> Shape:
+    """The shape of a part of an array."""
+    if shape is None:
+        return None
+    left, result = list(shape), []
+    new = [index for index in indices if index == Const(None) or isinstance(index, External) and index.name.endswith(".newaxis")]
+    for place, index in enumerate(indices):
+        if index in new:
+            result.append(1)
+        elif isinstance(index, str):
+            after = sum(1 for later in indices[place + 1 :] if later not in new)
+            result += left[: len(left) - after]
+            left = left[len(left) - after :]
+        elif not left:
+            return None
+        elif isinstance(index, tuple):
+            result.append(_cut(left.pop(0), index))
+        elif type(constant(index)) is int:
+            left.pop(0)
+        elif isinstance(index, Made) and index.name in _ORDERS:
+            result.append(left.pop(0))
+        else:
+            return None
+    return (*result, *left)
+
+
+def slice_of(index: Index) -> slice | None:
+    """The slice that literals write; None where a part of it is not known."""
+    if not isinstance(index, tuple) or any(part is not None and type(constant(part)) is not int for part in index):
+        return None
+    return slice(*(constant(part) for part in index))
+
+
+def _cut(size: int | None, index: Index) -> int | None:
+    written = slice_of(index)
+    if written == slice(None):
+        return size
+    if size is None and written is not None and written.step in (None, 1) and (written.start or 0) >= 0 and (written.stop or -1) >= 0:
+        # Nobody asks for more than there is.
+        return max(written.stop - (written.start or 0), 0)
+    return len(range(*written.indices(size))) if written is not None and size is not None and written.step != 0 else None
+
+
+def _shape_of(value: Value, depth: int) -> Shape:
+    if isinstance(value, Method):
+        table = _table(value.receiver)
+        if table is not None:
+            return {"data": table, "target": table[:1]}.get(value.name)
+        return shape_of(value.receiver, depth - 1) if value.name == "values" else None
+    if isinstance(value, Const) and type(value.value) in (int, float) or isinstance(value, Made) and value.name in ("builtins.int", "builtins.float"):
+        return ()
+    if not isinstance(value, Made):
+        return None
+    if value.name == "keras.KerasTensor" and value.call is not None and value.call.name == "keras.Input":
+        return input_shape(value.call)
+    if "shape" in value.attributes:
+        return _sizes(value.attributes["shape"])
+    if value.name == "numpy.ndarray" and value.call is None:
+        operands = value.attributes.get("operands")
+        return _broadcast([shape_of(operand, depth - 1) for operand in operands.items]) if isinstance(operands, Group) else None
+    return _called(value.name, value.call, depth - 1) if value.call is not None else None
+
+
+def _called(name: str, call: Call, depth: int) -> Shape:
+    """The shape that a function or method returns."""
+    owner, _, last = name.rpartition(".")
+    if owner in _SCALERS and last in ("fit_transform", "transform"):
+        # They take and give nothing but tables (check_array with ensure_2d, sklearn 1.5).
+        return shape_of(call.argument(0, "X"), depth) or (None, None)
+    if last == "to_categorical" and name in library.ARRAY_MAKERS:
+        classes = constant(call.argument(1, "num_classes"))
+        shape = shape_of(call.argument(0, "x"), depth)
+        return shape and (shape[0], classes if type(classes) is int else None)
+    if last == "pad_sequences" and name in library.ARRAY_MAKERS:
+        longest = constant(call.argument(1, "maxlen"))
+        return None, longest if type(longest) is int else None
+    if not name.startswith(("numpy.", "pandas.")):
+        return None
+    if name == "numpy.arange":
+        return _range(call.arguments.positional)
+    if last == "get_dummies":
+        shape = shape_of(call.argument(0, "data"), depth)
+        return shape and (shape[0], None)
+    if last in ("zeros", "ones", "empty", "full"):
+        return _sizes(call.argument(0, "shape"))
+    if name in ("numpy.random.rand", "numpy.random.randn"):
+        return _sizes(Group("tuple", call.arguments.positional))
+    if last in ("linspace", "logspace", "geomspace"):
+        number = call.argument(2, "num")
+        return (50,) if number is None else _sizes(number)
+    if name.startswith("numpy.random.") and last not in _OF_VECTORS:
+        size = call.argument(0 if last in ("random", "random_sample", "standard_normal") else 2, "size")
+        if size is not None:
+            return _sizes(size)
+    source = call.receiver if call.attribute == last else call.argument(0)
+    if last == "reshape":
+        return reshaped(call.arguments.positional[0 if call.attribute == last else 1 :])
+    if last == "transpose":
+        return None if call.arguments.keywords else _transposed(shape_of(source, depth), call.arguments.positional[0 if call.attribute == last else 1 :])
+    if last in ("array", "asarray") and isinstance(source, (Group, Iteration)):
+        return _nested(source, depth)
+    if last in ("concatenate", "vstack") and isinstance(source, Group) and source.items:
+        source = source.items[0]
+    shape = shape_of(source, depth)
+    if shape is None:
+        return None
+    if last in _SAME_SHAPE:
+        return shape
+    if last in ("mean", "std", "max", "min", "sum", "var") and len(call.arguments.positional) <= (call.attribute != last) and not call.arguments.keywords:
+        return ()
+    if last == "expand_dims":
+        axis = constant(call.argument(1, "axis"))
+        if type(axis) is int and -len(shape) - 1 <= axis <= len(shape):
+            place = axis if axis >= 0 else len(shape) + 1 + axis
+            return (*shape[:place], 1, *shape[place:])
+    rows = last in _ROWS_CHANGE and len(shape) > (last == "vstack") and not call.arguments.keywords
+    return (None, *shape[1:]) if rows else None
+
+
+def _sizes(value: Value | None) -> Shape:
+    """The shape that a number, a tuple or a list spells."""
+    return (constant(value),) if type(constant(value)) is int else literal_shape(value)
+
+
+def reshaped(given: list[Value]) -> Shape:
+    """The shape that the arguments of a method ``reshape`` ask for."""
+    sizes = _given_sizes(given)
+    return None if sizes is None else tuple(None if size is not None and size < 0 else size for size in sizes)
+
+
+def transposed(value: Value) -> Made:
+    """What ``.T`` of an array gives."""
+    return shaped(value, _transposed(shape_of(value), []))
+
+
+def _transposed(shape: Shape, given: list[Value]) -> Shape:
+    """The shape with its axes in another order: the opposite one where none is given."""
+    axes = _given_sizes(given) if given else tuple(range(len(shape or ())))[::-1]
+    if shape is None or axes is None:
+        return None
+    places = [axis for axis in axes if axis is not None and -len(shape) <= axis < len(shape)]
+    return tuple(shape[place] for place in places) if len(places) == len(axes) == len(shape) else None
+
+
+def _range(numbers: list[Value]) -> Shape:
+    """The shape of the whole numbers of a ``range`` or ``arange``."""
+    given = [constant(number) for number in numbers]
+    known = 1 <= len(given) <= 3 and all(type(number) is int for number in given) and 0 not in given[2:]
+    return (len(range(*given)) if known else None,)
+
+
+def _given_sizes(given: list[Value]) -> Shape:
+    """The numbers that are given as one tuple, or one by one."""
+    return _sizes(given[0] if len(given) == 1 else Group("tuple", given))
+
+
+def _nested(value: Value, depth: int) -> Shape:
+    """The shape of an array that is written out as lists and ranges."""
+    if isinstance(value, Iteration):
+        return _range(value.over) if value.kind == "range" else None
+    if not isinstance(value, Group):
+        return shape_of(value, depth)
+    inner = _nested(value.items[0], depth - 1) if value.items and depth else None
+    return None if inner is None else (None if value.open else len(value.items), *inner)
+
+
+def _broadcast(shapes: list[Shape]) -> Shape:
+    """The shape of arithmetic on arrays of these shapes."""
+    result: list[int | None] = []
+    for shape in shapes:
+        if shape is None:
+            return None
+        longer, shorter = (list(shape), result) if len(shape) > len(result) else (result, list(shape))
+        for place in range(1, len(shorter) + 1):
+            one, other = longer[-place], shorter[-place]
+            longer[-place] = other if one == 1 else one if other in (1, one) else None
+        result = longer
+    return tuple(result)
+
+
+def _table(value: Value) -> tuple[int | None, ...] | None:
+    """Rows and columns of a table of sklearn.datasets."""
+    if not isinstance(value, Made) or not value.name.startswith("sklearn.datasets.") or value.call is None:
+        return None
+    name = value.name.rpartition(".")[2]
+    if name in _TABLES:
+        return _TABLES[name]
+    if name not in _MADE_TABLES:
+        return None
+    rows, columns = value.call.argument(0, "n_samples"), value.call.argument(None, "n_features")
+    sizes = [100 if rows is None else constant(rows), _MADE_TABLES[name] if columns is None else constant(columns)]
+    return tuple(size if type(size) is int else None for size in sizes)

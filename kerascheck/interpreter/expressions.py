@@ -1,0 +1,545 @@
+"""What expressions are worth."""
+
+from __future__ import annotations
+
+from math import prod
+
+import libcst as cst
+
+from kerascheck.interpreter import array_shapes
+from kerascheck.knowledge import library
+from kerascheck.interpreter.machine import Machine
+from kerascheck.interpreter.support import (
+    MAX_OPTIONS,
+    Imported,
+    SuperValue,
+    any_of,
+    computed,
+    derived,
+    is_array,
+    is_number,
+    is_symbolic,
+    is_text,
+    join,
+    reading_of,
+    text_of,
+)
+from kerascheck.syntax.names import canonical
+from kerascheck.interpreter.values import (
+    UNKNOWN,
+    Arguments,
+    Call,
+    Class,
+    Const,
+    Counter,
+    Dataset,
+    Env,
+    External,
+    Function,
+    Group,
+    Instance,
+    Iteration,
+    Made,
+    Mapping,
+    Method,
+    ModuleValue,
+    Scope,
+    Tensor,
+    Union,
+    Value,
+    constant,
+    datasets_in,
+    holds_tensor,
+    options_of,
+)
+
+
+_UNITS_OF_TIME = (60, 3600, 1000, 1_000_000, 1_000_000_000)
+_UFUNCS = {cst.Add: "numpy.add", cst.Subtract: "numpy.subtract", cst.Multiply: "numpy.multiply", cst.Divide: "numpy.divide"}
+_BINARY = {
+    cst.Add: lambda a, b: a + b,
+    cst.Subtract: lambda a, b: a - b,
+    cst.Multiply: lambda a, b: a * b,
+    cst.FloorDivide: lambda a, b: a // b,
+    cst.Divide: lambda a, b: a / b,
+    cst.Modulo: lambda a, b: a % b,
+}
+
+
+class Expressions(Machine):
+    """Evaluates expressions."""
+
+    def eval(self, node: cst.CSTNode) -> Value:
+        """The abstract value of an expression; records the calls in it."""
+        handler = _EXPRESSIONS.get(type(node))
+        return handler(self, node) if handler else UNKNOWN
+
+    def _name(self, node: cst.Name) -> Value:
+        value = self.env.lookup(node.value)
+        if isinstance(value, (Imported, Union)):
+            value = self._resolved(self.env.owner(node.value), node.value, value)
+        if value is None:
+            if node.value in ("True", "False", "None"):
+                return Const({"True": True, "False": False, "None": None}[node.value])
+            for base in self._stars.get(self.module, ()):
+                if library.star_exports(base, node.value):
+                    return External(canonical(f"{base}.{node.value}"))
+            return External(f"builtins.{node.value}") if node.value in library.BUILTINS else UNKNOWN
+        if isinstance(value, Made) and value.name == "tensorflow.Variable" and self.scope.traced_by():
+            self.record(node, "tensorflow.Variable.__get__", "__get__", value, Arguments())
+        return value
+
+    def _attribute(self, node: cst.Attribute) -> Value:
+        return self.get_attribute(self.eval(node.value), node.attr.value, node)
+
+    def get_attribute(self, value: Value, name: str, node: cst.CSTNode) -> Value:
+        if isinstance(value, External):
+            dotted = f"{value.name}.{name}"
+            return self.set_outside[dotted] if dotted in self.set_outside else External(canonical(dotted))
+        if isinstance(value, Instance):
+            found = value.attributes.get(name)
+            if found is not None:
+                return found
+            member = value.cls.member(name)
+            if isinstance(member, Function):
+                bound = self.bound(member, value)
+                if member.kind == "property":
+                    return self.inline(bound, Arguments(), node)
+                return bound
+            if member is not None:
+                return member
+            return Method(value, name)
+        if isinstance(value, Class):
+            member = value.member(name)
+            if isinstance(member, Function) and member.kind == "classmethod":
+                return self.bound(member, value)
+            if member is not None:
+                return member
+            bases = sorted(value.external_bases())
+            return External(f"{bases[0]}.{name}") if bases else UNKNOWN
+        if isinstance(value, Made):
+            if name in value.attributes:
+                return value.attributes[name]
+            if value.name in library.COMPILED_LOADERS:
+                return value
+            if value.name.startswith("tensorflow.data.Options"):
+                inner = Made(f"{value.name}.{name}", value.call)
+                value.attributes[name] = inner
+                return inner
+            return self._method(value, name)
+        if isinstance(value, ModuleValue):
+            return self._member_of(value.module, name)
+        if isinstance(value, Tensor):
+            if name in ("shape", "_keras_shape", "dtype", "ndim", "name", "device", "graph"):
+                if name.endswith("shape"):
+                    self.use("shape", node)
+                return UNKNOWN
+            return Method(value, name)
+        if isinstance(value, SuperValue):
+            passed = False
+            for base in value.cls.ancestry():
+                if passed and isinstance(base, Class) and name in base.members:
+                    member = base.members[name]
+                    return self.bound(member, value.instance) if isinstance(member, Function) else member
+                passed = passed or base is value.cls
+            return Method(value, name)
+        if isinstance(value, Union):
+            results = [self.get_attribute(option, name, node) for option in value.options]
+            merged = results[0]
+            for other in results[1:]:
+                merged = join(merged, other)
+            return merged
+        return self._method(value, name)
+
+    def _method(self, value: Value, name: str) -> Value:
+        if name == "T" and is_array(value):
+            return array_shapes.transposed(value)
+        shape = array_shapes.shape_of(value) if name == "shape" else None
+        return Method(value, name) if shape is None else array_shapes.as_group(shape)
+
+    def _call(self, node: cst.Call) -> Value:
+        function = self.eval(node.func)
+        arguments = Arguments()
+        for arg in node.args:
+            value = self.eval(arg.value)
+            if arg.star == "*":
+                if isinstance(value, Group) and not value.open and not arguments.unknown_positional:
+                    arguments.positional.extend(value.items)
+                else:
+                    arguments.unknown_positional = True
+            elif arg.star == "**":
+                if isinstance(value, Mapping) and not value.open and all(isinstance(key, str) for key in value.items):
+                    arguments.keywords.update(value.items)
+                else:
+                    arguments.unknown_keywords = True
+            elif arg.keyword is not None:
+                arguments.keywords[arg.keyword.value] = value
+                arguments.nodes[arg.keyword.value] = arg
+            else:
+                if not arguments.unknown_positional:
+                    arguments.nodes[len(arguments.positional)] = arg
+                    arguments.positional.append(value)
+                else:
+                    for dataset in datasets_in(value):
+                        self.sink("escape", dataset, node)
+        return self.call(function, arguments, node)
+
+    def _binary(self, node: cst.BinaryOperation) -> Value:
+        # Long chains lean to the left: walk down the spine instead of recursing.
+        spine = []
+        left: cst.CSTNode = node
+        while isinstance(left, cst.BinaryOperation):
+            spine.append(left)
+            left = left.left
+        value = self.eval(left)
+        for operation in reversed(spine):
+            value = self._combine(operation, value, self.eval(operation.right))
+        return value
+
+    def _combine(self, node: cst.BinaryOperation, left: Value, right: Value) -> Value:
+        if isinstance(node.operator, cst.Modulo) and isinstance(constant(left), str):
+            return self._text(node, [right])
+        if holds_tensor(left) or holds_tensor(right):
+            both = holds_tensor(left) and holds_tensor(right)
+            scalar = is_number(right if holds_tensor(left) else left)
+            self.use("tensors" if both else "arithmetic" if scalar else "arithmetic-unknown", node)
+            return self.computed_tensor(self._origin(left, right), left, right)
+        if is_symbolic(left) or is_symbolic(right):
+            return Made("keras.KerasTensor", None, {"operands": Group("tuple", [left, right])})
+        timed = self._timed(node, type(node.operator), left, right)
+        if timed is not None:
+            return timed
+        # What is computed from the result of a metric is on the device as that is.
+        result = next((side for side in (left, right) if isinstance(side, Made) and side.name == "keras.Metric.result"), None)
+        if result is not None:
+            return result
+        if is_array(left) or is_array(right):
+            return self._calculated(node, left, right)
+        if isinstance(left, Const) and isinstance(right, Const):
+            operator = _BINARY.get(type(node.operator))
+            numbers = all(isinstance(side.value, (int, float)) and not isinstance(side.value, bool) for side in (left, right))
+            strings = isinstance(node.operator, cst.Add) and all(isinstance(side.value, str) for side in (left, right))
+            if operator and (numbers or strings):
+                try:
+                    return Const(operator(left.value, right.value))
+                except (ArithmeticError, ValueError):
+                    return UNKNOWN
+        counter = next((side for side in (left, right) if isinstance(side, Counter)), None)
+        # What is left of a division are the same few numbers again.
+        if counter is not None and is_number(left) and is_number(right) and not isinstance(node.operator, (cst.Modulo, cst.FloorDivide)):
+            return computed(counter.name, left, right)
+        if isinstance(node.operator, cst.Add) and is_text(left) and is_text(right):
+            return computed("builtins.str", left, right)
+        if isinstance(left, Group) and isinstance(right, Group) and isinstance(node.operator, cst.Add):
+            return Group(left.kind, left.items + right.items, left.open or right.open)
+        return UNKNOWN
+
+    def _calculated(self, node: cst.BinaryOperation, left: Value, right: Value) -> Made:
+        """An array computed from others, with the NumPy function that the operator stands for."""
+        result = derived(left, right)
+        name = _UFUNCS.get(type(node.operator))
+        if name is not None:
+            call = Call(self.module, node, name, None, UNKNOWN, Arguments([left, right]), self.scope, self.order, result)
+            result.attributes["operation"] = Made(name, call)
+        return result
+
+    def _timed(self, node: cst.CSTNode, operator: type[cst.CSTNode] | None, left: Value, right: Value) -> Value | None:
+        """A difference of two readings of a clock, in whatever unit, a sum of such differences, and one by something else; None for all other values."""
+        readings = [reading_of(side) for side in (left, right)]
+        if None not in readings and operator is cst.Subtract:
+            return self.elapsed(node, *readings, each=readings != [left, right])
+        times = [next(filter(_is_elapsed, options_of(side)), None) for side in (left, right)]
+        elapsed = times[0] or times[1]
+        if elapsed is None or operator not in (cst.Add, cst.Divide, cst.Multiply):
+            return None
+        other = right if times[0] else left
+        if operator is cst.Add:
+            return elapsed if is_number(other) or None not in times else None
+        if constant(other) in _UNITS_OF_TIME and (times[0] or operator is cst.Multiply):
+            return elapsed
+        return Made("time.rate", self.record(node, "time.rate", None, UNKNOWN, Arguments([times[0] or left, times[1] or right])))
+
+    def elapsed(self, node: cst.CSTNode, start: Value, end: Value, *, each: bool = False) -> Made:
+        """The time between two readings of a clock, or ``each`` of those between two lists of readings."""
+        elapsed = Made("time.elapsed", self.record(node, "time.elapsed", None, UNKNOWN, Arguments([start, end])))
+        if each:
+            self.collect(node, [elapsed])
+        return elapsed
+
+    def collect(self, node: cst.CSTNode, values: list[Value]) -> None:
+        """Put values beside others of their kind: what is measured again and again tells a speed."""
+        times = list(filter(_is_elapsed, values))
+        if times:
+            self.record(node, "time.collected", None, UNKNOWN, Arguments(times))
+
+    def _origin(self, *operands: Value) -> str:
+        """Arithmetic on parameters alone is as sure to be a tensor as they are."""
+        origins = {option.origin for value in operands for option in options_of(value) if isinstance(option, Tensor)}
+        return "parameter" if origins == {"parameter"} else "result"
+
+    def _unary(self, node: cst.UnaryOperation) -> Value:
+        value = self.eval(node.expression)
+        if holds_tensor(value) and not isinstance(node.operator, cst.Not):
+            self.use("arithmetic", node)
+            return Tensor("result")
+        if is_array(value):
+            return derived(value)
+        if isinstance(node.operator, cst.Minus) and isinstance(value, Const) and isinstance(value.value, (int, float)):
+            return Const(-value.value)
+        return UNKNOWN
+
+    def _boolean(self, node: cst.BooleanOperation) -> Value:
+        return join(self.eval(node.left), self.eval(node.right))
+
+    def _comparison(self, node: cst.Comparison) -> Value:
+        values = [self.eval(node.left), *(self.eval(target.comparator) for target in node.comparisons)]
+        identity = any(isinstance(target.operator, (cst.Is, cst.IsNot, cst.In, cst.NotIn)) for target in node.comparisons)
+        # No tensor equals None, which Python is told at once (tensor_equals in python/ops/math_ops.py).
+        identity = identity or any(isinstance(value, Const) and value.value is None for value in values)
+        if any(holds_tensor(value) for value in values) and not identity:
+            scalar = any(isinstance(value, Const) for value in values)
+            self.use("arithmetic" if scalar else "tensors", node)
+            return Tensor(self._origin(*values))
+        return UNKNOWN
+
+    def _conditional(self, node: cst.IfExp) -> Value:
+        test = self.eval(node.test)
+        self._asks(node.test, test)
+        if holds_tensor(test):
+            self.use("branch", node)
+        decided = self._decided(node.test)
+        if decided is not None:
+            return self.eval(node.body if decided else node.orelse)
+        taken = self.inside(self._branch_scope(node, "if"), self.eval, node.body)
+        return join(taken, self.inside(self._branch_scope(node, "else"), self.eval, node.orelse))
+
+    def _subscript(self, node: cst.Subscript) -> Value:
+        value = self.eval(node.value)
+        indices = self._indices(node)
+        key = _only(indices)
+        if isinstance(value, (Made, Method)) and is_symbolic(value):
+            return Made("keras.KerasTensor", None, {"operands": Group("tuple", [value])})
+        if is_array(value) and not (isinstance(value, Made) and library.item_of(value.name)):
+            return array_shapes.shaped(value, array_shapes.subscripted(array_shapes.shape_of(value), indices))
+        if isinstance(value, Tensor):
+            self.indexed.add(node)
+            self.use("key" if isinstance(constant(key), str) else "index", node)
+            return Tensor("element" if value.origin == "element" else "item")
+        if isinstance(value, (Group, Made)) and (item := _items_at(value, indices)) is not None:
+            return item
+        if isinstance(value, Group):
+            if len(indices) == 1 and isinstance(indices[0], tuple):
+                cut = array_shapes.slice_of(indices[0])
+                known = cut is not None and not value.open and cut.step != 0
+                return Group(value.kind, value.items[cut] if known else list(value.items), open=not known)
+            index = constant(key)
+            if isinstance(index, int) and not isinstance(index, bool) and not value.open and -len(value.items) <= index < len(value.items):
+                return value.items[index]
+            return any_of(value.items)
+        if isinstance(value, Mapping):
+            if not isinstance(key, Const):
+                return join(any_of(value.items.values()), UNKNOWN) if value.open else any_of(value.items.values())
+            if key.value in value.items:
+                return value.items[key.value]
+            # What was stored under keys that are not known.
+            return any_of(item for name, item in value.items.items() if isinstance(name, cst.CSTNode))
+        if isinstance(value, Dataset) and value.stage.is_source:
+            return value
+        if isinstance(value, Made) and value.name.startswith("tensorflow.lookup."):
+            self.record(node, f"{value.name}.__getitem__", "__getitem__", value, Arguments([key]))
+            return Tensor("item")
+        if isinstance(value, Made) and value.name in library.COMPILED_LOADERS:
+            return value
+        if isinstance(value, Made) and value.name == "tensorflow.config.list_physical_devices":
+            return Made("tensorflow.config.PhysicalDevice", value.call, {"index": key})
+        if isinstance(value, Made) and value.name.startswith("sklearn.datasets.") and isinstance(constant(key), str):
+            # A Bunch has its arrays under names and keys alike.
+            return Method(value, constant(key))
+        return array_shapes.columns_of(key) or UNKNOWN
+
+    def _index(self, node: cst.Subscript) -> Value:
+        return _only(self._indices(node))
+
+    def _indices(self, node: cst.Subscript) -> list[array_shapes.Index]:
+        found: list[array_shapes.Index] = []
+        for element in node.slice:
+            cut = element.slice
+            if isinstance(cut, cst.Slice):
+                found.append(tuple(None if part is None else self.eval(part) for part in (cut.lower, cut.upper, cut.step)))
+            else:
+                found.append("..." if isinstance(cut.value, cst.Ellipsis) else self.eval(cut.value))
+        return found
+
+    def _group(self, node) -> Value:
+        items: list[Value] = []
+        known = True
+        for element in node.elements:
+            value = self.eval(element.value)
+            if isinstance(element, cst.StarredElement):
+                if isinstance(value, Group) and not value.open:
+                    items.extend(value.items)
+                else:
+                    known = False
+            else:
+                items.append(value)
+        kind = {cst.Tuple: "tuple", cst.List: "list", cst.Set: "set"}[type(node)]
+        return Group(kind, items) if known else UNKNOWN
+
+    def _dict(self, node: cst.Dict) -> Value:
+        mapping = Mapping({})
+        for element in node.elements:
+            value = self.eval(element.value)
+            if isinstance(element, cst.StarredDictElement):
+                if isinstance(value, Mapping):
+                    mapping.items.update(value.items)
+                    mapping.open = mapping.open or value.open
+                else:
+                    mapping.open = True
+                continue
+            key = self.eval(element.key)
+            if isinstance(key, Const):
+                mapping.items[key.value] = value
+            else:
+                mapping.open = True
+                mapping.items[element] = value
+        return mapping
+
+    def _lambda(self, node: cst.Lambda) -> Value:
+        function = Function(self.module, node, self.env, "<lambda>", defaults=self._defaults(node))
+        self.functions.setdefault(node, function)
+        return function
+
+    def _comprehension(self, node) -> Value:
+        saved = self.env, self.scope
+        self.env = Env(self.env)
+        loops: list[Scope] = []
+        try:
+            clause = node.for_in
+            while clause is not None:
+                iterable = self.eval(clause.iter)
+                self.scope = self._loop(node, iterable, clause.iter)
+                loops.append(self.scope)
+                self._bind(clause.target, self._element(iterable, self.scope))
+                for condition in clause.ifs:
+                    self.eval(condition.test)
+                clause = clause.inner_for_in
+            if isinstance(node, cst.DictComp):
+                self.eval(node.key)
+                value = self.eval(node.value)
+            else:
+                value = self.eval(node.elt)
+        finally:
+            self.env, self.scope = saved
+        if holds_tensor(value):
+            self.use("comprehension", node)
+        self.collect(node, [value])
+        turns = [loop.turns for loop in loops]
+        most = None if None in turns else prod(turns)
+        if isinstance(node, cst.DictComp):
+            return Mapping({node: value}, open=True, most=most)
+        if isinstance(node, cst.GeneratorExp):
+            return Iteration("generator", [Group("list", [value], open=True, most=most)])
+        trips = loops[0].trips if len(loops) == 1 and not node.for_in.ifs else None
+        if trips is not None and trips <= MAX_OPTIONS:
+            return Group("list", [value] * trips)
+        return Group("list", [value], open=True, most=most) if value is not UNKNOWN else UNKNOWN
+
+    def _await(self, node) -> Value:
+        return self.eval(node.expression)
+
+    def _yield(self, node: cst.Yield) -> Value:
+        if node.value is not None:
+            inner = node.value.item if isinstance(node.value, cst.From) else node.value
+            value = self.eval(inner)
+            for dataset in datasets_in(value):
+                self.sink("escape", dataset, node)
+        return UNKNOWN
+
+    def _walrus(self, node: cst.NamedExpr) -> Value:
+        value = self.eval(node.value)
+        self._bind(node.target, value)
+        return value
+
+    def _number(self, node) -> Value:
+        # int() and float() read all but a few literals, and much faster than literal_eval.
+        try:
+            return Const(int(node.value) if isinstance(node, cst.Integer) else float(node.value))
+        except (ValueError, OverflowError):
+            pass
+        try:
+            return Const(node.evaluated_value)
+        except (ValueError, OverflowError):
+            return UNKNOWN
+
+    def _string(self, node) -> Value:
+        if type(node) is cst.SimpleString and node.value[0] in "\"'" and "\\" not in node.value:
+            width = 3 if node.value[:3] in ('\"\"\"', "'''") else 1
+            return Const(node.value[width:-width])
+        value = text_of(node)
+        return Const(value) if isinstance(value, (str, bytes)) else UNKNOWN
+
+    def _formatted(self, node: cst.FormattedString) -> Value:
+        if all(isinstance(part, cst.FormattedStringText) for part in node.parts):
+            return Const("".join(part.value for part in node.parts))
+        return self._text(node, [self.eval(part.expression) for part in node.parts if isinstance(part, cst.FormattedStringExpression)])
+
+    def _text(self, node: cst.CSTNode, values: list[Value]) -> Value:
+        """A text with values in it, which are read for that."""
+        if any(map(holds_tensor, values)):
+            self.use("format", node)
+        self.record(node, "builtins.format", None, UNKNOWN, Arguments(values))
+        return computed("builtins.str", *values)
+
+
+def _items_at(value: Group | Made, indices: list[array_shapes.Index]) -> Value | None:
+    """A text or number of Python, or a list of them, that is taken out of more of them by a place which is not written down; None for all else."""
+    places = [part for index in indices for part in (index if isinstance(index, tuple) else [index]) if isinstance(part, Value)]
+    if isinstance(value, Made):
+        kind = library.item_of(value.name)
+    else:
+        kind = "builtins.str" if value.items and all(map(is_text, value.items)) and any(isinstance(place, Counter) for place in places) else None
+    if kind is None:
+        return None
+    item = computed(kind, *places)
+    whole = isinstance(value, Made) and value.name == "builtins.str"
+    return Group("list", [item], open=True) if any(isinstance(index, tuple) for index in indices) and not whole else item
+
+
+def _is_elapsed(value: Value) -> bool:
+    """Whether a value is the time between two readings of a clock."""
+    return isinstance(value, Made) and value.name == "time.elapsed"
+
+
+def _only(indices: list[array_shapes.Index]) -> Value:
+    """The one key in brackets; UNKNOWN for several, and for slices."""
+    return indices[0] if len(indices) == 1 and isinstance(indices[0], Value) else UNKNOWN
+
+
+_EXPRESSIONS = {
+    cst.Name: Expressions._name,
+    cst.Attribute: Expressions._attribute,
+    cst.Call: Expressions._call,
+    cst.BinaryOperation: Expressions._binary,
+    cst.UnaryOperation: Expressions._unary,
+    cst.BooleanOperation: Expressions._boolean,
+    cst.Comparison: Expressions._comparison,
+    cst.IfExp: Expressions._conditional,
+    cst.Subscript: Expressions._subscript,
+    cst.Tuple: Expressions._group,
+    cst.List: Expressions._group,
+    cst.Set: Expressions._group,
+    cst.Dict: Expressions._dict,
+    cst.Lambda: Expressions._lambda,
+    cst.ListComp: Expressions._comprehension,
+    cst.SetComp: Expressions._comprehension,
+    cst.DictComp: Expressions._comprehension,
+    cst.GeneratorExp: Expressions._comprehension,
+    cst.Await: Expressions._await,
+    cst.Yield: Expressions._yield,
+    cst.NamedExpr: Expressions._walrus,
+    cst.Integer: Expressions._number,
+    cst.Float: Expressions._number,
+    cst.SimpleString: Expressions._string,
+    cst.ConcatenatedString: Expressions._string,
+    cst.FormattedString: Expressions._formatted,
+}

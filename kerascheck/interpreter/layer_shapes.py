@@ -1,0 +1,246 @@
+"""Shapes of what goes through a layer, and the number of its weights, as far as literals tell.
+
+A shape is a tuple of sizes with None for what is not known, the batch first; None where not even the rank is known.
+Source: ``compute_output_shape`` and ``build`` of the layers in keras/src/layers (3.15).
+"""
+
+from __future__ import annotations
+
+from math import inf, prod
+
+from kerascheck.knowledge.layers import (
+    BIDIRECTIONAL,
+    CONCATENATE,
+    CONVOLUTIONS,
+    DENSE,
+    DEPTHWISE_CONV_2D,
+    EMBEDDING,
+    FLATTEN,
+    INPUT_LAYER,
+    KNOWN_LAYERS,
+    LAMBDA,
+    PRELU,
+    RECURRENT,
+    REPEAT_VECTOR,
+    RESHAPE,
+    RESIZING,
+    SEPARABLE_CONV_2D,
+    TIME_DISTRIBUTED,
+    UP_SAMPLING_2D,
+    WEIGHTLESS,
+    ZERO_PADDING_2D,
+    Work,
+    layers_where,
+)
+from kerascheck.interpreter.values import Call, Const, Group, Made, Value, constant, largest
+
+Shape = tuple[int | None, ...] | None
+
+_UNCHANGED = layers_where(lambda layer: layer.keeps_shape)
+_SLIDING = layers_where(lambda layer: layer.work is Work.POOLS and layer.axes < 3 and "Adaptive" not in layer.name)
+_POOLS_ALL = layers_where(lambda layer: layer.work is Work.POOLS_ALL)
+# Convolutions that look at each channel alone, with the position of their kernel_size.
+_PER_CHANNEL_CONVOLUTIONS = {DEPTHWISE_CONV_2D: 0, SEPARABLE_CONV_2D: 1}
+
+
+def literal_shape(value: Value | None) -> Shape:
+    """The sizes that a tuple or list of literals names, None for those that are no literals."""
+    if not isinstance(value, Group) or value.open:
+        return None
+    return tuple(constant(item) if isinstance(constant(item), int) else None for item in value.items)
+
+
+def input_shape(call: Call) -> Shape:
+    """The shape that ``keras.Input``, ``InputLayer`` or the first layer of a Sequential is told."""
+    if call.name in ("keras.Input", INPUT_LAYER):
+        given = call.argument(0, "shape") or call.argument(None, "input_shape")
+        # Parentheses alone make no tuple; Keras 2 takes the number.
+        shape = (constant(given),) if type(constant(given)) is int else literal_shape(given)
+    else:
+        shape = literal_shape(call.argument(None, "input_shape"))
+    if shape is None:
+        width = call.argument(None, "input_dim")
+        if call.name == EMBEDDING:
+            # Not as wide as its table is long: how many words go in is what Keras 2 is told beside that.
+            length = _number(call, None, "input_length")
+            shape = None if length is None else (length,)
+        elif width is not None:
+            shape = (constant(width) if isinstance(constant(width), int) else None,)
+    if shape is not None:
+        return (None, *shape)
+    return literal_shape(call.argument(None, "batch_shape") or call.argument(None, "batch_input_shape"))
+
+
+def numbers(shape: Shape) -> float:
+    """How many numbers one example of a shape holds; infinite where that is not known."""
+    return inf if not shape or None in shape[1:] else prod(shape[1:])
+
+
+def joined(each: list[Shape]) -> Shape:
+    """The shape of several tensors put together along their last axis."""
+    first = each[0]
+    if first is None or any(shape is None or len(shape) != len(first) for shape in each):
+        return None
+    widths = [shape[-1] for shape in each]
+    return (*first[:-1], None if None in widths else sum(widths))
+
+
+def output_shape(layer: Value, shape: Shape) -> Shape:
+    """The shape that comes out of a layer of Keras for one that goes in; of several that go in, for what :func:`joined` says."""
+    if not isinstance(layer, Made) or layer.call is None:
+        return None
+    name, call = layer.name, layer.call
+    if name in _UNCHANGED:
+        return shape
+    if name == LAMBDA:
+        told = literal_shape(call.argument(1, "output_shape"))
+        return told and (None, *told)
+    if name == REPEAT_VECTOR:
+        # It takes nothing but rows of vectors.
+        return (shape[0] if shape else None, _number(call, 0, "n"), shape[-1] if shape else None)
+    if shape is None:
+        return None
+    if name == DENSE:
+        return (*shape[:-1], _number(call, 0, "units"))
+    if name == CONCATENATE:
+        return shape if call.argument(0, "axis") is None or constant(call.argument(0, "axis")) == -1 else None
+    if name == FLATTEN:
+        return (shape[0], prod(shape[1:]) if None not in shape[1:] else None)
+    if name == EMBEDDING:
+        return (*shape, _number(call, 1, "output_dim"))
+    if name == RESHAPE:
+        target = literal_shape(call.argument(0, "target_shape"))
+        return None if target is None else (shape[0], *(None if size == -1 else size for size in target))
+    if name == TIME_DISTRIBUTED:
+        inner = output_shape(call.argument(0, "layer") or Const(None), (shape[0], *shape[2:])) if len(shape) > 2 else None
+        return inner and (inner[0], shape[1], *inner[1:])
+    if name == BIDIRECTIONAL:
+        inner = output_shape(call.argument(0, "layer") or Const(None), shape)
+        joined = constant(call.argument(1, "merge_mode") or Const("concat")) == "concat"
+        return inner and (*inner[:-1], _product(inner[-1], 2) if joined else inner[-1])
+    if name in RECURRENT:
+        units = _number(call, 0, "units")
+        return (*shape[:2], units) if constant(call.argument(None, "return_sequences")) is True else (shape[0], units)
+    if name in _POOLS_ALL:
+        return (shape[0], shape[-1])
+    if name in _PER_CHANNEL_CONVOLUTIONS:
+        place = _PER_CHANNEL_CONVOLUTIONS[name]
+        kernel, strides = _sizes(call, place, "kernel_size", 2), _sizes(call, place + 1, "strides", 2, 1)
+        places = _slid(shape[1:-1], kernel, strides, constant(call.argument(place + 2, "padding")) == "same") if len(shape) == 4 else (None, None)
+        depth = _product(shape[-1], _depth_multiplier(call))
+        return (shape[0], *places, depth if place == 0 else _number(call, 0, "filters"))
+    if name in CONVOLUTIONS:
+        same = constant(call.argument(3, "padding")) in ("same", "causal")
+        kernel, strides = _sizes(call, 1, "kernel_size", len(shape) - 2), _sizes(call, 2, "strides", len(shape) - 2, 1)
+        return (shape[0], *_slid(shape[1:-1], kernel, strides, same), _number(call, 0, "filters"))
+    if name in _SLIDING:
+        window = _sizes(call, 0, "pool_size", len(shape) - 2, 2)
+        strides = _sizes(call, 1, "strides", len(shape) - 2, None) if constant(call.argument(1, "strides")) is not None else window
+        return (shape[0], *_slid(shape[1:-1], window, strides, constant(call.argument(2, "padding")) == "same"), shape[-1])
+    if name in (UP_SAMPLING_2D, ZERO_PADDING_2D) and len(shape) == 4:
+        factors = _sizes(call, 0, "size", 2, 2) if name == UP_SAMPLING_2D else (1, 1)
+        added = _sizes(call, 0, "padding", 2, 1) if name == ZERO_PADDING_2D else (0, 0)
+        return (shape[0], *(None if None in (size, factor, each) else size * factor + 2 * each for size, factor, each in zip(shape[1:3], factors, added)), shape[3])
+    return (None,) * len(shape) if name == RESIZING else None
+
+
+def most_units(layer: Made) -> int | None:
+    """How many numbers a dense layer or a convolution makes in a place at most, where it may be one of several; None where that is not known."""
+    return largest(layer.call.argument(0, "filters" if layer.name in CONVOLUTIONS else "units"))
+
+
+def makes_large_layer(call: Call) -> bool:
+    """Whether a call makes a layer with enough work for 16-bit arithmetic to matter: a wide one, or one of unknown width.
+
+    Not a dense layer of an unknown width: the number of outputs is often one of classes, which the data know.
+    """
+    layer = KNOWN_LAYERS.get(call.name or "")
+    if layer is None or layer.worth_half is None:
+        return False
+    width = _product(*(largest(call.argument(position, keyword)) for position, keyword in enumerate(layer.width)))
+    return layer.name != DENSE if width is None else width >= layer.worth_half
+
+
+def window(layer: Made) -> int | None:
+    """In how many places a convolution looks at once, a dense layer in one; None where that is not known."""
+    return _product(*_sizes(layer.call, 1, "kernel_size", CONVOLUTIONS[layer.name])) if layer.name in CONVOLUTIONS else 1
+
+
+def weights(layer: Value, shape: Shape) -> int | None:
+    """How many numbers a layer learns or keeps, given the shape that goes in; None where that is not known.
+
+    A frozen Embedding counts as none: a step looks some of its rows up, and takes as long for 2,000 rows as for 200,000 (8 ms behind
+    it an LSTM of 64 units over 50 steps; TensorFlow 2.21, 2 CPU cores).
+    """
+    if not isinstance(layer, Made) or layer.call is None:
+        return None
+    name, call = layer.name, layer.call
+    if name in WEIGHTLESS:
+        return 0
+    if name == EMBEDDING:
+        trainable = layer.attributes.get("trainable") or call.argument(None, "trainable")
+        return 0 if constant(trainable) is False else _product(_number(call, 0, "input_dim"), _number(call, 1, "output_dim"))
+    if name == TIME_DISTRIBUTED and shape is not None and len(shape) > 2:
+        return weights(call.argument(0, "layer") or Const(None), (shape[0], *shape[2:]))
+    if name == BIDIRECTIONAL:
+        return _product(2, weights(call.argument(0, "layer") or Const(None), shape))
+    width = shape[-1] if shape else None
+    if width is None:
+        return None
+    if name == DENSE:
+        return _product(width + 1, _number(call, 0, "units"))
+    known = KNOWN_LAYERS.get(name)
+    if known is not None and known.per_channel:
+        return known.per_channel * width
+    if name == PRELU:
+        return None if call.argument(3, "shared_axes") is not None else _product(*shape[1:])
+    if known is not None and known.gates:
+        units = _number(call, 0, "units")
+        return None if units is None else known.gates * units * (width + units + 1)
+    if name in _PER_CHANNEL_CONVOLUTIONS:
+        place = _PER_CHANNEL_CONVOLUTIONS[name]
+        kernel, depth = _product(*_sizes(call, place, "kernel_size", 2)), _product(width, _depth_multiplier(call))
+        if kernel is None or depth is None:
+            return None
+        if place == 0:
+            return (kernel + 1) * depth
+        filters = _number(call, 0, "filters")
+        return None if filters is None else kernel * depth + (depth + 1) * filters
+    if name in CONVOLUTIONS:
+        places, filters = window(layer), _number(call, 0, "filters")
+        return None if places is None or filters is None else filters * (places * width + 1)
+    return None
+
+
+def _depth_multiplier(call: Call) -> int | None:
+    return 1 if call.argument(None, "depth_multiplier") is None else _number(call, None, "depth_multiplier")
+
+
+def _number(call: Call, position: int | None, keyword: str) -> int | None:
+    value = constant(call.argument(position, keyword))
+    return value if type(value) is int else None
+
+
+def _sizes(call: Call, position: int, keyword: str, rank: int, default: int | None = None) -> tuple[int | None, ...]:
+    """A setting that is one number for all axes, or one for each."""
+    value = call.argument(position, keyword)
+    each = literal_shape(value)
+    if each is not None and len(each) == rank:
+        return each
+    number = default if value is None else constant(value)
+    return (number if type(number) is int else None,) * rank
+
+
+def _slid(sizes: tuple[int | None, ...], window: tuple[int | None, ...], strides: tuple[int | None, ...], same: bool) -> tuple[int | None, ...]:
+    """The number of places of a window that slides along each axis."""
+    found = []
+    for size, width, stride in zip(sizes, window, strides):
+        if size is None or not stride or (width is None and not same):
+            found.append(None)
+        else:
+            found.append(-(-size // stride) if same else max(0, (size - width) // stride + 1))
+    return tuple(found)
+
+
+def _product(*numbers: int | None) -> int | None:
+    return None if None in numbers else prod(numbers)

@@ -1,0 +1,244 @@
+"""The machine that all parts of the interpreter work on: where it stands, what was seen, and how that is noted."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from kerascheck.knowledge import library
+from kerascheck.interpreter.support import MAX_ALIKE, MISSING, join
+from kerascheck.interpreter.place import Place
+from kerascheck.interpreter.values import (
+    UNKNOWN,
+    Arguments,
+    Call,
+    Class,
+    Compilation,
+    Const,
+    Dataset,
+    Env,
+    Function,
+    Group,
+    Instance,
+    Iteration,
+    Made,
+    Mapping,
+    Scope,
+    Sink,
+    Stage,
+    Tensor,
+    Value,
+    datasets_in,
+    options_of,
+)
+
+
+class Machine:
+    """State of one interpretation, and the operations that change it.
+
+    Attributes:
+        calls, sinks, stages, loops: what was seen, in program order.
+        reached: nodes of the functions that something was seen to call.
+        compiled: nodes of the functions that were given to tf.function or another compiler.
+        compilations: where functions and models were given to tf.function or another compiler.
+        entries: calls of what came out of that, from Python; the receiver is the compiled function.
+        indexed: the subscripts that take an item of a tensor.
+        returned: what each function returned the first time.
+        item_writes: where each ``__getitem__`` of a PyDataset, or what it calls, writes to what outlives the call.
+    """
+
+    def __init__(self, module):
+        self.entry = module
+        self.calls: list[Call] = []
+        self.sinks: list[Sink] = []
+        self.stages: list[Stage] = []
+        self.loops: list[Scope] = []
+        self.reached: set[cst.CSTNode] = set()
+        self.compiled: set[cst.CSTNode] = set()
+        self.compilations: list[Compilation] = []
+        self.entries: list[Call] = []
+        self.indexed: set[cst.CSTNode] = set()
+        self.returned: dict[cst.CSTNode, Value] = {}
+        self.item_writes: dict[cst.CSTNode, list[Place]] = {}
+        self.functions: dict[cst.CSTNode, Function] = {}
+        self.truncated = False
+        self.uses: list[tuple[str, cst.CSTNode, object]] = []
+        self.order = 0
+        self._inlined = 0
+        self._visits: dict[cst.CSTNode, int] = {}
+        self._active: list[cst.CSTNode] = []
+        self._envs: dict[object, Env] = {}
+        # What the program itself sets on objects of other libraries, as ``wandb.config.batch_size = 32``.
+        self.set_outside: dict[str, Value] = {}
+        self._depths: dict[object, int] = {}
+        self._followed = 0.0
+        self._instances: dict[Class, Instance] = {}
+        self._returns: list[list[Value]] = []
+        # The variables of the functions that run, and how many of them, and of the calls, were before that of a dataset.
+        self.frames: list[Env] = []
+        self.mapped: tuple[int, int] | None = None
+        # The names that the star imports of a module bring.
+        self._stars: dict[object, list[str]] = {}
+        # Writes to what outlives a function (attributes, items, globals), to take back where ways part.
+        self._trail: list[tuple[dict, object, object]] = []
+        self.module = module
+        self.env = Env(None)
+        self.scope = Scope("root", None, module, module.tree.root)
+
+    def record(
+        self,
+        node: cst.CSTNode,
+        name: str | None,
+        attribute: str | None,
+        receiver: Value,
+        arguments: Arguments,
+        result: Value = UNKNOWN,
+    ) -> Call:
+        """Note a call, or what counts as one; see :class:`Call` for the arguments."""
+        self.order += 1
+        call = Call(self.module, node, name, attribute, receiver, arguments, self.scope, self.order, result)
+        self.calls.append(call)
+        updates = name in library.TRAINING_CALLS or name is None and attribute in library.TRAINING_METHODS
+        if updates or attribute == "apply_gradients":
+            for scope in self.scope.loops(within="program"):
+                scope.trains = True
+        return call
+
+    def enter_compiled(self, function: Function | Made, arguments: Arguments, node: cst.CSTNode) -> None:
+        """Note that Python calls what was compiled."""
+        if self.scope.traced_by() is None:
+            self.entries.append(Call(self.module, node, None, "__call__", function, arguments, self.scope, self.order))
+
+    def use(self, kind: str, node: cst.CSTNode) -> None:
+        """Note what is done with a tensor; the kinds are those of :class:`FunctionFacts`."""
+        self.uses.append((kind, node, self.module))
+
+    def sink(self, role: str, dataset: Dataset, node: cst.CSTNode, outer: Stage | None = None) -> None:
+        """Note what consumes a dataset, and as what: a role of :class:`Sink`."""
+        self.sinks.append(Sink(role, dataset.stage, self.module, node, self.scope, outer=outer))
+
+    def escape(self, arguments: Arguments, node: cst.CSTNode) -> None:
+        """Give values to what is not known: it may read the datasets among them, and change the settings."""
+        for value in arguments.values():
+            if isinstance(value, (Instance, Mapping)):
+                # Settings may come back changed.
+                self.forget(value, Const)
+            for dataset in datasets_in(value):
+                self.sink("escape", dataset, node)
+
+    def computed_tensor(self, origin: str, *operands: Value) -> Tensor:
+        """A tensor; an eager one remembers what it was computed from."""
+        return Tensor(origin, operands=operands if self.scope.traced_by() is None else ())
+
+    def class_name(self, value: Value) -> str | None:
+        """The canonical class of a receiver, where it is known."""
+        if isinstance(value, Made):
+            return library.class_of(value.name)
+        if isinstance(value, Instance):
+            return library.class_of_bases(value.cls.external_bases())
+        if isinstance(value, Tensor):
+            return "tensorflow.Tensor"
+        return None
+
+    def new_stage(self, name: str, node, call: Call | None, inputs: tuple[Stage, ...]) -> Stage:
+        """An operation of a dataset, or a source where there are no ``inputs``."""
+        stage = Stage(self.module, node, name, call, inputs, self.scope)
+        self.stages.append(stage)
+        return stage
+
+    def bound(self, function: Function, receiver: Value) -> Function:
+        """A function as the method of an object or class."""
+        if function.kind == "staticmethod":
+            return function
+        return Function(
+            function.module, function.node, function.env, function.name, receiver, function.owner,
+            function.traced, function.options, function.opaque, function.kind, function.defaults,
+        )
+
+    def inside(self, scope: Scope, action, argument):
+        """What an action gives for an argument, done in a scope."""
+        saved, self.scope = self.scope, scope
+        try:
+            return action(argument)
+        finally:
+            self.scope = saved
+
+    def iterated(self, iterable: Value):
+        """The datasets that one turn of a loop takes an element from."""
+        for option in options_of(iterable):
+            if isinstance(option, Dataset):
+                yield option
+            elif isinstance(option, Iteration):
+                for inner in option.over:
+                    yield from self.iterated(inner)
+
+    def store(self, target: dict, key, value: Value) -> None:
+        """Write to something that outlives the function at hand."""
+        self._trail.append((target, key, target.get(key, MISSING)))
+        target[key] = value
+
+    def _taken_back(self, mark: int) -> dict[tuple[int, object], tuple[dict, object, object]]:
+        """Undo the writes since ``mark``; returns what they had left."""
+        left = {(id(target), key): (target, key, target.get(key, MISSING)) for target, key, _ in self._trail[mark:]}
+        while len(self._trail) > mark:
+            target, key, old = self._trail.pop()
+            if old is MISSING:
+                target.pop(key, None)
+            else:
+                target[key] = old
+        return left
+
+    def _meet(self, *ways: dict[tuple[int, object], tuple[dict, object, object]]) -> None:
+        """Write what one of several ways left."""
+        for place, (target, key, _) in {place: write for way in ways for place, write in way.items()}.items():
+            values = [way[place][2] if place in way else target.get(key, MISSING) for way in ways]
+            known = [value for value in values if value is not MISSING]
+            if known:
+                merged = known[0]
+                for other in known[1:]:
+                    merged = join(merged, other)
+                self.store(target, key, merged)
+
+    def forget(self, value: Value, only: type[Value] = Value) -> None:
+        """Every attribute or item of an object that is of this kind may have been replaced."""
+        for option in options_of(value):
+            if not isinstance(option, (Instance, Made, Mapping)):
+                continue
+            held = option.items if isinstance(option, Mapping) else option.attributes
+            if isinstance(option, Instance):
+                for base in option.cls.ancestry():
+                    for name, member in base.members.items() if isinstance(base, Class) else ():
+                        if isinstance(member, Const) and name not in held:
+                            self.store(held, name, member)
+            for name, item in list(held.items()):
+                if isinstance(item, only):
+                    self.store(held, name, join(item, UNKNOWN))
+            if isinstance(option, Mapping) and only is Value:
+                option.open, option.most = True, None
+
+    def extend(self, group: Group, items: list[Value], *, certain: bool = True) -> None:
+        """Add items to a list or set; under a condition, or where they are not ``certain``, it may be without them."""
+        added: int | None = len(items) if certain else None
+        for scope in self.scope.way(within="function"):
+            certain = certain and scope.kind in ("with", "try")
+            if scope.kind == "loop":
+                added = None if added is None or scope.turns is None else added * scope.turns
+        before = group.most if group.open else len(group.items)
+        group.most = None if before is None or added is None else before + added
+        group.items.extend(item for item in items if certain or item not in group.items[-MAX_ALIKE:])
+        group.open = group.open or not certain
+
+    def update(self, mapping: Mapping, other: Value) -> None:
+        """Put the items of another dictionary into one."""
+        if isinstance(other, Mapping) and not other.open:
+            for key, value in other.items.items():
+                self.store(mapping.items, key, value)
+        else:
+            self.forget(mapping)
+
+    def call(self, function: Value, arguments: Arguments, node: cst.CSTNode) -> Value:
+        """The result of calling an abstract value."""
+        raise NotImplementedError
+
+    def eval(self, node: cst.CSTNode) -> Value:
+        """The abstract value of an expression; records the calls in it."""
+        raise NotImplementedError

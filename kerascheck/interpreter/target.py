@@ -1,0 +1,113 @@
+"""What code is judged for: the TensorFlow, the Keras and the backend that settings, requirements and the code itself tell, in this order."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from kerascheck.config import Settings
+from kerascheck.knowledge.runtime import (
+    KERAS_3_SINCE,
+    KERAS_RELEASES,
+    NEWEST_TENSORFLOW,
+    TENSORFLOW_RELEASES,
+    Runtime,
+    newest_allowed,
+    oldest_allowed,
+    parse_version,
+)
+from kerascheck.source.requirements import Pin
+
+_LAST_1 = (1, 15)
+_LAST_MULTI_BACKEND = (2, 4)
+"""Keras before this one is a package of its own, made for TensorFlow 2.1 and older."""
+
+
+class Told(enum.Enum):
+    """What tells a version, where no requirement does."""
+
+    BY_SETTING = enum.auto()
+    BY_CODE = enum.auto()
+    BY_TENSORFLOW = enum.auto()
+    """It goes with the TensorFlow that was told."""
+    BY_KERAS = enum.auto()
+    BY_NOTHING = enum.auto()
+    """The default."""
+
+
+class Signs:
+    """What a module's code tells of the versions that it is written for; here that of none, which tells nothing."""
+
+    is_of_tensorflow_1: bool = False
+    """Whether no other version runs it."""
+    is_of_multi_backend_keras: bool = False
+    """Whether it is for a Keras that is a package of its own."""
+    is_of_keras_2: bool = False
+    backend: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The versions that a module is judged for, each with what tells it: a requirement, or something else."""
+
+    runtime: Runtime
+    tensorflow: Pin | Told
+    keras: Pin | Told
+    backend: Told
+
+    @property
+    def assumed(self) -> str | None:
+        """The version that is assumed, as "TensorFlow 2.21", where none is told or an older Keras than 3 is allowed, too; else None."""
+        if _leaves(self.tensorflow, TENSORFLOW_RELEASES, KERAS_3_SINCE) or _leaves(self.keras, KERAS_RELEASES, (3, 0)):
+            return None
+        return "TensorFlow {}.{}".format(*self.runtime.tensorflow)
+
+
+def _leaves(told: Pin | Told, releases: tuple[tuple[int, int], ...], since: tuple[int, int]) -> bool:
+    """Whether a setting or a requirement allows no release but those since one."""
+    if isinstance(told, Pin):
+        oldest = oldest_allowed(told.specifier, releases)
+        return oldest is not None and oldest >= since
+    return told is Told.BY_SETTING
+
+
+def target_of(settings: Settings, pins: Mapping[str, Pin], signs: Signs) -> Target:
+    """The versions for a module.
+
+    Args:
+        pins: the bounds of its requirements, by package: see :func:`~kerascheck.source.requirements.pinned_versions`.
+    """
+    tensorflow, told = _tensorflow(settings, pins, signs)
+    pinned = newest_allowed(pins["keras"].specifier, KERAS_RELEASES) if "keras" in pins else None
+    # Beside a newer TensorFlow it is tf.keras that counts.
+    multi_backend = settings.keras is None and (
+        pinned is not None and pinned < _LAST_MULTI_BACKEND and (tensorflow or (2, 1)) <= (2, 1)
+        or pinned is None and tensorflow is None and signs.is_of_multi_backend_keras
+    )  # fmt: skip
+    if tensorflow is None:
+        tensorflow, told = ((2, 1), Told.BY_KERAS) if multi_backend else (NEWEST_TENSORFLOW, Told.BY_NOTHING)
+    keras, keras_told = _keras(settings, pins, signs, pinned, multi_backend, tensorflow)
+    backend = settings.backend or signs.backend
+    backend_told = Told.BY_SETTING if settings.backend else Told.BY_CODE if signs.backend else Told.BY_NOTHING
+    return Target(Runtime(tensorflow, keras, backend or "tensorflow", multi_backend, pinned or KERAS_RELEASES[-1]), told, keras_told, backend_told)
+
+
+def _tensorflow(settings: Settings, pins: Mapping[str, Pin], signs: Signs) -> tuple[tuple[int, int] | None, Pin | Told]:
+    if settings.target_tensorflow is not None:
+        return parse_version(settings.target_tensorflow), Told.BY_SETTING
+    if "tensorflow" in pins:
+        return newest_allowed(pins["tensorflow"].specifier, TENSORFLOW_RELEASES), pins["tensorflow"]
+    return (_LAST_1, Told.BY_CODE) if signs.is_of_tensorflow_1 else (None, Told.BY_NOTHING)
+
+
+def _keras(
+    settings: Settings, pins: Mapping[str, Pin], signs: Signs, pinned: tuple[int, int] | None, multi_backend: bool, tensorflow: tuple[int, int]
+) -> tuple[int, Pin | Told]:
+    if settings.keras is not None:
+        return int(settings.keras), Told.BY_SETTING
+    if multi_backend or signs.is_of_keras_2:
+        return 2, pins["keras"] if multi_backend and pinned is not None else Told.BY_CODE
+    if pinned is not None:
+        return max(pinned[0], 2), pins["keras"]
+    return 3 if tensorflow >= KERAS_3_SINCE else 2, Told.BY_TENSORFLOW

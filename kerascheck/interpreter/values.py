@@ -1,0 +1,526 @@
+"""What an expression may stand for, where code runs, and what it does: the vocabulary of the interpreter."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import libcst as cst
+
+from kerascheck.knowledge.signatures import OTHER_NAMES
+from kerascheck.syntax.conditions import Nested
+
+if TYPE_CHECKING:
+    from kerascheck.interpreter.module import Module
+
+
+class Value:
+    """What is known of a run-time value. Unknown is a value of its own, never the absence of one."""
+
+    __slots__ = ()
+
+
+class _Unknown(Value):
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "UNKNOWN"
+
+
+UNKNOWN = _Unknown()
+
+
+@dataclass(frozen=True, slots=True)
+class Const(Value):
+    """A literal number, string, bytes, bool or None."""
+
+    value: Any
+
+
+@dataclass(frozen=True, slots=True)
+class External(Value):
+    """A symbol of a library outside the linted tree, by canonical dotted name."""
+
+    name: str
+
+
+@dataclass(eq=False, slots=True)
+class Made(Value):
+    """What a call of an external symbol returned: usually an instance of the class ``name``."""
+
+    name: str
+    call: Call | None = None
+    attributes: dict[str, Value] = field(default_factory=dict)
+
+
+@dataclass(eq=False, slots=True)
+class Counter(Made):
+    """A Python number or text that is another one in every turn of a loop."""
+
+    loop: Scope | None = None
+
+
+@dataclass(eq=False, slots=True)
+class Tensor(Value):
+    """A value that is a tensor at run time: symbolic in traced code, eager elsewhere."""
+
+    origin: str = ""
+    call: Call | None = None
+    """The call of the layer that returned it, where one did."""
+    operands: tuple[Value, ...] = ()
+    """What it was computed from, where that is known of an eager one."""
+
+
+@dataclass(eq=False, slots=True)
+class Group(Value):
+    """A tuple, list or set whose items are known; ``kind`` is "tuple", "list" or "set".
+
+    ``open`` where there may be fewer, more, or in another order, of the same kinds; then ``most`` is how many there are at most, where
+    that is known.
+    """
+
+    kind: str
+    items: list[Value]
+    open: bool = False
+    most: int | None = None
+
+
+@dataclass(eq=False, slots=True)
+class Mapping(Value):
+    """A dictionary with known string keys; ``open`` where there may be others, and ``most`` as in :class:`Group`."""
+
+    items: dict[Any, Value]
+    open: bool = False
+    most: int | None = None
+
+
+@dataclass(eq=False, slots=True)
+class Function(Value):
+    """A function, method or lambda of the linted tree."""
+
+    module: Module
+    node: cst.FunctionDef | cst.Lambda
+    env: Env
+    name: str
+    receiver: Value | None = None
+    owner: Class | None = None
+    traced: str | None = None
+    """How it is compiled: "tf.function", "jax.jit", ... ; None for plain Python."""
+    options: Call | None = None
+    """The call of tf.function that compiled it, if its arguments are visible."""
+    opaque: bool = False
+    """A decorator that cannot be read may have replaced it."""
+    kind: str = "function"
+    """"function", "staticmethod", "classmethod" or "property"."""
+    defaults: dict[str, Value] = field(default_factory=dict)
+    """What parameters are where a call does not give them, as they were evaluated with the definition."""
+
+
+@dataclass(eq=False, slots=True)
+class Class(Value):
+    """A class of the linted tree."""
+
+    module: Module
+    node: cst.ClassDef
+    name: str
+    bases: list[Value]
+    members: dict[str, Value]
+
+    def ancestry(self) -> Iterator[Class | External]:
+        """This class and its bases, nearest first; bases outside the tree by name."""
+        seen: set[int] = set()
+        queue: list[Value] = [self]
+        while queue:
+            base = queue.pop(0)
+            if id(base) in seen:
+                continue
+            seen.add(id(base))
+            if isinstance(base, Class):
+                yield base
+                queue.extend(base.bases)
+            elif isinstance(base, External):
+                yield base
+
+    def external_bases(self) -> set[str]:
+        """Canonical names of every base outside the linted tree."""
+        return {base.name for base in self.ancestry() if isinstance(base, External)}
+
+    def member(self, name: str) -> Value | None:
+        """The attribute ``name`` of the class or of the nearest base in the tree that has it."""
+        for base in self.ancestry():
+            if isinstance(base, Class) and name in base.members:
+                return base.members[name]
+        return None
+
+
+@dataclass(eq=False, slots=True)
+class Instance(Value):
+    """An object of a class of the linted tree."""
+
+    cls: Class
+    attributes: dict[str, Value]
+
+
+@dataclass(eq=False, slots=True)
+class Method(Value):
+    """The attribute ``name`` of a value, not yet called."""
+
+    receiver: Value
+    name: str
+
+
+@dataclass(eq=False, slots=True)
+class Partial(Value):
+    """``functools.partial``: a callable with some arguments bound."""
+
+    target: Value
+    arguments: Arguments
+
+
+@dataclass(eq=False, slots=True)
+class ModuleValue(Value):
+    """A module of the linted tree."""
+
+    module: Module
+
+
+@dataclass(eq=False, slots=True)
+class Iteration(Value):
+    """An iterator or wrapper (enumerate, zip, tqdm, iter) over other values; ``kind`` names it."""
+
+    kind: str
+    over: list[Value]
+    scope: Scope | None = None
+
+
+@dataclass(eq=False, slots=True)
+class Union(Value):
+    """One of several values, depending on the way taken."""
+
+    options: tuple[Value, ...]
+
+
+@dataclass(eq=False, slots=True)
+class Dataset(Value):
+    """A tf.data dataset (or, straight from tensorflow_datasets, a structure of them)."""
+
+    stage: Stage
+
+
+@dataclass(eq=False, slots=True)
+class Env:
+    """The variables of one function, class or module body."""
+
+    parent: Env | None
+    variables: dict[str, Value] = field(default_factory=dict)
+    redirected: dict[str, Env] = field(default_factory=dict)
+    """Names declared ``global`` or ``nonlocal`` here, with the environment they live in."""
+    parameters: frozenset[str] = frozenset()
+    """Parameters of the function whose values the call at hand decides."""
+
+    def owner(self, name: str) -> Env | None:
+        """The nearest scope that binds ``name``; None where none does."""
+        env: Env | None = self
+        while env is not None:
+            env = env.redirected.get(name, env)
+            if name in env.variables:
+                return env
+            env = env.parent
+        return None
+
+    def lookup(self, name: str) -> Value | None:
+        """The value of ``name`` here or in an enclosing scope; None where it is not bound."""
+        env = self.owner(name)
+        return None if env is None else env.variables[name]
+
+
+@dataclass(eq=False, slots=True)
+class Scope(Nested):
+    """One step of the way that leads to a piece of running code.
+
+    ``kind`` is one of "root" (a module body or a function nobody was seen to call),
+    "call" (inside a function), "loop", "with", "branch", "handler", "try", or "handed" (what a library is given to call, which it may do
+    later or never).
+    """
+
+    kind: str
+    parent: Scope | None
+    module: Module
+    node: cst.CSTNode
+    function: Function | None = None
+    traced: str | None = None
+    """For calls: how the code is compiled ("tf.function", "map", "call", "train_step", ...), None for eager code."""
+    value: Value = UNKNOWN
+    """What a loop iterates over, or what a ``with`` statement enters."""
+    trips: int | None = None
+    """Turns of a loop where a literal tells."""
+    most: int | None = None
+    """Turns at most, where ``trips`` is not known."""
+    stage: Stage | None = None
+    """The dataset operation that runs this function."""
+    trains: bool = False
+    """A loop in which weights are updated."""
+    label: str = ""
+
+    @property
+    def turns(self) -> int | None:
+        """How many turns a loop makes at most; None where nothing tells."""
+        return self.most if self.trips is None else self.trips
+
+    def functions(self) -> Iterator[Function]:
+        """The functions that are known around this place, innermost first."""
+        return (frame.function for frame in self.frames() if frame.function is not None)
+
+    def runs_in(self, function: Function) -> bool:
+        """Whether this place is in a function, or in what that calls."""
+        return any(around.node is function.node for around in self.functions())
+
+    def traced_by(self) -> str | None:
+        """What compiles the code that runs here; None for eager code. py_function bodies are eager again."""
+        for scope in self.frames():
+            if scope.traced:
+                return None if scope.traced == "py_function" else scope.traced
+        return None
+
+
+@dataclass(eq=False, slots=True)
+class Arguments:
+    """Evaluated arguments of a call; ``nodes`` keeps their syntax for messages and fixes."""
+
+    positional: list[Value] = field(default_factory=list)
+    keywords: dict[str, Value] = field(default_factory=dict)
+    nodes: dict[int | str, cst.Arg] = field(default_factory=dict)
+    unknown_positional: bool = False
+    unknown_keywords: bool = False
+
+    def get(self, position: int | None, keyword: str | None) -> Value | None:
+        """The value of a parameter given by position or name; None where it is certainly not given.
+
+        UNKNOWN where ``*args`` or ``**kwargs`` may give it.
+        """
+        if keyword is not None and keyword in self.keywords:
+            return self.keywords[keyword]
+        if position is not None and position < len(self.positional):
+            return self.positional[position]
+        if (self.unknown_keywords and keyword is not None) or (self.unknown_positional and position is not None):
+            return UNKNOWN
+        return None
+
+    def node(self, position: int | None, keyword: str | None) -> cst.Arg | None:
+        """The syntax of the argument that ``get`` returns, where it is written out."""
+        if keyword is not None and keyword in self.nodes:
+            return self.nodes[keyword]
+        return self.nodes.get(position) if position is not None else None
+
+    def values(self) -> Iterator[Value]:
+        """Every value passed."""
+        yield from self.positional
+        yield from self.keywords.values()
+
+
+@dataclass(eq=False, slots=True)
+class Call:
+    """One call (or attribute/item assignment) that the interpreter saw, in program order.
+
+    ``name`` is the canonical dotted name, for methods that of the receiver's class and the
+    method ("keras.Model.fit"); None where the callee is unknown. Assignments appear as
+    "<class>.__setattr__" and "os.environ.__setitem__"; in compiled code those of tensors to
+    what outlives the call as "builtins.object.__set__", and ``+=`` as "builtins.object.__iadd__".
+    """
+
+    module: Module
+    node: cst.CSTNode
+    name: str | None
+    attribute: str | None
+    """The method name, also where the receiver is unknown."""
+    receiver: Value
+    arguments: Arguments
+    scope: Scope
+    order: int
+    result: Value = UNKNOWN
+
+    def argument(self, position: int | None, keyword: str | None = None) -> Value | None:
+        """See :meth:`Arguments.get`."""
+        return self.arguments.get(position, keyword)
+
+    def given(self, parameter: str) -> Value | None:
+        """The argument of a method of Keras models for a parameter, in the position that it has in this program's version of Keras.
+
+        None where it is certainly not given, and UNKNOWN where it may be: a position is taken whose parameter differs among versions.
+        """
+        parameters = self.module.runtime.parameters_of(self.attribute or "")
+        positional = self.arguments.positional
+        for name in (parameter, *OTHER_NAMES.get(parameter, ())):
+            position = parameters.index(name) if name in parameters else None
+            value = self.arguments.get(position, name)
+            if value is not None:
+                return value
+        # Of the positions that are taken, one may be that of the parameter.
+        return UNKNOWN if parameter not in parameters and None in parameters[: len(positional)] else None
+
+    def written(self, parameter: str) -> cst.Arg | None:
+        """The syntax of the argument that ``given`` returns, where it is written out."""
+        parameters = self.module.runtime.parameters_of(self.attribute or "")
+        for name in (parameter, *OTHER_NAMES.get(parameter, ())):
+            node = self.arguments.node(parameters.index(name) if name in parameters else None, name)
+            if node is not None:
+                return node
+        return None
+
+
+@dataclass(eq=False, slots=True)
+class Compilation:
+    """One place where tf.function or another compiler is applied: its call, or the ``def`` that it decorates."""
+
+    module: Module
+    node: cst.CSTNode
+    function: Function | Made
+    """What came out: a function of the tree, or a compiled object such as a model."""
+    how: str
+    """"tf.function", "jax.jit", ..."""
+    scope: Scope
+
+
+@dataclass(eq=False, slots=True)
+class Stage:
+    """One operation of a dataset pipeline, or its source (``inputs`` empty)."""
+
+    module: Module
+    node: cst.CSTNode
+    name: str
+    """The method ("map", "batch", ...) or, of a source, its canonical name."""
+    call: Call | None
+    inputs: tuple[Stage, ...]
+    scope: Scope
+    maybe: bool = False
+    """Applied on some ways through the code only."""
+    facts: FunctionFacts | None = None
+    function: Value = UNKNOWN
+    """The function given to map, filter, interleave, ..."""
+    origin: Stage | None = None
+    """The operation that this one is a copy of."""
+
+    @property
+    def identity(self) -> Stage:
+        """The same for an operation and its copies."""
+        return self.origin or self
+
+    @property
+    def input(self) -> Stage | None:
+        """The dataset that the operation is applied to; None for a source."""
+        return self.inputs[0] if self.inputs else None
+
+    @property
+    def is_source(self) -> bool:
+        return not self.inputs
+
+    def upstream(self) -> Iterator[Stage]:
+        """This stage and those that lead to it along the main line, last first."""
+        stage: Stage | None = self
+        while stage is not None:
+            yield stage
+            stage = stage.input
+
+    def argument(self, position: int | None, keyword: str | None = None) -> Value | None:
+        """See :meth:`Arguments.get`; None where the operation has no visible call."""
+        return self.call.arguments.get(position, keyword) if self.call else None
+
+
+@dataclass(eq=False, slots=True)
+class Sink:
+    """A place that consumes a dataset.
+
+    ``role`` is one of "train", "validation", "evaluate", "predict", "adapt", "inspect",
+    "loop" (resolved to train/evaluate/inspect by what the loop does), "nested" (returned to
+    interleave/flat_map), "discard", "escape" (returned to, or passed to, code that is not visible).
+    """
+
+    role: str
+    stage: Stage
+    module: Module
+    node: cst.CSTNode
+    scope: Scope
+    outer: Stage | None = None
+    loop: Scope | None = None
+
+
+@dataclass(eq=False, slots=True)
+class FunctionFacts:
+    """What running a mapped function showed. See :mod:`kerascheck.meaning.data.mapped_functions`."""
+
+    calls: list[Call]
+    uses: list[tuple[str, cst.CSTNode, Module]]
+    known: bool
+    """False where something that it calls could not be followed."""
+    result: Value = UNKNOWN
+
+
+def options_of(value: Value | None) -> tuple[Value, ...]:
+    """The alternatives of a value: itself, or the members of a union; nothing for None."""
+    if value is None:
+        return ()
+    return value.options if isinstance(value, Union) else (value,)
+
+
+def flat(value: Value | None) -> Iterator[Value]:
+    """The single values that a structure of them, or one of several, consists of."""
+    for option in options_of(value):
+        if isinstance(option, Group):
+            for item in option.items:
+                yield from flat(item)
+        elif isinstance(option, Mapping):
+            for item in option.items.values():
+                yield from flat(item)
+        else:
+            yield option
+
+
+def datasets_in(value: Value | None, depth: int = 3) -> Iterator[Dataset]:
+    """Datasets that a value is, or holds in tuples, lists and dictionaries."""
+    for option in options_of(value):
+        if isinstance(option, Dataset):
+            yield option
+        elif depth and isinstance(option, (Group, Iteration)):
+            for item in option.items if isinstance(option, Group) else option.over:
+                yield from datasets_in(item, depth - 1)
+        elif depth and isinstance(option, Mapping):
+            for item in option.items.values():
+                yield from datasets_in(item, depth - 1)
+
+
+def holds_tensor(value: Value | None, depth: int = 3) -> bool:
+    """Whether a value is certainly a tensor or a structure with one in it."""
+    for option in options_of(value):
+        if isinstance(option, Tensor):
+            return True
+        if depth and isinstance(option, Group) and any(holds_tensor(item, depth - 1) for item in option.items):
+            return True
+        if depth and isinstance(option, Mapping) and any(holds_tensor(i, depth - 1) for i in option.items.values()):
+            return True
+    return False
+
+
+def shows_tensor(value: Value) -> bool:
+    """Whether a value is a tensor, or a text that Python makes of one."""
+    return holds_tensor(value) or any(
+        isinstance(option, Made) and option.name == "builtins.str" and any(map(shows_tensor, flat(option.attributes.get("operands")))) for option in options_of(value)
+    )
+
+
+def largest(value: Value | None) -> int | None:
+    """The largest integer that a value may be: a constant, or what KerasTuner chooses by ``hp.Int`` and ``hp.Choice``; None where that is not known."""
+    numbers: list[Any] = []
+    for option in options_of(value):
+        chosen = option.call if isinstance(option, Made) and option.name.startswith("keras_tuner.HyperParameters.") else None
+        among = chosen.argument(1, "values") if chosen is not None and chosen.attribute == "Choice" else None
+        if isinstance(among, Group) and not among.open:
+            numbers += map(constant, among.items)
+        else:
+            numbers.append(constant(chosen.argument(2, "max_value") if chosen is not None and chosen.attribute == "Int" else option))
+    return max(numbers) if numbers and all(type(number) is int for number in numbers) else None
+
+
+def constant(value: Value | None, default: Any = None) -> Any:
+    """The Python value of a constant, else ``default``."""
+    return value.value if isinstance(value, Const) else default

@@ -1,0 +1,184 @@
+"""NumPy arrays and the files behind them: what reads them, without a dataset of tf.data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kerascheck.interpreter.values import (
+    Call,
+    External,
+    Group,
+    Iteration,
+    Made,
+    Mapping,
+    Method,
+    Tensor,
+    Value,
+    constant,
+    options_of,
+)
+
+IMAGE_READERS = frozenset(
+    {
+        "cv2.imread", "PIL.Image.open", "keras.utils.load_img", "imageio.imread", "imageio.v2.imread", "imageio.v3.imread",
+        "skimage.io.imread", "tifffile.imread", "matplotlib.image.imread", "matplotlib.pyplot.imread", "scipy.misc.imread",
+    }
+)
+"""Functions that read and decode one image file. All of them leave Python's lock while they wait and decode."""
+
+IMAGE_DECODERS = frozenset(
+    f"tensorflow.io.decode_{kind}" for kind in ("jpeg", "png", "image", "gif", "bmp", "and_crop_jpeg")
+)
+"""Operations that decode the bytes of one image file."""
+
+_FILE_READERS = IMAGE_READERS | {"numpy.load", "numpy.fromfile", "tensorflow.io.read_file", "soundfile.read", "scipy.io.wavfile.read", "nibabel.load"}
+_REMOTE = frozenset(
+    {
+        "urllib.request.urlopen", "requests.get", "requests.post", "requests.Session.get", "requests.Session.post", "httpx.get", "time.sleep",
+        "boto3.client.get_object", "google.cloud.storage.Blob.download_as_bytes",
+    }
+)
+
+
+def reads_file(call: Call) -> bool:
+    """Whether a call reads a file, and decodes it, without holding Python's lock.
+
+    What parses or computes in Python is not one of them: other threads do not run beside it.
+    """
+    return call.name in _FILE_READERS
+
+
+def waits(call: Call) -> bool:
+    """Whether a call waits for a network or a clock, while other threads run."""
+    return call.name in _REMOTE
+
+
+def ingredients(value: Value | None, depth: int = 12) -> Iterator[Value]:
+    """A value and everything that it was computed from: arguments of the functions that made it, operands, items."""
+    seen: set[int] = set()
+    pending = [(option, depth) for option in options_of(value)]
+    while pending:
+        current, left = pending.pop(0)
+        if id(current) in seen:
+            continue
+        seen.add(id(current))
+        yield current
+        if left:
+            pending += [(option, left - 1) for inner in _parts(current) for option in options_of(inner)]
+
+
+def _parts(value: Value) -> list[Value]:
+    if isinstance(value, Method):
+        return [value.receiver]
+    if isinstance(value, Group):
+        return value.items
+    if isinstance(value, Mapping):
+        return list(value.items.values())
+    if isinstance(value, Iteration):
+        return value.over
+    if isinstance(value, Tensor):
+        return list(value.operands)
+    if isinstance(value, Made):
+        made = [*value.call.arguments.values(), value.call.receiver] if value.call is not None else []
+        return [*value.attributes.values(), *made]
+    return []
+
+
+_DOUBLES = frozenset(
+    "random.rand random.randn random.random random.random_sample random.normal random.uniform random.standard_normal random.beta random.gamma "
+    "random.exponential random.default_rng.random random.default_rng.normal random.default_rng.uniform random.default_rng.standard_normal "
+    "random.default_rng.beta random.default_rng.gamma random.default_rng.exponential linspace logspace zeros ones empty eye loadtxt genfromtxt".split()
+)
+_DOUBLE_TYPES = ("builtins.float", "numpy.float64", "numpy.double", "numpy.float_")
+# What gives arrays of integers: keras/src/datasets (3.15), and NumPy's draws of whole numbers.
+_INTEGERS = frozenset(
+    {
+        *(f"keras.datasets.{name}.load_data" for name in ("mnist", "fashion_mnist", "cifar10", "cifar100")),
+        "numpy.random.randint", "numpy.random.default_rng.integers",
+    }
+)
+_INTEGER_TYPES = frozenset("int int8 int16 int32 int64 uint8 uint16 uint32 uint64".split())
+# What keeps the type of the array that it is given first, or called on.
+_KEEPING = frozenset(
+    "reshape transpose concatenate stack vstack hstack expand_dims squeeze ravel copy clip sort flip repeat tile append pad roll take delete "
+    "array asarray ascontiguousarray flatten swapaxes moveaxis".split()
+)
+
+
+def made_as_double(value: Value | None, depth: int = 8) -> Call | None:
+    """The call that made a NumPy array 64-bit floats, where the array certainly still is; None where it is not or cannot be known."""
+    if not depth or not isinstance(value, Made):
+        return None
+    if value.name == "numpy.ndarray" and value.call is None:
+        operands = value.attributes.get("operands")
+        # Numbers, and arrays of any other real type, become 64-bit beside one that is.
+        found = [made_as_double(operand, depth - 1) for operand in operands.items] if isinstance(operands, Group) else []
+        operation = value.attributes.get("operation")
+        if isinstance(operation, Made) and operation.call is not None and _widens(operation.call, depth - 1):
+            found.append(operation.call)
+        return next((call for call in found if call is not None), None)
+    call = value.call
+    if call is None or not value.name.startswith("numpy.") or call.arguments.unknown_keywords:
+        return None
+    name = value.name[6:]
+    if name.endswith(".astype"):
+        given = call.argument(0, "dtype")
+        double = isinstance(given, External) and given.name in _DOUBLE_TYPES or constant(given) in ("float64", "float", "double")
+        return call if double else None
+    if call.argument(None, "dtype") is not None:
+        return None
+    if name in _DOUBLES:
+        # The second argument of zeros, ones and empty is the type.
+        return None if name in ("zeros", "ones", "empty") and call.argument(1) is not None else call
+    last = name.rpartition(".")[2]
+    if last in _KEEPING:
+        source = call.receiver if call.attribute == last else call.argument(0)
+        items = source.items if isinstance(source, Group) else [source]
+        if last in ("array", "asarray") and isinstance(source, Group) and _are_numbers(items):
+            return call
+        found = [made_as_double(item, depth - 1) for item in items]
+        return found[0] if found and last != "array" or len(found) == 1 else None
+    return None
+
+
+def _widens(operation: Call, depth: int) -> bool:
+    """Whether arithmetic on integers gives 64-bit floats: a division, or a calculation with a float of Python.
+
+    Source: tried with NumPy 2.4; ``uint8`` divided by ``numpy.float32(255)`` stays at 32 bits, by 255 and 255.0 it does not.
+    """
+    numbers = [constant(operand) for operand in operation.arguments.positional]
+    known = all(type(number) in (int, float) or _is_integer(operand, depth) for number, operand in zip(numbers, operation.arguments.positional))
+    return known and (operation.name == "numpy.divide" or any(type(number) is float for number in numbers))
+
+
+def _is_integer(value: Value | None, depth: int) -> bool:
+    """Whether an array certainly holds integers."""
+    if not depth or not isinstance(value, Made):
+        return False
+    if value.name in _INTEGERS:
+        return value.call is None or value.call.argument(None, "dtype") is None
+    if value.name == "numpy.ndarray" and value.call is None:
+        operands = value.attributes.get("operands")
+        operation = value.attributes.get("operation")
+        if not isinstance(operands, Group) or isinstance(operation, Made) and operation.name == "numpy.divide":
+            return False
+        return all(type(constant(operand)) is int or _is_integer(operand, depth - 1) for operand in operands.items)
+    call = value.call
+    if call is None or not value.name.startswith("numpy.") or call.arguments.unknown_keywords:
+        return False
+    last = value.name.rpartition(".")[2]
+    if last == "astype":
+        given = call.argument(0, "dtype")
+        name = given.name.rpartition(".")[2] if isinstance(given, External) else constant(given)
+        return name in _INTEGER_TYPES
+    if last not in _KEEPING or call.argument(None, "dtype") is not None:
+        return False
+    source = call.receiver if call.attribute == last else call.argument(0)
+    items = source.items if isinstance(source, Group) else [source]
+    return bool(items) and all(_is_integer(item, depth - 1) for item in items)
+
+
+def _are_numbers(items: list[Value]) -> bool:
+    """Whether all items of a list are numbers of Python, and one of them a float."""
+    floats = [isinstance(item, Made) and item.name == "builtins.float" or isinstance(constant(item), float) for item in items]
+    return any(floats) and all(known or type(constant(item)) is int for known, item in zip(floats, items))

@@ -1,0 +1,51 @@
+"""What a model is fitted on: how many examples, and of which shape."""
+
+from __future__ import annotations
+
+from kerascheck.interpreter.array_shapes import shape_of
+from kerascheck.meaning.program.loops import rows_of_slice
+from kerascheck.meaning.training.repeated_training import is_one_item
+from kerascheck.interpreter.layer_shapes import Shape
+from kerascheck.interpreter.values import Call, Group, Value, constant, datasets_in, options_of
+
+_SAME_EXAMPLES = frozenset("shuffle batch prefetch cache repeat take skip with_options apply".split())
+
+
+def least_examples(fit: Call) -> int | None:
+    """How many examples the arrays hold that a model is fitted on, the fewest of several; None where that is not known."""
+    given = fit.written("x")
+    if given is not None and is_one_item(fit.module.tree, given.value):
+        return 1
+    cut = rows_of_slice(given.value) if given is not None else None
+    written = [len(option.items) for parameter in ("x", "y") for option in options_of(fit.given(parameter)) if isinstance(option, Group) and _is_written_out(option)]
+    # Of texts that a tokenizer has changed only the labels may still tell.
+    known = [shape[0] for shape in map(shape_of, (*_fitted_arrays(fit), *options_of(fit.given("y")))) if shape and shape[0] is not None]
+    return min((*written, *known, *(() if cut is None else (cut,))), default=None)
+
+
+def trained_examples(fit: Call) -> int | None:
+    """The same without those that ``validation_split`` holds out."""
+    count, held_out = least_examples(fit), constant(fit.given("validation_split"), 0)
+    return count if count is None or type(held_out) not in (int, float) else int(count * (1 - held_out))
+
+
+def _is_written_out(value: Value) -> bool:
+    """Whether a value is a list of numbers, or of such lists: the examples themselves."""
+    if not isinstance(value, Group) or value.open or not value.items:
+        return False
+    return all(isinstance(constant(item), (int, float)) or _is_written_out(item) for item in value.items)
+
+
+def example_shape(fit: Call) -> Shape:
+    """The shape of the batches that a model is fitted on, the first size None; None where it is not known."""
+    stages = [stage for dataset in datasets_in(fit.given("x")) for stage in dataset.stage.upstream() if not stage.is_source]
+    shapes = {(None, *shape[1:]) if shape else None for shape in map(shape_of, _fitted_arrays(fit))}
+    return shapes.pop() if len(shapes) == 1 and all(stage.name in _SAME_EXAMPLES for stage in stages) else None
+
+
+def _fitted_arrays(fit: Call) -> list[Value]:
+    """The arrays of examples that a model is fitted on, or that its datasets are made of; of several inputs the first."""
+    data = fit.given("x")
+    sources = [stage.argument(0, "tensors") for dataset in datasets_in(data) for stage in dataset.stage.upstream() if stage.is_source] or [data]
+    # A tuple is inputs and labels; a list of arrays is several inputs.
+    return [option.items[0] if isinstance(option, Group) and option.items else option for source in sources for option in options_of(source)]

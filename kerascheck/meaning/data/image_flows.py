@@ -1,0 +1,104 @@
+"""ImageDataGenerators, the iterators of images that their ``flow`` methods return, and what else only Keras takes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from kerascheck.knowledge import library
+from kerascheck.interpreter.place import names_held_out
+from kerascheck.interpreter.values import (
+    UNKNOWN,
+    Call,
+    Dataset,
+    Function,
+    Instance,
+    Iteration,
+    Made,
+    Value,
+    flat,
+    options_of,
+)
+
+if TYPE_CHECKING:
+    from kerascheck.interpreter.module import Module
+
+_IMAGE_GENERATOR = "keras.preprocessing.image.ImageDataGenerator"
+_AUGMENTING = frozenset(
+    "rotation_range width_shift_range height_shift_range brightness_range shear_range zoom_range channel_shift_range horizontal_flip vertical_flip".split()
+)
+
+
+def flows_of(module: Module) -> dict[Call, bool]:
+    """The calls of ``flow`` and ``flow_from_...`` of ImageDataGenerators whose images are trained on, and whether ``zip`` pairs them with another's, as pictures with their masks."""
+    if module.is_graph_code:
+        return {}
+    program = module.program
+    given: list[Value] = [call.given("x") or UNKNOWN for call in program.model_calls("fit", "fit_generator", "train_on_batch")]
+    given += [loop.value for loop in module.run.loops if loop.trains]
+    # Validation may take its images in the outer loop, once an epoch.
+    innermost = {call.scope.innermost_loop(within="program") for call in (*program.updates, *program.model_calls("fit", "train_on_batch"))} - {None}
+    given += [call.receiver for call in module.run.calls if call.attribute in ("next", "__next__") and call.scope.innermost_loop(within="program") in innermost]
+    found: dict[Call, bool] = {}
+    for value in given:
+        for flow, paired in _flows_in(module, value):
+            found[flow] = found.get(flow, False) or paired
+    return found
+
+
+def feeds(module: Module, training: Call) -> bool:
+    """Whether an ImageDataGenerator makes what a call of ``fit``, or another method that trains, is given."""
+    return any(_flows_in(module, training.given("x") or UNKNOWN))
+
+
+def generators_of(flows: Iterable[Call]) -> list[Call]:
+    """The constructors of the ImageDataGenerators that some flows come from, each once."""
+    made = [receiver.call for flow in flows for receiver in options_of(flow.receiver) if isinstance(receiver, Made) and receiver.call is not None]
+    return list(dict.fromkeys(made))
+
+
+def handed_generators(module: Module) -> list[Call]:
+    """The constructors of ImageDataGenerators that augment, and that a function which nobody is seen to call returns, or their images: only who trains augments.
+
+    A generator without images says little beside a training that does not use it.
+    """
+    handed = []
+    for call in () if module.is_graph_code else module.run.calls:
+        outer = call.scope.root.function
+        if call.name != _IMAGE_GENERATOR or outer is None or names_held_out(outer.name) or _AUGMENTING.isdisjoint(call.arguments.keywords):
+            continue
+        for value in flat(module.run.returned.get(outer.node)):
+            receiver = value.call.receiver if is_flow(value) else value
+            if any(option is call.result for option in options_of(receiver)) and (is_flow(value) or not module.program.trains):
+                handed.append(call)
+                break
+    return handed
+
+
+def _flows_in(module: Module, value: Value, paired: bool = False) -> Iterator[tuple[Call, bool]]:
+    """The calls of ImageDataGenerators that an iterator of images, or a dataset ``from_generator`` of one, comes from."""
+    for option in options_of(value):
+        if isinstance(option, Iteration):
+            for inner in option.over:
+                yield from _flows_in(module, inner, paired or option.kind == "zip")
+        elif isinstance(option, Dataset):
+            for made in (stage.argument(0, "generator") for stage in option.stage.upstream() if stage.name == "tensorflow.data.Dataset.from_generator"):
+                for function in options_of(made):
+                    yield from _flows_in(module, module.run.returned.get(function.node) if isinstance(function, Function) else None, paired)
+        elif is_flow(option):
+            yield option.call, paired
+
+
+def is_flow(value: Value) -> bool:
+    """Whether a value is an iterator of images that an ImageDataGenerator gives."""
+    return isinstance(value, Made) and value.name.startswith(_IMAGE_GENERATOR + ".flow") and value.call is not None
+
+
+def is_keras_data(value: Value | None) -> bool:
+    """Whether a value is what only models of Keras take: images of an ImageDataGenerator, or a PyDataset."""
+    return any(is_flow(option) or is_py_dataset(option) for option in options_of(value))
+
+
+def is_py_dataset(value: Value) -> bool:
+    """Whether a value is an object of a class of the tree that is derived from PyDataset, or Sequence, its older name."""
+    return isinstance(value, Instance) and library.class_of_bases(value.cls.external_bases()) == "keras.utils.PyDataset"

@@ -1,0 +1,486 @@
+"""What a function given to tf.data does: state, Python, and whether it works on batches as on elements."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from kerascheck.knowledge.layers import KNOWN_LAYERS, LAYERS, TIME_DISTRIBUTED, Holds, holds
+from kerascheck.knowledge import library
+from kerascheck.meaning.data.array_origins import IMAGE_DECODERS, reads_file
+from kerascheck.interpreter.place import last_name
+from kerascheck.interpreter.values import (
+    Call,
+    Class,
+    Const,
+    External,
+    Function,
+    FunctionFacts,
+    Group,
+    Instance,
+    Made,
+    Mapping,
+    Partial,
+    Tensor,
+    Value,
+    constant,
+    options_of,
+)
+
+if TYPE_CHECKING:
+    from kerascheck.interpreter.module import Module
+
+_RESHAPING = frozenset("tensorflow." + name for name in "reshape stack expand_dims squeeze identity ensure_shape stop_gradient".split())
+_TYPES = frozenset({"tensorflow.cast", "tensorflow.one_hot", "keras.utils.to_categorical"})
+# Element-wise on any rank, so the same on a batch as on its elements.
+_ELEMENTWISE = frozenset(
+    "tensorflow." + name
+    for name in (
+        "cast identity abs negative sign round square sqrt exp sigmoid tanh stop_gradient zeros_like ones_like clip_by_value "
+        "saturate_cast one_hot strings.lower strings.upper strings.strip strings.regex_replace strings.to_number strings.length "
+        "math.abs math.square math.sqrt math.exp math.log math.log1p math.sigmoid math.tanh math.floor math.ceil math.divide_no_nan "
+        "image.convert_image_dtype image.rgb_to_grayscale image.grayscale_to_rgb image.adjust_brightness image.flip_left_right "
+        "image.flip_up_down image.adjust_contrast nn.relu nn.sigmoid logical_not math.logical_not bitcast"
+    ).split()
+) | frozenset(
+    "keras.ops." + name for name in "cast abs negative sign round square sqrt exp log log1p sigmoid tanh relu clip one_hot floor ceil".split()
+) | {
+    "keras.backend.cast", "keras.layers.Rescaling.__call__", "keras.layers.TextVectorization.__call__",
+    "keras.layers.StringLookup.__call__", "keras.layers.IntegerLookup.__call__",
+}
+_WITH_SCALARS = frozenset(
+    {
+        "tensorflow.add", "tensorflow.subtract", "tensorflow.multiply", "tensorflow.divide", "tensorflow.math.add",
+        "tensorflow.math.subtract", "tensorflow.math.multiply", "tensorflow.math.divide", "tensorflow.pow", "tensorflow.math.pow",
+        "tensorflow.maximum", "tensorflow.minimum", "tensorflow.equal", "tensorflow.not_equal", "tensorflow.greater",
+        "tensorflow.less", "tensorflow.truediv", "tensorflow.math.floormod", "tensorflow.cast",
+    }
+)
+
+
+_READING = (
+    *IMAGE_DECODERS, "tensorflow.io.read_file", "tensorflow.io.decode_csv", "tensorflow.io.decode_json_example", "tensorflow.audio.decode_wav",
+    "tensorflow.io.parse_example", "tensorflow.io.parse_single_example", "tensorflow.io.parse_sequence_example",
+    "tensorflow.io.parse_single_sequence_example",
+)
+_TAKING_APART = ("tensorflow_datasets.features.text.", "tensorflow_datasets.deprecated.text.", "nltk.", "sentencepiece.")
+_WORKING = ("tensorflow.image.", "tensorflow.io.", "tensorflow.audio.", "tensorflow.signal.", "tensorflow.strings.", "tensorflow_text.", "tensorflow_addons.image.", "keras.layers.")
+# What reads a file and takes it apart in Python, or holds its lock; the others are in arrays.py.
+_FILE_OPENERS = frozenset(
+    {
+        "cv2.VideoCapture", "librosa.load", "scipy.io.loadmat", "pydicom.dcmread", "pydicom.read_file", "SimpleITK.ReadImage", "rasterio.open", "h5py.File",
+        "pickle.load", "joblib.load", "pandas.read_csv", "pandas.read_parquet", "pandas.read_pickle", "wave.open", "pathlib.Path.read_bytes", "pathlib.Path.read_text",
+    }
+)
+# Libraries whose functions give the same for the same file or array, and methods of texts, files, paths and arrays.
+_SAME_EACH_TIME = (
+    "tensorflow.", "tensorflow_datasets.", "keras.", "builtins.", "numpy.", "math.", "json.", "csv.", "re.", "string.", "unicodedata.", "os.path.",
+    "cv2.", "PIL.Image", "imageio.", "skimage.", "scipy.", "librosa.", "nltk.", "sentencepiece.", "soundfile.", "wave.", "nibabel.", "pydicom.", "SimpleITK.",
+    "rasterio.", "tifffile.", "h5py.", "pickle.", "joblib.load", "pandas.", "pathlib.", "struct.", "gzip.", "io.",
+)  # fmt: skip
+# Functions of these libraries that draw: of TensorFlow and Keras, the state tells.
+_DRAWS = re.compile(r"(?!tensorflow|keras).*(?:rand|shuffle|permut|rvs|\b(?:sample|choice)s?\b)", re.I)
+# Decorators that keep what a function returns.
+_KEEPERS = frozenset({"cache", "lru_cache", "memoize"})
+_OF_VALUES = frozenset("astype copy decode encode item lower numpy read readline readlines replace reshape split splitlines strip tolist transpose".split())
+# Where the height and width, or the whole shape, of the result stand among the arguments.
+SIZING = {
+    "tensorflow.image.resize": ((1, "size"),),
+    "tensorflow.image.resize_with_pad": ((1, "target_height"), (2, "target_width")),
+    "tensorflow.image.resize_with_crop_or_pad": ((1, "target_height"), (2, "target_width")),
+    "tensorflow.image.crop_to_bounding_box": ((3, "target_height"), (4, "target_width")),
+    "tensorflow.image.random_crop": ((1, "size"),),
+    "tensorflow.reshape": ((1, "shape"),),
+    "tensorflow.ensure_shape": ((1, "shape"),),
+}
+
+
+# They leave the numbers and their type as they are.
+_MOVES_PIXELS = frozenset(
+    "tensorflow." + name
+    for name in (
+        "reshape ensure_shape expand_dims squeeze transpose reverse slice identity image.flip_left_right image.flip_up_down image.random_flip_left_right "
+        "image.random_flip_up_down image.stateless_random_flip_left_right image.stateless_random_flip_up_down image.rot90 image.transpose "
+        "image.crop_to_bounding_box image.random_crop image.central_crop image.pad_to_bounding_box image.resize_with_crop_or_pad"
+    ).split()
+)
+_BYTES_DECODING = (*IMAGE_DECODERS, "tensorflow.io.decode_raw")
+_NORMALIZING = frozenset("tensorflow." + name for name in "subtract divide multiply math.subtract math.divide math.multiply one_hot cast reshape identity image.per_image_standardization".split())
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """A piece of state that keeps tf.data from making a map parallel."""
+
+    call: Call
+    what: str
+    """For messages: "tf.image.random_flip_left_right draws from a stateful generator"."""
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """A place where a function writes to what outlives its call."""
+
+    module: Module
+    node: cst.CSTNode
+    what: str
+    """For messages: "it assigns a tf.Variable"."""
+
+
+def display(name: str) -> str:
+    """A canonical name as people write it."""
+    return "tf." + name[11:] if name.startswith("tensorflow.") else name.removeprefix("builtins.")
+
+
+def state_of(call: Call) -> str | None:
+    """Why a call makes the function around it stateful for tf.data; None where it does not.
+
+    Source: ``IsFunctionStateful`` in core/grappler/optimizers/data/function_utils.cc, tried op by op on TensorFlow 2.21.
+    """
+    name = call.name
+    writes = write_of(call)
+    if writes is not None:
+        return writes
+    if name is None:
+        return None
+    if name.startswith("tensorflow.random.") and "stateless" not in name and not name.startswith(("tensorflow.random.set_seed", "tensorflow.random.split", "tensorflow.random.fold_in", "tensorflow.random.create_rng")):
+        return f"{display(name)} draws from a stateful generator"
+    if name.startswith("tensorflow.image.random_"):
+        return f"{display(name)} draws from a stateful generator"
+    if name.startswith("keras.random.") and not name.startswith("keras.random.SeedGenerator"):
+        seed = call.argument(None, "seed")
+        return None if isinstance(seed, Const) and seed.value is not None else f"{name} draws from a stateful generator"
+    if name.startswith(("tensorflow.nn.dropout", "keras.backend.random_", "keras.backend.dropout", "tensorflow_addons.image.random_")):
+        return f"{display(name)} draws from a stateful generator"
+    if name == "tensorflow.image.sample_distorted_bounding_box":
+        return f"{display(name)} draws from a stateful generator"
+    if name == "tensorflow.py_function" or (
+        name == "tensorflow.numpy_function" and constant(call.argument(3, "stateful"), True) is not False
+    ):
+        return f"{display(name)} is stateful"
+    if name == "tensorflow.print":
+        return "tf.print is a side effect"
+    if name == "tensorflow.Variable.__get__":
+        return "it reads a tf.Variable"
+    if name.startswith("tensorflow.lookup.") and name.endswith((".lookup", ".__getitem__", ".__call__")):
+        return "a lookup table is a stateful resource"
+    owner, _, method = name.rpartition(".")
+    if method == "__call__":
+        return _state_of_object(call.receiver)
+    return None
+
+
+def write_of(call: Call) -> str | None:
+    """What a call changes that outlives it - a variable, a metric, a table, a queue, a file -, as a sentence; None where it changes nothing of the kind."""
+    name, method = call.name or "", call.attribute
+    if method is None and not name.startswith(library.TENSOR_LIBRARIES):
+        # An object of another module is known by its name only.
+        method = name.rpartition(".")[2]
+    if method is not None and not isinstance(call.receiver, Tensor):
+        if method in library.STATE_WRITES:
+            return f"it {library.STATE_WRITES[method]}"
+        if name.startswith("tensorflow.lookup.") and method in library.TABLE_WRITES:
+            return f"it {library.STATE_WRITES['insert_or_assign']}"
+        if name == "keras.Metric.__call__":
+            return f"it {library.STATE_WRITES['update_state']}"
+    return f"{display(name)} writes what outlives the call" if library.STATE_WRITING_FUNCTIONS.match(name) else None
+
+
+def _state_of_object(value: Value) -> str | None:
+    """Why calling a layer or model is stateful."""
+    if isinstance(value, Made):
+        name = value.name
+        short = name.rpartition(".")[2]
+        # KerasCV has layers of the same names.
+        held = holds(name.replace("keras_cv.", "keras."))
+        if held is Holds.SEED:
+            return f"the layer {short} keeps a random seed in a variable"
+        if held is Holds.TABLE:
+            return f"the layer {short} looks up a table"
+        if name == "keras.Sequential" and value.call is not None:
+            for layers in (*options_of(value.call.argument(0, "layers")), *options_of(value.attributes.get("layers added"))):
+                for item in layers.items if isinstance(layers, Group) else []:
+                    reason = _state_of_object(item)
+                    if reason is not None:
+                        return reason
+            return None
+        if library.class_of(name) == "keras.Model":
+            return "it calls a model, which holds variables or tables"
+        if holds(name) in (Holds.WEIGHTS, Holds.INNER):
+            return f"the layer {short} has variables"
+    if isinstance(value, Instance) and _makes_weights(value.cls):
+        return f"{value.cls.name} has variables"
+    return None
+
+
+def _makes_weights(cls: Class) -> bool:
+    """Whether a layer or model of the tree makes weights of its own, or is a kind of a layer of Keras that does."""
+    if library.class_of_bases(cls.external_bases()) not in ("keras.Layer", "keras.Model"):
+        return False
+    for base in cls.ancestry():
+        if isinstance(base, External):
+            if holds(base.name) not in (None, Holds.NOTHING):
+                return True
+            continue
+        for method in (base.members.get("__init__"), base.members.get("build")):
+            if isinstance(method, Function) and any(
+                isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and node.func.attr.value in ("add_weight", "add_variable", "Variable")
+                for node in method.module.tree.descendants(method.node)
+            ):
+                return True
+    return False
+
+
+def creates_state(call: Call) -> str | None:
+    """What a call makes that has variables or trains: "tf.Variable", "The layer Dense", ...; None for all else."""
+    name = call.name or ""
+    short = name.rpartition(".")[2]
+    if name == "tensorflow.Variable":
+        return "tf.Variable"
+    if call.attribute is not None or not short[:1].isupper():
+        return None
+    wrapped = call.argument(0, "layer") if name == TIME_DISTRIBUTED else None
+    if isinstance(wrapped, Made) and holds(wrapped.name) is Holds.NOTHING:
+        return None
+    # The variables are those of its cell, which is told of where it is made.
+    if name.startswith(LAYERS) and name.count(".") == 2 and holds(name) not in (None, Holds.NOTHING, Holds.INNER):
+        layer = KNOWN_LAYERS.get(name)
+        # Keras 2 draws without a variable, but for the layers that preprocess.
+        if call.module.runtime.keras < 3 and layer is not None and layer.holds is Holds.SEED and not layer.prepares:
+            return None
+        return f"The layer {short}"
+    if library.class_of(name) == "keras.Optimizer" and name.startswith("keras.optimizers.") and name.count(".") == 2:
+        return f"The optimizer {short}"
+    return None
+
+
+class Facts:
+    """What is known of the function of an operation, over every function it may be.
+
+    Attributes:
+        known: all of it could be followed, so that silence means absence.
+        calls: what it calls, in order.
+    """
+
+    def __init__(self, runs: list[FunctionFacts], occurrences: int):
+        self._runs = runs
+        self.known = bool(runs) and len(runs) == occurrences and all(run.known for run in runs)
+        self.calls: list[Call] = [call for run in runs for call in run.calls]
+
+    @property
+    def state(self) -> State | None:
+        """The first thing that makes the function stateful; None where nothing visible does."""
+        for call in self.calls:
+            reason = state_of(call)
+            if reason is not None:
+                return State(call, reason)
+        return None
+
+    @property
+    def written(self) -> Write | None:
+        """The first thing that it changes and that outlives a call: variables, metrics and tables, and variables, attributes
+        and containers of Python that others hold. The order of its calls then counts."""
+        for call in self.calls:
+            what = write_of(call)
+            if what is not None:
+                return Write(call.module, call.node, what)
+        places = ((node, module) for run in self._runs for kind, node, module in run.uses if kind == "write")
+        return next((Write(module, node, "it changes what is kept beyond its call") for node, module in places), None)
+
+    @property
+    def works(self) -> bool:
+        """It reads, decodes or computes what takes time, as names of its calls tell."""
+        return self.reading is not None or any((call.name or "").startswith(_WORKING) for call in self.calls)
+
+    @property
+    def randomness(self) -> State | None:
+        """The first random draw that differs from call to call."""
+        for call in self.calls:
+            reason = state_of(call)
+            if reason is not None and ("draws" in reason or "random seed" in reason):
+                return State(call, reason)
+        return None
+
+    @property
+    def draws_alike(self) -> bool:
+        """Two draws have one seed: they turn an image and its mask alike as long as one call runs at a time (tried with RandomFlip, TensorFlow 2.21)."""
+        seeds: dict[object, set[int]] = {}
+        for call in self.calls:
+            if state_of(call) is None:
+                continue
+            made = call.receiver.call if isinstance(call.receiver, Made) else call
+            seed = made.argument(None, "seed") if made is not None else None
+            if isinstance(seed, Const) and seed.value is not None:
+                seeds.setdefault(seed.value, set()).add(id(made.node))
+        return any(len(places) > 1 for places in seeds.values())
+
+    @property
+    def deterministic(self) -> bool:
+        """Proven to give the same for the same element in every epoch: TensorFlow's own operations, none of which draws or keeps numbers."""
+        return self.known and self.written is None and all(_is_deterministic(call) for call in self.calls)
+
+    @property
+    def reading(self) -> Call | None:
+        """The first call that reads a file, decodes it, parses a record, or takes a text apart in Python, and does so each time."""
+        found = (call for call in self.calls if call.name in _READING or reads_file(call) or _opens_file(call) or (call.name or "").startswith(_TAKING_APART))
+        return next((call for call in found if not _is_kept(call)), None)
+
+    @property
+    def decodes_images(self) -> bool:
+        """An image is decoded."""
+        return self.call_of(*IMAGE_DECODERS) is not None
+
+    @property
+    def pixels(self) -> int | None:
+        """Height times width of the image that comes out, as the last literal size says; None where none does."""
+        result = None
+        for call in self.calls:
+            places = SIZING.get(call.name or "")
+            if places is None:
+                continue
+            given = [call.argument(*place) for place in places]
+            sides = given[0].items if len(given) == 1 and isinstance(given[0], Group) and not given[0].open else given
+            height, width = [constant(side) for side in sides[:2]] if len(sides) > 1 else (None, None)
+            result = height * width if isinstance(height, int) and isinstance(width, int) and height > 0 and width > 0 else None
+        return result
+
+    @property
+    def widening(self) -> Call | None:
+        """The call that makes floats of a decoded image's bytes, where nothing after it but arithmetic follows; None without one."""
+        return next(filter(None, map(_widening, self._runs)), None) if self.known else None
+
+    def call_of(self, *names: str) -> Call | None:
+        """The first call of one of these names."""
+        return next((call for call in self.calls if call.name in names), None)
+
+    @property
+    def python_function(self) -> Call | None:
+        """A py_function or numpy_function, whose body holds Python's lock."""
+        return self.call_of(*library.PY_FUNCTIONS)
+
+    @property
+    def is_trivial(self) -> bool:
+        """It only picks, repacks, reshapes and changes types: there is nothing to do in parallel."""
+        return self.known and all((call.name or "") in _RESHAPING | _TYPES for call in self.calls) and not any(kind == "arithmetic" for run in self._runs for kind, _, _ in run.uses)
+
+    @property
+    def picks_entries(self) -> bool:
+        """It takes entries out of its element by their names, and may leave others."""
+        return any(kind == "key" for run in self._runs for kind, _, _ in run.uses)
+
+    @property
+    def elementwise(self) -> bool:
+        """Proven to give the same on a batch as on each of its elements.
+
+        Only operations that act on every number alone, arithmetic with literal numbers, and
+        repacking of tuples and dictionaries count; everything else is not proven.
+        """
+        if not self.known or not self._runs:
+            return False
+        for run in self._runs:
+            if not all(kind in ("arithmetic", "key") for kind, _, _ in run.uses):
+                return False
+            if not all(_is_elementwise(call) for call in run.calls):
+                return False
+            if not _is_repacking(run.result):
+                return False
+        return True
+
+
+def _widening(run: FunctionFacts) -> Call | None:
+    image, found = None, None
+    for call in run.calls:
+        name = call.name or ""
+        if name in _BYTES_DECODING:
+            # Types other than uint8 are asked for.
+            image = call.result if all(_is_type(value, "uint8") for value in call.arguments.values() if isinstance(value, External)) else None
+            if name.endswith("decode_raw") and not any(_is_type(value, "uint8") for value in call.arguments.values()):
+                image = None
+        elif found is not None:
+            if name not in _NORMALIZING:
+                return None
+        elif image is not None and any(value is image for value in call.arguments.values()):
+            if name in _MOVES_PIXELS:
+                image = call.result
+            elif name in ("tensorflow.cast", "tensorflow.image.convert_image_dtype") and _is_type(call.argument(1, "dtype"), "float32"):
+                found = call
+            else:
+                return None
+    return found
+
+
+def _is_kept(call: Call) -> bool:
+    """Whether a function around a call, within the map, keeps what it makes: by ``functools.cache``, or under a key of what outlives it."""
+    for frame in call.scope.frames():
+        if isinstance(frame.function, Function) and isinstance(frame.function.node, cst.FunctionDef) and _keeps(frame.function.module, frame.function.node):
+            return True
+        if frame.stage is not None:
+            break
+    return False
+
+
+def _keeps(module: Module, function: cst.FunctionDef) -> bool:
+    decorators = [each.decorator.func if isinstance(each.decorator, cst.Call) else each.decorator for each in function.decorators]
+    if any(last_name(decorator) in _KEEPERS for decorator in decorators):
+        return True
+    nodes = list(module.tree.descendants(function))
+    own = {node.name.value for node in nodes if isinstance(node, cst.Param)}
+    own |= {node.value for node in nodes if isinstance(node, cst.Name) and isinstance(module.tree.parents.get(node), (cst.AssignTarget, cst.Element, cst.AsName, cst.For))}
+    stored = [node.target.value for node in nodes if isinstance(node, cst.AssignTarget) and isinstance(node.target, cst.Subscript)]
+    return any(isinstance(owner, cst.Attribute) or isinstance(owner, cst.Name) and owner.value not in own for owner in stored)
+
+
+def _opens_file(call: Call) -> bool:
+    """Whether a call of Python opens a file that is read, not written."""
+    mode = call.argument(1, "mode")
+    return call.name in _FILE_OPENERS or call.name == "builtins.open" and (mode is None or str(constant(mode)).startswith("r"))
+
+
+def _is_type(value: Value | None, name: str) -> bool:
+    return isinstance(value, External) and value.name == f"tensorflow.{name}" or isinstance(value, Const) and value.value == name
+
+
+def _is_deterministic(call: Call) -> bool:
+    name = call.name or ""
+    if name in library.PY_FUNCTIONS:
+        # Its body is among the calls too, where it is a function of the tree.
+        return all(isinstance(option, (Function, Partial)) for option in options_of(call.argument(0, "func")))
+    if not name:
+        # What an object of the tree does when it is called is among the calls, too.
+        return call.attribute in _OF_VALUES or call.attribute == "__call__" and isinstance(call.receiver, Instance) and isinstance(call.receiver.cls.member("__call__"), Function)
+    if not name.startswith(_SAME_EACH_TIME) or _DRAWS.match(name):
+        return False
+    reason = state_of(call)
+    return reason is None or "look" in reason or name == "tensorflow.print"
+
+
+def _is_elementwise(call: Call) -> bool:
+    name = call.name or ""
+    if name in _WITH_SCALARS:
+        others = [value for value in call.arguments.values() if not isinstance(value, Tensor)]
+        tensors = [value for value in call.arguments.values() if isinstance(value, Tensor)]
+        return len(tensors) == 1 and all(isinstance(value, (Const, External)) for value in others)
+    if name in ("tensorflow.one_hot", "keras.ops.one_hot") and constant(call.argument(4 if name == "tensorflow.one_hot" else 2, "axis") or Const(-1)) != -1:
+        return False
+    if name == "tensorflow.squeeze":
+        # Counted from the end, an axis of a batch is that of its elements.
+        axis = call.argument(1, "axis")
+        axes = axis.items if isinstance(axis, Group) and axis.items else [axis]
+        return isinstance(call.argument(0, "input"), Tensor) and all(isinstance(constant(each), int) and constant(each) < 0 for each in axes)
+    # Other arguments than numbers and types would have to line up with the elements.
+    values = list(call.arguments.values())
+    return name in _ELEMENTWISE and sum(isinstance(value, Tensor) for value in values) == 1 and all(isinstance(value, (Const, External, Tensor)) for value in values)
+
+
+def _is_repacking(value: Value) -> bool:
+    if isinstance(value, Tensor):
+        return True
+    if isinstance(value, Group):
+        # tf.data stacks a list into one tensor.
+        return value.kind == "tuple" and not value.open and all(_is_repacking(item) for item in value.items)
+    if isinstance(value, Mapping):
+        return not value.open and all(_is_repacking(item) for item in value.items.values())
+    return False

@@ -1,0 +1,207 @@
+"""The order of a chain of dataset operations: what rules ask of it, and one order that serves all that they ask.
+
+The order aimed at is: read and decode, take, cache, shuffle, draw random numbers, repeat, batch, prefetch. What nobody asks to move stays
+where it is.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from kerascheck.knowledge import library
+from kerascheck.meaning.data.mapped_functions import Facts
+from kerascheck.meaning.data.pipelines import PASSING, Pipelines, is_reshuffled
+from kerascheck.interpreter.values import Stage, constant
+
+_ONE_BY_ONE = frozenset({"map", "prefetch", "with_options"})
+# Between a cache and a take, they read no further than they are asked to.
+_KEEPS_INCOMPLETE = frozenset({"cache", "map", "batch", "padded_batch", "ragged_batch", "enumerate", "with_options"})
+# What a shuffle may pass, of the operations that make batches those whose size stands first.
+_WITH_BATCHES = frozenset({"filter", "repeat", "ignore_errors", "batch", "padded_batch", "ragged_batch"})
+
+
+class Kind(enum.Enum):
+    """What is asked for."""
+
+    ADD_CACHE = "a cache behind an operation"
+    ADD_PREFETCH = "a prefetch behind an operation"
+    CACHE_EARLIER = "a cache before what differs in each epoch"
+    SHUFFLE_EARLIER = "a shuffle before batches are made and images are decoded"
+    TAKE_EARLIER = "a take before the cache"
+    REPEAT_LATER = "a repeat behind shuffle and cache"
+    PREFETCH_LAST = "a prefetch at the end"
+
+
+CONFLICTING = frozenset({Kind.ADD_CACHE, Kind.CACHE_EARLIER, Kind.SHUFFLE_EARLIER, Kind.TAKE_EARLIER, Kind.REPEAT_LATER})
+"""What can undo each other, where several are asked of one chain; what is asked of its end goes with all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What a rule asks of a chain: of an operation, to stand elsewhere, or to be followed by another."""
+
+    kind: Kind
+    stage: Stage
+
+
+@dataclass(eq=False, slots=True)
+class Added:
+    """An operation that the chain lacks; ``name`` is its method."""
+
+    name: str
+
+
+Item = Stage | Added
+
+
+@dataclass(frozen=True, slots=True)
+class Arrangement:
+    """A chain in its new order.
+
+    Attributes:
+        before: its operations as they are, without the source.
+        after: as they are to be.
+        scaled: shuffles that count batches now and examples then, with the operation that makes the batches.
+    """
+
+    before: Sequence[Stage]
+    after: Sequence[Item]
+    scaled: Sequence[tuple[Stage, Stage]]
+
+
+class _Unordered(Exception):
+    """No order serves what is asked for without changing what the chain gives."""
+
+
+def line_of(pipelines: Pipelines, stage: Stage) -> list[Stage]:
+    """The operations of the chain that an operation is in, first to last: what leads to it, and what follows it as long as one does."""
+    line = list(stage.upstream())[::-1]
+    while True:
+        after = {child.node: child for child in pipelines.children(line[-1]) if child.input is not None and child.input.identity is line[-1].identity}
+        if len(after) != 1 or len(pipelines.children(line[-1])) != 1:
+            return line
+        line += after.values()
+
+
+def arrangement(pipelines: Pipelines, wishes: Collection[Wish]) -> Arrangement | None:
+    """The order of a chain that gives all wishes what they ask for; None where none does, or they are about several chains."""
+    line = max((line_of(pipelines, wish.stage) for wish in wishes), key=len)
+    identities = [stage.identity for stage in line]
+    if any(wish.stage.identity not in identities for wish in wishes):
+        return None
+    before = [stage for stage in line if not stage.is_source]
+    order: list[Item] = list(before)
+    asked = {kind: [before[[each.identity for each in before].index(wish.stage.identity)] for wish in wishes if wish.kind is kind and not wish.stage.is_source] for kind in Kind}
+    try:
+        _arrange(order, asked)
+    except _Unordered:
+        return None
+    return Arrangement(before, order, [(each, batch) for each in asked[Kind.SHUFFLE_EARLIER] for batch in _crossed(before, order, each)])
+
+
+def _arrange(order: list[Item], asked: dict[Kind, list[Stage]]) -> None:
+    for stage in asked[Kind.ADD_CACHE]:
+        order.insert(order.index(stage) + 1, Added("cache"))
+    for take in asked[Kind.TAKE_EARLIER]:
+        _place_take(order, take)
+    caches = [item for item in order if isinstance(item, Added)] + asked[Kind.CACHE_EARLIER]
+    # What is shuffled behind a cache of batches is to be cached as examples.
+    caches += [cache for shuffle in asked[Kind.SHUFFLE_EARLIER] for cache in _last_before(order, shuffle, "cache")]
+    for cache in dict.fromkeys(caches):
+        _place_cache(order, cache, bool(asked[Kind.SHUFFLE_EARLIER]))
+        # What is cut off behind it would keep it from being complete.
+        cut = next((item for item in order[order.index(cache) :] if item.name not in _KEEPS_INCOMPLETE), None)
+        if isinstance(cut, Stage) and cut.name == "take" and isinstance(constant(cut.argument(0, "count")), int):
+            _place_take(order, cut)
+    for shuffle in asked[Kind.SHUFFLE_EARLIER]:
+        _place_shuffle(order, shuffle)
+    for repeat in asked[Kind.REPEAT_LATER]:
+        last = max((place for place, item in enumerate(order) if item.name in ("shuffle", "cache")), default=0)
+        if order.index(repeat) < last:
+            _pass(order[order.index(repeat) + 1 : last + 1], _ONE_BY_ONE | _WITH_BATCHES | {"shuffle", "cache"})
+            _move(order, repeat, last)
+    for prefetch in asked[Kind.PREFETCH_LAST]:
+        order.remove(prefetch)
+    for prefetch in (*asked[Kind.PREFETCH_LAST], *(Added("prefetch") for _ in asked[Kind.ADD_PREFETCH])):
+        order.insert(_end(order), prefetch)
+
+
+def _place_cache(order: list[Item], cache: Item, shuffles_examples: bool) -> None:
+    """Put a cache before what draws random numbers, and what is shuffled before it behind it."""
+    before, after = order[: order.index(cache)], order[order.index(cache) :]
+    again = any(item.name == "shuffle" for item in after)
+    shuffles = [item for item in before if isinstance(item, Stage) and item.name == "shuffle" and is_reshuffled(item) and not again]
+    target = next((place for place, item in enumerate(before) if _draws(item)), len(before))
+    first = before.index(shuffles[0]) if shuffles and not shuffles_examples else 0
+    batching = [place for place, item in enumerate(before) if item.name in library.BATCHING and place >= first] if shuffles or shuffles_examples else []
+    if any(_reads(item) for item in before[min(batching, default=target) : target]):
+        # Before it, the cache would keep what takes no time.
+        raise _Unordered
+    target = min([target, *batching])
+    _move(order, cache, target)
+    for shuffle in shuffles[::-1]:
+        here, there = order.index(shuffle), order.index(cache)
+        if here < there:
+            _pass(order[here + 1 : there], _ONE_BY_ONE | {"filter", "shuffle"})
+            _move(order, shuffle, there)
+
+
+def _place_take(order: list[Item], take: Item) -> None:
+    """Put a take before the cache that it stands behind, or the cache behind it where it takes batches."""
+    for cache in _last_before(order, take, "cache"):
+        between = order[order.index(cache) + 1 : order.index(take)]
+        if all(item.name in _ONE_BY_ONE | {"enumerate"} for item in between):
+            _move(order, take, order.index(cache))
+        elif any(map(_draws, between)):
+            raise _Unordered
+        else:
+            _pass(between, _ONE_BY_ONE | {"enumerate", *library.BATCHING})
+            _move(order, cache, order.index(take))
+
+
+def _place_shuffle(order: list[Item], shuffle: Stage) -> None:
+    """Put a shuffle behind the cache, or else before images are decoded, or else before batches are made."""
+    here = order.index(shuffle)
+    before = order[:here]
+    cached = [place for place, item in enumerate(before) if item.name == "cache"]
+    decoding = [place for place, item in enumerate(before) if isinstance(item, Stage) and item.facts is not None and Facts([item.facts], 1).decodes_images]
+    batching = [place for place, item in enumerate(before) if item.name in library.BATCHING]
+    target = min([*(cached[-1:] and [cached[-1] + 1] or decoding[:1]), *batching], default=here)
+    _pass(before[target:], _ONE_BY_ONE | _WITH_BATCHES)
+    _move(order, shuffle, target)
+
+
+def _last_before(order: list[Item], item: Item, name: str) -> list[Item]:
+    """The last operation of a name before another, if there is one."""
+    return [each for each in order[: order.index(item)] if each.name == name][-1:]
+
+
+def _draws(item: Item) -> bool:
+    return isinstance(item, Stage) and item.facts is not None and Facts([item.facts], 1).randomness is not None
+
+
+def _reads(item: Item) -> bool:
+    return isinstance(item, Stage) and item.facts is not None and Facts([item.facts], 1).reading is not None
+
+
+def _pass(crossed: Sequence[Item], names: Collection[str]) -> None:
+    """Make sure that only operations of these names are passed."""
+    if any(item.name not in names for item in crossed):
+        raise _Unordered
+
+
+def _move(order: list[Item], item: Item, target: int) -> None:
+    order.remove(item)
+    order.insert(target, item)
+
+
+def _end(order: list[Item]) -> int:
+    """Behind the last operation that computes something."""
+    return next((place + 1 for place in reversed(range(len(order))) if order[place].name not in PASSING), 0)
+
+
+def _crossed(before: Sequence[Stage], after: Sequence[Item], shuffle: Stage) -> list[Stage]:
+    """The operations that make batches which a shuffle was behind and is before."""
+    return [item for item in before[: before.index(shuffle)] if item.name in library.BATCHING and after.index(item) > after.index(shuffle)]

@@ -1,0 +1,751 @@
+"""Dataset pipelines: operations, what they feed, and which rewrites of the runtime reach them."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import takewhile
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from kerascheck.knowledge.runtime import ASYNCHRONOUS_LAST, BATCHING_SOURCES, PREFETCHED_SOURCES
+from kerascheck.knowledge import library
+from kerascheck.syntax.conditions import written_conditions
+from kerascheck.meaning.data.mapped_functions import Facts
+from kerascheck.meaning.program.loops import makes_few_steps
+from kerascheck.interpreter.place import (
+    asks_for_held_out,
+    is_beside_training,
+    last_name,
+    names_held_out,
+    names_training,
+)
+from kerascheck.interpreter.values import (
+    UNKNOWN,
+    Call,
+    Const,
+    Dataset,
+    Group,
+    Iteration,
+    Made,
+    Scope,
+    Sink,
+    Stage,
+    Value,
+    constant,
+    datasets_in,
+    holds_tensor,
+    options_of,
+)
+
+if TYPE_CHECKING:
+    from kerascheck.interpreter.module import Module
+
+FOLDERS = frozenset(f"keras.utils.{kind}_dataset_from_directory" for kind in ("image", "text", "audio"))
+"""Sources that read one file for each sample from a folder for each class."""
+
+INSPECTED_ELEMENTS = 32
+"""``take(k)`` of at most so many elements is a look at the data."""
+
+COMBINING = frozenset({"zip", "concatenate", "sample_from_datasets", "choose_from_datasets"})
+"""Operations that only hand elements on, out of several datasets."""
+
+_MEASURING = re.compile(r"\bmetrics\.\w+$|\b(?:FactorizedTopK|index|index_from_dataset)$")
+_SORTS = ("sort", "sorted", "argsort", "sort_values")
+_REMOTE = re.compile(library.NETWORK_STORAGE)
+# Nothing is computed here: a buffer before is as good as one after.
+PASSING = ("repeat", "take", "skip", "with_options", "enumerate", "shard", "distribute")
+_PARALLEL = {"map": 1, "interleave": 3, "map_with_legacy_function": 1, "parallel_interleave": None, "batch": 2}
+
+
+@dataclass(frozen=True, slots=True)
+class Rewrites:
+    """Which of tf.data's own rewrites are switched off for a pipeline, and ``maps_on`` whether map_parallelization is switched on by itself."""
+
+    autotune_off: bool = False
+    defaults_off: bool = False
+    prefetch_off: bool = False
+    maps_off: bool = False
+    maps_on: bool = False
+
+    def __or__(self, other: Rewrites) -> Rewrites:
+        return Rewrites(
+            self.autotune_off or other.autotune_off,
+            self.defaults_off or other.defaults_off,
+            self.prefetch_off or other.prefetch_off,
+            self.maps_off or other.maps_off,
+            self.maps_on or other.maps_on,
+        )
+
+    @property
+    def maps_stay_serial(self) -> bool:
+        """map_parallelization does not run."""
+        return self.autotune_off or self.maps_off or self.defaults_off and not self.maps_on
+
+    @property
+    def no_prefetch(self) -> bool:
+        """inject_prefetch does not run."""
+        return self.autotune_off or self.defaults_off or self.prefetch_off
+
+
+class Operation:
+    """One dataset operation as it is written, with every way the program runs it.
+
+    Attributes:
+        module, node: where it is written (the call).
+        name: the method.
+        stages: its occurrences in pipelines.
+        roles: what those pipelines feed: "train", "validation", "evaluate", "predict", "adapt", "inspect", "unknown".
+        rewrites: what is switched off for them.
+    """
+
+    def __init__(self, stages: list[Stage], roles: frozenset[str], rewrites: Rewrites):
+        self.stages, self.roles, self.rewrites = stages, roles, rewrites
+        self.module, self.node, self.name = stages[0].module, stages[0].node, stages[0].name
+        self.call: Call | None = stages[0].call
+        self.facts = Facts([stage.facts for stage in stages if stage.facts is not None], len(stages))
+
+    @property
+    def feeds_training(self) -> bool:
+        """It is on the way to fit or to a training loop."""
+        return "train" in self.roles
+
+    @property
+    def may_feed_training(self) -> bool:
+        """It is, or where its dataset goes cannot be seen and nothing says that it is held-out data."""
+        return self.feeds_training or ("unknown" in self.roles and not _named_held_out(self.stages[0]))
+
+    @property
+    def is_named_training(self) -> bool:
+        """Where its dataset goes cannot be seen, and a name around it says training data."""
+        return not self.feeds_training and "unknown" in self.roles and _named_training(self.stages[0])
+
+    def argument(self, position: int | None, keyword: str | None = None) -> Value | None:
+        """See :meth:`kerascheck.interpreter.values.Arguments.get`; UNKNOWN where callers differ or the call is not visible."""
+        if self.call is None:
+            return UNKNOWN
+        value = self.call.argument(position, keyword)
+        return value if all(stage.argument(position, keyword) == value for stage in self.stages) else UNKNOWN
+
+    @property
+    def parallelism(self) -> Value | None:
+        """The argument ``num_parallel_calls``; None where it is certainly not given."""
+        return self.argument(_PARALLEL.get(self.name), "num_parallel_calls")
+
+    @property
+    def written_parallelism(self) -> cst.BaseExpression | None:
+        """How that argument is written; None where it is not written out."""
+        node = self.call.arguments.node(_PARALLEL.get(self.name), "num_parallel_calls") if self.call is not None else None
+        return node.value if node is not None else None
+
+    @property
+    def inside(self) -> Stage | None:
+        """The interleave/flat_map whose function holds this operation."""
+        for scope in self.stages[0].scope.chain():
+            if scope.stage is not None and scope.stage.name in ("interleave", "flat_map", "parallel_interleave"):
+                return scope.stage
+        return None
+
+    def followed_by(self, pipelines: Pipelines, *names: str) -> bool:
+        """Whether an operation of one of these names is applied downstream under no condition that the operation itself is not under.
+
+        Whether the dataset is there at all, as ``if test_set is not None`` asks, is no condition.
+        """
+        return any(
+            child.name in names and all(_asks_for(condition, child) for condition in child.scope.conditions(within=stage.scope))
+            for stage in self.stages
+            for child in pipelines.downstream(stage)
+        )
+
+    def is_batched_by_one(self, pipelines: Pipelines) -> bool:
+        """Whether what batches it later makes batches of a single element each."""
+        sizes = [constant(child.argument(0, "batch_size")) for stage in self.stages for child in pipelines.downstream(stage) if child.name == "batch"]
+        return bool(sizes) and all(size == 1 for size in sizes)
+
+
+def _asks_for(condition: Scope, stage: Stage) -> bool:
+    """Whether a condition holds where the dataset that a stage begins with is not None."""
+    if condition.label != "if":
+        return False
+    asked = condition.question.removesuffix(" is not None")
+    return stage.module.tree.code_of(stage.node).startswith(f"{asked}.")
+
+
+def _named_training(stage: Stage) -> bool:
+    """Whether the names around a stage say that it holds training data."""
+    return _named(stage, names_training) and not _named_held_out(stage)
+
+
+def _named_held_out(stage: Stage) -> bool:
+    """Whether the names around a stage, or what is asked there, say that it holds validation or test data."""
+    tree = stage.module.tree
+    return (
+        _named(stage, names_held_out)
+        or is_beside_training(tree, stage.node)
+        or any(
+            isinstance(node, cst.Assert) and asks_for_held_out(node.test)
+            for outer in tree.ancestors(stage.node)
+            if isinstance(outer, cst.FunctionDef)
+            for node in tree.descendants(outer.body)
+        )
+    )
+
+
+def _named(stage: Stage, says: Callable[[str], bool]) -> bool:
+    """Whether a function, class or variable around a stage has a name of this kind."""
+    for ancestor in stage.module.tree.ancestors(stage.node):
+        if isinstance(ancestor, (cst.FunctionDef, cst.ClassDef)) and says(ancestor.name.value):
+            return True
+        if isinstance(ancestor, cst.Assign) and any(says(last_name(target.target)) for target in ancestor.targets):
+            return True
+    return False
+
+
+def _is_for_scripts(stage: Stage) -> bool:
+    """Whether a stage stands under ``if __name__ == "__main__"``, from where nothing is imported."""
+    tree = stage.module.tree
+    return any("__main__" in tree.code_of(asked.test) for asked in written_conditions(tree, stage.node, within=tree.root))
+
+
+def _is_kept_in_memory(stage: Stage) -> bool:
+    """Whether a cache without a file gives what an earlier epoch has made."""
+    return stage.name == "cache" and stage.argument(0, "filename") is None
+
+
+def _only_arranges(stage: Stage) -> bool:
+    """Whether an operation only slices arrays in memory, or brings what it gets into order and into batches: that takes next to no time."""
+    return stage.name in ("batch", "shuffle", "repeat", "cache", "take", "skip", "with_options", "enumerate") or stage.name.endswith((".from_tensor_slices", ".from_tensors", ".range"))
+
+
+def is_cut_short(stage: Stage) -> bool:
+    """Only a handful of elements gets there, as a literal says."""
+    return stage.input is not None and gives_few(stage.input)
+
+
+def gives_few(stage: Stage, *, batches: bool = False) -> bool:
+    """Only a handful of elements comes out, as a literal or a literal list says: a batch counts as many as are in it, or for ``batches`` as one."""
+    count, repeated = None, False
+    for current in stage.upstream():
+        repeated = repeated or current.name == "repeat"
+        if current.name == "take" and count is None:
+            count = constant(current.argument(0, "count"))
+            if not isinstance(count, int) or count < 0:
+                return False
+        elif current.name in library.BATCHING and count is not None:
+            size = constant(batch_size(current))
+            count *= size if isinstance(size, int) and not batches else 1
+        elif current.is_source and current.name.endswith(".from_tensor_slices") and not repeated:
+            written = current.argument(0, "tensors")
+            if isinstance(written, Group) and written.kind == "list" and not written.open and all(isinstance(item, Const) for item in written.items):
+                count = min(len(written.items), len(written.items) if count is None else count)
+    return count is not None and count <= INSPECTED_ELEMENTS
+
+
+@dataclass(frozen=True, slots=True)
+class Unbuffered:
+    """A dataset without a buffer at its end.
+
+    Attributes:
+        last: its last operation.
+        early: a prefetch further up the chain, if there is one.
+        because: what the runtime does about it here.
+        costs: whether it costs time here for certain.
+        repaired: the runtime puts a buffer there by itself, so that nothing is lost.
+    """
+
+    last: Stage
+    early: Stage | None
+    because: str
+    costs: bool
+    repaired: bool
+
+
+class Pipelines:
+    """The dataset pipelines that a module's run builds."""
+
+    def __init__(self, module: Module):
+        self._module = module
+        self._run = run = module.run
+        self._call_at = {(call.node, call.scope): call for call in run.calls}
+        self._children: dict[Stage, list[Stage]] = defaultdict(list)
+        self._calls_in_loop: dict[Scope, list[Call]] = defaultdict(list)
+        self._roles: dict[Stage, set[str]] = defaultdict(set)
+        self._rewrites: dict[Stage, Rewrites] = defaultdict(Rewrites)
+        self._consumers: dict[Stage, list[tuple[Sink, str]]] = defaultdict(list)
+        self.sinks: list[tuple[Sink, str]] = []
+        """Consumers of datasets with their role."""
+        for stage in run.stages:
+            for parent in stage.inputs:
+                self._children[parent.identity].append(stage)
+        for call in run.calls:
+            for loop in call.scope.loops(within="program"):
+                self._calls_in_loop[loop].append(call)
+        if not module.is_graph_code:
+            self._spread()
+
+    def _spread(self) -> None:
+        nested = []
+        for sink in self._run.sinks:
+            if sink.role == "nested":
+                nested.append(sink)
+                continue
+            role = self.role_of(sink)
+            self.sinks.append((sink, role))
+            if role != "discard":
+                for stage in self._mark(sink.stage, role):
+                    self._consumers[stage.identity].append((sink, role))
+        consumed = {sink.stage.identity for sink in self._run.sinks}
+        for stage in self._run.stages:
+            # A dataset that a module leaves in a global, or an object in an attribute, may be used anywhere; nobody imports a notebook.
+            if stage.module.source.cells is None and stage.identity not in consumed and not self._children[stage.identity] and not self._roles[stage.identity]:
+                left = stage.scope.frame.kind == "root" and stage.scope.frame.function is None and not _is_for_scripts(stage) and not self._is_overwritten(stage)
+                if left or _is_left_in_attribute(stage):
+                    self._mark(stage, "unknown")
+        for sink in nested:
+            assert sink.outer is not None
+            for role in self._roles[sink.outer.identity]:
+                for stage in self._mark(sink.stage, role):
+                    self._consumers[stage.identity] += [consumer for consumer in self._consumers[sink.outer.identity] if consumer[1] == role]
+            self._rewrites[sink.stage.identity] |= self._rewrites[sink.outer.identity]
+
+    def _is_overwritten(self, stage: Stage) -> bool:
+        """Whether a module gave a dataset a name that stands for something else when the module ends."""
+        line = stage.module.tree.parents.get(stage.node)
+        if not isinstance(line, cst.Assign) or not all(isinstance(target.target, cst.Name) for target in line.targets):
+            return False
+        left = self._run.globals_of(stage.module).values()
+        return not any(dataset.stage.identity is stage.identity for value in left for dataset in datasets_in(value))
+
+    def _mark(self, stage: Stage, role: str) -> list[Stage]:
+        """Give a role to a stage and to all that lead to it, which are returned."""
+        rewrites = Rewrites()
+        pending, seen = [stage], set()
+        order = []
+        while pending:
+            current = pending.pop()
+            if current in seen:
+                continue
+            seen.add(current)
+            order.append(current)
+            pending.extend(current.inputs)
+        for current in order:
+            if current.name == "with_options" and not current.maybe:
+                rewrites |= _switched(current.argument(0, "options"))
+        for current in order:
+            self._roles[current.identity].add(role)
+            self._rewrites[current.identity] |= rewrites
+        return order
+
+    def role_of(self, sink: Sink) -> str:
+        """What a consumer does with its dataset."""
+        if sink.role == "escape":
+            # As with adapt, one pass that counts.
+            return "adapt" if _builds_vocabulary(sink.node) else "evaluate" if _measures(sink) else "unknown"
+        if sink.role == "train" and (gives_few(sink.stage) or self._is_tried_out(sink)):
+            return "inspect"
+        if sink.role != "loop":
+            return sink.role
+        loop = sink.loop
+        assert loop is not None
+        if loop.trains:
+            return "train"
+        calls = self._calls_in_loop[loop]
+        if loop.trips is not None and loop.trips <= INSPECTED_ELEMENTS:
+            return "inspect"
+        for call in calls:
+            if call.name is None and not isinstance(call.receiver, Const) and any(holds_tensor(value) for value in call.arguments.values()):
+                # A function that cannot be seen gets the elements: it may well train.
+                return "unknown"
+        if any((call.name or "").startswith(("keras.Model.", "keras.Metric.", "keras.Loss.")) for call in calls):
+            return "evaluate"
+        return "inspect"
+
+    def _is_tried_out(self, sink: Sink) -> bool:
+        """Whether a fit makes a handful of steps in all, as its literals say."""
+        call = self._call_at.get((sink.node, sink.scope))
+        return call is not None and call.attribute == "fit" and makes_few_steps(call)
+
+    def calls_in(self, loop: Scope) -> list[Call]:
+        """Everything called in the body of a loop, also in functions that it calls."""
+        return self._calls_in_loop[loop]
+
+    def children(self, stage: Stage) -> list[Stage]:
+        """The operations applied to a stage's dataset."""
+        return self._children[stage.identity]
+
+    def is_shared(self, stage: Stage) -> bool:
+        """Whether more than one operation is applied to a stage's dataset, or it is used as it is as well, but for a look at some elements."""
+        inspected = {child.node for child in self.children(stage) if {role for _, role in self._consumers[child.identity]} == {"inspect"}}
+        used = {child.node for child in self.children(stage)} - inspected
+        return len(used) > 1 or any(sink.stage.identity is stage.identity and role != "inspect" for sink, role in self.sinks)
+
+    def downstream(self, stage: Stage) -> Iterator[Stage]:
+        """Every operation between a stage and its consumers."""
+        pending, seen = list(self.children(stage)), set()
+        while pending:
+            current = pending.pop()
+            if current.identity in seen:
+                continue
+            seen.add(current.identity)
+            yield current
+            pending.extend(self.children(current))
+
+    def hides_cache(self, stage: Stage) -> bool:
+        """Whether a stage's dataset is kept somewhere, endless before it gets there, or comes from or goes where that cannot be seen."""
+        before = {each.name for each in stage.upstream()}
+        after = {each.name for each in self.downstream(stage)}
+        return bool((before | after) & {"cache", "snapshot", "apply"} or before & {"repeat", "shuffle_and_repeat", "parameter"})
+
+    def rewrites(self, stage: Stage) -> Rewrites:
+        """What is switched off on the way from a stage to its consumers."""
+        return self._rewrites[stage.identity]
+
+    def passes(self, op: Operation) -> int | None:
+        """How often training runs through the elements of an operation, by literals; None where that cannot be known.
+
+        The largest number counts that is more than one: what costs in one training costs in the program.
+        """
+        counts = [
+            self._passes(sink, stage) if role == "train" else None
+            for stage in op.stages
+            for sink, role in self._consumers[stage.identity]
+            if role in ("train", "unknown")
+        ]
+        most = max((count for count in counts if count is not None), default=1)
+        return most if most > 1 or (counts and None not in counts) else None
+
+    def _passes(self, sink: Sink, stage: Stage) -> int | None:
+        count = 1
+        repeated = False
+        for after in sink.stage.upstream():
+            if after.identity is stage.identity:
+                break
+            if after.name == "repeat":
+                repeated = True
+                times = constant(after.argument(0, "count"))
+                count *= times if isinstance(times, int) and times > 0 else 1
+        if sink.loop is not None and not any(datasets_in(sink.loop.value)):
+            # Elements are taken one by one from an iterator that is made elsewhere.
+            return None
+        made_in = set(stage.scope.loops(within="program"))
+        for loop in sink.scope.loops(within="program"):
+            if loop is not sink.loop and loop not in made_in:
+                if loop.trips is None:
+                    return None
+                count *= loop.trips
+        call = self._call_at.get((sink.node, sink.scope))
+        if sink.loop is not None:
+            return count
+        if call is None or call.attribute != "fit" or call.given("initial_epoch") is not None:
+            return None
+        # Steps that are computed, from the length of the data, are meant to be all of it.
+        if constant(call.given("steps_per_epoch")) is not None and not repeated:
+            return None
+        epochs = call.given("epochs")
+        epochs = 1 if epochs is None else constant(epochs)
+        return count * epochs if isinstance(epochs, int) else None
+
+    def buffered(self) -> Iterable[Stage]:
+        """The last operations, each once, of datasets that are trained on and prepare elements in advance."""
+        ends = (_behind_passing(sink.stage) for sink, role in self.sinks if role == "train")
+        return {last.node: last for last in ends if runs_ahead(last)}.values()
+
+    def unbuffered(self) -> Iterator[Unbuffered]:
+        """Datasets that are trained on and end in an operation that prepares nothing in advance, each end once."""
+        runtime, seen = self._module.runtime, set()
+        for sink, role in self.sinks:
+            last = _behind_passing(sink.stage)
+            leaves = role == "unknown" and _named_training(last)
+            if role != "train" and not leaves or last.node in seen or runs_ahead(last) is not False or is_cut_short(last):
+                continue
+            # Slices of arrays take no time to prepare.
+            if last.name.endswith((".from_tensor_slices", ".from_tensors", ".range")):
+                continue
+            upstream = list(last.upstream())
+            # What is applied may end in a buffer, or set the options. What a caller gives may only be followed by one here.
+            if any(stage.name == "apply" for stage in upstream):
+                continue
+            # A buffer further up than where datasets are put together belongs to one of them.
+            alone = takewhile(lambda stage: stage.name not in COMBINING, upstream)
+            early = next((stage for stage in alone if stage.name == "prefetch"), None)
+            if early is not None and self._ends_elsewhere(early, last) or early is None and leaves:
+                continue
+            seen.add(last.node)
+            repaired = False
+            if leaves and runtime.injects_prefetch:
+                because, costs, repaired = "Where the dataset is used, TensorFlow 2.11 and later append one themselves; older versions do not.", False, True
+            elif leaves:
+                because, costs = f"TensorFlow {runtime.tensorflow_version} adds no prefetch automatically; where the dataset is used is not seen here.", False
+            elif isinstance(sink.node, cst.For) and sink.scope.traced_by() is not None:
+                because, costs = "The loop is part of a tf.function, where the runtime adds no buffer before the step.", True
+            elif (rewritten := self._rewritten(last)) is not None:
+                because, costs, repaired = rewritten, False, True
+            elif not runtime.injects_prefetch:
+                # tf.distribute appends one to each dataset, and buffers for each device (input_lib.py).
+                if self._module.program.distributes:
+                    continue
+                because, costs = f"TensorFlow {runtime.tensorflow_version} adds no prefetch automatically.", not all(map(_only_arranges, upstream)) and not _is_kept_in_memory(last)
+            elif self.rewrites(last).no_prefetch:
+                because, costs = "The options of this dataset switch the automatic prefetch off.", True
+            else:
+                because, costs, repaired = "TensorFlow 2.11 and later append one here themselves; older versions do not.", False, True
+            yield Unbuffered(last, early, because, costs, repaired)
+
+    def _ends_elsewhere(self, early: Stage, last: Stage) -> bool:
+        """Whether a prefetch ends a dataset of its own, from which this one only branches off or is made under a condition."""
+        if self.is_shared(early):
+            return True
+        return any(
+            any(stage.scope.conditions(within=early.scope)) for stage in last.upstream() if early in stage.upstream() and stage is not early
+        )
+
+    def _rewritten(self, last: Stage) -> str | None:
+        """Which rewrite makes an operation that runs ahead of one that does not, as a sentence; None where none does.
+
+        Source: tried on TensorFlow 2.12 and 2.21. ``map_and_batch_fusion`` is a default since 1.13, needs neither the
+        autotuner nor a function without state, and makes MapAndBatch.
+        """
+        rewrites = self.rewrites(last)
+        if last.name == "map" and last.facts is not None and self._module.runtime.parallelizes_stateless_maps and not rewrites.maps_stay_serial:
+            facts = Facts([last.facts], 1)
+            if facts.known and facts.state is None:
+                return "TensorFlow 2.6 and later make this map parallel, and it then runs ahead by itself; older versions do not."
+        if last.name == "batch" and last.input is not None and last.input.name == "map" and not rewrites.defaults_off:
+            return "TensorFlow makes the map and this batch one operation, which runs ahead by itself."
+        return None
+
+    def roles(self, stage: Stage) -> frozenset[str]:
+        """What the datasets that an operation leads to feed, see :class:`Operation`."""
+        return frozenset(self._roles[stage.identity])
+
+    def trains_on(self, stage: Stage) -> bool:
+        """Whether what an operation gives is on the way to fit or to a training loop."""
+        return "train" in self._roles[stage.identity]
+
+    def training_loops(self, op: Operation) -> list[Scope]:
+        """The loops written by hand that train on what an operation gives, or what is made of that."""
+        consumed = {stage.identity for inner in op.stages for stage in (inner, *self.downstream(inner))}
+        return [sink.loop for sink, role in self.sinks if role == "train" and sink.loop is not None and sink.stage.identity in consumed]
+
+    def operations(self, *names: str) -> Iterator[Operation]:
+        """The operations of these names, in program order, each once."""
+        grouped: dict[cst.CSTNode, list[Stage]] = {}
+        for stage in self._run.stages:
+            if stage.name in names and not stage.module.is_graph_code:
+                grouped.setdefault(stage.node, []).append(stage)
+        for stages in grouped.values():
+            roles: set[str] = set()
+            rewrites = Rewrites()
+            for stage in stages:
+                roles |= {"inspect"} if is_cut_short(stage) else self._roles[stage.identity]
+                rewrites |= self._rewrites[stage.identity]
+            yield Operation(stages, frozenset(roles), rewrites)
+
+
+def _is_left_in_attribute(stage: Stage) -> bool:
+    """``self.dataset = ds.batch(32)``"""
+    line = stage.module.tree.parents.get(stage.node)
+    return isinstance(line, cst.Assign) and any(isinstance(target.target, cst.Attribute) for target in line.targets)
+
+
+def _builds_vocabulary(node: cst.CSTNode) -> bool:
+    function = node.func if isinstance(node, cst.Call) else None
+    name = function.attr if isinstance(function, cst.Attribute) else function
+    return isinstance(name, cst.Name) and "vocab" in name.value.lower()
+
+
+def _measures(sink: Sink) -> bool:
+    """Whether a dataset is given to a metric or an index of candidates, such as ``tfrs.metrics.FactorizedTopK(candidates=ds)``."""
+    return isinstance(sink.node, cst.Call) and _MEASURING.search(sink.module.tree.code_of(sink.node.func)) is not None
+
+
+def _may_follow_batch(stage: Stage) -> bool:
+    if stage.name == "map":
+        return stage.facts is not None and Facts([stage.facts], 1).elementwise
+    return stage.name in ("shuffle", "cache", "repeat")
+
+
+def next_batch(module: Module, op: Operation) -> Stage | None:
+    """The ``batch`` that follows an operation with nothing between that cares for it: shuffle, cache, repeat and
+    maps that work on batches as on elements; None where there is none. Where the operation feeds training, the batch does."""
+    found = [batch for stage in op.stages for batch in _batches_behind(module, op, stage, set())]
+    return found[0] if found and None not in found else None
+
+
+def _batches_behind(module: Module, op: Operation, stage: Stage, seen: set[Stage]) -> Iterator[Stage | None]:
+    """The batches on all ways behind a stage; None for a way where a map that needs single elements stands before them."""
+    for child in module.pipelines.children(stage):
+        if child in seen or op.feeds_training and not module.pipelines.trains_on(child):
+            continue
+        seen.add(child)
+        if child.name == "batch":
+            yield child
+        elif _may_follow_batch(child):
+            yield from _batches_behind(module, op, child, seen)
+        elif child.name == "map":
+            yield None
+
+
+def batch_size(stage: Stage) -> Value | None:
+    """How many elements an operation of :data:`library.BATCHING` puts into a batch; UNKNOWN where each bucket has a size of its own."""
+    position = library.BATCHING[stage.name]
+    return UNKNOWN if position is None else stage.argument(position, "batch_size")
+
+
+def batches_before(stage: Stage, across: Collection[str]) -> list[Stage]:
+    """The operations that made the batches which a stage gets, one for each dataset that is put together, with nothing but
+    operations of the names ``across`` between; empty where one of these datasets is not seen to consist of batches."""
+    for before in stage.upstream():
+        if before is stage:
+            continue
+        if before.name in library.BATCHING:
+            return [before]
+        if before.name in COMBINING:
+            each = [[made] if made.name in library.BATCHING else batches_before(made, across) for made in before.inputs]
+            return [batch for batches in each for batch in batches] if all(each) else []
+        if before.name not in across:
+            break
+    return []
+
+
+def sorts_by_length(stage: Stage) -> bool:
+    """Whether a module that a dataset passes through sorts something by its length, as texts are before they are padded."""
+    return any(
+        isinstance(node, cst.Call)
+        and last_name(node.func) in _SORTS
+        and any(isinstance(inner, cst.Name) and "len" in inner.value.lower() for inner in module.tree.descendants(node))
+        for module in {each.module for each in stage.upstream()}
+        for node in module.tree.descendants(module.tree.root)
+    )
+
+
+def nearest(stage: Stage, name: str, across: Collection[str]) -> Stage | None:
+    """The last operation of this name before a stage, with nothing but operations of the names ``across`` between; None where there is none."""
+    for before in stage.upstream():
+        if before is stage:
+            continue
+        if before.name == name:
+            return before
+        if before.name not in across:
+            break
+    return None
+
+
+def reads_remote_files(module: Module, source: Stage) -> bool:
+    """Whether a source of records reads several files of network storage: by their literal names, or, where these are
+    not literal, because the program names such storage or trains on a TPU, which reads no local files."""
+    for option in options_of(source.argument(0, "filenames")):
+        if isinstance(option, Iteration) and option.kind == "sorted" and len(option.over) == 1:
+            option = option.over[0]
+        if isinstance(option, Group) and not option.open:
+            names = [constant(item) for item in option.items]
+            if len(names) > 1 and any(isinstance(name, str) and _REMOTE.match(name) for name in names):
+                return True
+            continue
+        if isinstance(option, Dataset) and option.stage.name == "tensorflow.data.Dataset.list_files":
+            found = option.stage.call
+        elif isinstance(option, Made) and option.name == "tensorflow.io.gfile.glob":
+            found = option.call
+        else:
+            continue
+        pattern = found.argument(0, "file_pattern" if isinstance(option, Dataset) else "pattern") if found is not None else None
+        if isinstance(pattern, Const):
+            if isinstance(pattern.value, str) and _REMOTE.match(pattern.value):
+                return True
+        elif module.program.uses_tpu or module.program.uses_network_storage:
+            return True
+    return False
+
+
+def is_random_before(stage: Stage) -> bool:
+    """Whether an operation, or one before it in the chain, may give other elements in every epoch than in the last; their order does not count."""
+    return any(each.facts is not None and not Facts([each.facts], 1).deterministic for each in stage.upstream())
+
+
+def last_deterministic(module: Module, stage: Stage) -> Stage:
+    """The last of the maps and filters behind a stage that certainly give the same in every epoch: where a cache belongs."""
+    while True:
+        children = module.pipelines.children(stage)
+        if len(children) != 1 or children[0].name not in ("map", "filter") or children[0].facts is None or not Facts([children[0].facts], 1).deterministic:
+            return stage
+        stage = children[0]
+
+
+def is_reshuffled(stage: Stage) -> bool:
+    """Whether an operation gives another order in every epoch, as a shuffle, ``list_files`` and the folders of Keras do where nothing forbids it.
+
+    Source: ``image_dataset_from_directory`` and its kin call ``shuffle(buffer_size, seed=seed)`` before they read (Keras 3.15), with a seed, too.
+    """
+    if stage.name == "shuffle":
+        again = stage.argument(2, "reshuffle_each_iteration")
+        return again is not UNKNOWN and constant(again, True) is not False
+    if stage.name in FOLDERS:
+        shuffled = stage.argument(None, "shuffle")
+        return shuffled is None or constant(shuffled, False) is True
+    return stage.name == "tensorflow.data.Dataset.list_files" and constant(stage.argument(1, "shuffle"), True) is not False
+
+
+def _switched(options: Value | None) -> Rewrites:
+    result = Rewrites()
+    for option in options_of(options):
+        if not isinstance(option, Made):
+            continue
+        autotune = option.attributes.get("autotune")
+        older = option.attributes.get("experimental_optimization") or option.attributes.get("experimental_optimizations")
+
+        def says(owner: Value | None, name: str) -> object:
+            return constant(owner.attributes.get(name), None) if isinstance(owner, Made) else None
+
+        result |= Rewrites(
+            autotune_off=says(autotune, "enabled") is False or says(older, "autotune") is False,
+            defaults_off=says(older, "apply_default_optimizations") is False,
+            prefetch_off=says(older, "inject_prefetch") is False,
+            maps_off=says(older, "map_parallelization") is False,
+            maps_on=says(older, "map_parallelization") is True,
+        )
+    return result
+
+
+def _behind_passing(stage: Stage) -> Stage:
+    """The last operation up to a stage that computes something."""
+    while stage.name in PASSING and stage.input is not None:
+        stage = stage.input
+    return stage
+
+
+def runs_ahead(stage: Stage) -> bool | None:
+    """Whether a dataset ending in this stage prepares elements in advance; None where that cannot be known."""
+    name = stage.name
+    if name in ASYNCHRONOUS_LAST or name in PREFETCHED_SOURCES:
+        return True
+    if name in ("apply", "parameter"):
+        return None
+    if name in COMBINING and stage.inputs:
+        each = [runs_ahead(_behind_passing(other)) for other in stage.inputs]
+        return None if None in each else all(each)
+    if name in ("map", "interleave", "batch") and (given := stage.argument(_PARALLEL[name], "num_parallel_calls")) is not None:
+        return None if given is UNKNOWN else not (isinstance(given, Const) and given.value in (1, None))
+    if name in ("with_options", "assert_cardinality", "ignore_errors") and stage.input is not None:
+        return runs_ahead(stage.input)
+    if name == "batch" and stage.input is not None and stage.input.name == "map":
+        # map(parallel).batch becomes MapAndBatch, which runs ahead.
+        return runs_ahead(stage.input)
+    return False
+
+
+def is_batched(stage: Stage) -> bool | None:
+    """Whether the elements of a dataset are batches; None where that cannot be known."""
+    for current in stage.upstream():
+        if current.name in library.BATCHING:
+            return True
+        if current.name in ("unbatch", "flat_map", "interleave", "apply", "parameter", "window", "group_by_window"):
+            return None
+        if current.is_source:
+            if current.name in BATCHING_SOURCES:
+                size = current.argument(None, "batch_size")
+                return None if size is UNKNOWN else not (isinstance(size, Const) and size.value is None)
+            return None if current.name == "parameter" else False
+    return None

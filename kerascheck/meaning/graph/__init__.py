@@ -1,0 +1,1 @@
+"""What is traced into graphs, what compiles it, and what keeps it eager."""

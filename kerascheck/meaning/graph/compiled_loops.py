@@ -1,0 +1,431 @@
+"""Compiled functions in loops: where they are made, and what each turn gives them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from kerascheck.knowledge import library
+from kerascheck.meaning.data.mapped_functions import SIZING
+from kerascheck.meaning.program.loops import SHORT_LOOP, turns, varies
+from kerascheck.interpreter.place import last_name
+from kerascheck.meaning.training.steps import environment_loop
+from kerascheck.interpreter.values import (
+    UNKNOWN,
+    Call,
+    Compilation,
+    Const,
+    Counter,
+    Function,
+    Group,
+    Iteration,
+    Made,
+    Mapping,
+    Scope,
+    Stage,
+    Value,
+    constant,
+    datasets_in,
+    flat,
+    options_of,
+)
+
+if TYPE_CHECKING:
+    from kerascheck.interpreter.module import Module
+    from kerascheck.syntax.tree import Tree
+
+FEW_TRACES = 10
+"""So many traces are nobody's problem: the loop is over configurations, devices or layers."""
+
+# Numbers of Python, not of NumPy or TensorFlow, that are new with every call.
+_DRAWS = frozenset(
+    {
+        "random.random", "random.uniform", "random.randint", "random.randrange", "random.gauss", "random.normalvariate", "random.betavariate",
+        "numpy.random.uniform", "numpy.random.rand", "numpy.random.randn", "numpy.random.random", "numpy.random.normal", "numpy.random.randint",
+        "numpy.random.beta", "time.time", "time.perf_counter",
+    }
+)  # fmt: skip
+_DRAWN_AS_ARRAY = {"numpy.random.rand": 0, "numpy.random.randn": 0, "numpy.random.random": 0, "numpy.random.randint": 2}
+_KEEP_SHAPES = frozenset("prefetch cache take skip repeat shuffle with_options enumerate distribute shard".split())
+_JOINING = frozenset({"tensorflow.concat", "numpy.concatenate", "numpy.append", "keras.ops.concatenate", "numpy.hstack", "numpy.vstack"})
+
+
+@dataclass(frozen=True, slots=True)
+class TurnArgument:
+    """An argument that makes a compiled function trace again.
+
+    Attributes:
+        call: the call of the function, as Python makes it.
+        arg: the syntax of the argument.
+        loop: the loop whose turns give it another value or shape.
+        cause: where that comes about, other than the loop itself; None where it is the loop.
+        kind: of a Python value what it is: "number", "string" or, where it may be either, "value"; "list of strings" and "list of values" for a list or tuple with some in it.
+        is_constant: whether ``tf.constant`` makes a tensor of the whole argument: it is such a value, or a list of nothing else.
+    """
+
+    call: Call
+    arg: cst.Arg
+    loop: Scope
+    cause: Call | Stage | None = None
+    kind: str = "number"
+    is_constant: bool = True
+
+
+def compiled_in_turns(module: Module) -> Iterator[tuple[Compilation, Scope, Call]]:
+    """Functions that every turn of a loop hands to tf.function and calls once: the place, the loop, and the call.
+
+    Where the turn calls it again and again, in a loop of its own, the trace pays for itself.
+    """
+    for made in module.run.compilations:
+        loop = made.scope.innermost_loop(within="program", comprehensions=False)
+        if loop is None or made.how != "tf.function" or turns(made.scope) <= FEW_TRACES:
+            continue
+        if any(made.scope.conditions(within=loop)) or _is_kept(made):
+            continue
+        uses = [entry for entry in module.run.entries if _is_call_of(entry, made) and entry.scope.is_in(loop)]
+        if uses and all(entry.scope.innermost_loop(within="program") is loop for entry in uses):
+            yield made, loop, uses[0]
+
+
+def _is_call_of(entry: Call, made: Compilation) -> bool:
+    if isinstance(entry.receiver, Function) and isinstance(made.function, Function):
+        return entry.receiver.node is made.function.node and entry.receiver.options is made.function.options
+    return entry.receiver is made.function
+
+
+def _is_kept(made: Compilation) -> bool:
+    """Whether the result may outlive the turn: stored in an attribute or item, or remembered by a cache around its maker."""
+    assign = made.module.tree.parents.get(made.node)
+    if isinstance(assign, cst.Assign) and not all(isinstance(target.target, cst.Name) for target in assign.targets):
+        return True
+    for frame in made.scope.frames():
+        node = frame.function.node if frame.function is not None else None
+        for decorator in node.decorators if isinstance(node, cst.FunctionDef) else ():
+            if any(isinstance(name, cst.Name) and "cache" in name.value for name in made.module.tree.descendants(decorator)):
+                return True
+    return False
+
+
+def changing_constants(module: Module) -> Iterator[TurnArgument]:
+    """Python numbers and texts, other ones in each of many turns, given to a tf.function that traces once for each; also in lists and tuples.
+
+    tf.function compares them by value, wherever they stand in a structure (tried with TensorFlow 2.21: five lists of texts, five traces).
+    """
+    for entry in _loop_entries(module):
+        if _option(entry, 1, "input_signature") is not None:
+            continue
+        for key, arg in entry.arguments.nodes.items():
+            value = entry.arguments.keywords[key] if isinstance(key, str) else entry.arguments.positional[key]
+            loop = _turn_of(value, entry.scope)
+            # A loop starts over with its own number, but a counter goes on.
+            if loop is None:
+                loop, values = _counted(arg.value, value, entry.scope), turns(entry.scope)
+            else:
+                values = float("inf") if loop.trips is None else loop.trips
+            if loop is not None and values > FEW_TRACES and not _is_python(entry, key) and counting_branch(entry.scope, loop) is None:
+                is_list = isinstance(value, Group) and value.kind == "list" and all(isinstance(item, (Counter, Const)) for item in value.items)
+                yield TurnArgument(entry, arg, loop, kind=_kind(value), is_constant=is_list or not isinstance(value, (Group, Mapping)))
+
+
+def _kind(value: Value) -> str:
+    """See :class:`TurnArgument`."""
+    kinds = {leaf.name for leaf in flat(value) if isinstance(leaf, Counter)}
+    if not kinds & {"builtins.str", "builtins.object"}:
+        return "number"
+    one, several = ("string", "strings") if "builtins.str" in kinds else ("value", "values")
+    return f"list of {several}" if isinstance(value, Group) else one
+
+
+def changing_shapes(module: Module) -> Iterator[TurnArgument]:
+    """Tensors and arrays of another shape in each of many turns, given to a tf.function that traces once for each."""
+    for entry in _loop_entries(module):
+        relaxed = [_option(entry, None, name) for name in ("reduce_retracing", "experimental_relax_shapes", "experimental_follow_type_hints")]
+        if _option(entry, 1, "input_signature") is not None or any(constant(value, value is not None) for value in relaxed):
+            continue
+        for arg in entry.arguments.nodes.values():
+            found = _reshaped(module, entry, arg)
+            if found is not None and turns(entry.scope) > FEW_TRACES and counting_branch(entry.scope, found.loop) is None:
+                yield found
+                break
+
+
+def _loop_entries(module: Module) -> Iterator[Call]:
+    if module.is_graph_code or module.program.runs_eagerly:
+        return
+    for entry in module.run.entries:
+        how = entry.receiver.traced if isinstance(entry.receiver, Function) else "tf.function"
+        if how == "tf.function" and entry.scope.innermost_loop(within="program") is not None and _option(entry, None, "autograph") is not UNKNOWN:
+            yield entry
+
+
+def _option(entry: Call, position: int | None, name: str) -> Value | None:
+    """An option given to tf.function, None where it is left out or None."""
+    receiver = entry.receiver
+    options = receiver.options if isinstance(receiver, Function) else receiver.call if isinstance(receiver, Made) else None
+    value = options.argument(position, name) if options is not None else None
+    return None if isinstance(value, Const) and value.value is None else value
+
+
+def _is_python(entry: Call, key: int | str) -> bool:
+    """Whether the function does something in Python with what it gets for a parameter, while it is traced: it picks an item, counts turns, or reads a text."""
+    function = entry.receiver
+    if not isinstance(function, Function):
+        return False
+    parameters = [parameter.name.value for parameter in (*function.node.params.posonly_params, *function.node.params.params)][function.receiver is not None :]
+    name = key if isinstance(key, str) else parameters[key] if key < len(parameters) else None
+    value = entry.arguments.get(None if isinstance(key, str) else key, key if isinstance(key, str) else None)
+    return name is not None and _reads_in_python(function.module.tree, function.node, name, _kind(value) != "number", {function.node})
+
+
+def _reads_in_python(tree: Tree, function: cst.FunctionDef | cst.Lambda, name: str, text: bool, seen: set[cst.CSTNode]) -> bool:
+    for node in tree.descendants(function.body):
+        if not isinstance(node, cst.Name) or node.value != name:
+            continue
+        holder = tree.parents.get(node)
+        if isinstance(holder, cst.Index) or any(isinstance(outer, cst.Call) and isinstance(outer.func, cst.Name) and outer.func.value == "range" for outer in tree.ancestors(node)):
+            return True
+        # A tensor has no letters, and is no name of anything.
+        if text and (isinstance(holder, (cst.Comparison, cst.ComparisonTarget, cst.BinaryOperation, cst.FormattedStringExpression)) or isinstance(holder, cst.Attribute) and holder.value is node):
+            return True
+        call = tree.parents.get(holder) if isinstance(holder, cst.Arg) else None
+        if not text or not isinstance(call, cst.Call):
+            continue
+        called = last_name(call.func)
+        builtin = isinstance(call.func, cst.Name) and called in library.BUILTINS
+        if holder.keyword is not None and holder.keyword.value == "name" or builtin or "summary" in tree.code_of(call.func):
+            return True
+        helper = next((each for each in tree.functions if each.name.value == called and each not in seen), None)
+        if helper is not None and holder.keyword is None:
+            seen.add(helper)
+            given = [parameter.name.value for parameter in (*helper.params.posonly_params, *helper.params.params)]
+            place = call.args.index(holder) + (given[:1] == ["self"])
+            if place < len(given) and _reads_in_python(tree, helper, given[place], text, seen):
+                return True
+    return False
+
+
+def _turn_of(value: Value, scope: Scope) -> Scope | None:
+    """The loop around ``scope`` whose turns each have another Python number or text, also in a structure; None where there is none."""
+    around = set(scope.loops(within="program"))
+    for option in flat(value):
+        if isinstance(option, Counter):
+            loop = option.loop
+        elif isinstance(option, Made) and option.name in _DRAWS and option.call is not None and _is_number(option.call):
+            loop = option.call.scope.innermost_loop(within="program")
+        else:
+            continue
+        if loop in around:
+            return loop
+    return None
+
+
+def _is_number(call: Call) -> bool:
+    given = len(call.arguments.positional)
+    return call.argument(_DRAWN_AS_ARRAY.get(call.name or "", 2), "size") is None and given <= _DRAWN_AS_ARRAY.get(call.name or "", given)
+
+
+def _counted(expression: cst.BaseExpression, value: Value, scope: Scope) -> Scope | None:
+    """The innermost loop of the function at hand that counts a variable up, whose number is given."""
+    if not isinstance(expression, cst.Name) or not any(
+        isinstance(constant(option), (int, float)) and not isinstance(constant(option), bool) for option in options_of(value)
+    ):
+        return None
+    for loop in scope.loops(within="function"):
+        for node in scope.module.tree.descendants(loop.node) if loop.module is scope.module else ():
+            # What is multiplied does not take many values.
+            counts = isinstance(node, cst.AugAssign) and isinstance(node.operator, (cst.AddAssign, cst.SubtractAssign))
+            if counts and isinstance(node.target, cst.Name) and node.target.value == expression.value:
+                return next(
+                    (inner for inner in scope.loops(within="function") if any(node is each for each in inner.module.tree.descendants(inner.node))), loop
+                )
+    return None
+
+
+def _reshaped(module: Module, entry: Call, arg: cst.Arg) -> TurnArgument | None:
+    loop = varies(arg.value, entry.scope)
+    if loop is None:
+        return None
+    for dataset in datasets_in(loop.value):
+        stage = _padding(dataset.stage)
+        if stage is not None and not _is_padded_alike(stage, arg.value, loop.node):
+            return TurnArgument(entry, arg, loop, stage)
+    if _is_growing_slice(arg.value, entry.scope):
+        return TurnArgument(entry, arg, loop)
+    growing = _growing(module, arg.value, loop)
+    return TurnArgument(entry, arg, loop, growing) if growing is not None else None
+
+
+def _padding(stage: Stage) -> Stage | None:
+    """The operation that gives each batch the length of its longest element; None where the shapes are fixed or not known."""
+    for current in stage.upstream():
+        if current.name == "padded_batch":
+            shapes = current.argument(1, "padded_shapes")
+            # Python in a map before it may have given all of them one length.
+            before = {call.name for stage in current.upstream() if stage.facts is not None for call in stage.facts.calls}
+            # Or TensorFlow has, where no shape says that a part is left open.
+            hidden = not before.isdisjoint(library.PY_FUNCTIONS) or shapes is None and not before.isdisjoint(SIZING)
+            return current if not hidden and (shapes is None or _holds_none(shapes)) else None
+        if current.name == "bucket_by_sequence_length":
+            to_boundary = current.argument(6, "pad_to_bucket_boundary")
+            return current if constant(to_boundary or Const(False)) is False else None
+        if current.name not in _KEEP_SHAPES:
+            return None
+    return None
+
+
+def _is_padded_alike(stage: Stage, expression: cst.BaseExpression, loop: cst.CSTNode) -> bool:
+    """Whether an expression is one of the parts that a loop takes from each batch, and the shape given for it leaves nothing open."""
+    targets, shape = getattr(loop, "target", None), stage.argument(1, "padded_shapes")
+    if not isinstance(targets, cst.Tuple) or not isinstance(shape, Group) or shape.open or len(shape.items) != len(targets.elements):
+        return False
+    return any(element.value.deep_equals(expression) and not _holds_none(part) for element, part in zip(targets.elements, shape.items))
+
+
+def _holds_none(value: Value) -> bool:
+    if isinstance(value, Group):
+        return any(_holds_none(item) for item in value.items)
+    return isinstance(value, Const) and value.value in (None, -1)
+
+
+def _is_growing_slice(expression: cst.BaseExpression, scope: Scope) -> bool:
+    """``x[:, :i]`` where ``i`` counts the turns."""
+    if not isinstance(expression, cst.Subscript):
+        return False
+    for loop in scope.loops(within="function"):
+        if not (isinstance(loop.node, cst.For) and isinstance(loop.node.target, cst.Name) and isinstance(loop.value, Iteration) and loop.value.kind == "range"):
+            continue
+        for element in expression.slice:
+            cut = element.slice
+            if isinstance(cut, cst.Slice) and cut.lower is None and cut.upper is not None:
+                if any(isinstance(node, cst.Name) and node.value == loop.node.target.value for node in scope.module.tree.descendants(cut.upper)):
+                    return True
+    return False
+
+
+def _growing(module: Module, expression: cst.BaseExpression, loop: Scope) -> Call | None:
+    """``x = tf.concat([x, y], 0)`` in the same loop, if nothing else there sets ``x``."""
+    if not isinstance(expression, cst.Name):
+        return None
+    tree = loop.module.tree
+    setting = [
+        node for node in tree.descendants(loop.node) if isinstance(node, cst.AssignTarget) and isinstance(node.target, cst.Name) and node.target.value == expression.value
+    ]
+    for call in module.pipelines.calls_in(loop):
+        assign = tree.parents.get(call.node) if call.module is loop.module else None
+        if call.name not in _JOINING or not isinstance(assign, cst.Assign) or len(setting) != 1 or setting[0] not in assign.targets or any(call.scope.conditions(within=loop)):
+            continue
+        if not call.node.args or call.scope.innermost_loop(within="program") is not loop:
+            continue
+        pieces = call.node.args[0].value
+        parts = [element.value for element in pieces.elements] if isinstance(pieces, (cst.List, cst.Tuple)) else [pieces]
+        if any(isinstance(part, cst.Name) and part.value == expression.value for part in parts):
+            return call
+    return None
+
+
+def compiled_training(module: Module) -> dict[Scope, Call]:
+    """Loops of Python that run a compiled training step in each turn, with the call that updates the weights."""
+    found: dict[Scope, Call] = {}
+    for update in () if module.is_graph_code or module.program.runs_eagerly else module.program.updates:
+        compiled = [frame for frame in update.scope.frames() if frame.traced]
+        outside = compiled[-1].parent if compiled and compiled[-1].traced == "tf.function" else None
+        loop = outside.innermost_loop(within="program") if outside is not None else None
+        # A loop in the compiled code runs many steps in one turn.
+        if loop is not None and update.scope.innermost_loop(within="program") is loop:
+            found.setdefault(loop, update)
+    return found
+
+
+def eager_training(module: Module) -> dict[Scope, Call]:
+    """Loops of Python that train operation by operation, with the call that updates the weights.
+
+    Those that act in a game or a simulation need a number in each turn.
+    """
+    found: dict[Scope, Call] = {}
+    for update in () if module.is_graph_code or module.program.runs_eagerly else module.program.updates:
+        loop = update.scope.innermost_loop(within="program")
+        if loop is not None and update.scope.traced_by() is None and environment_loop(module, update.scope) is None:
+            found.setdefault(loop, update)
+    return found
+
+
+def beside_training(module: Module, *, least: float = SHORT_LOOP, eager: bool = False) -> Iterator[tuple[Call, Scope, Call]]:
+    """What the turns of such loops call from Python, without a condition: the call, the loop, and the update; each place once.
+
+    Args:
+        least: loops of at most so many turns in total are left out.
+        eager: steps that are not compiled count too.
+    """
+    loops = (eager_training(module) if eager else {}) | compiled_training(module)
+    # What is compiled on another way is written for that.
+    seen = {call.node for call in module.run.calls if call.scope.traced_by()} if loops else set()
+    for call in module.run.calls if loops else ():
+        loop = call.scope.innermost_loop(within="program")
+        if loop not in loops or call.node in seen or any(call.scope.conditions(within=loop)) or turns(call.scope) <= least:
+            continue
+        seen.add(call.node)
+        yield call, loop, loops[loop]
+
+
+def rare_updates(module: Module) -> Iterator[tuple[Call, Call, Scope]]:
+    """Weight updates once in several turns of a loop that takes gradients in each: the update, where they are taken, the condition."""
+    gradients = [call for call in module.run.calls if call.name == "tensorflow.GradientTape.gradient"]
+    seen = set()
+    for update in () if module.is_graph_code else module.program.updates:
+        loop = update.scope.innermost_loop(within="program", comprehensions=False)
+        branch = counting_branch(update.scope, loop) if loop is not None else None
+        if branch is None or update.node in seen:
+            continue
+        before = [call for call in gradients if call.scope.is_in(loop) and call.order < update.order]
+        taken = next((call for call in before if not any(call.scope.conditions(within=loop))), None)
+        # What is taken under the condition is applied there: another network, in every fifth turn.
+        if taken is not None and not any(call.scope.is_in(branch) for call in before):
+            seen.add(update.node)
+            yield update, taken, branch
+
+
+def counting_branch(scope: Scope, loop: Scope) -> Scope | None:
+    """The condition that holds once in several turns, on the way from a loop to a place in it: with ``%``, or on a number that is counted up and set back."""
+    for condition in scope.conditions(within=loop):
+        if isinstance(condition.node, cst.If):
+            parts = condition.module.tree.descendants(condition.node.test)
+            if any(isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.Modulo) for node in parts):
+                return condition
+            if condition.label == "if" and (_sets_back(condition, loop) or _picks_turns(condition, loop)):
+                return condition
+    return None
+
+
+def _picks_turns(branch: Scope, loop: Scope) -> bool:
+    """``if epoch == 100 or epoch == 200:`` and ``if epoch in (1, 5, 50):`` for what the loop counts."""
+    names = {node.value for node in loop.module.tree.descendants(loop.node.target) if isinstance(node, cst.Name)} if isinstance(loop.node, cst.For) else set()
+    pending, found = [branch.node.test], False
+    while pending:
+        test = pending.pop()
+        if isinstance(test, cst.BooleanOperation) and isinstance(test.operator, cst.Or):
+            pending += [test.left, test.right]
+            continue
+        if not isinstance(test, cst.Comparison) or not isinstance(test.left, cst.Name) or test.left.value not in names:
+            return False
+        operator, other = test.comparisons[0].operator, test.comparisons[0].comparator
+        listed = isinstance(operator, cst.In) and isinstance(other, (cst.List, cst.Tuple, cst.Set))
+        picked = [element.value for element in other.elements] if listed else [other] if isinstance(operator, cst.Equal) else []
+        if not picked or not all(isinstance(each, cst.Integer) for each in picked):
+            return False
+        found = True
+    return found
+
+
+def _sets_back(branch: Scope, loop: Scope) -> bool:
+    """``if count == k: ...; count = 0`` in a loop that has ``count += 1``."""
+    test = branch.node.test
+    if not isinstance(test, cst.Comparison) or not isinstance(test.left, cst.Name) or not isinstance(test.comparisons[0].operator, (cst.Equal, cst.GreaterThanEqual)):
+        return False
+    tree = branch.module.tree
+    counted = any(isinstance(node, cst.AugAssign) and isinstance(node.operator, cst.AddAssign) and node.target.deep_equals(test.left) for node in tree.descendants(loop.node))
+    return counted and any(
+        isinstance(node, cst.Assign) and node.targets[0].target.deep_equals(test.left) and isinstance(node.value, cst.Integer) for node in tree.descendants(branch.node.body)
+    )

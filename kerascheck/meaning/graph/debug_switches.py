@@ -1,0 +1,177 @@
+"""Switches for debugging that a program leaves on: eager code where it would be compiled, checks and logs of every operation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import ceil
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from kerascheck.meaning.program.loops import SHORT_LOOP, rows_of_slice
+from kerascheck.meaning.models.models import batching
+from kerascheck.interpreter.place import Place
+from kerascheck.meaning.graph.traced_code import cannot_be_compiled, compiled_by
+from kerascheck.interpreter.values import UNKNOWN, Call, Instance, Value, constant, options_of
+
+if TYPE_CHECKING:
+    from kerascheck.interpreter.module import Module
+
+_LOGS = "tensorflow.debugging.set_log_device_placement"
+# The keyword of the argument that switches them on; None for those that take none. set_synchronous_execution is not among them:
+# operations run synchronously without it too (get_synchronous_execution() of TensorFlow 2.21).
+_SWITCHES: dict[str, tuple[str] | None] = {
+    "tensorflow.config.run_functions_eagerly": ("run_eagerly",),
+    "tensorflow.data.experimental.enable_debug_mode": None,
+    "tensorflow.debugging.enable_check_numerics": None,
+    "tensorflow.debugging.experimental.enable_dump_debug_info": None,
+    _LOGS: ("enabled",),
+}
+_EAGER = frozenset({"tensorflow.config.run_functions_eagerly", "tensorflow.data.experimental.enable_debug_mode"})
+_SHAPING = frozenset({"set_shape", "ensure_shape", "reshape"})
+_KNOWN = ("tensorflow.", "keras.", "numpy.", "math.", "builtins.")
+# What compile takes in Keras 2 or 3.
+_OF_KERAS = frozenset(
+    "optimizer loss loss_weights metrics weighted_metrics run_eagerly steps_per_execution jit_compile auto_scale_loss sample_weight_mode target_tensors distribute pss_evaluation_shards".split()
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Switch:
+    """A switch that is on under no condition in a program that trains.
+
+    Attributes:
+        kind: "function" for one of TensorFlow's, "argument" for that of ``compile``, "attribute" for that of a model.
+        call: what turns it on.
+        at: where that is written.
+        is_removable: for an argument, whether it stands in the call itself.
+        is_seen: whether all that it keeps from being compiled is in sight, or it keeps nothing from that.
+        needs_shapes: whether data without a shape need it.
+        is_needed: whether code that cannot be compiled as it is, or such data, need it.
+    """
+
+    kind: str
+    call: Call
+    at: Place | Call
+    is_removable: bool
+    is_seen: bool
+    needs_shapes: bool
+    is_needed: bool
+
+    @property
+    def only_logs(self) -> bool:
+        """Whether it writes lines and leaves the work as it is."""
+        return self.call.name == _LOGS
+
+
+def switches(module: Module) -> Iterator[Switch]:
+    """The debugging switches of TensorFlow and of models that are on in a program that trains."""
+    yield from _functions(module)
+    yield from _arguments(module)
+    yield from _attributes(module)
+
+
+def _functions(module: Module) -> Iterator[Switch]:
+    switched_off = {call.name for call in module.run.calls if call.name in _SWITCHES and constant(call.argument(0), True) is False}
+    for call in module.program.calls(*_SWITCHES) if module.program.trains else ():
+        argument = _SWITCHES[call.name]
+        if call.name in switched_off or module.program.is_optional(call.scope) or argument is not None and constant(call.argument(0, *argument)) is not True:
+            continue
+        if call.name == "tensorflow.config.run_functions_eagerly" and _calls_nothing_compiled(module) or not module.program.trains_behind(call):
+            continue
+        eager = call.name in _EAGER
+        yield Switch("function", call, call, True, not eager or _is_seen(module), False, eager and cannot_be_compiled(module))
+
+
+def _arguments(module: Module) -> Iterator[Switch]:
+    for call in module.program.model_calls("compile"):
+        at = _literal(call)
+        if at is not None and not module.program.is_optional(call.scope) and not _needs_python(module, call.receiver) and not _is_run_for_values(module, call) and not _is_tried_out(module, call):
+            shapeless = _takes_any_shape(module)
+            yield Switch("argument", call, at, at.node in call.node.args, _is_seen(module, call), shapeless, shapeless or cannot_be_compiled(module))
+
+
+def _attributes(module: Module) -> Iterator[Switch]:
+    trained = list(module.program.model_calls("fit", "train_on_batch"))
+    for call in module.program.calls("keras.Model.__setattr__"):
+        if call.attribute != "run_eagerly" or constant(call.argument(1)) is not True or module.program.is_optional(call.scope):
+            continue
+        if any(other.receiver is call.receiver and other.order > call.order for other in trained):
+            seen = all(_is_seen(module, other) for other in module.program.model_calls("compile") if other.receiver is call.receiver)
+            shapeless = _takes_any_shape(module)
+            yield Switch("attribute", call, call, True, seen, shapeless, shapeless or cannot_be_compiled(module))
+
+
+def _calls_nothing_compiled(module: Module) -> bool:
+    """Whether nothing runs that the switch could make eager: neither a function of ``tf.function`` nor a fit."""
+    return module.program.steps_eagerly and not any(call.scope.traced_by() == "tf.function" for call in module.run.calls)
+
+
+def _is_seen(module: Module, compiled: Call | None = None) -> bool:
+    """Whether all that would be compiled is seen: a model that is given, with its losses, and whatever the code of the program's own calls."""
+    if compiled is not None:
+        known = any(each.value is option for each in module.models for option in options_of(compiled.receiver))
+        if not known or UNKNOWN in options_of(compiled.given("loss")):
+            return False
+    return all((call.name or "").startswith(_KNOWN) for call in module.run.calls if compiled_by(call.scope) in ("tf.function", "train_step", "call"))
+
+
+def _takes_any_shape(module: Module) -> bool:
+    """Whether data comes from a Python function without a shape: fit raises for it in a graph (as_list() of an unknown TensorShape, tried with Keras 3.15)."""
+    return any(
+        op.feeds_training and op.facts.python_function is not None and not any((call.name or call.attribute or "").rpartition(".")[2] in _SHAPING for call in op.facts.calls)
+        for op in module.pipelines.operations("map")
+    )
+
+
+def _literal(compiled: Call) -> Place | None:
+    """Where ``run_eagerly=True`` is written for a compile: in its call, or in that of the model's own ``compile`` that hands it on; None where it is a name, a switch that somebody turns."""
+    written, call, module = compiled.written("run_eagerly"), compiled.node, compiled.module
+    own = compiled.scope.frame
+    if own.function is not None and own.function.name == "compile" and isinstance(own.node, cst.Call) and constant(compiled.given("run_eagerly")) is True:
+        written, call, module = next((arg for arg in own.node.args if arg.keyword is not None and arg.keyword.value == "run_eagerly"), None), own.node, own.parent.module
+        parameters = (*own.function.node.params.params, *own.function.node.params.kwonly_params)
+        if any(each.name.value == "run_eagerly" and isinstance(each.default, cst.Name) and each.default.value == "True" for each in parameters):
+            return None
+    elif written is not None and compiled.receiver is UNKNOWN and not _OF_KERAS.issuperset(compiled.arguments.keywords):
+        # A method of its own, of which nobody can see what it does with it.
+        return None
+    is_literal = written is not None and written in call.args and isinstance(written.value, cst.Name) and written.value.value == "True"
+    return Place(module, written) if is_literal else None
+
+
+def _needs_python(module: Module, model: Value) -> bool:
+    """Whether the step of a model draws from Python or NumPy, which a graph would do once."""
+    return isinstance(model, Instance) and any(
+        (call.name or "").startswith(("numpy.random.", "random."))
+        and any(function.owner is model.cls and function.name in ("call", "train_step") for function in call.scope.functions())
+        for call in module.run.calls
+    )
+
+
+def _is_tried_out(module: Module, compiled: Call) -> bool:
+    """Whether each fit of the model takes so few steps, of a part of the data, that tracing would take about as long."""
+    own = options_of(compiled.receiver)
+    fits = [fit for fit in module.program.model_calls("fit") if fit.order > compiled.order and any(option in own for option in options_of(fit.receiver))]
+    return bool(fits) and all(map(_is_short, fits))
+
+
+def _is_short(fit: Call) -> bool:
+    given, batch, epochs = fit.written("x"), batching(fit), fit.given("epochs")
+    rows = rows_of_slice(given.value) if given is not None else None
+    turns = 1 if epochs is None else constant(epochs)
+    return rows is not None and batch is not None and type(turns) is int and ceil(rows / batch.size) * turns <= SHORT_LOOP
+
+
+def _is_run_for_values(module: Module, compiled: Call) -> bool:
+    """Whether predict runs the model that was compiled, or nothing in a notebook does, and no fit of the program trains it, or a model that may be it."""
+    own = options_of(compiled.receiver)
+
+    def on_it(*methods: str) -> Iterator[Call]:
+        return (call for call in module.program.model_calls(*methods) if any(option in (*own, UNKNOWN) for option in options_of(call.receiver)))
+
+    if any(on_it("fit", "fit_generator", "train_on_batch", "evaluate")):
+        return False
+    # All that runs the models of a notebook stands in it.
+    return compiled.module.source.cells is not None or any(call.order > compiled.order for call in on_it("predict", "predict_on_batch"))

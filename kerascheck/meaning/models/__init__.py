@@ -1,0 +1,1 @@
+"""The models that a program builds, and the precision they compute in."""

@@ -1,0 +1,705 @@
+"""The Keras models that a program builds: their layers in order, their ends, and what is done with them.
+
+Sequential models (a list, ``add``), functional ones (layers called on ``keras.Input`` up to ``Model(inputs, outputs)``)
+and classes that derive from ``keras.Model`` (layers held in attributes and called in ``call``).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import takewhile
+from math import inf, prod
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from kerascheck.knowledge.layers import (
+    BIDIRECTIONAL,
+    CONCATENATE,
+    CONVOLUTIONS,
+    DENSE,
+    EMBEDDING,
+    FLATTEN,
+    INPUT_LAYER,
+    LAMBDA,
+    MASKING,
+    OF_COLUMNS,
+    WEIGHTLESS,
+    Work,
+    layers_where,
+)
+from kerascheck.knowledge.runtime import BATCHING_SOURCES
+from kerascheck.knowledge import library
+from kerascheck.interpreter import layer_shapes as shapes
+from kerascheck.meaning.data.fitted_data import example_shape
+from kerascheck.meaning.data.pipelines import batch_size
+from kerascheck.interpreter.layer_shapes import Shape
+from kerascheck.interpreter.place import Place
+from kerascheck.interpreter.values import (
+    UNKNOWN,
+    Call,
+    Class,
+    Const,
+    Dataset,
+    External,
+    Function,
+    Group,
+    Instance,
+    Made,
+    Mapping,
+    Method,
+    Scope,
+    Tensor,
+    Union,
+    Value,
+    constant,
+    datasets_in,
+    flat,
+    options_of,
+)
+
+if TYPE_CHECKING:
+    from kerascheck.interpreter.module import Module
+
+_WRAPPERS = layers_where(lambda layer: layer.work is Work.WRAPS)
+_PER_CHANNEL = layers_where(lambda layer: layer.per_channel > 0)
+_DEEP = 4
+UNKNOWN_WIDTH = 784
+"""Columns of a table, or units of a layer, of which the number is not known: few tables for dense layers are wider than a picture of MNIST, 784."""
+_CONTAINERS = frozenset({"keras.Sequential", "keras.Model"})
+_WIDTHS = frozenset({DENSE, *CONVOLUTIONS})
+# Where a model without call() calls the layers that it trains.
+_STEPS = ("train_step", "compute_loss")
+_WEIGHT_MAKERS = frozenset({"add_weight", "add_variable"})
+_VARIABLES = frozenset({"tensorflow.Variable", "keras.Variable", "tensorflow.get_variable"})
+# Functions that look at each number of a tensor a time or two, or at none.
+_LIGHT = frozenset(
+    "abs add add_n argmax cast clip_by_value concat concatenate constant convert_to_tensor cos divide elu equal exp expand_dims gather greater identity int_shape less log "
+    "maximum minimum mean multiply name_scope ndim negative normal normalize not_equal ones ones_like pow random_normal range reduce_max reduce_mean reduce_min "
+    "reduce_prod reduce_std reduce_sum relu reshape selu shape sigmoid sign sin softmax softplus split sqrt square squeeze stack stop_gradient subtract "
+    "sum tanh TensorShape tile transpose truncated_normal uniform unstack where zeros zeros_like".split()
+)
+_FUNCTIONS_OF = ("tensorflow.", "keras.backend.", "keras.ops.", "numpy.", "tensorflow_addons.", "tensorflow_probability.")
+_LONG = 200
+_CHANGES_BATCHES = frozenset({"unbatch", "rebatch", "flat_map", "interleave", "window"})
+
+
+@dataclass(eq=False, slots=True)
+class Layer:
+    """A layer in its place in a model.
+
+    Attributes:
+        value: the layer: a Made of ``keras.layers.X``, an Instance of a class of the tree, or a model.
+        made: the call that constructs it, where it is seen.
+        certain: no condition decides whether the model has it.
+        shape: what goes in, as far as literals tell; see :mod:`kerascheck.interpreter.layer_shapes`.
+        times: how many of it the loops make at most in which it is constructed; None where that is not known.
+    """
+
+    value: Value
+    made: Call | None
+    certain: bool
+    shape: Shape = None
+    times: int | None = 1
+
+    @property
+    def name(self) -> str | None:
+        """The canonical name of a layer of Keras; None for one of the tree."""
+        return self.value.name if isinstance(self.value, Made) else None
+
+
+@dataclass(eq=False, slots=True)
+class Model:
+    """A model that the program builds.
+
+    Attributes:
+        module, node: the call that constructs it.
+        value: what a variable with the model in it holds.
+        layers: its layers in order; of a nested model, a wrapper and a layer of the tree also those within.
+        closed: nothing that is not seen has weights; the code of its own layers may do more than call those.
+        repeated: a loop may add a layer more often than it is listed.
+        outputs: the layers whose results are the results of the model; None where one of them is not known.
+        inputs: the shape of each input, as far as it is known.
+        parameters: how many weights it has, without those of frozen embeddings; None where that is not known.
+        compiles, fits: the calls of its ``compile``, and of ``fit`` and ``fit_generator``.
+    """
+
+    module: Module
+    call: Call
+    value: Value
+    kind: str
+    """"sequential", "functional" or "subclassed"."""
+    layers: list[Layer] = field(default_factory=list)
+    closed: bool = True
+    repeated: bool = False
+    outputs: list[Layer] | None = None
+    inputs: list[Shape] = field(default_factory=list)
+    parameters: int | None = None
+    compiles: list[Call] = field(default_factory=list)
+    fits: list[Call] = field(default_factory=list)
+
+    @property
+    def node(self):
+        return self.call.node
+
+    @property
+    def complete(self) -> bool:
+        """Nothing is among its layers that is not seen, and no code of the tree, of which all is never known."""
+        return self.closed and self.kind != "subclassed" and not any(isinstance(layer.value, Instance) for layer in self.layers)
+
+    @property
+    def is_trained(self) -> bool:
+        """The program is seen to train it with ``fit``, or a function makes it ready for that: it compiles it with a loss.
+
+        What is compiled outside of functions and not fitted is meant for evaluation and export.
+        """
+        return bool(self.fits) or any(call.given("loss") is not None and call.scope.frame.function is not None for call in self.compiles)
+
+    @property
+    def largest_input(self) -> float:
+        """How many numbers an example of its largest input holds; infinite where that is not known."""
+        return max(map(shapes.numbers, self.inputs), default=inf)
+
+    @property
+    def most_parameters(self) -> int | None:
+        """How many weights it has, or has at most.
+
+        Where a stack of dense layers over a table does not say how many columns that has or how wide a layer is, such as
+        ``Dense(y.shape[1])``, that is taken to be :data:`UNKNOWN_WIDTH`. Layers that loops and conditions make are counted as often
+        as they can be there. None for all other models of which the number is not known.
+        """
+        if self.parameters is not None:
+            return self.parameters
+        if not self.closed or not any(layer.name in _WIDTHS for layer in self.layers) or self.kind != "subclassed" and not self.inputs:
+            return None
+        layers = {id(layer.value): layer for layer in self.layers if not isinstance(layer.value, Instance) and layer.name not in _CONTAINERS}.values()
+        if any(layer.name in CONVOLUTIONS for layer in layers):
+            return self._most_of_convolutions(layers)
+        # A table has its columns, and what a picture or a sequence holds is known where its size is; what lays it flat comes first.
+        first = next(layer for layer in layers if layer.name in _WIDTHS)
+        if any(shape is None or len(shape) != 2 and (None in shape[1:] or not first.shape or len(first.shape) != 2) for shape in self.inputs):
+            return None
+        total, before = 0, None
+        # What comes out of one turn of a loop goes into the next.
+        looped = max((shapes.most_units(layer.value) or UNKNOWN_WIDTH for layer in layers if layer.name == DENSE and layer.times != 1), default=0)
+        for layer in layers:
+            shape = layer.shape or (None, before)
+            if layer.name not in OF_COLUMNS or layer.times is None or layer.name == FLATTEN and not self.inputs and None in shape[1:]:
+                return None
+            width = max(shape[-1] or UNKNOWN_WIDTH, 0 if layer.times == 1 else looped)
+            if layer.name == DENSE:
+                units = shapes.most_units(layer.value)
+                again = looped if self.kind == "sequential" else width
+                total += layer.times and (width + 1 + (layer.times - 1) * (again + 1)) * (units or UNKNOWN_WIDTH)
+                before = units if self.kind == "sequential" and layer.times == 1 else None
+            elif layer.name not in WEIGHTLESS:
+                total += layer.times * 4 * width
+        return total
+
+    def _most_of_convolutions(self, layers: Iterable[Layer]) -> int | None:
+        """The same for convolutions over pictures or series of a known size: none goes over more channels than another one, or all together, makes."""
+        each = {layer: shapes.most_units(layer.value) for layer in layers if layer.name in _WIDTHS}
+        channels = [shape[-1] if shape else None for shape in self.inputs]
+        if not channels or None in channels or None in each.values():
+            return None
+        joined = any(layer.name == CONCATENATE for layer in layers)
+        widest = sum(channels) + sum(units * (layer.times or 0) for layer, units in each.items()) if joined else max(*channels, *each.values())
+        total = 0
+        for layer in layers:
+            width = layer.shape[-1] if layer.shape and layer.times == 1 else widest
+            if layer.times is None or layer.name == FLATTEN and (layer.shape is None or None in layer.shape[1:]):
+                return None
+            if layer in each:
+                window = shapes.window(layer.value)
+                if window is None or width is None:
+                    return None
+                total += layer.times * (window * width + 1) * each[layer]
+            elif layer.name in _PER_CHANNEL:
+                total += layer.times * 4 * (width or widest)
+            elif layer.name not in WEIGHTLESS:
+                return None
+        return total
+
+    def consists_of(self, names: Collection[str]) -> bool:
+        """Whether all its layers are among those of Keras that are named, or of the tree; what the latter hold is listed too."""
+        return all(layer.name is None or layer.name in names for layer in self.layers)
+
+    @property
+    def size(self) -> str:
+        """What it is by its size, for messages: "301-parameter model"."""
+        if self.parameters is not None:
+            return f"{self.parameters:,}-parameter model"
+        counted = any(layer.name in CONVOLUTIONS or layer.times != 1 for layer in self.layers)
+        return f"model of at most {self.most_parameters:,} parameters" if counted else "model of a few small dense layers"
+
+
+def models_of(module: Module) -> list[Model]:
+    """See :attr:`kerascheck.interpreter.module.Module.models`."""
+    return _Builder(module).models
+
+
+def layer_place(model: Model, layer: Layer) -> Place | Call:
+    """Where a model gets a layer: in its list of layers, by ``add``, or where the layer is called on a tensor; where it is made, if that stands there or cannot be told."""
+    listed, written = model.call.argument(0, "layers"), model.call.arguments.node(0, "layers")
+    if model.kind == "sequential" and isinstance(listed, Group) and written is not None and isinstance(written.value, (cst.List, cst.Tuple)):
+        single = takewhile(lambda element: isinstance(element, cst.Element), written.value.elements)
+        for item, element in zip(listed.items, single):
+            if item is layer.value:
+                return Place(model.module, element.value)
+    for call in reversed(model.module.run.calls):
+        added = call.attribute == "add" and any(option is model.value for option in options_of(call.receiver)) and call.argument(0, "layer") is layer.value
+        called = model.kind == "functional" and call.attribute == "__call__" and call.receiver is layer.value and call.order < model.call.order
+        if added or called:
+            return Place(call.module, call.arguments.nodes[0].value) if added and 0 in call.arguments.nodes else call
+    return layer.made
+
+
+def steps_into(module: Module, made: Call) -> set[int | None]:
+    """How many time steps go into the layer that a call makes, in each place of a model; None among them where that is not known."""
+    return {layer.shape[1] if layer.shape and len(layer.shape) > 1 else None for layer in _placed(module, made)}
+
+
+def takes_tables(module: Module, made: Call) -> bool:
+    """Whether no axis of time steps goes into the layer that a call makes in some place: there a recurrent one raises a ValueError."""
+    return any(layer.shape is not None and len(layer.shape) == 2 for layer in _placed(module, made))
+
+
+def may_mask(module: Module) -> bool:
+    """Whether something in the program may hand a mask to its recurrent layers."""
+    for call in module.run.calls:
+        masks = call.argument(5, "mask_zero") if call.name == EMBEDDING else call.argument(None, "mask") if call.attribute == "__call__" else None
+        if call.name == MASKING or masks is not None and constant(masks, True) not in (None, False):
+            return True
+    return False
+
+
+def _placed(module: Module, made: Call) -> list[Layer]:
+    return [layer for model in module.models for layer in model.layers if layer.made is not None and layer.made.node is made.node]
+
+
+@dataclass(frozen=True, slots=True)
+class Batching:
+    """How many examples a training step takes.
+
+    Attributes:
+        size: the number.
+        place: the argument or dataset operation that says it; the call of ``fit`` where it is the default.
+    """
+
+    size: int
+    place: Place
+
+
+def batching(fit: Call) -> Batching | None:
+    """The batches that a call of ``fit`` trains on; None where their size is not known."""
+    given = fit.given("batch_size")
+    if given is not None and not (isinstance(given, Const) and given.value is None):
+        node = fit.written("batch_size")
+        return _batching(given, Place(fit.module, node or fit.node))
+    found = list(datasets_in(fit.given("x")))
+    if len(found) == 1 and (batch := batching_of(found[0])) is not None:
+        return batch
+    # Only arrays come with their labels apart.
+    return Batching(32, Place(fit.module, fit.node)) if not found and fit.attribute == "fit" and fit.given("y") is not None else None
+
+
+def batching_of(dataset: Dataset) -> Batching | None:
+    """The last batches that are made on the way to a dataset; None where their size is not known."""
+    for stage in dataset.stage.upstream():
+        if stage.maybe or stage.name in _CHANGES_BATCHES:
+            return None
+        if stage.name in library.BATCHING:
+            return _batching(batch_size(stage), Place(stage.module, stage.node))
+        if stage.name in BATCHING_SOURCES:
+            position, default = BATCHING_SOURCES[stage.name]
+            size = stage.argument(position, "batch_size")
+            return _batching(Const(default) if size is None else size, Place(stage.module, stage.node))
+    return None
+
+
+def _batching(size: Value | None, place: Place) -> Batching | None:
+    number = constant(size)
+    return Batching(number, place) if type(number) is int and number > 0 else None
+
+
+class _Builder:
+    def __init__(self, module: Module):
+        self._module = module
+        calls = module.run.calls
+        self._applied = [call for call in calls if call.attribute == "__call__"]
+        self._adds: dict[int, list[Call]] = {}
+        self._popped: set[int] = set()
+        for call in calls:
+            if call.name == "keras.Model.add":
+                self._adds.setdefault(id(call.receiver), []).append(call)
+            elif call.name == "keras.Model.pop":
+                self._popped.add(id(call.receiver))
+        self._known: dict[int, Model] = {}
+        # The functions that make weights by themselves, or work on tensors by more than layers.
+        self._opaque = {function.node for call in calls if _is_opaque(call) for function in call.scope.functions()}
+        trained = [call for call in calls if call.attribute in ("compile", "fit", "fit_generator") and module.program.is_model_call(call)]
+        self._fitted = {id(option): call for call in trained if call.attribute == "fit" for option in options_of(call.receiver)}
+        for call in calls:
+            value = call.result
+            if call.name in ("keras.Sequential", "keras.Model") and isinstance(value, Made) or call.name == "keras.Model.__init__" and isinstance(value, Instance):
+                self._model(value, call)
+        self.models = list(self._known.values())
+        saved = [(call.order, call.argument(0, "filepath"), call.receiver) for call in calls if call.name == "keras.Model.save"]
+        for call in trained:
+            checkpoints = (value.call for value in flat(call.given("callbacks")) if isinstance(value, Made) and value.name == "keras.callbacks.ModelCheckpoint")
+            saved += [(call.order, made.argument(0, "filepath"), call.receiver) for made in checkpoints if made is not None]
+        for call in trained:
+            for option in options_of(call.receiver):
+                model = self._found(option, saved)
+                if model is not None:
+                    (model.compiles if call.attribute == "compile" else model.fits).append(call)
+
+    def _found(self, value: Value, saved: list[tuple[int, Value | None, Value]]) -> Model | None:
+        """The model that a value is, or is a clone of, or that ``load_model`` reads again: the last one that the program saved under the same literal name before."""
+        model = self._known.get(id(value))
+        if model is None and isinstance(value, Made) and value.name == "keras.models.clone_model" and value.call is not None:
+            return next((found for option in options_of(value.call.argument(0, "model")) if (found := self._found(option, saved)) is not None), None)
+        call = value.call if model is None and isinstance(value, Made) and value.name == "keras.models.load_model" else None
+        name = constant(call.argument(0, "filepath")) if call is not None else None
+        before = [(order, other) for order, path, other in saved if name is not None and order < call.order and constant(path) == name]
+        return self._found(max(before, key=lambda each: each[0])[1], saved) if before else model
+
+    def _model(self, value: Value, call: Call) -> Model:
+        if id(value) in self._known:
+            return self._known[id(value)]
+        kind = "subclassed" if isinstance(value, Instance) else "sequential" if call.name == "keras.Sequential" else "functional"
+        model = self._known[id(value)] = Model(call.module, call, value, kind)
+        {"sequential": self._sequential, "functional": self._functional, "subclassed": self._subclassed}[kind](model)
+        return model
+
+    # -------------------------------------------------------------- kinds of models
+
+    def _sequential(self, model: Model) -> None:
+        given = model.call.argument(0, "layers")
+        placed: list[tuple[Value, Scope]] = []
+        if isinstance(given, Group):
+            placed = [(item, model.call.scope) for item in given.items]
+        # In an open list the last item need not be the last layer.
+        ordered = given is None or isinstance(given, Group) and not given.open
+        model.closed = ordered and id(model.value) not in self._popped
+        adds = self._adds.get(id(model.value), [])
+        placed += [(call.argument(0, "layer") or UNKNOWN, call.scope) for call in adds]
+        shape: Shape = None
+        total: int | None = 0
+        last: list[Layer] | None = None
+        for item, scope in placed:
+            layer, inside = self._placed(model, item, scope, shape)
+            if layer is None:
+                model.closed, shape, last = False, None, None
+                continue
+            if layer.name in ("keras.KerasTensor", "keras.Input", INPUT_LAYER):
+                model.inputs.append(shapes.input_shape(layer.made))
+                shape = model.inputs[-1]
+                continue
+            if shape is None and layer.made is not None:
+                layer.shape = shapes.input_shape(layer.made)
+                if layer.shape is None and not model.layers:
+                    layer.shape = self._shape_of_data(model, layer)
+                if layer.shape is not None and not model.inputs:
+                    model.inputs.append(layer.shape)
+            model.layers += inside
+            repeated = _is_repeated(scope, model)
+            model.repeated = model.repeated or repeated
+            total, shape = self._count(total, layer), shapes.output_shape(layer.value, layer.shape)
+            total = None if repeated or not layer.certain else total
+            shape = None if repeated or not layer.certain else shape
+            nested = self._known.get(id(item))
+            last = None if not layer.certain else nested.outputs if nested is not None else [layer]
+        model.parameters = total if model.complete else None
+        model.outputs = last if (ordered or adds) and id(model.value) not in self._popped else None
+
+    def _shape_of_data(self, model: Model, first: Layer) -> Shape:
+        """The shape that a Sequential gets from what it is fitted on; where that is not known, layers for columns come first for a table."""
+        fit = self._fitted.get(id(model.value))
+        shape = example_shape(fit) if fit is not None else None
+        return (None, None) if shape is None and fit is not None and first.name in OF_COLUMNS and first.name != FLATTEN else shape
+
+    def _functional(self, model: Model) -> None:
+        outputs = model.call.argument(1, "outputs")
+        if outputs is None or outputs is UNKNOWN:
+            model.closed = False
+            return
+        walk, widths = _Walk(outputs), _Widths()
+        model.closed = walk.complete
+        total: int | None = 0
+        for call in sorted(walk.applied, key=lambda call: call.order):
+            for option in options_of(call.receiver):
+                layer, inside = self._placed(model, option, call.scope, widths.into(call))
+                if layer is None:
+                    model.closed = False
+                    continue
+                if not any(layer.value is other.value for other in model.layers):
+                    total = self._count(total, layer)
+                    model.layers += inside
+                model.repeated = model.repeated or _is_repeated(call.scope, model)
+                if not layer.certain or model.repeated:
+                    total = None
+        model.inputs = [shapes.input_shape(call) for call in walk.inputs]
+        model.parameters = total if model.complete else None
+        model.outputs = self._ends(model, outputs)
+
+    def _subclassed(self, model: Model) -> None:
+        instance = model.value
+        method = instance.cls.member("call")
+        methods = [method]
+        if not isinstance(method, Function):
+            # It may be a functional model by way of super().__init__(inputs, outputs), and its steps may do more than call layers.
+            model.closed = False
+            methods = [step for name in _STEPS if isinstance(step := instance.cls.member(name), Function)]
+        # Another object of the class may be the one that is seen to be called; its layers are made in the same places.
+        applied: dict[object, Call] = {}
+        for call in self._applied:
+            if any(call.scope.runs_in(each) for each in methods):
+                for option in options_of(call.receiver):
+                    applied.setdefault(self._origin(option), call)
+        held: dict[object, dict[int, Value]] = {}
+        for value in _held_layers(instance):
+            held.setdefault(self._origin(value), {})[id(value)] = value
+        for origin in applied:
+            for value in held.get(origin, {}).values():
+                model.layers += self._placed(model, value, None)[1]
+        fit = self._fitted.get(id(model.value))
+        widths = _Widths(fit is not None and example_shape(fit) or (None, None), self._module.run.returned)
+        for layer in model.layers:
+            if layer.shape is None and layer.name in OF_COLUMNS and self._origin(layer.value) in applied:
+                layer.shape = widths.into(applied[self._origin(layer.value)])
+        model.closed = model.closed and applied.keys() >= held.keys() and self._is_only_layers(instance)
+        model.outputs = self._ends(model, self._module.run.returned.get(method.node)) if isinstance(method, Function) else None
+
+    def _origin(self, value: Value) -> object:
+        """What two layers share that are made in the same place."""
+        made = self._constructor(value) if _is_layer(value) else None
+        return id(value) if made is None else made.node
+
+    def _is_only_layers(self, instance: Instance) -> bool:
+        """Whether a layer or model of the tree is known to make no weights but those of the layers that it holds, and to do little but call these."""
+        classes = [base for base in instance.cls.ancestry() if isinstance(base, Class)]
+        methods = {member.node for base in classes for member in base.members.values() if isinstance(member, Function)}
+        if not isinstance(instance.cls.member("call"), Function) or methods & self._opaque:
+            return False
+        unknown = [name for name, value in instance.attributes.items() if any(option is UNKNOWN for option in options_of(value))]
+        code = [base.module.tree.code_of(base.node) for base in classes] if unknown else []
+        return not any(re.search(rf"\bself\.{re.escape(name)}\b(?:\[[^\]]*\])*\s*\(", each) for name in unknown for each in code)
+
+    def _is_light(self, function: Value) -> bool:
+        """Whether a function is known to look at each number of a tensor no more than a few times."""
+        if isinstance(function, External):
+            return function.name.startswith(_FUNCTIONS_OF) and function.name.rpartition(".")[2] in _LIGHT
+        return isinstance(function, Function) and function.node not in self._opaque
+
+    # ------------------------------------------------------------------- their parts
+
+    def _placed(self, model: Model, value: Value, scope: Scope | None, shape: Shape = None, depth: int = 0) -> tuple[Layer | None, list[Layer]]:
+        """A layer, and with it those that it holds; None for what is not known to be a layer.
+
+        ``scope`` is where it is added or called, None where a model holds it whether it is called or not.
+        """
+        if isinstance(value, Union):
+            options = [self._placed(model, option, scope, shape, depth) for option in value.options]
+            if any(layer is None for layer, _ in options):
+                return None, []
+            inside = [inner for _, found in options for inner in found]
+            for layer in inside:
+                layer.certain = False
+            return options[-1][0], inside
+        if not _is_layer(value):
+            return None, []
+        made = self._constructor(value)
+        # What decides on the whole model decides on none of its layers.
+        certain = not any(any(place.conditions(within=model.call.scope)) for place in (scope, made and made.scope) if place is not None)
+        layer = Layer(value, made, certain, shape, _times(made.scope, model) if made is not None else None)
+        inside = [layer]
+        # Objects may hold each other.
+        for inner in _parts(value) if depth < _DEEP else ():
+            inside += self._placed(model, inner, scope, shape if layer.name == BIDIRECTIONAL else None, depth + 1)[1]
+        if layer.name in ("keras.Sequential", "keras.Model"):
+            nested = self._model(value, made)
+            model.closed = model.closed and nested.closed
+            inside += [Layer(other.value, other.made, other.certain and certain, other.shape) for other in nested.layers]
+        elif isinstance(value, Instance):
+            model.closed = model.closed and self._is_only_layers(value)
+        elif layer.name == LAMBDA:
+            model.closed = model.closed and all(map(self._is_light, options_of(made.argument(0, "function"))))
+        elif library.class_of(value.name) == "keras.Model" and not value.name.startswith("keras.applications."):
+            model.closed = False
+        return layer, inside
+
+    def _constructor(self, value: Value) -> Call | None:
+        return value.call if isinstance(value, Made) else self._module.program.constructors.get(value)
+
+    def _count(self, total: int | None, layer: Layer) -> int | None:
+        """``total`` with the weights of one more layer."""
+        nested = self._known.get(id(layer.value))
+        each = nested.parameters if nested is not None else shapes.weights(layer.value, layer.shape)
+        return None if total is None or each is None else total + each
+
+    def _ends(self, model: Model, value: Value | None) -> list[Layer] | None:
+        """The layers that a model's results come from."""
+        found: list[Layer] = []
+        for item in flat(value):
+            call = item.call if isinstance(item, (Made, Tensor)) else None
+            layer = None
+            if call is not None and call.attribute == "__call__":
+                for option in options_of(call.receiver):
+                    nested = self._known.get(id(option))
+                    if nested is not None and nested is not model:
+                        if nested.outputs is None:
+                            return None
+                        found += nested.outputs
+                        layer = nested.outputs
+                    else:
+                        layer = next((other for other in model.layers if other.value is option), None)
+                        if layer is None or isinstance(option, Instance):
+                            return None
+                        found.append(layer)
+            if layer is None:
+                return None
+        return found or None
+
+
+class _Walk:
+    """The way back from the outputs of a functional model to its inputs.
+
+    Attributes:
+        applied: the calls of layers on it; inputs: those of ``keras.Input``.
+        complete: all of it is known.
+    """
+
+    def __init__(self, outputs: Value):
+        self.applied: list[Call] = []
+        self.inputs: list[Call] = []
+        self.complete = True
+        self._seen: set[int] = set()
+        self._visit(outputs)
+
+    def _visit(self, value: Value) -> None:
+        pending = [value]
+        while pending:
+            value = pending.pop()
+            if id(value) in self._seen:
+                continue
+            self._seen.add(id(value))
+            if isinstance(value, Union):
+                pending += value.options
+            elif isinstance(value, (Group, Mapping)):
+                self.complete = self.complete and not value.open
+                pending += value.items if isinstance(value, Group) else value.items.values()
+            elif isinstance(value, Made) and value.name == "keras.KerasTensor":
+                call = value.call
+                if call is None:
+                    pending += [item for item in value.attributes["operands"].items if _holds_symbol(item)]
+                elif call.name == "keras.Input":
+                    self.inputs.append(call)
+                else:
+                    if call.attribute == "__call__":
+                        self.applied.append(call)
+                    pending += [item for item in call.arguments.values() if _holds_symbol(item)]
+                    if call.arguments.unknown_positional or any(item is UNKNOWN for item in call.arguments.positional):
+                        self.complete = False
+            elif isinstance(value, Tensor) and value.call is not None:
+                # A layer called on something that is not known.
+                self.complete = False
+                self.applied.append(value.call)
+                pending += value.call.arguments.values()
+            else:
+                self.complete = False
+                # The output of a model that is taken apart: what that was built on lies before it.
+                if isinstance(value, Method) and isinstance(value.receiver, Made) and value.receiver.call is not None:
+                    pending += [item for item in value.receiver.call.arguments.values() if _holds_symbol(item)]
+
+
+class _Widths:
+    """The shapes between the layers that are called one on the result of another.
+
+    ``data`` is the shape of a tensor that no layer returned, ``returned`` what each function returns.
+    """
+
+    def __init__(self, data: Shape = None, returned: dict | None = None):
+        self._data = data
+        self._returned = returned or {}
+        self._shapes: dict[int, Shape] = {}
+
+    def into(self, call: Call) -> Shape:
+        """The shape of the first argument of a layer."""
+        return self._shape(call.argument(0), 0)
+
+    def _shape(self, value: Value | None, depth: int) -> Shape:
+        if isinstance(value, Group) and value.items and not value.open and depth < _LONG:
+            return shapes.joined([self._shape(item, depth + 1) for item in value.items])
+        if isinstance(value, Tensor) and value.call is None:
+            return self._data
+        if not isinstance(value, (Made, Tensor)) or value.call is None or depth > _LONG:
+            return None
+        if id(value) not in self._shapes:
+            call = value.call
+            if call.name == "keras.Input":
+                found = shapes.input_shape(call)
+            elif call.attribute == "__call__" and isinstance(call.receiver, Instance):
+                method = call.receiver.cls.member("call")
+                found = self._shape(self._returned.get(method.node), depth + 1) if isinstance(method, Function) else None
+            elif call.attribute == "__call__":
+                found = shapes.output_shape(call.receiver, self._shape(call.argument(0), depth + 1))
+            elif call.name == "keras.layers.concatenate" and call.argument(1, "axis") is None:
+                found = self._shape(call.argument(0), depth + 1)
+            else:
+                found = None
+            self._shapes[id(value)] = found
+        return self._shapes[id(value)]
+
+
+def _holds_symbol(value: Value) -> bool:
+    return not isinstance(value, (Function, Tensor)) and (
+        isinstance(value, (Group, Mapping, Union))
+        or isinstance(value, Made) and value.name == "keras.KerasTensor"
+        or isinstance(value, Method)
+    )
+
+
+def _is_layer(value: Value) -> bool:
+    if isinstance(value, Made):
+        return (
+            value.name in ("keras.KerasTensor", "keras.Model", "keras.Sequential")
+            or value.name.startswith(("keras.layers.", "keras.applications."))
+            or library.class_of(value.name) in ("keras.Model", "keras.Layer")
+        ) and value.call is not None
+    return isinstance(value, Instance) and library.class_of_bases(value.cls.external_bases()) in ("keras.Model", "keras.Layer")
+
+
+def _parts(value: Value) -> Iterator[Value]:
+    """The layers that a wrapper, or a layer of the tree, holds."""
+    if isinstance(value, Made) and value.name in _WRAPPERS:
+        yield from (inner for inner in options_of(value.call.argument(0, "layer")) if _is_layer(inner))
+    elif isinstance(value, Instance):
+        yield from _held_layers(value)
+
+
+def _held_layers(instance: Instance) -> Iterator[Value]:
+    """The layers in the attributes of an object, also those in lists and dictionaries."""
+    for value in instance.attributes.values():
+        for inner in flat(value):
+            if _is_layer(inner) and inner is not instance and not (isinstance(inner, Made) and inner.name == "keras.KerasTensor"):
+                yield inner
+
+
+def _is_opaque(call: Call) -> bool:
+    if call.attribute in _WEIGHT_MAKERS or call.name in _VARIABLES:
+        return True
+    return (call.name or "").startswith(_FUNCTIONS_OF) and call.name.rpartition(".")[2] not in _LIGHT
+
+
+def _times(scope: Scope, model: Model) -> int | None:
+    """How often a place runs at most for each time that the model is made; None where that is not known."""
+    each = [loop.turns for loop in scope.loops(within=model.call.scope)]
+    return None if None in each else prod(each)
+
+
+def _is_repeated(scope: Scope, model: Model) -> bool:
+    """Whether a place runs more often than the one where the model is made."""
+    return any(scope.loops(within=model.call.scope))

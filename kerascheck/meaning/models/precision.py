@@ -1,0 +1,318 @@
+"""Half precision: which models compute in it and which could, and who scales the loss for it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from math import inf
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from kerascheck.knowledge.layers import DENSE, FLATTEN, OF_DENSE_MODELS
+from kerascheck.meaning.data.image_flows import feeds
+from kerascheck.meaning.program.loops import makes_few_steps
+from kerascheck.meaning.models.models import UNKNOWN_WIDTH, Model, batching
+from kerascheck.interpreter.place import Place, receiver_text
+from kerascheck.interpreter.layer_shapes import makes_large_layer, most_units, numbers
+from kerascheck.syntax.tree import SyntaxProblem
+from kerascheck.interpreter.values import (
+    UNKNOWN,
+    Call,
+    Class,
+    Function,
+    Instance,
+    Iteration,
+    Made,
+    Scope,
+    Value,
+    flat,
+    options_of,
+)
+
+if TYPE_CHECKING:
+    from kerascheck.interpreter.module import Module
+
+HALF_POLICIES = frozenset({"mixed_float16", "mixed_bfloat16", "float16", "bfloat16"})
+
+_SCALING = frozenset({"scale_loss", "get_scaled_loss", "train_step"})
+_CALL = re.compile(r"(?m)^[ \t]+def call\(")
+# A type that is written down, or that a number or tensor has which is made without one.
+_FLOAT32 = re.compile(
+    r"\bfloat32\b|\b(?:tf|tensorflow|K|backend|ops|random)\.(?:constant|convert_to_tensor|eye|linspace|ones|zeros|(?:random[._])?(?:normal|uniform))\((?![^\n]*\bdtype\b)"
+)
+_WHOLE_NUMBERS = re.compile(r"\b(?:constant|convert_to_tensor)\([\s\d,()\[\]-]*\)")
+_CALLED = re.compile(r"\b([A-Za-z_]\w*)\(")
+_KERAS_STEP = re.compile(r"\bsuper\([^)]*\)\.train_step\(")
+
+# So many parameters, on pictures of at most so many numbers, make steps that are short whatever they are computed in.
+_SMALL = 1_000_000
+_SMALL_INPUT = 64 * 64 * 3
+# The largest picture of the classic small data sets, with the margins that some put around it.
+_TOY_INPUT = 32 * 32 * 3
+# The rows that Tensor Cores multiply at a time (TensorFlow guide "Optimize GPU performance", multiples of 8).
+_ROWS = 8
+_VARIABLES = ("tensorflow.Variable", "keras.Variable")
+_BY_KERAS = frozenset({"fit", "fit_generator", "train_on_batch"})
+# Architectures of which each has convolutions or attention enough, by the words of the names that people give them.
+_ARCHITECTURES = re.compile(
+    r"(?:^|[._])(?:tf)?(?:[a-z]*(?:res|dense|mobile|efficient|squeeze|shuffle|retina|reg|nas|dark|seg|psp|hr|wave)net|resnext|convnext|inception|"
+    r"xception|deeplab|yolo|transformer|u_?net|vgg|rcnn|ssd|fcn|fpn|crnn|bert|gpt|vit|swin|t5)(?:[bv]?\d\w*)?(?=$|[._])"
+)
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+
+
+@dataclass(frozen=True, slots=True)
+class FullPrecision:
+    """A training in float32 of a model that is large enough for half precision to matter.
+
+    Attributes:
+        place: the fit, or the innermost loop around a step that is written by hand.
+        by_hand: whether the step is the program's own, and so has to scale its loss for float16.
+        update: the call that updates the weights in such a step; None where it is not seen.
+        waits: whether an ImageDataGenerator makes its images, one by one.
+        computing: the functions that write float32 down of the model's layers that are the program's own.
+        doubtful: the same of layers that may be among them, where the model is out of sight.
+    """
+
+    place: Place
+    by_hand: bool
+    update: Call | None
+    waits: bool
+    computing: tuple[Place, ...]
+    doubtful: tuple[Place, ...]
+
+
+def full_precision_trainings(module: Module) -> Iterator[FullPrecision]:
+    """The trainings of a program in which nothing speaks of precision, in program order.
+
+    Of each model the first by Keras and the first by hand. Left out are programs that run on a CPU or a TPU only, compute in float64,
+    play games or train two networks against each other, small models, and models whose layers keep the policy they were saved with.
+    """
+    program = module.program
+    if program.mentions_precision or program.pins_cpu or program.needs_tpu or program.uses_float64:
+        return
+    if program.reinforcement_learning or program.adversarial:
+        return
+    seen, computing = set(), None
+    for place, call in program.training_places:
+        models, others = _trained_at(module, place, call)
+        by_hand, update = _own_step(module, call)
+        key = by_hand, frozenset(id(model.value) for model in models) or others or place.node
+        if key in seen or _updates_numbers(module, call) or program.cpu_device(call.scope) is not None:
+            continue
+        if makes_few_steps(call) or not others and _multiplies_few_rows(call, models):
+            continue
+        if not _is_worth_it(module, models, others):
+            continue
+        seen.add(key)
+        if computing is None:
+            computing = list(_computing_in_float32(module))
+        waits = feeds(module, call) if call.attribute in _BY_KERAS else bool(module.image_flows)
+        values = (value for model in models for value in (model.value, *(layer.value for layer in model.layers)))
+        held = _classes_of(values)
+        known = tuple(place for place, cls in computing if cls in held)
+        doubtful = tuple(place for place, cls in computing if cls not in held) if others or not models else ()
+        yield FullPrecision(place, by_hand, update, waits, known, doubtful)
+
+
+def _trained_at(module: Module, place: Place, call: Call) -> tuple[list[Model], frozenset[object]]:
+    """The models that are known to be trained in a place, and what else is: values, or the name of one that is not known."""
+    known = {id(model.value): model for model in module.models}
+    if call.attribute in _BY_KERAS:
+        options = options_of(call.receiver)
+        # Clones, and models that are loaded again.
+        found = {id(model.value): model for model in module.models if any(fit.node is call.node for fit in model.fits)}
+        others = () if found and len(found) >= len(options) else [option for option in options if id(option) not in known]
+        found |= {id(option): known[id(option)] for option in options if id(option) in known}
+        return list(found.values()), frozenset(receiver_text(call) if option is UNKNOWN else option for option in others)
+    inside = (each for each in module.run.calls if any(scope.node is place.node for scope in each.scope.chain()))
+    applied = (option for each in inside if each.attribute == "__call__" for option in options_of(each.receiver))
+    return list({id(option): known[id(option)] for option in applied if id(option) in known}.values()), frozenset()
+
+
+def _updates_numbers(module: Module, call: Call) -> bool:
+    """Whether an update changes no model: it does without an optimizer, or the gradient is that of a ``tf.Variable``, as of a picture."""
+    given = options_of(call.argument(0))
+    items = (item for option in given for value in (option.over if isinstance(option, Iteration) else (option,)) for item in flat(value))
+    return call in module.program.assigned_updates or any(isinstance(item, Made) and item.name in _VARIABLES for item in items)
+
+
+def _own_step(module: Module, call: Call) -> tuple[bool, Call | None]:
+    """Whether the step of a training is the program's own and not Keras', and the call in it that updates the weights, if seen."""
+    if call.attribute not in _BY_KERAS:
+        return True, call
+    updates = reversed(module.program.updates)
+    steps = {step.node: update for update in updates if (step := train_step_of(update.scope)) is not None}
+    for option in options_of(call.receiver):
+        own = option.cls.member("train_step") if isinstance(option, Instance) else None
+        if isinstance(own, Function) and not _KERAS_STEP.search(own.module.tree.code_of(own.node)):
+            return True, steps.get(own.node)
+        # It may be an object of any class.
+        if option is UNKNOWN and steps:
+            return True, next(iter(steps.values()))
+    return False, None
+
+
+def _multiplies_few_rows(fit: Call, models: list[Model]) -> bool:
+    """Whether dense models are fitted on batches that do not fill a tile of a Tensor Core."""
+    batches = batching(fit) if fit.attribute == "fit" and models else None
+    return batches is not None and batches.size < _ROWS and all(model.consists_of(OF_DENSE_MODELS) for model in models)
+
+
+def _is_worth_it(module: Module, models: list[Model], others: frozenset[object]) -> bool:
+    """Whether what is trained is large, as far as can be seen; of what cannot, what else is in the program tells."""
+    if any(map(_is_loaded, others)):
+        return False
+    if models and not others:
+        return any(_is_large(module, model) for model in models)
+    if any(isinstance(option, Made) and _names_architecture(option.name) for option in others):
+        return True
+    trained = [model for model in module.models if model.is_trained]
+    return not (trained and all(map(_is_small, trained))) and _has_large_layers_elsewhere(module)
+
+
+def _is_large(module: Module, model: Model) -> bool:
+    program = module.program
+    if _is_small(model):
+        return False
+    made = [layer.made for layer in model.layers if layer.made is not None]
+    if any((call.name or "").startswith("keras.applications.") for call in made):
+        return True
+    if not model.closed and any((call.name or "").startswith("tensorflow_hub.") for call in module.run.calls):
+        return False
+    large = [call for call in made if makes_large_layer(call)]
+    if large and not (program.loads_toy_data and not _takes_pictures(model)):
+        if any(call.name != DENSE for call in large) or _most_of_dense(model) >= _SMALL:
+            return True
+    return not model.closed and _has_large_layers_elsewhere(module)
+
+
+def _takes_pictures(model: Model) -> bool:
+    """Whether an input is a picture that is larger than those of the classic small data sets."""
+    return any(shape and len(shape) > 3 and _TOY_INPUT < numbers(shape) < inf for shape in model.inputs)
+
+
+def _most_of_dense(model: Model) -> float:
+    """How many parameters the dense layers of a model have, with :data:`UNKNOWN_WIDTH` for what is not known.
+
+    Infinite behind a picture of unknown size that is laid flat.
+    """
+    total, before = 0.0, 0.0
+    for layer in model.layers:
+        if layer.name == FLATTEN:
+            before = numbers(layer.shape)
+        elif layer.name == DENSE:
+            units = most_units(layer.value) or UNKNOWN_WIDTH
+            total += (layer.shape and layer.shape[-1] or before or UNKNOWN_WIDTH) * units * (layer.times or 1)
+            before = units
+    return total
+
+
+def _has_large_layers_elsewhere(module: Module) -> bool:
+    """Whether a program has large layers that may be anyone's: not only those of models that are known to the last layer."""
+    known = (layer.made for model in module.models if model.closed for layer in model.layers)
+    return module.program.has_large_layers_beside({made.node for made in known if made is not None})
+
+
+def _is_small(model: Model) -> bool:
+    """Whether a model is seen to have few parameters, and no large picture to use them at many places of."""
+    convolves = any("Conv" in (layer.name or "") for layer in model.layers)
+    return (model.most_parameters or inf) < _SMALL and (not convolves or model.largest_input <= _SMALL_INPUT)
+
+
+def _is_loaded(value: object) -> bool:
+    """Whether a value is a saved model that is read again, or a clone of one: its layers keep the policy they were saved with."""
+    if not isinstance(value, Made) or value.call is None:
+        return False
+    cloned = options_of(value.call.argument(0, "model")) if value.name == "keras.models.clone_model" else ()
+    return value.name == "keras.models.load_model" or any(map(_is_loaded, cloned))
+
+
+def _names_architecture(name: str) -> bool:
+    return name.startswith("keras.applications.") or _ARCHITECTURES.search(f"{name}.{_CAMEL.sub('_', name)}".lower()) is not None
+
+
+def train_step_of(scope: Scope) -> Function | None:
+    """The ``train_step`` of a Keras model that a place runs in; None outside of one."""
+    return next((frame.function for frame in scope.frames() if frame.traced == "train_step" and frame.function is not None), None)
+
+
+def scales_loss(update: Call) -> bool:
+    """Whether a loss is scaled in a function that leads to an update of weights, or in one that such a function calls.
+
+    Calling ``super().train_step()`` counts: Keras' own scales.
+    """
+    around = {frame.function.node if frame.function is not None else frame.node for frame in update.scope.frames()}
+    for call in update.scope.root.module.run.calls:
+        if call.attribute in _SCALING and any(
+            (frame.function.node if frame.function is not None else frame.node) in around and (frame.function is not None or frame is update.scope.frame)
+            for frame in call.scope.frames()
+        ):
+            return True
+    return False
+
+
+def float16_models(module: Module, cls: Class | None) -> Iterator[Call]:
+    """The calls that make models of a class, or of one derived from it, while the policy is certainly ``mixed_float16``."""
+    for instance, made in module.program.constructors.items():
+        if cls is not None and any(base is cls or getattr(base, "node", None) is cls.node for base in instance.cls.ancestry()):
+            if made.argument(None, "dtype") is None and module.program.policy_at(made) == "mixed_float16":
+                yield made
+
+
+def _computing_in_float32(module: Module) -> Iterator[tuple[Place, cst.ClassDef]]:
+    """The functions of a program's own layers that compute with tensors of float32, each with the class of the layer.
+
+    Their code tells: that of each ``call``, and of what it calls. Layers raise there where these tensors meet half precision
+    (InvalidArgumentError and TypeError, tried with TensorFlow 2.21).
+    """
+    modules = [module, *module.project.imported(module)]
+    if not any(module.mentions(_CALL) for module in modules) or not any(module.mentions(_FLOAT32) for module in modules):
+        return
+    helpers: dict[str, list[Place]] = {}
+    owned: dict[cst.ClassDef, dict[str, Place]] = {}
+    for each in modules:
+        for function, owner in _functions_of(each) if each.mentions(_CALL) or each.mentions(_FLOAT32) else ():
+            place = Place(each, function)
+            if owner is None:
+                helpers.setdefault(function.name.value, []).append(place)
+            else:
+                owned.setdefault(owner, {})[function.name.value] = place
+    made = _classes_of(option for call in module.run.calls for option in options_of(call.result))
+    layers = [cls for cls, methods in owned.items() if "call" in methods and _is_layer(methods["call"].module, cls)]
+    pending = [(owned[cls]["call"], cls) for cls in sorted(layers, key=lambda cls: cls not in made)]
+    seen = {(place.node, cls) for place, cls in pending}
+    for place, cls in pending:
+        code = place.module.tree.code_of(place.node)
+        if _FLOAT32.search(_WHOLE_NUMBERS.sub("", code)):
+            yield place, cls
+        for name in _CALLED.findall(code):
+            for inner in [owned[cls][name]] if name in owned[cls] else helpers.get(name, ()):
+                if (inner.node, cls) not in seen:
+                    seen.add((inner.node, cls))
+                    pending.append((inner, cls))
+
+
+def _classes_of(values: Iterable[Value]) -> set[cst.ClassDef]:
+    """The classes of the tree that some objects belong to, with their bases."""
+    return {base.node for value in values if isinstance(value, Instance) for base in value.cls.ancestry() if isinstance(base, Class)}
+
+
+def _is_layer(module: Module, cls: cst.ClassDef) -> bool:
+    """Whether a class may be a layer or a model, by the names of its bases: of Keras' own, and of others that say what they are."""
+    bases = [module.tree.code_of(base.value) for base in cls.bases]
+    return any(re.search(r"keras|layers\.|Layer|Model|Block|Cell|Net", base) for base in bases)
+
+
+def _functions_of(module: Module) -> Iterator[tuple[cst.FunctionDef, cst.ClassDef | None]]:
+    """The functions of a module and the methods of its classes, each with its class; none of a module that does not parse."""
+    try:
+        tree = module.tree
+    except SyntaxProblem:
+        return
+    for function in tree.functions:
+        owner = next((node for node in tree.ancestors(function) if isinstance(node, (cst.ClassDef, cst.FunctionDef))), None)
+        if not isinstance(owner, cst.FunctionDef):
+            yield function, owner

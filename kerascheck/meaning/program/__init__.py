@@ -1,0 +1,1 @@
+"""What a module does as a program: set-up, devices, loops, clocks."""

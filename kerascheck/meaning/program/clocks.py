@@ -1,0 +1,212 @@
+"""Clocks: what the program measures, and what runs between two readings."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from kerascheck.knowledge import library
+from kerascheck.meaning.training.repeated_training import constructor
+from kerascheck.interpreter.values import Call, Made, Scope, Value
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+    from kerascheck.interpreter.module import Module
+
+# Models keep one compiled function for each row (keras/src/backend/tensorflow/trainer.py).
+_FUNCTIONS = {
+    "fit": "train", "train_on_batch": "train",
+    "evaluate": "test", "test_on_batch": "test",
+    "predict": "predict", "predict_on_batch": "predict",
+}  # fmt: skip
+_SPEED = re.compile(r"fps|latenc|throughput|speed|benchmark|inference|run.?time|(?:process|predict)\w*[_ ]time|per[_ ](?:step|image|frame|sample|example|token|batch|second|call|item)|average|mean", re.I)
+_FIRST = re.compile(r"\bfirst|cold|warm|trac(?:e|ing)|compil(?:e|ation)_?(?:time|s)|start.?up|\binit", re.I)
+_NEXT_LINE = re.compile(r"[^\r\n]*\s*[^\r\n]*")
+# What a device works on for a while.
+_HEAVY = re.compile(r"keras\.Model\.__call__$|(?:tensorflow\.(?:linalg\.)?|keras\.ops\.)(?:matmul|einsum|tensordot|matvec)$|tensorflow\.nn\.conv")
+# Python does not wait in these, or there is nothing to wait for.
+_HANDED_OVER = re.compile(r"builtins\.next$|keras\.ops\.|tensorflow\.(?!Tensor\.numpy$|test\.|print$|data\.|io\.|strings\.|config\.|saved_model\.|summary\.|train\.|py_function|numpy_function)")
+_PASSIVE = library.CLOCKS | {"builtins.list.append", "time.elapsed", "time.rate", "time.collected"}
+_KNOWN = ("keras.", "tensorflow.", "builtins.", "numpy.", "time.")
+
+
+@dataclass(frozen=True, slots=True)
+class Execution:
+    """One run of something that was compiled: of a tf.function, or of a model by one of its methods.
+
+    Attributes:
+        key: the same for all runs of one compiled function; of a method what it runs, "train", "test" or "predict", and the models that may be the one that has it.
+        call: for models the call of the method, for a tf.function the first call inside of it.
+        module, node: where it is called.
+        scope: the place of that.
+    """
+
+    key: object
+    call: Call
+    module: Module
+    node: cst.CSTNode
+    scope: Scope
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """Two readings of a clock, one of which is subtracted from the other.
+
+    Attributes:
+        start, end: the readings; the same for one that a loop repeats, of which the difference to the iteration before is taken.
+        elapsed: the subtraction.
+    """
+
+    start: Call
+    end: Call
+    elapsed: Call
+
+
+def intervals(module: Module, *, again: bool = False) -> Iterator[Interval]:
+    """What the module measures when it is run, each place once, or each time that it is run ``again``."""
+    seen = set()
+    for call in module.run.calls:
+        if call.name == "time.elapsed" and call.node not in seen and module.program.is_executed(call.scope):
+            end, start = (reading.call for reading in call.arguments.positional)
+            again_itself = start is end and start.scope.innermost_loop(within="program") is not None
+            if (start.order < end.order or again_itself) and start.scope.root is end.scope.root:
+                if not again:
+                    seen.add(call.node)
+                yield Interval(start, end, call)
+
+
+def between(module: Module, interval: Interval) -> list[Call]:
+    """What is called between two readings."""
+    if interval.start is interval.end:
+        loop = interval.start.scope.innermost_loop(within="program")
+        return [call for call in module.run.calls if call.scope.is_in(loop)]
+    return [call for call in module.run.calls if interval.start.order < call.order < interval.end.order and call.scope.root is interval.start.scope.root]
+
+
+def executions(calls: list[Call]) -> Iterator[Execution]:
+    """The compiled functions that are run among some calls of a program, in program order; a method of one model or another runs once."""
+    entered = set()
+    models: dict[object, list[Value]] = {}
+    for call in calls:
+        if call.attribute in _FUNCTIONS:
+            models.setdefault((call.node, call.scope), []).append(call.receiver)
+    for call in calls:
+        outer = next((frame for frame in reversed(list(call.scope.frames())) if frame.traced == "tf.function" and frame.function is not None), None)
+        if outer is not None:
+            if outer not in entered:
+                entered.add(outer)
+                yield Execution(outer.function.node, call, outer.module, outer.node, outer.parent or outer)
+        elif call.attribute in _FUNCTIONS and call.name == f"keras.Model.{call.attribute}":
+            alternatives = models.pop((call.node, call.scope), None)
+            if alternatives is not None:
+                yield Execution((_FUNCTIONS[call.attribute], tuple(dict.fromkeys(alternatives))), call, call.module, call.node, call.scope)
+
+
+def is_warm(module: Module, execution: Execution, interval: Interval) -> bool:
+    """Whether something has, or may have, run the same before the clock was started."""
+    before = [call for call in module.run.calls if call.order < interval.start.order]
+    if any(_may_be_same(other.key, execution.key) for other in executions(before)):
+        return True
+    if not isinstance(execution.key, tuple):
+        return False
+    function, models = execution.key
+    if any(constructor(module, model) is None for model in models):
+        return True
+    for call in before:
+        if function == "test" and call.receiver in models and call.attribute == "fit" and call.given("validation_data") is not None:
+            return True
+        if not (call.name or "").startswith(_KNOWN) and any(value in models for value in call.arguments.values()):
+            return True
+    return False
+
+
+def _may_be_same(key: object, other: object) -> bool:
+    """Whether two runs may be of one compiled function: of the same, or of the same method of models among which one may be both."""
+    if isinstance(key, tuple) and isinstance(other, tuple):
+        return key[0] == other[0] and not set(key[1]).isdisjoint(other[1])
+    return key == other
+
+
+def is_warmed_up(module: Module, execution: Execution, interval: Interval) -> bool:
+    """Whether the same ran right before the clock was started and was not measured: then one run is measured for itself."""
+    before = list(executions([call for call in module.run.calls if call.order < interval.start.order]))
+    if not before or not _may_be_same(before[-1].key, execution.key):
+        return False
+    return not any(other.start.order < before[-1].call.order < other.end.order for other in intervals(module))
+
+
+def measures_speed(module: Module, interval: Interval) -> bool:
+    """Whether a time is measured to tell how fast something is, rather than how long the program took.
+
+    It is divided by a number of items, collected in a list, or called a latency, throughput or the like; the first run is not what is asked for.
+    """
+    if interval.start.module is not interval.elapsed.module or _FIRST.search(_lines_around(interval, interval.elapsed.module.code)):
+        return False
+    if any(_tells(call, interval.elapsed) for call in module.run.calls):
+        return True
+    measured = _lines_around(interval, interval.elapsed.module.code, interval.end)
+    return _SPEED.search(measured) is not None and not _is_phase(module, interval)
+
+
+def _is_phase(module: Module, interval: Interval) -> bool:
+    """Whether a reading of a measurement is one of another, too, as where a program tells how long each of its parts took, and all of them."""
+    ends = {interval.start, interval.end}
+    return any(
+        other.elapsed.node is not interval.elapsed.node and other.start is not other.end and not ends.isdisjoint((other.start, other.end))
+        for other in intervals(module)
+    )
+
+
+def is_about_first_run(interval: Interval) -> bool:
+    """Whether a comment on the lines of a measurement, or around them, says that the first run is what is measured."""
+    return _FIRST.search(_lines_around(interval, interval.elapsed.module.text)) is not None
+
+
+def _lines_around(interval: Interval, text: str, since: Call | None = None) -> str:
+    """What stands from the line above a measurement, or from the statement of a call in it on, to the line behind the measurement; all in one module.
+
+    Args:
+        text: of the module, or its code.
+    """
+    tree = interval.elapsed.module.tree
+    first = tree.statement_range((since or interval.start).node)[0]
+    last = max(tree.statement_range(node)[1] for node in (interval.end.node, interval.elapsed.node))
+    above = text[:first].rstrip().rpartition("\n")[2] if since is None else ""
+    return above + text[first : _NEXT_LINE.match(text, last).end()]
+
+
+def _tells(call: Call, elapsed: Call) -> bool:
+    """Whether a call divides a time by a number of items, or puts it beside others of its kind."""
+    return (call.name in ("time.rate", "time.collected") or call.attribute == "append") and any(isinstance(value, Made) and value.call is elapsed for value in call.arguments.positional)
+
+
+def unread_work(module: Module, calls: list[Call]) -> Execution | None:
+    """The last compiled function or eager training step among some calls, if nothing behind it waits for its result.
+
+    The methods of models, but for calling them, return numbers to Python and so wait; whatever else
+    is called behind the work may read it.
+    """
+    runs = [run for run in executions(calls) if not isinstance(run.key, tuple)]
+    updates = set(module.program.updates)
+    eager = [call for call in calls if call in updates and call.scope.traced_by() is None]
+    if eager and (not runs or runs[-1].call.order < eager[-1].order):
+        last = eager[-1]
+        inside, work = (), Execution(last.node, last, last.module, last.node, last.scope)
+    elif runs:
+        work = runs[-1]
+        inside = [next(frame for frame in work.call.scope.frames() if frame.node is work.node)]
+    else:
+        return None
+    behind = [call for call in calls if call.order > work.call.order and not any(call.scope.is_in(frame) for frame in inside)]
+    waits = any(call.name not in _PASSIVE and not _HANDED_OVER.match(call.name or "") for call in behind)
+    return None if waits else work
+
+
+def eager_work(calls: list[Call]) -> Execution | None:
+    """The last model or matrix product that is run eagerly among some calls, if nothing else among them takes time or reads its result."""
+    work = [call for call in calls if call.scope.traced_by() is None and _HEAVY.match(call.name or "")]
+    handed_over = all(call in work or call.scope.traced_by() or call.name in _PASSIVE or _HANDED_OVER.match(call.name or "") for call in calls)
+    return Execution(work[-1].node, work[-1], work[-1].module, work[-1].node, work[-1].scope) if work and handed_over else None

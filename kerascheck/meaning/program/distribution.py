@@ -1,0 +1,369 @@
+"""Distribution strategies: where they are made, and what they run."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from kerascheck.knowledge import library
+from kerascheck.meaning.models.models import Batching, batching, batching_of
+from kerascheck.meaning.training.repeated_training import constructor
+from kerascheck.meaning.program.loops import SHORT_LOOP, turns
+from kerascheck.syntax.conditions import happens_before
+from kerascheck.interpreter.place import Place, is_left_unused, last_name, unread_assignments
+from kerascheck.interpreter.values import (
+    UNKNOWN,
+    Call,
+    Const,
+    Dataset,
+    Function,
+    Group,
+    Made,
+    Scope,
+    Value,
+    datasets_in,
+    options_of,
+)
+
+if TYPE_CHECKING:
+    from kerascheck.interpreter.module import Module
+
+_SEVERAL = re.compile(r"num_replicas_in_sync|(?:logical|virtual)_device|cross_device_ops|nccl|multi_?gpu|num_gpus?\b|n_gpus?\b|len\(gpus\)|MultiWorker|TF_CONFIG", re.I)
+
+# These hand a function on to the one place where everything runs anyway.
+_SINGLE = ("get_strategy", "OneDeviceStrategy")
+_SEVERAL_DEVICES = ("MirroredStrategy", "TPUStrategy")
+_FOR_ALL = re.compile(r"\breplicas\b|num_replicas|num_workers|n_workers|global_?batch|num_?gpus?|n_?gpus?\b|gpu_?count|len\((?:\w*gpus|.*devices)", re.I)
+_PER_DEVICE = re.compile(r"batch_?size_?per|per_?(?:replica|gpu|device|core|worker)|replica_?batch", re.I)
+_SCALED = re.compile(f"{_FOR_ALL.pattern}|{_PER_DEVICE.pattern}", re.I)
+# What shows a number only says what it is.
+_SHOWING = frozenset({"print", "display", "info", "debug", "warning", "log", "write"})
+# A notebook of Colab has one GPU, or a TPU of several cores.
+_ONE_GPU = re.compile(r"\bgoogle\.colab\b")
+# Optimizers of Keras 3 raise "Argument(s) not recognized" for it (tried with 3.15); decay is only ignored.
+_OLD_ARGUMENT = "lr"
+_OTHER_WAYS = re.compile(r"experimental_set_strategy|__enter__|enter_context|parameter_server", re.I)
+
+
+def eager_runs(module: Module) -> Iterator[tuple[Call, Scope]]:
+    """``strategy.run(step)`` in a loop of Python that trains, with nothing compiled on the way or in ``step``: the call, and the innermost loop."""
+    if module.is_graph_code or module.program.runs_eagerly:
+        return
+    runs = _runs(module)
+    compiled = {call.node for call in runs if call.scope.traced_by()}
+    seen = set()
+    for call in runs:
+        loop = call.scope.innermost_loop(within="program", comprehensions=False)
+        if loop is None or not any(outer.trains for outer in call.scope.loops(within="program")) or call.node in compiled or call.node in seen or turns(call.scope) <= SHORT_LOOP or _is_single(call):
+            continue
+        steps = options_of(call.argument(0, "fn"))
+        if not all(isinstance(step, Function) and not step.traced and not step.opaque for step in steps):
+            continue
+        if any(function.opaque or function.node in module.run.compiled for function in call.scope.functions()):
+            continue
+        seen.add(call.node)
+        yield call, loop
+
+
+def _runs(module: Module) -> list[Call]:
+    return [call for call in module.run.calls if call.attribute in ("run", "experimental_run_v2") and call.name == f"tensorflow.distribute.Strategy.{call.attribute}"]
+
+
+def _is_single(call: Call) -> bool:
+    return any(isinstance(option, Made) and option.name.endswith(_SINGLE) for option in options_of(call.receiver))
+
+
+def unconditional_mirrors(module: Module) -> Iterator[Call]:
+    """Calls of MirroredStrategy for whatever GPUs there are, under no condition, in a program that nowhere speaks of several."""
+    if module.mentions(_SEVERAL):
+        return
+    # A table of strategies gives any of them.
+    names: dict[object, set[str | None]] = {}
+    for call in module.run.calls:
+        names.setdefault(call.node, set()).add(call.name)
+    for call in module.program.calls("tensorflow.distribute.MirroredStrategy", "tensorflow.distribute.experimental.MirroredStrategy"):
+        if call.argument(0, "devices") is None and not any(call.scope.conditions(within="program")) and len(names[call.node]) == 1:
+            yield call
+
+
+@dataclass(frozen=True, slots=True)
+class Unplaced:
+    """A model that is trained beside a strategy: made outside of every scope, although a strategy was there.
+
+    Attributes:
+        strategy, made, fit: the calls that made the strategy and the model, and the one that trains it.
+        compiled_inside: a ``compile`` of the model in a scope; None where there is none.
+    """
+
+    strategy: Call
+    made: Call
+    fit: Call
+    compiled_inside: Call | None
+
+
+def unplaced_models(module: Module) -> Iterator[Unplaced]:
+    """Fitted models that no scope of a strategy holds, in a program that makes strategies for several devices, and uses them for no other model."""
+    made = _made_for_several(module)
+    if not made or module.is_graph_code or module.mentions(_OTHER_WAYS):
+        return
+    found: dict[cst.CSTNode, Unplaced] = {}
+    for fit in module.program.model_calls("fit"):
+        for option in options_of(fit.receiver):
+            model = constructor(module, option)
+            strategy = next((call for call in made if model is not None and happens_before(call, model)), None)
+            if strategy is None or _may_be_placed(model.scope) or _may_be_placed(fit.scope):
+                return
+            compiled = [call for call in module.program.model_calls("compile") if any(other is option for other in options_of(call.receiver))]
+            inside = next((call for call in compiled if _is_placed(call.scope)), None)
+            if inside is None and any(_may_be_placed(call.scope) for call in compiled):
+                return
+            found.setdefault(model.node, Unplaced(strategy, model, fit, inside))
+    yield from found.values()
+
+
+def given_models(module: Module) -> Iterator[tuple[Call, Call]]:
+    """A ``compile`` in the scope of a strategy that a function makes itself, of a model that it is given, and the call that makes the strategy.
+
+    Whoever gives the model has built it before there was a scope.
+    """
+    made = _made_for_several(module)
+    if not made or module.is_graph_code or module.mentions(_OTHER_WAYS):
+        return
+    for compiled in module.program.model_calls("compile"):
+        frame, receiver = compiled.scope.frame, compiled.node.func.value if isinstance(compiled.node, cst.Call) and isinstance(compiled.node.func, cst.Attribute) else None
+        if compiled.receiver is not UNKNOWN or frame.function is None or not isinstance(receiver, cst.Name) or not _is_placed(compiled.scope):
+            continue
+        parameters = {parameter.name.value for parameter in (*frame.function.node.params.params, *frame.function.node.params.kwonly_params)}
+        tree = frame.function.module.tree
+        targets = [node for node in tree.descendants(frame.function.node.body) if isinstance(node, cst.AssignTarget)]
+        bound = any(isinstance(node, cst.Name) and node.value == receiver.value for target in targets for node in tree.descendants(target))
+        entered = [option.call if isinstance(option, Made) else None for option in _entered(compiled.scope)]
+        if receiver.value in parameters and not bound and entered and all(call in made and call.scope.frame is frame for call in entered):
+            yield compiled, entered[0]
+
+
+def unentered_scopes(module: Module) -> Iterator[Call]:
+    """``strategy.scope()`` as a statement of its own, which enters nothing; each once."""
+    if module.is_graph_code or module.mentions(_OTHER_WAYS):
+        return
+    seen = set()
+    for call in module.run.calls:
+        if call.name == "tensorflow.distribute.Strategy.scope" and isinstance(call.module.tree.parents.get(call.node), cst.Expr) and call.node not in seen:
+            seen.add(call.node)
+            yield call
+
+
+def unplaced_optimizers(module: Module) -> Iterator[tuple[Call, Call]]:
+    """Optimizers that Keras 3 makes outside of every scope and ``compile`` gets in that of a strategy: the calls of both.
+
+    Its optimizers have variables from the start, and ``fit`` raises "Mixing different tf.distribute.Strategy objects", also
+    with a single device; those of Keras 2 make theirs in ``fit``, and a program that says ``lr`` is for it. Source: tried with MirroredStrategy on Keras 3.15 and tf-keras 2.21.
+    """
+    if module.is_graph_code or module.runtime.keras < 3 or module.program.needs_old_keras or module.mentions(_OTHER_WAYS):
+        return
+    seen = set()
+    compiles = list(module.program.model_calls("compile"))
+    trained = list(module.program.model_calls("fit", "fit_generator", "train_on_batch"))
+    for compiled in compiles:
+        # Another compile may come in between, with an optimizer of its own.
+        if not any(fit.order > compiled.order and _last_before(fit, compiles) is compiled for fit in trained):
+            continue
+        optimizer = compiled.given("optimizer")
+        made = optimizer.call if isinstance(optimizer, Made) and library.class_of(optimizer.name) == "keras.Optimizer" else None
+        if made is None or _OLD_ARGUMENT in made.arguments.keywords or made.node in seen or not _is_placed(compiled.scope) or _may_be_placed(made.scope):
+            continue
+        if all(isinstance(option, Made) and option.name.endswith("MirroredStrategy") for option in _entered(compiled.scope)):
+            seen.add(made.node)
+            yield made, compiled
+
+
+@dataclass(frozen=True, slots=True)
+class UnplacedInStep:
+    """What a step under ``strategy.run`` uses, and is made outside of every scope.
+
+    Attributes:
+        made: the call that made the model or the optimizer.
+        is_optimizer: which of both.
+        run: the ``strategy.run`` that runs the step.
+    """
+
+    made: Call
+    is_optimizer: bool
+    run: Call
+
+
+def unplaced_in_steps(module: Module) -> Iterator[UnplacedInStep]:
+    """Models and optimizers of the steps that ``strategy.run`` runs, which no scope of a strategy holds, each once.
+
+    Optimizers for Keras 3 only, which makes their variables at once: the first update then raises "Mixing different tf.distribute.Strategy
+    objects". Models that have variables before the step raise "`colocate_vars_with` must only be passed a variable created in this
+    tf.distribute.Strategy.scope()". Both also where there is one device. Source: tried with MirroredStrategy, TensorFlow 2.21, Keras 3.15.
+    """
+    made_for_several = _made_for_several(module)
+    runs = {call.node: call for call in _runs(module)}
+    if not made_for_several or not runs or module.is_graph_code or module.mentions(_OTHER_WAYS):
+        return
+    new_keras = module.runtime.keras >= 3 and not module.program.needs_old_keras
+    seen = set()
+    for update in module.program.updates:
+        frame = next((frame for frame in update.scope.frames() if frame.node in runs), None)
+        if frame is None or not all(isinstance(option, Made) and option.call in made_for_several for option in options_of(runs[frame.node].receiver)):
+            continue
+        called = [call for call in module.run.calls if call.attribute == "__call__" and call.order < update.order and call.scope.is_in(frame)]
+        models = [[constructor(module, option) for option in options_of(call.receiver)] for call in called if call.name == "keras.Model.__call__"]
+        optimizer = [
+            option.call if isinstance(option, Made) and library.class_of(option.name) == "keras.Optimizer" else None
+            for option in options_of(update.receiver)
+        ]  # fmt: skip
+        # What runs the step by its old name went before Keras 3 came.
+        for options in (*models, optimizer if new_keras and runs[frame.node].attribute == "run" else ()):
+            for made in options:
+                if None in options or made.node in seen or any(_may_be_placed(each.scope) for each in options) or _OLD_ARGUMENT in made.arguments.keywords:
+                    continue
+                seen.add(made.node)
+                yield UnplacedInStep(made, options is optimizer, runs[frame.node])
+
+
+def _last_before(fit: Call, compiles: list[Call]) -> Call | None:
+    """The last ``compile`` of the model that is trained before that."""
+    own = {id(option) for option in options_of(fit.receiver)}
+    return next((call for call in reversed(compiles) if call.order < fit.order and own & {id(option) for option in options_of(call.receiver)}), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Unscaled:
+    """Batches of a fixed size that a strategy divides among its devices.
+
+    Attributes:
+        strategy: the call that made it.
+        size: of the batch, as a literal says.
+        place: where the size is written.
+        use: the ``fit`` or ``experimental_distribute_dataset`` that divides the batches.
+        is_for_one: whether the name of the size says that it is meant for one device.
+        unused: where the program computes another size for all devices, and never uses it; None where it does not.
+    """
+
+    strategy: Call
+    size: int
+    place: Place
+    use: Call
+    is_for_one: bool
+    unused: Place | None
+
+
+def unscaled_batches(module: Module) -> Iterator[Unscaled]:
+    """Batches for models in the scope of a strategy, where nothing in the program scales a size for one device to one for all.
+
+    What it only prints, or computes and never uses, scales nothing.
+    """
+    alone = module.mentions(_ONE_GPU)
+    strategies = [call for call in _made_for_several(module) if not _is_for_one(call) and not (alone and (call.name or "").endswith("MirroredStrategy"))]
+    if not strategies or module.is_graph_code:
+        return
+    seen = set()
+    for use, batch, entered in (*_fitted_in_scope(module), *_distributed(module)):
+        chosen = [option.call if isinstance(option, Made) else None for option in entered]
+        if chosen and all(call in strategies for call in chosen):
+            # Whichever of them a condition chooses, it is for several devices.
+            strategy = chosen[0]
+        else:
+            strategy = next((call for call in strategies if happens_before(call, use)), None)
+        if strategy is None or batch is None or batch.place.node in seen or batch.place.module.is_commented(batch.place.node, _SCALED):
+            continue
+        concerned = list(dict.fromkeys(each.module for each in (Place(module, module.tree.root), strategy, batch.place, use)))
+        size = _written_size(batch.place)
+        is_for_one = size is not None and _PER_DEVICE.search(last_name(size)) is not None
+        if not is_for_one and size is not None and _SCALED.search(batch.place.module.tree.code_of(size)):
+            continue
+        unused = next((Place(each, node) for each in concerned for node in _unused_scaling(each)), None)
+        if is_for_one or not any(map(_scales, concerned)) and (unused is not None or module.program.has_many_examples(use)):
+            seen.add(batch.place.node)
+            yield Unscaled(strategy, batch.size, batch.place, use, is_for_one, unused)
+
+
+def _written_size(place: Place) -> cst.BaseExpression | None:
+    """What is written for the size of a batch: in an argument, or in the call of a dataset operation; None for a default."""
+    node = place.node
+    if isinstance(node, cst.Call):
+        node = next((arg for arg in node.args if arg.keyword is not None and arg.keyword.value == "batch_size"), node.args[0] if node.args else None)
+    return node.value if isinstance(node, cst.Arg) else None
+
+
+def _scales(module: Module) -> bool:
+    """Whether code speaks of the number of devices, or of a size for one or for all of them, otherwise than to print it or to compute what is never used."""
+    return bool(_spots(module)[0])
+
+
+def _unused_scaling(module: Module) -> list[cst.Assign]:
+    """The assignments that compute a size for all devices, which nothing uses."""
+    return _spots(module)[1]
+
+
+def _spots(module: Module) -> tuple[list[int], list[cst.Assign]]:
+    if _spots not in module.memory:
+        # A size for one device is there to be scaled; its name does not do it.
+        spots, tree = [found.start() for found in _FOR_ALL.finditer(module.code)], module.tree
+        shown = [node for node in tree.parents if isinstance(node, cst.Call) and last_name(node.func) in _SHOWING] if spots else []
+        unread = unread_assignments(tree, shown) if spots else []
+        ranges = [tree.range_of(node) for node in (*shown, *unread)]
+        used = [spot for spot in spots if not any(start <= spot < end for start, end in ranges)]
+        computed = [node for node in unread if isinstance(node.value, cst.BinaryOperation) and _FOR_ALL.search(tree.code_of(node.value))]
+        module.memory[_spots] = used, computed
+    return module.memory[_spots]
+
+
+def _fitted_in_scope(module: Module) -> Iterator[tuple[Call, Batching | None, list[Value]]]:
+    for fit in module.program.model_calls("fit"):
+        made = [constructor(module, option) for option in options_of(fit.receiver)]
+        chain = [stage for dataset in datasets_in(fit.given("x")) for stage in dataset.stage.upstream()]
+        # There the function makes the batches of one replica.
+        in_parts = any(stage.call is not None and (stage.call.attribute or "").endswith("from_function") for stage in chain)
+        if not in_parts and made and all(_is_placed(fit.scope if call is None else call.scope) for call in made):
+            yield fit, batching(fit), [option for call in made for option in _entered((call or fit).scope)]
+
+
+def _distributed(module: Module) -> Iterator[tuple[Call, Batching | None, list[Value]]]:
+    for call in module.run.calls:
+        if call.name == "tensorflow.distribute.Strategy.experimental_distribute_dataset" and not _is_single(call) and not is_left_unused(call):
+            given = call.argument(0, "dataset")
+            if isinstance(given, Dataset) and any(role == "train" and given.stage in sink.stage.upstream() for sink, role in module.pipelines.sinks):
+                yield call, batching_of(given), list(options_of(call.receiver))
+
+
+def _made_for_several(module: Module) -> list[Call]:
+    return [
+        call for call in module.run.calls
+        if (call.name or "").startswith("tensorflow.distribute.") and (call.name or "").endswith(_SEVERAL_DEVICES)
+    ]  # fmt: skip
+
+
+def _is_for_one(call: Call) -> bool:
+    devices = call.argument(0, "devices")
+    return isinstance(devices, Const) or isinstance(devices, Group) and len(devices.items) <= 1 and not devices.open
+
+
+def _may_be_placed(scope: Scope) -> bool:
+    """Whether a place is in the scope of a strategy, or of something that may be one."""
+    return any(any(map(_may_be_scope, options_of(each.value))) for each in scope.managers(within="program"))
+
+
+def _may_be_scope(value: Value) -> bool:
+    return _is_scope(value) or not (isinstance(value, Made) and value.name.startswith(("tensorflow.", "keras.", "builtins.")))
+
+
+def _entered(scope: Scope) -> list[Value]:
+    """The strategies of which a place is in the scope: one of them, where conditions decide."""
+    scopes = [option for each in scope.managers(within="program") for option in options_of(each.value) if _is_scope(option)]
+    return [option for made in scopes if isinstance(made, Made) and made.call is not None for option in options_of(made.call.receiver)]
+
+
+def _is_placed(scope: Scope) -> bool:
+    return any(all(map(_is_scope, options_of(each.value))) for each in scope.managers(within="program"))
+
+
+def _is_scope(value: Value) -> bool:
+    return isinstance(value, Made) and value.name == "tensorflow.distribute.Strategy.scope"

@@ -1,0 +1,261 @@
+"""How often the loops around a place run, on what of a turn an expression depends, and how many items a written part of something has."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from kerascheck.interpreter.values import Call, Function, Scope, constant
+
+if TYPE_CHECKING:
+    from kerascheck.interpreter.module import Module
+
+SHORT_LOOP = 100
+"""A loop of at most so many turns in total is not worth compiling for: tracing takes about as long."""
+
+A_FEW_STEPS = 10
+"""So many steps take no time worth a word, compiled or not, whatever feeds them."""
+
+_ADDING = frozenset({"add", "append", "appendleft", "extend", "insert", "update"})
+
+
+def turns(scope: Scope) -> float:
+    """How often a place runs at most, by the literal lengths of the loops around it; infinite where one is unknown."""
+    total = 1.0
+    for loop in scope.loops(within="program"):
+        if loop.turns is None:
+            return float("inf")
+        total *= max(loop.turns, 1)
+    return total
+
+
+def makes_few_steps(training: Call) -> bool:
+    """Whether a ``fit``, or a step written by hand, is a try whether it runs: a handful of steps in all, as literals say."""
+    if training.attribute not in ("fit", "fit_generator"):
+        return turns(training.scope) <= A_FEW_STEPS
+    steps, epochs = constant(training.given("steps_per_epoch")), training.given("epochs")
+    passes = 1 if epochs is None else constant(epochs)
+    return type(steps) is int and type(passes) is int and 0 < steps * passes <= A_FEW_STEPS and not any(training.scope.loops(within="program"))
+
+
+def varies(expression: cst.CSTNode, scope: Scope, *, exactly: bool = False, beside: Scope | None = None) -> Scope | None:
+    """The innermost loop of which an expression depends on the turn; None where none is seen.
+
+    Follows the parameters of a function to the arguments of the call that a loop makes. Other names of the function may depend on all of its
+    arguments, also by way of objects; ``exactly`` on those only that stand in what is assigned to them. The loop ``beside`` does not count.
+    """
+    module = scope.module
+    names = set(_variables(module.tree, expression))
+    for current in scope.chain():
+        if current.kind == "loop":
+            if current is not beside and names & remembered(current.module, current.node, bound_in):
+                return current
+        elif current.kind == "call" and current.function is not None:
+            function = current.function.node
+            local = remembered(current.function.module, function, local_names)
+            if exactly:
+                names = _sources(current.function.module, function, names)
+            if not names & local or current.parent is None or not isinstance(current.node, cst.Call):
+                return None
+            tree = current.module.tree
+            given = arguments_for(names & local, current.function, current.node)
+            names = {name for value in given for name in _variables(tree, value)}
+    return None
+
+
+def _sources(module: Module, function: cst.CSTNode, names: set[str]) -> set[str]:
+    """What names of a function come from: its parameters, names from outside, and those that are bound by more than plain assignments."""
+    tree, assigned = module.tree, {}
+    for node in tree.descendants(function.body):
+        if isinstance(node, cst.Assign):
+            for name in set().union(*(_target_names(tree, target.target) for target in node.targets)):
+                assigned.setdefault(name, set()).update(_variables(tree, node.value))
+    found, pending = set(), set(names)
+    while pending:
+        found |= pending
+        pending = set().union(*(assigned.get(name, set()) for name in pending)) - found
+    parameters = (*function.params.posonly_params, *function.params.params, *function.params.kwonly_params)
+    return found - (assigned.keys() - {parameter.name.value for parameter in parameters})
+
+
+def arguments_for(names: set[str], function: Function, call: cst.Call) -> list[cst.BaseExpression]:
+    """What a call passes for some of the function's names: all of it where one of these is no plain parameter, and so may depend on any."""
+    parameters = [parameter.name.value for parameter in (*function.node.params.posonly_params, *function.node.params.params)]
+    keywords = {*parameters, *(parameter.name.value for parameter in function.node.params.kwonly_params)}
+    everything = [argument.value for argument in call.args]
+    if not names <= keywords or any(argument.star for argument in call.args):
+        return everything
+    if parameters[:1] in (["self"], ["cls"]):
+        parameters = parameters[1:]
+    positional = dict(zip(parameters, (argument.value for argument in call.args if argument.keyword is None)))
+    named = {argument.keyword.value: argument.value for argument in call.args if argument.keyword is not None}
+    passed = positional | named
+    return [passed[name] for name in names if name in passed]
+
+
+def remembered(module: Module, node: cst.CSTNode, find: Callable[[Module, cst.CSTNode], set[str]]) -> set[str]:
+    """What ``find`` says of a node, found once: the same loop is met on many ways."""
+    key = (find.__name__, node)
+    if key not in module.memory:
+        module.memory[key] = find(module, node)
+    return module.memory[key]
+
+
+def bound_in(module: Module, node: cst.CSTNode) -> set[str]:
+    """Names that every turn of a loop or comprehension binds anew."""
+    tree = module.tree
+    bound: set[str] = set()
+    if isinstance(node, (cst.ListComp, cst.SetComp, cst.GeneratorExp, cst.DictComp)):
+        clause = node.for_in
+        while clause is not None:
+            bound |= _target_names(tree, clause.target)
+            clause = clause.inner_for_in
+        return bound
+    if isinstance(node, cst.For):
+        bound |= _target_names(tree, node.target)
+    for inner in tree.descendants(node.body) if isinstance(node, (cst.For, cst.While)) else ():
+        if isinstance(inner, cst.AssignTarget) and isinstance(inner.target, cst.Subscript):
+            bound |= _target_names(tree, inner.target.value)
+        elif isinstance(inner, (cst.AssignTarget, cst.For)):
+            bound |= _target_names(tree, inner.target)
+        elif isinstance(inner, cst.AugAssign):
+            bound |= _target_names(tree, inner.target)
+        elif isinstance(inner, cst.Call) and isinstance(inner.func, cst.Attribute) and inner.func.attr.value in ("append", "extend", "insert", "update"):
+            bound |= _target_names(tree, inner.func.value)
+    return bound
+
+
+def feeds_back(loop: Scope, call: cst.Call) -> bool:
+    """Whether what a call in a loop is given comes from its own result in the turn before, as where a text is written word by word.
+
+    Told by the names in the body of the loop: what is assigned to them, written into them, or appended to them.
+    """
+    tree = loop.module.tree
+    if not isinstance(loop.node, (cst.For, cst.While)) or loop.node not in tree.ancestors(call):
+        return False
+    flows = list(_flows(tree, loop.node.body))
+    around = {call, *tree.ancestors(call)}
+    # What a turn sets before the call holds nothing of the last one.
+    fresh: set[str] = set()
+    for statement in loop.node.body.body:
+        if statement in around:
+            break
+        for node in statement.body if isinstance(statement, cst.SimpleStatementLine) else ():
+            if isinstance(node, cst.Assign) and all(isinstance(each.target, (cst.Name, cst.Tuple)) for each in node.targets):
+                fresh |= set().union(*(_written(tree, each.target) for each in node.targets)) - _read(tree, node.value)
+    last = next((at for at, (_, _, value) in enumerate(flows) if value in around), len(flows))
+    given = set().union(*(_read(tree, argument.value) for argument in call.args))
+    needed = _reached(given, [(targets if at < last else targets - fresh, sources) for at, (targets, sources, _) in enumerate(flows)])
+    results = set().union(*(targets for targets, _, value in flows if value in around))
+    return bool((needed - fresh) & _reached(results, [(sources, targets) for targets, sources, _ in flows]))
+
+
+def _flows(tree, body: cst.CSTNode) -> Iterator[tuple[set[str], set[str], cst.CSTNode]]:
+    """Names that a piece of code gives a value, with those that the value comes from, and the value."""
+    for node in tree.descendants(body):
+        if isinstance(node, cst.Assign):
+            places = [index for each in node.targets if isinstance(each.target, cst.Subscript) for index in each.target.slice]
+            yield set().union(*(_written(tree, each.target) for each in node.targets)), set().union(*(_read(tree, each) for each in (node.value, *places))), node.value
+        elif isinstance(node, (cst.AugAssign, cst.AnnAssign)) and node.value is not None:
+            yield _written(tree, node.target), _read(tree, node.value), node.value
+        elif isinstance(node, cst.For):
+            yield _written(tree, node.target), _read(tree, node.iter), node.iter
+        elif isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and node.func.attr.value in _ADDING:
+            for argument in node.args:
+                yield _written(tree, node.func.value), _read(tree, argument.value), argument.value
+
+
+def _reached(names: set[str], flows: list[tuple[set[str], set[str]]]) -> set[str]:
+    """The names, and all that pairs of sets lead to from these, from the first of each to the second."""
+    found, before = set(names), None
+    while found != before:
+        before = set(found)
+        for start, end in flows:
+            if start & found:
+                found |= end
+    return found
+
+
+def _written(tree, target: cst.CSTNode) -> set[str]:
+    """The names, or attributes of ``self``, that an assignment to a target changes."""
+    while isinstance(target, cst.Subscript):
+        target = target.value
+    if isinstance(target, (cst.Tuple, cst.List)):
+        return set().union(*(_written(tree, element.value) for element in target.elements))
+    return {tree.code_of(target)} if isinstance(target, (cst.Name, cst.Attribute)) else set()
+
+
+def _read(tree, value: cst.CSTNode) -> set[str]:
+    """The names, and attributes of ``self``, that an expression reads, without those of modules."""
+    attributes = {tree.code_of(node) for node in tree.descendants(value) if isinstance(node, cst.Attribute) and isinstance(node.value, cst.Name)}
+    return attributes | set(_variables(tree, value)) - tree.imported_names - {"self"}
+
+
+def _variables(tree, expression: cst.CSTNode) -> Iterator[str]:
+    """The names in an expression that stand for variables, and not for attributes or arguments."""
+    for node in tree.descendants(expression):
+        if isinstance(node, cst.Name):
+            holder = tree.parents.get(node)
+            if not (isinstance(holder, cst.Attribute) and holder.attr is node or isinstance(holder, cst.Arg) and holder.keyword is node):
+                yield node.value
+
+
+def _target_names(tree, target: cst.CSTNode) -> set[str]:
+    if isinstance(target, (cst.Attribute, cst.Subscript)):
+        return set()
+    return {node.value for node in tree.descendants(target) if isinstance(node, cst.Name)}
+
+
+def local_names(module: Module, function: cst.CSTNode) -> set[str]:
+    """Names that belong to a function itself, but for self and cls."""
+    tree = module.tree
+    names = set()
+    parameters = function.params
+    for parameter in (*parameters.posonly_params, *parameters.params, *parameters.kwonly_params):
+        names.add(parameter.name.value)
+    names -= {"self", "cls"}
+    for node in tree.descendants(function.body):
+        if isinstance(node, cst.AssignTarget):
+            names |= _target_names(tree, node.target)
+        elif isinstance(node, cst.For):
+            names |= _target_names(tree, node.target)
+    return names
+
+
+def written_trips(node: cst.BaseExpression) -> int | None:
+    """The length of ``x[:5]``, ``x[2:6]``, ``ds.take(3)`` and ``df.head(min(5, n)).iterrows()`` for any x, also inside enumerate, zip and tqdm."""
+    if isinstance(node, cst.Subscript):
+        return rows_of_slice(node)
+    if isinstance(node, cst.Call):
+        if isinstance(node.func, cst.Attribute) and node.func.attr.value in ("take", "head", "tail", "sample") and node.args and node.args[0].keyword is None:
+            return _at_most(node.args[0].value)
+        if isinstance(node.func, cst.Attribute) and node.func.attr.value in ("iterrows", "itertuples", "tolist", "to_list", "items") and not node.args:
+            return written_trips(node.func.value)
+        if isinstance(node.func, cst.Name) and node.func.value in ("enumerate", "zip", "tqdm", "list", "iter"):
+            known = [trips for trips in (written_trips(arg.value) for arg in node.args) if trips is not None]
+            return min(known) if known else None
+    return None
+
+
+def rows_of_slice(node: cst.BaseExpression) -> int | None:
+    """How many rows ``x[:10]``, ``x[:10, 1]``, ``x[2:6]`` and ``x[start : start + 10]`` have at most, for any x; None for all else."""
+    cut = node.slice[0].slice if isinstance(node, cst.Subscript) else None
+    if not isinstance(cut, cst.Slice) or cut.upper is None or cut.step is not None:
+        return None
+    lower, upper = cut.lower, cut.upper
+    if isinstance(upper, cst.BinaryOperation) and isinstance(upper.operator, cst.Add) and lower is not None and upper.left.deep_equals(lower):
+        return _at_most(upper.right)
+    first = 0 if lower is None else lower.evaluated_value if isinstance(lower, cst.Integer) else None
+    end = _at_most(upper)
+    return max(0, end - first) if first is not None and end is not None else None
+
+
+def _at_most(number: cst.BaseExpression) -> int | None:
+    """A literal number, or the literal in ``min(5, n)``; None for all else."""
+    if isinstance(number, cst.Integer):
+        return number.evaluated_value
+    if isinstance(number, cst.Call) and isinstance(number.func, cst.Name) and number.func.value == "min":
+        return min((arg.value.evaluated_value for arg in number.args if isinstance(arg.value, cst.Integer)), default=None)
+    return None

@@ -1,0 +1,1 @@
+"""Training steps, repeated training, callbacks and predictions."""

@@ -1,0 +1,92 @@
+"""Callbacks of fit: which code runs once in every batch of training."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from kerascheck.interpreter.values import Call, Const, Group, Instance, Made, Scope, Value, constant, options_of
+
+BATCH_HOOKS = frozenset({"on_train_batch_begin", "on_train_batch_end", "on_batch_begin", "on_batch_end"})
+"""What Keras calls around every step of ``fit``; the last two are older names of the first two (keras/src/callbacks/callback.py)."""
+
+
+def batch_hook(scope: Scope) -> Scope | None:
+    """The function around a place that Keras calls for every batch of training; None where there is none.
+
+    A method of a Callback class of the tree, or a function given to LambdaCallback.
+    """
+    for frame in scope.frames():
+        function = frame.function
+        if frame.label in BATCH_HOOKS:
+            return frame
+        if function is not None and function.owner is not None and function.name in BATCH_HOOKS:
+            if any(base.startswith("keras.callbacks.") for base in function.owner.external_bases()):
+                return frame
+    return None
+
+
+# Callbacks of Keras that act between epochs, with the argument that can make them act on batches: name and position.
+_BETWEEN_EPOCHS: dict[str, tuple[int | None, str] | None] = {
+    **dict.fromkeys(("CSVLogger", "EarlyStopping", "History", "LearningRateScheduler", "ReduceLROnPlateau")),
+    "BackupAndRestore": (1, "save_freq"),
+    "ModelCheckpoint": (6, "save_freq"),
+    "TensorBoard": (None, "update_freq"),
+}
+
+
+def may_act_on_batches(fit: Call, *, unknown: bool = True) -> bool:
+    """Whether a callback given to ``fit`` sees single batches; one that is not known is taken for ``unknown``."""
+    given = fit.given("callbacks")
+    if given is None or isinstance(given, Const) and given.value is None:
+        return False
+    items = given.items if isinstance(given, Group) and not given.open else [given]
+    return any(_may_see_batches(option, unknown) for item in items for option in options_of(item))
+
+
+def _may_see_batches(callback: Value, unknown: bool) -> bool:
+    if isinstance(callback, Instance):
+        foreign = callback.cls.external_bases() - {"keras.callbacks.Callback"}
+        return bool(foreign) and unknown or any(callback.cls.member(hook) is not None for hook in BATCH_HOOKS)
+    if not isinstance(callback, Made) or callback.call is None or not callback.name.startswith("keras.callbacks."):
+        return unknown
+    short = callback.name.rpartition(".")[2]
+    if short == "LambdaCallback":
+        return any(callback.call.argument(None, hook) is not None for hook in BATCH_HOOKS)
+    argument = _BETWEEN_EPOCHS.get(short)
+    often = callback.call.argument(*argument) if argument is not None else None
+    return short not in _BETWEEN_EPOCHS or often is not None and constant(often) != "epoch"
+
+
+def every_batch(calls: list[Call]) -> Iterator[tuple[Call, Scope]]:
+    """The calls that certainly run in every batch of training, with the hook that holds them."""
+    for call in calls:
+        hook = batch_hook(call.scope)
+        if hook is not None and not any(call.scope.conditions(within="program")) and not _may_be_left_before(call, hook):
+            yield call, hook
+
+
+def _may_be_left_before(call: Call, hook: Scope) -> bool:
+    """Whether a place may not be reached: behind a ``return`` or its like, in a ``while``, or behind ``and`` and ``or``.
+
+    In its function, or in one of those between it and the hook.
+    """
+    node = call.node
+    if any(isinstance(loop.node, cst.While) for loop in call.scope.loops(within="program")):
+        return True
+    for frame in call.scope.frames():
+        function = frame.function
+        if function is not None and isinstance(function.node, cst.FunctionDef):
+            tree = function.module.tree
+            place = tree.range_of(node)[0]
+            around = [node, *tree.ancestors(node)]
+            if any(isinstance(outer, cst.BooleanOperation) and outer.right is inner for inner, outer in zip(around, around[1:])):
+                return True
+            for other in tree.descendants(function.node.body):
+                if isinstance(other, (cst.Return, cst.Raise, cst.Continue, cst.Break)) and tree.range_of(other)[0] < place:
+                    return True
+        if frame is hook:
+            return False
+        node = frame.node
+    return False

@@ -1,0 +1,167 @@
+"""Training that a Python loop repeats: with one model, or with a new one in each turn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import prod
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from kerascheck.knowledge import library
+from kerascheck.meaning.program.loops import varies
+from kerascheck.interpreter.values import Call, Group, Instance, Iteration, Made, Mapping, Scope, Value, options_of
+
+if TYPE_CHECKING:
+    from kerascheck.interpreter.module import Module
+    from kerascheck.syntax.tree import Tree
+
+
+@dataclass(frozen=True, slots=True)
+class Repetition:
+    """A method call of a model in a loop.
+
+    Attributes:
+        call: the call.
+        loop: the innermost loop around it, also around the function that it stands in.
+        is_same: whether every turn certainly calls the same model.
+    """
+
+    call: Call
+    loop: Scope
+    is_same: bool
+
+
+def repetitions(module: Module, *methods: str) -> Iterator[Repetition]:
+    """The calls of these methods of Keras models that a ``for`` or ``while`` repeats, in program order."""
+    for call in module.program.model_calls(*methods):
+        loop = call.scope.innermost_loop(within="program", comprehensions=False)
+        if loop is not None:
+            yield Repetition(call, loop, _is_same(module, call, loop))
+
+
+def made_in_loop(module: Module, *methods: str) -> Iterator[tuple[Call, Scope, Call]]:
+    """Models that are made and called inside of one and the same turn of a loop, which is not its last: constructor, innermost loop around it, and the call."""
+    for call in module.program.model_calls(*methods):
+        for made in {constructor(module, option) for option in options_of(call.receiver)} - {None}:
+            loop = made.scope.innermost_loop(within="program", comprehensions=False)
+            if loop is not None and call.scope.is_in(loop) and not _is_last_turn(place_in(made, loop), loop):
+                yield made, loop, call
+
+
+SOME = 3
+"""How many items a list is taken to have, of which nothing is known but that a program combines each with those of another one."""
+
+
+def least_times(scope: Scope) -> tuple[float, bool]:
+    """How often a place runs at least, and whether literals tell all of that.
+
+    A loop that ends by a condition counts as endless. One over a list of unknown length runs once, but :data:`SOME` times where it is one
+    of several, as in a search over the combinations of settings.
+    """
+    counts: list[float | None] = []
+    for loop in scope.loops(within="program"):
+        counts += [float("inf")] if isinstance(loop.node, cst.While) and not loop.trips else _lengths(loop)
+    unknown = SOME if len(counts) > 1 else 1
+    return prod(unknown if count is None else max(count, 1) for count in counts), None not in counts
+
+
+def _lengths(loop: Scope) -> list[float | None]:
+    """How many items a loop goes through: of a grid, how many each of its lists has."""
+    over = loop.value
+    while isinstance(over, Iteration) and len(over.over) == 1 and over.kind in ("wrapper", "enumerate"):
+        over = over.over[0]
+    if loop.trips is not None or not isinstance(over, Made) or over.name not in library.GRIDS or over.call is None:
+        return [loop.trips if loop.turns is None or loop.turns > SOME else loop.turns]
+    lists = [item for value in over.call.arguments.positional for item in (value.items.values() if isinstance(value, Mapping) else [value])]
+    return [len(each.items) if isinstance(each, Group) and not each.open else None for each in lists] or [None]
+
+
+def place_in(call: Call, loop: Scope) -> cst.CSTNode:
+    """What stands in a loop itself: a call, or the outermost one that leads there."""
+    calls = [scope for scope in call.scope.way(within=loop) if scope.kind == "call"]
+    return calls[-1].node if calls else call.node
+
+
+def _is_last_turn(node: cst.CSTNode, loop: Scope) -> bool:
+    """Whether the statements around a place in a loop end with leaving that."""
+    for outer in loop.module.tree.ancestors(node):
+        if isinstance(outer, (cst.For, cst.While, cst.FunctionDef)):
+            return False
+        last = outer.body[-1] if isinstance(outer, cst.IndentedBlock) else None
+        if isinstance(last, cst.SimpleStatementLine) and isinstance(last.body[-1], (cst.Break, cst.Return, cst.Raise)):
+            return True
+    return False
+
+
+def constructor(module: Module, value: Value) -> Call | None:
+    """The call that made or loaded a model; None where that cannot be seen."""
+    if isinstance(value, Made) and library.class_of(value.name) == "keras.Model":
+        return value.call
+    if isinstance(value, Instance):
+        return module.program.constructors.get(value)
+    return None
+
+
+def is_slice_of_turn(data: cst.BaseExpression, loop: Scope) -> bool:
+    """Whether data is ``x[start : stop]``, or a variable for it, where ``start`` is what the loop counts; windows that grow or slide start elsewhere."""
+    if not isinstance(loop.node, cst.For):
+        return False
+    if isinstance(data, cst.Name):
+        values = [value for target, value in _assigned(loop) if target.deep_equals(data)]
+        data = values[0] if len(values) == 1 else data
+    cut = data.slice[0].slice if isinstance(data, cst.Subscript) else None
+    return isinstance(cut, cst.Slice) and cut.lower is not None and cut.upper is not None and cut.lower.deep_equals(loop.node.target)
+
+
+def is_one_item(tree: Tree, node: cst.BaseExpression, loop: Scope | None = None) -> bool:
+    """Whether an expression is written to make a batch of one: ``x[None]``, ``np.expand_dims(x, 0)``, ``x.reshape(1, ...)``, ``np.reshape(x, [1, ...])``, ``np.array([x])``.
+
+    Or is a name that a loop last gives such a one.
+    """
+    if isinstance(node, cst.Name) and loop is not None:
+        values = [value for target, value in _assigned(loop) if target.deep_equals(node) and not value.deep_equals(node)]
+        return bool(values) and is_one_item(tree, values[-1], None if isinstance(values[-1], cst.Name) else loop)
+    if isinstance(node, cst.Subscript):
+        return any(isinstance(inner, cst.Name) and inner.value in ("None", "newaxis") for inner in tree.descendants(node.slice[0]))
+    if not isinstance(node, cst.Call) or not isinstance(node.func, cst.Attribute):
+        return False
+    method, first = node.func.attr.value, node.args[0].value if node.args else None
+    if method == "reshape" and first is not None:
+        # The function of that name has the array before the shape.
+        shapes = [arg.value for arg in node.args[:2] if isinstance(arg.value, (cst.Tuple, cst.List)) and arg.value.elements]
+        first = shapes[0].elements[0].value if shapes else first
+        return isinstance(first, cst.Integer) and first.value == "1"
+    single = first.elements[0].value if isinstance(first, cst.List) and len(first.elements) == 1 else None
+    if method in ("array", "asarray"):
+        return single is not None and not isinstance(single, (cst.List, cst.Tuple, cst.ListComp))
+    if method in ("vstack", "concatenate"):
+        return single is not None and is_one_item(tree, single, loop)
+    if method != "expand_dims" or len(node.args) < 2:
+        return False
+    axis = node.args[1]
+    return (axis.keyword is None or axis.keyword.value in ("axis", "dim")) and isinstance(axis.value, cst.Integer) and axis.value.value == "0"
+
+
+def _assigned(loop: Scope) -> Iterator[tuple[cst.CSTNode, cst.CSTNode]]:
+    """Targets and values of the assignments in a loop, those of tuples one by one."""
+    for node in loop.module.tree.descendants(loop.node):
+        if isinstance(node, cst.Assign):
+            target, value = node.targets[0].target, node.value
+            if isinstance(target, cst.Tuple) and isinstance(value, cst.Tuple) and len(target.elements) == len(value.elements):
+                yield from ((left.value, right.value) for left, right in zip(target.elements, value.elements))
+            else:
+                yield target, value
+
+
+def _is_same(module: Module, call: Call, loop: Scope) -> bool:
+    made = [constructor(module, option) for option in options_of(call.receiver)]
+    if None not in made:
+        around = set(call.scope.loops(within="program"))
+        return len(made) == 1 and not made[0].scope.is_in(loop) and around.issuperset(made[0].scope.loops(within="program"))
+    # Where it comes from is not known: a variable or attribute that nothing in the loop sets.
+    receiver = call.node.func.value if isinstance(call.node, cst.Call) and isinstance(call.node.func, cst.Attribute) else None
+    if not isinstance(receiver, (cst.Name, cst.Attribute)) or varies(receiver, call.scope) is loop:
+        return False
+    return not any(isinstance(node, cst.AssignTarget) and node.target.deep_equals(receiver) for node in loop.module.tree.descendants(loop.node))

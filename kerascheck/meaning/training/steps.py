@@ -1,0 +1,437 @@
+"""Training steps written by hand: the tape of a weight update, the loop that runs it, and what forbids to compile it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from math import inf
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from kerascheck.knowledge import library
+from kerascheck.meaning.data.mapped_functions import creates_state
+from kerascheck.meaning.program.loops import A_FEW_STEPS, SHORT_LOOP, turns
+from kerascheck.interpreter.place import receiver_text
+from kerascheck.meaning.graph.traced_code import is_captured
+from kerascheck.interpreter.values import (
+    Call,
+    Function,
+    Instance,
+    Made,
+    Method,
+    Scope,
+    Value,
+    flat,
+    holds_tensor,
+    options_of,
+)
+
+if TYPE_CHECKING:
+    from kerascheck.interpreter.module import Module
+    from kerascheck.syntax.tree import Tree
+
+
+_ENVIRONMENT = re.compile(r"(?:^|_)env(?:s|ironment|ironments)?\d*$", re.I)
+# A window that is drawn anew takes longer than a step that a person watches.
+_SHOWING = frozenset({"matplotlib.pyplot.pause", "matplotlib.pyplot.show", "matplotlib.pyplot.draw"})
+# What Keras calls the variables of a layer or model.
+_WEIGHTS = re.compile(r"\.(?:trainable_)?(?:variables|weights)\b")
+
+_NAMED_EAGER = re.compile(r"(?:^|_)(?:eager(?:ly)?|no_?(?:tf|graph)|(?:no|without)_tf_?function)(?:_|$)", re.I)
+
+_OPERATIONS = ("tensorflow.", "numpy.", "math.", "builtins.", "keras.backend.", "keras.losses.", "keras.ops.", "keras.optimizers.", "keras.Optimizer.")
+
+
+@dataclass(frozen=True, slots=True)
+class EagerStep:
+    """A training step that runs operation by operation.
+
+    Attributes:
+        module, node: the ``def`` of the step; of a step written inside the loop the ``with tf.GradientTape()``, or the statement that calls the function with it.
+        is_function: whether it is the former.
+        update: the call that updates the weights.
+        loop: the loop that runs the step.
+        turns: how often it runs at most; infinite where that is not known.
+        needs_python: whether its function also does what a graph cannot, such as drawing with NumPy or playing a game.
+        is_compiled_in_part: whether it calls a tf.function under its tape, or a model whose ``call`` is one.
+        takes_optimizers: whether its function is handed one optimizer, then another: each makes its variables in its first step, and a tf.function only in its first call.
+        may_be_meant: whether something speaks for how it is: its name does; no optimizer updates the weights, but ``variable.assign_sub(rate * gradient)``; what goes into a model
+            is changed, and not its weights; each turn gives the optimizer a number that a trace would keep; a library that cannot be seen calls the model; or the same lines stand in a tf.function of the file, too.
+        makes: what its function, or turn of its loop, makes anew each time although it has variables, which a tf.function may not: "tf.Variable", "The layer Dense", ...
+        computes_outside: what takes tensors out of the graph under its tape, a function of NumPy or ``.numpy()``, or what a model's ``call`` draws with: "np.unique", ...
+        reads: the first call in what it runs that takes a tensor's numbers, under its tape or beside it, which raises in a tf.function.
+    """
+
+    module: Module
+    node: cst.CSTNode
+    is_function: bool
+    update: Call
+    loop: Scope
+    turns: float
+    needs_python: bool
+    is_compiled_in_part: bool
+    takes_optimizers: bool
+    may_be_meant: bool
+    makes: str | None
+    computes_outside: str | None
+    reads: Call | None
+
+
+def eager_steps(module: Module) -> Iterator[EagerStep]:
+    """Hand-written steps that a loop runs and nothing on the way compiles, each once.
+
+    A step that is compiled somewhere, one behind a decorator that cannot be read, a
+    loop of a few turns and a step that drives a Python environment are left out, and so are those of TensorFlow 1.
+    """
+    if module.is_graph_code or module.runtime.tensorflow < (2, 0):
+        return
+    updates = [*module.program.updates, *module.program.assigned_updates]
+    compiled = {call.node for call in updates if call.scope.traced_by()}
+    twins = [
+        node for node in module.run.compiled
+        if isinstance(node, cst.FunctionDef) and node in module.tree.parents and not any(isinstance(outer, cst.ClassDef) for outer in module.tree.ancestors(node))
+    ]  # fmt: skip
+    called = {entry.receiver.node for entry in module.run.entries if isinstance(entry.receiver, Function)} if twins else set()
+
+    def is_compared(function: Function) -> bool:
+        """Whether it is written down twice, with tf.function and without, and does not only take the place of the former."""
+        own = function.owner is None and function.module is module
+        return own and any(
+            twin.name.value == function.name and (twin in called or module.tree.range_of(twin)[0] > module.tree.range_of(function.node)[0]) for twin in twins
+        )
+
+    seen = set()
+    for call in updates:
+        if call.node in compiled or turns(call.scope) <= A_FEW_STEPS or call.scope.innermost_loop(within="program") is None:
+            continue
+        if any(
+            function.opaque or function.node in module.run.compiled or is_compared(function)
+            for function in call.scope.functions()
+        ):
+            continue
+        tape = tape_of(module, call)
+        if tape is None or any(_calls_saved_model(module, each) for each in {tape.frame, tape.call.scope.frame}):
+            continue
+        # Compiled, a lesson on one number and its gradient takes as long.
+        if turns(call.scope) <= SHORT_LOOP and not _runs_layers(module, tape, call):
+            continue
+        frame = tape.frame
+        inner = tape.scope.innermost_loop(within="function", comprehensions=False)
+        loop = inner or frame.innermost_loop(within="program", comprehensions=False)
+        if loop is None:
+            continue
+        # Where a program plays a game, a step can only be compiled if it is a function of its own, and nothing but TensorFlow, or has a loop that does not play.
+        if _drives_environment(module, list(call.scope.frames())) and (any(map(steps_environment, module.pipelines.calls_in(inner))) if inner is not None else _needs_python(module, frame, before=call.order)):
+            continue
+        region = inner if inner is not None else frame
+        # Beside a whole fit in the same turn one step takes no time.
+        if any(other.scope.traced_by() is None and other.scope.is_in(loop) for other in module.program.model_calls("fit", "fit_generator")):
+            continue
+        # A model that is copied in each turn cannot be copied in a graph.
+        if any(other.name == "keras.models.clone_model" and other.scope.is_in(region) for other in module.run.calls):
+            continue
+        if any(other.name in _SHOWING and not any(other.scope.conditions(within=loop)) for other in module.pipelines.calls_in(loop)):
+            continue
+        if _asks_environment(region.module.tree, inner.node if inner is not None else frame.function.node) or _acts_on_values(module, tape.call):
+            continue
+        if inner is not None or frame.function is None or isinstance(frame.function.node, cst.Lambda):
+            written, node = tape.scope.module, tape.scope.module.tree.statement(tape.node)
+        else:
+            written, node = frame.function.module, frame.function.node
+        if node not in seen:
+            seen.add(node)
+            reads = _readings(module, tape, frame, call)
+            needs_python = any(not under for _, under in reads) or _needs_python(module, frame) or _draws(module, frame) or any(steps_environment(other) and frame in other.scope.frames() for other in module.run.calls)
+            is_function = inner is None and frame.function is not None
+            makes = _makes_state(module, region)
+            meant = call.attribute == "assign_sub" or _is_named_eager(frame) or _sets_hyper(module, loop) or _moves_inputs(module, tape, call) or _is_run_by_others(module, tape, call) or _is_shown_compiled(module, tape.call)
+            several = is_function and _optimizers(updates, call) > 1
+            yield EagerStep(written, node, is_function, call, loop, turns(call.scope), needs_python, _calls_compiled(module, tape, call), several, meant, makes, _computed_outside(module, tape, call, reads), reads[0][0] if reads else None)
+
+
+@dataclass(frozen=True, slots=True)
+class Tape:
+    """Where the gradients of an update are recorded.
+
+    Attributes:
+        call: the GradientTape.
+        frame: the function that holds both the update and the tape, or calls what holds them.
+        node, scope: the tape in that function, or the call that leads to it.
+    """
+
+    call: Call
+    frame: Scope
+    node: cst.CSTNode
+    scope: Scope
+
+
+def tape_of(module: Module, update: Call) -> Tape | None:
+    """The GradientTape of a weight update: that of the same function and nearest loop, else of a function that the same turn calls before it."""
+    tapes = module.program.tapes
+    own = next((frame for frame in update.scope.frames() if frame in tapes), None)
+    near = [Tape(tape, own, tape.node, tape.scope) for tape in tapes[own]] if own is not None else []
+    # A network may have a loop of its own beside that of another, and an optimizer one of its own behind their tape.
+    around = list(_seen_from(own or update.scope.frame, update)[1].loops(within="function")) or [None]
+    beside = next((tape for loop in around for tape in near if tape.scope.innermost_loop(within="function") is loop), None)
+    return beside or next(_called_tapes(module, update), near[0] if near else None)
+
+
+def _called_tapes(module: Module, update: Call) -> Iterator[Tape]:
+    """The tapes of functions that Python calls beside a weight update and nothing compiles, those of the nearest loop first.
+
+    The functions around the update itself are not among them.
+    """
+    tapes = {tape: inner for inner, (tape, *_) in module.program.tapes.items() if tape.order < update.order}
+    compiled = {tape.node for tape in tapes if tape.scope.traced_by()}
+    around = list(update.scope.frames())
+    for frame in around:
+        turn = _seen_from(frame, update)[1].innermost_loop(within="function")
+        reached = {tape: _seen_from(frame, tape) for tape, inner in tapes.items() if inner not in around and any(each is frame for each in inner.frames())}
+        same = {tape: way for tape, way in reached.items() if way[1].innermost_loop(within="function") is turn}
+        # What is compiled may well be where the gradients come from.
+        if any(tape.node in compiled for tape in same):
+            return
+        for tape, (node, scope) in same.items():
+            if not any(function.opaque or function.node in module.run.compiled for function in tapes[tape].functions()):
+                yield Tape(tape, frame, node, scope)
+
+
+def _seen_from(frame: Scope, call: Call) -> tuple[cst.CSTNode, Scope]:
+    """A call as a function has it that leads there: the node and place of its own call on that way."""
+    node, scope = call.node, call.scope
+    while scope.frame is not frame:
+        node, scope = scope.frame.node, scope.frame.parent
+    return node, scope
+
+
+def _calls_saved_model(module: Module, frame: Scope) -> bool:
+    """Whether a function calls a SavedModel, whose functions are compiled already."""
+    return any(
+        call.name is not None and call.name.startswith(library.COMPILED_LOADERS) and call.attribute == "__call__" and call.scope.frame is frame
+        for call in module.run.calls
+    )
+
+
+def _runs_layers(module: Module, tape: Tape, update: Call) -> bool:
+    """Whether anything but operations may be called between tape and update: a layer, a model, or what is not known."""
+    return any(tape.call.order < call.order < update.order and not (call.name or "").startswith(_OPERATIONS) for call in module.run.calls)
+
+
+def _calls_compiled(module: Module, tape: Tape, update: Call) -> bool:
+    """Whether a function that is called between tape and update, or the ``call`` of a model there, is a tf.function: what it does is compiled, forwards and backwards."""
+    if any(tape.call.order <= entry.order < update.order and tape.frame in entry.scope.frames() for entry in module.run.entries):
+        return True
+    return any(
+        tape.call.order < call.order < update.order and _is_compiled(option)
+        for call in module.run.calls
+        for value in ((call.receiver,) if call.attribute == "__call__" else call.arguments.values() if call.name is None or call.receiver is None else ())
+        for option in options_of(value)
+    )
+
+
+def _moves_inputs(module: Module, tape: Tape, update: Call) -> bool:
+    """Whether the gradients are those of watched tensors, or of plain variables beside a model of Keras, whose own weights stay."""
+    inside = [call for call in module.run.calls if tape.call.order < call.order <= update.order]
+    gradients = [call for call in inside if call.name == "tensorflow.GradientTape.gradient"]
+    watched = {_written(call, 0, "tensor") for call in inside if call.name == "tensorflow.GradientTape.watch"}
+    if not gradients:
+        return False
+    if all(_written(call, 1, "sources") in watched and not _WEIGHTS.search(_written(call, 1, "sources")) for call in gradients):
+        return True
+    sources = [source for call in gradients for source in flat(call.argument(1, "sources"))]
+    return any(call.name == "keras.Model.__call__" for call in inside) and all(isinstance(source, Made) and source.name == "tensorflow.Variable" for source in sources)
+
+
+def _is_named_eager(frame: Scope) -> bool:
+    """Whether a function says by its name that it is the one without tf.function, as ``train_step_eager`` and ``train_no_tf`` do."""
+    return frame.function is not None and _NAMED_EAGER.search(frame.function.name) is not None
+
+
+def _sets_hyper(module: Module, loop: Scope) -> bool:
+    """Whether a loop calls ``optimizer._set_hyper``: a tf.function would go on with the tensor that its trace has found there."""
+    return any(call.attribute == "_set_hyper" and call.scope.is_in(loop) for call in module.run.calls)
+
+
+def _is_shown_compiled(module: Module, tape: Call) -> bool:
+    """Whether a tf.function of another name in the file has the same lines under a tape, as in a guide that shows both."""
+    tree = tape.module.tree
+
+    def lines(node: cst.CSTNode) -> list[str]:
+        return [line.strip() for line in tree.code_of(node).splitlines() if line.strip()]
+
+    own = tree.statement(tape.node)
+    name = tape.scope.frame.function.name if tape.scope.frame.function is not None else None
+    # A tape of two lines may well stand twice.
+    return isinstance(own, cst.With) and len(lines(own)) > 2 and any(
+        isinstance(node, cst.With) and node is not own and lines(node) == lines(own)
+        for compiled in module.run.compiled if isinstance(compiled, cst.FunctionDef) and compiled in tree.parents and compiled.name.value != name
+        for node in tree.descendants(compiled.body)
+    )
+
+
+def _is_run_by_others(module: Module, tape: Tape, update: Call) -> bool:
+    """Whether a function of a library other than TensorFlow and Keras is handed something of the program to call, between tape and update: whether it could be traced is not known."""
+    return any(
+        tape.call.order < call.order < update.order
+        and call.name is not None
+        and not call.name.startswith((*library.TENSOR_LIBRARIES, "builtins.", "functools."))
+        and any(isinstance(option, (Function, Method, Instance)) for value in call.arguments.values() for option in options_of(value))
+        for call in module.run.calls
+    )
+
+
+def _readings(module: Module, tape: Tape, frame: Scope, update: Call) -> list[tuple[Call, bool]]:
+    """What takes the numbers of tensors in a function with a tape, or in what it calls, each with whether the gradients may depend on it.
+
+    That is what is under the tape before the weights are updated, and no statement for its effect, such as a print.
+    """
+    tree, around = tape.call.module.tree, tape.call.scope.frame
+    statement = tree.statement(tape.call.node)
+    under = set(tree.descendants(statement.body)) if isinstance(statement, cst.With) else set()
+    inside = [call for call in module.run.calls if frame in call.scope.frames() and _takes_numbers(call)]
+    found = []
+    for call in inside:
+        node = _seen_from(around, call)[0] if call.order < update.order and any(each is around for each in call.scope.frames()) else None
+        line = tree.statement(node) if node in under else None
+        found.append((call, line is not None and not (isinstance(line, cst.SimpleStatementLine) and isinstance(line.body[0], cst.Expr))))
+    return found
+
+
+def _takes_numbers(call: Call) -> bool:
+    """Whether a call gives tensors to NumPy, or is their ``numpy``: a graph has no numbers for it."""
+    if call.attribute == "numpy":
+        return (call.name or "").startswith("tensorflow.") or holds_tensor(call.receiver)
+    return (call.name or "").startswith("numpy.") and any(map(holds_tensor, call.arguments.values()))
+
+
+def _computed_outside(module: Module, tape: Tape, update: Call, reads: list[tuple[Call, bool]]) -> str | None:
+    """What a function or layer that is called under a tape computes from tensors by NumPy, which a graph cannot, as ``np.unique(ids)``, or a model's ``call`` draws by it, which a graph would do once."""
+    drawn = (
+        call for call in module.run.calls
+        if tape.call.order < call.order < update.order and (call.name or "").startswith("numpy.random.")
+        and call.scope.frame not in (tape.frame, tape.call.scope.frame, update.scope.frame)
+        and call.scope.frame.function is not None and call.scope.frame.function.name == "call"
+    )  # fmt: skip
+    call = next((call for call, under in reads if under), None) or next(drawn, None)
+    if call is None:
+        return None
+    return ".numpy()" if call.attribute == "numpy" else (call.name or "").replace("numpy.", "np.", 1)
+
+
+def _written(call: Call, position: int, name: str) -> str:
+    given = call.arguments.node(position, name)
+    return call.module.tree.code_of(given.value) if given is not None else ""
+
+
+def _is_compiled(model: Value) -> bool:
+    own = (model.cls.member("call") or model.cls.member("__call__")) if isinstance(model, Instance) else None
+    return isinstance(own, Function) and own.traced == "tf.function"
+
+
+def _needs_python(module: Module, frame: Scope, before: float = inf) -> bool:
+    """Whether what a function calls by itself, up to a place in the program's order, gives numbers of Python or NumPy, which a graph cannot."""
+    return any(
+        call.scope.frame is frame and call.order < before and (call.attribute in ("predict", "predict_on_batch", "numpy", "step", "sample") or (call.name or "").startswith(("numpy.", "random.")))
+        for call in module.run.calls
+    )
+
+
+def _draws(module: Module, frame: Scope) -> bool:
+    """Whether a function, or what it calls, draws with Python or NumPy, or copies objects: each trace would keep what it drew or copied.
+
+    Or it keeps something in a list or an object from outside, where a trace leaves a tensor without a value, or takes something out of what it is given.
+    """
+    if frame.function is not None and any(map(partial(_changes_outside, frame.function), frame.function.module.tree.descendants(frame.function.node.body))):
+        return True
+    return any(
+        (call.name or "").startswith(("random.", "numpy.random.", "copy.")) and frame in call.scope.frames() or call.attribute == "append" and call.scope.frame is frame and is_captured(call)
+        for call in module.run.calls
+    )
+
+
+def _changes_outside(function: Function, node: cst.CSTNode) -> bool:
+    """``self.loss = loss``, and ``x.pop("label")`` for a parameter, which tf.function forbids."""
+    if isinstance(node, (cst.AssignTarget, cst.AugAssign)):
+        return isinstance(node.target, cst.Attribute)
+    method = node.func if isinstance(node, cst.Call) else None
+    names = {each.name.value for each in (*function.node.params.posonly_params, *function.node.params.params)}
+    return isinstance(method, cst.Attribute) and method.attr.value == "pop" and isinstance(method.value, cst.Name) and method.value.value in names
+
+
+def _makes_state(module: Module, frame: Scope) -> str | None:
+    """What a function or a turn of a loop, or what it calls, makes under no condition, and has variables: a tf.function raises ValueError for it."""
+    return next(
+        (
+            made for call in module.run.calls
+            if (made := creates_state(call)) is not None
+            and call.scope.is_in(frame)
+            and not any(call.scope.conditions(within=frame))
+        ),
+        None,
+    )  # fmt: skip
+
+
+def _optimizers(updates: list[Call], update: Call) -> int:
+    """How many optimizers are seen to do the work of one line."""
+    used = {
+        option.call.node
+        for other in updates if other.node is update.node
+        for option in options_of(other.receiver) if isinstance(option, Made) and option.call is not None
+    }  # fmt: skip
+    return len(used)
+
+
+def environment_loop(module: Module, scope: Scope) -> Scope | None:
+    """The innermost loop around a place, also around the calls that lead there, whose turns play a game or simulation in Python."""
+    loops = list(scope.loops(within="program", comprehensions=False))
+    return next((loop for loop in loops if any(map(steps_environment, module.pipelines.calls_in(loop)))), None)
+
+
+def steps_environment(call: Call) -> bool:
+    return call.attribute == "step" and (
+        call.name is None and "env" in receiver_text(call) or (call.name or "").startswith(("gym.", "gymnasium."))
+    )
+
+
+def _drives_environment(module: Module, frames: list[Scope]) -> bool:
+    """Whether one of these functions plays a game or simulation in Python."""
+    inside = set(map(id, frames))
+    return any(id(call.scope.frame) in inside and steps_environment(call) for call in module.run.calls)
+
+
+def _asks_environment(tree: Tree, region: cst.CSTNode) -> bool:
+    """Whether a loop or function calls methods of an environment, by its name, whatever they are called."""
+    return any(
+        isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and _ENVIRONMENT.search(_last_name(node.func.value)) is not None
+        for node in tree.descendants(region)
+    )
+
+
+def _last_name(node: cst.CSTNode) -> str:
+    name = node.attr if isinstance(node, cst.Attribute) else node
+    return name.value if isinstance(name, cst.Name) else ""
+
+
+def _acts_on_values(module: Module, tape: Call) -> bool:
+    """Whether code under a tape goes on with what Python makes of a tensor's numbers: ``actions = space.decode(chosen.numpy())``."""
+    tree = tape.module.tree
+    statement = tree.statement(tape.node)
+    return any(
+        isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and node.func.attr.value == "numpy" and is_acted_on(module, tree, node)
+        for node in (tree.descendants(statement.body) if isinstance(statement, cst.With) else ())
+    )
+
+
+def is_acted_on(module: Module, tree: Tree, value: cst.CSTNode) -> bool:
+    """Whether a value, or what a method of it gives, is handed to something of which Python uses the result, and that is no library: the next state of a game."""
+    while isinstance(tree.parents.get(value), cst.Attribute) and isinstance(tree.parents.get(tree.parents[value]), cst.Call):
+        value = tree.parents[tree.parents[value]]
+    given = tree.parents.get(value)
+    call = tree.parents.get(given) if isinstance(given, cst.Arg) else None
+    # What stands alone, such as a line for a log, gives nothing back.
+    if not isinstance(call, cst.Call) or isinstance(tree.parents.get(call), cst.Expr):
+        return False
+    return not any(other.node is call and (other.name or "").startswith(("builtins.", "numpy.", *library.TENSOR_LIBRARIES)) for other in module.run.calls)

@@ -1,0 +1,1 @@
+"""The repairs that rules offer."""

@@ -1,0 +1,156 @@
+"""Under which conditions a place runs, in which loop, and after what: the one vocabulary for these questions.
+
+Every question says how far it looks: ``within="program"`` through all calls, ``within="function"`` in the function at hand,
+and ``within=loop`` in one iteration of a loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Literal, Protocol, Union
+
+import libcst as cst
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from kerascheck.syntax.tree import Tree
+
+Reach = Union["Nested", Literal["program", "function"]]
+"""How far a question looks: a scope around the place, or another place, or one of these words."""
+
+_CONDITIONS = frozenset({"branch", "handler"})
+
+
+class Nested:
+    """A step of the way that leads to a piece of running code: the answers that every step can give about it.
+
+    The fields are those of :class:`kerascheck.interpreter.values.Scope`.
+    """
+
+    __slots__ = ()
+
+    kind: str
+    parent: Self | None
+    module: Any
+    node: cst.CSTNode
+    label: str
+
+    def chain(self) -> Iterator[Self]:
+        """This scope and those around it, innermost first, through calls."""
+        scope: Self | None = self
+        while scope is not None:
+            yield scope
+            scope = scope.parent
+
+    def way(self, *, within: Reach) -> Iterator[Self]:
+        """The scopes that lead from ``within`` to this place, innermost first; ``within`` is not one of them.
+
+        Where that is another place, those that are around this place only, and not around the other.
+        """
+        if isinstance(within, str):
+            within = self.root if within == "program" else self.frame
+        around = set(within.chain())
+        for scope in self.chain():
+            if scope in around:
+                return
+            yield scope
+
+    @property
+    def root(self) -> Self:
+        """The outermost scope: which run this is."""
+        scope = self
+        while scope.parent is not None:
+            scope = scope.parent
+        return scope
+
+    def frames(self) -> Iterator[Self]:
+        """The functions around this place, innermost first, and the root."""
+        return (scope for scope in self.chain() if scope.kind in ("call", "root"))
+
+    @property
+    def frame(self) -> Self:
+        """The innermost function (or root) scope."""
+        return next(self.frames())
+
+    def is_in(self, outer: Nested) -> bool:
+        """Whether this place is in another, or in a function that is called there."""
+        return any(scope is outer for scope in self.chain())
+
+    def conditions(self, *, within: Reach) -> Iterator[Self]:
+        """The branches and handlers that decide whether this place runs when ``within`` does, innermost first."""
+        return (scope for scope in self.way(within=within) if scope.kind in _CONDITIONS)
+
+    def loops(self, *, within: Reach, comprehensions: bool = True) -> Iterator[Self]:
+        """The loops around this place in ``within``, innermost first; those that are statements only, without ``comprehensions``."""
+        for scope in self.way(within=within):
+            if scope.kind == "loop" and (comprehensions or isinstance(scope.node, (cst.For, cst.While))):
+                yield scope
+
+    def innermost_loop(self, *, within: Reach, comprehensions: bool = True) -> Self | None:
+        """The first of :meth:`loops`; None where there is none."""
+        return next(self.loops(within=within, comprehensions=comprehensions), None)
+
+    def managers(self, *, within: Reach) -> Iterator[Self]:
+        """The ``with`` statements that this place stands in, innermost first."""
+        return (scope for scope in self.way(within=within) if scope.kind == "with")
+
+    def tries(self, *, within: Reach) -> Iterator[Self]:
+        """The ``try`` blocks that this place stands in, innermost first; neither their handlers nor what follows them."""
+        return (scope for scope in self.way(within=within) if scope.kind == "try")
+
+    @property
+    def test(self) -> cst.BaseExpression | None:
+        """The expression that decides on a branch; None for handlers, for ``match``, and for what is no condition."""
+        return self.node.test if self.kind == "branch" and isinstance(self.node, (cst.If, cst.IfExp)) else None
+
+    @property
+    def question(self) -> str:
+        """The code of :attr:`test`; empty where there is none."""
+        return self.module.tree.code_of(self.test) if self.test is not None else ""
+
+
+class Event(Protocol):
+    """What happens at a place, in program order: a call."""
+
+    @property
+    def scope(self) -> Nested: ...
+
+    @property
+    def order(self) -> int: ...
+
+
+def happens_before(first: Event, second: Event) -> bool:
+    """Whether ``first`` has certainly run when ``second`` runs, both seen in program order."""
+    if first.order >= second.order:
+        return False
+    roots: tuple[Any, Any] = (first.scope.root, second.scope.root)
+    if roots[0] is not roots[1] and (roots[0].function is not None or "process" in (roots[0].label, roots[1].label)):
+        return False
+    return not _deciding(first, second)
+
+
+def branch_before(first: Event, second: Event) -> Nested | None:
+    """The branch of an ``if`` with an ``else`` that alone decides whether ``first`` has run when ``second`` runs.
+
+    None where more or nothing else does.
+    """
+    deciding = _deciding(first, second)
+    return deciding[0] if len(deciding) == 1 and isinstance(deciding[0].node, cst.If) else None
+
+
+def _deciding(first: Event, second: Event) -> list[Nested]:
+    """The conditions that ``first`` alone is under; what a library is handed may run later, or never."""
+    return [scope for scope in first.scope.way(within=second.scope) if scope.kind in _CONDITIONS or scope.kind == "handed"]
+
+
+def written_conditions(tree: Tree, node: cst.CSTNode, *, within: cst.CSTNode) -> Iterator[cst.If | cst.IfExp]:
+    """The ``if`` statements and expressions that are written around a node of ``within``, innermost first; ``tree.root`` is the whole file.
+
+    Those around its function count, too, and those around the calls of that do not: :meth:`Nested.conditions` tells of these.
+    """
+    for outer in tree.ancestors(node):
+        if outer is within:
+            return
+        if isinstance(outer, (cst.If, cst.IfExp)):
+            yield outer

@@ -1,0 +1,136 @@
+"""Methods of models in loops: with one model, or with a new one in each turn."""
+
+import libcst as cst
+import pytest
+from snippets import IMPORTS, MODEL, load
+
+from kerascheck.meaning.training.repeated_training import (
+    is_one_item,
+    is_slice_of_turn,
+    least_times,
+    made_in_loop,
+    repetitions,
+)
+
+BUILD = IMPORTS + "def build():\n    m = keras.Sequential([keras.layers.Dense(1)])\n    m.compile('adam', 'mse')\n    return m\n"
+AGENT = BUILD + "class Agent:\n    def __init__(self): self.model = build()\n    def learn(self, x, y): self.model.fit(x, y, epochs=1)\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "same"),
+    [
+        (MODEL + "for x, y in data: model.fit(x, y)", [True]),
+        (MODEL + "while True: model.fit(x, y)", [True]),
+        (MODEL + "def learn(m, x): m.fit(x)\nfor x in data: learn(model, x)", [True]),
+        (AGENT + "agent = Agent()\nfor x, y in data: agent.learn(x, y)", [True]),
+        (IMPORTS + "from builders import build\nmodel = build()\nfor x, y in data: model.fit(x, y, epochs=1)", [True]),
+        (IMPORTS + "class A(keras.Model): pass\nmodel = A()\nfor x, y in data: model.fit(x, y)", [True]),
+        (BUILD + "for fold in folds:\n    model = build()\n    for e in range(9): model.fit(x, y)", [True]),
+        (IMPORTS + "def train(model, data):\n    for x, y in data: model.fit(x, y, epochs=1)", [True]),
+        # A new one in each turn, or perhaps.
+        (BUILD + "for fold in folds:\n    model = build()\n    model.fit(x, y)", [False]),
+        (BUILD + "for fold in folds: build().fit(x, y)", [False]),
+        (BUILD + "model = build()\nfor fold in folds:\n    if fold.new: model = build()\n    model.fit(x, y)", [False]),
+        (BUILD + "models = [build() for i in range(9)]\nfor model in models: model.fit(x, y)", [False]),
+        (AGENT + "for i in range(20):\n    agent = Agent()\n    agent.learn(x, y)", [False]),
+        (IMPORTS + "class A(keras.Model): pass\nfor i in range(20):\n    model = A()\n    model.fit(x, y)", [False]),
+        (IMPORTS + "from builders import build\nfor fold in folds:\n    self.model = build()\n    self.model.fit(x, y, epochs=1)", [False]),
+        (IMPORTS + "def train(models):\n    for name, model in models.items(): model.fit(x, y, epochs=1)", [False]),
+        # No loop.
+        (MODEL + "model.fit(x, y)", []),
+        (MODEL + "for x in data: print(x)\nmodel.fit(x, y)", []),
+    ],
+)  # fmt: skip
+def test_the_model_of_each_turn(tmp_path, text, same):
+    assert [each.is_same for each in repetitions(load(tmp_path, text), "fit")] == same
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("for i in range(20):\n    model = build()\n    model.fit(x, y)", 1),
+        ("for i in range(20): build().fit(x, y)", 1),
+        ("def trial(i):\n    model = build()\n    model.fit(x, y)\nfor i in range(20): trial(i)", 1),
+        ("for i in range(20):\n    model = build()\n    for e in range(9): model.fit(x, y)", 1),
+        ("class A(keras.Model): pass\nwhile True:\n    model = A()\n    model.train_on_batch(x, y)", 1),
+        ("model = build()\nfor i in range(20): model.fit(x, y)", 0),
+        ("models = [build() for i in range(20)]\nfor model in models: model.fit(x, y)", 0),
+        ("for i in range(20): model = build()\nmodel.fit(x, y)", 0),
+    ],
+)
+def test_models_that_are_made_and_trained_in_one_turn(tmp_path, text, count):
+    assert len(list(made_in_loop(load(tmp_path, text, BUILD), "fit", "train_on_batch"))) == count
+
+
+@pytest.mark.parametrize(
+    ("text", "least"),
+    [
+        ("for i in range(20): build()", (20, True)),
+        ("for i in (1, 2): build()", (2, True)),
+        ("for i in settings: build()", (1, False)),
+        ("while True: build()", (float("inf"), True)),
+        ("while True:\n    build()\n    break", (1, True)),
+        # A grid.
+        ("for a in rates:\n    for b in sizes: build()", (9, False)),
+        ("for a in (1, 2):\n    for b in sizes: build()", (6, False)),
+        ("for a in (1, 2):\n    for b in (3, 4): build()", (4, True)),
+        ("def search(rates, sizes):\n    for a in rates:\n        for b in sizes: build()", (9, False)),
+        ("def train(a):\n    for b in sizes: build()\nfor a in rates: train(a)", (9, False)),
+        ("for a in rates:\n    for b in sizes[:2]: build()", (6, False)),
+        ("import itertools\nfor a, b in itertools.product(rates, sizes): build()", (9, False)),
+        ("import itertools\nfor i, (a, b) in enumerate(itertools.product([1, 2], [3, 4, 5])): build()", (6, True)),
+        ("from sklearn.model_selection import ParameterGrid\nfor a in ParameterGrid({'rate': [1, 2], 'size': sizes}): build()", (6, False)),
+        ("from sklearn.model_selection import ParameterGrid\nfor a in ParameterGrid(grid): build()", (1, False)),
+    ],
+)
+def test_how_often_a_place_runs_at_least(tmp_path, text, least):
+    made = next(call for call in load(tmp_path, text, BUILD).run.calls if call.name == "keras.Sequential")
+    assert least_times(made.scope) == least
+
+
+@pytest.mark.parametrize(
+    ("body", "slice_of_turn"),
+    [
+        ("model.fit(x[i : i + 32])", True),
+        ("a = x[i : i + 32]\n    model.fit(a)", True),
+        ("a, b = x[i : i + 32], y[i : i + 32]\n    model.fit(a)", True),
+        ("model.fit(x[:i])", False),
+        ("model.fit(x[i:])", False),
+        ("model.fit(x[i - 99 : i])", False),
+        ("a = x[:i]\n    model.fit(a)", False),
+        ("model.fit(np.delete(x, i))", False),
+        ("model.fit(x)", False),
+    ],
+)
+def test_slices_that_start_at_the_turn(tmp_path, body, slice_of_turn):
+    (each,) = repetitions(load(tmp_path, f"for i in range(0, n, 32):\n    {body}", MODEL), "fit")
+    assert is_slice_of_turn(each.call.arguments.node(0, "x").value, each.loop) is slice_of_turn
+
+
+@pytest.mark.parametrize(
+    ("written", "single"),
+    [
+        ("x[None]", True),
+        ("x[np.newaxis, :, :]", True),
+        ("x[..., np.newaxis]", False),
+        ("x[:, None]", False),
+        ("np.expand_dims(x, 0)", True),
+        ("tf.expand_dims(x, axis=0)", True),
+        ("np.expand_dims(x, axis=-1)", False),
+        ("np.expand_dims(x, 3)", False),
+        ("x.reshape(1, -1)", True),
+        ("x.reshape((1, 4))", True),
+        ("x.reshape(-1, 1)", False),
+        ("np.array([x])", True),
+        ("np.array([[a, b]])", False),
+        ("np.array(x)", False),
+        ("np.vstack([x[None]])", True),
+        ("np.vstack([x])", False),
+        ("np.vstack([x[None], y[None]])", False),
+        ("x", False),
+    ],
+)
+def test_a_batch_of_one(tmp_path, written, single):
+    module = load(tmp_path, f"import numpy as np\nimport tensorflow as tf\nbatch = {written}\n")
+    assign = next(node for node in module.tree.descendants(module.tree.root) if isinstance(node, cst.Assign))
+    assert is_one_item(module.tree, assign.value) is single
