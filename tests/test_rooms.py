@@ -2,9 +2,7 @@
 
 A rule that reads requirements has folders of these names instead, with files that are named as their kind demands.
 
-Expectations stand in the scripts, on the line where the finding is: ``# KC101``, with
-``# KC101:info`` where the severity matters, ``# KC101:pedantic`` for what is reported with --pedantic only, and the code repeated for several findings
-on one line. A slow.py that is meant to fail says so in its first line: ``# raises: ValueError``.
+Expectations stand in the scripts, on the line where the finding is (tests/marks.py). A slow.py that is meant to fail says so in its first line: ``# raises: ValueError``.
 """
 
 import ast
@@ -21,13 +19,13 @@ from importlib.util import find_spec
 
 import pytest
 from command import kerascheck
+from marks import differences, expectations, severity_of, unmarked
 
 from kerascheck.explain import sections
 from kerascheck.finding import Severity
 from kerascheck.measured import read_table
 from kerascheck.registry import rooms
 
-EXPECTED = re.compile(r"[ \t]*# *(KC\d{3}(?::\w+)?(?: +KC\d{3}(?::\w+)?)*)[ \t]*$", re.MULTILINE)
 RAISES = re.compile(r"\A# raises: (\w+)\n")
 HEADINGS = [
     "What it does",
@@ -84,20 +82,8 @@ def findings(room, path):
     return [finding for finding in report["findings"] if finding["code"] == room.code]
 
 
-def expectations(room, text):
-    """Line and severity (None: any, but for "pedantic") of every finding of the room's rule that the script is marked with."""
-    expected = []
-    for number, line in enumerate(text.splitlines(), 1):
-        if match := EXPECTED.search(line):
-            for mark in match[1].split():
-                code, _, severity = mark.partition(":")
-                if code == room.code:
-                    expected.append((number, severity or None))
-    return expected
-
-
-def unmarked(text):
-    return RAISES.sub("", EXPECTED.sub("", text))
+def without_marks(text):
+    return RAISES.sub("", unmarked(text))
 
 
 def describe(problems):
@@ -139,17 +125,10 @@ def test_slow_has_exactly_the_marked_findings(room, own):
 
 
 def check_marks(room, path, found):
-    expected = expectations(room, path.read_text(encoding="utf-8"))
+    # What other rules find in it is theirs.
+    expected = [mark for mark in expectations(path.read_text(encoding="utf-8")) if mark[1] == room.code]
     assert expected, f"{path.name} marks no finding"
-    problems = []
-    unexplained = [(finding["line"], "pedantic" if finding["pedantic"] else finding["severity"]) for finding in found]
-    for line, severity in expected:
-        match = next((each for each in unexplained if each[0] == line and (severity == each[1] or severity is None and each[1] != "pedantic")), None)
-        if match is None:
-            problems.append((line, f"missing{f' as {severity}' if severity else ''}"))
-        else:
-            unexplained.remove(match)
-    problems += [(line, f"not marked: {severity}") for line, severity in unexplained]
+    problems = differences(expected, [(finding["line"], finding["code"], severity_of(finding)) for finding in found])
     assert not problems, "\n" + describe(problems)
 
 
@@ -189,7 +168,7 @@ def test_fixing_slow_gives_fast_and_fixing_again_changes_nothing(room, tmp_path)
 
 
 def check_fix(room, slow_path, fast_path, folder):
-    slow, fast = (unmarked(path.read_bytes().decode()) for path in (slow_path, fast_path))
+    slow, fast = (without_marks(path.read_bytes().decode()) for path in (slow_path, fast_path))
     script = folder / slow_path.name
     script.write_bytes(slow.encode())
     by_hand = sum(finding["fix"] is None for finding in findings(room, script))

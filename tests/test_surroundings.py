@@ -551,3 +551,46 @@ def test_a_script_that_only_calls_an_imported_training_is_followed(tmp_path):
     assert "KC301" not in kerascheck(*command).out
     (tmp_path / "main.py").write_text("from training import train\nfrom data import load\n\nif load():\n    train(load())\n")
     assert "training.py:7:11: info: KC301" in kerascheck(*command).out
+
+
+HEAD = "import tensorflow as tf\nfrom tensorflow import keras\nfrom tensorflow.keras import layers\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "lines"),
+    [
+        ("Net().fit(Photos(paths))", [4]),
+        ("import segmentation_models as sm\nsm.Unet().fit(Photos(paths))", [5]),
+        ("import segmentation_models as sm\nsm.Unet().fit(Photos(**options()))", [5]),
+        ("import segmentation_models as sm\nsm.Unet().fit(Chosen(**options()))", []),
+        ("import segmentation_models as sm\nsm.Unet().fit(Chosen(paths))", [5]),
+        ("Net().train(Photos(paths))", []),
+    ],
+)
+def test_a_script_that_only_brings_a_model_and_a_dataset_together_is_read_too(tmp_path, line, lines):
+    reader = "import cv2\ndef read(path):\n    return cv2.imread(path)\n"
+    helpers = "".join(f"def helper_{number}(image):\n    return image + {number}\n" for number in range(100))
+    (tmp_path / "images.py").write_text(reader + helpers)
+    (tmp_path / "data.py").write_text(
+        HEAD + "from images import read\nclass Photos(keras.utils.PyDataset):\n    def __init__(self, paths):\n"
+        "        super().__init__()\n        self.paths = paths\n"
+        "    def __getitem__(self, index):\n        return read(self.paths[index])\n"
+        "class Chosen(Photos):\n    def __init__(self, paths, **options):\n        super().__init__(paths)\n"
+    )
+    script = f"from data import Chosen, Photos\nfrom network import Net\npaths = []\n{line}\n"
+    (tmp_path / "train.py").write_text(script)
+    result = kerascheck("--isolated", "--select", "KC110", "--output-format", "json", "--exit-zero", tmp_path)
+    assert [finding["line"] for finding in json.loads(result.out)["findings"]] == lines
+
+
+@pytest.mark.parametrize(("made", "severity"), [("layers.Dense(8)(x)", "info"), ("x * 2", "warning")])
+def test_a_long_module_of_layers_may_need_the_switch(tmp_path, made, severity):
+    padding = "# A line of a long module.\n" * 200
+    block = f"class Block(layers.Layer):\n    def call(self, x):\n        return {made}\n"
+    (tmp_path / "network.py").write_text(f"from tensorflow.keras import layers\n{padding}{block}")
+    model = "i = keras.Input((4,))\nmodel = keras.Model(i, Block()(i))\nmodel.compile('adam', 'mse')\n"
+    (tmp_path / "train.py").write_text(f"{HEAD}from network import Block\n{model}model.run_eagerly = True\nmodel.fit(x, y)\n")
+    script = tmp_path / "train.py"
+    result = kerascheck("--isolated", "--select", "KC309", "--output-format", "json", "--exit-zero", script)
+    (finding,) = json.loads(result.out)["findings"]
+    assert finding["severity"] == severity

@@ -1,0 +1,192 @@
+"""The cases of a rule, as rules/<family>/<slug>/cases.md holds them. CONTRIBUTING.md describes the form."""
+
+import difflib
+import json
+import re
+import shlex
+from dataclasses import dataclass, field
+
+from command import kerascheck
+from marks import differences, expectations, severity_of, unmarked
+
+_PART = re.compile(
+    r"^## (?P<heading>.+)$|^```(?P<info>[^`\n]*)\n(?P<text>(?s:.*?))^```$|(?P<quote>(?:^>.*\n)+)|^(?P<end>---)$",
+    re.MULTILINE,
+)
+_QUOTED = re.compile(r"^> (message|because|fix|related): (.*)$")
+_CELL = re.compile(r"^# %%\n", re.MULTILINE)
+
+
+@dataclass
+class Program:
+    """Files that are linted together, and what is to be found."""
+
+    line: int
+    """Where the first of them begins in cases.md."""
+    files: dict[str, str] = field(default_factory=dict)
+    """By their paths; with the marks."""
+    linted: list[str] = field(default_factory=list)
+    """The paths that are given to kerascheck; all where empty."""
+    rules: list[str] = field(default_factory=list)
+    """The codes of the rules that run; that of the room where empty."""
+    said: list[dict[str, str]] = field(default_factory=list)
+    """What each finding says, in the order of the report; empty where nothing is asked."""
+    diff: str | None = None
+    """What --fix changes."""
+    is_whole: bool = False
+    """Whether the next file belongs to another one."""
+
+
+@dataclass
+class Case:
+    heading: str
+    line: int
+    programs: list[Program] = field(default_factory=list)
+
+
+def read_cases(path):
+    """The cases of a file; raises :class:`ValueError` for what has not the form."""
+    text = path.read_text(encoding="utf-8")
+    found = []
+    for part in _PART.finditer(text):
+        line = text.count("\n", 0, part.start()) + 1
+        try:
+            if part["heading"]:
+                found.append(Case(part["heading"], line))
+            else:
+                _add(found[-1].programs, line, part)
+        except (IndexError, ValueError) as problem:
+            why = problem if isinstance(problem, ValueError) else "nothing stands before it that it belongs to"
+            raise ValueError(f"{path}:{line}: {why}") from None
+    return found
+
+
+def _add(programs, line, part):
+    if part["end"]:
+        programs[-1].is_whole = True
+    elif part["quote"]:
+        programs[-1].said.append(_said(part["quote"]))
+    elif part["info"] == "diff":
+        programs[-1].diff = part["text"]
+    else:
+        if not programs or programs[-1].is_whole:
+            programs.append(Program(line))
+        _add_file(programs[-1], part["info"], part["text"])
+
+
+def _said(quote):
+    said = {}
+    for line in quote.splitlines():
+        match = _QUOTED.match(line)
+        if match is None or match[1] in said:
+            raise ValueError(f"'{line}' is none of 'message:', 'because:', 'fix:' and 'related:', once each")
+        said[match[1]] = match[2]
+    return said
+
+
+def _add_file(program, info, text):
+    words = dict(word.partition("=")[::2] for word in shlex.split(info)[1:])
+    name = words.pop("title", "train.py")
+    if name in program.files:
+        raise ValueError(f"the program has a {name} already; write --- between two programs")
+    program.files[name] = text
+    program.is_whole = name == "train.py"
+    if "linted" in words:
+        program.linted.append(name)
+    program.rules += words.get("rules", "").split()
+    if words.keys() - {"linted", "rules"}:
+        raise ValueError(f"'{info}' says more than title, linted and rules")
+
+
+def problems(program, code, folder):
+    """Sentences about what kerascheck finds in a program and what its case says, where they differ.
+
+    Args:
+        code: the code of the room's rule.
+        folder: an empty one, for the files.
+    """
+    paths = [folder / name for name in program.linted] or [folder]
+    for name, text in program.files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(_notebook(unmarked(text)) if name.endswith(".ipynb") else unmarked(text), encoding="utf-8")
+    # No file is looked for above.
+    (folder / ".git").mkdir()
+    settings = [] if "pyproject.toml" in program.files else ["--isolated"]
+    selection = [*settings, "--pedantic", "--select", ",".join(program.rules or [code])]
+    report = json.loads(kerascheck(*selection, "--output-format", "json", "--exit-zero", *paths).out)
+    found = [(_place(finding, folder), finding["code"], severity_of(finding)) for finding in report["findings"]]
+    told = [f"{_shown(place)}: {what}" for place, what in differences(_expected(program), found)]
+    told += [f"{_relative(error, folder)}: {error['message']}" for error in report["errors"]]
+    told += _unsaid(program, report["findings"], folder)
+    if program.diff is not None:
+        told += _unfixed(program, [*selection, "--fix", "--unsafe-fixes", *paths], folder)
+    return told
+
+
+def _notebook(script):
+    empty = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None}
+    cells = [{**empty, "source": source.rstrip("\n")} for source in _cells(script)]
+    return json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
+
+
+def _cells(script):
+    return [source for source in _CELL.split(script) if source]
+
+
+def _expected(program):
+    """Place, code and severity of every mark; the number of the cell is 0 in a script."""
+    expected = []
+    for name, text in program.files.items():
+        cells = enumerate(_cells(text), 1) if name.endswith(".ipynb") else [(0, text)]
+        for number, cell in cells:
+            expected += [((name, number, line), code, severity) for line, code, severity in expectations(cell)]
+    return expected
+
+
+def _place(finding, folder):
+    return _relative(finding, folder), finding["cell_number"] or 0, finding["line"]
+
+
+def _relative(place, folder):
+    return place["path"].removeprefix(f"{folder}/")
+
+
+def _shown(place):
+    name, cell, line = place
+    return f"{name}{f' cell {cell}' if cell else ''} line {line}"
+
+
+def _unsaid(program, findings, folder):
+    """What the findings do not say of what they are asked for, in the order of the report."""
+    if not program.said:
+        return []
+    if len(program.said) != len(findings):
+        return [f"{len(program.said)} findings are quoted, {len(findings)} are found"]
+    told = []
+    for said, finding in zip(program.said, findings):
+        is_there = {
+            "message": finding["message"],
+            "because": finding["because"],
+            "fix": finding["fix"]["applicability"] if finding["fix"] else "none",
+            "related": ", ".join(f"{_relative(place, folder)}:{place['line']}" for place in finding["related"]),
+        }
+        wrong = [(key, text) for key, text in said.items() if not _fits(text, is_there[key])]
+        told += [f"the {key} of line {finding['line']} is {is_there[key]!r}, not {text!r}" for key, text in wrong]
+    return told
+
+
+def _fits(quoted, text):
+    """Whether a text is as quoted; what an ellipsis leaves out may be anything."""
+    return re.fullmatch(".*".join(map(re.escape, quoted.split("…"))), text) is not None
+
+
+def _unfixed(program, command, folder):
+    kerascheck(*command)
+    changed = []
+    for name, text in program.files.items():
+        before, after = unmarked(text).splitlines(), (folder / name).read_text(encoding="utf-8").splitlines()
+        lines = difflib.unified_diff(before, after, n=0, lineterm="")
+        changed += [line for line in lines if not line.startswith(("---", "+++", "@@"))]
+    diff = "\n".join(changed)
+    return [] if diff == program.diff.rstrip("\n") else [f"--fix changes this instead:\n{diff}"]

@@ -1,0 +1,47 @@
+"""Findings that a text expects of its own lines: ``# KC101`` at the end of a line.
+
+``# KC101:info`` expects a severity too, ``# KC101:pedantic`` what is reported with --pedantic only, and a code that is
+repeated several findings on one line.
+"""
+
+import re
+
+_MARKS = re.compile(r"[ \t]*# *(KC\d{3}(?::\w+)?(?: +KC\d{3}(?::\w+)?)*)[ \t]*$", re.MULTILINE)
+
+
+def expectations(text):
+    """(line, code, severity) of every mark; the severity is None where any is right but "pedantic"."""
+    expected = []
+    for number, line in enumerate(text.splitlines(), 1):
+        if match := _MARKS.search(line):
+            for mark in match[1].split():
+                code, _, severity = mark.partition(":")
+                expected.append((number, code, severity or None))
+    return expected
+
+
+def unmarked(text):
+    return _MARKS.sub("", text)
+
+
+def differences(expected, findings):
+    """One (place, sentence) for each mark without a finding and each finding without a mark.
+
+    Args:
+        expected: (place, code, severity) of every mark; a place is anything that compares.
+        findings: (place, code, severity) of every finding; the severity of what is pedantic is "pedantic".
+    """
+    problems, unexplained = [], list(findings)
+    for place, code, severity in expected:
+        there = [each for each in unexplained if each[:2] == (place, code)]
+        fits = [each for each in there if each[2] == severity or severity is None and each[2] != "pedantic"]
+        if fits:
+            unexplained.remove(fits[0])
+        else:
+            problems.append((place, f"{code}{f' as {severity}' if severity else ''} is missing"))
+    return sorted(problems + [(place, f"{code} is not marked: {severity}") for place, code, severity in unexplained])
+
+
+def severity_of(finding):
+    """The severity of a finding of the JSON report, as marks name it."""
+    return "pedantic" if finding["pedantic"] else finding["severity"]

@@ -1,0 +1,108 @@
+"""Every rule against the cases of its room, rules/<family>/<slug>/cases.md, and the reader of such files."""
+
+import pytest
+from cases import problems, read_cases
+
+from kerascheck.registry import rooms
+
+FILES = [(room, room.folder / "cases.md") for room in rooms()]
+CASES = [(room, case) for room, path in FILES if path.is_file() for case in read_cases(path)]
+PARAMETERS = [pytest.param(room, case, id=f"{room.name}: {case.heading}") for room, case in CASES]
+
+
+@pytest.fixture(autouse=True)
+def in_this_process(monkeypatch):
+    """To fork a process for each program takes longer than to lint it."""
+    monkeypatch.setattr("kerascheck.pool.can_fork", lambda: False)
+
+
+@pytest.mark.parametrize(("room", "case"), PARAMETERS)
+def test_case(room, case, tmp_path):
+    assert case.programs, "a heading without a program"
+    place = f"rules/{room.folder.parent.name}/{room.folder.name}/cases.md"
+    told = []
+    for number, program in enumerate(case.programs):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        told += [f"{place}:{program.line}: {case.heading}: {each}" for each in problems(program, room.code, folder)]
+    if told:
+        pytest.fail("\n".join(told), pytrace=False)
+
+
+LOOP = """\
+from tensorflow import keras
+model = keras.models.load_model('a.keras')
+model.fit(x, y)
+for row in load():
+    model.predict(row[None])%s
+"""
+NOTEBOOK = 'python title="a.ipynb"'
+IGNORED = '[tool.kerascheck.per-file-ignores]\n"*.py" = ["KC405"]\n'
+UNMARKED = "train.py line 5: KC405 is not marked: warning"
+
+
+def fenced(text, info="python"):
+    return f"```{info}\n{text}```\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (fenced(LOOP % "  # KC405"), []),
+        (fenced(LOOP % "  # KC405:warning") + "\n> message: …batch…\n> fix: unsafe\n", []),
+        (fenced(LOOP % ""), [UNMARKED]),
+        (fenced(LOOP % "  # KC405:info"), ["train.py line 5: KC405 as info is missing", UNMARKED]),
+        (fenced(LOOP % "  # KC405:pedantic"), ["train.py line 5: KC405 as pedantic is missing", UNMARKED]),
+        (fenced(LOOP % "  # KC405 KC405"), ["train.py line 5: KC405 is missing"]),
+        (fenced(LOOP % "  # KC405 KC407"), ["train.py line 5: KC407 is missing"]),
+        (fenced(LOOP % "  # KC405") + "\n> fix: none\n", ["the fix of line 5 is 'unsafe', not 'none'"]),
+        (fenced(LOOP % "  # KC405") + "\n> fix: unsafe\n\n> fix: unsafe\n", ["2 findings are quoted, 1 are found"]),
+        (
+            fenced(LOOP % "  # KC405") + fenced("-    model.predict(row)\n+    model(row)\n", "diff"),
+            ["--fix changes this instead:\n-    model.predict(row[None])\n+    model.predict_on_batch(row[None])"],
+        ),
+        (fenced("1\n", 'python title="one.py"') + fenced(LOOP % ""), [UNMARKED]),
+        (fenced("1\n", 'python title="one.py" linted') + fenced(LOOP % ""), []),
+        (fenced(LOOP % "", 'python rules="KC101 KC115"'), []),
+        (fenced("1\n# %%\n" + LOOP % "", NOTEBOOK), ["a.ipynb cell 2 line 5: KC405 is not marked: warning"]),
+        (fenced("# %%\n1\n# %%\n" + LOOP % "  # KC405", NOTEBOOK), []),
+        (fenced(IGNORED, 'toml title="pyproject.toml"') + fenced(LOOP % ""), []),
+        (fenced("for\n"), ["train.py: does not parse: invalid syntax"]),
+    ],
+)
+def test_what_a_case_says_otherwise_is_told(tmp_path, text, told):
+    (tmp_path / "cases.md").write_text(f"# Cases\n\n## One\n\n{text}", encoding="utf-8")
+    ((program,),) = [case.programs for case in read_cases(tmp_path / "cases.md")]
+    (tmp_path / "program").mkdir()
+    assert problems(program, "KC405", tmp_path / "program") == told
+
+
+@pytest.mark.parametrize(
+    ("text", "files"),
+    [
+        (fenced("1\n") + fenced("2\n"), [["train.py"], ["train.py"]]),
+        (fenced("1\n", 'python title="a.py"') + fenced("2\n"), [["a.py", "train.py"]]),
+        (fenced("1\n") + fenced("1\n", 'python title="a.py"') + fenced("2\n"), [["train.py"], ["a.py", "train.py"]]),
+        (fenced("1\n", 'python title="a.py"') + "\n---\n\n" + fenced("2\n"), [["a.py"], ["train.py"]]),
+    ],
+)
+def test_which_files_are_one_program(tmp_path, text, files):
+    (tmp_path / "cases.md").write_text(f"## One\n\nWords.\n\n{text}")
+    (case,) = read_cases(tmp_path / "cases.md")
+    assert (case.heading, case.line, [list(program.files) for program in case.programs]) == ("One", 1, files)
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "problem"),
+    [
+        (fenced("1\n"), 1, "nothing stands before it that it belongs to"),
+        ("## One\n\n> fix: none\n", 3, "nothing stands before it that it belongs to"),
+        ("## One\n" + fenced("1\n") + "> fixed: none\n", 5, "'> fixed: none' is none of"),
+        ("## One\n" + fenced("1\n", 'python title="a.py"') * 2, 5, "write --- between"),
+        ("## One\n" + fenced("1\n", "python tittle=a.py"), 2, "says more than title"),
+    ],
+)
+def test_what_has_not_the_form_is_refused_with_its_line(tmp_path, text, line, problem):
+    (tmp_path / "cases.md").write_text(text)
+    with pytest.raises(ValueError, match=rf"cases\.md:{line}: .*{problem}"):
+        read_cases(tmp_path / "cases.md")
