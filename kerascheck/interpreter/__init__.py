@@ -16,6 +16,7 @@ from kerascheck.knowledge import library
 from kerascheck.interpreter.calls import Calls
 from kerascheck.interpreter.datasets import Datasets
 from kerascheck.interpreter.expressions import Expressions
+from kerascheck.interpreter.functions import Functions
 from kerascheck.interpreter.statements import Statements
 from kerascheck.interpreter.support import A_WHOLE_MODULE, MAX_IMPORT_DEPTH, MAX_MODULES, is_test
 from kerascheck.interpreter.writes import Writes
@@ -25,7 +26,7 @@ from kerascheck.interpreter.values import Class, Const, Env, Function, Instance,
 _EAGER_SWITCH = re.compile(r"\brun_(?:functions_)?eagerly\b")
 
 
-class Interpreter(Statements, Expressions, Calls, Datasets, Writes):
+class Interpreter(Statements, Expressions, Calls, Functions, Datasets, Writes):
     """Interprets one entry module and whatever it calls; see :class:`Machine` for what it remembers."""
 
     def run(self) -> None:

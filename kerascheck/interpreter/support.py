@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -287,3 +287,22 @@ def traced_arguments(arguments: Arguments) -> Arguments:
         {key: traced(value) for key, value in arguments.keywords.items()},
         arguments.nodes, arguments.unknown_positional, arguments.unknown_keywords,
     )
+
+
+def without_first(arguments: Arguments) -> Arguments:
+    """What is left for a function that gets the first argument in another way."""
+    return Arguments(
+        arguments.positional[1:], dict(arguments.keywords), {}, arguments.unknown_positional, arguments.unknown_keywords
+    )
+
+
+def as_texts(name: str, given: Iterable[Value]) -> Value | None:
+    """The text, or the list of texts, that Python makes of what a function of this name is given.
+
+    None where it makes something else.
+    """
+    if name in library.TEXTS:
+        return computed("builtins.str", *given)
+    # The methods, which take a text apart; what a file or folder holds does not depend on what is given.
+    takes_apart = name in library.LISTS_OF_TEXTS and name.startswith("builtins.str.")
+    return Group("list", [computed("builtins.str", *given)], open=True) if takes_apart else None

@@ -1,0 +1,236 @@
+"""Calls into the functions of the linted tree: their parameters are bound, and their bodies run."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from kerascheck.knowledge import library
+from kerascheck.meaning.data.image_flows import is_py_dataset
+from kerascheck.interpreter.machine import Machine
+from kerascheck.interpreter.support import MAX_CALLS, MAX_DEPTH, MAX_VISITS, dotted_name, join, text_of
+from kerascheck.syntax.names import canonical
+from kerascheck.interpreter.place import Place
+from kerascheck.interpreter.values import (
+    UNKNOWN,
+    Arguments,
+    Class,
+    Const,
+    Dataset,
+    Env,
+    External,
+    Function,
+    Group,
+    Iteration,
+    Made,
+    Mapping,
+    Scope,
+    Stage,
+    Tensor,
+    Value,
+)
+
+
+class Functions(Machine):
+    """Follows calls into the linted tree."""
+
+    def inline(
+        self,
+        function: Function,
+        arguments: Arguments,
+        node: cst.CSTNode,
+        *,
+        traced: str | None = None,
+        stage: Stage | None = None,
+    ) -> Value:
+        """The result of a function of the tree, by running its body.
+
+        Args:
+            function: the function; its receiver is bound.
+            arguments: what the call gives.
+            node: the call.
+            traced: what compiles the body, where that is not the function itself.
+            stage: the dataset operation that runs it.
+        """
+        body = function.node
+        self._visits[body] = self._visits.get(body, 0) + 1
+        too_often = self._visits[body] > MAX_VISITS or self._inlined > MAX_CALLS
+        if body in self._active or len(self._active) >= MAX_DEPTH or too_often:
+            self.reached.add(body)
+            self.truncated = self.truncated or self._inlined > MAX_CALLS
+            self.escape(arguments, node)
+            self.use("unknown-call", node)
+            return UNKNOWN
+        saved = self.module, self.env, self.scope
+        self._inlined += 1
+        how = traced or function.traced
+        scope = Scope("call", self.scope, self.module, node, function=function, traced=how, stage=stage)
+        self.module = function.module
+        self.scope = scope
+        try:
+            return self._enter(function, function.receiver, arguments)
+        finally:
+            self.module, self.env, self.scope = saved
+
+    def _enter(
+        self, function: Function, receiver: Value | None, arguments: Arguments | None, tensors: bool = False
+    ) -> Value:
+        """Bind parameters and run the body; ``arguments`` is None for a run with unknown ones."""
+        node = function.node
+        self.reached.add(node)
+        self._active.append(node)
+        saved_env, saved_module, around, uses = self.env, self.module, self.mapped, len(self.uses)
+        is_item = function.name == "__getitem__" and receiver is not None and is_py_dataset(receiver)
+        if is_item:
+            self.mapped = around or (len(self.frames), self.order)
+        self.module = function.module
+        self.env = Env(function.env)
+        self.frames.append(self.env)
+        try:
+            self._bind_parameters(function, receiver, arguments, tensors)
+            if isinstance(node, cst.Lambda):
+                return self._returned(node, self.eval(node.body))
+            loops = len(self.loops)
+            self._returns.append([])
+            self._suite(node.body)
+            returned = self._returns.pop()
+            if node in function.module.generators:
+                # What comes out of a generator comes from what it loops over.
+                sources = [loop.value for loop in self.loops[loops:] if loop.frame.function is function]
+                return self._returned(node, Iteration("generator", [*returned, *sources] or [UNKNOWN]))
+            if not returned:
+                return Const(None)
+            merged = returned[0]
+            for other in returned[1:]:
+                merged = join(merged, other)
+            return self._returned(node, merged)
+        finally:
+            self._active.pop()
+            self.frames.pop()
+            self.env, self.module, self.mapped = saved_env, saved_module, around
+            if is_item:
+                writes = [Place(module, at) for kind, at, module in self.uses[uses:] if kind == "write"]
+                self.item_writes.setdefault(node, []).extend(writes)
+
+    def _returned(self, node: cst.CSTNode, value: Value) -> Value:
+        self.returned.setdefault(node, value)
+        return value
+
+    def _bind_parameters(
+        self, function: Function, receiver: Value | None, arguments: Arguments | None, tensors: bool
+    ) -> None:
+        parameters = function.node.params
+        positional = [*parameters.posonly_params, *parameters.params]
+        variables = self.env.variables
+        if receiver is not None and positional:
+            variables[positional.pop(0).name.value] = receiver
+        named = [*positional, *parameters.kwonly_params]
+        for index, parameter in enumerate(named):
+            name = parameter.name.value
+            if arguments is None:
+                variables[name] = self._guessed(function, parameter, index, tensors)
+                continue
+            given = arguments.get(index if index < len(positional) else None, name)
+            if given is UNKNOWN:
+                given = self._annotated(parameter, function)
+            variables[name] = function.defaults.get(name, UNKNOWN) if given is None else given
+        names = frozenset(parameter.name.value for parameter in named)
+        # Keras calls its hooks with arguments of its own, whatever they are given here.
+        if arguments is not None and not _is_hook(function):
+            self.env.parameters = names
+        if isinstance(parameters.star_arg, cst.Param):
+            rest: Value = Tensor("parameter") if arguments is None and tensors else UNKNOWN
+            if arguments is not None and not arguments.unknown_positional:
+                rest = Group("tuple", arguments.positional[len(positional) :])
+            variables[parameters.star_arg.name.value] = rest
+        if parameters.star_kwarg is not None:
+            extra: Value = UNKNOWN
+            if arguments is not None and not arguments.unknown_keywords:
+                extra = Mapping({key: value for key, value in arguments.keywords.items() if key not in names})
+            variables[parameters.star_kwarg.name.value] = extra
+
+    def _guessed(self, function: Function, parameter: cst.Param, index: int, tensors: bool) -> Value:
+        """What a parameter is where no call is seen, which in compiled code gives ``tensors``."""
+        value = self._annotated(parameter, function)
+        name = parameter.name.value
+        if value is not UNKNOWN or not tensors or parameter.default is not None or name in ("training", "mask"):
+            return value
+        is_tensor = index == 0 or self.scope.traced != "call" or self._says_tensor(function, name)
+        return Tensor("parameter") if is_tensor else UNKNOWN
+
+    def _says_tensor(self, function: Function, parameter: str) -> bool:
+        """Whether the name of a parameter of ``call``, or what is done with it there, says that it is a tensor: what
+        follows the inputs may as well be a size or a switch."""
+        if library.names_tensor(parameter):
+            return True
+        nodes = function.module.tree.descendants(function.node.body)
+        names = (node for node in nodes if isinstance(node, cst.Name) and node.value == parameter)
+        return any(self._is_used_as_tensor(function, name) for name in names)
+
+    def _is_used_as_tensor(self, function: Function, node: cst.Name) -> bool:
+        """Whether only a tensor, or an array, can stand where a name stands in a method."""
+        tree = function.module.tree
+        parent = tree.parents.get(node)
+        if isinstance(parent, cst.Attribute) and parent.value is node:
+            return parent.attr.value in library.TENSOR_ATTRIBUTES
+        if isinstance(parent, cst.Subscript) and parent.value is node and len(parent.slice) > 1:
+            return True
+        if isinstance(parent, cst.BinaryOperation) and isinstance(parent.operator, cst.MatrixMultiply):
+            return True
+        if isinstance(parent, cst.Element):
+            # One of the tensors in a list that is given first.
+            parent = tree.parents.get(tree.parents.get(parent))
+        call = tree.parents.get(parent)
+        if not isinstance(parent, cst.Arg) or parent.keyword is not None or not isinstance(call, cst.Call):
+            return False
+        return self._takes_tensor(function, call, call.args.index(parent))
+
+    def _takes_tensor(self, function: Function, call: cst.Call, position: int) -> bool:
+        """Whether a call in a method gives a tensor at a position: to a function of tensors, or to a layer of the object."""
+        owner, _, name = dotted_name(call.func).rpartition(".")
+        if owner == "self":
+            return position == 0 and function.owner is not None and function.owner.member(name) is None
+        root, _, rest = dotted_name(call.func).partition(".")
+        found = function.env.lookup(root)
+        if not isinstance(found, External):
+            return False
+        return library.takes_tensor(canonical(f"{found.name}.{rest}" if rest else found.name), position)
+
+    def _annotated(self, parameter: cst.Param, function: Function) -> Value:
+        """What the annotation of a parameter says it is."""
+        annotation = _named_type(parameter.annotation.annotation) if parameter.annotation is not None else None
+        if annotation is None:
+            return UNKNOWN
+        saved, self.env = self.env, function.env
+        value = self.eval(annotation)
+        self.env = saved
+        if isinstance(value, Class):
+            return self._instance_of(value) if value.external_bases() else UNKNOWN
+        name = value.name if isinstance(value, External) else ""
+        if name in ("tensorflow.data.Dataset", "tensorflow.data.DatasetV2"):
+            return Dataset(self.new_stage("parameter", parameter, None, ()))
+        if name in ("tensorflow.Tensor", "keras.KerasTensor"):
+            return Tensor("parameter")
+        return Made(name) if library.class_of(name) in ("keras.Model", "keras.Optimizer") else UNKNOWN
+
+
+def _is_hook(function: Function) -> bool:
+    """Whether Keras itself calls a method, in compiled code."""
+    return function.owner is not None and library.traced_hook(function.owner.external_bases(), function.name) is not None
+
+
+def _named_type(annotation: cst.BaseExpression) -> cst.Name | cst.Attribute | None:
+    """The type that ``T``, ``"T"``, ``T | None`` and ``Optional[T]`` name; None for all else."""
+    if isinstance(annotation, cst.SimpleString):
+        try:
+            annotation = cst.parse_expression(text_of(annotation) or "")
+        except cst.ParserSyntaxError:
+            return None
+    if isinstance(annotation, cst.BinaryOperation):
+        annotation = annotation.left
+    if isinstance(annotation, cst.Subscript):
+        name = annotation.value.attr if isinstance(annotation.value, cst.Attribute) else annotation.value
+        inner = annotation.slice[0].slice
+        if not isinstance(name, cst.Name) or name.value != "Optional" or not isinstance(inner, cst.Index):
+            return None
+        annotation = inner.value
+    return annotation if isinstance(annotation, (cst.Name, cst.Attribute)) else None

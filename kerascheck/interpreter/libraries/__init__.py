@@ -1,0 +1,5 @@
+"""What the callables of libraries do, one file for each library; importing this package fills the tables."""
+
+from kerascheck.interpreter.libraries import builtins
+
+__all__ = ["builtins"]

@@ -1,0 +1,314 @@
+"""What the built-in functions and types of Python do, and those of its standard library."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from kerascheck.knowledge import library
+from kerascheck.interpreter.array_shapes import shape_of
+from kerascheck.interpreter.libraries.registry import (
+    Invocation,
+    function,
+    functions,
+    method,
+    methods_on,
+    takes_functions,
+)
+from kerascheck.interpreter.machine import Machine
+from kerascheck.interpreter.support import (
+    MAX_OPTIONS,
+    SuperValue,
+    any_of,
+    as_texts,
+    computed,
+    is_number,
+    is_text,
+    without_first,
+)
+from kerascheck.interpreter.values import (
+    UNKNOWN,
+    Arguments,
+    Call,
+    Const,
+    Counter,
+    External,
+    Function,
+    Group,
+    Iteration,
+    Made,
+    Mapping,
+    Method,
+    Partial,
+    Scope,
+    Sink,
+    Tensor,
+    Value,
+    constant,
+    datasets_in,
+    holds_tensor,
+    options_of,
+)
+
+
+# --- functions ---------------------------------------------------------------------------------------------------
+
+
+@function("builtins.super")
+def _super(machine: Machine, call: Invocation) -> Value:
+    function = machine.scope.frame.function
+    if function is None or function.owner is None:
+        return UNKNOWN
+    receiver = function.receiver
+    if receiver is None:
+        parameters = function.node.params.params
+        receiver = machine.env.lookup(parameters[0].name.value) if parameters else None
+    return SuperValue(receiver or UNKNOWN, function.owner)
+
+
+@function(*(f"builtins.{name}" for name in ("enumerate", "filter", "range", "reversed", "sorted", "zip")))
+def _wrapped(machine: Machine, call: Invocation) -> Value:
+    kind = _short(call)
+    return Iteration(kind, list(call.arguments.positional[:1] if kind == "enumerate" else call.arguments.positional))
+
+
+@function("builtins.iter")
+def _iter(machine: Machine, call: Invocation) -> Value:
+    return Iteration("iter", [call.first], machine.scope)
+
+
+@function("builtins.next")
+def _next(machine: Machine, call: Invocation) -> Value:
+    return _advance(machine, call.first, call.node)
+
+
+def _advance(machine: Machine, iterator: Value, node: cst.CSTNode) -> Value:
+    """The next item of an iterator: of a dataset, where the loop in which that happens is one of its own."""
+    machine.record(node, "builtins.next", "__next__", iterator, Arguments())
+    element: Value = UNKNOWN
+    for option in options_of(iterator):
+        for dataset in machine.iterated(option) if isinstance(option, Iteration) else ():
+            loop = machine.scope.innermost_loop(within=option.scope or "program")
+            if loop is not None:
+                machine.sinks.append(Sink("loop", dataset.stage, machine.module, node, machine.scope, loop=loop))
+            else:
+                machine.sink("inspect", dataset, node)
+            element = Tensor("element")
+    return element
+
+
+@function("builtins.list", "builtins.tuple", "builtins.set")
+def _collection(machine: Machine, call: Invocation) -> Value:
+    kind, first = _short(call), call.first
+    if isinstance(first, Group):
+        return Group(kind, list(first.items), first.open)
+    if isinstance(first, Iteration) and first.kind == "values" and isinstance(first.over[0], Mapping):
+        return Group(kind, list(first.over[0].items.values()), open=True, most=first.over[0].most)
+    read = list(machine.iterated(first))
+    for dataset in read:
+        machine.sink("inspect", dataset, call.node)
+    if not call.arguments.positional:
+        return Group(kind, [])
+    made = call.record(machine)
+    return Made(made.name, made) if read else UNKNOWN
+
+
+@function("builtins.dict")
+def _dict(machine: Machine, call: Invocation) -> Value:
+    given = call.arguments
+    return Mapping(dict(given.keywords), open=bool(given.positional) or given.unknown_keywords)
+
+
+@function("builtins.map")
+def _map(machine: Machine, call: Invocation) -> Value | None:
+    given = call.arguments.positional
+    if len(given) < 2:
+        return None
+    if len(given) == 2 and isinstance(given[1], Group) and not given[1].open and len(given[1].items) <= MAX_OPTIONS:
+        return Group("list", [machine.call(given[0], Arguments([item]), call.node) for item in given[1].items])
+    machine.run_callables(given[0], None, call.node, tensors=False)
+    return UNKNOWN
+
+
+@function("builtins.getattr")
+def _getattr(machine: Machine, call: Invocation) -> Value | None:
+    name = constant(call.arguments.positional[1]) if len(call.arguments.positional) > 1 else None
+    return machine.get_attribute(call.first, name, call.node) if isinstance(name, str) else None
+
+
+@function("builtins.setattr")
+def _setattr(machine: Machine, call: Invocation) -> Value | None:
+    if len(call.arguments.positional) != 3:
+        return None
+    first, key, value = call.arguments.positional
+    machine.note_write(call.node.args[0].value if isinstance(call.node, cst.Call) else None, first, call.node)
+    name = constant(key)
+    if isinstance(name, str):
+        machine.set_attribute(call.node, first, name, value)
+    else:
+        machine.forget(first)
+    return Const(None)
+
+
+@functions(lambda name: name.startswith("builtins."))
+def _builtin(machine: Machine, call: Invocation) -> Value:
+    """All others read what they are given."""
+    made, first = call.record(machine), call.first
+    tensors = any(map(holds_tensor, call.arguments.values()))
+    if made.name == "builtins.len" and (shape := shape_of(first)) and shape[0] is not None:
+        return Const(shape[0])
+    if tensors:
+        machine.use(made.name, call.node)
+    if tensors and made.name in _REDUCTIONS:
+        made.result = Tensor("result")
+        return made.result
+    number = _number(made)
+    if number is not None:
+        return number
+    if made.name in library.ENDS_THE_PROGRAM:
+        return Made(made.name, made)
+    for dataset in datasets_in(first):
+        machine.sink("inspect", dataset, call.node)
+    machine.run_arguments(call.arguments, call.node, tensors=False)
+    if made.name == "builtins.open" and "b" in str(constant(call.arguments.get(1, "mode") or Const("r"), "b")):
+        return UNKNOWN
+    return as_texts(made.name, call.arguments.values()) or (Made(made.name, made) if made.name in _KEPT else UNKNOWN)
+
+
+_REDUCTIONS = frozenset(f"builtins.{name}" for name in ("max", "min", "abs", "round", "sum"))
+_TYPES = frozenset({"builtins.int", "builtins.float"})
+_OF_NUMBERS = _TYPES | _REDUCTIONS - {"builtins.sum"}
+_KEPT = frozenset({"builtins.len", "builtins.open"})
+
+
+def _number(call: Call) -> Value | None:
+    """The number that a function makes of numbers, and of what holds one; None where it makes something else."""
+    given = call.arguments.positional
+    first = given[0] if given else UNKNOWN
+    counter = next((value for value in given if isinstance(value, Counter)), None)
+    if call.name in _OF_NUMBERS and counter is not None and all(map(is_number, given)):
+        return computed(counter.name, *given)
+    if call.name not in _TYPES:
+        return None
+    if isinstance(first, Counter) and is_text(first):
+        return computed(call.name, first)
+    if isinstance(first, Const) and isinstance(first.value, (int, float)):
+        return Const(int(first.value) if call.name == "builtins.int" else float(first.value))
+    return None if holds_tensor(first) else Made(call.name, call)
+
+
+def _short(call: Invocation) -> str:
+    return call.name.removeprefix("builtins.")
+
+
+@function("functools.partial")
+def _partial(machine: Machine, call: Invocation) -> Value | None:
+    if not call.arguments.positional:
+        return None
+    target, rest = call.first, without_first(call.arguments)
+    if isinstance(target, External) and target.name in library.COMPILERS:
+        return Made(target.name, machine.record(call.node, target.name, None, UNKNOWN, rest))
+    return Partial(target, rest)
+
+
+@function("functools.wraps")
+def _wraps(machine: Machine, call: Invocation) -> Value:
+    return Made(call.name, call.record(machine))
+
+
+@function(*(name for name in library.TRANSPARENT_DECORATORS - {"functools.wraps"} if not name.startswith("builtins.")))
+def _left_alone(machine: Machine, call: Invocation) -> Value | None:
+    return call.first if isinstance(call.first, (Function, Partial)) else None
+
+
+@function(*library.PASS_THROUGH_ITERATORS)
+def _progress(machine: Machine, call: Invocation) -> Value | None:
+    given = call.arguments
+    return Iteration("wrapper", [given.get(0, "iterable") or UNKNOWN]) if given.positional or given.keywords else None
+
+
+@function("tqdm.trange", "tqdm.auto.trange", "tqdm.notebook.trange")
+def _trange(machine: Machine, call: Invocation) -> Value:
+    return Iteration("range", call.arguments.positional)
+
+
+@takes_functions(lambda name: name.startswith("multiprocessing."))
+def in_process(machine: Machine, call: Invocation) -> None:
+    """Functions that start a program of their own: what ran before does not count there."""
+    scope = Scope("root", None, machine.module, call.node, label="process")
+    machine.inside(scope, lambda given: machine.run_arguments(given, call.node, tensors=False), call.arguments)
+
+
+# --- methods -----------------------------------------------------------------------------------------------------
+
+
+@methods_on(Group)
+def _of_group(machine: Machine, call: Invocation) -> Value:
+    group, given = call.receiver, call.arguments
+    if call.attribute in ("append", "add") and given.positional:
+        # Inside a loop the length is no longer known, but the kinds of items are.
+        machine.extend(group, given.positional[:1])
+        machine.record(call.node, "builtins.list.append", call.attribute, group, given)
+        return Const(None)
+    if call.attribute == "extend":
+        machine.record(call.node, "builtins.list.extend", call.attribute, group, given)
+        added = given.get(0, None)
+        certain = isinstance(added, Group) and not added.open
+        machine.extend(group, added.items if isinstance(added, Group) else [UNKNOWN], certain=certain)
+    elif call.attribute == "insert":
+        machine.record(call.node, "builtins.list.insert", call.attribute, group, given)
+        machine.extend(group, given.positional[1:2], certain=False)
+    elif call.attribute in ("pop", "popleft", "remove", "clear", "sort", "reverse"):
+        group.open = True
+    if call.attribute in ("pop", "popleft"):
+        return any_of(group.items)
+    return Group(group.kind, list(group.items), group.open) if call.attribute == "copy" else UNKNOWN
+
+
+@methods_on(Mapping)
+def _of_mapping(machine: Machine, call: Invocation) -> Value:
+    mapping, given = call.receiver, call.arguments
+    if call.attribute in ("items", "values", "keys"):
+        if call.attribute == "values" and not mapping.open:
+            return Group("list", list(mapping.items.values()))
+        return Iteration(call.attribute, [mapping])
+    if call.attribute in ("get", "pop", "setdefault"):
+        key = given.get(0, "key")
+        if isinstance(key, Const) and key.value in mapping.items:
+            return mapping.items[key.value]
+        if call.attribute == "setdefault" and isinstance(key, Const):
+            value = given.get(1, "default") or Const(None)
+            machine.store(mapping.items, key.value, value)
+            return value
+    if call.attribute == "update":
+        other = given.get(0, None)
+        machine.update(mapping, Mapping(dict(given.keywords), given.unknown_keywords) if other is None else other)
+        if other is not None:
+            machine.update(mapping, Mapping(dict(given.keywords)))
+    return Mapping(dict(mapping.items), mapping.open) if call.attribute == "copy" else UNKNOWN
+
+
+@methods_on(Iteration)
+def _of_iterator(machine: Machine, call: Invocation) -> Value | None:
+    if call.attribute in ("__next__", "get_next", "next"):
+        return _advance(machine, call.receiver, call.node)
+    return UNKNOWN if call.attribute == "initializer" else None
+
+
+@method("update")
+def _update_attributes(machine: Machine, call: Invocation) -> None:
+    """``self.__dict__.update(...)``."""
+    if isinstance(call.receiver, Method) and call.receiver.name == "__dict__":
+        machine.forget(call.receiver.receiver)
+
+
+@method("total_seconds")
+def _seconds(machine: Machine, call: Invocation) -> Value | None:
+    return call.receiver if isinstance(call.receiver, Made) and call.receiver.name == "time.elapsed" else None
+
+
+@method("format")
+def _format(machine: Machine, call: Invocation) -> Value | None:
+    if call.owner != "builtins.str":
+        return None
+    machine.record(call.node, "builtins.format", call.attribute, call.receiver, call.arguments)
+    return computed("builtins.str", call.receiver, *call.arguments.values())
