@@ -303,14 +303,17 @@ class Program:
         return [*self.updates, *self.assigned_updates, *self.model_calls("fit", "fit_generator", "train_on_batch")]
 
     @cached_property
-    def _training_conditions(self) -> set[Scope]:
-        """The conditions that all training of the program stands under."""
-        around = [set(training.scope.conditions(within="program")) for training in self._trainings]
+    def _training_branches(self) -> set[Scope]:
+        """The branches that all training of the program stands in; what a handler trains is another way to train."""
+        around = [
+            {condition for condition in training.scope.conditions(within="program") if condition.kind == "branch"}
+            for training in self._trainings
+        ]
         return set.intersection(*around) if around else set()
 
     def is_optional(self, scope: Scope) -> bool:
         """Whether a place runs under a condition under which the program may train without it: not one such as ``if mode == "train"``, which decides on the training, too."""
-        return any(condition not in self._training_conditions for condition in scope.conditions(within="program"))
+        return any(condition not in self._training_branches for condition in scope.conditions(within="program"))
 
     def is_executed(self, scope: Scope) -> bool:
         """Whether a place runs when the module is run as a script (or notebook)."""
