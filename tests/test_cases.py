@@ -9,11 +9,7 @@ FILES = [(room, room.folder / "cases.md") for room in rooms()]
 CASES = [(room, case) for room, path in FILES if path.is_file() for case in read_cases(path)]
 PARAMETERS = [pytest.param(room, case, id=f"{room.name}: {case.heading}") for room, case in CASES]
 
-
-@pytest.fixture(autouse=True)
-def in_this_process(monkeypatch):
-    """To fork a process for each program takes longer than to lint it."""
-    monkeypatch.setattr("kerascheck.pool.can_fork", lambda: False)
+pytestmark = pytest.mark.usefixtures("in_this_process")
 
 
 @pytest.mark.parametrize(("room", "case"), PARAMETERS)

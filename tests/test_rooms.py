@@ -27,6 +27,7 @@ from kerascheck.measured import read_table
 from kerascheck.registry import rooms
 
 RAISES = re.compile(r"\A# raises: (\w+)\n")
+pytestmark = pytest.mark.usefixtures("in_this_process")
 HEADINGS = [
     "What it does",
     "Why it costs",

@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 from command import kerascheck
 
+pytestmark = pytest.mark.usefixtures("in_this_process")
+
 TRAIN = "import tensorflow as tf\nmodel = tf.keras.Sequential([tf.keras.layers.Dense(1)])\nmodel.compile('sgd', 'mse')\n"
 RANDOM = "ds = tf.data.Dataset.from_tensor_slices(load()).map(lambda x: x + tf.random.normal(())).batch(8)\nmodel.fit(ds, epochs=3)\n"
 PREDICT = "model.fit(load())\nfor row in load(): show(model.predict(row[None]))\n"
