@@ -9,16 +9,13 @@ import ast
 import functools
 import json
 import math
-import os
 import re
 import shutil
-import subprocess
-import sys
-from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
 
 import pytest
 from command import kerascheck
+from forked import Running
 from marks import differences, expectations, severity_of, unmarked
 
 from kerascheck.explain import sections
@@ -194,40 +191,12 @@ def fix(room, script):
 # --- running them ------------------------------------------------------------------------------------
 
 
-def run_script(path):
-    environment = {
-        **os.environ,
-        "TF_CPP_MIN_LOG_LEVEL": "3",
-        "CUDA_VISIBLE_DEVICES": "",
-        "TF_ENABLE_ONEDNN_OPTS": "0",
-        "PYTHONDONTWRITEBYTECODE": "1",
-    }
-    return subprocess.run([sys.executable, str(path)], env=environment, capture_output=True, text=True, timeout=600)
-
-
-@pytest.fixture(scope="module")
-def runs(request):
-    """Starts every script that a selected test needs, two at a time: each spends most of its time importing TensorFlow."""
-    with ThreadPoolExecutor(2) as pool:
-        wanted = [item.callspec.params["room"] for item in request.session.items if item.originalname == RUN_TEST]
-        futures = {
-            path: pool.submit(run_script, path)
-            for room in wanted
-            for path in (room.folder / "slow.py", room.folder / "fast.py")
-        }
-        yield futures
-        for future in futures.values():
-            future.cancel()
-
-
-RUN_TEST = "test_slow_and_fast_run_and_agree"
-
-
 @pytest.mark.slow
 @pytest.mark.skipif(find_spec("tensorflow") is None, reason="needs TensorFlow: pip install kerascheck[verify]")
 @every_script
-def test_slow_and_fast_run_and_agree(room, runs):
-    slow, fast = (runs[room.folder / name].result() for name in ("slow.py", "fast.py"))
+def test_slow_and_fast_run_and_agree(room, tmp_path):
+    running = [Running(room.folder / name, tmp_path) for name in ("slow.py", "fast.py")]
+    slow, fast = (script.result() for script in running)
     assert fast.returncode == 0, fast.stderr
     fast_loss = last_loss(fast.stdout)
     raises = RAISES.match((room.folder / "slow.py").read_text(encoding="utf-8"))
