@@ -79,7 +79,7 @@ def test_the_first_command_lints_the_fixtures_with_findings():
 @pytest.mark.skipif(not (ROOT / ".ci" / "run").exists(), reason="not a checkout")
 def test_ci_runs_the_command_of_the_readme(tmp_path):
     command = blocks(README, "sh")[1]
-    assert command.count("\n") == 1 and command.endswith("-m pytest\n")
+    assert command.count("\n") == 1 and command.endswith("-m pytest -n auto --dist worksteal\n")
     for relative, text in (("README.md", README.replace(command, "echo ran in $(basename $PWD) && exit 7\n")), (".ci/run", None)):
         path = tmp_path / relative
         path.parent.mkdir(exist_ok=True)
