@@ -12,7 +12,7 @@ import re
 
 import libcst as cst
 
-from kerascheck.knowledge import library
+from kerascheck.knowledge.classes import class_of_bases, traced_hook
 from kerascheck.interpreter.calls import Calls
 from kerascheck.interpreter.datasets import Datasets
 from kerascheck.interpreter.expressions import Expressions
@@ -44,7 +44,7 @@ class Interpreter(Statements, Expressions, Calls, Functions, Datasets, Writes):
         # Keras calls what a model of another module does with its layers.
         for cls in list(self._instances):
             call = cls.member("call")
-            if cls.module is not self.entry and isinstance(call, Function) and library.class_of_bases(cls.external_bases()) == "keras.Model":
+            if cls.module is not self.entry and isinstance(call, Function) and class_of_bases(cls.external_bases()) == "keras.Model":
                 self._run_root(call)
 
     def globals_of(self, module) -> dict[str, Value]:
@@ -95,7 +95,7 @@ class Interpreter(Statements, Expressions, Calls, Functions, Datasets, Writes):
         tensors = False
         if function.owner is not None and function.kind != "staticmethod":
             instance = self._instance_of(function.owner) if function.kind != "classmethod" else function.owner
-            hook = library.traced_hook(function.owner.external_bases(), function.name)
+            hook = traced_hook(function.owner.external_bases(), function.name)
             if hook:
                 traced, tensors = traced or (None if hook in ("call", "train_step") and _trains_itself(function.owner) else hook), True
         if function.node in self.reached:

@@ -9,7 +9,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
-from kerascheck.knowledge import library
+from kerascheck.knowledge.callables import ARRAY_MAKERS
+from kerascheck.knowledge.datasets import BATCHING
 from kerascheck.meaning.data.pipelines import batch_size
 from kerascheck.interpreter.layer_shapes import Shape, input_shape, literal_shape
 from kerascheck.interpreter.values import (
@@ -80,7 +81,7 @@ def length_of(stage: Stage) -> int | None:
             taken = constant(current.argument(0, "count"))
             if type(taken) is int and taken >= 0:
                 count = taken if count is None else min(count, taken)
-        elif current.name in library.BATCHING:
+        elif current.name in BATCHING:
             size = constant(batch_size(current))
             count = math.ceil(count / size) if count is not None and type(size) is int and size > 0 else None
         elif current.name == "repeat":
@@ -224,11 +225,11 @@ def _called(name: str, call: Call, depth: int) -> Shape:
     if owner in _SCALERS and last in ("fit_transform", "transform"):
         # They take and give nothing but tables (check_array with ensure_2d, sklearn 1.5).
         return shape_of(call.argument(0, "X"), depth) or (None, None)
-    if last == "to_categorical" and name in library.ARRAY_MAKERS:
+    if last == "to_categorical" and name in ARRAY_MAKERS:
         classes = constant(call.argument(1, "num_classes"))
         shape = shape_of(call.argument(0, "x"), depth)
         return shape and (shape[0], classes if type(classes) is int else None)
-    if last == "pad_sequences" and name in library.ARRAY_MAKERS:
+    if last == "pad_sequences" and name in ARRAY_MAKERS:
         longest = constant(call.argument(1, "maxlen"))
         return None, longest if type(longest) is int else None
     if not name.startswith(("numpy.", "pandas.")):

@@ -6,8 +6,21 @@ from itertools import zip_longest
 
 import libcst as cst
 
-from kerascheck.knowledge import library
 from kerascheck.interpreter.array_shapes import reshaped, shaped
+from kerascheck.knowledge.callables import (
+    ARRAY_MAKERS,
+    COMPILERS,
+    LISTS_OF_TENSORS,
+    LOOKING_AT_DATASETS,
+    PY_FUNCTIONS,
+    STATIC_RESULTS,
+    TENSOR_LIBRARIES,
+    TRACING_WRAPPERS,
+    makes_tensor,
+)
+from kerascheck.knowledge.classes import CONSUMING_METHODS, class_of, class_of_bases, is_tuner
+from kerascheck.knowledge.datasets import source_kind
+from kerascheck.knowledge.python import LISTING_METHODS, MUTATING_METHODS, SPLITTERS
 from kerascheck.meaning.data.image_flows import is_keras_data, is_py_dataset
 from kerascheck.interpreter.libraries.registry import Invocation, function_handlers, method_handlers, taker
 from kerascheck.interpreter.machine import Machine
@@ -104,7 +117,7 @@ class Calls(Machine):
         # Methods that nobody calls still see the object that the program really makes.
         self._instances.setdefault(cls, instance)
         bases = cls.external_bases()
-        name = next((library.class_of(base) for base in sorted(bases) if library.class_of(base).startswith("keras.")), None)
+        name = next((class_of(base) for base in sorted(bases) if class_of(base).startswith("keras.")), None)
         self.record(node, name and f"{name}.__init__", "__init__", instance, arguments, instance)
         init = cls.member("__init__")
         if isinstance(init, Function):
@@ -149,8 +162,8 @@ class Calls(Machine):
         return call.result
 
     def _call_made(self, made: Made, arguments: Arguments, node: cst.CSTNode) -> Value:
-        if made.name in library.COMPILERS and arguments.positional:
-            return self.compile(arguments.positional[0], library.COMPILERS[made.name], made.call, node)
+        if made.name in COMPILERS and arguments.positional:
+            return self.compile(arguments.positional[0], COMPILERS[made.name], made.call, node)
         if made.name == "tensorflow.function.compiled":
             self.enter_compiled(made, arguments, node)
             target = made.attributes["target"]
@@ -165,9 +178,9 @@ class Calls(Machine):
             return self.layer_result(call)
         self.escape(arguments, node)
         if any(holds_tensor(value) for value in arguments.values()):
-            if not made.name.startswith(library.TENSOR_LIBRARIES):
+            if not made.name.startswith(TENSOR_LIBRARIES):
                 self.use("unknown-call", node)
-            return Tensor("result") if made.name.startswith(library.TENSOR_LIBRARIES) else UNKNOWN
+            return Tensor("result") if made.name.startswith(TENSOR_LIBRARIES) else UNKNOWN
         return Tensor("result") if owner == "keras.Loss" else Made(f"{owner}.__call__")
 
     def _call_method(self, method: Method, arguments: Arguments, node: cst.CSTNode) -> Value:
@@ -175,12 +188,12 @@ class Calls(Machine):
         if isinstance(receiver, Dataset):
             return self._call_dataset(receiver, attribute, arguments, node)
         if isinstance(receiver, SuperValue):
-            owner = library.class_of_bases(receiver.cls.external_bases())
+            owner = class_of_bases(receiver.cls.external_bases())
             call = self.record(node, f"{owner}.{attribute}" if owner else None, attribute, receiver.instance, arguments)
-            if owner == "keras.Model" and attribute in library.CONSUMING_METHODS:
+            if owner == "keras.Model" and attribute in CONSUMING_METHODS:
                 return self._consume(call, attribute, arguments, node)
             return Tensor("result") if attribute == "call" else UNKNOWN
-        if attribute in library.MUTATING_METHODS and not isinstance(receiver, Tensor):
+        if attribute in MUTATING_METHODS and not isinstance(receiver, Tensor):
             self.note_mutation(node, receiver)
         owner = "builtins.str" if is_text(receiver) else self.class_name(receiver)
         name = f"{owner}.{attribute}" if owner else None
@@ -189,12 +202,12 @@ class Calls(Machine):
             result = handler(self, invocation)
             if result is not None:
                 return result
-        if attribute == "split" and isinstance(receiver, Made) and receiver.name in library.SPLITTERS and receiver.call is not None:
+        if attribute == "split" and isinstance(receiver, Made) and receiver.name in SPLITTERS and receiver.call is not None:
             self.record(node, f"{receiver.name}.split", attribute, receiver, arguments)
-            folds = constant(receiver.call.argument(0, "n_splits") or Const(library.SPLITTERS[receiver.name]))
+            folds = constant(receiver.call.argument(0, "n_splits") or Const(SPLITTERS[receiver.name]))
             pair = Group("tuple", [UNKNOWN, UNKNOWN])
             return Group("list", [pair] * folds) if type(folds) is int and 0 < folds <= _MANY_FOLDS else UNKNOWN
-        if attribute == "build" and isinstance(receiver, Method) and receiver.name == "hypermodel" and isinstance(receiver.receiver, Made) and library.is_tuner(receiver.receiver.name):
+        if attribute == "build" and isinstance(receiver, Method) and receiver.name == "hypermodel" and isinstance(receiver.receiver, Made) and is_tuner(receiver.receiver.name):
             return receiver.receiver.attributes["model"]
         call = self.record(node, name, attribute, receiver, arguments)
         if owner == "tensorflow.Tensor":
@@ -208,11 +221,11 @@ class Calls(Machine):
             if attribute == "numpy" and self.scope.traced_by() is None:
                 return derived(receiver)
             return UNKNOWN if attribute in ("numpy", "eval", "item", "tolist") else self.computed_tensor("result", receiver)
-        if attribute in library.CONSUMING_METHODS and (owner in ("keras.Model", None, "keras.Layer") or any(any(datasets_in(value)) or is_keras_data(value) for value in arguments.values())):
+        if attribute in CONSUMING_METHODS and (owner in ("keras.Model", None, "keras.Layer") or any(any(datasets_in(value)) or is_keras_data(value) for value in arguments.values())):
             return self._consume(call, attribute, arguments, node)
         if owner == "tensorflow.distribute.Strategy":
             return self._call_strategy(call, attribute, arguments, node)
-        if library.is_tuner(owner) and isinstance(receiver, Made):
+        if is_tuner(owner) and isinstance(receiver, Made):
             if attribute == "search":
                 return self._search(receiver, arguments, node)
             if attribute == "get_best_models":
@@ -238,7 +251,7 @@ class Calls(Machine):
         else:
             self.run_arguments(arguments, node, tensors=False)
         self.escape(arguments, node)
-        if attribute in library.LISTING_METHODS and owner is None:
+        if attribute in LISTING_METHODS and owner is None:
             return Made(f"builtins.object.{attribute}", call)
         if owner is None:
             if holds_tensor(receiver) or any(holds_tensor(value) for value in arguments.values()):
@@ -247,13 +260,13 @@ class Calls(Machine):
                 # Whatever it was, it is an array of that shape now.
                 return shaped(receiver, shape)
             return UNKNOWN
-        if owner.startswith(library.TENSOR_LIBRARIES) and any(holds_tensor(value) for value in arguments.values()):
+        if owner.startswith(TENSOR_LIBRARIES) and any(holds_tensor(value) for value in arguments.values()):
             return Tensor("result")
         return as_texts(name, [receiver, *arguments.values()]) or Made(name, call)
 
     def _consume(self, call: Call, attribute: str, arguments: Arguments, node: cst.CSTNode) -> Value:
         """fit, evaluate, predict, adapt and their kin."""
-        role = library.CONSUMING_METHODS.get(attribute)
+        role = CONSUMING_METHODS.get(attribute)
         for name, value in [*zip_longest(self.module.runtime.parameters_of(attribute)[: len(arguments.positional)], arguments.positional), *arguments.keywords.items()]:
             for dataset in datasets_in(value):
                 self.sink(_OTHER_ROLES.get(name, role) or "escape", dataset, node)
@@ -332,15 +345,15 @@ class Calls(Machine):
         taking = taker(name)
         if name.startswith("keras.layers.") and name.endswith(".from_config"):
             return self._call_external(name.removesuffix(".from_config"), Arguments(unknown_positional=True, unknown_keywords=True), node)
-        if name in library.COMPILERS:
+        if name in COMPILERS:
             call = self.record(node, name, None, UNKNOWN, arguments)
             function = arguments.get(0, "func")
             if function is not None and constant(function, 0) is not None:
-                return self.compile(function, library.COMPILERS[name], call, node)
+                return self.compile(function, COMPILERS[name], call, node)
             return Made(name, call)
-        if library.is_tuner(name):
+        if is_tuner(name):
             return self._tuner(name, arguments, node)
-        source = library.source_kind(name)
+        source = source_kind(name)
         if source is not None:
             return self._make_source(name, arguments, node)
         if name.startswith("tensorflow.data.Dataset.") and arguments.positional:
@@ -349,7 +362,7 @@ class Calls(Machine):
             if isinstance(first, Dataset):
                 rest = Arguments(arguments.positional[1:], arguments.keywords, {}, arguments.unknown_positional, arguments.unknown_keywords)
                 return self._call_dataset(first, name.rpartition(".")[2], rest, node)
-        if name in library.PY_FUNCTIONS:
+        if name in PY_FUNCTIONS:
             call = self.record(node, name, None, UNKNOWN, arguments)
             function = arguments.get(0, "func")
             for option in options_of(function):
@@ -361,7 +374,7 @@ class Calls(Machine):
             return call.result
         if name in ("tensorflow.nest.map_structure", "keras.tree.map_structure", "jax.tree_util.tree_map", "tree.map_structure") and len(arguments.positional) > 1:
             return self.call(arguments.positional[0], Arguments(arguments.positional[1:]), node)
-        if name.count(".") > 1 and name.rpartition(".")[2] in library.MUTATING_METHODS and not name.startswith((*library.TENSOR_LIBRARIES, "numpy.")):
+        if name.count(".") > 1 and name.rpartition(".")[2] in MUTATING_METHODS and not name.startswith((*TENSOR_LIBRARIES, "numpy.")):
             self.note_mutation(node, UNKNOWN)
         if name == "numpy.diff" and (reading := reading_of(arguments.get(0, "a"))) is not None:
             return self.elapsed(node, reading, reading, each=True)
@@ -378,27 +391,27 @@ class Calls(Machine):
                 self.run_callables(option if named is None else Partial(option, named), "Lambda", node)
         elif name == "keras.callbacks.LambdaCallback":
             self._run_hooks(arguments, node)
-        elif name in library.TRACING_WRAPPERS or not name.startswith(("keras.", "tensorflow.data.")):
-            self.run_arguments(arguments, node, tensors=name.startswith(library.TENSOR_LIBRARIES))
-        if name not in library.TRANSPARENT_TO_DATASETS:
+        elif name in TRACING_WRAPPERS or not name.startswith(("keras.", "tensorflow.data.")):
+            self.run_arguments(arguments, node, tensors=name.startswith(TENSOR_LIBRARIES))
+        if name not in LOOKING_AT_DATASETS:
             self.escape(arguments, node)
         # What TensorFlow knows of the shapes in its graphs are Python objects.
         if name.startswith(("tensorflow.python.framework.common_shapes.", "tensorflow.python.framework.tensor_shape.")):
             return UNKNOWN
-        if name.startswith(library.TENSOR_LIBRARIES) and name.rpartition(".")[2].islower() and name not in library.STATIC_RESULTS:
+        if name.startswith(TENSOR_LIBRARIES) and name.rpartition(".")[2].islower() and name not in STATIC_RESULTS:
             if any(map(is_symbolic, arguments.values())):
                 call.result = Made("keras.KerasTensor", call)
                 return call.result
-        if name.startswith(library.TENSOR_LIBRARIES) and not name.startswith(("keras.layers.", "keras.Model", "keras.Sequential")):
-            if name in library.STATIC_RESULTS or name in library.ARRAY_MAKERS or name.rpartition(".")[2][:1].isupper():
+        if name.startswith(TENSOR_LIBRARIES) and not name.startswith(("keras.layers.", "keras.Model", "keras.Sequential")):
+            if name in STATIC_RESULTS or name in ARRAY_MAKERS or name.rpartition(".")[2][:1].isupper():
                 call.result = Made(name, call)
-                return call.result if name not in library.STATIC_RESULTS else UNKNOWN
-            if name in library.LISTS_OF_TENSORS:
-                number = constant(arguments.get(*library.LISTS_OF_TENSORS[name][0]))
+                return call.result if name not in STATIC_RESULTS else UNKNOWN
+            if name in LISTS_OF_TENSORS:
+                number = constant(arguments.get(*LISTS_OF_TENSORS[name][0]))
                 known = type(number) is int and 0 < number <= _MANY_PARTS
                 call.result = Group("list", [Tensor(name)] * (number if known else 1), open=not known)
                 return call.result
-            if any(holds_tensor(value) for value in arguments.values()) or library.makes_tensor(name):
+            if any(holds_tensor(value) for value in arguments.values()) or makes_tensor(name):
                 call.result = self.computed_tensor(name, Made(name, call))
                 return call.result
         if name.startswith("numpy.") and any(holds_tensor(value) for value in arguments.values()):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import libcst as cst
 
-from kerascheck.knowledge import library
+from kerascheck.knowledge.datasets import DATASET_METHODS, source_kind
 from kerascheck.interpreter.machine import Machine
 from kerascheck.interpreter.support import bound_arguments, join, spread
 from kerascheck.interpreter.values import (
@@ -45,7 +45,7 @@ class Datasets(Machine):
             call = self.record(node, name, None, UNKNOWN, arguments)
             stage = self.new_stage(name.rpartition(".")[2] if inputs else name, node, call, inputs)
             return Dataset(stage)
-        if library.source_kind(name) == "tfds":
+        if source_kind(name) == "tfds":
             return self._tfds(arguments, node, name)
         dataset = self._source(name, arguments, node)
         if name == "tensorflow.data.Dataset.from_generator":
@@ -78,7 +78,7 @@ class Datasets(Machine):
         if attribute in ("make_one_shot_iterator", "make_initializable_iterator", "__iter__"):
             self.record(node, f"tensorflow.data.Dataset.{attribute}", attribute, dataset, arguments)
             return Iteration("iter", [dataset], self.scope)
-        if attribute not in library.DATASET_METHODS:
+        if attribute not in DATASET_METHODS:
             call = self.record(node, f"tensorflow.data.Dataset.{attribute}", attribute, dataset, arguments)
             if attribute in ("items", "values", "keys", "get") and dataset.stage.is_source:
                 return dataset if attribute != "items" else Iteration("wrapper", [Group("list", [Group("tuple", [UNKNOWN, dataset])])])
@@ -100,7 +100,7 @@ class Datasets(Machine):
 
     def _follow_function(self, stage: Stage, arguments: Arguments, node: cst.CSTNode) -> None:
         """Run the function given to map, filter, interleave, ... and keep what it did."""
-        key = library.DATASET_METHODS.get(stage.name)
+        key = DATASET_METHODS.get(stage.name)
         if key is None:
             return
         function = arguments.get(*key)

@@ -6,8 +6,10 @@ from math import prod
 
 import libcst as cst
 
+from kerascheck.knowledge.callables import COMPILED_LOADERS
+from kerascheck.knowledge.classes import star_exports
+from kerascheck.knowledge.python import BUILTINS, item_of
 from kerascheck.interpreter import array_shapes
-from kerascheck.knowledge import library
 from kerascheck.interpreter.machine import Machine
 from kerascheck.interpreter.support import (
     MAX_OPTIONS,
@@ -82,9 +84,9 @@ class Expressions(Machine):
             if node.value in ("True", "False", "None"):
                 return Const({"True": True, "False": False, "None": None}[node.value])
             for base in self._stars.get(self.module, ()):
-                if library.star_exports(base, node.value):
+                if star_exports(base, node.value):
                     return External(canonical(f"{base}.{node.value}"))
-            return External(f"builtins.{node.value}") if node.value in library.BUILTINS else UNKNOWN
+            return External(f"builtins.{node.value}") if node.value in BUILTINS else UNKNOWN
         if isinstance(value, Made) and value.name == "tensorflow.Variable" and self.scope.traced_by():
             self.record(node, "tensorflow.Variable.__get__", "__get__", value, Arguments())
         return value
@@ -120,7 +122,7 @@ class Expressions(Machine):
         if isinstance(value, Made):
             if name in value.attributes:
                 return value.attributes[name]
-            if value.name in library.COMPILED_LOADERS:
+            if value.name in COMPILED_LOADERS:
                 return value
             if value.name.startswith("tensorflow.data.Options"):
                 inner = Made(f"{value.name}.{name}", value.call)
@@ -319,7 +321,7 @@ class Expressions(Machine):
         key = _only(indices)
         if isinstance(value, (Made, Method)) and is_symbolic(value):
             return Made("keras.KerasTensor", None, {"operands": Group("tuple", [value])})
-        if is_array(value) and not (isinstance(value, Made) and library.item_of(value.name)):
+        if is_array(value) and not (isinstance(value, Made) and item_of(value.name)):
             return array_shapes.shaped(value, array_shapes.subscripted(array_shapes.shape_of(value), indices))
         if isinstance(value, Tensor):
             self.indexed.add(node)
@@ -348,7 +350,7 @@ class Expressions(Machine):
         if isinstance(value, Made) and value.name.startswith("tensorflow.lookup."):
             self.record(node, f"{value.name}.__getitem__", "__getitem__", value, Arguments([key]))
             return Tensor("item")
-        if isinstance(value, Made) and value.name in library.COMPILED_LOADERS:
+        if isinstance(value, Made) and value.name in COMPILED_LOADERS:
             return value
         if isinstance(value, Made) and value.name == "tensorflow.config.list_physical_devices":
             return Made("tensorflow.config.PhysicalDevice", value.call, {"index": key})
@@ -495,7 +497,7 @@ def _items_at(value: Group | Made, indices: list[array_shapes.Index]) -> Value |
     """A text or number of Python, or a list of them, that is taken out of more of them by a place which is not written down; None for all else."""
     places = [part for index in indices for part in (index if isinstance(index, tuple) else [index]) if isinstance(part, Value)]
     if isinstance(value, Made):
-        kind = library.item_of(value.name)
+        kind = item_of(value.name)
     else:
         kind = "builtins.str" if value.items and all(map(is_text, value.items)) and any(isinstance(place, Counter) for place in places) else None
     if kind is None:

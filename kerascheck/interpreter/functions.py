@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import libcst as cst
 
-from kerascheck.knowledge import library
+from kerascheck.knowledge.callables import TENSOR_ATTRIBUTES, names_tensor, takes_tensor
+from kerascheck.knowledge.classes import class_of, traced_hook
 from kerascheck.meaning.data.image_flows import is_py_dataset
 from kerascheck.interpreter.machine import Machine
 from kerascheck.interpreter.support import MAX_CALLS, MAX_DEPTH, MAX_VISITS, dotted_name, join, text_of
@@ -160,7 +161,7 @@ class Functions(Machine):
     def _says_tensor(self, function: Function, parameter: str) -> bool:
         """Whether the name of a parameter of ``call``, or what is done with it there, says that it is a tensor: what
         follows the inputs may as well be a size or a switch."""
-        if library.names_tensor(parameter):
+        if names_tensor(parameter):
             return True
         nodes = function.module.tree.descendants(function.node.body)
         names = (node for node in nodes if isinstance(node, cst.Name) and node.value == parameter)
@@ -171,7 +172,7 @@ class Functions(Machine):
         tree = function.module.tree
         parent = tree.parents.get(node)
         if isinstance(parent, cst.Attribute) and parent.value is node:
-            return parent.attr.value in library.TENSOR_ATTRIBUTES
+            return parent.attr.value in TENSOR_ATTRIBUTES
         if isinstance(parent, cst.Subscript) and parent.value is node and len(parent.slice) > 1:
             return True
         if isinstance(parent, cst.BinaryOperation) and isinstance(parent.operator, cst.MatrixMultiply):
@@ -193,7 +194,7 @@ class Functions(Machine):
         found = function.env.lookup(root)
         if not isinstance(found, External):
             return False
-        return library.takes_tensor(canonical(f"{found.name}.{rest}" if rest else found.name), position)
+        return takes_tensor(canonical(f"{found.name}.{rest}" if rest else found.name), position)
 
     def _annotated(self, parameter: cst.Param, function: Function) -> Value:
         """What the annotation of a parameter says it is."""
@@ -210,12 +211,12 @@ class Functions(Machine):
             return Dataset(self.new_stage("parameter", parameter, None, ()))
         if name in ("tensorflow.Tensor", "keras.KerasTensor"):
             return Tensor("parameter")
-        return Made(name) if library.class_of(name) in ("keras.Model", "keras.Optimizer") else UNKNOWN
+        return Made(name) if class_of(name) in ("keras.Model", "keras.Optimizer") else UNKNOWN
 
 
 def _is_hook(function: Function) -> bool:
     """Whether Keras itself calls a method, in compiled code."""
-    return function.owner is not None and library.traced_hook(function.owner.external_bases(), function.name) is not None
+    return function.owner is not None and traced_hook(function.owner.external_bases(), function.name) is not None
 
 
 def _named_type(annotation: cst.BaseExpression) -> cst.Name | cst.Attribute | None:

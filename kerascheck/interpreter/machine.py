@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import libcst as cst
 
-from kerascheck.knowledge import library
+from kerascheck.knowledge.classes import TRAINING_CALLS, TRAINING_METHODS, class_of, class_of_bases
 from kerascheck.interpreter.support import MAX_ALIKE, MISSING, join
 from kerascheck.interpreter.place import Place
 from kerascheck.interpreter.values import (
@@ -97,7 +97,7 @@ class Machine:
         self.order += 1
         call = Call(self.module, node, name, attribute, receiver, arguments, self.scope, self.order, result)
         self.calls.append(call)
-        updates = name in library.TRAINING_CALLS or name is None and attribute in library.TRAINING_METHODS
+        updates = name in TRAINING_CALLS or name is None and attribute in TRAINING_METHODS
         if updates or attribute == "apply_gradients":
             for scope in self.scope.loops(within="program"):
                 scope.trains = True
@@ -132,9 +132,9 @@ class Machine:
     def class_name(self, value: Value) -> str | None:
         """The canonical class of a receiver, where it is known."""
         if isinstance(value, Made):
-            return library.class_of(value.name)
+            return class_of(value.name)
         if isinstance(value, Instance):
-            return library.class_of_bases(value.cls.external_bases())
+            return class_of_bases(value.cls.external_bases())
         if isinstance(value, Tensor):
             return "tensorflow.Tensor"
         return None

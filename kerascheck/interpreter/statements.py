@@ -6,7 +6,14 @@ import re
 
 import libcst as cst
 
-from kerascheck.knowledge import library
+from kerascheck.knowledge.callables import (
+    COMPILERS,
+    PY_FUNCTIONS,
+    TENSOR_LIBRARIES,
+    TRANSPARENT_DECORATORS,
+    TRANSPARENT_DECORATOR_PREFIXES,
+)
+from kerascheck.knowledge.python import ENDS_THE_PROGRAM, METHOD_KINDS, item_of
 from kerascheck.interpreter.array_shapes import length_of, parts_of, shape_of, split_of
 from kerascheck.interpreter.machine import Machine
 from kerascheck.interpreter.support import (
@@ -86,7 +93,7 @@ class Statements(Machine):
                     self.sink("discard", dataset, node.value)
             # In a notebook it ends a cell, or restarts the kernel for those that follow.
             goes_on = self.scope.frame.function is None and self.module.source.cells is not None
-            return isinstance(value, Made) and value.name in library.ENDS_THE_PROGRAM and not goes_on
+            return isinstance(value, Made) and value.name in ENDS_THE_PROGRAM and not goes_on
         return False
 
     def _assign(self, node: cst.Assign) -> None:
@@ -212,7 +219,7 @@ class Statements(Machine):
             if owner is not None:
                 self.record(node, f"{owner}.__setattr__", name, option, Arguments([Const(name), value]))
             elif isinstance(option, External):
-                if not option.name.startswith(library.TENSOR_LIBRARIES):
+                if not option.name.startswith(TENSOR_LIBRARIES):
                     self.store(self.set_outside, f"{option.name}.{name}", value)
                 self.record(node, f"{option.name}.__setattr__", name, option, Arguments([Const(name), value]))
             elif isinstance(option, Instance) and isinstance(self.module.tree.parents.get(node), cst.AugAssign):
@@ -624,7 +631,7 @@ class Statements(Machine):
                 item: Value = Tensor("element")
             elif isinstance(option, Group) and option.items:
                 item = item_of_turn(option.items, loop)
-            elif isinstance(option, Made) and (kind := library.item_of(option.name)) is not None:
+            elif isinstance(option, Made) and (kind := item_of(option.name)) is not None:
                 item = Counter(kind, loop=loop)
             elif isinstance(option, Iteration):
                 inner = [self._element(value, loop) for value in option.over]
@@ -674,20 +681,20 @@ class Statements(Machine):
             self.eval(decorator)
             return value
         maker = self.eval(decorator.func) if isinstance(decorator, cst.Call) else None
-        if isinstance(maker, External) and maker.name in library.PY_FUNCTIONS:
+        if isinstance(maker, External) and maker.name in PY_FUNCTIONS:
             # TensorFlow calls it with arrays, wherever that is.
             return UNKNOWN
         wrapper = self.eval(decorator)
         name = wrapper.name if isinstance(wrapper, (External, Made)) else None
-        if name in library.METHOD_KINDS:
+        if name in METHOD_KINDS:
             # A decorator below, such as tf.function, has made another function of it.
             for each in (function, *(option for option in options_of(value) if isinstance(option, Function))):
-                each.kind = library.METHOD_KINDS[name]
+                each.kind = METHOD_KINDS[name]
             return value
-        if name in library.TRANSPARENT_DECORATORS or (name or "").startswith(library.TRANSPARENT_DECORATOR_PREFIXES):
+        if name in TRANSPARENT_DECORATORS or (name or "").startswith(TRANSPARENT_DECORATOR_PREFIXES):
             return value
-        if name in library.COMPILERS:
-            return self.compile(value, library.COMPILERS[name], wrapper.call if isinstance(wrapper, Made) else None, function.node)
+        if name in COMPILERS:
+            return self.compile(value, COMPILERS[name], wrapper.call if isinstance(wrapper, Made) else None, function.node)
         result = self.call(wrapper, Arguments([value]), decorator)
         if any(isinstance(option, (Function, Partial)) for option in options_of(result)):
             return result

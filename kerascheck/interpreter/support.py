@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from kerascheck.knowledge import library
 from kerascheck.interpreter.values import (
     UNKNOWN,
     Arguments,
@@ -29,6 +28,9 @@ from kerascheck.interpreter.values import (
     flat,
     options_of,
 )
+from kerascheck.knowledge.callables import ARRAY_MAKERS
+from kerascheck.knowledge.classes import class_of
+from kerascheck.knowledge.python import CLOCKS, LISTS_OF_TEXTS, TEXTS
 
 if TYPE_CHECKING:
     from kerascheck.interpreter.module import Module
@@ -168,7 +170,7 @@ def reading_of(value: Value | None) -> Value | None:
     if isinstance(value, Made) and value.name in ("numpy.array", "numpy.asarray") and value.call is not None:
         value = value.call.argument(0)
     items = value.items if isinstance(value, Group) else [value]
-    return items[-1] if items and all(isinstance(item, Made) and item.name in library.CLOCKS for item in items) else None
+    return items[-1] if items and all(isinstance(item, Made) and item.name in CLOCKS for item in items) else None
 
 
 def is_number(value: Value) -> bool:
@@ -223,7 +225,7 @@ def differentiated(module: Module, node: cst.FunctionDef | cst.Module) -> set[st
 
 def is_array(value: Value) -> bool:
     """Whether a value comes out of NumPy, OpenCV, or a function of Keras that gives arrays, or may."""
-    return any(isinstance(option, Made) and (option.name.startswith(("numpy.", "cv2.")) or option.name in library.ARRAY_MAKERS) for option in options_of(value))
+    return any(isinstance(option, Made) and (option.name.startswith(("numpy.", "cv2.")) or option.name in ARRAY_MAKERS) for option in options_of(value))
 
 
 def derived(*values: Value) -> Made:
@@ -238,7 +240,7 @@ def is_symbolic(value: Value, depth: int = 2) -> bool:
             return True
         if isinstance(option, Method) and option.name in ("output", "outputs", "input", "inputs"):
             inner = option.receiver
-            if isinstance(inner, Made) and (library.class_of(inner.name) == "keras.Model" or inner.name.startswith(("keras.layers.", "keras.Model.get_layer"))):
+            if isinstance(inner, Made) and (class_of(inner.name) == "keras.Model" or inner.name.startswith(("keras.layers.", "keras.Model.get_layer"))):
                 return True
         if depth and isinstance(option, Group) and any(is_symbolic(item, depth - 1) for item in option.items):
             return True
@@ -301,8 +303,8 @@ def as_texts(name: str, given: Iterable[Value]) -> Value | None:
 
     None where it makes something else.
     """
-    if name in library.TEXTS:
+    if name in TEXTS:
         return computed("builtins.str", *given)
     # The methods, which take a text apart; what a file or folder holds does not depend on what is given.
-    takes_apart = name in library.LISTS_OF_TEXTS and name.startswith("builtins.str.")
+    takes_apart = name in LISTS_OF_TEXTS and name.startswith("builtins.str.")
     return Group("list", [computed("builtins.str", *given)], open=True) if takes_apart else None

@@ -219,6 +219,7 @@ LAMBDA = LAYERS + "Lambda"
 MASKING = LAYERS + "Masking"
 PRELU = LAYERS + "PReLU"
 REPEAT_VECTOR = LAYERS + "RepeatVector"
+RESCALING = LAYERS + "Rescaling"
 RESHAPE = LAYERS + "Reshape"
 RESIZING = LAYERS + "Resizing"
 RNN = LAYERS + "RNN"
@@ -254,6 +255,8 @@ def holds(name: str) -> Holds | None:
 
 CONVOLUTIONS: dict[str, int] = {f"{LAYERS}Conv{axes}D": axes for axes in (1, 2, 3)}
 """Convolutions over all channels, with the number of their axes."""
+
+LOOKUP_LAYERS = layers_where(lambda layer: layer.holds is Holds.TABLE)
 
 PREPROCESSING = layers_where(lambda layer: layer.prepares)
 """Layers that prepare or augment data, in a dataset as well as in a model."""

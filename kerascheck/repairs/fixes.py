@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from kerascheck.finding import Applicability, Edit, Fix
+from kerascheck.knowledge.callables import having
+from kerascheck.knowledge.layers import LOOKUP_LAYERS
+from kerascheck.knowledge.symbols import Trait
 from kerascheck.syntax import edits
 from kerascheck.syntax.edits import CannotEdit, make_fix
 from kerascheck.meaning.data.order import Added, Wish, arrangement
@@ -204,12 +207,7 @@ def _scaled_buffer(shuffle: Stage, batch: Stage) -> str:
 
 
 # What these return for a batch has another shape than a batch of what they return, for some shapes of elements.
-_SHAPE_DEPENDENT = frozenset(
-    {
-        "tensorflow.one_hot", "keras.ops.one_hot", "keras.layers.TextVectorization.__call__",
-        "keras.layers.StringLookup.__call__", "keras.layers.IntegerLookup.__call__",
-    }
-)
+_SHAPE_DEPENDENT = having(Trait.SHAPE_MATTERS) | {f"{name}.__call__" for name in LOOKUP_LAYERS}
 
 
 def swap_with_batch(op: Operation, batch: Stage) -> Fix | None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import libcst as cst
 
-from kerascheck.knowledge import library
+from kerascheck.knowledge.callables import COMPILERS, TRANSPARENT_DECORATORS
+from kerascheck.knowledge.python import ENDS_THE_PROGRAM, PASS_THROUGH_ITERATORS
 from kerascheck.interpreter.array_shapes import shape_of
 from kerascheck.interpreter.libraries.registry import (
     Invocation,
@@ -164,7 +165,7 @@ def _builtin(machine: Machine, call: Invocation) -> Value:
     number = _number(made)
     if number is not None:
         return number
-    if made.name in library.ENDS_THE_PROGRAM:
+    if made.name in ENDS_THE_PROGRAM:
         return Made(made.name, made)
     for dataset in datasets_in(first):
         machine.sink("inspect", dataset, call.node)
@@ -205,7 +206,7 @@ def _partial(machine: Machine, call: Invocation) -> Value | None:
     if not call.arguments.positional:
         return None
     target, rest = call.first, without_first(call.arguments)
-    if isinstance(target, External) and target.name in library.COMPILERS:
+    if isinstance(target, External) and target.name in COMPILERS:
         return Made(target.name, machine.record(call.node, target.name, None, UNKNOWN, rest))
     return Partial(target, rest)
 
@@ -215,12 +216,12 @@ def _wraps(machine: Machine, call: Invocation) -> Value:
     return Made(call.name, call.record(machine))
 
 
-@function(*(name for name in library.TRANSPARENT_DECORATORS - {"functools.wraps"} if not name.startswith("builtins.")))
+@function(*(name for name in TRANSPARENT_DECORATORS - {"functools.wraps"} if not name.startswith("builtins.")))
 def _left_alone(machine: Machine, call: Invocation) -> Value | None:
     return call.first if isinstance(call.first, (Function, Partial)) else None
 
 
-@function(*library.PASS_THROUGH_ITERATORS)
+@function(*PASS_THROUGH_ITERATORS)
 def _progress(machine: Machine, call: Invocation) -> Value | None:
     given = call.arguments
     return Iteration("wrapper", [given.get(0, "iterable") or UNKNOWN]) if given.positional or given.keywords else None

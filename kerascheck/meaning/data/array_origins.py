@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from kerascheck.knowledge.python import FILE_READERS, WAITING
 from kerascheck.interpreter.values import (
     Call,
     External,
@@ -18,26 +19,6 @@ from kerascheck.interpreter.values import (
     options_of,
 )
 
-IMAGE_READERS = frozenset(
-    {
-        "cv2.imread", "PIL.Image.open", "keras.utils.load_img", "imageio.imread", "imageio.v2.imread", "imageio.v3.imread",
-        "skimage.io.imread", "tifffile.imread", "matplotlib.image.imread", "matplotlib.pyplot.imread", "scipy.misc.imread",
-    }
-)
-"""Functions that read and decode one image file. All of them leave Python's lock while they wait and decode."""
-
-IMAGE_DECODERS = frozenset(
-    f"tensorflow.io.decode_{kind}" for kind in ("jpeg", "png", "image", "gif", "bmp", "and_crop_jpeg")
-)
-"""Operations that decode the bytes of one image file."""
-
-_FILE_READERS = IMAGE_READERS | {"numpy.load", "numpy.fromfile", "tensorflow.io.read_file", "soundfile.read", "scipy.io.wavfile.read", "nibabel.load"}
-_REMOTE = frozenset(
-    {
-        "urllib.request.urlopen", "requests.get", "requests.post", "requests.Session.get", "requests.Session.post", "httpx.get", "time.sleep",
-        "boto3.client.get_object", "google.cloud.storage.Blob.download_as_bytes",
-    }
-)
 
 
 def reads_file(call: Call) -> bool:
@@ -45,12 +26,12 @@ def reads_file(call: Call) -> bool:
 
     What parses or computes in Python is not one of them: other threads do not run beside it.
     """
-    return call.name in _FILE_READERS
+    return call.name in FILE_READERS
 
 
 def waits(call: Call) -> bool:
     """Whether a call waits for a network or a clock, while other threads run."""
-    return call.name in _REMOTE
+    return call.name in WAITING
 
 
 def ingredients(value: Value | None, depth: int = 12) -> Iterator[Value]:

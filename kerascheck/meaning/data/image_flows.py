@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from kerascheck.knowledge import library
+from kerascheck.knowledge.classes import class_of_bases
 from kerascheck.interpreter.place import names_held_out
 from kerascheck.interpreter.values import (
     UNKNOWN,
@@ -101,4 +101,4 @@ def is_keras_data(value: Value | None) -> bool:
 
 def is_py_dataset(value: Value) -> bool:
     """Whether a value is an object of a class of the tree that is derived from PyDataset, or Sequence, its older name."""
-    return isinstance(value, Instance) and library.class_of_bases(value.cls.external_bases()) == "keras.utils.PyDataset"
+    return isinstance(value, Instance) and class_of_bases(value.cls.external_bases()) == "keras.utils.PyDataset"

@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from kerascheck.knowledge.layers import KNOWN_LAYERS, LAYERS, TIME_DISTRIBUTED, Holds, holds
-from kerascheck.knowledge import library
-from kerascheck.meaning.data.array_origins import IMAGE_DECODERS, reads_file
+from kerascheck.knowledge.callables import (
+    IMAGE_DECODERS,
+    KERAS_RANDOM,
+    NUMPY_FUNCTION,
+    PY_FUNCTIONS,
+    READ_FILE,
+    STATE_WRITES,
+    STATE_WRITING_FUNCTIONS,
+    TABLE_WRITES,
+    TENSOR_LIBRARIES,
+    having,
+    state_of_function,
+)
+from kerascheck.knowledge.classes import class_of, class_of_bases
+from kerascheck.knowledge.layers import KNOWN_LAYERS, LAYERS, LOOKUP_LAYERS, RESCALING, TIME_DISTRIBUTED, Holds, holds
+from kerascheck.knowledge.python import DRAWS, FILE_OPENERS, KEEPERS, OF_VALUES, SAME_EACH_TIME
+from kerascheck.knowledge.symbols import State, Trait
+from kerascheck.meaning.data.array_origins import reads_file
 from kerascheck.interpreter.place import last_name
 from kerascheck.interpreter.values import (
     Call,
@@ -33,59 +47,12 @@ from kerascheck.interpreter.values import (
 if TYPE_CHECKING:
     from kerascheck.interpreter.module import Module
 
-_RESHAPING = frozenset("tensorflow." + name for name in "reshape stack expand_dims squeeze identity ensure_shape stop_gradient".split())
-_TYPES = frozenset({"tensorflow.cast", "tensorflow.one_hot", "keras.utils.to_categorical"})
-# Element-wise on any rank, so the same on a batch as on its elements.
-_ELEMENTWISE = frozenset(
-    "tensorflow." + name
-    for name in (
-        "cast identity abs negative sign round square sqrt exp sigmoid tanh stop_gradient zeros_like ones_like clip_by_value "
-        "saturate_cast one_hot strings.lower strings.upper strings.strip strings.regex_replace strings.to_number strings.length "
-        "math.abs math.square math.sqrt math.exp math.log math.log1p math.sigmoid math.tanh math.floor math.ceil math.divide_no_nan "
-        "image.convert_image_dtype image.rgb_to_grayscale image.grayscale_to_rgb image.adjust_brightness image.flip_left_right "
-        "image.flip_up_down image.adjust_contrast nn.relu nn.sigmoid logical_not math.logical_not bitcast"
-    ).split()
-) | frozenset(
-    "keras.ops." + name for name in "cast abs negative sign round square sqrt exp log log1p sigmoid tanh relu clip one_hot floor ceil".split()
-) | {
-    "keras.backend.cast", "keras.layers.Rescaling.__call__", "keras.layers.TextVectorization.__call__",
-    "keras.layers.StringLookup.__call__", "keras.layers.IntegerLookup.__call__",
-}
-_WITH_SCALARS = frozenset(
-    {
-        "tensorflow.add", "tensorflow.subtract", "tensorflow.multiply", "tensorflow.divide", "tensorflow.math.add",
-        "tensorflow.math.subtract", "tensorflow.math.multiply", "tensorflow.math.divide", "tensorflow.pow", "tensorflow.math.pow",
-        "tensorflow.maximum", "tensorflow.minimum", "tensorflow.equal", "tensorflow.not_equal", "tensorflow.greater",
-        "tensorflow.less", "tensorflow.truediv", "tensorflow.math.floormod", "tensorflow.cast",
-    }
-)
-
-
-_READING = (
-    *IMAGE_DECODERS, "tensorflow.io.read_file", "tensorflow.io.decode_csv", "tensorflow.io.decode_json_example", "tensorflow.audio.decode_wav",
-    "tensorflow.io.parse_example", "tensorflow.io.parse_single_example", "tensorflow.io.parse_sequence_example",
-    "tensorflow.io.parse_single_sequence_example",
-)
+_TRIVIAL = having(Trait.RESHAPES | Trait.RETYPES)
+_ELEMENTWISE = having(Trait.EACH_ALONE) | {f"{name}.__call__" for name in LOOKUP_LAYERS | {RESCALING}}
+_WITH_NUMBERS = having(Trait.WITH_NUMBERS)
+_READING = having(Trait.DECODES_IMAGE | Trait.PARSES) | {READ_FILE}
 _TAKING_APART = ("tensorflow_datasets.features.text.", "tensorflow_datasets.deprecated.text.", "nltk.", "sentencepiece.")
 _WORKING = ("tensorflow.image.", "tensorflow.io.", "tensorflow.audio.", "tensorflow.signal.", "tensorflow.strings.", "tensorflow_text.", "tensorflow_addons.image.", "keras.layers.")
-# What reads a file and takes it apart in Python, or holds its lock; the others are in arrays.py.
-_FILE_OPENERS = frozenset(
-    {
-        "cv2.VideoCapture", "librosa.load", "scipy.io.loadmat", "pydicom.dcmread", "pydicom.read_file", "SimpleITK.ReadImage", "rasterio.open", "h5py.File",
-        "pickle.load", "joblib.load", "pandas.read_csv", "pandas.read_parquet", "pandas.read_pickle", "wave.open", "pathlib.Path.read_bytes", "pathlib.Path.read_text",
-    }
-)
-# Libraries whose functions give the same for the same file or array, and methods of texts, files, paths and arrays.
-_SAME_EACH_TIME = (
-    "tensorflow.", "tensorflow_datasets.", "keras.", "builtins.", "numpy.", "math.", "json.", "csv.", "re.", "string.", "unicodedata.", "os.path.",
-    "cv2.", "PIL.Image", "imageio.", "skimage.", "scipy.", "librosa.", "nltk.", "sentencepiece.", "soundfile.", "wave.", "nibabel.", "pydicom.", "SimpleITK.",
-    "rasterio.", "tifffile.", "h5py.", "pickle.", "joblib.load", "pandas.", "pathlib.", "struct.", "gzip.", "io.",
-)  # fmt: skip
-# Functions of these libraries that draw: of TensorFlow and Keras, the state tells.
-_DRAWS = re.compile(r"(?!tensorflow|keras).*(?:rand|shuffle|permut|rvs|\b(?:sample|choice)s?\b)", re.I)
-# Decorators that keep what a function returns.
-_KEEPERS = frozenset({"cache", "lru_cache", "memoize"})
-_OF_VALUES = frozenset("astype copy decode encode item lower numpy read readline readlines replace reshape split splitlines strip tolist transpose".split())
 # Where the height and width, or the whole shape, of the result stand among the arguments.
 SIZING = {
     "tensorflow.image.resize": ((1, "size"),),
@@ -98,24 +65,17 @@ SIZING = {
 }
 
 
-# They leave the numbers and their type as they are.
-_MOVES_PIXELS = frozenset(
-    "tensorflow." + name
-    for name in (
-        "reshape ensure_shape expand_dims squeeze transpose reverse slice identity image.flip_left_right image.flip_up_down image.random_flip_left_right "
-        "image.random_flip_up_down image.stateless_random_flip_left_right image.stateless_random_flip_up_down image.rot90 image.transpose "
-        "image.crop_to_bounding_box image.random_crop image.central_crop image.pad_to_bounding_box image.resize_with_crop_or_pad"
-    ).split()
-)
-_BYTES_DECODING = (*IMAGE_DECODERS, "tensorflow.io.decode_raw")
-_NORMALIZING = frozenset("tensorflow." + name for name in "subtract divide multiply math.subtract math.divide math.multiply one_hot cast reshape identity image.per_image_standardization".split())
+_MOVES_PIXELS = having(Trait.MOVES_PIXELS)
+_BYTES_DECODING = having(Trait.DECODES_BYTES)
+_NORMALIZING = having(Trait.NORMALIZES)
 
 
 @dataclass(frozen=True, slots=True)
-class State:
-    """A piece of state that keeps tf.data from making a map parallel."""
+class Stateful:
+    """A call whose state keeps tf.data from making a map parallel."""
 
     call: Call
+    state: State
     what: str
     """For messages: "tf.image.random_flip_left_right draws from a stateful generator"."""
 
@@ -130,95 +90,87 @@ class Write:
     """For messages: "it assigns a tf.Variable"."""
 
 
+# For messages, behind the name of what is called; some say all by themselves.
+_WORDS = {
+    State.DRAWS: "draws from a stateful generator",
+    State.LOOKS_UP: "a lookup table is a stateful resource",
+    State.PRINTS: "is a side effect",
+    State.READS: "it reads a tf.Variable",
+    State.RUNS_PYTHON: "is stateful",
+}
+_WITHOUT_NAME = (State.LOOKS_UP, State.READS)
+
+
 def display(name: str) -> str:
     """A canonical name as people write it."""
     return "tf." + name[11:] if name.startswith("tensorflow.") else name.removeprefix("builtins.")
 
 
-def state_of(call: Call) -> str | None:
-    """Why a call makes the function around it stateful for tf.data; None where it does not.
-
-    Source: ``IsFunctionStateful`` in core/grappler/optimizers/data/function_utils.cc, tried op by op on TensorFlow 2.21.
-    """
+def state_of(call: Call) -> Stateful | None:
+    """The state that makes the function around a call stateful for tf.data; None where it has none."""
     name = call.name
-    writes = write_of(call)
-    if writes is not None:
-        return writes
+    written = write_of(call)
+    if written is not None:
+        return Stateful(call, State.ASSIGNS, written)
     if name is None:
         return None
-    if name.startswith("tensorflow.random.") and "stateless" not in name and not name.startswith(("tensorflow.random.set_seed", "tensorflow.random.split", "tensorflow.random.fold_in", "tensorflow.random.create_rng")):
-        return f"{display(name)} draws from a stateful generator"
-    if name.startswith("tensorflow.image.random_"):
-        return f"{display(name)} draws from a stateful generator"
-    if name.startswith("keras.random.") and not name.startswith("keras.random.SeedGenerator"):
+    state = state_of_function(name)
+    if state is None:
+        return _state_of_object(call, call.receiver) if name.endswith(".__call__") else None
+    if state is State.DRAWS and name.startswith(KERAS_RANDOM):
         seed = call.argument(None, "seed")
-        return None if isinstance(seed, Const) and seed.value is not None else f"{name} draws from a stateful generator"
-    if name.startswith(("tensorflow.nn.dropout", "keras.backend.random_", "keras.backend.dropout", "tensorflow_addons.image.random_")):
-        return f"{display(name)} draws from a stateful generator"
-    if name == "tensorflow.image.sample_distorted_bounding_box":
-        return f"{display(name)} draws from a stateful generator"
-    if name == "tensorflow.py_function" or (
-        name == "tensorflow.numpy_function" and constant(call.argument(3, "stateful"), True) is not False
-    ):
-        return f"{display(name)} is stateful"
-    if name == "tensorflow.print":
-        return "tf.print is a side effect"
-    if name == "tensorflow.Variable.__get__":
-        return "it reads a tf.Variable"
-    if name.startswith("tensorflow.lookup.") and name.endswith((".lookup", ".__getitem__", ".__call__")):
-        return "a lookup table is a stateful resource"
-    owner, _, method = name.rpartition(".")
-    if method == "__call__":
-        return _state_of_object(call.receiver)
-    return None
+        return None if isinstance(seed, Const) and seed.value is not None else Stateful(call, state, f"{name} {_WORDS[state]}")
+    if name == NUMPY_FUNCTION and constant(call.argument(3, "stateful"), True) is False:
+        return None
+    return Stateful(call, state, _WORDS[state] if state in _WITHOUT_NAME else f"{display(name)} {_WORDS[state]}")
 
 
 def write_of(call: Call) -> str | None:
     """What a call changes that outlives it - a variable, a metric, a table, a queue, a file -, as a sentence; None where it changes nothing of the kind."""
     name, method = call.name or "", call.attribute
-    if method is None and not name.startswith(library.TENSOR_LIBRARIES):
+    if method is None and not name.startswith(TENSOR_LIBRARIES):
         # An object of another module is known by its name only.
         method = name.rpartition(".")[2]
     if method is not None and not isinstance(call.receiver, Tensor):
-        if method in library.STATE_WRITES:
-            return f"it {library.STATE_WRITES[method]}"
-        if name.startswith("tensorflow.lookup.") and method in library.TABLE_WRITES:
-            return f"it {library.STATE_WRITES['insert_or_assign']}"
+        if method in STATE_WRITES:
+            return f"it {STATE_WRITES[method]}"
+        if name.startswith("tensorflow.lookup.") and method in TABLE_WRITES:
+            return f"it {STATE_WRITES['insert_or_assign']}"
         if name == "keras.Metric.__call__":
-            return f"it {library.STATE_WRITES['update_state']}"
-    return f"{display(name)} writes what outlives the call" if library.STATE_WRITING_FUNCTIONS.match(name) else None
+            return f"it {STATE_WRITES['update_state']}"
+    return f"{display(name)} writes what outlives the call" if STATE_WRITING_FUNCTIONS.match(name) else None
 
 
-def _state_of_object(value: Value) -> str | None:
-    """Why calling a layer or model is stateful."""
+def _state_of_object(call: Call, value: Value) -> Stateful | None:
+    """The state of a layer or model that is called."""
     if isinstance(value, Made):
         name = value.name
         short = name.rpartition(".")[2]
         # KerasCV has layers of the same names.
         held = holds(name.replace("keras_cv.", "keras."))
         if held is Holds.SEED:
-            return f"the layer {short} keeps a random seed in a variable"
+            return Stateful(call, State.DRAWS, f"the layer {short} keeps a random seed in a variable")
         if held is Holds.TABLE:
-            return f"the layer {short} looks up a table"
+            return Stateful(call, State.LOOKS_UP, f"the layer {short} looks up a table")
         if name == "keras.Sequential" and value.call is not None:
             for layers in (*options_of(value.call.argument(0, "layers")), *options_of(value.attributes.get("layers added"))):
                 for item in layers.items if isinstance(layers, Group) else []:
-                    reason = _state_of_object(item)
-                    if reason is not None:
-                        return reason
+                    found = _state_of_object(call, item)
+                    if found is not None:
+                        return found
             return None
-        if library.class_of(name) == "keras.Model":
-            return "it calls a model, which holds variables or tables"
+        if class_of(name) == "keras.Model":
+            return Stateful(call, State.READS, "it calls a model, which holds variables or tables")
         if holds(name) in (Holds.WEIGHTS, Holds.INNER):
-            return f"the layer {short} has variables"
+            return Stateful(call, State.READS, f"the layer {short} has variables")
     if isinstance(value, Instance) and _makes_weights(value.cls):
-        return f"{value.cls.name} has variables"
+        return Stateful(call, State.READS, f"{value.cls.name} has variables")
     return None
 
 
 def _makes_weights(cls: Class) -> bool:
     """Whether a layer or model of the tree makes weights of its own, or is a kind of a layer of Keras that does."""
-    if library.class_of_bases(cls.external_bases()) not in ("keras.Layer", "keras.Model"):
+    if class_of_bases(cls.external_bases()) not in ("keras.Layer", "keras.Model"):
         return False
     for base in cls.ancestry():
         if isinstance(base, External):
@@ -252,7 +204,7 @@ def creates_state(call: Call) -> str | None:
         if call.module.runtime.keras < 3 and layer is not None and layer.holds is Holds.SEED and not layer.prepares:
             return None
         return f"The layer {short}"
-    if library.class_of(name) == "keras.Optimizer" and name.startswith("keras.optimizers.") and name.count(".") == 2:
+    if class_of(name) == "keras.Optimizer" and name.startswith("keras.optimizers.") and name.count(".") == 2:
         return f"The optimizer {short}"
     return None
 
@@ -271,13 +223,9 @@ class Facts:
         self.calls: list[Call] = [call for run in runs for call in run.calls]
 
     @property
-    def state(self) -> State | None:
+    def state(self) -> Stateful | None:
         """The first thing that makes the function stateful; None where nothing visible does."""
-        for call in self.calls:
-            reason = state_of(call)
-            if reason is not None:
-                return State(call, reason)
-        return None
+        return next(filter(None, map(state_of, self.calls)), None)
 
     @property
     def written(self) -> Write | None:
@@ -296,13 +244,10 @@ class Facts:
         return self.reading is not None or any((call.name or "").startswith(_WORKING) for call in self.calls)
 
     @property
-    def randomness(self) -> State | None:
+    def randomness(self) -> Stateful | None:
         """The first random draw that differs from call to call."""
-        for call in self.calls:
-            reason = state_of(call)
-            if reason is not None and ("draws" in reason or "random seed" in reason):
-                return State(call, reason)
-        return None
+        found = filter(None, map(state_of, self.calls))
+        return next((each for each in found if each.state is State.DRAWS), None)
 
     @property
     def draws_alike(self) -> bool:
@@ -359,12 +304,12 @@ class Facts:
     @property
     def python_function(self) -> Call | None:
         """A py_function or numpy_function, whose body holds Python's lock."""
-        return self.call_of(*library.PY_FUNCTIONS)
+        return self.call_of(*PY_FUNCTIONS)
 
     @property
     def is_trivial(self) -> bool:
         """It only picks, repacks, reshapes and changes types: there is nothing to do in parallel."""
-        return self.known and all((call.name or "") in _RESHAPING | _TYPES for call in self.calls) and not any(kind == "arithmetic" for run in self._runs for kind, _, _ in run.uses)
+        return self.known and all((call.name or "") in _TRIVIAL for call in self.calls) and not any(kind == "arithmetic" for run in self._runs for kind, _, _ in run.uses)
 
     @property
     def picks_entries(self) -> bool:
@@ -424,7 +369,7 @@ def _is_kept(call: Call) -> bool:
 
 def _keeps(module: Module, function: cst.FunctionDef) -> bool:
     decorators = [each.decorator.func if isinstance(each.decorator, cst.Call) else each.decorator for each in function.decorators]
-    if any(last_name(decorator) in _KEEPERS for decorator in decorators):
+    if any(last_name(decorator) in KEEPERS for decorator in decorators):
         return True
     nodes = list(module.tree.descendants(function))
     own = {node.name.value for node in nodes if isinstance(node, cst.Param)}
@@ -436,7 +381,7 @@ def _keeps(module: Module, function: cst.FunctionDef) -> bool:
 def _opens_file(call: Call) -> bool:
     """Whether a call of Python opens a file that is read, not written."""
     mode = call.argument(1, "mode")
-    return call.name in _FILE_OPENERS or call.name == "builtins.open" and (mode is None or str(constant(mode)).startswith("r"))
+    return call.name in FILE_OPENERS or call.name == "builtins.open" and (mode is None or str(constant(mode)).startswith("r"))
 
 
 def _is_type(value: Value | None, name: str) -> bool:
@@ -445,21 +390,21 @@ def _is_type(value: Value | None, name: str) -> bool:
 
 def _is_deterministic(call: Call) -> bool:
     name = call.name or ""
-    if name in library.PY_FUNCTIONS:
+    if name in PY_FUNCTIONS:
         # Its body is among the calls too, where it is a function of the tree.
         return all(isinstance(option, (Function, Partial)) for option in options_of(call.argument(0, "func")))
     if not name:
         # What an object of the tree does when it is called is among the calls, too.
-        return call.attribute in _OF_VALUES or call.attribute == "__call__" and isinstance(call.receiver, Instance) and isinstance(call.receiver.cls.member("__call__"), Function)
-    if not name.startswith(_SAME_EACH_TIME) or _DRAWS.match(name):
+        return call.attribute in OF_VALUES or call.attribute == "__call__" and isinstance(call.receiver, Instance) and isinstance(call.receiver.cls.member("__call__"), Function)
+    if not name.startswith(SAME_EACH_TIME) or DRAWS.match(name):
         return False
-    reason = state_of(call)
-    return reason is None or "look" in reason or name == "tensorflow.print"
+    found = state_of(call)
+    return found is None or found.state in (State.LOOKS_UP, State.PRINTS)
 
 
 def _is_elementwise(call: Call) -> bool:
     name = call.name or ""
-    if name in _WITH_SCALARS:
+    if name in _WITH_NUMBERS:
         others = [value for value in call.arguments.values() if not isinstance(value, Tensor)]
         tensors = [value for value in call.arguments.values() if isinstance(value, Tensor)]
         return len(tensors) == 1 and all(isinstance(value, (Const, External)) for value in others)

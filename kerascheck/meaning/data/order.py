@@ -10,7 +10,7 @@ import enum
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from kerascheck.knowledge import library
+from kerascheck.knowledge.datasets import BATCHING
 from kerascheck.meaning.data.mapped_functions import Facts
 from kerascheck.meaning.data.pipelines import PASSING, Pipelines, is_reshuffled
 from kerascheck.interpreter.values import Stage, constant
@@ -135,7 +135,7 @@ def _place_cache(order: list[Item], cache: Item, shuffles_examples: bool) -> Non
     shuffles = [item for item in before if isinstance(item, Stage) and item.name == "shuffle" and is_reshuffled(item) and not again]
     target = next((place for place, item in enumerate(before) if _draws(item)), len(before))
     first = before.index(shuffles[0]) if shuffles and not shuffles_examples else 0
-    batching = [place for place, item in enumerate(before) if item.name in library.BATCHING and place >= first] if shuffles or shuffles_examples else []
+    batching = [place for place, item in enumerate(before) if item.name in BATCHING and place >= first] if shuffles or shuffles_examples else []
     if any(_reads(item) for item in before[min(batching, default=target) : target]):
         # Before it, the cache would keep what takes no time.
         raise _Unordered
@@ -157,7 +157,7 @@ def _place_take(order: list[Item], take: Item) -> None:
         elif any(map(_draws, between)):
             raise _Unordered
         else:
-            _pass(between, _ONE_BY_ONE | {"enumerate", *library.BATCHING})
+            _pass(between, _ONE_BY_ONE | {"enumerate", *BATCHING})
             _move(order, cache, order.index(take))
 
 
@@ -167,7 +167,7 @@ def _place_shuffle(order: list[Item], shuffle: Stage) -> None:
     before = order[:here]
     cached = [place for place, item in enumerate(before) if item.name == "cache"]
     decoding = [place for place, item in enumerate(before) if isinstance(item, Stage) and item.facts is not None and Facts([item.facts], 1).decodes_images]
-    batching = [place for place, item in enumerate(before) if item.name in library.BATCHING]
+    batching = [place for place, item in enumerate(before) if item.name in BATCHING]
     target = min([*(cached[-1:] and [cached[-1] + 1] or decoding[:1]), *batching], default=here)
     _pass(before[target:], _ONE_BY_ONE | _WITH_BATCHES)
     _move(order, shuffle, target)
@@ -204,4 +204,4 @@ def _end(order: list[Item]) -> int:
 
 def _crossed(before: Sequence[Stage], after: Sequence[Item], shuffle: Stage) -> list[Stage]:
     """The operations that make batches which a shuffle was behind and is before."""
-    return [item for item in before[: before.index(shuffle)] if item.name in library.BATCHING and after.index(item) > after.index(shuffle)]
+    return [item for item in before[: before.index(shuffle)] if item.name in BATCHING and after.index(item) > after.index(shuffle)]

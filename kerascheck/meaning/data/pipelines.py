@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from kerascheck.knowledge.datasets import BATCHING, NETWORK_STORAGE
 from kerascheck.knowledge.runtime import ASYNCHRONOUS_LAST, BATCHING_SOURCES, PREFETCHED_SOURCES
-from kerascheck.knowledge import library
 from kerascheck.syntax.conditions import written_conditions
 from kerascheck.meaning.data.mapped_functions import Facts
 from kerascheck.meaning.program.loops import makes_few_steps
@@ -55,7 +55,7 @@ COMBINING = frozenset({"zip", "concatenate", "sample_from_datasets", "choose_fro
 
 _MEASURING = re.compile(r"\bmetrics\.\w+$|\b(?:FactorizedTopK|index|index_from_dataset)$")
 _SORTS = ("sort", "sorted", "argsort", "sort_values")
-_REMOTE = re.compile(library.NETWORK_STORAGE)
+_REMOTE = re.compile(NETWORK_STORAGE)
 # Nothing is computed here: a buffer before is as good as one after.
 PASSING = ("repeat", "take", "skip", "with_options", "enumerate", "shard", "distribute")
 _PARALLEL = {"map": 1, "interleave": 3, "map_with_legacy_function": 1, "parallel_interleave": None, "batch": 2}
@@ -234,7 +234,7 @@ def gives_few(stage: Stage, *, batches: bool = False) -> bool:
             count = constant(current.argument(0, "count"))
             if not isinstance(count, int) or count < 0:
                 return False
-        elif current.name in library.BATCHING and count is not None:
+        elif current.name in BATCHING and count is not None:
             size = constant(batch_size(current))
             count *= size if isinstance(size, int) and not batches else 1
         elif current.is_source and current.name.endswith(".from_tensor_slices") and not repeated:
@@ -590,8 +590,8 @@ def _batches_behind(module: Module, op: Operation, stage: Stage, seen: set[Stage
 
 
 def batch_size(stage: Stage) -> Value | None:
-    """How many elements an operation of :data:`library.BATCHING` puts into a batch; UNKNOWN where each bucket has a size of its own."""
-    position = library.BATCHING[stage.name]
+    """How many elements an operation of :data:`BATCHING` puts into a batch; UNKNOWN where each bucket has a size of its own."""
+    position = BATCHING[stage.name]
     return UNKNOWN if position is None else stage.argument(position, "batch_size")
 
 
@@ -601,10 +601,10 @@ def batches_before(stage: Stage, across: Collection[str]) -> list[Stage]:
     for before in stage.upstream():
         if before is stage:
             continue
-        if before.name in library.BATCHING:
+        if before.name in BATCHING:
             return [before]
         if before.name in COMBINING:
-            each = [[made] if made.name in library.BATCHING else batches_before(made, across) for made in before.inputs]
+            each = [[made] if made.name in BATCHING else batches_before(made, across) for made in before.inputs]
             return [batch for batches in each for batch in batches] if all(each) else []
         if before.name not in across:
             break
@@ -739,7 +739,7 @@ def runs_ahead(stage: Stage) -> bool | None:
 def is_batched(stage: Stage) -> bool | None:
     """Whether the elements of a dataset are batches; None where that cannot be known."""
     for current in stage.upstream():
-        if current.name in library.BATCHING:
+        if current.name in BATCHING:
             return True
         if current.name in ("unbatch", "flat_map", "interleave", "apply", "parameter", "window", "group_by_window"):
             return None

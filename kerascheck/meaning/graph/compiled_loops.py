@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from kerascheck.knowledge import library
+from kerascheck.knowledge.callables import PY_FUNCTIONS, having
+from kerascheck.knowledge.python import BUILTINS
+from kerascheck.knowledge.symbols import Trait
 from kerascheck.meaning.data.mapped_functions import SIZING
 from kerascheck.meaning.program.loops import SHORT_LOOP, turns, varies
 from kerascheck.interpreter.place import last_name
@@ -50,7 +52,7 @@ _DRAWS = frozenset(
 )  # fmt: skip
 _DRAWN_AS_ARRAY = {"numpy.random.rand": 0, "numpy.random.randn": 0, "numpy.random.random": 0, "numpy.random.randint": 2}
 _KEEP_SHAPES = frozenset("prefetch cache take skip repeat shuffle with_options enumerate distribute shard".split())
-_JOINING = frozenset({"tensorflow.concat", "numpy.concatenate", "numpy.append", "keras.ops.concatenate", "numpy.hstack", "numpy.vstack"})
+_JOINING = having(Trait.JOINS) | {"numpy.concatenate", "numpy.append", "numpy.hstack", "numpy.vstack"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +196,7 @@ def _reads_in_python(tree: Tree, function: cst.FunctionDef | cst.Lambda, name: s
         if not text or not isinstance(call, cst.Call):
             continue
         called = last_name(call.func)
-        builtin = isinstance(call.func, cst.Name) and called in library.BUILTINS
+        builtin = isinstance(call.func, cst.Name) and called in BUILTINS
         if holder.keyword is not None and holder.keyword.value == "name" or builtin or "summary" in tree.code_of(call.func):
             return True
         helper = next((each for each in tree.functions if each.name.value == called and each not in seen), None)
@@ -266,7 +268,7 @@ def _padding(stage: Stage) -> Stage | None:
             # Python in a map before it may have given all of them one length.
             before = {call.name for stage in current.upstream() if stage.facts is not None for call in stage.facts.calls}
             # Or TensorFlow has, where no shape says that a part is left open.
-            hidden = not before.isdisjoint(library.PY_FUNCTIONS) or shapes is None and not before.isdisjoint(SIZING)
+            hidden = not before.isdisjoint(PY_FUNCTIONS) or shapes is None and not before.isdisjoint(SIZING)
             return current if not hidden and (shapes is None or _holds_none(shapes)) else None
         if current.name == "bucket_by_sequence_length":
             to_boundary = current.argument(6, "pad_to_bucket_boundary")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from kerascheck.knowledge import library
+from kerascheck.knowledge.callables import LISTS_OF_TENSORS
 from kerascheck.syntax.conditions import written_conditions
 from kerascheck.meaning.data.mapped_functions import creates_state
 from kerascheck.meaning.program.loops import arguments_for, bound_in, local_names, remembered
@@ -575,7 +575,7 @@ def unrolled_loops(module: Module) -> Iterator[UnrolledLoop]:
     program = module.program
     if module.builds_graphs or program.runs_eagerly:
         return
-    lists = {id(call.result): call for call in module.run.calls if call.name in library.LISTS_OF_TENSORS}
+    lists = {id(call.result): call for call in module.run.calls if call.name in LISTS_OF_TENSORS}
     seen = set()
     for loop in module.run.loops:
         how = compiled_by(loop)
@@ -617,7 +617,7 @@ def _is_over_positions(module: Module, loop: Scope) -> bool:
 
 def _is_along_steps(module: Module, call: Call) -> bool:
     """Whether a tensor is taken apart along the axis behind that of the examples, or along the first one where a transposition has put that there."""
-    axis = constant(call.argument(*library.LISTS_OF_TENSORS[call.name][1]) or Const(0))
+    axis = constant(call.argument(*LISTS_OF_TENSORS[call.name][1]) or Const(0))
     if axis != 0:
         return axis in (1, -2)
     given = call.argument(0)

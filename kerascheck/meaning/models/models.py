@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from kerascheck.knowledge.classes import class_of, class_of_bases
+from kerascheck.knowledge.datasets import BATCHING
 from kerascheck.knowledge.layers import (
     BIDIRECTIONAL,
     CONCATENATE,
@@ -31,7 +33,6 @@ from kerascheck.knowledge.layers import (
     layers_where,
 )
 from kerascheck.knowledge.runtime import BATCHING_SOURCES
-from kerascheck.knowledge import library
 from kerascheck.interpreter import layer_shapes as shapes
 from kerascheck.meaning.data.fitted_data import example_shape
 from kerascheck.meaning.data.pipelines import batch_size
@@ -310,7 +311,7 @@ def batching_of(dataset: Dataset) -> Batching | None:
     for stage in dataset.stage.upstream():
         if stage.maybe or stage.name in _CHANGES_BATCHES:
             return None
-        if stage.name in library.BATCHING:
+        if stage.name in BATCHING:
             return _batching(batch_size(stage), Place(stage.module, stage.node))
         if stage.name in BATCHING_SOURCES:
             position, default = BATCHING_SOURCES[stage.name]
@@ -527,7 +528,7 @@ class _Builder:
             model.closed = model.closed and self._is_only_layers(value)
         elif layer.name == LAMBDA:
             model.closed = model.closed and all(map(self._is_light, options_of(made.argument(0, "function"))))
-        elif library.class_of(value.name) == "keras.Model" and not value.name.startswith("keras.applications."):
+        elif class_of(value.name) == "keras.Model" and not value.name.startswith("keras.applications."):
             model.closed = False
         return layer, inside
 
@@ -667,9 +668,9 @@ def _is_layer(value: Value) -> bool:
         return (
             value.name in ("keras.KerasTensor", "keras.Model", "keras.Sequential")
             or value.name.startswith(("keras.layers.", "keras.applications."))
-            or library.class_of(value.name) in ("keras.Model", "keras.Layer")
+            or class_of(value.name) in ("keras.Model", "keras.Layer")
         ) and value.call is not None
-    return isinstance(value, Instance) and library.class_of_bases(value.cls.external_bases()) in ("keras.Model", "keras.Layer")
+    return isinstance(value, Instance) and class_of_bases(value.cls.external_bases()) in ("keras.Model", "keras.Layer")
 
 
 def _parts(value: Value) -> Iterator[Value]:

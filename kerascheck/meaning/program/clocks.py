@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from kerascheck.knowledge import library
+from kerascheck.knowledge.python import CLOCKS
 from kerascheck.meaning.training.repeated_training import constructor
 from kerascheck.interpreter.values import Call, Made, Scope, Value
 
@@ -29,7 +29,7 @@ _NEXT_LINE = re.compile(r"[^\r\n]*\s*[^\r\n]*")
 _HEAVY = re.compile(r"keras\.Model\.__call__$|(?:tensorflow\.(?:linalg\.)?|keras\.ops\.)(?:matmul|einsum|tensordot|matvec)$|tensorflow\.nn\.conv")
 # Python does not wait in these, or there is nothing to wait for.
 _HANDED_OVER = re.compile(r"builtins\.next$|keras\.ops\.|tensorflow\.(?!Tensor\.numpy$|test\.|print$|data\.|io\.|strings\.|config\.|saved_model\.|summary\.|train\.|py_function|numpy_function)")
-_PASSIVE = library.CLOCKS | {"builtins.list.append", "time.elapsed", "time.rate", "time.collected"}
+_PASSIVE = CLOCKS | {"builtins.list.append", "time.elapsed", "time.rate", "time.collected"}
 _KNOWN = ("keras.", "tensorflow.", "builtins.", "numpy.", "time.")
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from kerascheck.knowledge import library
+from kerascheck.knowledge.classes import class_of
 from kerascheck.meaning.models.models import Batching, batching, batching_of
 from kerascheck.meaning.training.repeated_training import constructor
 from kerascheck.meaning.program.loops import SHORT_LOOP, turns
@@ -173,7 +173,7 @@ def unplaced_optimizers(module: Module) -> Iterator[tuple[Call, Call]]:
         if not any(fit.order > compiled.order and _last_before(fit, compiles) is compiled for fit in trained):
             continue
         optimizer = compiled.given("optimizer")
-        made = optimizer.call if isinstance(optimizer, Made) and library.class_of(optimizer.name) == "keras.Optimizer" else None
+        made = optimizer.call if isinstance(optimizer, Made) and class_of(optimizer.name) == "keras.Optimizer" else None
         if made is None or _OLD_ARGUMENT in made.arguments.keywords or made.node in seen or not _is_placed(compiled.scope) or _may_be_placed(made.scope):
             continue
         if all(isinstance(option, Made) and option.name.endswith("MirroredStrategy") for option in _entered(compiled.scope)):
@@ -216,7 +216,7 @@ def unplaced_in_steps(module: Module) -> Iterator[UnplacedInStep]:
         called = [call for call in module.run.calls if call.attribute == "__call__" and call.order < update.order and call.scope.is_in(frame)]
         models = [[constructor(module, option) for option in options_of(call.receiver)] for call in called if call.name == "keras.Model.__call__"]
         optimizer = [
-            option.call if isinstance(option, Made) and library.class_of(option.name) == "keras.Optimizer" else None
+            option.call if isinstance(option, Made) and class_of(option.name) == "keras.Optimizer" else None
             for option in options_of(update.receiver)
         ]  # fmt: skip
         # What runs the step by its old name went before Keras 3 came.

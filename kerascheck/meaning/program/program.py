@@ -10,8 +10,11 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from kerascheck.knowledge.callables import having
+from kerascheck.knowledge.classes import MODEL_LIBRARIES, class_of
+from kerascheck.knowledge.datasets import NETWORK_STORAGE, source_kind
 from kerascheck.knowledge.layers import DENSE, LAYERS, OF_DENSE_MODELS
-from kerascheck.knowledge import library
+from kerascheck.knowledge.symbols import Trait
 from kerascheck.meaning.data.image_flows import is_keras_data
 from kerascheck.meaning.program.loops import remembered
 from kerascheck.syntax.conditions import branch_before, happens_before
@@ -66,7 +69,7 @@ _MODEL_CLASS = re.compile(r"^class[ \t]+\w+\([^)]*\b(?:Model|Sequential)\b[^)]*\
 _SUPER = re.compile(r"\bsuper\([^)]*\)\.(\w+)\(")
 _METHOD = re.compile(r"^[ \t]+def[ \t]+(\w+)\(", re.M)
 # A program that does nothing else with TensorFlow or Keras has imported them for this: other libraries draw from their generators.
-_SEEDS = frozenset({"tensorflow.random.set_seed", "tensorflow.set_random_seed", "tensorflow.compat.v1.set_random_seed", "keras.utils.set_random_seed"})
+_SEEDS = having(Trait.SEEDS)
 _UNPICKLERS = ("pickle.load", "pickle.loads", "joblib.load", "dill.load", "cloudpickle.load")
 _NEVER_MODELS = frozenset("builtins abc typing collections dataclasses enum threading sklearn torch gym gymnasium object".split())
 # Libraries whose objects are followed, or whose models have a fit of their own.
@@ -104,7 +107,7 @@ _TPU_CALLS = (
 )
 # Whether there are any, as ``if gpus:`` asks: no choice of the user's.
 _ASKS_FOR_GPUS = re.compile(r"gpus\b|devices", re.I)
-_NETWORK_STORAGE = re.compile(rf"""["'](?!https?:){library.NETWORK_STORAGE}|\bget_gcs_path\b""")
+_NETWORK_STORAGE = re.compile(rf"""["'](?!https?:){NETWORK_STORAGE}|\bget_gcs_path\b""")
 # How many boxes are left has to be known on the host before such an operation returns, where it has a kernel for GPUs at all
 # (gpuEventSynchronize in tensorflow/core/kernels/image/non_max_suppression_op.cu.cc).
 _SUPPRESSION = re.compile("non_max_suppression")
@@ -150,14 +153,7 @@ _PRETRAINED = re.compile(
 )
 _LARGE_LAYERS = re.compile(r"\b(?:Conv[23]D|SeparableConv2D|MultiHeadAttention|ConvLSTM2D)\(")
 
-_INITIALISING = frozenset(
-    {
-        "tensorflow.config.list_logical_devices", "tensorflow.Variable", "tensorflow.constant", "tensorflow.one_hot",
-        "tensorflow.summary.create_file_writer",
-        "tensorflow.convert_to_tensor", "tensorflow.zeros", "tensorflow.ones", "tensorflow.range", "tensorflow.matmul",
-        "tensorflow.cast", "tensorflow.config.experimental.get_memory_info", "tensorflow.eye", "tensorflow.fill",
-    }
-)
+_INITIALISING = having(Trait.STARTS_RUNTIME)
 
 
 SET_VARIABLE = ("os.environ.__setitem__", "os.environ.setdefault", "os.putenv")
@@ -211,7 +207,7 @@ class Program:
             return False
         if call.name is None and not _is_unknown(call.receiver) or not module.mentions(_KERAS_IMPORT):
             return False
-        if call.name is not None and call.name.partition(".")[0] not in library.MODEL_LIBRARIES and self._only_sets_seeds:
+        if call.name is not None and call.name.partition(".")[0] not in MODEL_LIBRARIES and self._only_sets_seeds:
             return False
         if _is_used_as_model(call):
             return True
@@ -415,7 +411,7 @@ class Program:
         The models of other modules are judged by their text: they need not be followed for anything else.
         """
         imported = {name.partition(".")[0] for module in self._modules for name, level in module.import_names if not level}
-        if self._mentions(_PRETRAINED) or imported & library.MODEL_LIBRARIES:
+        if self._mentions(_PRETRAINED) or imported & MODEL_LIBRARIES:
             return True
         if self.loads_toy_data:
             return False
@@ -545,7 +541,7 @@ class Program:
     @cached_property
     def distributes(self) -> bool:
         """A strategy of ``tf.distribute`` is made."""
-        return any(library.class_of(call.name) == "tensorflow.distribute.Strategy" for call in self._run.calls if call.name and call.attribute is None)
+        return any(class_of(call.name) == "tensorflow.distribute.Strategy" for call in self._run.calls if call.name and call.attribute is None)
 
     def initialising_call(self, before: Call) -> Call | None:
         """The first call that has certainly initialised TensorFlow's devices when ``before`` runs.
@@ -601,7 +597,7 @@ def _initialises(call: Call) -> bool:
     name = call.name
     if name is None or call.scope.traced_by():
         return False
-    if name in _INITIALISING or library.source_kind(name) is not None:
+    if name in _INITIALISING or source_kind(name) is not None:
         return True
     if name.startswith("tensorflow.random.") and not name.startswith(("tensorflow.random.set_seed", "tensorflow.random.Generator", "tensorflow.random.__")):
         return True

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from kerascheck.knowledge import library
+from kerascheck.knowledge.classes import class_of
+from kerascheck.knowledge.python import GRIDS
 from kerascheck.meaning.program.loops import varies
 from kerascheck.interpreter.values import Call, Group, Instance, Iteration, Made, Mapping, Scope, Value, options_of
 
@@ -72,7 +73,7 @@ def _lengths(loop: Scope) -> list[float | None]:
     over = loop.value
     while isinstance(over, Iteration) and len(over.over) == 1 and over.kind in ("wrapper", "enumerate"):
         over = over.over[0]
-    if loop.trips is not None or not isinstance(over, Made) or over.name not in library.GRIDS or over.call is None:
+    if loop.trips is not None or not isinstance(over, Made) or over.name not in GRIDS or over.call is None:
         return [loop.trips if loop.turns is None or loop.turns > SOME else loop.turns]
     lists = [item for value in over.call.arguments.positional for item in (value.items.values() if isinstance(value, Mapping) else [value])]
     return [len(each.items) if isinstance(each, Group) and not each.open else None for each in lists] or [None]
@@ -97,7 +98,7 @@ def _is_last_turn(node: cst.CSTNode, loop: Scope) -> bool:
 
 def constructor(module: Module, value: Value) -> Call | None:
     """The call that made or loaded a model; None where that cannot be seen."""
-    if isinstance(value, Made) and library.class_of(value.name) == "keras.Model":
+    if isinstance(value, Made) and class_of(value.name) == "keras.Model":
         return value.call
     if isinstance(value, Instance):
         return module.program.constructors.get(value)

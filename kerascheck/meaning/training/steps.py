@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from kerascheck.knowledge import library
+from kerascheck.knowledge.callables import COMPILED_LOADERS, TENSOR_LIBRARIES
 from kerascheck.meaning.data.mapped_functions import creates_state
 from kerascheck.meaning.program.loops import A_FEW_STEPS, SHORT_LOOP, turns
 from kerascheck.interpreter.place import receiver_text
@@ -210,7 +210,7 @@ def _seen_from(frame: Scope, call: Call) -> tuple[cst.CSTNode, Scope]:
 def _calls_saved_model(module: Module, frame: Scope) -> bool:
     """Whether a function calls a SavedModel, whose functions are compiled already."""
     return any(
-        call.name is not None and call.name.startswith(library.COMPILED_LOADERS) and call.attribute == "__call__" and call.scope.frame is frame
+        call.name is not None and call.name.startswith(COMPILED_LOADERS) and call.attribute == "__call__" and call.scope.frame is frame
         for call in module.run.calls
     )
 
@@ -277,7 +277,7 @@ def _is_run_by_others(module: Module, tape: Tape, update: Call) -> bool:
     return any(
         tape.call.order < call.order < update.order
         and call.name is not None
-        and not call.name.startswith((*library.TENSOR_LIBRARIES, "builtins.", "functools."))
+        and not call.name.startswith((*TENSOR_LIBRARIES, "builtins.", "functools."))
         and any(isinstance(option, (Function, Method, Instance)) for value in call.arguments.values() for option in options_of(value))
         for call in module.run.calls
     )
@@ -434,4 +434,4 @@ def is_acted_on(module: Module, tree: Tree, value: cst.CSTNode) -> bool:
     # What stands alone, such as a line for a log, gives nothing back.
     if not isinstance(call, cst.Call) or isinstance(tree.parents.get(call), cst.Expr):
         return False
-    return not any(other.node is call and (other.name or "").startswith(("builtins.", "numpy.", *library.TENSOR_LIBRARIES)) for other in module.run.calls)
+    return not any(other.node is call and (other.name or "").startswith(("builtins.", "numpy.", *TENSOR_LIBRARIES)) for other in module.run.calls)

@@ -1,11 +1,12 @@
 import re
 
 from kerascheck.finding import Severity
+from kerascheck.knowledge.callables import having
+from kerascheck.knowledge.symbols import Trait
 from kerascheck.rule import Rule
 from kerascheck.source.requirements import wants_cpu
 
-# Looking up rows of large tables is placed on the CPU on purpose.
-_TABLES = frozenset({"tensorflow.nn.embedding_lookup", "tensorflow.nn.nce_loss", "tensorflow.nn.sampled_softmax_loss"})
+_TABLES = having(Trait.IN_LARGE_TABLE)
 _REASON = re.compile(r"cpu|gpu|device|cuda|memory|vram|oom", re.I)
 _WORKERS = re.compile(r"TF_CONFIG|MultiWorkerMirroredStrategy")
 

@@ -1,16 +1,15 @@
 import libcst as cst
 
 from kerascheck.finding import Severity
+from kerascheck.knowledge.callables import IO_DECODE, NON_MAX_SUPPRESSION, READ_FILE, STRINGS, having
+from kerascheck.knowledge.symbols import Trait
 from kerascheck.rule import Rule
 from kerascheck.meaning.data.mapped_functions import display
 from kerascheck.meaning.graph.traced_code import traced_calls
 from kerascheck.interpreter.values import Function, Made, Tensor
 
 _ONE_BY_ONE = {"tensorflow.map_fn": "tf.vectorized_map", "keras.backend.map_fn": "tf.vectorized_map", "keras.ops.map": "keras.ops.vectorized_map", "tensorflow.scan": "tf.vectorized_map"}
-_NO_BATCH = (
-    "tensorflow.io.decode_", "tensorflow.io.read_file", "tensorflow.boolean_mask", "tensorflow.image.non_max_suppression", "tensorflow.py_function",
-    "tensorflow.numpy_function", "tensorflow.io.parse_tensor", "tensorflow.random.shuffle", "tensorflow.strings.", "tensorflow.unique",
-)
+_NO_BATCH = (IO_DECODE, STRINGS, NON_MAX_SUPPRESSION, *sorted(having(Trait.NO_BATCH)), READ_FILE)
 
 
 class MapFnInCall(Rule):

@@ -1,7 +1,7 @@
 from kerascheck.finding import Severity
+from kerascheck.knowledge.callables import PY_FUNCTIONS
 from kerascheck.rule import Rule
 from kerascheck.meaning.data.mapped_functions import display
-from kerascheck.knowledge.library import PY_FUNCTIONS
 from kerascheck.meaning.training.steps import steps_environment
 from kerascheck.meaning.graph.traced_code import is_for_inference, doubt_of, traced_calls, trains_in
 from kerascheck.interpreter.values import Group

@@ -1,4 +1,6 @@
 from kerascheck.finding import Severity
+from kerascheck.knowledge.callables import having
+from kerascheck.knowledge.symbols import Trait
 from kerascheck.rule import Rule
 from kerascheck.interpreter.array_shapes import size_of
 from kerascheck.meaning.data.array_origins import ingredients, made_as_double
@@ -6,10 +8,7 @@ from kerascheck.meaning.data.mapped_functions import display
 from kerascheck.interpreter.values import External, Group, Mapping
 
 _SOURCES = ("tensorflow.data.Dataset.from_tensor_slices", "tensorflow.data.Dataset.from_tensors", "tensorflow.data.Dataset.from_generator")
-_HEAVY = (
-    "tensorflow.matmul", "tensorflow.linalg.matmul", "tensorflow.linalg.matvec", "tensorflow.tensordot", "tensorflow.einsum", "tensorflow.nn.conv1d",
-    "tensorflow.nn.conv2d", "tensorflow.nn.conv3d",
-)
+_HEAVY = having(Trait.MULTIPLIES)
 _LARGE = 1_000_000
 
 

@@ -1,6 +1,6 @@
 from kerascheck.finding import Severity
+from kerascheck.knowledge.datasets import BATCHING
 from kerascheck.rule import Rule
-from kerascheck.knowledge import library
 from kerascheck.meaning.data.array_origins import reads_file
 
 
@@ -84,7 +84,7 @@ class FromGenerator(Rule):
 
 def _why_not(module, op):
     """Why nothing is gained by a generator that yields batches; None where something is."""
-    if not op.followed_by(module.pipelines, *library.BATCHING):
+    if not op.followed_by(module.pipelines, *BATCHING):
         return "nothing batches its elements, which may be batches already"
     if op.followed_by(module.pipelines, "cache"):
         return "a cache behind it keeps its elements"

@@ -1,6 +1,6 @@
 from kerascheck.finding import Severity
+from kerascheck.knowledge.datasets import BATCHING
 from kerascheck.rule import Rule
-from kerascheck.knowledge import library
 from kerascheck.meaning.data.mapped_functions import display
 from kerascheck.meaning.data.pipelines import is_batched
 
@@ -86,7 +86,7 @@ class PyFunctionInMap(Rule):
             if call is None or not op.may_feed_training:
                 continue
             # What is not known to be single elements is, if it is batched later.
-            if True in batched or None in batched and not op.followed_by(module.pipelines, *library.BATCHING):
+            if True in batched or None in batched and not op.followed_by(module.pipelines, *BATCHING):
                 yield self.silence(op, "it gets whole batches, or may get them")
                 continue
             if op.followed_by(module.pipelines, "cache") or op.is_batched_by_one(module.pipelines):

@@ -1,6 +1,8 @@
 from kerascheck.finding import Severity
+from kerascheck.knowledge.callables import IMAGE_DECODERS
+from kerascheck.knowledge.python import IMAGE_READERS
 from kerascheck.rule import Rule
-from kerascheck.meaning.data.array_origins import IMAGE_DECODERS, IMAGE_READERS, ingredients
+from kerascheck.meaning.data.array_origins import ingredients
 from kerascheck.meaning.data.mapped_functions import display
 from kerascheck.meaning.program.loops import turns
 from kerascheck.interpreter.values import Call, Group, Made, constant

@@ -1,6 +1,6 @@
 from kerascheck.finding import Severity
+from kerascheck.knowledge.datasets import BATCHING
 from kerascheck.rule import Rule
-from kerascheck.knowledge import library
 from kerascheck.repairs.fixes import rearranged
 from kerascheck.meaning.data.order import Kind, Wish
 from kerascheck.meaning.data.pipelines import batch_size, batches_before, sorts_by_length
@@ -8,7 +8,7 @@ from kerascheck.interpreter.values import constant
 
 _FEW = 4
 _KEEPS_BATCHES = ("map", "filter", "cache", "prefetch", "repeat", "take", "skip", "shard", "enumerate", "with_options", "ignore_errors")
-_BATCHES_AGAIN = frozenset({*library.BATCHING, "unbatch", "rebatch", "flat_map", "interleave", "window", "group_by_window", "apply"})
+_BATCHES_AGAIN = frozenset({*BATCHING, "unbatch", "rebatch", "flat_map", "interleave", "window", "group_by_window", "apply"})
 
 
 def _batches_before(shuffle):

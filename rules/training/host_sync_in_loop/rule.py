@@ -1,7 +1,7 @@
 from kerascheck.finding import Severity
+from kerascheck.knowledge.classes import class_of
 from kerascheck.rule import Rule
 from kerascheck.meaning.graph.compiled_loops import beside_training
-from kerascheck.knowledge.library import class_of
 from kerascheck.meaning.training.steps import is_acted_on
 from kerascheck.interpreter.values import Made, Method, Tensor, holds_tensor, options_of
 

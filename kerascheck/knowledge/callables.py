@@ -1,0 +1,261 @@
+"""What is known of the functions of TensorFlow and Keras, by their canonical names.
+
+Sources: the API documentation of TensorFlow 2.21 and Keras 3.15; for state see :class:`~kerascheck.knowledge.symbols.State`.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from kerascheck.knowledge.symbols import State, Trait
+
+TENSOR_LIBRARIES = ("tensorflow.", "keras.", "tensorflow_addons.", "tensorflow_probability.", "tensorflow_text.", "tensorflow_io.")
+
+_ARITHMETIC = Trait.WITH_NUMBERS | Trait.NORMALIZES
+_MAKER = Trait.MAKES_TENSOR | Trait.STARTS_RUNTIME
+
+
+def _table() -> dict[str, Trait]:
+    """Each name stands once, with all that it does."""
+    table: dict[str, Trait] = {}
+
+    def known(trait: Trait, package: str, names: str) -> None:
+        for name in names.split():
+            assert package + name not in table, name
+            table[package + name] = trait
+
+    known(
+        Trait.EACH_ALONE, "tensorflow.",
+        "abs bitcast clip_by_value exp logical_not negative ones_like round saturate_cast sigmoid sign sqrt square tanh zeros_like "
+        "image.adjust_brightness image.adjust_contrast image.convert_image_dtype image.grayscale_to_rgb image.rgb_to_grayscale "
+        "math.abs math.ceil math.divide_no_nan math.exp math.floor math.log math.log1p math.logical_not math.sigmoid math.sqrt math.square math.tanh "
+        "nn.relu nn.sigmoid strings.length strings.lower strings.regex_replace strings.strip strings.to_number strings.upper",
+    )  # fmt: skip
+    known(
+        Trait.EACH_ALONE, "keras.",
+        "backend.cast ops.abs ops.cast ops.ceil ops.clip ops.exp ops.floor ops.log ops.log1p ops.negative ops.relu ops.round ops.sigmoid ops.sign "
+        "ops.sqrt ops.square ops.tanh",
+    )  # fmt: skip
+    known(Trait.EACH_ALONE | Trait.SHAPE_MATTERS, "keras.", "ops.one_hot")
+    known(Trait.EACH_ALONE | Trait.MOVES_PIXELS, "tensorflow.", "image.flip_left_right image.flip_up_down")
+    known(
+        Trait.WITH_NUMBERS, "tensorflow.",
+        "add equal greater less maximum minimum not_equal pow truediv math.add math.floormod math.pow",
+    )  # fmt: skip
+    known(_ARITHMETIC, "tensorflow.", "divide multiply subtract math.divide math.multiply math.subtract")
+    known(Trait.NORMALIZES, "tensorflow.", "image.per_image_standardization")
+    known(
+        Trait.MOVES_PIXELS, "tensorflow.",
+        "reverse slice transpose image.central_crop image.crop_to_bounding_box image.pad_to_bounding_box image.random_crop "
+        "image.random_flip_left_right image.random_flip_up_down image.resize_with_crop_or_pad image.rot90 image.stateless_random_flip_left_right "
+        "image.stateless_random_flip_up_down image.transpose",
+    )  # fmt: skip
+    known(Trait.RESHAPES | Trait.EACH_ALONE, "tensorflow.", "stop_gradient")
+    known(Trait.RESHAPES | Trait.EACH_ALONE | Trait.MOVES_PIXELS | Trait.NORMALIZES, "tensorflow.", "identity")
+    known(Trait.RESHAPES | Trait.MOVES_PIXELS, "tensorflow.", "ensure_shape expand_dims squeeze")
+    known(Trait.RESHAPES | Trait.MOVES_PIXELS | Trait.NORMALIZES, "tensorflow.", "reshape")
+    known(Trait.RESHAPES | Trait.MAKES_TENSOR, "tensorflow.", "stack")
+    known(
+        Trait.RETYPES | Trait.EACH_ALONE | Trait.SHAPE_MATTERS | Trait.NORMALIZES | _MAKER, "tensorflow.", "one_hot"
+    )
+    known(Trait.RETYPES | Trait.EACH_ALONE | _ARITHMETIC | _MAKER, "tensorflow.", "cast")
+
+    known(_MAKER, "tensorflow.", "constant convert_to_tensor eye fill ones range zeros")
+    known(Trait.MAKES_TENSOR, "tensorflow.", "linspace")
+    known(Trait.MAKES_TENSOR, "keras.", "ops.arange ops.convert_to_tensor ops.ones ops.zeros")
+    known(
+        Trait.STARTS_RUNTIME, "tensorflow.",
+        "Variable config.experimental.get_memory_info config.list_logical_devices summary.create_file_writer",
+    )  # fmt: skip
+    known(Trait.STARTS_RUNTIME | Trait.MULTIPLIES, "tensorflow.", "matmul")
+    known(Trait.MULTIPLIES, "tensorflow.", "einsum linalg.matmul linalg.matvec nn.conv1d nn.conv2d nn.conv3d tensordot")
+    known(Trait.JOINS, "tensorflow.", "concat")
+    known(Trait.JOINS, "keras.", "ops.concatenate")
+    known(Trait.IN_LARGE_TABLE, "tensorflow.", "nn.embedding_lookup nn.nce_loss nn.sampled_softmax_loss")
+
+    known(Trait.READS_FILE | Trait.MAKES_TENSOR, "tensorflow.", "io.read_file")
+    known(Trait.READS_FILE, "keras.", "utils.load_img")
+    known(
+        Trait.DECODES_IMAGE | Trait.DECODES_BYTES, "tensorflow.io.",
+        "decode_and_crop_jpeg decode_bmp decode_gif decode_image decode_jpeg decode_png",
+    )  # fmt: skip
+    known(Trait.DECODES_BYTES, "tensorflow.io.", "decode_raw")
+    known(Trait.PARSES, "tensorflow.io.", "decode_csv decode_json_example")
+    known(
+        Trait.PARSES, "tensorflow.",
+        "audio.decode_wav io.parse_example io.parse_sequence_example io.parse_single_example io.parse_single_sequence_example",
+    )  # fmt: skip
+    known(Trait.NO_BATCH, "tensorflow.", "boolean_mask io.parse_tensor random.shuffle unique unique_with_counts")
+    known(Trait.NO_BATCH | Trait.RUNS_PYTHON, "tensorflow.", "numpy_function py_function")
+
+    known(
+        Trait.GIVES_NO_TENSOR, "tensorflow.",
+        "TensorShape autograph.experimental.set_loop_options control_dependencies device ensure_shape.static executing_eagerly get_static_value "
+        "inside_function is_tensor name_scope print summary.histogram summary.image summary.scalar",
+    )  # fmt: skip
+    known(
+        Trait.GIVES_NO_TENSOR, "keras.",
+        "backend.backend backend.dtype backend.epsilon backend.eval backend.floatx backend.get_value backend.image_data_format backend.int_shape "
+        "backend.is_keras_tensor backend.is_tensor backend.name_scope backend.ndim ops.convert_to_numpy ops.is_tensor ops.ndim ops.shape tree.flatten",
+    )  # fmt: skip
+    known(
+        Trait.TRACES, "keras.",
+        "backend.map_fn backend.rnn backend.switch ops.cond ops.fori_loop ops.map ops.scan ops.vectorized_map ops.while_loop",
+    )  # fmt: skip
+    known(Trait.MAKES_ARRAY | Trait.RETYPES, "keras.", "utils.to_categorical")
+    known(Trait.MAKES_ARRAY, "keras.", "preprocessing.sequence.pad_sequences utils.np_utils.to_categorical utils.pad_sequences")
+    known(Trait.SEEDS, "tensorflow.", "compat.v1.set_random_seed random.set_seed set_random_seed")
+    known(Trait.SEEDS, "keras.", "utils.set_random_seed")
+    known(Trait.LOOKS_AT_DATASET, "tensorflow.data.experimental.", "assert_cardinality cardinality get_structure")
+    return table
+
+
+FUNCTIONS: dict[str, Trait] = _table()
+"""What the functions do of which something is known."""
+
+
+def having(traits: Trait) -> frozenset[str]:
+    """The names of the functions that have one of some traits: for tables that are made at import."""
+    return frozenset(name for name, found in FUNCTIONS.items() if found & traits)
+
+
+TRACING_WRAPPERS = having(Trait.TRACES)
+STATIC_RESULTS = having(Trait.GIVES_NO_TENSOR)
+ARRAY_MAKERS = having(Trait.MAKES_ARRAY)
+_TENSOR_MAKERS = having(Trait.MAKES_TENSOR)
+PY_FUNCTIONS = having(Trait.RUNS_PYTHON)
+IMAGE_DECODERS = having(Trait.DECODES_IMAGE)
+LOOKING_AT_DATASETS = having(Trait.LOOKS_AT_DATASET)
+
+IO_DECODE = "tensorflow.io.decode_"
+NON_MAX_SUPPRESSION = "tensorflow.image.non_max_suppression"
+STRINGS = "tensorflow.strings."
+
+LOAD_IMG = "keras.utils.load_img"
+NUMPY_FUNCTION = "tensorflow.numpy_function"
+READ_FILE = "tensorflow.io.read_file"
+GFILE_GLOB = "tensorflow.io.gfile.glob"
+GFILE_LISTS = frozenset({GFILE_GLOB, "tensorflow.io.gfile.listdir"})
+KERAS_RANDOM = "keras.random."
+LOOKUP = "tensorflow.lookup."
+_DRAWING = (
+    "tensorflow.random.", "tensorflow.image.random_", "tensorflow.image.sample_distorted_bounding_box", "tensorflow.nn.dropout",
+    "tensorflow_addons.image.random_", KERAS_RANDOM, "keras.backend.random_", "keras.backend.dropout",
+)  # fmt: skip
+_DRAWING_NOTHING = (
+    "tensorflow.random.set_seed", "tensorflow.random.split", "tensorflow.random.fold_in", "tensorflow.random.create_rng", "keras.random.SeedGenerator",
+)  # fmt: skip
+_STATES = {
+    "tensorflow.Variable.__get__": State.READS,
+    "tensorflow.print": State.PRINTS,
+    **dict.fromkeys(PY_FUNCTIONS, State.RUNS_PYTHON),
+}
+
+
+@lru_cache(maxsize=None)
+def state_of_function(name: str) -> State | None:
+    """The state that a call of a function of these libraries has by its name alone; None for all others."""
+    if name in _STATES:
+        return _STATES[name]
+    if name.startswith(_DRAWING) and not name.startswith(_DRAWING_NOTHING) and "stateless" not in name:
+        return State.DRAWS
+    if name.startswith(LOOKUP) and name.endswith((".lookup", ".__getitem__", ".__call__")):
+        return State.LOOKS_UP
+    return State.ASSIGNS if STATE_WRITING_FUNCTIONS.match(name) else None
+
+
+# A function handed to one of these is compiled; the value is how.
+COMPILERS = {
+    "tensorflow.function": "tf.function",
+    "tensorflow.contrib.eager.defun": "tf.function",
+    "tensorflow.contrib.eager.function": "tf.function",
+    "tensorflow.autograph.to_graph": "tf.function",
+    "jax.jit": "jax.jit",
+    "torch.compile": "torch.compile",
+}
+
+# Decorators that leave the function what it is.
+TRANSPARENT_DECORATORS = frozenset(
+    {
+        "functools.wraps", "functools.lru_cache", "functools.cache", "abc.abstractmethod", "typing.no_type_check", "typing.final",
+        "tensorflow.autograph.experimental.do_not_convert", "tensorflow.custom_gradient", "keras.saving.register_keras_serializable",
+        "keras.utils.register_keras_serializable", "tensorflow.Module.with_name_scope", "tensorflow.no_gradient", "typing.overload",
+        "tensorflow.recompute_grad", "contextlib.contextmanager", "typeguard.typechecked", "tensorflow.test.mock.patch",
+        "tensorflow_addons.utils.types.typechecked", "tensorflow.autograph.do_not_convert", "builtins.object",
+    }
+)
+
+TRANSPARENT_DECORATOR_PREFIXES = ("gin.", "click.", "absl.", "hydra.", "typing.", "dataclasses.", "numba.", "pytest.", "tensorflow_addons.utils.")
+
+# What these return is compiled, whatever is taken from it.
+COMPILED_LOADERS = ("tensorflow_hub.load", "tensorflow.saved_model.load")
+
+# Methods that write to variables, metrics, tables and queues of TensorFlow and Keras, with what they do, for messages. Source: their API documentation.
+STATE_WRITES = {
+    **dict.fromkeys("assign assign_add assign_sub batch_scatter_update count_up_to".split(), "assigns a tf.Variable"),
+    **{f"scatter_{nd}{how}": "assigns a tf.Variable" for nd in ("", "nd_") for how in "update add sub mul div min max".split()},
+    **dict.fromkeys("update_state reset_state reset_states".split(), "updates a metric"),
+    **dict.fromkeys("enqueue enqueue_many dequeue dequeue_many dequeue_up_to".split(), "changes a queue"),
+    **dict.fromkeys("apply_gradients minimize train_on_batch".split(), "updates weights"),
+    "insert_or_assign": "changes a lookup table",
+}
+
+# Methods of tables that write, which have other meanings elsewhere.
+TABLE_WRITES = frozenset({"insert", "remove", "erase"})
+
+# Functions that do the same, by the part of their name behind the module.
+STATE_WRITING_FUNCTIONS = re.compile(
+    r"tensorflow\.(?:compat\.v1\.)?(?:assign(?:_add|_sub)?|(?:batch_)?scatter_(?:nd_)?(?:update|add|sub|mul|div|min|max)|count_up_to)$|tensorflow\.raw_ops\.(?:Assign|Scatter(?!Nd$)|ResourceScatter)\w*$"
+    r"|keras\.backend\.(?:update(?:_add|_sub)?|moving_average_update|set_value)$|tensorflow\.io\.write_file$|tensorflow\.summary\.(?:audio|graph|histogram|image|scalar|text|write)$"
+)
+
+# What takes a tensor apart along an axis, into a list of tensors: where the number of these stands, if it does, and where the axis.
+LISTS_OF_TENSORS = {
+    "tensorflow.unstack": ((1, "num"), (2, "axis")),
+    "tensorflow.split": ((1, "num_or_size_splits"), (2, "axis")),
+    "keras.ops.unstack": ((1, "num"), (2, "axis")),
+    "keras.ops.split": ((1, "indices_or_sections"), (2, "axis")),
+}
+
+GENERATOR = "tensorflow.random.Generator"
+GLOBAL_GENERATOR = "tensorflow.random.get_global_generator"
+_RANDOM_STATE = (GENERATOR, GLOBAL_GENERATOR, "tensorflow.random.set_", "keras.random.SeedGenerator")
+
+
+def makes_tensor(name: str) -> bool:
+    """Whether a function returns a tensor whatever it is given."""
+    return name in _TENSOR_MAKERS or (name.startswith(("tensorflow.random.", "keras.random.")) and not name.startswith(_RANDOM_STATE))
+
+
+# Functions whose first argument is a tensor: numbers are nothing that they are for.
+_OF_TENSORS = frozenset(
+    "argmax argmin argsort batch_dot bias_add boolean_mask clip_by_value concat concatenate cumsum depth_to_space dot einsum expand_dims flatten "
+    "gather gather_nd map_fn matmul matrix_transpose moveaxis norm one_hot pad permute_dimensions reduce_all reduce_any reduce_logsumexp reduce_max "
+    "reduce_mean reduce_min reduce_prod reduce_std reduce_sum reduce_variance repeat_elements reshape reverse roll scan segment_sum shape slice sort "
+    "space_to_depth split squeeze tensordot tile top_k transpose unsorted_segment_sum unstack".split()
+)
+
+# And so are all others of these.
+_PRODUCTS = frozenset({"batch_dot", "dot", "gather", "matmul", "tensordot"})
+
+TENSOR_ATTRIBUTES = frozenset("dtype get_shape item ndim numpy set_shape shape tolist".split())
+
+_NAMED_TENSOR = re.compile(
+    r"(?:^|_)(?:inputs?|x|y|true|preds?|query|queries|keys?|values?|states?|hidden|memory|contexts?|features?|feats?|emb|embeddings?|encodings?|logits|"
+    r"labels?|targets?|outputs?|images?|tokens?|ids|boxes|scores|noise)_?\d*$"
+)
+
+
+def takes_tensor(name: str, position: int) -> bool:
+    """Whether an argument of a function of the tensor libraries must be a tensor, or an array."""
+    last = name.rpartition(".")[2]
+    if not name.startswith(TENSOR_LIBRARIES) or last.startswith("convert_"):
+        return False
+    of_tensors = last in _OF_TENSORS or ".nn." in name or ".image." in name or name.startswith("keras.activations.")
+    return of_tensors and (position == 0 or last in _PRODUCTS) or last == "einsum"
+
+
+def names_tensor(parameter: str) -> bool:
+    """Whether the name of a parameter of ``call`` says that it holds a tensor."""
+    return _NAMED_TENSOR.search(parameter) is not None
