@@ -10,18 +10,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kerascheck.doctor.snapshot import Demand
+from kerascheck.knowledge.datasets import FOLDERS, IMAGE_DATASET_FROM_DIRECTORY, LIST_FILES
 
 if TYPE_CHECKING:
     from kerascheck.interpreter.module import Module
     from kerascheck.meaning.data.pipelines import Operation
     from kerascheck.interpreter.values import Call, Value
 
-_DIRECTORIES = {
-    "keras.utils.image_dataset_from_directory": "directory", "keras.utils.audio_dataset_from_directory": "directory",
-    "keras.utils.text_dataset_from_directory": "directory", "tensorflow.data.Dataset.list_files": "file_pattern",
-}  # fmt: skip
+_DIRECTORIES = {**dict.fromkeys(FOLDERS, "directory"), LIST_FILES: "file_pattern"}
 """What reads one file per example, with the parameter, its first, that says where they are."""
-_IMAGES = "keras.utils.image_dataset_from_directory"
 _CHANNELS = {"rgb": 3, "rgba": 4, "grayscale": 1}
 _FLOAT, _DOUBLE = 4, 8
 _IMAGE_NAMES = (".bmp", ".gif", ".jpeg", ".jpg", ".png")
@@ -121,7 +118,7 @@ def _data(module: Module) -> Iterator[Demand]:
         kind = file_system(folder)
         if kind is not None and not op.followed_by(module.pipelines, "cache", "snapshot"):
             yield Demand("data", kind, *_at(module, op))
-        if op.name == _IMAGES and _is_cached_in_memory(module, op):
+        if op.name == IMAGE_DATASET_FROM_DIRECTORY and _is_cached_in_memory(module, op):
             size = _size_of_pictures(op, folder)
             if size:
                 yield Demand("arrays", size, *_at(module, op))

@@ -6,6 +6,8 @@ import re
 from functools import lru_cache
 
 from kerascheck.knowledge.callables import GENERATOR, GLOBAL_GENERATOR
+from kerascheck.knowledge.layers import PACKAGE
+
 
 # What fit, evaluate, ... do with a dataset given first.
 CONSUMING_METHODS = {
@@ -57,7 +59,7 @@ def star_exports(module: str, name: str) -> bool:
     """Whether ``from module import *`` of a library binds ``name``."""
     if module in _STAR_EXPORTS:
         return name in _STAR_EXPORTS[module]
-    return module == "keras.layers" and name[:1].isupper() and not any(name in names for key, names in _STAR_EXPORTS.items() if name != "Input")
+    return module == PACKAGE and name[:1].isupper() and not any(name in names for key, names in _STAR_EXPORTS.items() if name != "Input")
 
 
 @lru_cache(maxsize=None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
 
 # Dataset methods that return a dataset; the value tells where a function is given, if one is.
@@ -48,34 +49,102 @@ BATCHING: dict[str, int | None] = {
 }  # fmt: skip
 """Operations that put elements together into batches, with the position of their ``batch_size``; None where each bucket has its own. Source: tf.data 2.21."""
 
-_SOURCES = {
-    "tensorflow.data.TFRecordDataset", "tensorflow.data.TextLineDataset", "tensorflow.data.FixedLengthRecordDataset",
-    "tensorflow.data.experimental.CsvDataset", "tensorflow.data.experimental.SqlDataset", "tensorflow.data.experimental.RaggedTensor",
-    "tensorflow.data.experimental.make_csv_dataset", "tensorflow.data.experimental.make_batched_features_dataset",
-    "tensorflow.data.experimental.Counter", "tensorflow.data.experimental.RandomDataset", "tensorflow.data.experimental.from_variant",
-    "keras.utils.image_dataset_from_directory", "keras.utils.text_dataset_from_directory", "keras.utils.audio_dataset_from_directory",
-    "keras.utils.timeseries_dataset_from_array", "keras.utils.split_dataset", "tensorflow_datasets.load", "tensorflow_datasets.as_dataset",
-}
+DATASET = "tensorflow.data.Dataset"
+DATASET_V2 = "tensorflow.data.DatasetV2"
+IMAGE_DATASET_FROM_DIRECTORY = "keras.utils.image_dataset_from_directory"
+SPLIT_DATASET = "keras.utils.split_dataset"
+TFDS_AS_DATASET = "tensorflow_datasets.as_dataset"
+TFDS_LOAD = "tensorflow_datasets.load"
+TFRECORD_DATASET = "tensorflow.data.TFRecordDataset"
+TEXT_LINE_DATASET = "tensorflow.data.TextLineDataset"
 
-_DATASET_FACTORIES = (
-    "from_tensor_slices", "from_tensors", "from_generator", "from_list", "list_files", "range", "zip", "load", "random",
-    "sample_from_datasets", "choose_from_datasets", "counter", "from_sparse_tensor_slices",
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What makes a dataset.
+
+    Attributes:
+        name: the canonical name of the function or class.
+        prefetches: it ends in ``prefetch``, or has one that the runtime repairs.
+        batch_size: where its elements are batches, the position of this parameter and its default, each None where it is not known.
+        reads_folder: it reads one file per example from a folder that its first parameter, ``directory``, names.
+        reads_records: it reads records or lines out of the files that are given to it.
+        is_function: False for what is a method of an object, which no name makes.
+    """
+
+    name: str
+    prefetches: bool = False
+    batch_size: tuple[int | None, int | None] | None = None
+    reads_folder: bool = False
+    reads_records: bool = False
+    is_function: bool = True
+
+
+_SOURCES = (
+    # keras/src/utils/{image,text,audio}_dataset_utils.py, timeseries_dataset_utils.py, dataset_utils.py (3.15.1): batch and
+    # prefetch by themselves. The audio and timeseries ones prefetch before they batch; inject_prefetch repairs that.
+    Source(IMAGE_DATASET_FROM_DIRECTORY, prefetches=True, batch_size=(5, 32), reads_folder=True),
+    Source("keras.utils.text_dataset_from_directory", prefetches=True, batch_size=(4, 32), reads_folder=True),
+    Source("keras.utils.audio_dataset_from_directory", prefetches=True, batch_size=(4, 32), reads_folder=True),
+    Source("keras.utils.timeseries_dataset_from_array", prefetches=True, batch_size=(5, 128)),
+    Source(SPLIT_DATASET, prefetches=True),
+    # tensorflow/python/data/experimental/ops/readers.py: prefetch_buffer_size=None means AUTOTUNE.
+    Source("tensorflow.data.experimental.make_csv_dataset", prefetches=True, batch_size=(1, None)),
+    Source("tensorflow.data.experimental.make_batched_features_dataset", prefetches=True, batch_size=(1, None)),
+    # tensorflow_datasets/core/dataset_builder.py: prefetch unless ReadConfig.skip_prefetch.
+    Source(TFDS_LOAD, prefetches=True),
+    Source(TFDS_AS_DATASET, prefetches=True),
+    # datasets' and transformers' converters batch and prefetch.
+    Source("transformers.to_tf_dataset", prefetches=True, batch_size=(None, None), is_function=False),
+    Source("transformers.prepare_tf_dataset", prefetches=True, batch_size=(None, None), is_function=False),
+    Source(TFRECORD_DATASET, reads_records=True),
+    Source(TEXT_LINE_DATASET, reads_records=True),
+    Source("tensorflow.data.FixedLengthRecordDataset", reads_records=True),
+    Source("tensorflow.data.experimental.CsvDataset", reads_records=True),
+    Source("tensorflow.data.experimental.SqlDataset"),
+    Source("tensorflow.data.experimental.Counter"),
+    Source("tensorflow.data.experimental.RandomDataset"),
+    Source("tensorflow.data.experimental.from_variant"),
 )
+_FUNCTIONS = frozenset(source.name for source in _SOURCES if source.is_function)
+
+PREFETCHED_SOURCES = frozenset(source.name for source in _SOURCES if source.prefetches)
+"""What ends in a ``prefetch`` of its own."""
+
+BATCHING_SOURCES: dict[str, tuple[int | None, int | None]] = {
+    source.name: source.batch_size for source in _SOURCES if source.batch_size is not None
+}
+"""Sources whose elements are already batches, with the position of their ``batch_size`` and its default; None for what is not known."""
+
+FOLDERS = frozenset(source.name for source in _SOURCES if source.reads_folder)
+"""What reads one file per example from a folder."""
+
+RECORD_READERS = frozenset(source.name for source in _SOURCES if source.reads_records)
+"""What reads records or lines out of files."""
+
+ASYNCHRONOUS_LAST = frozenset({"prefetch", "map_and_batch", "prefetch_to_device", "copy_to_device", "parallel_interleave"})
+"""Operations after which nothing has to be prefetched (``kAsyncTransforms`` in core/grappler/optimizers/data/inject_prefetch.cc)."""
+
+_DATASET_FACTORIES = frozenset(
+    "choose_from_datasets counter from_generator from_list from_sparse_tensor_slices from_tensor_slices from_tensors list_files load random range "
+    "sample_from_datasets zip".split()
+)
+FROM_GENERATOR = f"{DATASET}.from_generator"
+FROM_TENSOR_SLICES = f"{DATASET}.from_tensor_slices"
+FROM_TENSORS = f"{DATASET}.from_tensors"
+LIST_FILES = f"{DATASET}.list_files"
 
 
 @lru_cache(maxsize=None)
 def source_kind(name: str) -> str | None:
     """ "tfds" or "source" where a call of ``name`` makes a dataset, else None."""
-    if name in ("tensorflow_datasets.load", "tensorflow_datasets.as_dataset"):
+    if name in (TFDS_LOAD, TFDS_AS_DATASET):
         return "tfds"
-    if name in _SOURCES:
+    if name in _FUNCTIONS:
         return "source"
     owner, _, last = name.rpartition(".")
-    if last in _DATASET_FACTORIES and owner in (
-        "tensorflow.data.Dataset", "tensorflow.data.DatasetV2", "tensorflow.data.TFRecordDataset", "tensorflow.data.TextLineDataset",
-    ):
-        return "source"
-    return None
+    is_factory = last in _DATASET_FACTORIES and owner in (DATASET, DATASET_V2, TFRECORD_DATASET, TEXT_LINE_DATASET)
+    return "source" if is_factory else None
 
 
 NETWORK_STORAGE = r"(?:gs|s3|s3a|hdfs|viewfs|abfss?|wasbs?|az|oss|cos|https?)://"

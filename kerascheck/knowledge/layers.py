@@ -9,7 +9,8 @@ import enum
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-LAYERS = "keras.layers."
+PACKAGE = "keras.layers"
+LAYERS = PACKAGE + "."
 """How the canonical names of layers start."""
 
 

@@ -10,7 +10,9 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from kerascheck.knowledge.layers import PACKAGE
 from kerascheck.knowledge.signatures import PARAMETERS
+
 
 NEWEST_TENSORFLOW = (2, 21)
 
@@ -33,43 +35,6 @@ MAP_PARALLELIZATION_SINCE = (2, 6)
 
 INJECT_PREFETCH_SINCE = (2, 11)
 """``inject_prefetch`` became a default rewrite in 2.11 (API documentation of 2.10 says False; options.py of 2.11.1 says True)."""
-
-ASYNCHRONOUS_LAST = frozenset({"prefetch", "map_and_batch", "prefetch_to_device", "copy_to_device", "parallel_interleave"})
-"""Operations after which nothing has to be prefetched (``kAsyncTransforms`` in core/grappler/optimizers/data/inject_prefetch.cc)."""
-
-PREFETCHED_SOURCES = frozenset(
-    {
-        # keras/src/utils/{image,text,audio}_dataset_utils.py, timeseries_dataset_utils.py, dataset_utils.py (3.15.1): batch and
-        # prefetch by themselves. The audio and timeseries ones prefetch before they batch; inject_prefetch repairs that.
-        "keras.utils.image_dataset_from_directory",
-        "keras.utils.text_dataset_from_directory",
-        "keras.utils.audio_dataset_from_directory",
-        "keras.utils.timeseries_dataset_from_array",
-        "keras.utils.split_dataset",
-        # tensorflow/python/data/experimental/ops/readers.py: prefetch_buffer_size=None means AUTOTUNE.
-        "tensorflow.data.experimental.make_csv_dataset",
-        "tensorflow.data.experimental.make_batched_features_dataset",
-        # tensorflow_datasets/core/dataset_builder.py: prefetch unless ReadConfig.skip_prefetch.
-        "tensorflow_datasets.load",
-        "tensorflow_datasets.as_dataset",
-        # datasets' and transformers' converters batch and prefetch.
-        "transformers.to_tf_dataset",
-        "transformers.prepare_tf_dataset",
-    }
-)
-
-BATCHING_SOURCES: dict[str, tuple[int | None, int | None]] = {
-    # The same sources.
-    "keras.utils.image_dataset_from_directory": (5, 32),
-    "keras.utils.text_dataset_from_directory": (4, 32),
-    "keras.utils.audio_dataset_from_directory": (4, 32),
-    "keras.utils.timeseries_dataset_from_array": (5, 128),
-    "tensorflow.data.experimental.make_csv_dataset": (1, None),
-    "tensorflow.data.experimental.make_batched_features_dataset": (1, None),
-    "transformers.to_tf_dataset": (None, None),
-    "transformers.prepare_tf_dataset": (None, None),
-}
-"""Sources whose elements are already batches, with the position of their ``batch_size`` and its default; None for what is not known."""
 
 CUDNN_SINCE: dict[str, dict[str, tuple[int, int] | None]] = {
     # keras/src/backend/*/rnn.py in the tags of the repository: on JAX, lax.scan runs every GRU, and raises nothing (3.14 to 3.15).
@@ -100,7 +65,7 @@ REMOVED_NAMESPACES: dict[str, str | None] = {
     # Tried like REMOVED. What stood there has the same name in the namespace that took its place.
     "tensorflow.contrib": None,
     "keras.mixed_precision.experimental": "keras.mixed_precision",
-    "keras.layers.experimental.preprocessing": "keras.layers",
+    "keras.layers.experimental.preprocessing": PACKAGE,
     "keras.backend.tensorflow_backend": None,
 }
 

@@ -11,8 +11,15 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from kerascheck.knowledge.datasets import BATCHING, NETWORK_STORAGE
-from kerascheck.knowledge.runtime import ASYNCHRONOUS_LAST, BATCHING_SOURCES, PREFETCHED_SOURCES
+from kerascheck.knowledge.datasets import (
+    ASYNCHRONOUS_LAST,
+    BATCHING,
+    BATCHING_SOURCES,
+    FOLDERS,
+    LIST_FILES,
+    NETWORK_STORAGE,
+    PREFETCHED_SOURCES,
+)
 from kerascheck.syntax.conditions import written_conditions
 from kerascheck.meaning.data.mapped_functions import Facts
 from kerascheck.meaning.program.loops import makes_few_steps
@@ -44,7 +51,6 @@ from kerascheck.interpreter.values import (
 if TYPE_CHECKING:
     from kerascheck.interpreter.module import Module
 
-FOLDERS = frozenset(f"keras.utils.{kind}_dataset_from_directory" for kind in ("image", "text", "audio"))
 """Sources that read one file for each sample from a folder for each class."""
 
 INSPECTED_ELEMENTS = 32
@@ -645,7 +651,7 @@ def reads_remote_files(module: Module, source: Stage) -> bool:
             if len(names) > 1 and any(isinstance(name, str) and _REMOTE.match(name) for name in names):
                 return True
             continue
-        if isinstance(option, Dataset) and option.stage.name == "tensorflow.data.Dataset.list_files":
+        if isinstance(option, Dataset) and option.stage.name == LIST_FILES:
             found = option.stage.call
         elif isinstance(option, Made) and option.name == "tensorflow.io.gfile.glob":
             found = option.call
@@ -685,7 +691,7 @@ def is_reshuffled(stage: Stage) -> bool:
     if stage.name in FOLDERS:
         shuffled = stage.argument(None, "shuffle")
         return shuffled is None or constant(shuffled, False) is True
-    return stage.name == "tensorflow.data.Dataset.list_files" and constant(stage.argument(1, "shuffle"), True) is not False
+    return stage.name == LIST_FILES and constant(stage.argument(1, "shuffle"), True) is not False
 
 
 def _switched(options: Value | None) -> Rewrites:

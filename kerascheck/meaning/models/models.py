@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from kerascheck.interpreter import layer_shapes as shapes
 from kerascheck.knowledge.classes import class_of, class_of_bases
-from kerascheck.knowledge.datasets import BATCHING
+from kerascheck.knowledge.datasets import BATCHING, BATCHING_SOURCES
 from kerascheck.knowledge.layers import (
     BIDIRECTIONAL,
     CONCATENATE,
@@ -32,8 +33,6 @@ from kerascheck.knowledge.layers import (
     Work,
     layers_where,
 )
-from kerascheck.knowledge.runtime import BATCHING_SOURCES
-from kerascheck.interpreter import layer_shapes as shapes
 from kerascheck.meaning.data.fitted_data import example_shape
 from kerascheck.meaning.data.pipelines import batch_size
 from kerascheck.interpreter.layer_shapes import Shape

@@ -1,16 +1,14 @@
 import re
 
 from kerascheck.finding import Severity
+from kerascheck.knowledge.datasets import FOLDERS, FROM_TENSOR_SLICES, LIST_FILES
 from kerascheck.rule import Rule
 from kerascheck.meaning.data.array_origins import ingredients
 from kerascheck.interpreter.values import Const
 
 _TABLE = re.compile(r"\.(?:csv|tsv|txt|json|xlsx?|pkl|pickle|parquet|feather|h5|np[yz])$", re.I)
 _REMOTE = re.compile(r"(?:\.?/?(?:content/)?g?drive/(?:My ?Drive|Shareddrives)\b|/content/g?drive/|/gdrive/|gs://|s3://)")
-_DIRECTORIES = (
-    "keras.utils.image_dataset_from_directory", "keras.utils.audio_dataset_from_directory", "keras.utils.text_dataset_from_directory",
-    "tensorflow.data.Dataset.list_files", "tensorflow.data.Dataset.from_tensor_slices",
-)
+_DIRECTORIES = (*sorted(FOLDERS), LIST_FILES, FROM_TENSOR_SLICES)
 
 
 class DriveMountedData(Rule):

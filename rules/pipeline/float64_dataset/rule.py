@@ -1,5 +1,6 @@
 from kerascheck.finding import Severity
 from kerascheck.knowledge.callables import having
+from kerascheck.knowledge.datasets import FROM_GENERATOR, FROM_TENSORS, FROM_TENSOR_SLICES
 from kerascheck.knowledge.symbols import Trait
 from kerascheck.rule import Rule
 from kerascheck.interpreter.array_shapes import size_of
@@ -7,7 +8,7 @@ from kerascheck.meaning.data.array_origins import ingredients, made_as_double
 from kerascheck.meaning.data.mapped_functions import display
 from kerascheck.interpreter.values import External, Group, Mapping
 
-_SOURCES = ("tensorflow.data.Dataset.from_tensor_slices", "tensorflow.data.Dataset.from_tensors", "tensorflow.data.Dataset.from_generator")
+_SOURCES = (FROM_TENSOR_SLICES, FROM_TENSORS, FROM_GENERATOR)
 _HEAVY = having(Trait.MULTIPLIES)
 _LARGE = 1_000_000
 

@@ -1,15 +1,10 @@
 from kerascheck.finding import Severity
+from kerascheck.knowledge.datasets import FROM_GENERATOR, RECORD_READERS
 from kerascheck.rule import Rule
 from kerascheck.repairs.fixes import parallel_calls
 from kerascheck.interpreter.values import UNKNOWN, constant
 
-_READERS = (
-    "tensorflow.data.TFRecordDataset",
-    "tensorflow.data.TextLineDataset",
-    "tensorflow.data.FixedLengthRecordDataset",
-    "tensorflow.data.experimental.CsvDataset",
-    "tensorflow.data.Dataset.from_generator",
-)
+_READERS = (*sorted(RECORD_READERS), FROM_GENERATOR)
 
 
 class SerialInterleave(Rule):
