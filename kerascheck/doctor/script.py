@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from kerascheck.doctor.snapshot import Demand
 from kerascheck.knowledge.datasets import FOLDERS, IMAGE_DATASET_FROM_DIRECTORY, LIST_FILES
+from kerascheck.knowledge.devices import SET_GLOBAL_POLICY
 
 if TYPE_CHECKING:
     from kerascheck.interpreter.module import Module
@@ -79,7 +80,7 @@ def _settings(module: Module) -> Iterator[Demand]:
     for call in module.run.calls:
         if any(call.scope.conditions(within="program")):
             continue
-        if call.name == "keras.mixed_precision.set_global_policy":
+        if call.name == SET_GLOBAL_POLICY:
             policy = policy_set_by(call)
             if isinstance(policy, str):
                 yield Demand("policy", policy, *_at(module, call))

@@ -12,7 +12,6 @@ import re
 
 import libcst as cst
 
-from kerascheck.knowledge.classes import class_of_bases, traced_hook
 from kerascheck.interpreter.calls import Calls
 from kerascheck.interpreter.datasets import Datasets
 from kerascheck.interpreter.expressions import Expressions
@@ -20,6 +19,7 @@ from kerascheck.interpreter.functions import Functions
 from kerascheck.interpreter.statements import Statements
 from kerascheck.interpreter.support import A_WHOLE_MODULE, MAX_IMPORT_DEPTH, MAX_MODULES, is_test
 from kerascheck.interpreter.writes import Writes
+from kerascheck.knowledge.classes import MODEL, class_of_bases, traced_hook
 from kerascheck.syntax.tree import SyntaxProblem
 from kerascheck.interpreter.values import Class, Const, Env, Function, Instance, Scope, Value, constant, datasets_in
 
@@ -44,7 +44,7 @@ class Interpreter(Statements, Expressions, Calls, Functions, Datasets, Writes):
         # Keras calls what a model of another module does with its layers.
         for cls in list(self._instances):
             call = cls.member("call")
-            if cls.module is not self.entry and isinstance(call, Function) and class_of_bases(cls.external_bases()) == "keras.Model":
+            if cls.module is not self.entry and isinstance(call, Function) and class_of_bases(cls.external_bases()) == MODEL:
                 self._run_root(call)
 
     def globals_of(self, module) -> dict[str, Value]:

@@ -9,8 +9,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
-from kerascheck.knowledge.callables import ARRAY_MAKERS
-from kerascheck.knowledge.datasets import BATCHING
+from kerascheck.knowledge.callables import (
+    ARRAY_MAKERS,
+    DATASETS_BOSTON_HOUSING_LOAD_DATA,
+    DATASETS_CIFAR100_LOAD_DATA,
+    DATASETS_CIFAR10_LOAD_DATA,
+    DATASETS_FASHION_MNIST_LOAD_DATA,
+    DATASETS_MNIST_LOAD_DATA,
+)
+from kerascheck.knowledge.classes import INPUT, KERAS_TENSOR
+from kerascheck.knowledge.datasets import BATCHING, FROM_TENSOR_SLICES
 from kerascheck.meaning.data.pipelines import batch_size
 from kerascheck.interpreter.layer_shapes import Shape, input_shape, literal_shape
 from kerascheck.interpreter.values import (
@@ -34,11 +42,11 @@ Index = Value | tuple[Value | None, Value | None, Value | None] | str
 
 # What load_data() gives: keras/src/datasets (3.15).
 _LOADED: dict[str, tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...], tuple[int, ...]]] = {
-    "keras.datasets.mnist.load_data": ((60000, 28, 28), (60000,), (10000, 28, 28), (10000,)),
-    "keras.datasets.fashion_mnist.load_data": ((60000, 28, 28), (60000,), (10000, 28, 28), (10000,)),
-    "keras.datasets.cifar10.load_data": ((50000, 32, 32, 3), (50000, 1), (10000, 32, 32, 3), (10000, 1)),
-    "keras.datasets.cifar100.load_data": ((50000, 32, 32, 3), (50000, 1), (10000, 32, 32, 3), (10000, 1)),
-    "keras.datasets.boston_housing.load_data": ((404, 13), (404,), (102, 13), (102,)),
+    DATASETS_MNIST_LOAD_DATA: ((60000, 28, 28), (60000,), (10000, 28, 28), (10000,)),
+    DATASETS_FASHION_MNIST_LOAD_DATA: ((60000, 28, 28), (60000,), (10000, 28, 28), (10000,)),
+    DATASETS_CIFAR10_LOAD_DATA: ((50000, 32, 32, 3), (50000, 1), (10000, 32, 32, 3), (10000, 1)),
+    DATASETS_CIFAR100_LOAD_DATA: ((50000, 32, 32, 3), (50000, 1), (10000, 32, 32, 3), (10000, 1)),
+    DATASETS_BOSTON_HOUSING_LOAD_DATA: ((404, 13), (404,), (102, 13), (102,)),
 }
 # Bundled tables and their makers, from the documentation of sklearn.datasets (1.5).
 _TABLES = {
@@ -94,7 +102,7 @@ def length_of(stage: Stage) -> int | None:
 
 def _rows_written_out(source: Stage) -> int | None:
     """How many elements a list of a dataset's source has; what arrays and ranges stand for may be larger elsewhere."""
-    first = source.argument(0, "tensors") if source.name == "tensorflow.data.Dataset.from_tensor_slices" else None
+    first = source.argument(0, "tensors") if source.name == FROM_TENSOR_SLICES else None
     while isinstance(first, (Group, Mapping)) and not first.open and first.items and not (isinstance(first, Group) and first.kind == "list"):
         first = first.items[0] if isinstance(first, Group) else next(iter(first.items.values()))
     return len(first.items) if isinstance(first, Group) and not first.open else None
@@ -209,7 +217,7 @@ def _shape_of(value: Value, depth: int) -> Shape:
         return ()
     if not isinstance(value, Made):
         return None
-    if value.name == "keras.KerasTensor" and value.call is not None and value.call.name == "keras.Input":
+    if value.name == KERAS_TENSOR and value.call is not None and value.call.name == INPUT:
         return input_shape(value.call)
     if "shape" in value.attributes:
         return _sizes(value.attributes["shape"])

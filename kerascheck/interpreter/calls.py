@@ -10,16 +10,45 @@ from kerascheck.interpreter.array_shapes import reshaped, shaped
 from kerascheck.knowledge.callables import (
     ARRAY_MAKERS,
     COMPILERS,
+    FUNCTION_COMPILED,
+    IO_PARSE_SINGLE_EXAMPLE,
     LISTS_OF_TENSORS,
     LOOKING_AT_DATASETS,
+    NEST_MAP_STRUCTURE,
     PY_FUNCTIONS,
     STATIC_RESULTS,
+    TENSOR,
     TENSOR_LIBRARIES,
     TRACING_WRAPPERS,
+    TREE_MAP_STRUCTURE,
     makes_tensor,
 )
-from kerascheck.knowledge.classes import CONSUMING_METHODS, class_of, class_of_bases, is_tuner
-from kerascheck.knowledge.datasets import source_kind
+from kerascheck.knowledge.classes import (
+    CONSUMING_METHODS,
+    INPUT,
+    KERAS_TENSOR,
+    KERAS_TUNER_HYPER_PARAMETERS,
+    LAMBDA_CALLBACK,
+    LAYER,
+    LOSS,
+    MODEL,
+    SEQUENTIAL,
+    class_of,
+    class_of_bases,
+    is_tuner,
+)
+from kerascheck.knowledge.datasets import TFDS_AS_DATASET, source_kind
+from kerascheck.knowledge.devices import STRATEGY, STRATEGY_SCOPE
+from kerascheck.knowledge.layers import LAMBDA, LAYERS
+from kerascheck.knowledge.namespaces import (
+    KERAS,
+    OF_DATA,
+    OF_DATA_DATASET,
+    OF_KERAS_APPLICATIONS,
+    OF_PYTHON_FRAMEWORK_COMMON_SHAPES,
+    OF_PYTHON_FRAMEWORK_TENSOR_SHAPE,
+    TENSORFLOW_DATASETS,
+)
 from kerascheck.knowledge.python import LISTING_METHODS, MUTATING_METHODS, SPLITTERS
 from kerascheck.meaning.data.image_flows import is_keras_data, is_py_dataset
 from kerascheck.interpreter.libraries.registry import Invocation, function_handlers, method_handlers, taker
@@ -117,7 +146,7 @@ class Calls(Machine):
         # Methods that nobody calls still see the object that the program really makes.
         self._instances.setdefault(cls, instance)
         bases = cls.external_bases()
-        name = next((class_of(base) for base in sorted(bases) if class_of(base).startswith("keras.")), None)
+        name = next((class_of(base) for base in sorted(bases) if class_of(base).startswith(KERAS)), None)
         self.record(node, name and f"{name}.__init__", "__init__", instance, arguments, instance)
         init = cls.member("__init__")
         if isinstance(init, Function):
@@ -136,7 +165,7 @@ class Calls(Machine):
     def _call_instance(self, instance: Instance, arguments: Arguments, node: cst.CSTNode) -> Value:
         bases = instance.cls.external_bases()
         owner = self.class_name(instance)
-        keras = owner in ("keras.Model", "keras.Layer")
+        keras = owner in (MODEL, LAYER)
         call = self.record(node, f"{owner}.__call__" if owner else None, "__call__", instance, arguments)
         method = instance.cls.member("__call__") or (instance.cls.member("call") if keras else None)
         if isinstance(method, Function):
@@ -158,13 +187,13 @@ class Calls(Machine):
     def layer_result(self, call: Call) -> Value:
         """What a layer or model returns: a symbol that remembers the call, or a tensor that does."""
         symbolic = any(map(is_symbolic, call.arguments.values()))
-        call.result = Made("keras.KerasTensor", call) if symbolic else Tensor("result", call)
+        call.result = Made(KERAS_TENSOR, call) if symbolic else Tensor("result", call)
         return call.result
 
     def _call_made(self, made: Made, arguments: Arguments, node: cst.CSTNode) -> Value:
         if made.name in COMPILERS and arguments.positional:
             return self.compile(arguments.positional[0], COMPILERS[made.name], made.call, node)
-        if made.name == "tensorflow.function.compiled":
+        if made.name == FUNCTION_COMPILED:
             self.enter_compiled(made, arguments, node)
             target = made.attributes["target"]
             scope = Scope("call", self.scope, self.module, node, traced="tf.function")
@@ -173,7 +202,7 @@ class Calls(Machine):
             return _as_tensors(result) if outside else result
         owner = self.class_name(made) or made.name
         call = self.record(node, f"{owner}.__call__", "__call__", made, arguments)
-        if owner == "keras.Model" or made.name.startswith(("keras.layers.", "keras.Sequential", "keras.applications.")):
+        if owner == MODEL or made.name.startswith((LAYERS, SEQUENTIAL, OF_KERAS_APPLICATIONS)):
             # A model given datasets is a mistake that raises; nothing to follow.
             return self.layer_result(call)
         self.escape(arguments, node)
@@ -181,7 +210,7 @@ class Calls(Machine):
             if not made.name.startswith(TENSOR_LIBRARIES):
                 self.use("unknown-call", node)
             return Tensor("result") if made.name.startswith(TENSOR_LIBRARIES) else UNKNOWN
-        return Tensor("result") if owner == "keras.Loss" else Made(f"{owner}.__call__")
+        return Tensor("result") if owner == LOSS else Made(f"{owner}.__call__")
 
     def _call_method(self, method: Method, arguments: Arguments, node: cst.CSTNode) -> Value:
         receiver, attribute = method.receiver, method.name
@@ -190,7 +219,7 @@ class Calls(Machine):
         if isinstance(receiver, SuperValue):
             owner = class_of_bases(receiver.cls.external_bases())
             call = self.record(node, f"{owner}.{attribute}" if owner else None, attribute, receiver.instance, arguments)
-            if owner == "keras.Model" and attribute in CONSUMING_METHODS:
+            if owner == MODEL and attribute in CONSUMING_METHODS:
                 return self._consume(call, attribute, arguments, node)
             return Tensor("result") if attribute == "call" else UNKNOWN
         if attribute in MUTATING_METHODS and not isinstance(receiver, Tensor):
@@ -210,7 +239,7 @@ class Calls(Machine):
         if attribute == "build" and isinstance(receiver, Method) and receiver.name == "hypermodel" and isinstance(receiver.receiver, Made) and is_tuner(receiver.receiver.name):
             return receiver.receiver.attributes["model"]
         call = self.record(node, name, attribute, receiver, arguments)
-        if owner == "tensorflow.Tensor":
+        if owner == TENSOR:
             if attribute in ("items", "keys"):
                 # What is taken to be a tensor is a dictionary of them, and its keys are none.
                 return UNKNOWN
@@ -221,23 +250,23 @@ class Calls(Machine):
             if attribute == "numpy" and self.scope.traced_by() is None:
                 return derived(receiver)
             return UNKNOWN if attribute in ("numpy", "eval", "item", "tolist") else self.computed_tensor("result", receiver)
-        if attribute in CONSUMING_METHODS and (owner in ("keras.Model", None, "keras.Layer") or any(any(datasets_in(value)) or is_keras_data(value) for value in arguments.values())):
+        if attribute in CONSUMING_METHODS and (owner in (MODEL, None, LAYER) or any(any(datasets_in(value)) or is_keras_data(value) for value in arguments.values())):
             return self._consume(call, attribute, arguments, node)
-        if owner == "tensorflow.distribute.Strategy":
+        if owner == STRATEGY:
             return self._call_strategy(call, attribute, arguments, node)
         if is_tuner(owner) and isinstance(receiver, Made):
             if attribute == "search":
                 return self._search(receiver, arguments, node)
             if attribute == "get_best_models":
                 return Group("list", [receiver.attributes["model"]], True)
-        if owner is not None and owner.startswith("tensorflow_datasets.") and attribute == "as_dataset":
-            return self._tfds(arguments, node, "tensorflow_datasets.as_dataset")
+        if owner is not None and owner.startswith(TENSORFLOW_DATASETS) and attribute == "as_dataset":
+            return self._tfds(arguments, node, TFDS_AS_DATASET)
         if attribute in ("to_tf_dataset", "prepare_tf_dataset"):
             return self._source(f"transformers.{attribute}", arguments, node)
-        if attribute == "add" and isinstance(receiver, Made) and owner == "keras.Model":
+        if attribute == "add" and isinstance(receiver, Made) and owner == MODEL:
             added = receiver.attributes.setdefault("layers added", Group("list", []))
             added.items.extend(arguments.positional)
-        if attribute == "compile" and (owner == "keras.Model" or owner is None):
+        if attribute == "compile" and (owner == MODEL or owner is None):
             for key in ("loss", "metrics", "weighted_metrics"):
                 self.run_callables(call.given(key), "loss" if key == "loss" else "metric", node)
             return UNKNOWN
@@ -289,16 +318,16 @@ class Calls(Machine):
         (``BaseTuner._populate_initial_space`` in keras_tuner/src/engine/base_tuner.py, 1.4.8): one stands for all."""
         call = self.record(node, name, None, UNKNOWN, arguments)
         strategy = arguments.get(None, "distribution_strategy")
-        place = self.scope if constant(strategy, 0) is None or strategy is None else Scope("with", self.scope, self.module, node, value=Made("tensorflow.distribute.Strategy.scope"))
+        place = self.scope if constant(strategy, 0) is None or strategy is None else Scope("with", self.scope, self.module, node, value=Made(STRATEGY_SCOPE))
         made: list[Value] = []
         for option in options_of(arguments.get(0, "hypermodel")):
             build = option.cls.member("build") if isinstance(option, Instance) else option
             build = self.bound(build, option) if isinstance(option, Instance) and isinstance(build, Function) else build
             if isinstance(build, (Function, Partial)):
-                given = Arguments([Made("keras_tuner.HyperParameters", call)])
+                given = Arguments([Made(KERAS_TUNER_HYPER_PARAMETERS, call)])
                 made.append(self.inside(place, lambda given, build=build: self.call(build, given, node), given))
         model = any_of(made)
-        call.result = Made(name, call, {"model": Made("keras.Model") if model is UNKNOWN else model})
+        call.result = Made(name, call, {"model": Made(MODEL) if model is UNKNOWN else model})
         return call.result
 
     def _search(self, tuner: Made, arguments: Arguments, node: cst.CSTNode) -> Value:
@@ -307,7 +336,7 @@ class Calls(Machine):
         for option in options_of(tuner.call.argument(0, "hypermodel")):
             fit = option.cls.member("fit") if isinstance(option, Instance) else None
             if isinstance(fit, Function):
-                given = [Made("keras_tuner.HyperParameters", tuner.call), model, *arguments.positional]
+                given = [Made(KERAS_TUNER_HYPER_PARAMETERS, tuner.call), model, *arguments.positional]
                 self.call(self.bound(fit, option), Arguments(given, arguments.keywords, {}, arguments.unknown_positional, arguments.unknown_keywords), node)
                 return UNKNOWN
         return self.call(self.get_attribute(model, "fit", node), arguments, node)
@@ -330,7 +359,7 @@ class Calls(Machine):
                 return Dataset(self.new_stage("distribute", node, call, (dataset.stage,)))
             return UNKNOWN
         if attribute == "scope":
-            return Made("tensorflow.distribute.Strategy.scope", call)
+            return Made(STRATEGY_SCOPE, call)
         self.run_arguments(arguments, node, tensors=True)
         if attribute in ("reduce", "gather", "experimental_local_results"):
             return Tensor("result") if any(holds_tensor(value) for value in arguments.values()) else UNKNOWN
@@ -343,7 +372,7 @@ class Calls(Machine):
             if result is not None:
                 return result
         taking = taker(name)
-        if name.startswith("keras.layers.") and name.endswith(".from_config"):
+        if name.startswith(LAYERS) and name.endswith(".from_config"):
             return self._call_external(name.removesuffix(".from_config"), Arguments(unknown_positional=True, unknown_keywords=True), node)
         if name in COMPILERS:
             call = self.record(node, name, None, UNKNOWN, arguments)
@@ -356,7 +385,7 @@ class Calls(Machine):
         source = source_kind(name)
         if source is not None:
             return self._make_source(name, arguments, node)
-        if name.startswith("tensorflow.data.Dataset.") and arguments.positional:
+        if name.startswith(OF_DATA_DATASET) and arguments.positional:
             # tf.data.Dataset.map(ds, f)
             first = arguments.positional[0]
             if isinstance(first, Dataset):
@@ -372,37 +401,37 @@ class Calls(Machine):
                 self.use("py_function", node)
             call.result = Tensor("py_function")
             return call.result
-        if name in ("tensorflow.nest.map_structure", "keras.tree.map_structure", "jax.tree_util.tree_map", "tree.map_structure") and len(arguments.positional) > 1:
+        if name in (NEST_MAP_STRUCTURE, TREE_MAP_STRUCTURE, "jax.tree_util.tree_map", "tree.map_structure") and len(arguments.positional) > 1:
             return self.call(arguments.positional[0], Arguments(arguments.positional[1:]), node)
         if name.count(".") > 1 and name.rpartition(".")[2] in MUTATING_METHODS and not name.startswith((*TENSOR_LIBRARIES, "numpy.")):
             self.note_mutation(node, UNKNOWN)
         if name == "numpy.diff" and (reading := reading_of(arguments.get(0, "a"))) is not None:
             return self.elapsed(node, reading, reading, each=True)
         call = self.record(node, name, None, UNKNOWN, arguments)
-        if name == "keras.Input":
-            call.result = Made("keras.KerasTensor", call)
+        if name == INPUT:
+            call.result = Made(KERAS_TENSOR, call)
             return call.result
         if taking is not None:
             taking(self, Invocation(name, arguments, node))
-        elif name == "keras.layers.Lambda":
+        elif name == LAMBDA:
             more = arguments.get(3, "arguments")
             named = Arguments(keywords=dict(more.items)) if isinstance(more, Mapping) else None
             for option in options_of(arguments.get(0, "function")):
                 self.run_callables(option if named is None else Partial(option, named), "Lambda", node)
-        elif name == "keras.callbacks.LambdaCallback":
+        elif name == LAMBDA_CALLBACK:
             self._run_hooks(arguments, node)
-        elif name in TRACING_WRAPPERS or not name.startswith(("keras.", "tensorflow.data.")):
+        elif name in TRACING_WRAPPERS or not name.startswith((KERAS, OF_DATA)):
             self.run_arguments(arguments, node, tensors=name.startswith(TENSOR_LIBRARIES))
         if name not in LOOKING_AT_DATASETS:
             self.escape(arguments, node)
         # What TensorFlow knows of the shapes in its graphs are Python objects.
-        if name.startswith(("tensorflow.python.framework.common_shapes.", "tensorflow.python.framework.tensor_shape.")):
+        if name.startswith((OF_PYTHON_FRAMEWORK_COMMON_SHAPES, OF_PYTHON_FRAMEWORK_TENSOR_SHAPE)):
             return UNKNOWN
         if name.startswith(TENSOR_LIBRARIES) and name.rpartition(".")[2].islower() and name not in STATIC_RESULTS:
             if any(map(is_symbolic, arguments.values())):
-                call.result = Made("keras.KerasTensor", call)
+                call.result = Made(KERAS_TENSOR, call)
                 return call.result
-        if name.startswith(TENSOR_LIBRARIES) and not name.startswith(("keras.layers.", "keras.Model", "keras.Sequential")):
+        if name.startswith(TENSOR_LIBRARIES) and not name.startswith((LAYERS, MODEL, SEQUENTIAL)):
             if name in STATIC_RESULTS or name in ARRAY_MAKERS or name.rpartition(".")[2][:1].isupper():
                 call.result = Made(name, call)
                 return call.result if name not in STATIC_RESULTS else UNKNOWN
@@ -422,7 +451,7 @@ class Calls(Machine):
         if name.rpartition(".")[2].islower() and any(holds_tensor(value) for value in arguments.values()):
             self.use("unknown-call", node)
         call.result = as_texts(name, arguments.values()) or Made(name, call)
-        if name == "tensorflow.io.parse_single_example":
+        if name == IO_PARSE_SINGLE_EXAMPLE:
             call.result = Tensor("features")
         return call.result
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import libcst as cst
 
-from kerascheck.knowledge.datasets import DATASET_METHODS, source_kind
 from kerascheck.interpreter.machine import Machine
 from kerascheck.interpreter.support import bound_arguments, join, spread
 from kerascheck.interpreter.values import (
@@ -29,6 +28,17 @@ from kerascheck.interpreter.values import (
     datasets_in,
     options_of,
 )
+from kerascheck.knowledge.datasets import (
+    DATASET_CHOOSE_FROM_DATASETS,
+    DATASET_METHODS,
+    DATASET_SAMPLE_FROM_DATASETS,
+    DATASET_ZIP,
+    FROM_GENERATOR,
+    SPLIT_DATASET,
+    TFDS_LOAD,
+    source_kind,
+)
+from kerascheck.knowledge.namespaces import OF_DATA_DATASET
 
 
 class Datasets(Machine):
@@ -40,7 +50,7 @@ class Datasets(Machine):
         return call.result
 
     def _make_source(self, name: str, arguments: Arguments, node: cst.CSTNode) -> Value:
-        if name in ("tensorflow.data.Dataset.zip", "tensorflow.data.Dataset.sample_from_datasets", "tensorflow.data.Dataset.choose_from_datasets"):
+        if name in (DATASET_ZIP, DATASET_SAMPLE_FROM_DATASETS, DATASET_CHOOSE_FROM_DATASETS):
             inputs = tuple(dataset.stage for value in arguments.values() for dataset in datasets_in(value))
             call = self.record(node, name, None, UNKNOWN, arguments)
             stage = self.new_stage(name.rpartition(".")[2] if inputs else name, node, call, inputs)
@@ -48,9 +58,9 @@ class Datasets(Machine):
         if source_kind(name) == "tfds":
             return self._tfds(arguments, node, name)
         dataset = self._source(name, arguments, node)
-        if name == "tensorflow.data.Dataset.from_generator":
+        if name == FROM_GENERATOR:
             self.run_callables(arguments.get(0, "generator"), None, node, tensors=False)
-        if name == "keras.utils.split_dataset":
+        if name == SPLIT_DATASET:
             for inner in datasets_in(arguments.get(0, "dataset")):
                 self.sink("escape", inner, node)
             return Group("tuple", [dataset, Dataset(self.new_stage(name, node, dataset.stage.call, ()))])
@@ -60,7 +70,7 @@ class Datasets(Machine):
 
     def _tfds(self, arguments: Arguments, node: cst.CSTNode, name: str) -> Value:
         call = self.record(node, name, None, UNKNOWN, arguments)
-        split = arguments.get(1 if name == "tensorflow_datasets.load" else 0, "split")
+        split = arguments.get(1 if name == TFDS_LOAD else 0, "split")
 
         def one() -> Value:
             return Dataset(self.new_stage(name, node, call, ()))
@@ -76,10 +86,10 @@ class Datasets(Machine):
         if attribute == "as_numpy_iterator":
             return Iteration(attribute, [dataset], self.scope)
         if attribute in ("make_one_shot_iterator", "make_initializable_iterator", "__iter__"):
-            self.record(node, f"tensorflow.data.Dataset.{attribute}", attribute, dataset, arguments)
+            self.record(node, f"{OF_DATA_DATASET}{attribute}", attribute, dataset, arguments)
             return Iteration("iter", [dataset], self.scope)
         if attribute not in DATASET_METHODS:
-            call = self.record(node, f"tensorflow.data.Dataset.{attribute}", attribute, dataset, arguments)
+            call = self.record(node, f"{OF_DATA_DATASET}{attribute}", attribute, dataset, arguments)
             if attribute in ("items", "values", "keys", "get") and dataset.stage.is_source:
                 return dataset if attribute != "items" else Iteration("wrapper", [Group("list", [Group("tuple", [UNKNOWN, dataset])])])
             self.run_arguments(arguments, node, tensors=True)
@@ -89,7 +99,7 @@ class Datasets(Machine):
                 return call.result
             self.sink("escape", dataset, node)
             return UNKNOWN
-        call = self.record(node, f"tensorflow.data.Dataset.{attribute}", attribute, dataset, arguments)
+        call = self.record(node, f"{OF_DATA_DATASET}{attribute}", attribute, dataset, arguments)
         inputs = (dataset.stage,)
         if attribute in ("concatenate", "zip"):
             inputs += tuple(other.stage for value in arguments.values() for other in datasets_in(value))

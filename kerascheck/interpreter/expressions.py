@@ -6,9 +6,6 @@ from math import prod
 
 import libcst as cst
 
-from kerascheck.knowledge.callables import COMPILED_LOADERS
-from kerascheck.knowledge.classes import star_exports
-from kerascheck.knowledge.python import BUILTINS, item_of
 from kerascheck.interpreter import array_shapes
 from kerascheck.interpreter.machine import Machine
 from kerascheck.interpreter.support import (
@@ -26,6 +23,11 @@ from kerascheck.interpreter.support import (
     reading_of,
     text_of,
 )
+from kerascheck.knowledge.callables import COMPILED_LOADERS, LOOKUP, VARIABLE, VARIABLE_GET
+from kerascheck.knowledge.classes import KERAS_TENSOR, METRIC_RESULT, star_exports
+from kerascheck.knowledge.datasets import OPTIONS
+from kerascheck.knowledge.devices import LIST_PHYSICAL_DEVICES, PHYSICAL_DEVICE
+from kerascheck.knowledge.python import BUILTINS, item_of
 from kerascheck.syntax.names import canonical
 from kerascheck.interpreter.values import (
     UNKNOWN,
@@ -87,8 +89,8 @@ class Expressions(Machine):
                 if star_exports(base, node.value):
                     return External(canonical(f"{base}.{node.value}"))
             return External(f"builtins.{node.value}") if node.value in BUILTINS else UNKNOWN
-        if isinstance(value, Made) and value.name == "tensorflow.Variable" and self.scope.traced_by():
-            self.record(node, "tensorflow.Variable.__get__", "__get__", value, Arguments())
+        if isinstance(value, Made) and value.name == VARIABLE and self.scope.traced_by():
+            self.record(node, VARIABLE_GET, "__get__", value, Arguments())
         return value
 
     def _attribute(self, node: cst.Attribute) -> Value:
@@ -124,7 +126,7 @@ class Expressions(Machine):
                 return value.attributes[name]
             if value.name in COMPILED_LOADERS:
                 return value
-            if value.name.startswith("tensorflow.data.Options"):
+            if value.name.startswith(OPTIONS):
                 inner = Made(f"{value.name}.{name}", value.call)
                 value.attributes[name] = inner
                 return inner
@@ -207,12 +209,12 @@ class Expressions(Machine):
             self.use("tensors" if both else "arithmetic" if scalar else "arithmetic-unknown", node)
             return self.computed_tensor(self._origin(left, right), left, right)
         if is_symbolic(left) or is_symbolic(right):
-            return Made("keras.KerasTensor", None, {"operands": Group("tuple", [left, right])})
+            return Made(KERAS_TENSOR, None, {"operands": Group("tuple", [left, right])})
         timed = self._timed(node, type(node.operator), left, right)
         if timed is not None:
             return timed
         # What is computed from the result of a metric is on the device as that is.
-        result = next((side for side in (left, right) if isinstance(side, Made) and side.name == "keras.Metric.result"), None)
+        result = next((side for side in (left, right) if isinstance(side, Made) and side.name == METRIC_RESULT), None)
         if result is not None:
             return result
         if is_array(left) or is_array(right):
@@ -320,7 +322,7 @@ class Expressions(Machine):
         indices = self._indices(node)
         key = _only(indices)
         if isinstance(value, (Made, Method)) and is_symbolic(value):
-            return Made("keras.KerasTensor", None, {"operands": Group("tuple", [value])})
+            return Made(KERAS_TENSOR, None, {"operands": Group("tuple", [value])})
         if is_array(value) and not (isinstance(value, Made) and item_of(value.name)):
             return array_shapes.shaped(value, array_shapes.subscripted(array_shapes.shape_of(value), indices))
         if isinstance(value, Tensor):
@@ -347,13 +349,13 @@ class Expressions(Machine):
             return any_of(item for name, item in value.items.items() if isinstance(name, cst.CSTNode))
         if isinstance(value, Dataset) and value.stage.is_source:
             return value
-        if isinstance(value, Made) and value.name.startswith("tensorflow.lookup."):
+        if isinstance(value, Made) and value.name.startswith(LOOKUP):
             self.record(node, f"{value.name}.__getitem__", "__getitem__", value, Arguments([key]))
             return Tensor("item")
         if isinstance(value, Made) and value.name in COMPILED_LOADERS:
             return value
-        if isinstance(value, Made) and value.name == "tensorflow.config.list_physical_devices":
-            return Made("tensorflow.config.PhysicalDevice", value.call, {"index": key})
+        if isinstance(value, Made) and value.name == LIST_PHYSICAL_DEVICES:
+            return Made(PHYSICAL_DEVICE, value.call, {"index": key})
         if isinstance(value, Made) and value.name.startswith("sklearn.datasets.") and isinstance(constant(key), str):
             # A Bunch has its arrays under names and keys alike.
             return Method(value, constant(key))

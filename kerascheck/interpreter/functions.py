@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import libcst as cst
 
-from kerascheck.knowledge.callables import TENSOR_ATTRIBUTES, names_tensor, takes_tensor
-from kerascheck.knowledge.classes import class_of, traced_hook
+from kerascheck.knowledge.callables import TENSOR, TENSOR_ATTRIBUTES, names_tensor, takes_tensor
+from kerascheck.knowledge.classes import KERAS_TENSOR, MODEL, OPTIMIZER, class_of, traced_hook
+from kerascheck.knowledge.datasets import DATASET, DATASET_V2
 from kerascheck.meaning.data.image_flows import is_py_dataset
 from kerascheck.interpreter.machine import Machine
 from kerascheck.interpreter.support import MAX_CALLS, MAX_DEPTH, MAX_VISITS, dotted_name, join, text_of
@@ -207,11 +208,11 @@ class Functions(Machine):
         if isinstance(value, Class):
             return self._instance_of(value) if value.external_bases() else UNKNOWN
         name = value.name if isinstance(value, External) else ""
-        if name in ("tensorflow.data.Dataset", "tensorflow.data.DatasetV2"):
+        if name in (DATASET, DATASET_V2):
             return Dataset(self.new_stage("parameter", parameter, None, ()))
-        if name in ("tensorflow.Tensor", "keras.KerasTensor"):
+        if name in (TENSOR, KERAS_TENSOR):
             return Tensor("parameter")
-        return Made(name) if class_of(name) in ("keras.Model", "keras.Optimizer") else UNKNOWN
+        return Made(name) if class_of(name) in (MODEL, OPTIMIZER) else UNKNOWN
 
 
 def _is_hook(function: Function) -> bool:

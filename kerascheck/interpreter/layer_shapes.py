@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from math import inf, prod
 
+from kerascheck.interpreter.values import Call, Const, Group, Made, Value, constant, largest
+from kerascheck.knowledge.classes import INPUT
 from kerascheck.knowledge.layers import (
     BIDIRECTIONAL,
     CONCATENATE,
@@ -32,7 +34,6 @@ from kerascheck.knowledge.layers import (
     Work,
     layers_where,
 )
-from kerascheck.interpreter.values import Call, Const, Group, Made, Value, constant, largest
 
 Shape = tuple[int | None, ...] | None
 
@@ -52,7 +53,7 @@ def literal_shape(value: Value | None) -> Shape:
 
 def input_shape(call: Call) -> Shape:
     """The shape that ``keras.Input``, ``InputLayer`` or the first layer of a Sequential is told."""
-    if call.name in ("keras.Input", INPUT_LAYER):
+    if call.name in (INPUT, INPUT_LAYER):
         given = call.argument(0, "shape") or call.argument(None, "input_shape")
         # Parentheses alone make no tuple; Keras 2 takes the number.
         shape = (constant(given),) if type(constant(given)) is int else literal_shape(given)

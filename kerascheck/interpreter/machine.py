@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import libcst as cst
 
-from kerascheck.knowledge.classes import TRAINING_CALLS, TRAINING_METHODS, class_of, class_of_bases
 from kerascheck.interpreter.support import MAX_ALIKE, MISSING, join
 from kerascheck.interpreter.place import Place
 from kerascheck.interpreter.values import (
@@ -30,6 +29,8 @@ from kerascheck.interpreter.values import (
     datasets_in,
     options_of,
 )
+from kerascheck.knowledge.callables import TENSOR
+from kerascheck.knowledge.classes import TRAINING_CALLS, TRAINING_METHODS, class_of, class_of_bases
 
 
 class Machine:
@@ -136,7 +137,7 @@ class Machine:
         if isinstance(value, Instance):
             return class_of_bases(value.cls.external_bases())
         if isinstance(value, Tensor):
-            return "tensorflow.Tensor"
+            return TENSOR
         return None
 
     def new_stage(self, name: str, node, call: Call | None, inputs: tuple[Stage, ...]) -> Stage:

@@ -11,6 +11,7 @@ from pathlib import Path
 import libcst as cst
 
 from kerascheck.config import Machine
+from kerascheck.knowledge.namespaces import TENSORFLOW
 from kerascheck.knowledge.runtime import ONLY_TENSORFLOW_1, Runtime
 from kerascheck.syntax.edits import imports_as_written, names_as_written
 from kerascheck.meaning.data.image_flows import flows_of
@@ -283,7 +284,7 @@ class Module:
         if self.mentions(_OF_TENSORFLOW_2) or not _MAY_BE_OF_1.search(self.bare_code):
             return False
         named = [(alias, name) for alias, _, name in imports_as_written(self.tree)] + list(names_as_written(self.tree, ONLY_TENSORFLOW_1))
-        gone = {f"tensorflow.{name}" for name in ONLY_TENSORFLOW_1}
+        gone = {f"{TENSORFLOW}{name}" for name in ONLY_TENSORFLOW_1}
         return any(name in gone and not stands_for_versions(self.tree, node) for node, name in named)
 
     def _used_modules(self) -> Iterator[Module]:

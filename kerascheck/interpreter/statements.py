@@ -6,14 +6,6 @@ import re
 
 import libcst as cst
 
-from kerascheck.knowledge.callables import (
-    COMPILERS,
-    PY_FUNCTIONS,
-    TENSOR_LIBRARIES,
-    TRANSPARENT_DECORATORS,
-    TRANSPARENT_DECORATOR_PREFIXES,
-)
-from kerascheck.knowledge.python import ENDS_THE_PROGRAM, METHOD_KINDS, item_of
 from kerascheck.interpreter.array_shapes import length_of, parts_of, shape_of, split_of
 from kerascheck.interpreter.machine import Machine
 from kerascheck.interpreter.support import (
@@ -29,6 +21,19 @@ from kerascheck.interpreter.support import (
     literal_of,
     parameters_of,
 )
+from kerascheck.knowledge.callables import (
+    COMPILERS,
+    FUNCTION_COMPILED,
+    PY_FUNCTIONS,
+    TENSOR_BOOL,
+    TENSOR_LIBRARIES,
+    TRANSPARENT_DECORATORS,
+    TRANSPARENT_DECORATOR_PREFIXES,
+    VARIABLE,
+)
+from kerascheck.knowledge.classes import GRADIENT_TAPE, KERAS_TENSOR
+from kerascheck.knowledge.datasets import OPTIONS
+from kerascheck.knowledge.python import ENDS_THE_PROGRAM, METHOD_KINDS, item_of
 from kerascheck.meaning.program.loops import remembered, written_trips
 from kerascheck.syntax.names import canonical
 from kerascheck.interpreter.values import (
@@ -203,7 +208,7 @@ class Statements(Machine):
 
     def _is_differentiated(self, name: str) -> bool:
         """Whether a name gets its value under a tape that the function at hand then asks for the gradients of it."""
-        if not any(isinstance(manager.value, Made) and manager.value.name == "tensorflow.GradientTape" for manager in self.scope.managers(within="function")):
+        if not any(isinstance(manager.value, Made) and manager.value.name == GRADIENT_TAPE for manager in self.scope.managers(within="function")):
             return False
         function = self.scope.frame.function
         return name in remembered(self.module, function.node if function is not None else self.module.tree.root, differentiated)
@@ -211,7 +216,7 @@ class Statements(Machine):
     def set_attribute(self, node: cst.CSTNode, receiver: Value, name: str, value: Value) -> None:
         for option in options_of(receiver):
             if isinstance(option, (Instance, Made)):
-                if isinstance(option, Made) and option.name.startswith("tensorflow.data.Options"):
+                if isinstance(option, Made) and option.name.startswith(OPTIONS):
                     # Where it is not set, the default holds.
                     option.attributes.setdefault(name, UNKNOWN)
                 self.store(option.attributes, name, value)
@@ -420,7 +425,7 @@ class Statements(Machine):
     def _asks(self, test: cst.BaseExpression, value: Value) -> None:
         """A tensor decides which way Python takes."""
         if isinstance(value, Tensor):
-            self.record(test, "tensorflow.Tensor.__bool__", "__bool__", value, Arguments([value]))
+            self.record(test, TENSOR_BOOL, "__bool__", value, Arguments([value]))
 
     def _decided(self, test: cst.BaseExpression) -> bool | None:
         """The outcome of a test of literals, and of parameters that this call gives known values; else None.
@@ -714,7 +719,7 @@ class Statements(Machine):
                 value.module, value.node, value.env, value.name, value.receiver, value.owner, how, options, value.opaque, value.kind, value.defaults
             )
         elif value is UNKNOWN or isinstance(value, (Made, Instance, Method)):
-            result = Made("tensorflow.function.compiled", options, {"target": value})
+            result = Made(FUNCTION_COMPILED, options, {"target": value})
         else:
             return value
         self.compilations.append(Compilation(self.module, node, result, how, self.scope))
@@ -773,7 +778,7 @@ class Statements(Machine):
 def _may_be_tensor(value: Value) -> bool:
     """Whether nothing, or nothing but the library that made it, is known of a value."""
     if isinstance(value, Made):
-        return not value.name.startswith("builtins.") and value.name not in ("keras.KerasTensor", "tensorflow.Variable")
+        return not value.name.startswith("builtins.") and value.name not in (KERAS_TENSOR, VARIABLE)
     return value is UNKNOWN or isinstance(value, Method)
 
 

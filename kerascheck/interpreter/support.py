@@ -29,7 +29,8 @@ from kerascheck.interpreter.values import (
     options_of,
 )
 from kerascheck.knowledge.callables import ARRAY_MAKERS
-from kerascheck.knowledge.classes import class_of
+from kerascheck.knowledge.classes import KERAS_TENSOR, MODEL, MODEL_GET_LAYER, class_of
+from kerascheck.knowledge.layers import LAYERS
 from kerascheck.knowledge.python import CLOCKS, LISTS_OF_TEXTS, TEXTS
 
 if TYPE_CHECKING:
@@ -236,11 +237,11 @@ def derived(*values: Value) -> Made:
 def is_symbolic(value: Value, depth: int = 2) -> bool:
     """Whether a value is, or holds, what functional models are built from: the output of a layer called on ``keras.Input``."""
     for option in options_of(value):
-        if isinstance(option, Made) and option.name == "keras.KerasTensor":
+        if isinstance(option, Made) and option.name == KERAS_TENSOR:
             return True
         if isinstance(option, Method) and option.name in ("output", "outputs", "input", "inputs"):
             inner = option.receiver
-            if isinstance(inner, Made) and (class_of(inner.name) == "keras.Model" or inner.name.startswith(("keras.layers.", "keras.Model.get_layer"))):
+            if isinstance(inner, Made) and (class_of(inner.name) == MODEL or inner.name.startswith((LAYERS, MODEL_GET_LAYER))):
                 return True
         if depth and isinstance(option, Group) and any(is_symbolic(item, depth - 1) for item in option.items):
             return True
@@ -276,7 +277,7 @@ def traced_arguments(arguments: Arguments) -> Arguments:
     """What ``call`` gets when its layer is called on the symbols of a functional model: the tensors of a trace."""
 
     def traced(value: Value) -> Value:
-        if isinstance(value, Made) and value.name == "keras.KerasTensor":
+        if isinstance(value, Made) and value.name == KERAS_TENSOR:
             return Tensor("parameter")
         if isinstance(value, Group):
             return Group(value.kind, [traced(item) for item in value.items], value.open)

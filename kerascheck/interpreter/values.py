@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 
+from kerascheck.knowledge.namespaces import OF_KERAS_TUNER_HYPER_PARAMETERS
 from kerascheck.knowledge.signatures import OTHER_NAMES
 from kerascheck.syntax.conditions import Nested
 
@@ -512,7 +513,7 @@ def largest(value: Value | None) -> int | None:
     """The largest integer that a value may be: a constant, or what KerasTuner chooses by ``hp.Int`` and ``hp.Choice``; None where that is not known."""
     numbers: list[Any] = []
     for option in options_of(value):
-        chosen = option.call if isinstance(option, Made) and option.name.startswith("keras_tuner.HyperParameters.") else None
+        chosen = option.call if isinstance(option, Made) and option.name.startswith(OF_KERAS_TUNER_HYPER_PARAMETERS) else None
         among = chosen.argument(1, "values") if chosen is not None and chosen.attribute == "Choice" else None
         if isinstance(among, Group) and not among.open:
             numbers += map(constant, among.items)

@@ -8,9 +8,81 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from kerascheck.knowledge.namespaces import (
+    KERAS,
+    OF_DATA_EXPERIMENTAL,
+    OF_IO,
+    OF_KERAS_ACTIVATIONS,
+    OF_RANDOM,
+    TENSORFLOW,
+)
 from kerascheck.knowledge.symbols import State, Trait
 
-TENSOR_LIBRARIES = ("tensorflow.", "keras.", "tensorflow_addons.", "tensorflow_probability.", "tensorflow_text.", "tensorflow_io.")
+BACKEND_MAP_FN = "keras.backend.map_fn"
+CAST = "tensorflow.cast"
+COMPAT_V1 = "tensorflow.compat.v1"
+COMPAT_V1_CONFIG_PROTO = "tensorflow.compat.v1.ConfigProto"
+COMPAT_V2 = "tensorflow.compat.v2"
+CONSTANT = "tensorflow.constant"
+DATASETS_BOSTON_HOUSING_LOAD_DATA = "keras.datasets.boston_housing.load_data"
+DATASETS_CIFAR100_LOAD_DATA = "keras.datasets.cifar100.load_data"
+DATASETS_CIFAR10_LOAD_DATA = "keras.datasets.cifar10.load_data"
+DATASETS_FASHION_MNIST_LOAD_DATA = "keras.datasets.fashion_mnist.load_data"
+DATASETS_MNIST_LOAD_DATA = "keras.datasets.mnist.load_data"
+DOUBLE = "tensorflow.double"
+ENSURE_SHAPE = "tensorflow.ensure_shape"
+FLOAT64 = "tensorflow.float64"
+FUNCTION = "tensorflow.function"
+FUNCTION_COMPILED = "tensorflow.function.compiled"
+GET_VARIABLE = "tensorflow.get_variable"
+IMAGE_CONVERT_IMAGE_DTYPE = "tensorflow.image.convert_image_dtype"
+IMAGE_CROP_TO_BOUNDING_BOX = "tensorflow.image.crop_to_bounding_box"
+IMAGE_RANDOM_CROP = "tensorflow.image.random_crop"
+IMAGE_RESIZE = "tensorflow.image.resize"
+IMAGE_RESIZE_WITH_CROP_OR_PAD = "tensorflow.image.resize_with_crop_or_pad"
+IMAGE_RESIZE_WITH_PAD = "tensorflow.image.resize_with_pad"
+INIT_SCOPE = "tensorflow.init_scope"
+IO_FIXED_LEN_FEATURE = "tensorflow.io.FixedLenFeature"
+IO_PARSE_EXAMPLE = "tensorflow.io.parse_example"
+IO_PARSE_SINGLE_EXAMPLE = "tensorflow.io.parse_single_example"
+IO_PARSE_SINGLE_SEQUENCE_EXAMPLE = "tensorflow.io.parse_single_sequence_example"
+IO_PARSE_TENSOR = "tensorflow.io.parse_tensor"
+IO_VAR_LEN_FEATURE = "tensorflow.io.VarLenFeature"
+MAP_FN = "tensorflow.map_fn"
+MATH_REDUCE = "tensorflow.math.reduce_"
+NEST_MAP_STRUCTURE = "tensorflow.nest.map_structure"
+NORM = "tensorflow.norm"
+ONE_HOT = "tensorflow.one_hot"
+OPS_MAP = "keras.ops.map"
+OPS_ONE_HOT = "keras.ops.one_hot"
+OPS_SCAN = "keras.ops.scan"
+OPS_TRANSPOSE = "keras.ops.transpose"
+OPS_VECTORIZED_MAP = "keras.ops.vectorized_map"
+PRINT = "tensorflow.print"
+PY_FUNCTION = "tensorflow.py_function"
+RAGGED_TENSOR_SPEC = "tensorflow.RaggedTensorSpec"
+RANDOM_ = "tensorflow.random.__"
+RANDOM_SET_SEED = "tensorflow.random.set_seed"
+RANGE = "tensorflow.range"
+REDUCE = "tensorflow.reduce_"
+SCAN = "tensorflow.scan"
+SPARSE_TO_DENSE = "tensorflow.sparse.to_dense"
+SQUEEZE = "tensorflow.squeeze"
+STRING = "tensorflow.string"
+TENSOR = "tensorflow.Tensor"
+TENSOR_BOOL = "tensorflow.Tensor.__bool__"
+TENSOR_ITEM = "tensorflow.Tensor.item"
+TENSOR_NUMPY = "tensorflow.Tensor.numpy"
+TENSOR_TOLIST = "tensorflow.Tensor.tolist"
+TF_KERAS = "tensorflow.keras"
+TF_RESHAPE = "tensorflow.reshape"
+TRANSPOSE = "tensorflow.transpose"
+TREE_MAP_STRUCTURE = "keras.tree.map_structure"
+VARIABLE = "tensorflow.Variable"
+VARIABLE_GET = "tensorflow.Variable.__get__"
+WHERE = "tensorflow.where"
+
+TENSOR_LIBRARIES = (TENSORFLOW, KERAS, "tensorflow_addons.", "tensorflow_probability.", "tensorflow_text.", "tensorflow_io.")
 
 _ARITHMETIC = Trait.WITH_NUMBERS | Trait.NORMALIZES
 _MAKER = Trait.MAKES_TENSOR | Trait.STARTS_RUNTIME
@@ -26,88 +98,88 @@ def _table() -> dict[str, Trait]:
             table[package + name] = trait
 
     known(
-        Trait.EACH_ALONE, "tensorflow.",
+        Trait.EACH_ALONE, TENSORFLOW,
         "abs bitcast clip_by_value exp logical_not negative ones_like round saturate_cast sigmoid sign sqrt square tanh zeros_like "
         "image.adjust_brightness image.adjust_contrast image.convert_image_dtype image.grayscale_to_rgb image.rgb_to_grayscale "
         "math.abs math.ceil math.divide_no_nan math.exp math.floor math.log math.log1p math.logical_not math.sigmoid math.sqrt math.square math.tanh "
         "nn.relu nn.sigmoid strings.length strings.lower strings.regex_replace strings.strip strings.to_number strings.upper",
     )  # fmt: skip
     known(
-        Trait.EACH_ALONE, "keras.",
+        Trait.EACH_ALONE, KERAS,
         "backend.cast ops.abs ops.cast ops.ceil ops.clip ops.exp ops.floor ops.log ops.log1p ops.negative ops.relu ops.round ops.sigmoid ops.sign "
         "ops.sqrt ops.square ops.tanh",
     )  # fmt: skip
-    known(Trait.EACH_ALONE | Trait.SHAPE_MATTERS, "keras.", "ops.one_hot")
-    known(Trait.EACH_ALONE | Trait.MOVES_PIXELS, "tensorflow.", "image.flip_left_right image.flip_up_down")
+    known(Trait.EACH_ALONE | Trait.SHAPE_MATTERS, KERAS, "ops.one_hot")
+    known(Trait.EACH_ALONE | Trait.MOVES_PIXELS, TENSORFLOW, "image.flip_left_right image.flip_up_down")
     known(
-        Trait.WITH_NUMBERS, "tensorflow.",
+        Trait.WITH_NUMBERS, TENSORFLOW,
         "add equal greater less maximum minimum not_equal pow truediv math.add math.floormod math.pow",
     )  # fmt: skip
-    known(_ARITHMETIC, "tensorflow.", "divide multiply subtract math.divide math.multiply math.subtract")
-    known(Trait.NORMALIZES, "tensorflow.", "image.per_image_standardization")
+    known(_ARITHMETIC, TENSORFLOW, "divide multiply subtract math.divide math.multiply math.subtract")
+    known(Trait.NORMALIZES, TENSORFLOW, "image.per_image_standardization")
     known(
-        Trait.MOVES_PIXELS, "tensorflow.",
+        Trait.MOVES_PIXELS, TENSORFLOW,
         "reverse slice transpose image.central_crop image.crop_to_bounding_box image.pad_to_bounding_box image.random_crop "
         "image.random_flip_left_right image.random_flip_up_down image.resize_with_crop_or_pad image.rot90 image.stateless_random_flip_left_right "
         "image.stateless_random_flip_up_down image.transpose",
     )  # fmt: skip
-    known(Trait.RESHAPES | Trait.EACH_ALONE, "tensorflow.", "stop_gradient")
-    known(Trait.RESHAPES | Trait.EACH_ALONE | Trait.MOVES_PIXELS | Trait.NORMALIZES, "tensorflow.", "identity")
-    known(Trait.RESHAPES | Trait.MOVES_PIXELS, "tensorflow.", "ensure_shape expand_dims squeeze")
-    known(Trait.RESHAPES | Trait.MOVES_PIXELS | Trait.NORMALIZES, "tensorflow.", "reshape")
-    known(Trait.RESHAPES | Trait.MAKES_TENSOR, "tensorflow.", "stack")
+    known(Trait.RESHAPES | Trait.EACH_ALONE, TENSORFLOW, "stop_gradient")
+    known(Trait.RESHAPES | Trait.EACH_ALONE | Trait.MOVES_PIXELS | Trait.NORMALIZES, TENSORFLOW, "identity")
+    known(Trait.RESHAPES | Trait.MOVES_PIXELS, TENSORFLOW, "ensure_shape expand_dims squeeze")
+    known(Trait.RESHAPES | Trait.MOVES_PIXELS | Trait.NORMALIZES, TENSORFLOW, "reshape")
+    known(Trait.RESHAPES | Trait.MAKES_TENSOR, TENSORFLOW, "stack")
     known(
-        Trait.RETYPES | Trait.EACH_ALONE | Trait.SHAPE_MATTERS | Trait.NORMALIZES | _MAKER, "tensorflow.", "one_hot"
+        Trait.RETYPES | Trait.EACH_ALONE | Trait.SHAPE_MATTERS | Trait.NORMALIZES | _MAKER, TENSORFLOW, "one_hot"
     )
-    known(Trait.RETYPES | Trait.EACH_ALONE | _ARITHMETIC | _MAKER, "tensorflow.", "cast")
+    known(Trait.RETYPES | Trait.EACH_ALONE | _ARITHMETIC | _MAKER, TENSORFLOW, "cast")
 
-    known(_MAKER, "tensorflow.", "constant convert_to_tensor eye fill ones range zeros")
-    known(Trait.MAKES_TENSOR, "tensorflow.", "linspace")
-    known(Trait.MAKES_TENSOR, "keras.", "ops.arange ops.convert_to_tensor ops.ones ops.zeros")
+    known(_MAKER, TENSORFLOW, "constant convert_to_tensor eye fill ones range zeros")
+    known(Trait.MAKES_TENSOR, TENSORFLOW, "linspace")
+    known(Trait.MAKES_TENSOR, KERAS, "ops.arange ops.convert_to_tensor ops.ones ops.zeros")
     known(
-        Trait.STARTS_RUNTIME, "tensorflow.",
+        Trait.STARTS_RUNTIME, TENSORFLOW,
         "Variable config.experimental.get_memory_info config.list_logical_devices summary.create_file_writer",
     )  # fmt: skip
-    known(Trait.STARTS_RUNTIME | Trait.MULTIPLIES, "tensorflow.", "matmul")
-    known(Trait.MULTIPLIES, "tensorflow.", "einsum linalg.matmul linalg.matvec nn.conv1d nn.conv2d nn.conv3d tensordot")
-    known(Trait.JOINS, "tensorflow.", "concat")
-    known(Trait.JOINS, "keras.", "ops.concatenate")
-    known(Trait.IN_LARGE_TABLE, "tensorflow.", "nn.embedding_lookup nn.nce_loss nn.sampled_softmax_loss")
+    known(Trait.STARTS_RUNTIME | Trait.MULTIPLIES, TENSORFLOW, "matmul")
+    known(Trait.MULTIPLIES, TENSORFLOW, "einsum linalg.matmul linalg.matvec nn.conv1d nn.conv2d nn.conv3d tensordot")
+    known(Trait.JOINS, TENSORFLOW, "concat")
+    known(Trait.JOINS, KERAS, "ops.concatenate")
+    known(Trait.IN_LARGE_TABLE, TENSORFLOW, "nn.embedding_lookup nn.nce_loss nn.sampled_softmax_loss")
 
-    known(Trait.READS_FILE | Trait.MAKES_TENSOR, "tensorflow.", "io.read_file")
-    known(Trait.READS_FILE, "keras.", "utils.load_img")
+    known(Trait.READS_FILE | Trait.MAKES_TENSOR, TENSORFLOW, "io.read_file")
+    known(Trait.READS_FILE, KERAS, "utils.load_img")
     known(
-        Trait.DECODES_IMAGE | Trait.DECODES_BYTES, "tensorflow.io.",
+        Trait.DECODES_IMAGE | Trait.DECODES_BYTES, OF_IO,
         "decode_and_crop_jpeg decode_bmp decode_gif decode_image decode_jpeg decode_png",
     )  # fmt: skip
-    known(Trait.DECODES_BYTES, "tensorflow.io.", "decode_raw")
-    known(Trait.PARSES, "tensorflow.io.", "decode_csv decode_json_example")
+    known(Trait.DECODES_BYTES, OF_IO, "decode_raw")
+    known(Trait.PARSES, OF_IO, "decode_csv decode_json_example")
     known(
-        Trait.PARSES, "tensorflow.",
+        Trait.PARSES, TENSORFLOW,
         "audio.decode_wav io.parse_example io.parse_sequence_example io.parse_single_example io.parse_single_sequence_example",
     )  # fmt: skip
-    known(Trait.NO_BATCH, "tensorflow.", "boolean_mask io.parse_tensor random.shuffle unique unique_with_counts")
-    known(Trait.NO_BATCH | Trait.RUNS_PYTHON, "tensorflow.", "numpy_function py_function")
+    known(Trait.NO_BATCH, TENSORFLOW, "boolean_mask io.parse_tensor random.shuffle unique unique_with_counts")
+    known(Trait.NO_BATCH | Trait.RUNS_PYTHON, TENSORFLOW, "numpy_function py_function")
 
     known(
-        Trait.GIVES_NO_TENSOR, "tensorflow.",
+        Trait.GIVES_NO_TENSOR, TENSORFLOW,
         "TensorShape autograph.experimental.set_loop_options control_dependencies device ensure_shape.static executing_eagerly get_static_value "
         "inside_function is_tensor name_scope print summary.histogram summary.image summary.scalar",
     )  # fmt: skip
     known(
-        Trait.GIVES_NO_TENSOR, "keras.",
+        Trait.GIVES_NO_TENSOR, KERAS,
         "backend.backend backend.dtype backend.epsilon backend.eval backend.floatx backend.get_value backend.image_data_format backend.int_shape "
         "backend.is_keras_tensor backend.is_tensor backend.name_scope backend.ndim ops.convert_to_numpy ops.is_tensor ops.ndim ops.shape tree.flatten",
     )  # fmt: skip
     known(
-        Trait.TRACES, "keras.",
+        Trait.TRACES, KERAS,
         "backend.map_fn backend.rnn backend.switch ops.cond ops.fori_loop ops.map ops.scan ops.vectorized_map ops.while_loop",
     )  # fmt: skip
-    known(Trait.MAKES_ARRAY | Trait.RETYPES, "keras.", "utils.to_categorical")
-    known(Trait.MAKES_ARRAY, "keras.", "preprocessing.sequence.pad_sequences utils.np_utils.to_categorical utils.pad_sequences")
-    known(Trait.SEEDS, "tensorflow.", "compat.v1.set_random_seed random.set_seed set_random_seed")
-    known(Trait.SEEDS, "keras.", "utils.set_random_seed")
-    known(Trait.LOOKS_AT_DATASET, "tensorflow.data.experimental.", "assert_cardinality cardinality get_structure")
+    known(Trait.MAKES_ARRAY | Trait.RETYPES, KERAS, "utils.to_categorical")
+    known(Trait.MAKES_ARRAY, KERAS, "preprocessing.sequence.pad_sequences utils.np_utils.to_categorical utils.pad_sequences")
+    known(Trait.SEEDS, TENSORFLOW, "compat.v1.set_random_seed random.set_seed set_random_seed")
+    known(Trait.SEEDS, KERAS, "utils.set_random_seed")
+    known(Trait.LOOKS_AT_DATASET, OF_DATA_EXPERIMENTAL, "assert_cardinality cardinality get_structure")
     return table
 
 
@@ -140,15 +212,15 @@ GFILE_LISTS = frozenset({GFILE_GLOB, "tensorflow.io.gfile.listdir"})
 KERAS_RANDOM = "keras.random."
 LOOKUP = "tensorflow.lookup."
 _DRAWING = (
-    "tensorflow.random.", "tensorflow.image.random_", "tensorflow.image.sample_distorted_bounding_box", "tensorflow.nn.dropout",
+    OF_RANDOM, "tensorflow.image.random_", "tensorflow.image.sample_distorted_bounding_box", "tensorflow.nn.dropout",
     "tensorflow_addons.image.random_", KERAS_RANDOM, "keras.backend.random_", "keras.backend.dropout",
 )  # fmt: skip
 _DRAWING_NOTHING = (
-    "tensorflow.random.set_seed", "tensorflow.random.split", "tensorflow.random.fold_in", "tensorflow.random.create_rng", "keras.random.SeedGenerator",
+    RANDOM_SET_SEED, "tensorflow.random.split", "tensorflow.random.fold_in", "tensorflow.random.create_rng", "keras.random.SeedGenerator",
 )  # fmt: skip
 _STATES = {
-    "tensorflow.Variable.__get__": State.READS,
-    "tensorflow.print": State.PRINTS,
+    VARIABLE_GET: State.READS,
+    PRINT: State.PRINTS,
     **dict.fromkeys(PY_FUNCTIONS, State.RUNS_PYTHON),
 }
 
@@ -167,7 +239,7 @@ def state_of_function(name: str) -> State | None:
 
 # A function handed to one of these is compiled; the value is how.
 COMPILERS = {
-    "tensorflow.function": "tf.function",
+    FUNCTION: "tf.function",
     "tensorflow.contrib.eager.defun": "tf.function",
     "tensorflow.contrib.eager.function": "tf.function",
     "tensorflow.autograph.to_graph": "tf.function",
@@ -225,7 +297,7 @@ _RANDOM_STATE = (GENERATOR, GLOBAL_GENERATOR, "tensorflow.random.set_", "keras.r
 
 def makes_tensor(name: str) -> bool:
     """Whether a function returns a tensor whatever it is given."""
-    return name in _TENSOR_MAKERS or (name.startswith(("tensorflow.random.", "keras.random.")) and not name.startswith(_RANDOM_STATE))
+    return name in _TENSOR_MAKERS or (name.startswith((OF_RANDOM, "keras.random.")) and not name.startswith(_RANDOM_STATE))
 
 
 # Functions whose first argument is a tensor: numbers are nothing that they are for.
@@ -252,7 +324,7 @@ def takes_tensor(name: str, position: int) -> bool:
     last = name.rpartition(".")[2]
     if not name.startswith(TENSOR_LIBRARIES) or last.startswith("convert_"):
         return False
-    of_tensors = last in _OF_TENSORS or ".nn." in name or ".image." in name or name.startswith("keras.activations.")
+    of_tensors = last in _OF_TENSORS or ".nn." in name or ".image." in name or name.startswith(OF_KERAS_ACTIVATIONS)
     return of_tensors and (position == 0 or last in _PRODUCTS) or last == "einsum"
 
 

@@ -6,8 +6,61 @@ import re
 from functools import lru_cache
 
 from kerascheck.knowledge.callables import GENERATOR, GLOBAL_GENERATOR
-from kerascheck.knowledge.layers import PACKAGE
+from kerascheck.knowledge.devices import STRATEGY
+from kerascheck.knowledge.layers import LAYERS, LAYERS_LAYER, PACKAGE
+from kerascheck.knowledge.namespaces import (
+    KERAS,
+    OF_DISTRIBUTE,
+    OF_KERAS_APPLICATIONS,
+    OF_KERAS_LOSSES,
+    OF_KERAS_METRICS,
+    OF_KERAS_OPTIMIZERS,
+    OF_TRAIN,
+)
 
+APPLICATIONS = "keras.applications"
+BACKUP_AND_RESTORE = "keras.callbacks.BackupAndRestore"
+CALLBACK = "keras.callbacks.Callback"
+CLONE_MODEL = "keras.models.clone_model"
+EXPERIMENTAL_BACKUP_AND_RESTORE = "keras.callbacks.experimental.BackupAndRestore"
+FUNCTIONAL = "keras.models.Functional"
+GRADIENT_TAPE = "tensorflow.GradientTape"
+GRADIENT_TAPE_GRADIENT = "tensorflow.GradientTape.gradient"
+GRADIENT_TAPE_WATCH = "tensorflow.GradientTape.watch"
+IMAGE_DATA_GENERATOR = "keras.preprocessing.image.ImageDataGenerator"
+INPUT = "keras.Input"
+KERAS_TENSOR = "keras.KerasTensor"
+KERAS_TUNER_HYPER_PARAMETERS = "keras_tuner.HyperParameters"
+KERAS_VARIABLE = "keras.Variable"
+LAMBDA_CALLBACK = "keras.callbacks.LambdaCallback"
+LAYER = "keras.Layer"
+LAYER_INIT = "keras.Layer.__init__"
+LAYER_SETATTR = "keras.Layer.__setattr__"
+LOAD_MODEL = "keras.models.load_model"
+LOSS = "keras.Loss"
+METRIC_CALL = "keras.Metric.__call__"
+METRIC_RESULT = "keras.Metric.result"
+METRIC_UPDATE_STATE = "keras.Metric.update_state"
+MODEL = "keras.Model"
+MODEL_ADD = "keras.Model.add"
+MODEL_BUILD = "keras.Model.build"
+MODEL_CALL = "keras.Model.__call__"
+MODEL_CHECKPOINT = "keras.callbacks.ModelCheckpoint"
+MODEL_FIT = "keras.Model.fit"
+MODEL_GET_LAYER = "keras.Model.get_layer"
+MODEL_INIT = "keras.Model.__init__"
+MODEL_LOAD_WEIGHTS = "keras.Model.load_weights"
+MODEL_POP = "keras.Model.pop"
+MODEL_PREDICT = "keras.Model.predict"
+MODEL_SAVE = "keras.Model.save"
+MODEL_SETATTR = "keras.Model.__setattr__"
+OPTIMIZER = "keras.Optimizer"
+OPTIMIZER_APPLY = "keras.Optimizer.apply"
+OPTIMIZER_MINIMIZE = "keras.Optimizer.minimize"
+OPTIMIZER_STATELESS_APPLY = "keras.Optimizer.stateless_apply"
+PY_DATASET = "keras.utils.PyDataset"
+SEQUENTIAL = "keras.Sequential"
+TENSOR_BOARD = "keras.callbacks.TensorBoard"
 
 # What fit, evaluate, ... do with a dataset given first.
 CONSUMING_METHODS = {
@@ -27,8 +80,8 @@ CONSUMING_METHODS = {
 # Weights are updated.
 TRAINING_CALLS = frozenset(
     {
-        "keras.Optimizer.apply_gradients", "keras.Optimizer.minimize", "keras.Optimizer.apply", "keras.Model.train_on_batch",
-        "keras.Model.fit", "keras.Model.fit_generator", "keras.Model.train_step", "tensorflow.Variable.assign_sub",
+        "keras.Optimizer.apply_gradients", OPTIMIZER_MINIMIZE, OPTIMIZER_APPLY, "keras.Model.train_on_batch",
+        MODEL_FIT, "keras.Model.fit_generator", "keras.Model.train_step", "tensorflow.Variable.assign_sub",
     }
 )
 
@@ -66,46 +119,46 @@ def star_exports(module: str, name: str) -> bool:
 def class_of(name: str) -> str:
     """The class of what a call of ``name`` returns; many factories return one class."""
     if name in (
-        "keras.Sequential", "keras.Model", "keras.models.load_model", "keras.models.clone_model", "keras.models.model_from_json",
-        "keras.models.model_from_yaml", "keras.models.Functional", "keras.Functional", "keras.Model.from_config", "keras.Sequential.from_config",
+        SEQUENTIAL, MODEL, LOAD_MODEL, CLONE_MODEL, "keras.models.model_from_json",
+        "keras.models.model_from_yaml", FUNCTIONAL, "keras.Functional", "keras.Model.from_config", "keras.Sequential.from_config",
     ):
-        return "keras.Model"
+        return MODEL
     owner, _, last = name.rpartition(".")
-    if name.startswith("keras.applications.") and last[:1].isupper():
-        return "keras.Model"
+    if name.startswith(OF_KERAS_APPLICATIONS) and last[:1].isupper():
+        return MODEL
     if owner.startswith("transformers.TF") and last == "from_pretrained":
-        return "keras.Model"
-    if name.startswith(("keras.optimizers.", "tensorflow.optimizers.", "tensorflow.train.", "tensorflow_addons.optimizers.")) and (
+        return MODEL
+    if name.startswith((OF_KERAS_OPTIMIZERS, "tensorflow.optimizers.", OF_TRAIN, "tensorflow_addons.optimizers.")) and (
         last[:1].isupper() or last == "get"
     ):
-        return "keras.Optimizer" if last not in ("Checkpoint", "CheckpointManager", "Example", "Feature", "Features") else name
+        return OPTIMIZER if last not in ("Checkpoint", "CheckpointManager", "Example", "Feature", "Features") else name
     if name.startswith("keras.mixed_precision.LossScaleOptimizer"):
-        return "keras.Optimizer"
-    if name.startswith(("keras.metrics.", "tensorflow.metrics.")) and last[:1].isupper():
+        return OPTIMIZER
+    if name.startswith((OF_KERAS_METRICS, "tensorflow.metrics.")) and last[:1].isupper():
         return "keras.Metric"
-    if name.startswith(("keras.losses.", "tensorflow.losses.")) and last[:1].isupper():
-        return "keras.Loss"
-    if name.startswith("tensorflow.distribute.") and (last.endswith("Strategy") or last == "get_strategy"):
-        return "tensorflow.distribute.Strategy"
+    if name.startswith((OF_KERAS_LOSSES, "tensorflow.losses.")) and last[:1].isupper():
+        return LOSS
+    if name.startswith(OF_DISTRIBUTE) and (last.endswith("Strategy") or last == "get_strategy"):
+        return STRATEGY
     if owner == GENERATOR or name == GLOBAL_GENERATOR:
         return GENERATOR
-    if name == "keras.layers.Layer":
-        return "keras.Layer"
+    if name == LAYERS_LAYER:
+        return LAYER
     return name
 
 
 @lru_cache(maxsize=None)
 def _class_of_bases(bases: frozenset[str]) -> str | None:
     classes = {class_of(base) for base in bases}
-    for known in ("keras.Model", "keras.Layer", "keras.Loss", "keras.Metric", "keras.Optimizer"):
-        if known in classes or any(name.startswith("keras.layers.") for name in classes) and known == "keras.Layer":
+    for known in (MODEL, LAYER, LOSS, "keras.Metric", OPTIMIZER):
+        if known in classes or any(name.startswith(LAYERS) for name in classes) and known == LAYER:
             return known
-        if known.replace("keras.", "keras.losses.") in classes:
+        if known.replace(KERAS, OF_KERAS_LOSSES) in classes:
             return known
     for name in ("keras.losses.Loss", "keras.metrics.Metric", "keras.optimizers.Optimizer"):
         if name in bases:
             return class_of(name)
-    for name in ("keras.utils.PyDataset", "keras.callbacks.Callback"):
+    for name in (PY_DATASET, CALLBACK):
         if name in bases:
             return name
     return None
@@ -117,9 +170,9 @@ def class_of_bases(bases: set[str]) -> str | None:
 
 
 _HOOKS = {
-    "keras.Model": {"call": "call", "train_step": "train_step", "test_step": "test_step", "predict_step": "predict_step", "compute_loss": "train_step"},
-    "keras.Layer": {"call": "call"},
-    "keras.Loss": {"call": "loss", "__call__": "loss"},
+    MODEL: {"call": "call", "train_step": "train_step", "test_step": "test_step", "predict_step": "predict_step", "compute_loss": "train_step"},
+    LAYER: {"call": "call"},
+    LOSS: {"call": "loss", "__call__": "loss"},
     "keras.Metric": {"update_state": "metric"},
 }
 

@@ -5,6 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
+AUDIO_DATASET_FROM_DIRECTORY = "keras.utils.audio_dataset_from_directory"
+AUTOTUNE = "tensorflow.data.AUTOTUNE"
+DATASET_CHOOSE_FROM_DATASETS = "tensorflow.data.Dataset.choose_from_datasets"
+DATASET_SAMPLE_FROM_DATASETS = "tensorflow.data.Dataset.sample_from_datasets"
+DATASET_ZIP = "tensorflow.data.Dataset.zip"
+ENABLE_DEBUG_MODE = "tensorflow.data.experimental.enable_debug_mode"
+EXPERIMENTAL_AUTOTUNE = "tensorflow.data.experimental.AUTOTUNE"
+OPTIONS = "tensorflow.data.Options"
+TEXT_DATASET_FROM_DIRECTORY = "keras.utils.text_dataset_from_directory"
+TIMESERIES_DATASET_FROM_ARRAY = "keras.utils.timeseries_dataset_from_array"
+
 # Dataset methods that return a dataset; the value tells where a function is given, if one is.
 DATASET_METHODS: dict[str, tuple[int, str] | None] = {
     "batch": None,
@@ -84,9 +95,9 @@ _SOURCES = (
     # keras/src/utils/{image,text,audio}_dataset_utils.py, timeseries_dataset_utils.py, dataset_utils.py (3.15.1): batch and
     # prefetch by themselves. The audio and timeseries ones prefetch before they batch; inject_prefetch repairs that.
     Source(IMAGE_DATASET_FROM_DIRECTORY, prefetches=True, batch_size=(5, 32), reads_folder=True),
-    Source("keras.utils.text_dataset_from_directory", prefetches=True, batch_size=(4, 32), reads_folder=True),
-    Source("keras.utils.audio_dataset_from_directory", prefetches=True, batch_size=(4, 32), reads_folder=True),
-    Source("keras.utils.timeseries_dataset_from_array", prefetches=True, batch_size=(5, 128)),
+    Source(TEXT_DATASET_FROM_DIRECTORY, prefetches=True, batch_size=(4, 32), reads_folder=True),
+    Source(AUDIO_DATASET_FROM_DIRECTORY, prefetches=True, batch_size=(4, 32), reads_folder=True),
+    Source(TIMESERIES_DATASET_FROM_ARRAY, prefetches=True, batch_size=(5, 128)),
     Source(SPLIT_DATASET, prefetches=True),
     # tensorflow/python/data/experimental/ops/readers.py: prefetch_buffer_size=None means AUTOTUNE.
     Source("tensorflow.data.experimental.make_csv_dataset", prefetches=True, batch_size=(1, None)),

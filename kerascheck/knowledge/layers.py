@@ -9,6 +9,18 @@ import enum
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+CONV_LAYERS = "keras.layers.Conv"
+DROPOUT = "keras.layers.Dropout"
+HASHING_LAYERS = "keras.layers.Hash"
+INTEGER_LOOKUP = "keras.layers.IntegerLookup"
+INTEGER_LOOKUP_CALL = "keras.layers.IntegerLookup.__call__"
+KERAS_CONCATENATE = "keras.layers.concatenate"
+LAYERS_LAYER = "keras.layers.Layer"
+RANDOM_LAYERS = "keras.layers.Random"
+STRING_LOOKUP = "keras.layers.StringLookup"
+STRING_LOOKUP_CALL = "keras.layers.StringLookup.__call__"
+TEXT_VECTORIZATION = "keras.layers.TextVectorization"
+
 PACKAGE = "keras.layers"
 LAYERS = PACKAGE + "."
 """How the canonical names of layers start."""

@@ -10,8 +10,28 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from kerascheck.knowledge.datasets import AUTOTUNE, EXPERIMENTAL_AUTOTUNE
+from kerascheck.knowledge.devices import (
+    EXPERIMENTAL_GET_VISIBLE_DEVICES,
+    EXPERIMENTAL_LIST_LOGICAL_DEVICES,
+    EXPERIMENTAL_LIST_PHYSICAL_DEVICES,
+    EXPERIMENTAL_RUN_FUNCTIONS_EAGERLY,
+    EXPERIMENTAL_SET_VISIBLE_DEVICES,
+    GET_VISIBLE_DEVICES,
+    LIST_LOGICAL_DEVICES,
+    LIST_PHYSICAL_DEVICES,
+    LOGICAL_DEVICE_CONFIGURATION,
+    RUN_FUNCTIONS_EAGERLY,
+    SET_GLOBAL_POLICY,
+    SET_LOGICAL_DEVICE_CONFIGURATION,
+    SET_VIRTUAL_DEVICE_CONFIGURATION,
+    SET_VISIBLE_DEVICES,
+    VIRTUAL_DEVICE_CONFIGURATION,
+)
 from kerascheck.knowledge.layers import PACKAGE
+from kerascheck.knowledge.namespaces import KERAS
 from kerascheck.knowledge.signatures import PARAMETERS
+
 
 
 NEWEST_TENSORFLOW = (2, 21)
@@ -54,7 +74,7 @@ REMOVED: dict[str, str | None] = {
     "keras.layers.CuDNNGRU": "keras.layers.GRU",
     "keras.backend.set_session": None,
     "keras.backend.get_session": None,
-    "keras.mixed_precision.experimental.set_policy": "keras.mixed_precision.set_global_policy",
+    "keras.mixed_precision.experimental.set_policy": SET_GLOBAL_POLICY,
     "tensorflow.data.Dataset.make_one_shot_iterator": "iter",
     "tensorflow.data.make_one_shot_iterator": "iter",
     "tensorflow.distribute.Strategy.experimental_run_v2": "Strategy.run",
@@ -85,14 +105,14 @@ ONLY_TENSORFLOW_1 = (
 DEPRECATED: dict[str, str | None] = {
     # Tried with TensorFlow 2.21: these are there, and those with a name beside them are the same object under it, but for
     # experimental_run_functions_eagerly, which does what run_functions_eagerly does (eager_function_run.py).
-    "tensorflow.data.experimental.AUTOTUNE": "tensorflow.data.AUTOTUNE",
-    "tensorflow.config.experimental.list_physical_devices": "tensorflow.config.list_physical_devices",
-    "tensorflow.config.experimental.list_logical_devices": "tensorflow.config.list_logical_devices",
-    "tensorflow.config.experimental.set_visible_devices": "tensorflow.config.set_visible_devices",
-    "tensorflow.config.experimental.get_visible_devices": "tensorflow.config.get_visible_devices",
-    "tensorflow.config.experimental.VirtualDeviceConfiguration": "tensorflow.config.LogicalDeviceConfiguration",
-    "tensorflow.config.experimental.set_virtual_device_configuration": "tensorflow.config.set_logical_device_configuration",
-    "tensorflow.config.experimental_run_functions_eagerly": "tensorflow.config.run_functions_eagerly",
+    EXPERIMENTAL_AUTOTUNE: AUTOTUNE,
+    EXPERIMENTAL_LIST_PHYSICAL_DEVICES: LIST_PHYSICAL_DEVICES,
+    EXPERIMENTAL_LIST_LOGICAL_DEVICES: LIST_LOGICAL_DEVICES,
+    EXPERIMENTAL_SET_VISIBLE_DEVICES: SET_VISIBLE_DEVICES,
+    EXPERIMENTAL_GET_VISIBLE_DEVICES: GET_VISIBLE_DEVICES,
+    VIRTUAL_DEVICE_CONFIGURATION: LOGICAL_DEVICE_CONFIGURATION,
+    SET_VIRTUAL_DEVICE_CONFIGURATION: SET_LOGICAL_DEVICE_CONFIGURATION,
+    EXPERIMENTAL_RUN_FUNCTIONS_EAGERLY: RUN_FUNCTIONS_EAGERLY,
     "tensorflow.data.experimental.map_and_batch": None,
     "tensorflow.data.experimental.parallel_interleave": None,
     "tensorflow.data.experimental.shuffle_and_repeat": None,
@@ -179,7 +199,7 @@ class Runtime:
             return self.tensorflow >= (2, 0)
         if name in DEPRECATED:
             return self.tensorflow >= (_DEVICES_NAMED_SINCE if name.startswith("tensorflow.config.experimental.") else NEW_NAMES_SINCE)
-        return self.tensorflow >= KERAS_3_SINCE and (self.keras >= 3 or not name.startswith("keras."))
+        return self.tensorflow >= KERAS_3_SINCE and (self.keras >= 3 or not name.startswith(KERAS))
 
 
 def newest_allowed(specifier: str, releases: tuple[tuple[int, int], ...]) -> tuple[int, int] | None:

@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from kerascheck.finding import Applicability, Edit, Fix
-from kerascheck.knowledge.callables import having
-from kerascheck.knowledge.layers import LOOKUP_LAYERS
+from kerascheck.knowledge.callables import CONSTANT, FUNCTION, IO_FIXED_LEN_FEATURE, IO_PARSE_EXAMPLE, PRINT, having
+from kerascheck.knowledge.datasets import AUTOTUNE
+from kerascheck.knowledge.devices import GET_STRATEGY, LIST_PHYSICAL_DEVICES
+from kerascheck.knowledge.layers import LAYERS, LOOKUP_LAYERS
+from kerascheck.knowledge.namespaces import KERAS_OPS, OF_KERAS_MODEL, TENSORFLOW
 from kerascheck.knowledge.symbols import Trait
 from kerascheck.syntax import edits
 from kerascheck.syntax.edits import CannotEdit, make_fix
@@ -74,7 +77,7 @@ _IN_TENSORFLOW = {
 
 
 def _autotune(module: Module) -> tuple[str, edits.Edits]:
-    text, imports = edits.spelling(module.tree, "tensorflow.data.AUTOTUNE")
+    text, imports = edits.spelling(module.tree, AUTOTUNE)
     if text.endswith("data.AUTOTUNE") and "experimental" in module.runtime.autotune:
         text = text.removesuffix("AUTOTUNE") + "experimental.AUTOTUNE"
     return text, imports
@@ -235,12 +238,12 @@ def parse_batches(op: Operation, batch: Stage, parse: Call) -> Fix | None:
         return None
     spec = parse.argument(1, "features")
     kinds = [item.name for item in spec.items.values() if isinstance(item, Made)] if isinstance(spec, Mapping) else []
-    if not kinds or any(kind != "tensorflow.io.FixedLenFeature" for kind in kinds):
+    if not kinds or any(kind != IO_FIXED_LEN_FEATURE for kind in kinds):
         return None
     proven = isinstance(spec, Mapping) and not spec.open and len(kinds) == len(spec.items)
 
     def build() -> edits.Edits:
-        text, imports = edits.spelling(module.tree, "tensorflow.io.parse_example")
+        text, imports = edits.spelling(module.tree, IO_PARSE_EXAMPLE)
         swapped = edits.swap_calls(module.tree, op.node, batch.node)
         if isinstance(function.node, cst.Lambda):
             # The lambda moves with its map: it is renamed inside of the text that moves.
@@ -293,9 +296,9 @@ def assign_back(module: Module, call: cst.CSTNode) -> Fix | None:
 
 def replace_numpy(call: Call, name: str, *, tensorflow: bool) -> Fix | None:
     """Call the function of keras.ops (or TensorFlow) of the same meaning; ``name`` is NumPy's."""
-    new = f"tensorflow.{_IN_TENSORFLOW[name]}" if tensorflow and name in _IN_TENSORFLOW else None
+    new = f"{TENSORFLOW}{_IN_TENSORFLOW[name]}" if tensorflow and name in _IN_TENSORFLOW else None
     if not tensorflow and name in _SAME_IN_OPS:
-        new = f"keras.ops.{name}"
+        new = f"{KERAS_OPS}{name}"
     if new is None or {"dtype", "out", "where", "order"} & set(call.arguments.keywords):
         return None
 
@@ -390,7 +393,7 @@ def recurrent_layer(call: Call, cell: Made, layer: str) -> Fix | None:
         if isinstance(function, cst.Attribute):
             renamed, imports = edits.replace(tree, function.attr, layer), ()
         else:
-            text, imports = edits.spelling(tree, f"keras.layers.{layer}")
+            text, imports = edits.spelling(tree, f"{LAYERS}{layer}")
             renamed = edits.replace(tree, function, text)
         start, end = tree.range_of(inner.args[0])[0], tree.range_of(inner.args[-1].value)[1]
         content = call.module.text[start:end]
@@ -433,7 +436,7 @@ def compile_step(module: Module, function: cst.CSTNode) -> Fix | None:
         return None
 
     def build() -> edits.Edits:
-        text, imports = edits.spelling(module.tree, "tensorflow.function")
+        text, imports = edits.spelling(module.tree, FUNCTION)
         return (*imports, *edits.add_decorator(module.tree, function, f"@{text}"))
 
     return make_fix(UNSAFE, "Decorate with @tf.function", build)
@@ -444,7 +447,7 @@ _METHODS_IN_PYTHON = frozenset("fit train_on_batch evaluate test_on_batch predic
 
 def _ends_in_python(call: Call) -> bool:
     """Whether a call reads a tensor back, trains or predicts by itself, or draws a number of Python or NumPy."""
-    if call.attribute in _METHODS_IN_PYTHON and call.name == f"keras.Model.{call.attribute}":
+    if call.attribute in _METHODS_IN_PYTHON and call.name == f"{OF_KERAS_MODEL}{call.attribute}":
         return True
     reads = call.attribute == "numpy" or call.name in ("builtins.float", "builtins.int") and any(map(holds_tensor, call.arguments.values()))
     return reads or (call.name or "").startswith(("numpy.random.", "random."))
@@ -578,7 +581,7 @@ def tensorflow_print(call: Call, *, safe: bool = True) -> Fix | None:
         return None
 
     def build() -> edits.Edits:
-        text, imports = edits.spelling(call.module.tree, "tensorflow.print")
+        text, imports = edits.spelling(call.module.tree, PRINT)
         return (*imports, *edits.rename_callee(call.module.tree, call.node, text))
 
     return make_fix(SAFE if safe else UNSAFE, "Use tf.print", build)
@@ -606,7 +609,7 @@ def as_tensor(call: Call, arg: cst.Arg) -> Fix | None:
     tree = call.module.tree
 
     def build() -> edits.Edits:
-        text, imports = edits.spelling(tree, "tensorflow.constant")
+        text, imports = edits.spelling(tree, CONSTANT)
         start, end = tree.range_of(arg.value)
         return (*imports, *edits.replace(tree, arg.value, f"{text}({call.module.text[start:end]})"))
 
@@ -619,8 +622,8 @@ def only_for_several_gpus(call: Call) -> Fix | None:
 
     def build() -> edits.Edits:
         start, end = tree.range_of(call.node)
-        listed, imports = edits.spelling(tree, "tensorflow.config.list_physical_devices")
-        default, more = edits.spelling(tree, "tensorflow.distribute.get_strategy")
+        listed, imports = edits.spelling(tree, LIST_PHYSICAL_DEVICES)
+        default, more = edits.spelling(tree, GET_STRATEGY)
         text = f'{module.text[start:end]} if len({listed}("GPU")) > 1 else {default}()'
         return (*dict.fromkeys((*imports, *more)), *edits.replace(tree, call.node, text))
 

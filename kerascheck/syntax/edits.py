@@ -17,6 +17,8 @@ from dataclasses import dataclass
 import libcst as cst
 
 from kerascheck.finding import Applicability, Edit, Fix
+from kerascheck.knowledge.callables import COMPAT_V1, COMPAT_V2
+from kerascheck.knowledge.namespaces import KERAS, OF_KERAS, TENSORFLOW
 from kerascheck.syntax.names import canonical
 from kerascheck.syntax.tree import Tree
 
@@ -881,7 +883,7 @@ def imports_as_written(tree: Tree) -> Iterator[tuple[cst.ImportAlias, str, str]]
         if isinstance(statement, cst.ImportFrom):
             for alias, name, dotted in _import_aliases(statement):
                 if dotted is not None:
-                    yield alias, name, dotted.removeprefix("tensorflow.") if dotted.startswith("tensorflow.keras.") else dotted
+                    yield alias, name, dotted.removeprefix(TENSORFLOW) if dotted.startswith(OF_KERAS) else dotted
 
 
 def _import_aliases(statement: cst.Import | cst.ImportFrom) -> Iterator[tuple[cst.ImportAlias, str, str | None]]:
@@ -1024,7 +1026,7 @@ def _find_bindings(tree: Tree) -> _Bindings:
 
 def _meaning(dotted: str) -> str:
     # Inside of TensorFlow 1's name space the names that fixes use are the same.
-    name, _, rest = dotted.partition("tensorflow.compat.v1")
+    name, _, rest = dotted.partition(COMPAT_V1)
     return canonical("tensorflow" + rest) if not name and dotted != rest else canonical(dotted)
 
 
@@ -1091,7 +1093,7 @@ def names_as_written(tree: Tree, ending: Collection[str]) -> Iterator[tuple[cst.
     wanted = {name for name, meanings in sources.items() if any(not set(ending).isdisjoint((dotted or "").split(".")) for dotted in meanings)} | set(ending)
     usable: dict[str, str] | None = None
     stars = {
-        dotted.removeprefix("tensorflow.") for statement in tree.imports
+        dotted.removeprefix(TENSORFLOW) for statement in tree.imports
         if isinstance(statement, cst.ImportFrom) and isinstance(statement.names, cst.ImportStar) and (dotted := _dotted(statement.module))
     }  # fmt: skip
     for node, parent in tree.parents.items():
@@ -1105,15 +1107,15 @@ def names_as_written(tree: Tree, ending: Collection[str]) -> Iterator[tuple[cst.
             # A bare name that nothing else binds may come with all names of a module of Keras.
             is_value = not isinstance(parent, (cst.Attribute, cst.Arg)) or parent.value is node
             if stars and kind is cst.Name and is_value and root not in _bindings(tree).taken:
-                yield from ((node, f"{star}.{root}") for star in sorted(stars) if star.startswith("keras."))
+                yield from ((node, f"{star}.{root}") for star in sorted(stars) if star.startswith(KERAS))
             continue
         if usable is None:
             bindings = _bindings(tree)
             usable = {name: dotted for name, dotted in (bindings.local | bindings.imports).items() if len(sources[name]) == 1}
         is_member = isinstance(parent, cst.Attribute) and parent.attr is node
         if root in usable and not is_member and not (isinstance(parent, cst.Arg) and parent.keyword is node):
-            dotted = (usable[root] + ("." + rest if rest else "")).replace("tensorflow.compat.v2", "tensorflow", 1)
-            yield node, dotted.removeprefix("tensorflow.") if dotted.startswith("tensorflow.keras.") else dotted
+            dotted = (usable[root] + ("." + rest if rest else "")).replace(COMPAT_V2, "tensorflow", 1)
+            yield node, dotted.removeprefix(TENSORFLOW) if dotted.startswith(OF_KERAS) else dotted
 
 
 def _is_public(dotted: str) -> bool:
@@ -1132,7 +1134,7 @@ def _spelled(bindings: _Bindings, wanted: str) -> str | None:
             rest = ""
         elif wanted.startswith(meaning + "."):
             rest = wanted[len(meaning) :]
-        elif meaning == "tensorflow" and wanted.startswith("keras.") and not has_keras:
+        elif meaning == "tensorflow" and wanted.startswith(KERAS) and not has_keras:
             rest = "." + wanted
         else:
             continue

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kerascheck.knowledge.python import FILE_READERS, WAITING
 from kerascheck.interpreter.values import (
     Call,
     External,
@@ -18,6 +17,8 @@ from kerascheck.interpreter.values import (
     constant,
     options_of,
 )
+from kerascheck.knowledge.namespaces import OF_KERAS_DATASETS
+from kerascheck.knowledge.python import FILE_READERS, WAITING
 
 
 
@@ -74,7 +75,7 @@ _DOUBLE_TYPES = ("builtins.float", "numpy.float64", "numpy.double", "numpy.float
 # What gives arrays of integers: keras/src/datasets (3.15), and NumPy's draws of whole numbers.
 _INTEGERS = frozenset(
     {
-        *(f"keras.datasets.{name}.load_data" for name in ("mnist", "fashion_mnist", "cifar10", "cifar100")),
+        *(f"{OF_KERAS_DATASETS}{name}.load_data" for name in ("mnist", "fashion_mnist", "cifar10", "cifar100")),
         "numpy.random.randint", "numpy.random.default_rng.integers",
     }
 )

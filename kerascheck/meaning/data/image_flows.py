@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from kerascheck.knowledge.classes import class_of_bases
 from kerascheck.interpreter.place import names_held_out
 from kerascheck.interpreter.values import (
     UNKNOWN,
@@ -19,11 +18,13 @@ from kerascheck.interpreter.values import (
     flat,
     options_of,
 )
+from kerascheck.knowledge.classes import IMAGE_DATA_GENERATOR, PY_DATASET, class_of_bases
+from kerascheck.knowledge.datasets import FROM_GENERATOR
 
 if TYPE_CHECKING:
     from kerascheck.interpreter.module import Module
 
-_IMAGE_GENERATOR = "keras.preprocessing.image.ImageDataGenerator"
+_IMAGE_GENERATOR = IMAGE_DATA_GENERATOR
 _AUGMENTING = frozenset(
     "rotation_range width_shift_range height_shift_range brightness_range shear_range zoom_range channel_shift_range horizontal_flip vertical_flip".split()
 )
@@ -82,7 +83,7 @@ def _flows_in(module: Module, value: Value, paired: bool = False) -> Iterator[tu
             for inner in option.over:
                 yield from _flows_in(module, inner, paired or option.kind == "zip")
         elif isinstance(option, Dataset):
-            for made in (stage.argument(0, "generator") for stage in option.stage.upstream() if stage.name == "tensorflow.data.Dataset.from_generator"):
+            for made in (stage.argument(0, "generator") for stage in option.stage.upstream() if stage.name == FROM_GENERATOR):
                 for function in options_of(made):
                     yield from _flows_in(module, module.run.returned.get(function.node) if isinstance(function, Function) else None, paired)
         elif is_flow(option):
@@ -101,4 +102,4 @@ def is_keras_data(value: Value | None) -> bool:
 
 def is_py_dataset(value: Value) -> bool:
     """Whether a value is an object of a class of the tree that is derived from PyDataset, or Sequence, its older name."""
-    return isinstance(value, Instance) and class_of_bases(value.cls.external_bases()) == "keras.utils.PyDataset"
+    return isinstance(value, Instance) and class_of_bases(value.cls.external_bases()) == PY_DATASET

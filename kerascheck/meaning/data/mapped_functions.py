@@ -8,20 +8,47 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from kerascheck.knowledge.callables import (
+    CAST,
+    ENSURE_SHAPE,
+    IMAGE_CONVERT_IMAGE_DTYPE,
+    IMAGE_CROP_TO_BOUNDING_BOX,
     IMAGE_DECODERS,
+    IMAGE_RANDOM_CROP,
+    IMAGE_RESIZE,
+    IMAGE_RESIZE_WITH_CROP_OR_PAD,
+    IMAGE_RESIZE_WITH_PAD,
     KERAS_RANDOM,
+    LOOKUP,
     NUMPY_FUNCTION,
+    ONE_HOT,
+    OPS_ONE_HOT,
     PY_FUNCTIONS,
     READ_FILE,
+    SQUEEZE,
     STATE_WRITES,
     STATE_WRITING_FUNCTIONS,
+    STRINGS,
     TABLE_WRITES,
     TENSOR_LIBRARIES,
+    TF_RESHAPE,
+    VARIABLE,
     having,
     state_of_function,
 )
-from kerascheck.knowledge.classes import class_of, class_of_bases
+from kerascheck.knowledge.classes import LAYER, METRIC_CALL, MODEL, OPTIMIZER, SEQUENTIAL, class_of, class_of_bases
 from kerascheck.knowledge.layers import KNOWN_LAYERS, LAYERS, LOOKUP_LAYERS, RESCALING, TIME_DISTRIBUTED, Holds, holds
+from kerascheck.knowledge.namespaces import (
+    KERAS,
+    OF_AUDIO,
+    OF_IMAGE,
+    OF_IO,
+    OF_KERAS_OPTIMIZERS,
+    OF_SIGNAL,
+    OF_TENSORFLOW_ADDONS_IMAGE,
+    OF_TENSORFLOW_DATASETS_DEPRECATED_TEXT,
+    OF_TENSORFLOW_DATASETS_FEATURES_TEXT,
+    TENSORFLOW,
+)
 from kerascheck.knowledge.python import DRAWS, FILE_OPENERS, KEEPERS, OF_VALUES, SAME_EACH_TIME
 from kerascheck.knowledge.symbols import State, Trait
 from kerascheck.meaning.data.array_origins import reads_file
@@ -51,17 +78,17 @@ _TRIVIAL = having(Trait.RESHAPES | Trait.RETYPES)
 _ELEMENTWISE = having(Trait.EACH_ALONE) | {f"{name}.__call__" for name in LOOKUP_LAYERS | {RESCALING}}
 _WITH_NUMBERS = having(Trait.WITH_NUMBERS)
 _READING = having(Trait.DECODES_IMAGE | Trait.PARSES) | {READ_FILE}
-_TAKING_APART = ("tensorflow_datasets.features.text.", "tensorflow_datasets.deprecated.text.", "nltk.", "sentencepiece.")
-_WORKING = ("tensorflow.image.", "tensorflow.io.", "tensorflow.audio.", "tensorflow.signal.", "tensorflow.strings.", "tensorflow_text.", "tensorflow_addons.image.", "keras.layers.")
+_TAKING_APART = (OF_TENSORFLOW_DATASETS_FEATURES_TEXT, OF_TENSORFLOW_DATASETS_DEPRECATED_TEXT, "nltk.", "sentencepiece.")
+_WORKING = (OF_IMAGE, OF_IO, OF_AUDIO, OF_SIGNAL, STRINGS, "tensorflow_text.", OF_TENSORFLOW_ADDONS_IMAGE, LAYERS)
 # Where the height and width, or the whole shape, of the result stand among the arguments.
 SIZING = {
-    "tensorflow.image.resize": ((1, "size"),),
-    "tensorflow.image.resize_with_pad": ((1, "target_height"), (2, "target_width")),
-    "tensorflow.image.resize_with_crop_or_pad": ((1, "target_height"), (2, "target_width")),
-    "tensorflow.image.crop_to_bounding_box": ((3, "target_height"), (4, "target_width")),
-    "tensorflow.image.random_crop": ((1, "size"),),
-    "tensorflow.reshape": ((1, "shape"),),
-    "tensorflow.ensure_shape": ((1, "shape"),),
+    IMAGE_RESIZE: ((1, "size"),),
+    IMAGE_RESIZE_WITH_PAD: ((1, "target_height"), (2, "target_width")),
+    IMAGE_RESIZE_WITH_CROP_OR_PAD: ((1, "target_height"), (2, "target_width")),
+    IMAGE_CROP_TO_BOUNDING_BOX: ((3, "target_height"), (4, "target_width")),
+    IMAGE_RANDOM_CROP: ((1, "size"),),
+    TF_RESHAPE: ((1, "shape"),),
+    ENSURE_SHAPE: ((1, "shape"),),
 }
 
 
@@ -103,7 +130,7 @@ _WITHOUT_NAME = (State.LOOKS_UP, State.READS)
 
 def display(name: str) -> str:
     """A canonical name as people write it."""
-    return "tf." + name[11:] if name.startswith("tensorflow.") else name.removeprefix("builtins.")
+    return "tf." + name[11:] if name.startswith(TENSORFLOW) else name.removeprefix("builtins.")
 
 
 def state_of(call: Call) -> Stateful | None:
@@ -134,9 +161,9 @@ def write_of(call: Call) -> str | None:
     if method is not None and not isinstance(call.receiver, Tensor):
         if method in STATE_WRITES:
             return f"it {STATE_WRITES[method]}"
-        if name.startswith("tensorflow.lookup.") and method in TABLE_WRITES:
+        if name.startswith(LOOKUP) and method in TABLE_WRITES:
             return f"it {STATE_WRITES['insert_or_assign']}"
-        if name == "keras.Metric.__call__":
+        if name == METRIC_CALL:
             return f"it {STATE_WRITES['update_state']}"
     return f"{display(name)} writes what outlives the call" if STATE_WRITING_FUNCTIONS.match(name) else None
 
@@ -147,19 +174,19 @@ def _state_of_object(call: Call, value: Value) -> Stateful | None:
         name = value.name
         short = name.rpartition(".")[2]
         # KerasCV has layers of the same names.
-        held = holds(name.replace("keras_cv.", "keras."))
+        held = holds(name.replace("keras_cv.", KERAS))
         if held is Holds.SEED:
             return Stateful(call, State.DRAWS, f"the layer {short} keeps a random seed in a variable")
         if held is Holds.TABLE:
             return Stateful(call, State.LOOKS_UP, f"the layer {short} looks up a table")
-        if name == "keras.Sequential" and value.call is not None:
+        if name == SEQUENTIAL and value.call is not None:
             for layers in (*options_of(value.call.argument(0, "layers")), *options_of(value.attributes.get("layers added"))):
                 for item in layers.items if isinstance(layers, Group) else []:
                     found = _state_of_object(call, item)
                     if found is not None:
                         return found
             return None
-        if class_of(name) == "keras.Model":
+        if class_of(name) == MODEL:
             return Stateful(call, State.READS, "it calls a model, which holds variables or tables")
         if holds(name) in (Holds.WEIGHTS, Holds.INNER):
             return Stateful(call, State.READS, f"the layer {short} has variables")
@@ -170,7 +197,7 @@ def _state_of_object(call: Call, value: Value) -> Stateful | None:
 
 def _makes_weights(cls: Class) -> bool:
     """Whether a layer or model of the tree makes weights of its own, or is a kind of a layer of Keras that does."""
-    if class_of_bases(cls.external_bases()) not in ("keras.Layer", "keras.Model"):
+    if class_of_bases(cls.external_bases()) not in (LAYER, MODEL):
         return False
     for base in cls.ancestry():
         if isinstance(base, External):
@@ -190,7 +217,7 @@ def creates_state(call: Call) -> str | None:
     """What a call makes that has variables or trains: "tf.Variable", "The layer Dense", ...; None for all else."""
     name = call.name or ""
     short = name.rpartition(".")[2]
-    if name == "tensorflow.Variable":
+    if name == VARIABLE:
         return "tf.Variable"
     if call.attribute is not None or not short[:1].isupper():
         return None
@@ -204,7 +231,7 @@ def creates_state(call: Call) -> str | None:
         if call.module.runtime.keras < 3 and layer is not None and layer.holds is Holds.SEED and not layer.prepares:
             return None
         return f"The layer {short}"
-    if class_of(name) == "keras.Optimizer" and name.startswith("keras.optimizers.") and name.count(".") == 2:
+    if class_of(name) == OPTIMIZER and name.startswith(OF_KERAS_OPTIMIZERS) and name.count(".") == 2:
         return f"The optimizer {short}"
     return None
 
@@ -350,7 +377,7 @@ def _widening(run: FunctionFacts) -> Call | None:
         elif image is not None and any(value is image for value in call.arguments.values()):
             if name in _MOVES_PIXELS:
                 image = call.result
-            elif name in ("tensorflow.cast", "tensorflow.image.convert_image_dtype") and _is_type(call.argument(1, "dtype"), "float32"):
+            elif name in (CAST, IMAGE_CONVERT_IMAGE_DTYPE) and _is_type(call.argument(1, "dtype"), "float32"):
                 found = call
             else:
                 return None
@@ -385,7 +412,7 @@ def _opens_file(call: Call) -> bool:
 
 
 def _is_type(value: Value | None, name: str) -> bool:
-    return isinstance(value, External) and value.name == f"tensorflow.{name}" or isinstance(value, Const) and value.value == name
+    return isinstance(value, External) and value.name == f"{TENSORFLOW}{name}" or isinstance(value, Const) and value.value == name
 
 
 def _is_deterministic(call: Call) -> bool:
@@ -408,9 +435,9 @@ def _is_elementwise(call: Call) -> bool:
         others = [value for value in call.arguments.values() if not isinstance(value, Tensor)]
         tensors = [value for value in call.arguments.values() if isinstance(value, Tensor)]
         return len(tensors) == 1 and all(isinstance(value, (Const, External)) for value in others)
-    if name in ("tensorflow.one_hot", "keras.ops.one_hot") and constant(call.argument(4 if name == "tensorflow.one_hot" else 2, "axis") or Const(-1)) != -1:
+    if name in (ONE_HOT, OPS_ONE_HOT) and constant(call.argument(4 if name == ONE_HOT else 2, "axis") or Const(-1)) != -1:
         return False
-    if name == "tensorflow.squeeze":
+    if name == SQUEEZE:
         # Counted from the end, an axis of a batch is that of its elements.
         axis = call.argument(1, "axis")
         axes = axis.items if isinstance(axis, Group) and axis.items else [axis]

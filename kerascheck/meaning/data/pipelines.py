@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from kerascheck.knowledge.callables import GFILE_GLOB
 from kerascheck.knowledge.datasets import (
     ASYNCHRONOUS_LAST,
     BATCHING,
@@ -20,6 +21,7 @@ from kerascheck.knowledge.datasets import (
     NETWORK_STORAGE,
     PREFETCHED_SOURCES,
 )
+from kerascheck.knowledge.namespaces import OF_KERAS_LOSS, OF_KERAS_METRIC, OF_KERAS_MODEL
 from kerascheck.syntax.conditions import written_conditions
 from kerascheck.meaning.data.mapped_functions import Facts
 from kerascheck.meaning.program.loops import makes_few_steps
@@ -365,7 +367,7 @@ class Pipelines:
             if call.name is None and not isinstance(call.receiver, Const) and any(holds_tensor(value) for value in call.arguments.values()):
                 # A function that cannot be seen gets the elements: it may well train.
                 return "unknown"
-        if any((call.name or "").startswith(("keras.Model.", "keras.Metric.", "keras.Loss.")) for call in calls):
+        if any((call.name or "").startswith((OF_KERAS_MODEL, OF_KERAS_METRIC, OF_KERAS_LOSS)) for call in calls):
             return "evaluate"
         return "inspect"
 
@@ -653,7 +655,7 @@ def reads_remote_files(module: Module, source: Stage) -> bool:
             continue
         if isinstance(option, Dataset) and option.stage.name == LIST_FILES:
             found = option.stage.call
-        elif isinstance(option, Made) and option.name == "tensorflow.io.gfile.glob":
+        elif isinstance(option, Made) and option.name == GFILE_GLOB:
             found = option.call
         else:
             continue

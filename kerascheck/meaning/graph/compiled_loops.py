@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from kerascheck.knowledge.callables import PY_FUNCTIONS, having
+from kerascheck.knowledge.classes import GRADIENT_TAPE_GRADIENT
 from kerascheck.knowledge.python import BUILTINS
 from kerascheck.knowledge.symbols import Trait
 from kerascheck.meaning.data.mapped_functions import SIZING
@@ -374,7 +375,7 @@ def beside_training(module: Module, *, least: float = SHORT_LOOP, eager: bool = 
 
 def rare_updates(module: Module) -> Iterator[tuple[Call, Call, Scope]]:
     """Weight updates once in several turns of a loop that takes gradients in each: the update, where they are taken, the condition."""
-    gradients = [call for call in module.run.calls if call.name == "tensorflow.GradientTape.gradient"]
+    gradients = [call for call in module.run.calls if call.name == GRADIENT_TAPE_GRADIENT]
     seen = set()
     for update in () if module.is_graph_code else module.program.updates:
         loop = update.scope.innermost_loop(within="program", comprehensions=False)

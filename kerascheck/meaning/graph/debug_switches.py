@@ -9,6 +9,15 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from kerascheck.knowledge.classes import MODEL_SETATTR
+from kerascheck.knowledge.datasets import ENABLE_DEBUG_MODE
+from kerascheck.knowledge.devices import (
+    DEBUGGING_ENABLE_CHECK_NUMERICS,
+    DEBUGGING_EXPERIMENTAL_ENABLE_DUMP_DEBUG_INFO,
+    DEBUGGING_SET_LOG_DEVICE_PLACEMENT,
+    RUN_FUNCTIONS_EAGERLY,
+)
+from kerascheck.knowledge.namespaces import KERAS, TENSORFLOW
 from kerascheck.meaning.program.loops import SHORT_LOOP, rows_of_slice
 from kerascheck.meaning.models.models import batching
 from kerascheck.interpreter.place import Place
@@ -18,19 +27,19 @@ from kerascheck.interpreter.values import UNKNOWN, Call, Instance, Value, consta
 if TYPE_CHECKING:
     from kerascheck.interpreter.module import Module
 
-_LOGS = "tensorflow.debugging.set_log_device_placement"
+_LOGS = DEBUGGING_SET_LOG_DEVICE_PLACEMENT
 # The keyword of the argument that switches them on; None for those that take none. set_synchronous_execution is not among them:
 # operations run synchronously without it too (get_synchronous_execution() of TensorFlow 2.21).
 _SWITCHES: dict[str, tuple[str] | None] = {
-    "tensorflow.config.run_functions_eagerly": ("run_eagerly",),
-    "tensorflow.data.experimental.enable_debug_mode": None,
-    "tensorflow.debugging.enable_check_numerics": None,
-    "tensorflow.debugging.experimental.enable_dump_debug_info": None,
+    RUN_FUNCTIONS_EAGERLY: ("run_eagerly",),
+    ENABLE_DEBUG_MODE: None,
+    DEBUGGING_ENABLE_CHECK_NUMERICS: None,
+    DEBUGGING_EXPERIMENTAL_ENABLE_DUMP_DEBUG_INFO: None,
     _LOGS: ("enabled",),
 }
-_EAGER = frozenset({"tensorflow.config.run_functions_eagerly", "tensorflow.data.experimental.enable_debug_mode"})
+_EAGER = frozenset({RUN_FUNCTIONS_EAGERLY, ENABLE_DEBUG_MODE})
 _SHAPING = frozenset({"set_shape", "ensure_shape", "reshape"})
-_KNOWN = ("tensorflow.", "keras.", "numpy.", "math.", "builtins.")
+_KNOWN = (TENSORFLOW, KERAS, "numpy.", "math.", "builtins.")
 # What compile takes in Keras 2 or 3.
 _OF_KERAS = frozenset(
     "optimizer loss loss_weights metrics weighted_metrics run_eagerly steps_per_execution jit_compile auto_scale_loss sample_weight_mode target_tensors distribute pss_evaluation_shards".split()
@@ -78,7 +87,7 @@ def _functions(module: Module) -> Iterator[Switch]:
         argument = _SWITCHES[call.name]
         if call.name in switched_off or module.program.is_optional(call.scope) or argument is not None and constant(call.argument(0, *argument)) is not True:
             continue
-        if call.name == "tensorflow.config.run_functions_eagerly" and _calls_nothing_compiled(module) or not module.program.trains_behind(call):
+        if call.name == RUN_FUNCTIONS_EAGERLY and _calls_nothing_compiled(module) or not module.program.trains_behind(call):
             continue
         eager = call.name in _EAGER
         yield Switch("function", call, call, True, not eager or _is_seen(module), False, eager and cannot_be_compiled(module))
@@ -94,7 +103,7 @@ def _arguments(module: Module) -> Iterator[Switch]:
 
 def _attributes(module: Module) -> Iterator[Switch]:
     trained = list(module.program.model_calls("fit", "train_on_batch"))
-    for call in module.program.calls("keras.Model.__setattr__"):
+    for call in module.program.calls(MODEL_SETATTR):
         if call.attribute != "run_eagerly" or constant(call.argument(1)) is not True or module.program.is_optional(call.scope):
             continue
         if any(other.receiver is call.receiver and other.order > call.order for other in trained):

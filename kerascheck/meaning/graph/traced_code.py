@@ -14,7 +14,18 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from kerascheck.knowledge.callables import LISTS_OF_TENSORS
+from kerascheck.knowledge.callables import (
+    INIT_SCOPE,
+    LISTS_OF_TENSORS,
+    OPS_TRANSPOSE,
+    TENSOR_BOOL,
+    TENSOR_ITEM,
+    TENSOR_NUMPY,
+    TENSOR_TOLIST,
+    TRANSPOSE,
+    VARIABLE,
+)
+from kerascheck.knowledge.classes import GRADIENT_TAPE, LAYER_SETATTR, MODEL_SETATTR
 from kerascheck.syntax.conditions import written_conditions
 from kerascheck.meaning.data.mapped_functions import creates_state
 from kerascheck.meaning.program.loops import arguments_for, bound_in, local_names, remembered
@@ -76,7 +87,7 @@ def compiled_by(scope: Scope) -> str | None:
     if how not in WHY_NO_VALUES or scope.module.runtime.backend == "torch":
         return None
     entered = scope.managers(within=tracing_frame(scope) or "program")
-    return None if any(isinstance(each.value, Made) and each.value.name == "tensorflow.init_scope" for each in entered) else how
+    return None if any(isinstance(each.value, Made) and each.value.name == INIT_SCOPE for each in entered) else how
 
 
 def traced_calls(module: Module) -> Iterator[tuple[Call, str]]:
@@ -116,7 +127,7 @@ def cannot_be_compiled(module: Module) -> bool:
         compiled_by(call.scope) in ("tf.function", "train_step", "call")
         and (
             creates_state(call) is not None and not _is_made_once(call)
-            or call.name in ("tensorflow.Tensor.numpy", "tensorflow.Tensor.item", "tensorflow.Tensor.tolist")
+            or call.name in (TENSOR_NUMPY, TENSOR_ITEM, TENSOR_TOLIST)
             or (call.name or "").startswith("numpy.") and any(map(holds_tensor, call.arguments.values()))
         )
         for call in module.run.calls
@@ -289,7 +300,7 @@ _SETTING_UP = (
     "seed", "default_rng", "RandomState", "Generator", "SeedSequence", "Random", "SystemRandom", "getstate", "get_state", "set_state", "setstate",
 )  # fmt: skip
 _APPENDING = frozenset({"builtins.list.append", "builtins.list.extend"})
-_SETTING_ATTRIBUTES = frozenset({"keras.Layer.__setattr__", "keras.Model.__setattr__", "builtins.object.__setattr__"})
+_SETTING_ATTRIBUTES = frozenset({LAYER_SETATTR, MODEL_SETATTR, "builtins.object.__setattr__"})
 
 
 def side_effects(module: Module) -> Iterator[SideEffect]:
@@ -394,7 +405,7 @@ def _enclosing(tree: Tree, node: cst.CSTNode) -> set[cst.CSTNode]:
 def _is_certainly_tensor(value: Value) -> bool:
     """Whether a value is a tensor, or a list with one in it, and no variable, which keeps its numbers beyond the trace."""
     options = options_of(value)
-    if any(isinstance(option, Made) and option.name == "tensorflow.Variable" for option in options):
+    if any(isinstance(option, Made) and option.name == VARIABLE for option in options):
         return False
     return any(any(map(_is_certainly_tensor, option.items)) if isinstance(option, Group) else holds_tensor(option) for option in options)
 
@@ -425,7 +436,7 @@ def _is_for_each_step(module: Module, call: Call, how: str) -> bool:
         return False
     tests = {condition.test for condition in conditions} - {None}
     if tests:
-        return any(other.name == "tensorflow.Tensor.__bool__" and other.node in tests for other in module.run.calls)
+        return any(other.name == TENSOR_BOOL and other.node in tests for other in module.run.calls)
     if how == "train_step" or frame.innermost_loop(within="program") is not None:
         return True
     return any(_is_graph_loop(option) for loop in call.scope.loops(within=frame) for option in options_of(loop.value))
@@ -621,8 +632,8 @@ def _is_along_steps(module: Module, call: Call) -> bool:
     if axis != 0:
         return axis in (1, -2)
     given = call.argument(0)
-    moved = next((other for other in module.run.calls if other.result is given and other.name in ("tensorflow.transpose", "keras.ops.transpose")), None)
-    order = moved.argument(1, "perm" if moved.name == "tensorflow.transpose" else "axes") if moved is not None else None
+    moved = next((other for other in module.run.calls if other.result is given and other.name in (TRANSPOSE, OPS_TRANSPOSE)), None)
+    order = moved.argument(1, "perm" if moved.name == TRANSPOSE else "axes") if moved is not None else None
     return isinstance(order, Group) and bool(order.items) and constant(order.items[0]) == 1
 
 
@@ -804,5 +815,5 @@ def trains_in(module: Module, scope: Scope) -> bool:
     while frames and not frames[-1].traced:
         frames.pop()
     return any(frame in module.program.tapes for frame in frames) or any(
-        isinstance(manager.value, Made) and manager.value.name == "tensorflow.GradientTape" for manager in scope.managers(within="program")
+        isinstance(manager.value, Made) and manager.value.name == GRADIENT_TAPE for manager in scope.managers(within="program")
     )

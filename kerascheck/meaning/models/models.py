@@ -16,7 +16,24 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from kerascheck.interpreter import layer_shapes as shapes
-from kerascheck.knowledge.classes import class_of, class_of_bases
+from kerascheck.knowledge.callables import GET_VARIABLE, VARIABLE
+from kerascheck.knowledge.classes import (
+    CLONE_MODEL,
+    INPUT,
+    KERAS_TENSOR,
+    KERAS_VARIABLE,
+    LAYER,
+    LOAD_MODEL,
+    MODEL,
+    MODEL_ADD,
+    MODEL_CHECKPOINT,
+    MODEL_INIT,
+    MODEL_POP,
+    MODEL_SAVE,
+    SEQUENTIAL,
+    class_of,
+    class_of_bases,
+)
 from kerascheck.knowledge.datasets import BATCHING, BATCHING_SOURCES
 from kerascheck.knowledge.layers import (
     BIDIRECTIONAL,
@@ -26,13 +43,16 @@ from kerascheck.knowledge.layers import (
     EMBEDDING,
     FLATTEN,
     INPUT_LAYER,
+    KERAS_CONCATENATE,
     LAMBDA,
+    LAYERS,
     MASKING,
     OF_COLUMNS,
     WEIGHTLESS,
     Work,
     layers_where,
 )
+from kerascheck.knowledge.namespaces import KERAS_BACKEND, KERAS_OPS, OF_KERAS_APPLICATIONS, TENSORFLOW
 from kerascheck.meaning.data.fitted_data import example_shape
 from kerascheck.meaning.data.pipelines import batch_size
 from kerascheck.interpreter.layer_shapes import Shape
@@ -68,12 +88,12 @@ _PER_CHANNEL = layers_where(lambda layer: layer.per_channel > 0)
 _DEEP = 4
 UNKNOWN_WIDTH = 784
 """Columns of a table, or units of a layer, of which the number is not known: few tables for dense layers are wider than a picture of MNIST, 784."""
-_CONTAINERS = frozenset({"keras.Sequential", "keras.Model"})
+_CONTAINERS = frozenset({SEQUENTIAL, MODEL})
 _WIDTHS = frozenset({DENSE, *CONVOLUTIONS})
 # Where a model without call() calls the layers that it trains.
 _STEPS = ("train_step", "compute_loss")
 _WEIGHT_MAKERS = frozenset({"add_weight", "add_variable"})
-_VARIABLES = frozenset({"tensorflow.Variable", "keras.Variable", "tensorflow.get_variable"})
+_VARIABLES = frozenset({VARIABLE, KERAS_VARIABLE, GET_VARIABLE})
 # Functions that look at each number of a tensor a time or two, or at none.
 _LIGHT = frozenset(
     "abs add add_n argmax cast clip_by_value concat concatenate constant convert_to_tensor cos divide elu equal exp expand_dims gather greater identity int_shape less log "
@@ -81,7 +101,7 @@ _LIGHT = frozenset(
     "reduce_prod reduce_std reduce_sum relu reshape selu shape sigmoid sign sin softmax softplus split sqrt square squeeze stack stop_gradient subtract "
     "sum tanh TensorShape tile transpose truncated_normal uniform unstack where zeros zeros_like".split()
 )
-_FUNCTIONS_OF = ("tensorflow.", "keras.backend.", "keras.ops.", "numpy.", "tensorflow_addons.", "tensorflow_probability.")
+_FUNCTIONS_OF = (TENSORFLOW, KERAS_BACKEND, KERAS_OPS, "numpy.", "tensorflow_addons.", "tensorflow_probability.")
 _LONG = 200
 _CHANGES_BATCHES = frozenset({"unbatch", "rebatch", "flat_map", "interleave", "window"})
 
@@ -332,9 +352,9 @@ class _Builder:
         self._adds: dict[int, list[Call]] = {}
         self._popped: set[int] = set()
         for call in calls:
-            if call.name == "keras.Model.add":
+            if call.name == MODEL_ADD:
                 self._adds.setdefault(id(call.receiver), []).append(call)
-            elif call.name == "keras.Model.pop":
+            elif call.name == MODEL_POP:
                 self._popped.add(id(call.receiver))
         self._known: dict[int, Model] = {}
         # The functions that make weights by themselves, or work on tensors by more than layers.
@@ -343,12 +363,12 @@ class _Builder:
         self._fitted = {id(option): call for call in trained if call.attribute == "fit" for option in options_of(call.receiver)}
         for call in calls:
             value = call.result
-            if call.name in ("keras.Sequential", "keras.Model") and isinstance(value, Made) or call.name == "keras.Model.__init__" and isinstance(value, Instance):
+            if call.name in (SEQUENTIAL, MODEL) and isinstance(value, Made) or call.name == MODEL_INIT and isinstance(value, Instance):
                 self._model(value, call)
         self.models = list(self._known.values())
-        saved = [(call.order, call.argument(0, "filepath"), call.receiver) for call in calls if call.name == "keras.Model.save"]
+        saved = [(call.order, call.argument(0, "filepath"), call.receiver) for call in calls if call.name == MODEL_SAVE]
         for call in trained:
-            checkpoints = (value.call for value in flat(call.given("callbacks")) if isinstance(value, Made) and value.name == "keras.callbacks.ModelCheckpoint")
+            checkpoints = (value.call for value in flat(call.given("callbacks")) if isinstance(value, Made) and value.name == MODEL_CHECKPOINT)
             saved += [(call.order, made.argument(0, "filepath"), call.receiver) for made in checkpoints if made is not None]
         for call in trained:
             for option in options_of(call.receiver):
@@ -359,9 +379,9 @@ class _Builder:
     def _found(self, value: Value, saved: list[tuple[int, Value | None, Value]]) -> Model | None:
         """The model that a value is, or is a clone of, or that ``load_model`` reads again: the last one that the program saved under the same literal name before."""
         model = self._known.get(id(value))
-        if model is None and isinstance(value, Made) and value.name == "keras.models.clone_model" and value.call is not None:
+        if model is None and isinstance(value, Made) and value.name == CLONE_MODEL and value.call is not None:
             return next((found for option in options_of(value.call.argument(0, "model")) if (found := self._found(option, saved)) is not None), None)
-        call = value.call if model is None and isinstance(value, Made) and value.name == "keras.models.load_model" else None
+        call = value.call if model is None and isinstance(value, Made) and value.name == LOAD_MODEL else None
         name = constant(call.argument(0, "filepath")) if call is not None else None
         before = [(order, other) for order, path, other in saved if name is not None and order < call.order and constant(path) == name]
         return self._found(max(before, key=lambda each: each[0])[1], saved) if before else model
@@ -369,7 +389,7 @@ class _Builder:
     def _model(self, value: Value, call: Call) -> Model:
         if id(value) in self._known:
             return self._known[id(value)]
-        kind = "subclassed" if isinstance(value, Instance) else "sequential" if call.name == "keras.Sequential" else "functional"
+        kind = "subclassed" if isinstance(value, Instance) else "sequential" if call.name == SEQUENTIAL else "functional"
         model = self._known[id(value)] = Model(call.module, call, value, kind)
         {"sequential": self._sequential, "functional": self._functional, "subclassed": self._subclassed}[kind](model)
         return model
@@ -394,7 +414,7 @@ class _Builder:
             if layer is None:
                 model.closed, shape, last = False, None, None
                 continue
-            if layer.name in ("keras.KerasTensor", "keras.Input", INPUT_LAYER):
+            if layer.name in (KERAS_TENSOR, INPUT, INPUT_LAYER):
                 model.inputs.append(shapes.input_shape(layer.made))
                 shape = model.inputs[-1]
                 continue
@@ -519,7 +539,7 @@ class _Builder:
         # Objects may hold each other.
         for inner in _parts(value) if depth < _DEEP else ():
             inside += self._placed(model, inner, scope, shape if layer.name == BIDIRECTIONAL else None, depth + 1)[1]
-        if layer.name in ("keras.Sequential", "keras.Model"):
+        if layer.name in (SEQUENTIAL, MODEL):
             nested = self._model(value, made)
             model.closed = model.closed and nested.closed
             inside += [Layer(other.value, other.made, other.certain and certain, other.shape) for other in nested.layers]
@@ -527,7 +547,7 @@ class _Builder:
             model.closed = model.closed and self._is_only_layers(value)
         elif layer.name == LAMBDA:
             model.closed = model.closed and all(map(self._is_light, options_of(made.argument(0, "function"))))
-        elif class_of(value.name) == "keras.Model" and not value.name.startswith("keras.applications."):
+        elif class_of(value.name) == MODEL and not value.name.startswith(OF_KERAS_APPLICATIONS):
             model.closed = False
         return layer, inside
 
@@ -591,11 +611,11 @@ class _Walk:
             elif isinstance(value, (Group, Mapping)):
                 self.complete = self.complete and not value.open
                 pending += value.items if isinstance(value, Group) else value.items.values()
-            elif isinstance(value, Made) and value.name == "keras.KerasTensor":
+            elif isinstance(value, Made) and value.name == KERAS_TENSOR:
                 call = value.call
                 if call is None:
                     pending += [item for item in value.attributes["operands"].items if _holds_symbol(item)]
-                elif call.name == "keras.Input":
+                elif call.name == INPUT:
                     self.inputs.append(call)
                 else:
                     if call.attribute == "__call__":
@@ -639,14 +659,14 @@ class _Widths:
             return None
         if id(value) not in self._shapes:
             call = value.call
-            if call.name == "keras.Input":
+            if call.name == INPUT:
                 found = shapes.input_shape(call)
             elif call.attribute == "__call__" and isinstance(call.receiver, Instance):
                 method = call.receiver.cls.member("call")
                 found = self._shape(self._returned.get(method.node), depth + 1) if isinstance(method, Function) else None
             elif call.attribute == "__call__":
                 found = shapes.output_shape(call.receiver, self._shape(call.argument(0), depth + 1))
-            elif call.name == "keras.layers.concatenate" and call.argument(1, "axis") is None:
+            elif call.name == KERAS_CONCATENATE and call.argument(1, "axis") is None:
                 found = self._shape(call.argument(0), depth + 1)
             else:
                 found = None
@@ -657,7 +677,7 @@ class _Widths:
 def _holds_symbol(value: Value) -> bool:
     return not isinstance(value, (Function, Tensor)) and (
         isinstance(value, (Group, Mapping, Union))
-        or isinstance(value, Made) and value.name == "keras.KerasTensor"
+        or isinstance(value, Made) and value.name == KERAS_TENSOR
         or isinstance(value, Method)
     )
 
@@ -665,11 +685,11 @@ def _holds_symbol(value: Value) -> bool:
 def _is_layer(value: Value) -> bool:
     if isinstance(value, Made):
         return (
-            value.name in ("keras.KerasTensor", "keras.Model", "keras.Sequential")
-            or value.name.startswith(("keras.layers.", "keras.applications."))
-            or class_of(value.name) in ("keras.Model", "keras.Layer")
+            value.name in (KERAS_TENSOR, MODEL, SEQUENTIAL)
+            or value.name.startswith((LAYERS, OF_KERAS_APPLICATIONS))
+            or class_of(value.name) in (MODEL, LAYER)
         ) and value.call is not None
-    return isinstance(value, Instance) and class_of_bases(value.cls.external_bases()) in ("keras.Model", "keras.Layer")
+    return isinstance(value, Instance) and class_of_bases(value.cls.external_bases()) in (MODEL, LAYER)
 
 
 def _parts(value: Value) -> Iterator[Value]:
@@ -684,7 +704,7 @@ def _held_layers(instance: Instance) -> Iterator[Value]:
     """The layers in the attributes of an object, also those in lists and dictionaries."""
     for value in instance.attributes.values():
         for inner in flat(value):
-            if _is_layer(inner) and inner is not instance and not (isinstance(inner, Made) and inner.name == "keras.KerasTensor"):
+            if _is_layer(inner) and inner is not instance and not (isinstance(inner, Made) and inner.name == KERAS_TENSOR):
                 yield inner
 
 

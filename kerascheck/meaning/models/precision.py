@@ -10,7 +10,10 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from kerascheck.knowledge.callables import VARIABLE
+from kerascheck.knowledge.classes import CLONE_MODEL, KERAS_VARIABLE, LOAD_MODEL
 from kerascheck.knowledge.layers import DENSE, FLATTEN, OF_DENSE_MODELS
+from kerascheck.knowledge.namespaces import OF_KERAS_APPLICATIONS
 from kerascheck.meaning.data.image_flows import feeds
 from kerascheck.meaning.program.loops import makes_few_steps
 from kerascheck.meaning.models.models import UNKNOWN_WIDTH, Model, batching
@@ -53,7 +56,7 @@ _SMALL_INPUT = 64 * 64 * 3
 _TOY_INPUT = 32 * 32 * 3
 # The rows that Tensor Cores multiply at a time (TensorFlow guide "Optimize GPU performance", multiples of 8).
 _ROWS = 8
-_VARIABLES = ("tensorflow.Variable", "keras.Variable")
+_VARIABLES = (VARIABLE, KERAS_VARIABLE)
 _BY_KERAS = frozenset({"fit", "fit_generator", "train_on_batch"})
 # Architectures of which each has convolutions or attention enough, by the words of the names that people give them.
 _ARCHITECTURES = re.compile(
@@ -178,7 +181,7 @@ def _is_large(module: Module, model: Model) -> bool:
     if _is_small(model):
         return False
     made = [layer.made for layer in model.layers if layer.made is not None]
-    if any((call.name or "").startswith("keras.applications.") for call in made):
+    if any((call.name or "").startswith(OF_KERAS_APPLICATIONS) for call in made):
         return True
     if not model.closed and any((call.name or "").startswith("tensorflow_hub.") for call in module.run.calls):
         return False
@@ -226,12 +229,12 @@ def _is_loaded(value: object) -> bool:
     """Whether a value is a saved model that is read again, or a clone of one: its layers keep the policy they were saved with."""
     if not isinstance(value, Made) or value.call is None:
         return False
-    cloned = options_of(value.call.argument(0, "model")) if value.name == "keras.models.clone_model" else ()
-    return value.name == "keras.models.load_model" or any(map(_is_loaded, cloned))
+    cloned = options_of(value.call.argument(0, "model")) if value.name == CLONE_MODEL else ()
+    return value.name == LOAD_MODEL or any(map(_is_loaded, cloned))
 
 
 def _names_architecture(name: str) -> bool:
-    return name.startswith("keras.applications.") or _ARCHITECTURES.search(f"{name}.{_CAMEL.sub('_', name)}".lower()) is not None
+    return name.startswith(OF_KERAS_APPLICATIONS) or _ARCHITECTURES.search(f"{name}.{_CAMEL.sub('_', name)}".lower()) is not None
 
 
 def train_step_of(scope: Scope) -> Function | None:

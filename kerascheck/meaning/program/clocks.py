@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from kerascheck.knowledge.namespaces import KERAS, OF_KERAS_MODEL, TENSORFLOW
 from kerascheck.knowledge.python import CLOCKS
 from kerascheck.meaning.training.repeated_training import constructor
 from kerascheck.interpreter.values import Call, Made, Scope, Value
@@ -30,7 +31,7 @@ _HEAVY = re.compile(r"keras\.Model\.__call__$|(?:tensorflow\.(?:linalg\.)?|keras
 # Python does not wait in these, or there is nothing to wait for.
 _HANDED_OVER = re.compile(r"builtins\.next$|keras\.ops\.|tensorflow\.(?!Tensor\.numpy$|test\.|print$|data\.|io\.|strings\.|config\.|saved_model\.|summary\.|train\.|py_function|numpy_function)")
 _PASSIVE = CLOCKS | {"builtins.list.append", "time.elapsed", "time.rate", "time.collected"}
-_KNOWN = ("keras.", "tensorflow.", "builtins.", "numpy.", "time.")
+_KNOWN = (KERAS, TENSORFLOW, "builtins.", "numpy.", "time.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +100,7 @@ def executions(calls: list[Call]) -> Iterator[Execution]:
             if outer not in entered:
                 entered.add(outer)
                 yield Execution(outer.function.node, call, outer.module, outer.node, outer.parent or outer)
-        elif call.attribute in _FUNCTIONS and call.name == f"keras.Model.{call.attribute}":
+        elif call.attribute in _FUNCTIONS and call.name == f"{OF_KERAS_MODEL}{call.attribute}":
             alternatives = models.pop((call.node, call.scope), None)
             if alternatives is not None:
                 yield Execution((_FUNCTIONS[call.attribute], tuple(dict.fromkeys(alternatives))), call, call.module, call.node, call.scope)

@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from kerascheck.knowledge.classes import class_of
+from kerascheck.knowledge.classes import MODEL_CALL, OPTIMIZER, class_of
+from kerascheck.knowledge.devices import (
+    EXPERIMENTAL_MIRRORED_STRATEGY,
+    MIRRORED_STRATEGY,
+    STRATEGY_EXPERIMENTAL_DISTRIBUTE_DATASET,
+    STRATEGY_SCOPE,
+)
+from kerascheck.knowledge.namespaces import KERAS, OF_DISTRIBUTE, OF_DISTRIBUTE_STRATEGY, TENSORFLOW
 from kerascheck.meaning.models.models import Batching, batching, batching_of
 from kerascheck.meaning.training.repeated_training import constructor
 from kerascheck.meaning.program.loops import SHORT_LOOP, turns
@@ -70,7 +77,7 @@ def eager_runs(module: Module) -> Iterator[tuple[Call, Scope]]:
 
 
 def _runs(module: Module) -> list[Call]:
-    return [call for call in module.run.calls if call.attribute in ("run", "experimental_run_v2") and call.name == f"tensorflow.distribute.Strategy.{call.attribute}"]
+    return [call for call in module.run.calls if call.attribute in ("run", "experimental_run_v2") and call.name == f"{OF_DISTRIBUTE_STRATEGY}{call.attribute}"]
 
 
 def _is_single(call: Call) -> bool:
@@ -85,7 +92,7 @@ def unconditional_mirrors(module: Module) -> Iterator[Call]:
     names: dict[object, set[str | None]] = {}
     for call in module.run.calls:
         names.setdefault(call.node, set()).add(call.name)
-    for call in module.program.calls("tensorflow.distribute.MirroredStrategy", "tensorflow.distribute.experimental.MirroredStrategy"):
+    for call in module.program.calls(MIRRORED_STRATEGY, EXPERIMENTAL_MIRRORED_STRATEGY):
         if call.argument(0, "devices") is None and not any(call.scope.conditions(within="program")) and len(names[call.node]) == 1:
             yield call
 
@@ -152,7 +159,7 @@ def unentered_scopes(module: Module) -> Iterator[Call]:
         return
     seen = set()
     for call in module.run.calls:
-        if call.name == "tensorflow.distribute.Strategy.scope" and isinstance(call.module.tree.parents.get(call.node), cst.Expr) and call.node not in seen:
+        if call.name == STRATEGY_SCOPE and isinstance(call.module.tree.parents.get(call.node), cst.Expr) and call.node not in seen:
             seen.add(call.node)
             yield call
 
@@ -173,7 +180,7 @@ def unplaced_optimizers(module: Module) -> Iterator[tuple[Call, Call]]:
         if not any(fit.order > compiled.order and _last_before(fit, compiles) is compiled for fit in trained):
             continue
         optimizer = compiled.given("optimizer")
-        made = optimizer.call if isinstance(optimizer, Made) and class_of(optimizer.name) == "keras.Optimizer" else None
+        made = optimizer.call if isinstance(optimizer, Made) and class_of(optimizer.name) == OPTIMIZER else None
         if made is None or _OLD_ARGUMENT in made.arguments.keywords or made.node in seen or not _is_placed(compiled.scope) or _may_be_placed(made.scope):
             continue
         if all(isinstance(option, Made) and option.name.endswith("MirroredStrategy") for option in _entered(compiled.scope)):
@@ -214,9 +221,9 @@ def unplaced_in_steps(module: Module) -> Iterator[UnplacedInStep]:
         if frame is None or not all(isinstance(option, Made) and option.call in made_for_several for option in options_of(runs[frame.node].receiver)):
             continue
         called = [call for call in module.run.calls if call.attribute == "__call__" and call.order < update.order and call.scope.is_in(frame)]
-        models = [[constructor(module, option) for option in options_of(call.receiver)] for call in called if call.name == "keras.Model.__call__"]
+        models = [[constructor(module, option) for option in options_of(call.receiver)] for call in called if call.name == MODEL_CALL]
         optimizer = [
-            option.call if isinstance(option, Made) and class_of(option.name) == "keras.Optimizer" else None
+            option.call if isinstance(option, Made) and class_of(option.name) == OPTIMIZER else None
             for option in options_of(update.receiver)
         ]  # fmt: skip
         # What runs the step by its old name went before Keras 3 came.
@@ -328,7 +335,7 @@ def _fitted_in_scope(module: Module) -> Iterator[tuple[Call, Batching | None, li
 
 def _distributed(module: Module) -> Iterator[tuple[Call, Batching | None, list[Value]]]:
     for call in module.run.calls:
-        if call.name == "tensorflow.distribute.Strategy.experimental_distribute_dataset" and not _is_single(call) and not is_left_unused(call):
+        if call.name == STRATEGY_EXPERIMENTAL_DISTRIBUTE_DATASET and not _is_single(call) and not is_left_unused(call):
             given = call.argument(0, "dataset")
             if isinstance(given, Dataset) and any(role == "train" and given.stage in sink.stage.upstream() for sink, role in module.pipelines.sinks):
                 yield call, batching_of(given), list(options_of(call.receiver))
@@ -337,7 +344,7 @@ def _distributed(module: Module) -> Iterator[tuple[Call, Batching | None, list[V
 def _made_for_several(module: Module) -> list[Call]:
     return [
         call for call in module.run.calls
-        if (call.name or "").startswith("tensorflow.distribute.") and (call.name or "").endswith(_SEVERAL_DEVICES)
+        if (call.name or "").startswith(OF_DISTRIBUTE) and (call.name or "").endswith(_SEVERAL_DEVICES)
     ]  # fmt: skip
 
 
@@ -352,7 +359,7 @@ def _may_be_placed(scope: Scope) -> bool:
 
 
 def _may_be_scope(value: Value) -> bool:
-    return _is_scope(value) or not (isinstance(value, Made) and value.name.startswith(("tensorflow.", "keras.", "builtins.")))
+    return _is_scope(value) or not (isinstance(value, Made) and value.name.startswith((TENSORFLOW, KERAS, "builtins.")))
 
 
 def _entered(scope: Scope) -> list[Value]:
@@ -366,4 +373,4 @@ def _is_placed(scope: Scope) -> bool:
 
 
 def _is_scope(value: Value) -> bool:
-    return isinstance(value, Made) and value.name == "tensorflow.distribute.Strategy.scope"
+    return isinstance(value, Made) and value.name == STRATEGY_SCOPE

@@ -10,10 +10,60 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from kerascheck.knowledge.callables import having
-from kerascheck.knowledge.classes import MODEL_LIBRARIES, class_of
-from kerascheck.knowledge.datasets import NETWORK_STORAGE, source_kind
-from kerascheck.knowledge.layers import DENSE, LAYERS, OF_DENSE_MODELS
+from kerascheck.knowledge.callables import GENERATOR, IMAGE_RESIZE, LOAD_IMG, RANDOM_, RANDOM_SET_SEED, having
+from kerascheck.knowledge.classes import (
+    APPLICATIONS,
+    GRADIENT_TAPE,
+    KERAS_TENSOR,
+    LAYER_INIT,
+    LOAD_MODEL,
+    MODEL,
+    MODEL_BUILD,
+    MODEL_FIT,
+    MODEL_LIBRARIES,
+    MODEL_LOAD_WEIGHTS,
+    MODEL_PREDICT,
+    OPTIMIZER_APPLY,
+    OPTIMIZER_MINIMIZE,
+    OPTIMIZER_STATELESS_APPLY,
+    SEQUENTIAL,
+    class_of,
+)
+from kerascheck.knowledge.datasets import (
+    IMAGE_DATASET_FROM_DIRECTORY,
+    NETWORK_STORAGE,
+    TEXT_LINE_DATASET,
+    TFDS_LOAD,
+    TFRECORD_DATASET,
+    source_kind,
+)
+from kerascheck.knowledge.devices import (
+    CLEAR_SESSION,
+    CLUSTER_RESOLVER_TPU_CLUSTER_RESOLVER,
+    DEVICE,
+    ENABLE_OP_DETERMINISM,
+    EXPERIMENTAL_TPU_STRATEGY,
+    RUN_FUNCTIONS_EAGERLY,
+    SET_GLOBAL_POLICY,
+    SET_VISIBLE_DEVICES,
+    STRATEGY,
+    TPU_EXPERIMENTAL_INITIALIZE_TPU_SYSTEM,
+    TPU_STRATEGY,
+)
+from kerascheck.knowledge.layers import DENSE, DROPOUT, INPUT_LAYER, LAYERS, OF_DENSE_MODELS, PACKAGE, RANDOM_LAYERS
+from kerascheck.knowledge.namespaces import (
+    KERAS,
+    OF_DISTRIBUTE,
+    OF_IO,
+    OF_KERAS_APPLICATIONS,
+    OF_KERAS_DATASETS,
+    OF_KERAS_METRICS,
+    OF_KERAS_MODEL,
+    OF_KERAS_OPTIMIZERS,
+    OF_RANDOM,
+    TENSORFLOW,
+    TENSORFLOW_DATASETS,
+)
 from kerascheck.knowledge.symbols import Trait
 from kerascheck.meaning.data.image_flows import is_keras_data
 from kerascheck.meaning.program.loops import remembered
@@ -102,8 +152,8 @@ _PRECISION = re.compile(
 )
 _TPU = re.compile(r"TPUStrategy|TPUClusterResolver|initialize_tpu_system")
 _TPU_CALLS = (
-    "tensorflow.distribute.TPUStrategy", "tensorflow.distribute.experimental.TPUStrategy",
-    "tensorflow.distribute.cluster_resolver.TPUClusterResolver", "tensorflow.tpu.experimental.initialize_tpu_system",
+    TPU_STRATEGY, EXPERIMENTAL_TPU_STRATEGY,
+    CLUSTER_RESOLVER_TPU_CLUSTER_RESOLVER, TPU_EXPERIMENTAL_INITIALIZE_TPU_SYSTEM,
 )
 # Whether there are any, as ``if gpus:`` asks: no choice of the user's.
 _ASKS_FOR_GPUS = re.compile(r"gpus\b|devices", re.I)
@@ -127,23 +177,23 @@ _DOUBLE = re.compile(r"""set_floatx\(\s*["']float64|dtype\s*=\s*(?:tf\.float64|[
 _CPU_DEVICE = re.compile(r"/?(?:device:)?cpu(?:\s*:\s*\d+)?", re.I)
 _FITS = ("fit", "fit_generator", "train_on_batch")
 _TOY_DATA = (
-    *(f"keras.datasets.{name}." for name in "mnist fashion_mnist imdb reuters boston_housing california_housing".split()), "sklearn.datasets.",
+    *(f"{OF_KERAS_DATASETS}{name}." for name in "mnist fashion_mnist imdb reuters boston_housing california_housing".split()), "sklearn.datasets.",
 )
 _TOY_NAMES = frozenset({"mnist", "fashion_mnist", "kmnist", "iris", "titanic", "wine_quality"})
 # Where the height and width are that pictures get, and how many pixels those of the classic sets have.
 _RESIZES = {
-    "cv2.resize": (1, "dsize"), "tensorflow.image.resize": (1, "size"), "keras.utils.load_img": (3, "target_size"),
-    "keras.utils.image_dataset_from_directory": (6, "image_size"),
+    "cv2.resize": (1, "dsize"), IMAGE_RESIZE: (1, "size"), LOAD_IMG: (3, "target_size"),
+    IMAGE_DATASET_FROM_DIRECTORY: (6, "image_size"),
 }  # fmt: skip
 _TOY_PIXELS = 28 * 28
 _LARGE_DATA = (
-    "sklearn.datasets.fetch_", "tensorflow_datasets.", "tensorflow.io.", "h5py.", *(f"keras.datasets.{name}." for name in ("mnist", "fashion_mnist", "cifar10", "cifar100", "imdb", "reuters", "california_housing")),
+    "sklearn.datasets.fetch_", TENSORFLOW_DATASETS, OF_IO, "h5py.", *(f"{OF_KERAS_DATASETS}{name}." for name in ("mnist", "fashion_mnist", "cifar10", "cifar100", "imdb", "reuters", "california_housing")),
 )
 _MANY_EXAMPLES = 1000
 _FILE_READERS = frozenset(
     {
         "numpy.load", "numpy.loadtxt", "numpy.genfromtxt", "numpy.fromfile", "pandas.read_csv", "pandas.read_parquet", "pandas.read_excel", "pandas.read_json",
-        "pandas.read_table", "builtins.open", "pickle.load", "joblib.load", "tensorflow.data.TFRecordDataset", "tensorflow.data.TextLineDataset",
+        "pandas.read_table", "builtins.open", "pickle.load", "joblib.load", TFRECORD_DATASET, TEXT_LINE_DATASET,
     }
 )
 _PRETRAINED = re.compile(
@@ -191,7 +241,7 @@ class Program:
 
     def is_model_call(self, call: Call) -> bool:
         """Whether a method call is certainly or most likely one of a Keras model."""
-        if call.name == f"keras.Model.{call.attribute}":
+        if call.name == f"{OF_KERAS_MODEL}{call.attribute}":
             return not _overridden(call)
         if call.name is not None and not _is_foreign(call.receiver):
             return False
@@ -227,7 +277,7 @@ class Program:
     @cached_property
     def _only_sets_seeds(self) -> bool:
         """Whether seeds are all that the program calls of TensorFlow and Keras."""
-        called = {call.name for call in self._run.calls if (call.name or "").startswith(("tensorflow.", "keras."))}
+        called = {call.name for call in self._run.calls if (call.name or "").startswith((TENSORFLOW, KERAS))}
         return bool(called) and called <= _SEEDS
 
     # --------------------------------------------------------------- training
@@ -235,12 +285,12 @@ class Program:
     @cached_property
     def updates(self) -> list[Call]:
         """Calls that update weights in hand-written steps: minimize and apply of Keras, and apply_gradients of whatever optimizer."""
-        return [call for call in self._run.calls if call.attribute == "apply_gradients" or call.name in ("keras.Optimizer.minimize", "keras.Optimizer.apply")]
+        return [call for call in self._run.calls if call.attribute == "apply_gradients" or call.name in (OPTIMIZER_MINIMIZE, OPTIMIZER_APPLY)]
 
     @cached_property
     def assigned_updates(self) -> list[Call]:
         """Gradient descent written out: variable.assign_sub(rate * gradient)."""
-        taped = any(call.name == "tensorflow.GradientTape" for call in self._run.calls)
+        taped = any(call.name == GRADIENT_TAPE for call in self._run.calls)
         return [call for call in self._run.calls if taped and call.attribute == "assign_sub"]
 
     @cached_property
@@ -248,7 +298,7 @@ class Program:
         """The calls of GradientTape in each function, and in the module itself, in program order."""
         found: dict[Scope, list[Call]] = {}
         for call in self._run.calls:
-            if call.name == "tensorflow.GradientTape":
+            if call.name == GRADIENT_TAPE:
                 found.setdefault(call.scope.frame, []).append(call)
         return found
 
@@ -269,7 +319,7 @@ class Program:
         for call in self.model_calls("fit", "fit_generator"):
             if self.is_executed(call.scope):
                 found.setdefault(call.node, (call.order, Place(call.module, call.node), call))
-        stateless = self.calls("keras.Optimizer.stateless_apply")
+        stateless = self.calls(OPTIMIZER_STATELESS_APPLY)
         for call in [*self.updates, *self.model_calls("train_on_batch"), *self.assigned_updates, *stateless]:
             if self.is_executed(call.scope) and not _in_keras_step(call.scope):
                 # Around the tape, not around the variables that are updated one by one.
@@ -395,7 +445,7 @@ class Program:
             return True
         for call in self._run.calls:
             name = call.name or ""
-            named = str(constant(call.argument(0, "name"))) if name == "tensorflow_datasets.load" else ""
+            named = str(constant(call.argument(0, "name"))) if name == TFDS_LOAD else ""
             if name.startswith(_TOY_DATA) or re.split("[/:]", named)[0] in _TOY_NAMES:
                 return True
         return False
@@ -443,7 +493,7 @@ class Program:
     @cached_property
     def runs_functions_eagerly(self) -> bool:
         """``tf.config.run_functions_eagerly(True)`` is called under no condition, or by a script beside the module that imports it."""
-        switches = (call for call in self._run.calls if call.name == "tensorflow.config.run_functions_eagerly")
+        switches = (call for call in self._run.calls if call.name == RUN_FUNCTIONS_EAGERLY)
         own = any(constant(call.argument(0, "run_eagerly")) is True and not any(call.scope.conditions(within="program")) for call in switches)
         return own or self._module.project.is_switched_eager(self._module)
 
@@ -503,14 +553,14 @@ class Program:
             if call.name in SET_VARIABLE and constant(call.argument(0)) == "CUDA_VISIBLE_DEVICES":
                 visible = constant(call.argument(1))
                 yield call, isinstance(visible, str) and visible.strip() in ("", "-1")
-            elif call.name == "tensorflow.config.set_visible_devices":
+            elif call.name == SET_VISIBLE_DEVICES:
                 devices = call.argument(0, "devices")
                 none = isinstance(devices, Group) and not devices.items and not devices.open
                 yield call, none and constant(call.argument(1, "device_type"), "GPU") == "GPU"
 
     def cpu_device(self, scope: Scope) -> Call | None:
         """The ``tf.device`` that places what runs at a place on the CPU; None where there is none, or the nearest one says otherwise."""
-        devices = {call.node: call for call in self._run.calls if call.name == "tensorflow.device"}
+        devices = {call.node: call for call in self._run.calls if call.name == DEVICE}
         for manager in scope.managers(within="program"):
             for item in manager.node.items if isinstance(manager.node, cst.With) else ():
                 if item.item in devices:
@@ -521,7 +571,7 @@ class Program:
     @cached_property
     def is_deterministic(self) -> bool:
         """Determinism of operations is asked for, which parallel random maps would cost dearly."""
-        return "TF_DETERMINISTIC_OPS" in self.environment or any(True for _ in self.calls("tensorflow.config.experimental.enable_op_determinism"))
+        return "TF_DETERMINISTIC_OPS" in self.environment or any(True for _ in self.calls(ENABLE_OP_DETERMINISM))
 
     def policy_at(self, before: Call) -> str | None:
         """The name of the dtype policy that certainly holds when a call runs; None where none was set, or it is not known which.
@@ -532,16 +582,16 @@ class Program:
         for call in self._run.calls:
             if call.order >= before.order:
                 break
-            if call.name == "keras.utils.clear_session" and self._module.runtime.keras >= 3:
+            if call.name == CLEAR_SESSION and self._module.runtime.keras >= 3:
                 policy = None
-            elif call.name == "keras.mixed_precision.set_global_policy":
+            elif call.name == SET_GLOBAL_POLICY:
                 policy = policy_set_by(call) if happens_before(call, before) and not _may_run_earlier(before.scope.root, call) else None
         return policy
 
     @cached_property
     def distributes(self) -> bool:
         """A strategy of ``tf.distribute`` is made."""
-        return any(class_of(call.name) == "tensorflow.distribute.Strategy" for call in self._run.calls if call.name and call.attribute is None)
+        return any(class_of(call.name) == STRATEGY for call in self._run.calls if call.name and call.attribute is None)
 
     def initialising_call(self, before: Call) -> Call | None:
         """The first call that has certainly initialised TensorFlow's devices when ``before`` runs.
@@ -555,7 +605,7 @@ class Program:
             if call.order >= before.order or call.name == before.name:
                 return None
             # Layers with a seed make a variable at once in Keras 3 only.
-            if self._module.runtime.keras < 3 and (call.name or "").startswith(("keras.layers.Random", "keras.layers.Dropout")) and call.attribute is None:
+            if self._module.runtime.keras < 3 and (call.name or "").startswith((RANDOM_LAYERS, DROPOUT)) and call.attribute is None:
                 continue
             if not _initialises(call):
                 continue
@@ -582,7 +632,7 @@ def makes_layer(call: Call) -> bool:
     """Whether a call constructs a layer, or a model of ``keras.applications``."""
     name = call.name or ""
     owner, _, last = name.rpartition(".")
-    return name == "keras.Layer.__init__" or last[:1].isupper() and (owner in ("keras.layers", "keras.applications") or owner.startswith("keras.applications.") and owner.count(".") == 2)
+    return name == LAYER_INIT or last[:1].isupper() and (owner in (PACKAGE, APPLICATIONS) or owner.startswith(OF_KERAS_APPLICATIONS) and owner.count(".") == 2)
 
 
 def _may_run_earlier(root: Scope, call: Call) -> bool:
@@ -599,25 +649,25 @@ def _initialises(call: Call) -> bool:
         return False
     if name in _INITIALISING or source_kind(name) is not None:
         return True
-    if name.startswith("tensorflow.random.") and not name.startswith(("tensorflow.random.set_seed", "tensorflow.random.Generator", "tensorflow.random.__")):
+    if name.startswith(OF_RANDOM) and not name.startswith((RANDOM_SET_SEED, GENERATOR, RANDOM_)):
         return True
-    if name.startswith("tensorflow.distribute.") and name.endswith("Strategy"):
+    if name.startswith(OF_DISTRIBUTE) and name.endswith("Strategy"):
         return True
-    if name.startswith(("keras.optimizers.", "keras.metrics.", "keras.applications.")) and name.rpartition(".")[2][:1].isupper() and ".schedules." not in name:
+    if name.startswith((OF_KERAS_OPTIMIZERS, OF_KERAS_METRICS, OF_KERAS_APPLICATIONS)) and name.rpartition(".")[2][:1].isupper() and ".schedules." not in name:
         return True
-    if name in ("keras.models.load_model", "keras.Model.fit", "keras.Model.predict", "keras.Model.build", "keras.Model.load_weights"):
+    if name in (LOAD_MODEL, MODEL_FIT, MODEL_PREDICT, MODEL_BUILD, MODEL_LOAD_WEIGHTS):
         return True
-    if name == "keras.Model":
+    if name == MODEL:
         return bool(call.arguments.positional or call.arguments.keywords)
-    if name.startswith("keras.layers.Random") or name == "keras.layers.Dropout":
+    if name.startswith(RANDOM_LAYERS) or name == DROPOUT:
         return True
-    if name.startswith("keras.layers.") and name.endswith(".__call__"):
+    if name.startswith(LAYERS) and name.endswith(".__call__"):
         return True
-    if name == "keras.Sequential":
+    if name == SEQUENTIAL:
         layers = call.argument(0, "layers")
         first = layers.items[0] if isinstance(layers, Group) and layers.items else None
         return isinstance(first, Made) and (
-            first.name in ("keras.KerasTensor", "keras.layers.InputLayer")
+            first.name in (KERAS_TENSOR, INPUT_LAYER)
             or (first.call is not None and any(first.call.argument(None, key) is not None for key in ("input_shape", "input_dim", "batch_input_shape")))
         )
     return False

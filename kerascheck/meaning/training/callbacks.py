@@ -7,6 +7,8 @@ from collections.abc import Iterator
 import libcst as cst
 
 from kerascheck.interpreter.values import Call, Const, Group, Instance, Made, Scope, Value, constant, options_of
+from kerascheck.knowledge.classes import CALLBACK
+from kerascheck.knowledge.namespaces import OF_KERAS_CALLBACKS
 
 BATCH_HOOKS = frozenset({"on_train_batch_begin", "on_train_batch_end", "on_batch_begin", "on_batch_end"})
 """What Keras calls around every step of ``fit``; the last two are older names of the first two (keras/src/callbacks/callback.py)."""
@@ -22,7 +24,7 @@ def batch_hook(scope: Scope) -> Scope | None:
         if frame.label in BATCH_HOOKS:
             return frame
         if function is not None and function.owner is not None and function.name in BATCH_HOOKS:
-            if any(base.startswith("keras.callbacks.") for base in function.owner.external_bases()):
+            if any(base.startswith(OF_KERAS_CALLBACKS) for base in function.owner.external_bases()):
                 return frame
     return None
 
@@ -47,9 +49,9 @@ def may_act_on_batches(fit: Call, *, unknown: bool = True) -> bool:
 
 def _may_see_batches(callback: Value, unknown: bool) -> bool:
     if isinstance(callback, Instance):
-        foreign = callback.cls.external_bases() - {"keras.callbacks.Callback"}
+        foreign = callback.cls.external_bases() - {CALLBACK}
         return bool(foreign) and unknown or any(callback.cls.member(hook) is not None for hook in BATCH_HOOKS)
-    if not isinstance(callback, Made) or callback.call is None or not callback.name.startswith("keras.callbacks."):
+    if not isinstance(callback, Made) or callback.call is None or not callback.name.startswith(OF_KERAS_CALLBACKS):
         return unknown
     short = callback.name.rpartition(".")[2]
     if short == "LambdaCallback":

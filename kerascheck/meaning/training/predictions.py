@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from kerascheck.knowledge.namespaces import OF_RANDOM
 from kerascheck.meaning.graph.compiled_loops import counting_branch
 from kerascheck.meaning.program.loops import bound_in, feeds_back, rows_of_slice, turns, varies
 from kerascheck.interpreter.place import in_session, is_left_unused
@@ -27,7 +28,7 @@ _BATCHES = re.compile(r"(?:loader|batches|dataset|_ds)\b(?!\.(?:items|values)\()
 _BATCH = re.compile(r"(?:\b|_)batch", re.I)
 _FULL = re.compile(r"%\s*(?:\w+\.)*batch_?size\b", re.I)
 _UPLOADED = re.compile(r"\bupload", re.I)
-_DRAWS = ("numpy.random.", "random.", "tensorflow.random.")
+_DRAWS = ("numpy.random.", "random.", OF_RANDOM)
 _KEY = re.compile(r"\bord\(|waitKey\(|\bK_\w+\b|key_?pressed", re.I)
 _DRAWING = frozenset({"bar", "hist", "plot", "scatter"})
 _OF_AXES = frozenset({"imshow", "set_title", "set_xlabel", "set_xticks", "set_axis_off"})

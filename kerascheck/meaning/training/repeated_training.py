@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from kerascheck.knowledge.classes import class_of
+from kerascheck.knowledge.classes import MODEL, class_of
 from kerascheck.knowledge.python import GRIDS
 from kerascheck.meaning.program.loops import varies
 from kerascheck.interpreter.values import Call, Group, Instance, Iteration, Made, Mapping, Scope, Value, options_of
@@ -98,7 +98,7 @@ def _is_last_turn(node: cst.CSTNode, loop: Scope) -> bool:
 
 def constructor(module: Module, value: Value) -> Call | None:
     """The call that made or loaded a model; None where that cannot be seen."""
-    if isinstance(value, Made) and class_of(value.name) == "keras.Model":
+    if isinstance(value, Made) and class_of(value.name) == MODEL:
         return value.call
     if isinstance(value, Instance):
         return module.program.constructors.get(value)

@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from kerascheck.knowledge.callables import COMPILED_LOADERS, TENSOR_LIBRARIES
+from kerascheck.knowledge.callables import COMPILED_LOADERS, TENSOR_LIBRARIES, VARIABLE
+from kerascheck.knowledge.classes import CLONE_MODEL, GRADIENT_TAPE_GRADIENT, GRADIENT_TAPE_WATCH, MODEL_CALL
+from kerascheck.knowledge.namespaces import (
+    KERAS_BACKEND,
+    KERAS_OPS,
+    OF_KERAS_LOSSES,
+    OF_KERAS_OPTIMIZER,
+    OF_KERAS_OPTIMIZERS,
+    TENSORFLOW,
+)
 from kerascheck.meaning.data.mapped_functions import creates_state
 from kerascheck.meaning.program.loops import A_FEW_STEPS, SHORT_LOOP, turns
 from kerascheck.interpreter.place import receiver_text
@@ -42,7 +51,7 @@ _WEIGHTS = re.compile(r"\.(?:trainable_)?(?:variables|weights)\b")
 
 _NAMED_EAGER = re.compile(r"(?:^|_)(?:eager(?:ly)?|no_?(?:tf|graph)|(?:no|without)_tf_?function)(?:_|$)", re.I)
 
-_OPERATIONS = ("tensorflow.", "numpy.", "math.", "builtins.", "keras.backend.", "keras.losses.", "keras.ops.", "keras.optimizers.", "keras.Optimizer.")
+_OPERATIONS = (TENSORFLOW, "numpy.", "math.", "builtins.", KERAS_BACKEND, OF_KERAS_LOSSES, KERAS_OPS, OF_KERAS_OPTIMIZERS, OF_KERAS_OPTIMIZER)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +140,7 @@ def eager_steps(module: Module) -> Iterator[EagerStep]:
         if any(other.scope.traced_by() is None and other.scope.is_in(loop) for other in module.program.model_calls("fit", "fit_generator")):
             continue
         # A model that is copied in each turn cannot be copied in a graph.
-        if any(other.name == "keras.models.clone_model" and other.scope.is_in(region) for other in module.run.calls):
+        if any(other.name == CLONE_MODEL and other.scope.is_in(region) for other in module.run.calls):
             continue
         if any(other.name in _SHOWING and not any(other.scope.conditions(within=loop)) for other in module.pipelines.calls_in(loop)):
             continue
@@ -235,14 +244,14 @@ def _calls_compiled(module: Module, tape: Tape, update: Call) -> bool:
 def _moves_inputs(module: Module, tape: Tape, update: Call) -> bool:
     """Whether the gradients are those of watched tensors, or of plain variables beside a model of Keras, whose own weights stay."""
     inside = [call for call in module.run.calls if tape.call.order < call.order <= update.order]
-    gradients = [call for call in inside if call.name == "tensorflow.GradientTape.gradient"]
-    watched = {_written(call, 0, "tensor") for call in inside if call.name == "tensorflow.GradientTape.watch"}
+    gradients = [call for call in inside if call.name == GRADIENT_TAPE_GRADIENT]
+    watched = {_written(call, 0, "tensor") for call in inside if call.name == GRADIENT_TAPE_WATCH}
     if not gradients:
         return False
     if all(_written(call, 1, "sources") in watched and not _WEIGHTS.search(_written(call, 1, "sources")) for call in gradients):
         return True
     sources = [source for call in gradients for source in flat(call.argument(1, "sources"))]
-    return any(call.name == "keras.Model.__call__" for call in inside) and all(isinstance(source, Made) and source.name == "tensorflow.Variable" for source in sources)
+    return any(call.name == MODEL_CALL for call in inside) and all(isinstance(source, Made) and source.name == VARIABLE for source in sources)
 
 
 def _is_named_eager(frame: Scope) -> bool:
@@ -303,7 +312,7 @@ def _readings(module: Module, tape: Tape, frame: Scope, update: Call) -> list[tu
 def _takes_numbers(call: Call) -> bool:
     """Whether a call gives tensors to NumPy, or is their ``numpy``: a graph has no numbers for it."""
     if call.attribute == "numpy":
-        return (call.name or "").startswith("tensorflow.") or holds_tensor(call.receiver)
+        return (call.name or "").startswith(TENSORFLOW) or holds_tensor(call.receiver)
     return (call.name or "").startswith("numpy.") and any(map(holds_tensor, call.arguments.values()))
 
 

@@ -1,12 +1,14 @@
 import re
 
 from kerascheck.finding import Severity
+from kerascheck.knowledge.devices import BACKEND_SET_FLOATX, CONFIG_SET_FLOATX
+from kerascheck.knowledge.namespaces import OF_KERAS_LOSSES, OF_KERAS_MODEL, OF_KERAS_OPTIMIZER, OF_KERAS_OPTIMIZERS
 from kerascheck.rule import Rule
 from kerascheck.meaning.program.program import makes_layer
 from kerascheck.interpreter.values import constant
 
 _LARGE = 20_000
-_KERAS = ("keras.optimizers.", "keras.losses.", "keras.Model.", "keras.Optimizer.")
+_KERAS = (OF_KERAS_OPTIMIZERS, OF_KERAS_LOSSES, OF_KERAS_MODEL, OF_KERAS_OPTIMIZER)
 _REASON = re.compile(r"float|precis|digit|numer|stab|nan|overflow", re.I)
 _DIGITS = re.compile(r"\btfp\.(?:math|mcmc|optimizer|sts|experimental)|gpflow|deepxde|scipy\.(?:integrate|optimize)|odeint|physics|pinn\b|quantum|double precision", re.I)
 
@@ -74,7 +76,7 @@ class HalfFloatx(Rule):
     loss_tolerance = None
 
     def check(self, module):
-        settings = list(module.program.calls("keras.backend.set_floatx", "keras.config.set_floatx"))
+        settings = list(module.program.calls(BACKEND_SET_FLOATX, CONFIG_SET_FLOATX))
         given = {_given(call) for call in settings}
         if not module.program.trains or given not in ({"float16"}, {"float64"}):
             return

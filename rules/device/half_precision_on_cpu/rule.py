@@ -1,4 +1,6 @@
 from kerascheck.finding import Severity
+from kerascheck.knowledge.devices import SET_GLOBAL_POLICY
+from kerascheck.knowledge.layers import CONV_LAYERS
 from kerascheck.rule import Rule
 from kerascheck.repairs.fixes import drop_argument
 from kerascheck.meaning.program.program import policy_set_by
@@ -67,7 +69,7 @@ class HalfPrecisionOnCpu(Rule):
         if hiding is None or not program.trains or module.runtime.backend != "tensorflow":
             return
         related = ((hiding, "hides every GPU"),)
-        for call in program.calls("keras.mixed_precision.set_global_policy"):
+        for call in program.calls(SET_GLOBAL_POLICY):
             policy = policy_set_by(call)
             if policy in _SLOWER and not any(call.scope.conditions(within="program")):
                 yield self.finding(
@@ -76,7 +78,7 @@ class HalfPrecisionOnCpu(Rule):
                     because=f"This script hides its GPUs; on a CPU, training a CNN took {_SLOWER[policy]} as long as in float32.",
                     related=related,
                 )
-        convolves = any((call.name or "").startswith("keras.layers.Conv") for call in module.run.calls)
+        convolves = any((call.name or "").startswith(CONV_LAYERS) for call in module.run.calls)
         for call in program.model_calls("compile"):
             if convolves and constant(call.given("jit_compile")) is True and not any(call.scope.conditions(within="program")):
                 yield self.finding(

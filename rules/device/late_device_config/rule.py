@@ -1,6 +1,14 @@
 import re
 
 from kerascheck.finding import Severity
+from kerascheck.knowledge.devices import (
+    LIST_PHYSICAL_DEVICES,
+    SET_LOGICAL_DEVICE_CONFIGURATION,
+    SET_MEMORY_GROWTH,
+    SET_VISIBLE_DEVICES,
+    THREADING_SET_INTER_OP_PARALLELISM_THREADS,
+    THREADING_SET_INTRA_OP_PARALLELISM_THREADS,
+)
 from kerascheck.rule import Rule
 from kerascheck.repairs.fixes import move_device_config
 from kerascheck.meaning.data.mapped_functions import display
@@ -8,11 +16,11 @@ from kerascheck.interpreter.place import seen_in
 from kerascheck.interpreter.values import Made, constant
 
 _SETTINGS = (
-    "tensorflow.config.experimental.set_memory_growth",
-    "tensorflow.config.set_visible_devices",
-    "tensorflow.config.set_logical_device_configuration",
-    "tensorflow.config.threading.set_intra_op_parallelism_threads",
-    "tensorflow.config.threading.set_inter_op_parallelism_threads",
+    SET_MEMORY_GROWTH,
+    SET_VISIBLE_DEVICES,
+    SET_LOGICAL_DEVICE_CONFIGURATION,
+    THREADING_SET_INTRA_OP_PARALLELISM_THREADS,
+    THREADING_SET_INTER_OP_PARALLELISM_THREADS,
 )
 
 _SETTERS = frozenset({"os.environ.__setitem__", "os.environ.setdefault", "os.putenv"})
@@ -99,7 +107,7 @@ class LateDeviceConfig(Rule):
         yield from self._variables(module)
         for call in module.program.calls(*_SETTINGS):
             # All CPUs are visible as it is, and what stays as it was may be set again.
-            if call.name == "tensorflow.config.set_visible_devices" and _are_all_cpus(call.argument(0, "devices")):
+            if call.name == SET_VISIBLE_DEVICES and _are_all_cpus(call.argument(0, "devices")):
                 continue
             started = module.program.initialising_call(call)
             # What nothing in the file calls may never run, and what it calls elsewhere may have run before.
@@ -143,4 +151,4 @@ def _says(call):
 
 def _are_all_cpus(devices):
     """Whether devices are what ``list_physical_devices("CPU")`` gives."""
-    return isinstance(devices, Made) and devices.name == "tensorflow.config.list_physical_devices" and constant(devices.call.argument(0, "device_type")) == "CPU"
+    return isinstance(devices, Made) and devices.name == LIST_PHYSICAL_DEVICES and constant(devices.call.argument(0, "device_type")) == "CPU"

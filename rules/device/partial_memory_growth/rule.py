@@ -1,4 +1,5 @@
 from kerascheck.finding import Severity
+from kerascheck.knowledge.devices import LIST_PHYSICAL_DEVICES, PHYSICAL_DEVICE, SET_MEMORY_GROWTH, SET_VISIBLE_DEVICES
 from kerascheck.rule import Rule
 from kerascheck.repairs.fixes import grow_every_device
 from kerascheck.interpreter.place import expects_one
@@ -6,7 +7,7 @@ from kerascheck.interpreter.values import Group, Made, constant
 
 
 def _is_device(value):
-    return isinstance(value, Made) and value.name == "tensorflow.config.PhysicalDevice"
+    return isinstance(value, Made) and value.name == PHYSICAL_DEVICE
 
 
 def _may_leave_one(call):
@@ -16,7 +17,7 @@ def _may_leave_one(call):
     devices = call.argument(0, "devices")
     if isinstance(devices, Group) and not devices.open:
         return len(devices.items) < 2
-    return not (isinstance(devices, Made) and devices.name == "tensorflow.config.list_physical_devices")
+    return not (isinstance(devices, Made) and devices.name == LIST_PHYSICAL_DEVICES)
 
 
 class PartialMemoryGrowth(Rule):
@@ -85,9 +86,9 @@ class PartialMemoryGrowth(Rule):
         program = module.program
         if program.pins_cpu or "," not in str(program.environment.get("CUDA_VISIBLE_DEVICES", ",")) or module.project.is_shown_one_gpu(module):
             return
-        if any(map(_may_leave_one, program.calls("tensorflow.config.set_visible_devices"))):
+        if any(map(_may_leave_one, program.calls(SET_VISIBLE_DEVICES))):
             return
-        calls = list(program.calls("tensorflow.config.experimental.set_memory_growth"))
+        calls = list(program.calls(SET_MEMORY_GROWTH))
         indices = [constant(device.attributes.get("index")) if _is_device(device := call.argument(0, "device")) else None for call in calls]
         # Growth set in a loop, or on several devices one by one, reaches more than one.
         if any(index is None for index in indices) or len(set(indices)) != 1:

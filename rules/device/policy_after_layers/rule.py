@@ -1,7 +1,8 @@
 from kerascheck.finding import Severity
+from kerascheck.knowledge.devices import SET_GLOBAL_POLICY
+from kerascheck.knowledge.layers import PREPROCESSING
 from kerascheck.rule import Rule
 from kerascheck.repairs.fixes import move_before_layers
-from kerascheck.knowledge.layers import PREPROCESSING
 from kerascheck.meaning.models.precision import HALF_POLICIES
 from kerascheck.syntax.conditions import happens_before
 from kerascheck.meaning.program.program import makes_layer, policy_set_by
@@ -68,7 +69,7 @@ class PolicyAfterLayers(Rule):
 
     def check(self, module):
         run = module.run
-        for call in module.program.calls("keras.mixed_precision.set_global_policy"):
+        for call in module.program.calls(SET_GLOBAL_POLICY):
             if policy_set_by(call) not in HALF_POLICIES:
                 continue
             layers = [other for other in run.calls if makes_layer(other)]

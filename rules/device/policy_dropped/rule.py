@@ -1,4 +1,5 @@
 from kerascheck.finding import Severity
+from kerascheck.knowledge.devices import CLEAR_SESSION, SET_GLOBAL_POLICY
 from kerascheck.rule import Rule
 from kerascheck.meaning.models.precision import HALF_POLICIES
 from kerascheck.syntax.conditions import happens_before
@@ -64,8 +65,8 @@ class PolicyDropped(Rule):
         program = module.program
         if module.runtime.keras < 3 or not program.trains:
             return
-        policies = list(program.calls("keras.mixed_precision.set_global_policy"))
-        for call in program.calls("keras.utils.clear_session"):
+        policies = list(program.calls(SET_GLOBAL_POLICY))
+        for call in program.calls(CLEAR_SESSION):
             policy = program.policy_at(call)
             if policy not in HALF_POLICIES:
                 continue

@@ -1,15 +1,17 @@
 import libcst as cst
 
 from kerascheck.finding import Severity
-from kerascheck.rule import Rule
+from kerascheck.knowledge.callables import COMPAT_V1_CONFIG_PROTO
+from kerascheck.knowledge.namespaces import OF_DATA_DATASET, OF_DISTRIBUTE_STRATEGY, TENSORFLOW
 from kerascheck.knowledge.runtime import DEPRECATED, OLD_NAMESPACES, REMOVED, REMOVED_NAMESPACES
+from kerascheck.rule import Rule
 from kerascheck.syntax.edits import imports_as_written, names_as_written
 from kerascheck.repairs.fixes import rename
 from kerascheck.interpreter.place import Place, handles_versions, stands_for_versions
 
 _LAST = frozenset(name.rpartition(".")[2] for name in (*REMOVED, *REMOVED_NAMESPACES, *DEPRECATED))
-_SESSION_CONFIG = "tensorflow.compat.v1.ConfigProto"
-_METHODS = ("tensorflow.data.Dataset.", "tensorflow.distribute.Strategy.")
+_SESSION_CONFIG = COMPAT_V1_CONFIG_PROTO
+_METHODS = (OF_DATA_DATASET, OF_DISTRIBUTE_STRATEGY)
 
 
 class RemovedApi(Rule):
@@ -147,4 +149,4 @@ class RemovedApi(Rule):
 
 
 def _short(name):
-    return name.replace("tensorflow.", "tf.", 1)
+    return name.replace(TENSORFLOW, "tf.", 1)

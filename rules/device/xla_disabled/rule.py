@@ -1,14 +1,18 @@
 import re
 
 from kerascheck.finding import Severity
+from kerascheck.knowledge.callables import NUMPY_FUNCTION, PY_FUNCTION, STRING, STRINGS
+from kerascheck.knowledge.classes import INPUT, MODEL_SETATTR
+from kerascheck.knowledge.layers import HASHING_LAYERS, INTEGER_LOOKUP, RANDOM_LAYERS, STRING_LOOKUP, TEXT_VECTORIZATION
+from kerascheck.knowledge.namespaces import OF_IMAGE
 from kerascheck.rule import Rule
 from kerascheck.repairs.fixes import drop_argument
 from kerascheck.interpreter.values import External, constant
 
 # Named after what needs it: these switch XLA off for a model that holds them, or may not compile at all.
 _UNSUPPORTED = (
-    "keras.layers.Random", "keras.layers.StringLookup", "keras.layers.IntegerLookup", "keras.layers.TextVectorization",
-    "keras.layers.Hash", "tensorflow.py_function", "tensorflow.numpy_function", "tensorflow.image.", "tensorflow.strings.",
+    RANDOM_LAYERS, STRING_LOOKUP, INTEGER_LOOKUP, TEXT_VECTORIZATION,
+    HASHING_LAYERS, PY_FUNCTION, NUMPY_FUNCTION, OF_IMAGE, STRINGS,
 )
 _REASON = re.compile(r"\bxla\b|\bjit|crash|error|fail|bug\b|slow|longer|small|memory|support|issue|problem|cannot|n't\b|\bnot\b", re.I)
 
@@ -74,9 +78,9 @@ class XlaDisabled(Rule):
         if program.pins_cpu or program.distributes or any((call.name or "").startswith(_UNSUPPORTED) for call in module.run.calls):
             return
         settings = [call for call in program.model_calls("compile") if constant(call.given("jit_compile")) is False]
-        settings += [call for call in program.calls("keras.Model.__setattr__") if call.attribute == "jit_compile" and constant(call.argument(1)) is False]
+        settings += [call for call in program.calls(MODEL_SETATTR) if call.attribute == "jit_compile" and constant(call.argument(1)) is False]
         # No string is a number that XLA computes with.
-        if any(map(_takes_strings, program.calls("keras.Input"))):
+        if any(map(_takes_strings, program.calls(INPUT))):
             return
         for call in settings:
             if call.attribute == "compile" and not _is_seen(module, call):
@@ -92,7 +96,7 @@ class XlaDisabled(Rule):
 
 def _takes_strings(made):
     dtype = made.argument(None, "dtype")
-    return constant(dtype) == "string" or isinstance(dtype, External) and dtype.name == "tensorflow.string"
+    return constant(dtype) == "string" or isinstance(dtype, External) and dtype.name == STRING
 
 
 def _is_seen(module, call):

@@ -1,6 +1,7 @@
 import re
 
 from kerascheck.finding import Severity
+from kerascheck.knowledge.devices import STRATEGY_SCOPE
 from kerascheck.rule import Rule
 from kerascheck.meaning.program.distribution import unconditional_mirrors
 from kerascheck.repairs.fixes import only_for_several_gpus
@@ -64,7 +65,7 @@ class SingleDeviceStrategy(Rule):
         if module.runtime.keras < 3 or module.runtime.backend != "tensorflow" or not any(module.program.model_calls("fit")):
             return
         # Without a scope nothing belongs to it, unless somebody else enters it.
-        used = any(call.name == "tensorflow.distribute.Strategy.scope" or "distribution_strategy" in call.arguments.keywords for call in module.run.calls)
+        used = any(call.name == STRATEGY_SCOPE or "distribution_strategy" in call.arguments.keywords for call in module.run.calls)
         if module.mentions(_SEVERAL) or not used:
             return
         for call in unconditional_mirrors(module):

@@ -1,4 +1,6 @@
 from kerascheck.finding import Severity
+from kerascheck.knowledge.callables import TENSOR_BOOL
+from kerascheck.knowledge.namespaces import OF_TENSOR
 from kerascheck.rule import Rule
 from kerascheck.meaning.graph.traced_code import WHY_NO_VALUES, converts_branches, doubt_of, traced_calls, tracing_frame
 from kerascheck.interpreter.values import Tensor, options_of
@@ -105,8 +107,8 @@ def _asking(call, how):
     """How a call asks a tensor for its value where nothing converts that; None where it does not."""
     if call.name in _CONVERSIONS and len(call.arguments.positional) == 1 and _is_computed(call.arguments.positional[0]):
         return None if call.name in _CONVERTED and converts_branches(call, how) else _CONVERSIONS[call.name]
-    if call.name == f"tensorflow.Tensor.{call.attribute}" and call.attribute in _METHODS:
+    if call.name == f"{OF_TENSOR}{call.attribute}" and call.attribute in _METHODS:
         return f".{call.attribute}()"
-    if call.name == "tensorflow.Tensor.__bool__" and how != "Lambda" and not converts_branches(call, how) and _is_computed(call.receiver):
+    if call.name == TENSOR_BOOL and how != "Lambda" and not converts_branches(call, how) and _is_computed(call.receiver):
         return "This condition"
     return None

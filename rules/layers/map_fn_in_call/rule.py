@@ -1,14 +1,28 @@
 import libcst as cst
 
 from kerascheck.finding import Severity
-from kerascheck.knowledge.callables import IO_DECODE, NON_MAX_SUPPRESSION, READ_FILE, STRINGS, having
+from kerascheck.knowledge.callables import (
+    BACKEND_MAP_FN,
+    IO_DECODE,
+    MAP_FN,
+    NON_MAX_SUPPRESSION,
+    OPS_MAP,
+    OPS_VECTORIZED_MAP,
+    RAGGED_TENSOR_SPEC,
+    RANGE,
+    READ_FILE,
+    SCAN,
+    STRINGS,
+    WHERE,
+    having,
+)
 from kerascheck.knowledge.symbols import Trait
 from kerascheck.rule import Rule
 from kerascheck.meaning.data.mapped_functions import display
 from kerascheck.meaning.graph.traced_code import traced_calls
 from kerascheck.interpreter.values import Function, Made, Tensor
 
-_ONE_BY_ONE = {"tensorflow.map_fn": "tf.vectorized_map", "keras.backend.map_fn": "tf.vectorized_map", "keras.ops.map": "keras.ops.vectorized_map", "tensorflow.scan": "tf.vectorized_map"}
+_ONE_BY_ONE = {MAP_FN: "tf.vectorized_map", BACKEND_MAP_FN: "tf.vectorized_map", OPS_MAP: OPS_VECTORIZED_MAP, SCAN: "tf.vectorized_map"}
 _NO_BATCH = (IO_DECODE, STRINGS, NON_MAX_SUPPRESSION, *sorted(having(Trait.NO_BATCH)), READ_FILE)
 
 
@@ -77,10 +91,10 @@ def _needs_elements(module, call):
     if _counts(call):
         return True
     # Without an initializer the first element comes out as it is.
-    if call.name == "tensorflow.scan" and (call.argument(2, "initializer") is None or not isinstance(function, Function) or not _ignores_first(function)):
+    if call.name == SCAN and (call.argument(2, "initializer") is None or not isinstance(function, Function) or not _ignores_first(function)):
         return True
     returned = call.argument(None, "fn_output_signature")
-    if isinstance(returned, Made) and returned.name == "tensorflow.RaggedTensorSpec":
+    if isinstance(returned, Made) and returned.name == RAGGED_TENSOR_SPEC:
         return True
     if not isinstance(function, Function):
         return False
@@ -90,7 +104,7 @@ def _needs_elements(module, call):
 def _counts(call):
     """Whether the elements are numbers that an object keeps, as ``self.classes = tf.range(10)``."""
     over, written = call.argument(1, "elems"), call.arguments.node(1, "elems")
-    return isinstance(over, Tensor) and over.origin == "tensorflow.range" and written is not None and isinstance(written.value, cst.Attribute)
+    return isinstance(over, Tensor) and over.origin == RANGE and written is not None and isinstance(written.value, cst.Attribute)
 
 
 def _cuts_with_parameter(function):
@@ -110,7 +124,7 @@ def _takes_no_batch(call):
     if call.attribute in ("assign", "assign_add", "assign_sub") or (call.name or "").endswith(".__setattr__"):
         return True
     # With a condition alone, where gives the places of as many elements as there are.
-    return (call.name or "").startswith(_NO_BATCH) or call.name == "tensorflow.where" and call.argument(1, "x") is None
+    return (call.name or "").startswith(_NO_BATCH) or call.name == WHERE and call.argument(1, "x") is None
 
 
 def _ignores_first(function):

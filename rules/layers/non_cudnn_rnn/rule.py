@@ -3,6 +3,9 @@ import re
 import libcst as cst
 
 from kerascheck.finding import Severity
+from kerascheck.knowledge.devices import SET_GLOBAL_POLICY
+from kerascheck.knowledge.layers import LAYERS, RNN
+from kerascheck.knowledge.namespaces import OF_KERAS_ACTIVATIONS, OF_NN
 from kerascheck.rule import Rule
 from kerascheck.syntax.conditions import written_conditions
 from kerascheck.repairs.fixes import drop_argument, recurrent_layer
@@ -100,7 +103,7 @@ class NonCudnnRnn(Rule):
         if module.is_graph_code or module.runtime.builds_graphs or module.program.pins_cpu or _is_ruled_out(module):
             return
         layers = module.runtime.cudnn_layers
-        for call in module.program.calls(*(f"keras.layers.{layer}" for layer in sorted(layers))):
+        for call in module.program.calls(*(f"{LAYERS}{layer}" for layer in sorted(layers))):
             reasons = list(_reasons(call))
             if not reasons:
                 yield self.silence(call, "its arguments allow the cuDNN kernel")
@@ -114,15 +117,15 @@ class NonCudnnRnn(Rule):
                     doubt="There are only a few time steps here." if few else None,
                     fix=drop_argument(call, "recurrent_dropout", safe=False),
                 )
-        for call in module.program.calls("keras.layers.RNN"):
+        for call in module.program.calls(RNN):
             cell = call.argument(0, "cell")
             # A cell that is also called by itself, or that another RNN has too, shares its weights.
             made = set(cell.call.scope.loops(within="program")) if isinstance(cell, Made) and cell.call is not None else set()
             shared = not made.issuperset(call.scope.loops(within="program")) or any(
-                other.attribute == "__call__" and other.receiver is cell or other.name == "keras.layers.RNN" and other.node is not call.node and other.argument(0, "cell") is cell
+                other.attribute == "__call__" and other.receiver is cell or other.name == RNN and other.node is not call.node and other.argument(0, "cell") is cell
                 for other in module.run.calls
             ) or _is_called(call)
-            layer = cell.name.removeprefix("keras.layers.").removesuffix("Cell") if isinstance(cell, Made) and cell.name.endswith("Cell") else None
+            layer = cell.name.removeprefix(LAYERS).removesuffix("Cell") if isinstance(cell, Made) and cell.name.endswith("Cell") else None
             if layer in layers and not _chooses(call) and not shared and not any(_reasons(cell.call)):
                 yield self.finding(
                     call,
@@ -135,7 +138,7 @@ class NonCudnnRnn(Rule):
 def _is_ruled_out(module):
     """Whether other backends than TensorFlow run all recurrent layers without cuDNN for another reason: a mask, or on JAX half precision."""
     backend = module.runtime.backend
-    halves = (call for call in module.program.calls("keras.mixed_precision.set_global_policy") if constant(call.argument(0)) != "float32")
+    halves = (call for call in module.program.calls(SET_GLOBAL_POLICY) if constant(call.argument(0)) != "float32")
     return backend != "tensorflow" and may_mask(module) or backend == "jax" and next(halves, None) is not None
 
 
@@ -144,7 +147,7 @@ def _reasons(call):
         value = call.argument(*where)
         if isinstance(value, Const) and value.value != needed:
             yield f"{name}={value.value!r}"
-        elif isinstance(value, External) and value.name.startswith(("keras.activations.", "tensorflow.nn.")):
+        elif isinstance(value, External) and value.name.startswith((OF_KERAS_ACTIVATIONS, OF_NN)):
             given = value.name.rpartition(".")[2]
             if given != needed:
                 yield f"{name}={given}"

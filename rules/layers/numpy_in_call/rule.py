@@ -1,4 +1,5 @@
 from kerascheck.finding import Severity
+from kerascheck.knowledge.callables import TF_KERAS
 from kerascheck.rule import Rule
 from kerascheck.repairs.fixes import replace_numpy
 from kerascheck.meaning.graph.traced_code import WHY_NO_VALUES, doubt_of, traced_calls
@@ -9,7 +10,7 @@ _HARMLESS = frozenset({"numpy.shape", "numpy.ndim", "numpy.isscalar", "numpy.ite
 
 
 def _prefers_tensorflow(module):
-    return module.runtime.keras < 3 or "tf.keras" in module.code or "tensorflow.keras" in module.code
+    return module.runtime.keras < 3 or "tf.keras" in module.code or TF_KERAS in module.code
 
 
 class NumpyInCall(Rule):

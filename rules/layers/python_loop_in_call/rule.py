@@ -1,4 +1,5 @@
 from kerascheck.finding import Severity
+from kerascheck.knowledge.callables import OPS_SCAN
 from kerascheck.rule import Rule
 from kerascheck.meaning.graph.traced_code import doubt_of, unrolled_loops
 
@@ -71,7 +72,7 @@ class PythonLoopInCall(Rule):
             if loop.turns is not None and loop.turns <= _MANY:
                 continue
             # AutoGraph does not reach what Keras 3 traces.
-            instead = "a loop over tf.range" if loop.how == "tf.function" or module.runtime.keras < 3 else "keras.ops.scan"
+            instead = "a loop over tf.range" if loop.how == "tf.function" or module.runtime.keras < 3 else OPS_SCAN
             yield self.finding(
                 loop,
                 f"Tracing unrolls this Python loop over a tensor; use operations on the whole axis, or {instead}.",

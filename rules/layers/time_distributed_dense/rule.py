@@ -1,5 +1,7 @@
 from kerascheck.finding import Severity
+from kerascheck.knowledge.classes import MODEL, SEQUENTIAL
 from kerascheck.knowledge.layers import CONVOLUTIONS, TIME_DISTRIBUTED, layers_where
+from kerascheck.knowledge.namespaces import OF_KERAS_APPLICATIONS
 from kerascheck.rule import Rule
 from kerascheck.meaning.data.fitted_data import example_shape
 from kerascheck.repairs.fixes import unwrap
@@ -138,6 +140,6 @@ def _is_fitted_on_arrays(module, call):
 
 def _is_convolutional(value):
     return isinstance(value, Made) and (
-        value.name in ("keras.Sequential", "keras.Model", *CONVOLUTIONS)
-        or value.name.startswith("keras.applications.")
+        value.name in (SEQUENTIAL, MODEL, *CONVOLUTIONS)
+        or value.name.startswith(OF_KERAS_APPLICATIONS)
     )

@@ -1,4 +1,6 @@
 from kerascheck.finding import Severity
+from kerascheck.knowledge.datasets import FROM_TENSOR_SLICES, FROM_TENSORS
+from kerascheck.knowledge.namespaces import OF_KERAS_DATASETS
 from kerascheck.rule import Rule
 from kerascheck.meaning.graph.traced_code import traced_calls
 from kerascheck.interpreter.values import Group, Made, Mapping, options_of
@@ -7,7 +9,7 @@ from kerascheck.interpreter.values import Group, Made, Mapping, options_of
 def _holds_array(value):
     for option in options_of(value):
         inner = option.items if isinstance(option, Group) else option.items.values() if isinstance(option, Mapping) else ()
-        if isinstance(option, Made) and option.name.startswith(("numpy.", "keras.datasets.")) or any(map(_holds_array, inner)):
+        if isinstance(option, Made) and option.name.startswith(("numpy.", OF_KERAS_DATASETS)) or any(map(_holds_array, inner)):
             return True
     return False
 
@@ -57,7 +59,7 @@ class DatasetInFunction(Rule):
 
     def check(self, module):
         for call, how in traced_calls(module):
-            if (call.name or "").startswith("tensorflow.data.Dataset.from_tensor") and how == "tf.function" and _holds_array(call.argument(0, "tensors")):
+            if call.name in (FROM_TENSOR_SLICES, FROM_TENSORS) and how == "tf.function" and _holds_array(call.argument(0, "tensors")):
                 yield self.finding(
                     call,
                     "This dataset embeds its NumPy arrays in the graph of a tf.function; create it outside and pass it in.",

@@ -1,6 +1,7 @@
 import libcst as cst
 
 from kerascheck.finding import Severity
+from kerascheck.knowledge.namespaces import OF_KERAS_MODEL
 from kerascheck.rule import Rule
 from kerascheck.meaning.data.array_origins import ingredients
 from kerascheck.syntax.conditions import written_conditions
@@ -93,7 +94,7 @@ class DatasetMaterialised(Rule):
     def _given_as_iterator(self, module):
         refuses = module.runtime.keras >= 3 and not module.program.chooses_legacy_keras and not module.program.needs_old_keras
         # A model that is not seen may be one of another library, whose fit takes iterators.
-        for call in module.program.calls(*(f"keras.Model.{method}" for method in _METHODS)):
+        for call in module.program.calls(*(f"{OF_KERAS_MODEL}{method}" for method in _METHODS)):
             if handles_versions(call.scope) or not module.program.is_model_call(call):
                 continue
             for name, value in (("x", call.argument(0, "x")), ("validation_data", call.argument(None, "validation_data"))):

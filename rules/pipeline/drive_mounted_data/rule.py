@@ -1,7 +1,9 @@
 import re
 
 from kerascheck.finding import Severity
+from kerascheck.knowledge.callables import READ_FILE
 from kerascheck.knowledge.datasets import FOLDERS, FROM_TENSOR_SLICES, LIST_FILES
+from kerascheck.knowledge.namespaces import KERAS
 from kerascheck.rule import Rule
 from kerascheck.meaning.data.array_origins import ingredients
 from kerascheck.interpreter.values import Const
@@ -80,7 +82,7 @@ class DriveMountedData(Rule):
             if not op.feeds_training or op.followed_by(module.pipelines, "cache", "snapshot"):
                 continue
             path = _remote(op.argument(0, {"list_files": "file_pattern", "from_tensor_slices": "tensors"}.get(op.name.rpartition(".")[2], "directory")))
-            if path is not None and (op.name.startswith("keras.") or _reads_files(module, op)):
+            if path is not None and (op.name.startswith(KERAS) or _reads_files(module, op)):
                 yield self._told(op, path)
 
     def _told(self, place, path):
@@ -102,7 +104,7 @@ def _remote(value):
 def _reads_files(module, op):
     """Whether a function behind an operation reads whole files."""
     return any(
-        call.name == "tensorflow.io.read_file"
+        call.name == READ_FILE
         for stage in op.stages
         for after in module.pipelines.downstream(stage)
         if after.facts is not None

@@ -1,4 +1,5 @@
 from kerascheck.finding import Severity
+from kerascheck.knowledge.callables import READ_FILE
 from kerascheck.rule import Rule
 from kerascheck.repairs.fixes import parallel_calls
 from kerascheck.interpreter.place import names_parameter
@@ -82,7 +83,7 @@ class FixedParallelism(Rule):
     def check(self, module):
         for op in module.pipelines.operations("map", "batch"):
             because = _fixed(op.parallelism)
-            if because is None or names_parameter(op.module.tree, op.written_parallelism) or not op.may_feed_training or op.facts.python_function is not None or op.facts.written is not None or op.facts.call_of("tensorflow.io.read_file") is not None:
+            if because is None or names_parameter(op.module.tree, op.written_parallelism) or not op.may_feed_training or op.facts.python_function is not None or op.facts.written is not None or op.facts.call_of(READ_FILE) is not None:
                 continue
             yield self.finding(
                 op,

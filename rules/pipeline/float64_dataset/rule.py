@@ -1,5 +1,5 @@
 from kerascheck.finding import Severity
-from kerascheck.knowledge.callables import having
+from kerascheck.knowledge.callables import DOUBLE, FLOAT64, having
 from kerascheck.knowledge.datasets import FROM_GENERATOR, FROM_TENSORS, FROM_TENSOR_SLICES
 from kerascheck.knowledge.symbols import Trait
 from kerascheck.rule import Rule
@@ -107,7 +107,7 @@ def _double(op):
     """Where the 64 bits come from, if a call of NumPy shows it, and whether there are any."""
     if op.name.endswith("from_generator"):
         declared = (*ingredients(op.argument(1, "output_types")), *ingredients(op.argument(None, "output_signature")))
-        return None, any(isinstance(value, External) and value.name in ("tensorflow.float64", "tensorflow.double") for value in declared)
+        return None, any(isinstance(value, External) and value.name in (FLOAT64, DOUBLE) for value in declared)
     maker = None
     for value in _elements(op.argument(0, "tensors")):
         maker = maker or made_as_double(value)

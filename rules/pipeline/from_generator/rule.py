@@ -1,5 +1,5 @@
 from kerascheck.finding import Severity
-from kerascheck.knowledge.datasets import BATCHING
+from kerascheck.knowledge.datasets import BATCHING, FROM_GENERATOR
 from kerascheck.rule import Rule
 from kerascheck.meaning.data.array_origins import reads_file
 
@@ -67,7 +67,7 @@ class FromGenerator(Rule):
     loss_tolerance = 1e-6
 
     def check(self, module):
-        for op in module.pipelines.operations("tensorflow.data.Dataset.from_generator"):
+        for op in module.pipelines.operations(FROM_GENERATOR):
             if not op.may_feed_training:
                 continue
             if (reason := _why_not(module, op)) is not None:

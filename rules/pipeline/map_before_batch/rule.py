@@ -1,6 +1,7 @@
 from itertools import takewhile
 
 from kerascheck.finding import Severity
+from kerascheck.knowledge.callables import IO_DECODE
 from kerascheck.rule import Rule
 from kerascheck.repairs.fixes import swap_with_batch
 from kerascheck.meaning.data.pipelines import is_batched, next_batch
@@ -95,7 +96,7 @@ class MapBeforeBatch(Rule):
                 yield self.silence(op, "a cache before the batch keeps its results")
                 continue
             cached = any(_is_cache(stage) for each in op.stages for stage in module.pipelines.downstream(each))
-            decoded = any(stage.facts is not None and any((call.name or "").startswith("tensorflow.io.decode_") for call in stage.facts.calls) for each in op.stages for stage in each.input.upstream())
+            decoded = any(stage.facts is not None and any((call.name or "").startswith(IO_DECODE) for call in stage.facts.calls) for each in op.stages for stage in each.input.upstream())
             yield self.finding(
                 op,
                 "This map calls its function once per element; move it after batch, where one call serves a batch.",

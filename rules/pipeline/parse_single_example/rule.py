@@ -1,4 +1,18 @@
 from kerascheck.finding import Severity
+from kerascheck.knowledge.callables import (
+    IO_DECODE,
+    IO_FIXED_LEN_FEATURE,
+    IO_PARSE_SINGLE_EXAMPLE,
+    IO_PARSE_SINGLE_SEQUENCE_EXAMPLE,
+    IO_PARSE_TENSOR,
+    IO_VAR_LEN_FEATURE,
+    MATH_REDUCE,
+    NORM,
+    REDUCE,
+    SPARSE_TO_DENSE,
+    TF_RESHAPE,
+)
+from kerascheck.knowledge.namespaces import OF_IMAGE
 from kerascheck.rule import Rule
 from kerascheck.repairs.fixes import parse_batches
 from kerascheck.meaning.data.pipelines import next_batch
@@ -8,13 +22,13 @@ from kerascheck.interpreter.values import Made, Mapping
 def _has_variable_length(parse):
     spec = parse.argument(1, "features")
     kinds = spec.items.values() if isinstance(spec, Mapping) else ()
-    return any(isinstance(kind, Made) and kind.name != "tensorflow.io.FixedLenFeature" for kind in kinds)
+    return any(isinstance(kind, Made) and kind.name != IO_FIXED_LEN_FEATURE for kind in kinds)
 
 
 def _reduces_everything(call):
     """Over a batch it would mix the records."""
     name = call.name or ""
-    return name.startswith(("tensorflow.reduce_", "tensorflow.math.reduce_", "tensorflow.norm")) and call.argument(1, "axis") is None
+    return name.startswith((REDUCE, MATH_REDUCE, NORM)) and call.argument(1, "axis") is None
 
 
 class ParseSingleExample(Rule):
@@ -83,14 +97,14 @@ class ParseSingleExample(Rule):
 
     def check(self, module):
         for op in module.pipelines.operations("map"):
-            parse = op.facts.call_of("tensorflow.io.parse_single_example", "tensorflow.io.parse_single_sequence_example")
+            parse = op.facts.call_of(IO_PARSE_SINGLE_EXAMPLE, IO_PARSE_SINGLE_SEQUENCE_EXAMPLE)
             if parse is None or not op.may_feed_training:
                 continue
             # Images and tensors are decoded one by one anyway, and a shape written out is that of one record.
-            if any((call.name or "").startswith(("tensorflow.io.decode_", "tensorflow.io.parse_tensor", "tensorflow.image.", "tensorflow.reshape")) for call in op.facts.calls):
+            if any((call.name or "").startswith((IO_DECODE, IO_PARSE_TENSOR, OF_IMAGE, TF_RESHAPE)) for call in op.facts.calls):
                 continue
             # Features of variable length come out sparse for a batch.
-            if op.facts.call_of("tensorflow.io.VarLenFeature", "tensorflow.sparse.to_dense") or _has_variable_length(parse):
+            if op.facts.call_of(IO_VAR_LEN_FEATURE, SPARSE_TO_DENSE) or _has_variable_length(parse):
                 continue
             if not op.facts.known or op.facts.python_function is not None or any(map(_reduces_everything, op.facts.calls)):
                 continue

@@ -1,5 +1,6 @@
 from kerascheck.finding import Severity
 from kerascheck.knowledge.callables import IMAGE_DECODERS
+from kerascheck.knowledge.datasets import FROM_TENSORS, FROM_TENSOR_SLICES
 from kerascheck.knowledge.python import IMAGE_READERS
 from kerascheck.rule import Rule
 from kerascheck.meaning.data.array_origins import ingredients
@@ -81,7 +82,7 @@ class PythonImageLoop(Rule):
             return
         trained = [(call, call.given("x")) for call in module.program.model_calls("fit", "train_on_batch")]
         trained += [(flow, flow.argument(0, "x")) for flow in module.image_flows]
-        for op in module.pipelines.operations("tensorflow.data.Dataset.from_tensor_slices", "tensorflow.data.Dataset.from_tensors"):
+        for op in module.pipelines.operations(FROM_TENSOR_SLICES, FROM_TENSORS):
             if op.feeds_training and op.call is not None:
                 trained.append((op, op.argument(0, "tensors")))
         seen = set()

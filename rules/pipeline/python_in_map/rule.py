@@ -1,4 +1,5 @@
 from kerascheck.finding import Severity
+from kerascheck.knowledge.datasets import ENABLE_DEBUG_MODE
 from kerascheck.rule import Rule
 from kerascheck.repairs.fixes import tensorflow_print
 from kerascheck.meaning.graph.traced_code import is_captured, keeps_in_trace, tells_of_tracing
@@ -87,7 +88,7 @@ class PythonInMap(Rule):
     loss_tolerance = None
 
     def check(self, module):
-        if list(module.program.calls("tensorflow.data.experimental.enable_debug_mode")):
+        if list(module.program.calls(ENABLE_DEBUG_MODE)):
             return
         reported = set()
         for op in module.pipelines.operations("map", "filter", "interleave", "flat_map"):

@@ -1,4 +1,5 @@
 from kerascheck.finding import Severity
+from kerascheck.knowledge.devices import ENABLE_OP_DETERMINISM
 from kerascheck.rule import Rule
 from kerascheck.syntax.conditions import written_conditions
 from kerascheck.interpreter.values import constant
@@ -91,4 +92,4 @@ def _is_behind_flag(call):
 def _asks(call):
     if call.name in _SETTERS:
         return constant(call.argument(0)) == "TF_DETERMINISTIC_OPS" and str(constant(call.argument(1))).lower() in ("1", "true")
-    return call.name == "tensorflow.config.experimental.enable_op_determinism"
+    return call.name == ENABLE_OP_DETERMINISM

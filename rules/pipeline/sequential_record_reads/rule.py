@@ -1,4 +1,5 @@
 from kerascheck.finding import Severity
+from kerascheck.knowledge.datasets import TEXT_LINE_DATASET, TFRECORD_DATASET
 from kerascheck.rule import Rule
 from kerascheck.repairs.fixes import parallel_reads
 from kerascheck.meaning.data.pipelines import reads_remote_files
@@ -64,7 +65,7 @@ class SequentialRecordReads(Rule):
     loss_tolerance = None
 
     def check(self, module):
-        for op in module.pipelines.operations("tensorflow.data.TFRecordDataset", "tensorflow.data.TextLineDataset"):
+        for op in module.pipelines.operations(TFRECORD_DATASET, TEXT_LINE_DATASET):
             if not op.feeds_training or op.inside is not None or not any(reads_remote_files(module, source) for source in op.stages):
                 continue
             if op.argument(3, "num_parallel_reads") not in (None, Const(None)):

@@ -1,4 +1,6 @@
 from kerascheck.finding import Severity
+from kerascheck.knowledge.callables import LOOKUP, PRINT
+from kerascheck.knowledge.layers import INTEGER_LOOKUP_CALL, STRING_LOOKUP_CALL
 from kerascheck.rule import Rule
 from kerascheck.repairs.fixes import parallel_calls
 from kerascheck.meaning.data.pipelines import gives_few, is_batched
@@ -163,7 +165,7 @@ def _costs(module, op):
     """Whether one call at a time costs time in every epoch of a training that is seen."""
     state = op.facts.state
     # What a cache keeps is done once.
-    if op.followed_by(module.pipelines, "cache") or state is not None and state.call.name == "tensorflow.print":
+    if op.followed_by(module.pipelines, "cache") or state is not None and state.call.name == PRINT:
         return False
     if state is not None and _is_lookup(state.call) and all(stage.input is not None and is_batched(stage.input) for stage in op.stages):
         return False
@@ -173,4 +175,4 @@ def _costs(module, op):
 def _is_lookup(call):
     """Whether one operation looks words or numbers up in a table."""
     name = call.name or ""
-    return name.startswith("tensorflow.lookup.") or name in ("keras.layers.StringLookup.__call__", "keras.layers.IntegerLookup.__call__")
+    return name.startswith(LOOKUP) or name in (STRING_LOOKUP_CALL, INTEGER_LOOKUP_CALL)

@@ -1,5 +1,6 @@
 from kerascheck.finding import Severity
 from kerascheck.knowledge.datasets import BATCHING
+from kerascheck.knowledge.namespaces import TENSORFLOW_DATASETS
 from kerascheck.rule import Rule
 from kerascheck.repairs.fixes import rearranged
 from kerascheck.meaning.data.order import Kind, Wish
@@ -138,4 +139,4 @@ def _mixes_files(stage):
 
 def _mixes_examples_by_file(stage):
     """Whether TensorFlow Datasets reads its files in another order in each epoch."""
-    return stage.name.startswith("tensorflow_datasets.") and constant(stage.argument(None, "shuffle_files")) is True
+    return stage.name.startswith(TENSORFLOW_DATASETS) and constant(stage.argument(None, "shuffle_files")) is True

@@ -1,4 +1,5 @@
 from kerascheck.finding import Severity
+from kerascheck.knowledge.namespaces import KERAS, TENSORFLOW
 from kerascheck.rule import Rule
 from kerascheck.repairs.fixes import hoist
 from kerascheck.meaning.training.repeated_training import repetitions
@@ -8,7 +9,7 @@ _A_FEW = 3
 _TRAINS = frozenset({"fit", "fit_generator", "train_on_batch"})
 # Reasons to compile again: other weights are trained, or the training starts anew.
 _REASONS = frozenset({"trainable", "set_weights", "load_weights"})
-_KNOWN = ("keras.", "tensorflow.", "builtins.", "numpy.")
+_KNOWN = (KERAS, TENSORFLOW, "builtins.", "numpy.")
 
 
 class CompileInLoop(Rule):

@@ -1,15 +1,22 @@
 from kerascheck.finding import Severity
+from kerascheck.knowledge.datasets import ENABLE_DEBUG_MODE
+from kerascheck.knowledge.devices import (
+    DEBUGGING_ENABLE_CHECK_NUMERICS,
+    DEBUGGING_EXPERIMENTAL_ENABLE_DUMP_DEBUG_INFO,
+    DEBUGGING_SET_LOG_DEVICE_PLACEMENT,
+    RUN_FUNCTIONS_EAGERLY,
+)
 from kerascheck.rule import Rule
 from kerascheck.meaning.graph.debug_switches import switches
 from kerascheck.repairs.fixes import delete_statement, drop_argument
 from kerascheck.meaning.data.mapped_functions import display
 
 _EFFECTS = {
-    "tensorflow.config.run_functions_eagerly": "makes every tf.function run operation by operation in Python",
-    "tensorflow.data.experimental.enable_debug_mode": "runs dataset functions eagerly, one call at a time",
-    "tensorflow.debugging.enable_check_numerics": "checks the result of every operation for NaN and infinity",
-    "tensorflow.debugging.experimental.enable_dump_debug_info": "writes the values of every operation to disk",
-    "tensorflow.debugging.set_log_device_placement": "logs the device of every operation",
+    RUN_FUNCTIONS_EAGERLY: "makes every tf.function run operation by operation in Python",
+    ENABLE_DEBUG_MODE: "runs dataset functions eagerly, one call at a time",
+    DEBUGGING_ENABLE_CHECK_NUMERICS: "checks the result of every operation for NaN and infinity",
+    DEBUGGING_EXPERIMENTAL_ENABLE_DUMP_DEBUG_INFO: "writes the values of every operation to disk",
+    DEBUGGING_SET_LOG_DEVICE_PLACEMENT: "logs the device of every operation",
 }
 _WRITTEN = {"argument": "run_eagerly=True", "attribute": "run_eagerly = True"}
 _WHEN_REPAIRED = "remove it after you fix what it hides: compiled code that creates variables or reads values."

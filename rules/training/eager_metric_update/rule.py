@@ -1,4 +1,5 @@
 from kerascheck.finding import Severity
+from kerascheck.knowledge.classes import METRIC_CALL, METRIC_UPDATE_STATE
 from kerascheck.rule import Rule
 from kerascheck.meaning.graph.compiled_loops import beside_training
 from kerascheck.interpreter.values import Made
@@ -58,7 +59,7 @@ class EagerMetricUpdate(Rule):
 
     def check(self, module):
         for call, loop, update in beside_training(module):
-            if call.name not in ("keras.Metric.update_state", "keras.Metric.__call__") and not (call.attribute == "update_state" and call.name is None):
+            if call.name not in (METRIC_UPDATE_STATE, METRIC_CALL) and not (call.attribute == "update_state" and call.name is None):
                 continue
             if _is_measured_in_python(module, call):
                 continue

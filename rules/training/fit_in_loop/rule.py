@@ -3,6 +3,7 @@ import re
 import libcst as cst
 
 from kerascheck.finding import Severity
+from kerascheck.knowledge.namespaces import OF_KERAS_MODEL
 from kerascheck.rule import Rule
 from kerascheck.repairs.fixes import one_step
 from kerascheck.meaning.training.repeated_training import is_one_item, is_slice_of_turn, repetitions
@@ -163,7 +164,7 @@ def _is_epoch(module, call: Call, loop: Scope) -> bool:
     if any(call.scope.conditions(within=loop)):
         return False
     for other in module.pipelines.calls_in(loop):
-        if other.attribute in _CHANGES and (other.name or "keras.Model.").startswith("keras.Model."):
+        if other.attribute in _CHANGES and (other.name or OF_KERAS_MODEL).startswith(OF_KERAS_MODEL):
             return False
         if other.attribute in ("fit", "train_on_batch") and other.node is not call.node:
             return False

@@ -2,6 +2,12 @@ import re
 from collections.abc import Iterator
 
 from kerascheck.finding import Severity
+from kerascheck.knowledge.classes import (
+    BACKUP_AND_RESTORE,
+    EXPERIMENTAL_BACKUP_AND_RESTORE,
+    MODEL_CHECKPOINT,
+    TENSOR_BOARD,
+)
 from kerascheck.rule import Rule
 from kerascheck.repairs.fixes import drop_argument
 from kerascheck.interpreter.place import Place, is_left_unused
@@ -13,7 +19,7 @@ _EACH = 10
 _OPENED = re.compile(r"%tensorboard|\btensorboard\b[^\n]*--logdir")
 _ASKED = re.compile(r"debug|profil|histogram|verbose", re.I)
 _SYNCHRONISED = re.compile(r"sync_tensorboard\s*=\s*True|wandb\.tensorboard\.patch")
-_SAVERS = {"keras.callbacks.ModelCheckpoint": 6, "keras.callbacks.BackupAndRestore": 1, "keras.callbacks.experimental.BackupAndRestore": 1}
+_SAVERS = {MODEL_CHECKPOINT: 6, BACKUP_AND_RESTORE: 1, EXPERIMENTAL_BACKUP_AND_RESTORE: 1}
 
 
 class HeavyCallback(Rule):
@@ -110,7 +116,7 @@ class HeavyCallback(Rule):
                 # A file name with the number of the batch needs it.
                 fix=None if "{batch" in call.module.code else drop_argument(call, "save_freq", safe=False),
             )
-        for call in module.program.calls("keras.callbacks.TensorBoard"):
+        for call in module.program.calls(TENSOR_BOARD):
             # Who opens TensorBoard beside it looks at what is recorded.
             watched = _OPENED.search(call.module.source.commands) or call.module.mentions(_SYNCHRONISED)
             # A callback that no name is bound to, and no call is given, is never called back.

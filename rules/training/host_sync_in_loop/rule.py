@@ -1,5 +1,5 @@
 from kerascheck.finding import Severity
-from kerascheck.knowledge.classes import class_of
+from kerascheck.knowledge.classes import METRIC_RESULT, OPTIMIZER, class_of
 from kerascheck.rule import Rule
 from kerascheck.meaning.graph.compiled_loops import beside_training
 from kerascheck.meaning.training.steps import is_acted_on
@@ -108,7 +108,7 @@ def _is_on_device(value):
     # What a dataset gives is still in the memory of the host.
     element = isinstance(value, Tensor) and value.origin == "element"
     return holds_tensor(value) and not element or any(
-        isinstance(option, Made) and option.name == "keras.Metric.result"
-        or isinstance(option, Method) and option.name == "iterations" and isinstance(option.receiver, Made) and class_of(option.receiver.name) == "keras.Optimizer"
+        isinstance(option, Made) and option.name == METRIC_RESULT
+        or isinstance(option, Method) and option.name == "iterations" and isinstance(option.receiver, Made) and class_of(option.receiver.name) == OPTIMIZER
         for option in options_of(value)
     )

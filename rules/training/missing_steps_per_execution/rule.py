@@ -1,6 +1,7 @@
 from math import inf, prod
 
 from kerascheck.finding import Severity
+from kerascheck.knowledge.classes import MODEL, SEQUENTIAL
 from kerascheck.knowledge.layers import EMBEDDING, LAMBDA, OF_DENSE_MODELS, RECURRENT, Work, layers_where
 from kerascheck.rule import Rule
 from kerascheck.meaning.training.callbacks import may_act_on_batches
@@ -9,7 +10,7 @@ from kerascheck.repairs.fixes import add_keyword
 from kerascheck.meaning.models.models import batching
 from kerascheck.interpreter.values import constant
 
-_CHEAP = {"keras.Sequential", "keras.Model", EMBEDDING, LAMBDA, *OF_DENSE_MODELS} | layers_where(
+_CHEAP = {SEQUENTIAL, MODEL, EMBEDDING, LAMBDA, *OF_DENSE_MODELS} | layers_where(
     lambda layer: layer.work is Work.POOLS_ALL and layer.axes == 1
 )
 _FEW_TIME_STEPS = 10

@@ -1,6 +1,9 @@
 import libcst as cst
 
 from kerascheck.finding import Severity
+from kerascheck.knowledge.classes import LOAD_MODEL, MODEL
+from kerascheck.knowledge.devices import CLEAR_SESSION
+from kerascheck.knowledge.layers import LAYERS
 from kerascheck.rule import Rule
 from kerascheck.interpreter.module import Module
 from kerascheck.meaning.training.repeated_training import least_times, made_in_loop, place_in
@@ -9,7 +12,7 @@ from kerascheck.interpreter.place import Place, in_session
 from kerascheck.interpreter.values import Call, Group, Scope, options_of
 
 _A_FEW = 5
-_CLEARS = frozenset({"keras.utils.clear_session", "gc.collect"})
+_CLEARS = frozenset({CLEAR_SESSION, "gc.collect"})
 
 
 class ModelInLoop(Rule):
@@ -74,7 +77,7 @@ class ModelInLoop(Rule):
         seen = set()
         for made, loop, training in () if module.is_graph_code else made_in_loop(module, "fit", "fit_generator", "train_on_batch"):
             times, known = least_times(made.scope)
-            if loop.node in seen or made.name == "keras.models.load_model" or in_session(made.scope) or times <= _A_FEW:
+            if loop.node in seen or made.name == LOAD_MODEL or in_session(made.scope) or times <= _A_FEW:
                 continue
             seen.add(loop.node)
             # What somebody asks for in each turn is no series of trainings.
@@ -85,9 +88,9 @@ class ModelInLoop(Rule):
                 continue
             node = place_in(made, loop)
             place = Place(loop.module, node)
-            layers = [other for other in module.pipelines.calls_in(loop) if other.attribute is None and (other.name or "").startswith("keras.layers.")]
+            layers = [other for other in module.pipelines.calls_in(loop) if other.attribute is None and (other.name or "").startswith(LAYERS)]
             # What goes into a functional model are its tensors, which are new ones anyway.
-            is_functional = node is made.node and made.name == "keras.Model"
+            is_functional = node is made.node and made.name == MODEL
             differs = isinstance(node, cst.Call) and not is_functional and any(varies(arg.value, loop) is loop for arg in node.args) or any(
                 varies(arg.value, layer.scope) is loop for layer in layers for arg in layer.arguments.nodes.values()
             )

@@ -1,6 +1,7 @@
 from math import ceil
 
 from kerascheck.finding import Severity
+from kerascheck.knowledge.classes import MODEL, SEQUENTIAL
 from kerascheck.knowledge.layers import (
     BIDIRECTIONAL,
     CATEGORY_ENCODING,
@@ -32,7 +33,7 @@ _MIDDLE_INPUT = 64 * 64 * 3
 _VERY_TINY = 4
 _LARGE_INPUT = 128 * 128 * 3
 _SMALL_INPUT = 32 * 32 * 3
-_CHEAP = {"keras.Sequential", "keras.Model", CATEGORY_ENCODING, CENTER_CROP, EMBEDDING, LAMBDA, *OF_DENSE_MODELS} | layers_where(
+_CHEAP = {SEQUENTIAL, MODEL, CATEGORY_ENCODING, CENTER_CROP, EMBEDDING, LAMBDA, *OF_DENSE_MODELS} | layers_where(
     lambda layer: layer.axes in (1, 2) and layer.work in (Work.MOVES, Work.EACH, Work.POOLS, Work.POOLS_ALL, Work.CONVOLVES)
 )
 _RECURRENT = {BIDIRECTIONAL, *RECURRENT}
