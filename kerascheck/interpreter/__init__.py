@@ -13,20 +13,19 @@ import re
 import libcst as cst
 
 from kerascheck.interpreter.calls import Calls
-from kerascheck.interpreter.datasets import Datasets
 from kerascheck.interpreter.expressions import Expressions
 from kerascheck.interpreter.functions import Functions
 from kerascheck.interpreter.statements import Statements
 from kerascheck.interpreter.support import A_WHOLE_MODULE, MAX_IMPORT_DEPTH, MAX_MODULES, is_test
+from kerascheck.interpreter.values import Class, Const, Env, Function, Instance, Scope, Value, constant, datasets_in
 from kerascheck.interpreter.writes import Writes
 from kerascheck.knowledge.classes import MODEL, class_of_bases, traced_hook
 from kerascheck.syntax.tree import SyntaxProblem
-from kerascheck.interpreter.values import Class, Const, Env, Function, Instance, Scope, Value, constant, datasets_in
 
 _EAGER_SWITCH = re.compile(r"\brun_(?:functions_)?eagerly\b")
 
 
-class Interpreter(Statements, Expressions, Calls, Functions, Datasets, Writes):
+class Interpreter(Statements, Expressions, Calls, Functions, Writes):
     """Interprets one entry module and whatever it calls; see :class:`Machine` for what it remembers."""
 
     def run(self) -> None:

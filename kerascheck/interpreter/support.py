@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -294,9 +295,7 @@ def traced_arguments(arguments: Arguments) -> Arguments:
 
 def without_first(arguments: Arguments) -> Arguments:
     """What is left for a function that gets the first argument in another way."""
-    return Arguments(
-        arguments.positional[1:], dict(arguments.keywords), {}, arguments.unknown_positional, arguments.unknown_keywords
-    )
+    return replace(arguments, positional=arguments.positional[1:], keywords=dict(arguments.keywords), nodes={})
 
 
 def as_texts(name: str, given: Iterable[Value]) -> Value | None:

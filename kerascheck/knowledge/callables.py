@@ -10,6 +10,7 @@ from functools import lru_cache
 
 from kerascheck.knowledge.namespaces import (
     KERAS,
+    OF_DATA,
     OF_DATA_EXPERIMENTAL,
     OF_IO,
     OF_KERAS_ACTIVATIONS,
@@ -293,6 +294,11 @@ LISTS_OF_TENSORS = {
 GENERATOR = "tensorflow.random.Generator"
 GLOBAL_GENERATOR = "tensorflow.random.get_global_generator"
 _RANDOM_STATE = (GENERATOR, GLOBAL_GENERATOR, "tensorflow.random.set_", "keras.random.SeedGenerator")
+
+
+def calls_functions(name: str) -> bool:
+    """Whether a function may call the functions that it is given, as far as nothing more is known of it."""
+    return name in TRACING_WRAPPERS or not name.startswith((KERAS, OF_DATA))
 
 
 def makes_tensor(name: str) -> bool:

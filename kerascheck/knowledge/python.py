@@ -5,10 +5,9 @@ from __future__ import annotations
 import builtins
 import re
 
-from kerascheck.knowledge.callables import GFILE_LISTS, LOAD_IMG, having
+from kerascheck.knowledge.callables import GFILE_LISTS, LOAD_IMG, TENSOR_LIBRARIES, having
 from kerascheck.knowledge.namespaces import KERAS, TENSORFLOW, TENSORFLOW_DATASETS
 from kerascheck.knowledge.symbols import Trait
-
 
 
 # The last two are put there when Python starts.
@@ -29,6 +28,13 @@ METHOD_KINDS = {
 MUTATING_METHODS = frozenset(
     "append appendleft extend extendleft insert add remove discard pop popleft popitem clear update setdefault sort reverse put put_nowait write writelines writerow".split()
 )
+
+
+def changes_elsewhere(name: str) -> bool:
+    """Whether a function is named like a method that changes what it belongs to, as ``wandb.config.update``."""
+    changes = name.count(".") > 1 and name.rpartition(".")[2] in MUTATING_METHODS
+    return changes and not name.startswith((*TENSOR_LIBRARIES, "numpy."))
+
 
 # Readings of a clock.
 CLOCKS = frozenset(

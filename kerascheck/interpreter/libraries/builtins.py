@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import libcst as cst
 
-from kerascheck.knowledge.callables import COMPILERS, TRANSPARENT_DECORATORS
-from kerascheck.knowledge.python import ENDS_THE_PROGRAM, PASS_THROUGH_ITERATORS
 from kerascheck.interpreter.array_shapes import shape_of
 from kerascheck.interpreter.libraries.registry import (
     Invocation,
@@ -49,6 +47,8 @@ from kerascheck.interpreter.values import (
     holds_tensor,
     options_of,
 )
+from kerascheck.knowledge.callables import COMPILERS, TRANSPARENT_DECORATORS
+from kerascheck.knowledge.python import ENDS_THE_PROGRAM, PASS_THROUGH_ITERATORS
 
 
 # --- functions ---------------------------------------------------------------------------------------------------

@@ -105,7 +105,10 @@ def takes_functions(belongs: Callable[[str], bool]) -> Callable[[Handler], Handl
 
 
 def outcome(belongs: Callable[[str], bool]) -> Callable[[Outcome], Outcome]:
-    """Register what all functions give whose canonical name ``belongs``; the call is recorded, and what it is given has run."""
+    """Register what all functions give whose canonical name ``belongs``, after they were recorded.
+
+    Of several the first decides that gives something.
+    """
 
     def register(handler: Outcome) -> Outcome:
         _OUTCOMES.append((belongs, handler))

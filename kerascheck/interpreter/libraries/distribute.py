@@ -1,0 +1,70 @@
+"""What the strategies of ``tf.distribute`` do."""
+
+from __future__ import annotations
+
+from kerascheck.interpreter.libraries.registry import Invocation, methods_of
+from kerascheck.interpreter.machine import Machine
+from kerascheck.interpreter.values import (
+    UNKNOWN,
+    Arguments,
+    Call,
+    Dataset,
+    Group,
+    Made,
+    Mapping,
+    Tensor,
+    Value,
+    datasets_in,
+    holds_tensor,
+)
+from kerascheck.knowledge.devices import STRATEGY, STRATEGY_SCOPE
+
+
+@methods_of(STRATEGY)
+def _method(machine: Machine, call: Invocation) -> Value:
+    made = call.record(machine)
+    handler = _METHODS.get(call.attribute)
+    if handler is not None:
+        return handler(machine, call, made)
+    machine.run_arguments(call.arguments, call.node, tensors=True)
+    if call.attribute in ("reduce", "gather", "experimental_local_results"):
+        return Tensor("result") if any(map(holds_tensor, call.arguments.values())) else UNKNOWN
+    return UNKNOWN
+
+
+def _run(machine: Machine, call: Invocation, made: Call) -> Value:
+    function, inner, named = (call.arguments.get(*key) for key in ((0, "fn"), (1, "args"), (2, "kwargs")))
+    known = isinstance(inner, Group)
+    passed = Arguments(list(inner.items) if known else [], unknown_positional=not known)
+    if isinstance(named, Mapping):
+        passed.keywords.update({key: value for key, value in named.items.items() if isinstance(key, str)})
+    return machine.call(function or UNKNOWN, passed, call.node)
+
+
+def _distribute(machine: Machine, call: Invocation, made: Call) -> Value:
+    given = datasets_in(call.arguments.get(0, "dataset"))
+    results = [Dataset(machine.new_stage("distribute", call.node, made, (dataset.stage,))) for dataset in given]
+    return results[0] if results else UNKNOWN
+
+
+def _distribute_function(machine: Machine, call: Invocation, made: Call) -> Value:
+    function = call.arguments.get(0, "dataset_fn") or UNKNOWN
+    dataset = next(datasets_in(machine.call(function, Arguments([UNKNOWN]), call.node)), None)
+    if dataset is None:
+        return UNKNOWN
+    return Dataset(machine.new_stage("distribute", call.node, made, (dataset.stage,)))
+
+
+def _scope(machine: Machine, call: Invocation, made: Call) -> Value:
+    return Made(STRATEGY_SCOPE, made)
+
+
+_METHODS = {
+    "run": _run,
+    "experimental_run_v2": _run,
+    "call_for_each_replica": _run,
+    "experimental_distribute_dataset": _distribute,
+    "distribute_datasets_from_function": _distribute_function,
+    "experimental_distribute_datasets_from_function": _distribute_function,
+    "scope": _scope,
+}

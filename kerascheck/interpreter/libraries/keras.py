@@ -1,0 +1,144 @@
+"""What the models, layers and callbacks of Keras do."""
+
+from __future__ import annotations
+
+from itertools import zip_longest
+
+import libcst as cst
+
+from kerascheck.interpreter.libraries.registry import (
+    Invocation,
+    function,
+    functions,
+    method,
+    methods_on,
+    takes_functions,
+)
+from kerascheck.interpreter.machine import Machine
+from kerascheck.interpreter.support import SuperValue
+from kerascheck.interpreter.values import (
+    UNKNOWN,
+    Arguments,
+    External,
+    Function,
+    Group,
+    Made,
+    Mapping,
+    Partial,
+    Scope,
+    Tensor,
+    Value,
+    datasets_in,
+    options_of,
+)
+from kerascheck.knowledge.classes import (
+    CONSUMING_METHODS,
+    INPUT,
+    KERAS_TENSOR,
+    LAMBDA_CALLBACK,
+    LAYER,
+    MODEL,
+    class_of_bases,
+)
+from kerascheck.knowledge.layers import LAMBDA, LAYERS
+from kerascheck.meaning.data.image_flows import is_keras_data, is_py_dataset
+
+# What fit does with datasets that are not given first.
+_OTHER_ROLES = {"validation_data": "validation", "callbacks": "escape"}
+
+
+# --- methods -----------------------------------------------------------------------------------------------------
+
+
+@method(*CONSUMING_METHODS)
+def _consuming(machine: Machine, call: Invocation) -> Value | None:
+    """fit, evaluate, predict, adapt and their kin; of what is no model where they are given data for one."""
+    ours = call.owner in (MODEL, None, LAYER)
+    if not ours and not any(any(datasets_in(value)) or is_keras_data(value) for value in call.arguments.values()):
+        return None
+    call.record(machine)
+    return _consume(machine, call)
+
+
+def _consume(machine: Machine, call: Invocation) -> Value:
+    given = call.arguments
+    role = CONSUMING_METHODS.get(call.attribute)
+    parameters = machine.module.runtime.parameters_of(call.attribute)[: len(given.positional)]
+    for name, value in [*zip_longest(parameters, given.positional), *given.keywords.items()]:
+        for dataset in datasets_in(value):
+            machine.sink(_OTHER_ROLES.get(name, role) or "escape", dataset, call.node)
+    machine.run_arguments(given, call.node, tensors=False)
+    for value in given.values():
+        _run_items(machine, value, call.node)
+    return UNKNOWN
+
+
+def _run_items(machine: Machine, value: Value, node: cst.CSTNode) -> None:
+    """What Keras asks a PyDataset of another module for; the functions of this one are run anyway."""
+    for option in options_of(value):
+        function = option.cls.member("__getitem__") if is_py_dataset(option) else None
+        if isinstance(function, Function) and function.module is not machine.entry:
+            place = Scope("handed", machine.scope, machine.module, node)
+            given = Arguments([UNKNOWN])
+            machine.inside(place, lambda item: machine.inline(item, given, node), machine.bound(function, option))
+
+
+@method("compile")
+def _compile(machine: Machine, call: Invocation) -> Value | None:
+    if call.owner not in (MODEL, None):
+        return None
+    made = call.record(machine)
+    for key in ("loss", "metrics", "weighted_metrics"):
+        machine.run_callables(made.given(key), "loss" if key == "loss" else "metric", call.node)
+    return UNKNOWN
+
+
+@method("add")
+def _add(machine: Machine, call: Invocation) -> None:
+    """``model.add(layer)``: like any method, but the model remembers the layer."""
+    if isinstance(call.receiver, Made) and call.owner == MODEL:
+        added = call.receiver.attributes.setdefault("layers added", Group("list", []))
+        added.items.extend(call.arguments.positional)
+
+
+@methods_on(SuperValue)
+def _of_base(machine: Machine, call: Invocation) -> Value:
+    """``super().fit(...)``."""
+    owner = class_of_bases(call.receiver.cls.external_bases())
+    call.name, call.receiver = f"{owner}.{call.attribute}" if owner else None, call.receiver.instance
+    call.record(machine)
+    if owner == MODEL and call.attribute in CONSUMING_METHODS:
+        return _consume(machine, call)
+    return Tensor("result") if call.attribute == "call" else UNKNOWN
+
+
+# --- functions and classes ---------------------------------------------------------------------------------------
+
+
+@functions(lambda name: name.startswith(LAYERS) and name.endswith(".from_config"))
+def _from_config(machine: Machine, call: Invocation) -> Value:
+    made = External(call.name.removesuffix(".from_config"))
+    return machine.call(made, Arguments(unknown_positional=True, unknown_keywords=True), call.node)
+
+
+@function(INPUT)
+def _input(machine: Machine, call: Invocation) -> Value:
+    made = call.record(machine)
+    made.result = Made(KERAS_TENSOR, made)
+    return made.result
+
+
+@takes_functions(LAMBDA.__eq__)
+def _lambda(machine: Machine, call: Invocation) -> None:
+    more = call.arguments.get(3, "arguments")
+    named = Arguments(keywords=dict(more.items)) if isinstance(more, Mapping) else None
+    for option in options_of(call.arguments.get(0, "function")):
+        machine.run_callables(option if named is None else Partial(option, named), "Lambda", call.node)
+
+
+@takes_functions(LAMBDA_CALLBACK.__eq__)
+def _hooks(machine: Machine, call: Invocation) -> None:
+    """Functions that Keras calls during fit: each starts from a place that is named after its hook."""
+    for hook, given in call.arguments.keywords.items():
+        scope = Scope("root", None, machine.module, call.node, label=hook)
+        machine.inside(scope, lambda value: machine.run_callables(value, None, call.node, tensors=False), given)

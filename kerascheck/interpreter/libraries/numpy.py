@@ -1,0 +1,40 @@
+"""What NumPy, and the libraries around it, do with arrays."""
+
+from __future__ import annotations
+
+from kerascheck.interpreter.libraries.registry import Invocation, function, method, outcome
+from kerascheck.interpreter.machine import Machine
+from kerascheck.interpreter.support import reading_of
+from kerascheck.interpreter.values import UNKNOWN, Call, Const, Group, Made, Tensor, Value, constant, holds_tensor
+from kerascheck.knowledge.python import SPLITTERS
+
+_MANY_FOLDS = 1000
+
+
+@function("numpy.diff")
+def _diff(machine: Machine, call: Invocation) -> Value | None:
+    """The times between several readings of a clock."""
+    reading = reading_of(call.arguments.get(0, "a"))
+    return None if reading is None else machine.elapsed(call.node, reading, reading, each=True)
+
+
+@outcome(lambda name: name.startswith("numpy."))
+def _of_tensors(machine: Machine, call: Call) -> Value | None:
+    if not any(map(holds_tensor, call.arguments.values())):
+        return None
+    machine.use("numpy", call.node)
+    # In compiled code NumPy never really returns: it raises, or hands the tensor on.
+    call.result = Tensor(call.name) if machine.scope.traced_by() else Made(call.name, call)
+    return call.result
+
+
+@method("split")
+def _folds(machine: Machine, call: Invocation) -> Value | None:
+    """The folds of scikit-learn."""
+    splitter = call.receiver
+    if not isinstance(splitter, Made) or splitter.name not in SPLITTERS or splitter.call is None:
+        return None
+    machine.record(call.node, f"{splitter.name}.split", call.attribute, splitter, call.arguments)
+    folds = constant(splitter.call.argument(0, "n_splits") or Const(SPLITTERS[splitter.name]))
+    pair = Group("tuple", [UNKNOWN, UNKNOWN])
+    return Group("list", [pair] * folds) if type(folds) is int and 0 < folds <= _MANY_FOLDS else UNKNOWN

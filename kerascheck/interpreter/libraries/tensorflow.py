@@ -1,0 +1,146 @@
+"""What TensorFlow, and the functions of Keras on tensors, do: they compile, and they compute tensors."""
+
+from __future__ import annotations
+
+from kerascheck.interpreter.libraries.registry import Invocation, function, methods_of, outcome
+from kerascheck.interpreter.machine import Machine
+from kerascheck.interpreter.support import derived, is_symbolic
+from kerascheck.interpreter.values import (
+    UNKNOWN,
+    Arguments,
+    Call,
+    Function,
+    Group,
+    Made,
+    Partial,
+    Tensor,
+    Value,
+    constant,
+    holds_tensor,
+    options_of,
+)
+from kerascheck.knowledge.callables import (
+    ARRAY_MAKERS,
+    COMPILERS,
+    IO_PARSE_SINGLE_EXAMPLE,
+    LISTS_OF_TENSORS,
+    NEST_MAP_STRUCTURE,
+    PY_FUNCTIONS,
+    STATIC_RESULTS,
+    TENSOR,
+    TENSOR_LIBRARIES,
+    TREE_MAP_STRUCTURE,
+    makes_tensor,
+)
+from kerascheck.knowledge.classes import KERAS_TENSOR, MODEL, SEQUENTIAL
+from kerascheck.knowledge.layers import LAYERS
+from kerascheck.knowledge.namespaces import OF_PYTHON_FRAMEWORK_COMMON_SHAPES, OF_PYTHON_FRAMEWORK_TENSOR_SHAPE
+
+_MANY_PARTS = 1000
+
+
+@function(*COMPILERS)
+def _compiler(machine: Machine, call: Invocation) -> Value:
+    made = call.record(machine)
+    function = call.arguments.get(0, "func")
+    if function is None or constant(function, 0) is None:
+        # Options for what is given later, as @tf.function(jit_compile=True) gets it.
+        return Made(call.name, made)
+    return machine.compile(function, COMPILERS[call.name], made, call.node)
+
+
+@function(*PY_FUNCTIONS)
+def _py_function(machine: Machine, call: Invocation) -> Value:
+    made = call.record(machine)
+    for option in options_of(call.arguments.get(0, "func")):
+        if isinstance(option, (Function, Partial)):
+            machine.run_callables(option, "py_function", call.node)
+    if any(map(holds_tensor, call.arguments.values())):
+        machine.use("py_function", call.node)
+    made.result = Tensor("py_function")
+    return made.result
+
+
+@function(NEST_MAP_STRUCTURE, TREE_MAP_STRUCTURE, "jax.tree_util.tree_map", "tree.map_structure")
+def _map_structure(machine: Machine, call: Invocation) -> Value | None:
+    given = call.arguments.positional
+    return machine.call(given[0], Arguments(given[1:]), call.node) if len(given) > 1 else None
+
+
+@methods_of(TENSOR)
+def _of_tensor(machine: Machine, call: Invocation) -> Value:
+    call.record(machine)
+    if call.attribute in ("items", "keys"):
+        # What is taken to be a tensor is a dictionary of them, and its keys are none.
+        return UNKNOWN
+    if call.attribute in ("set_shape", "get_shape"):
+        machine.use("shape", call.node)
+        return UNKNOWN
+    machine.use("method", call.node)
+    if call.attribute == "numpy" and machine.scope.traced_by() is None:
+        return derived(call.receiver)
+    if call.attribute in ("numpy", "eval", "item", "tolist"):
+        return UNKNOWN
+    return machine.computed_tensor("result", call.receiver)
+
+
+@outcome(
+    lambda name: name.startswith(
+        (OF_PYTHON_FRAMEWORK_COMMON_SHAPES, OF_PYTHON_FRAMEWORK_TENSOR_SHAPE)
+    )
+)
+def _shape(machine: Machine, call: Call) -> Value:
+    """What TensorFlow knows of the shapes in its graphs are Python objects."""
+    return UNKNOWN
+
+
+def _is_computed(name: str) -> bool:
+    return name.startswith(TENSOR_LIBRARIES) and name not in STATIC_RESULTS
+
+
+@outcome(lambda name: _is_computed(name) and name.rpartition(".")[2].islower())
+def _symbolic(machine: Machine, call: Call) -> Value | None:
+    """A function of what functional models are built from gives another one."""
+    if not any(map(is_symbolic, call.arguments.values())):
+        return None
+    call.result = Made(KERAS_TENSOR, call)
+    return call.result
+
+
+@outcome(STATIC_RESULTS.__contains__)
+def _static(machine: Machine, call: Call) -> Value:
+    call.result = Made(call.name, call)
+    return UNKNOWN
+
+
+def _is_function(name: str) -> bool:
+    return _is_computed(name) and not name.startswith((LAYERS, MODEL, SEQUENTIAL))
+
+
+@outcome(lambda name: _is_function(name) and (name in ARRAY_MAKERS or name.rpartition(".")[2][:1].isupper()))
+def _object(machine: Machine, call: Call) -> Value:
+    """An object of a class, or an array."""
+    call.result = Made(call.name, call)
+    return call.result
+
+
+@outcome(LISTS_OF_TENSORS.__contains__)
+def _parts(machine: Machine, call: Call) -> Value:
+    number = constant(call.arguments.get(*LISTS_OF_TENSORS[call.name][0]))
+    known = type(number) is int and 0 < number <= _MANY_PARTS
+    call.result = Group("list", [Tensor(call.name)] * (number if known else 1), open=not known)
+    return call.result
+
+
+@outcome(_is_function)
+def _tensor(machine: Machine, call: Call) -> Value | None:
+    if not makes_tensor(call.name) and not any(map(holds_tensor, call.arguments.values())):
+        return None
+    call.result = machine.computed_tensor(call.name, Made(call.name, call))
+    return call.result
+
+
+@outcome(IO_PARSE_SINGLE_EXAMPLE.__eq__)
+def _features(machine: Machine, call: Call) -> Value:
+    call.result = Tensor("features")
+    return call.result

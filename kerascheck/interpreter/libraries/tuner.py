@@ -1,0 +1,89 @@
+"""What the tuners of KerasTuner do: they build a model, and fit it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from kerascheck.interpreter.libraries.registry import Invocation, functions, method
+from kerascheck.interpreter.machine import Machine
+from kerascheck.interpreter.support import any_of
+from kerascheck.interpreter.values import (
+    UNKNOWN,
+    Arguments,
+    Function,
+    Group,
+    Instance,
+    Made,
+    Method,
+    Partial,
+    Scope,
+    Value,
+    constant,
+    options_of,
+)
+from kerascheck.knowledge.classes import KERAS_TUNER_HYPER_PARAMETERS, MODEL, is_tuner
+from kerascheck.knowledge.devices import STRATEGY_SCOPE
+
+
+@functions(is_tuner)
+def _tuner(machine: Machine, call: Invocation) -> Value:
+    """A tuner builds a model at once, to learn what there is to choose, and fits others like it: one stands for all.
+
+    Source: ``BaseTuner._populate_initial_space`` in keras_tuner/src/engine/base_tuner.py, 1.4.8.
+    """
+    made, node = call.record(machine), call.node
+    strategy = call.arguments.get(None, "distribution_strategy")
+    place = machine.scope
+    if strategy is not None and constant(strategy, 0) is not None:
+        entered = Made(STRATEGY_SCOPE)
+        place = Scope("with", machine.scope, machine.module, node, value=entered)
+    models: list[Value] = []
+    for option in options_of(call.arguments.get(0, "hypermodel")):
+        build = option.cls.member("build") if isinstance(option, Instance) else option
+        if isinstance(option, Instance) and isinstance(build, Function):
+            build = machine.bound(build, option)
+        if isinstance(build, (Function, Partial)):
+            given = Arguments([Made(KERAS_TUNER_HYPER_PARAMETERS, made)])
+            models.append(machine.inside(place, lambda given, build=build: machine.call(build, given, node), given))
+    model = any_of(models)
+    made.result = Made(call.name, made, {"model": Made(MODEL) if model is UNKNOWN else model})
+    return made.result
+
+
+@method("search")
+def _search(machine: Machine, call: Invocation) -> Value | None:
+    """It fits models with its own arguments, through the ``fit`` of a HyperModel that has one."""
+    tuner, given = call.receiver, call.arguments
+    if not _is_tuner(tuner):
+        return None
+    call.record(machine)
+    model = tuner.attributes["model"]
+    for option in options_of(tuner.call.argument(0, "hypermodel")):
+        fit = option.cls.member("fit") if isinstance(option, Instance) else None
+        if isinstance(fit, Function):
+            first = [Made(KERAS_TUNER_HYPER_PARAMETERS, tuner.call), model]
+            passed = replace(given, positional=[*first, *given.positional], nodes={})
+            machine.call(machine.bound(fit, option), passed, call.node)
+            return UNKNOWN
+    return machine.call(machine.get_attribute(model, "fit", call.node), given, call.node)
+
+
+@method("get_best_models")
+def _best_models(machine: Machine, call: Invocation) -> Value | None:
+    if not _is_tuner(call.receiver):
+        return None
+    call.record(machine)
+    return Group("list", [call.receiver.attributes["model"]], True)
+
+
+@method("build")
+def _build(machine: Machine, call: Invocation) -> Value | None:
+    """``tuner.hypermodel.build(...)``."""
+    holder = call.receiver
+    if not isinstance(holder, Method) or holder.name != "hypermodel" or not _is_tuner(holder.receiver):
+        return None
+    return holder.receiver.attributes["model"]
+
+
+def _is_tuner(value: Value) -> bool:
+    return isinstance(value, Made) and is_tuner(value.name)
