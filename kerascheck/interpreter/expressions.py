@@ -23,12 +23,6 @@ from kerascheck.interpreter.support import (
     reading_of,
     text_of,
 )
-from kerascheck.knowledge.callables import COMPILED_LOADERS, LOOKUP, VARIABLE, VARIABLE_GET
-from kerascheck.knowledge.classes import KERAS_TENSOR, METRIC_RESULT, star_exports
-from kerascheck.knowledge.datasets import OPTIONS
-from kerascheck.knowledge.devices import LIST_PHYSICAL_DEVICES, PHYSICAL_DEVICE
-from kerascheck.knowledge.python import BUILTINS, item_of
-from kerascheck.syntax.names import canonical
 from kerascheck.interpreter.values import (
     UNKNOWN,
     Arguments,
@@ -56,6 +50,12 @@ from kerascheck.interpreter.values import (
     holds_tensor,
     options_of,
 )
+from kerascheck.knowledge.callables import COMPILED_LOADERS, LOOKUP, VARIABLE, VARIABLE_GET
+from kerascheck.knowledge.classes import KERAS_TENSOR, METRIC_RESULT, star_exports
+from kerascheck.knowledge.datasets import OPTIONS
+from kerascheck.knowledge.devices import LIST_PHYSICAL_DEVICES, PHYSICAL_DEVICE
+from kerascheck.knowledge.python import BUILTINS, item_of
+from kerascheck.syntax.names import canonical
 
 
 _UNITS_OF_TIME = (60, 3600, 1000, 1_000_000, 1_000_000_000)
@@ -97,63 +97,66 @@ class Expressions(Machine):
         return self.get_attribute(self.eval(node.value), node.attr.value, node)
 
     def get_attribute(self, value: Value, name: str, node: cst.CSTNode) -> Value:
-        if isinstance(value, External):
-            dotted = f"{value.name}.{name}"
-            return self.set_outside[dotted] if dotted in self.set_outside else External(canonical(dotted))
-        if isinstance(value, Instance):
-            found = value.attributes.get(name)
-            if found is not None:
-                return found
-            member = value.cls.member(name)
-            if isinstance(member, Function):
-                bound = self.bound(member, value)
-                if member.kind == "property":
-                    return self.inline(bound, Arguments(), node)
-                return bound
-            if member is not None:
-                return member
-            return Method(value, name)
-        if isinstance(value, Class):
-            member = value.member(name)
-            if isinstance(member, Function) and member.kind == "classmethod":
-                return self.bound(member, value)
-            if member is not None:
-                return member
-            bases = sorted(value.external_bases())
-            return External(f"{bases[0]}.{name}") if bases else UNKNOWN
-        if isinstance(value, Made):
-            if name in value.attributes:
-                return value.attributes[name]
-            if value.name in COMPILED_LOADERS:
-                return value
-            if value.name.startswith(OPTIONS):
-                inner = Made(f"{value.name}.{name}", value.call)
-                value.attributes[name] = inner
-                return inner
-            return self._method(value, name)
-        if isinstance(value, ModuleValue):
-            return self._member_of(value.module, name)
-        if isinstance(value, Tensor):
-            if name in ("shape", "_keras_shape", "dtype", "ndim", "name", "device", "graph"):
-                if name.endswith("shape"):
-                    self.use("shape", node)
-                return UNKNOWN
-            return Method(value, name)
-        if isinstance(value, SuperValue):
-            passed = False
-            for base in value.cls.ancestry():
-                if passed and isinstance(base, Class) and name in base.members:
-                    member = base.members[name]
-                    return self.bound(member, value.instance) if isinstance(member, Function) else member
-                passed = passed or base is value.cls
-            return Method(value, name)
-        if isinstance(value, Union):
-            results = [self.get_attribute(option, name, node) for option in value.options]
-            merged = results[0]
-            for other in results[1:]:
-                merged = join(merged, other)
-            return merged
+        """The attribute ``name`` of a value, which is read at ``node``."""
+        handler = _ATTRIBUTES.get(type(value))
+        return self._method(value, name) if handler is None else handler(self, value, name, node)
+
+    def _of_external(self, value: External, name: str, node: cst.CSTNode) -> Value:
+        dotted = f"{value.name}.{name}"
+        return self.set_outside[dotted] if dotted in self.set_outside else External(canonical(dotted))
+
+    def _of_instance(self, value: Instance, name: str, node: cst.CSTNode) -> Value:
+        found = value.attributes.get(name)
+        if found is not None:
+            return found
+        member = value.cls.member(name)
+        if isinstance(member, Function):
+            bound = self.bound(member, value)
+            return self.inline(bound, Arguments(), node) if member.kind == "property" else bound
+        return Method(value, name) if member is None else member
+
+    def _of_class(self, value: Class, name: str, node: cst.CSTNode) -> Value:
+        member = value.member(name)
+        if isinstance(member, Function) and member.kind == "classmethod":
+            return self.bound(member, value)
+        if member is not None:
+            return member
+        bases = sorted(value.external_bases())
+        return External(f"{bases[0]}.{name}") if bases else UNKNOWN
+
+    def _of_made(self, value: Made, name: str, node: cst.CSTNode) -> Value:
+        if name in value.attributes:
+            return value.attributes[name]
+        if value.name in COMPILED_LOADERS:
+            return value
+        if value.name.startswith(OPTIONS):
+            inner = Made(f"{value.name}.{name}", value.call)
+            value.attributes[name] = inner
+            return inner
         return self._method(value, name)
+
+    def _of_module(self, value: ModuleValue, name: str, node: cst.CSTNode) -> Value:
+        return self._member_of(value.module, name)
+
+    def _of_tensor(self, value: Tensor, name: str, node: cst.CSTNode) -> Value:
+        if name not in ("shape", "_keras_shape", "dtype", "ndim", "name", "device", "graph"):
+            return Method(value, name)
+        if name.endswith("shape"):
+            self.use("shape", node)
+        return UNKNOWN
+
+    def _of_base(self, value: SuperValue, name: str, node: cst.CSTNode) -> Value:
+        """``super().name``."""
+        passed = False
+        for base in value.cls.ancestry():
+            if passed and isinstance(base, Class) and name in base.members:
+                member = base.members[name]
+                return self.bound(member, value.instance) if isinstance(member, Function) else member
+            passed = passed or base is value.cls
+        return Method(value, name)
+
+    def _of_one(self, value: Union, name: str, node: cst.CSTNode) -> Value:
+        return any_of(self.get_attribute(option, name, node) for option in value.options)
 
     def _method(self, value: Value, name: str) -> Value:
         if name == "T" and is_array(value):
@@ -219,24 +222,7 @@ class Expressions(Machine):
             return result
         if is_array(left) or is_array(right):
             return self._calculated(node, left, right)
-        if isinstance(left, Const) and isinstance(right, Const):
-            operator = _BINARY.get(type(node.operator))
-            numbers = all(isinstance(side.value, (int, float)) and not isinstance(side.value, bool) for side in (left, right))
-            strings = isinstance(node.operator, cst.Add) and all(isinstance(side.value, str) for side in (left, right))
-            if operator and (numbers or strings):
-                try:
-                    return Const(operator(left.value, right.value))
-                except (ArithmeticError, ValueError):
-                    return UNKNOWN
-        counter = next((side for side in (left, right) if isinstance(side, Counter)), None)
-        # What is left of a division are the same few numbers again.
-        if counter is not None and is_number(left) and is_number(right) and not isinstance(node.operator, (cst.Modulo, cst.FloorDivide)):
-            return computed(counter.name, left, right)
-        if isinstance(node.operator, cst.Add) and is_text(left) and is_text(right):
-            return computed("builtins.str", left, right)
-        if isinstance(left, Group) and isinstance(right, Group) and isinstance(node.operator, cst.Add):
-            return Group(left.kind, left.items + right.items, left.open or right.open)
-        return UNKNOWN
+        return _of_python(node.operator, left, right)
 
     def _calculated(self, node: cst.BinaryOperation, left: Value, right: Value) -> Made:
         """An array computed from others, with the NumPy function that the operator stands for."""
@@ -325,41 +311,34 @@ class Expressions(Machine):
             return Made(KERAS_TENSOR, None, {"operands": Group("tuple", [value])})
         if is_array(value) and not (isinstance(value, Made) and item_of(value.name)):
             return array_shapes.shaped(value, array_shapes.subscripted(array_shapes.shape_of(value), indices))
+        if isinstance(value, (Group, Made)) and (item := _items_at(value, indices)) is not None:
+            return item
+        if isinstance(value, Group):
+            return _item_of_group(value, indices)
+        if isinstance(value, Mapping):
+            return _item_of_mapping(value, key)
         if isinstance(value, Tensor):
             self.indexed.add(node)
             self.use("key" if isinstance(constant(key), str) else "index", node)
             return Tensor("element" if value.origin == "element" else "item")
-        if isinstance(value, (Group, Made)) and (item := _items_at(value, indices)) is not None:
-            return item
-        if isinstance(value, Group):
-            if len(indices) == 1 and isinstance(indices[0], tuple):
-                cut = array_shapes.slice_of(indices[0])
-                known = cut is not None and not value.open and cut.step != 0
-                return Group(value.kind, value.items[cut] if known else list(value.items), open=not known)
-            index = constant(key)
-            if isinstance(index, int) and not isinstance(index, bool) and not value.open and -len(value.items) <= index < len(value.items):
-                return value.items[index]
-            return any_of(value.items)
-        if isinstance(value, Mapping):
-            if not isinstance(key, Const):
-                return join(any_of(value.items.values()), UNKNOWN) if value.open else any_of(value.items.values())
-            if key.value in value.items:
-                return value.items[key.value]
-            # What was stored under keys that are not known.
-            return any_of(item for name, item in value.items.items() if isinstance(name, cst.CSTNode))
         if isinstance(value, Dataset) and value.stage.is_source:
             return value
-        if isinstance(value, Made) and value.name.startswith(LOOKUP):
+        item = self._item_of_made(value, key, node) if isinstance(value, Made) else None
+        return item or array_shapes.columns_of(key) or UNKNOWN
+
+    def _item_of_made(self, value: Made, key: Value, node: cst.Subscript) -> Value | None:
+        """An item of what a library made, where it is known what that is."""
+        if value.name.startswith(LOOKUP):
             self.record(node, f"{value.name}.__getitem__", "__getitem__", value, Arguments([key]))
             return Tensor("item")
-        if isinstance(value, Made) and value.name in COMPILED_LOADERS:
+        if value.name in COMPILED_LOADERS:
             return value
-        if isinstance(value, Made) and value.name == LIST_PHYSICAL_DEVICES:
+        if value.name == LIST_PHYSICAL_DEVICES:
             return Made(PHYSICAL_DEVICE, value.call, {"index": key})
-        if isinstance(value, Made) and value.name.startswith("sklearn.datasets.") and isinstance(constant(key), str):
+        if value.name.startswith("sklearn.datasets.") and isinstance(constant(key), str):
             # A Bunch has its arrays under names and keys alike.
             return Method(value, constant(key))
-        return array_shapes.columns_of(key) or UNKNOWN
+        return None
 
     def _index(self, node: cst.Subscript) -> Value:
         return _only(self._indices(node))
@@ -495,6 +474,52 @@ class Expressions(Machine):
         return computed("builtins.str", *values)
 
 
+def _of_python(operator: cst.BaseBinaryOp, left: Value, right: Value) -> Value:
+    """What Python makes of two numbers, texts or lists."""
+    if isinstance(left, Const) and isinstance(right, Const):
+        operation = _BINARY.get(type(operator))
+        numbers = all(isinstance(side.value, (int, float)) and type(side.value) is not bool for side in (left, right))
+        strings = isinstance(operator, cst.Add) and all(isinstance(side.value, str) for side in (left, right))
+        if operation and (numbers or strings):
+            try:
+                return Const(operation(left.value, right.value))
+            except (ArithmeticError, ValueError):
+                return UNKNOWN
+    counter = next((side for side in (left, right) if isinstance(side, Counter)), None)
+    # What is left of a division are the same few numbers again.
+    divides = isinstance(operator, (cst.Modulo, cst.FloorDivide))
+    if counter is not None and is_number(left) and is_number(right) and not divides:
+        return computed(counter.name, left, right)
+    if not isinstance(operator, cst.Add):
+        return UNKNOWN
+    if is_text(left) and is_text(right):
+        return computed("builtins.str", left, right)
+    both = isinstance(left, Group) and isinstance(right, Group)
+    return Group(left.kind, left.items + right.items, left.open or right.open) if both else UNKNOWN
+
+
+def _item_of_group(group: Group, indices: list[array_shapes.Index]) -> Value:
+    """An item of a list, or a part of it."""
+    if len(indices) == 1 and isinstance(indices[0], tuple):
+        cut = array_shapes.slice_of(indices[0])
+        known = cut is not None and not group.open and cut.step != 0
+        return Group(group.kind, group.items[cut] if known else list(group.items), open=not known)
+    index = constant(_only(indices))
+    known = isinstance(index, int) and not isinstance(index, bool) and not group.open
+    return group.items[index] if known and -len(group.items) <= index < len(group.items) else any_of(group.items)
+
+
+def _item_of_mapping(mapping: Mapping, key: Value) -> Value:
+    """An item of a dictionary."""
+    if not isinstance(key, Const):
+        some = any_of(mapping.items.values())
+        return join(some, UNKNOWN) if mapping.open else some
+    if key.value in mapping.items:
+        return mapping.items[key.value]
+    # What was stored under keys that are not known.
+    return any_of(item for name, item in mapping.items.items() if isinstance(name, cst.CSTNode))
+
+
 def _items_at(value: Group | Made, indices: list[array_shapes.Index]) -> Value | None:
     """A text or number of Python, or a list of them, that is taken out of more of them by a place which is not written down; None for all else."""
     places = [part for index in indices for part in (index if isinstance(index, tuple) else [index]) if isinstance(part, Value)]
@@ -546,4 +571,16 @@ _EXPRESSIONS = {
     cst.SimpleString: Expressions._string,
     cst.ConcatenatedString: Expressions._string,
     cst.FormattedString: Expressions._formatted,
+}
+
+_ATTRIBUTES = {
+    External: Expressions._of_external,
+    Instance: Expressions._of_instance,
+    Class: Expressions._of_class,
+    Made: Expressions._of_made,
+    Counter: Expressions._of_made,
+    ModuleValue: Expressions._of_module,
+    Tensor: Expressions._of_tensor,
+    SuperValue: Expressions._of_base,
+    Union: Expressions._of_one,
 }
