@@ -21,21 +21,6 @@ from kerascheck.interpreter.support import (
     literal_of,
     parameters_of,
 )
-from kerascheck.knowledge.callables import (
-    COMPILERS,
-    FUNCTION_COMPILED,
-    PY_FUNCTIONS,
-    TENSOR_BOOL,
-    TENSOR_LIBRARIES,
-    TRANSPARENT_DECORATORS,
-    TRANSPARENT_DECORATOR_PREFIXES,
-    VARIABLE,
-)
-from kerascheck.knowledge.classes import GRADIENT_TAPE, KERAS_TENSOR
-from kerascheck.knowledge.datasets import OPTIONS
-from kerascheck.knowledge.python import ENDS_THE_PROGRAM, METHOD_KINDS, item_of
-from kerascheck.meaning.program.loops import remembered, written_trips
-from kerascheck.syntax.names import canonical
 from kerascheck.interpreter.values import (
     UNKNOWN,
     Arguments,
@@ -66,6 +51,21 @@ from kerascheck.interpreter.values import (
     largest,
     options_of,
 )
+from kerascheck.knowledge.callables import (
+    COMPILERS,
+    FUNCTION_COMPILED,
+    PY_FUNCTIONS,
+    TENSOR_BOOL,
+    TENSOR_LIBRARIES,
+    TRANSPARENT_DECORATORS,
+    TRANSPARENT_DECORATOR_PREFIXES,
+    VARIABLE,
+)
+from kerascheck.knowledge.classes import GRADIENT_TAPE, KERAS_TENSOR
+from kerascheck.knowledge.datasets import OPTIONS
+from kerascheck.knowledge.python import ENDS_THE_PROGRAM, METHOD_KINDS, item_of
+from kerascheck.meaning.program.loops import remembered, written_trips
+from kerascheck.syntax.names import canonical
 
 _DEBUGGING = re.compile(r"debug", re.I)
 _AUGMENTED = {cst.AddAssign: cst.Add, cst.SubtractAssign: cst.Subtract, cst.MultiplyAssign: cst.Multiply, cst.DivideAssign: cst.Divide}
@@ -163,39 +163,48 @@ class Statements(Machine):
     def _bind(self, target: cst.CSTNode, value: Value) -> None:
         if holds_tensor(value) and self._is_side_effect(target):
             self.record(target, "builtins.object.__set__", "__set__", UNKNOWN, Arguments([value]))
-        if isinstance(target, cst.Name):
-            if target.value in self.env.redirected:
-                self.note_write(target, UNKNOWN, target)
-            self._bind_name(target.value, value)
-        elif isinstance(target, cst.Attribute):
-            holder = self.eval(target.value)
-            self.note_write(target.value, holder, target)
-            self.set_attribute(target, holder, target.attr.value, value)
-        elif isinstance(target, (cst.Tuple, cst.List)):
-            self._unpack([element for element in target.elements], value)
-        elif isinstance(target, cst.Subscript):
-            base = self.eval(target.value)
-            self.note_write(target.value, base, target)
-            key = self._index(target)
-            if not isinstance(constant(key), str):
-                self.collect(target, [value])
-            if isinstance(base, Mapping) and isinstance(key, Const):
-                self.store(base.items, key.value, value)
-            elif base == External("os.environ"):
-                self.record(target, "os.environ.__setitem__", "__setitem__", base, Arguments([key, value]))
-            elif isinstance(base, Mapping):
-                base.open, base.most = True, None
-                for known in list(base.items):
-                    self.store(base.items, known, join(base.items[known], value))
-                self.store(base.items, target, value)
-            elif isinstance(base, Group):
-                self.extend(base, [value], certain=False)
-            elif isinstance(base, Made) and is_array(base):
-                # After a condition there may be one group of items for each way.
-                stored = [item for option in options_of(base.attributes.get("stored")) if isinstance(option, Group) for item in option.items]
-                self.store(base.attributes, "stored", Group("list", [*stored, value], open=True))
-        elif isinstance(target, cst.StarredElement):
-            self._bind(target.value, UNKNOWN)
+        bind = _TARGETS.get(type(target))
+        if bind is not None:
+            bind(self, target, value)
+
+    def _bind_variable(self, target: cst.Name, value: Value) -> None:
+        if target.value in self.env.redirected:
+            self.note_write(target, UNKNOWN, target)
+        self._bind_name(target.value, value)
+
+    def _bind_attribute(self, target: cst.Attribute, value: Value) -> None:
+        holder = self.eval(target.value)
+        self.note_write(target.value, holder, target)
+        self.set_attribute(target, holder, target.attr.value, value)
+
+    def _bind_elements(self, target: cst.Tuple | cst.List, value: Value) -> None:
+        self._unpack([element for element in target.elements], value)
+
+    def _bind_starred(self, target: cst.StarredElement, value: Value) -> None:
+        self._bind(target.value, UNKNOWN)
+
+    def _bind_item(self, target: cst.Subscript, value: Value) -> None:
+        base = self.eval(target.value)
+        self.note_write(target.value, base, target)
+        key = self._index(target)
+        if not isinstance(constant(key), str):
+            self.collect(target, [value])
+        if isinstance(base, Mapping) and isinstance(key, Const):
+            self.store(base.items, key.value, value)
+        elif base == External("os.environ"):
+            self.record(target, "os.environ.__setitem__", "__setitem__", base, Arguments([key, value]))
+        elif isinstance(base, Mapping):
+            base.open, base.most = True, None
+            for known in list(base.items):
+                self.store(base.items, known, join(base.items[known], value))
+            self.store(base.items, target, value)
+        elif isinstance(base, Group):
+            self.extend(base, [value], certain=False)
+        elif isinstance(base, Made) and is_array(base):
+            # After a condition there may be one group of items for each way.
+            groups = [option for option in options_of(base.attributes.get("stored")) if isinstance(option, Group)]
+            stored = [item for group in groups for item in group.items]
+            self.store(base.attributes, "stored", Group("list", [*stored, value], open=True))
 
     def _bind_name(self, name: str, value: Value) -> None:
         if all(map(_may_be_tensor, options_of(value))) and self._is_differentiated(name):
@@ -433,36 +442,47 @@ class Statements(Machine):
         Settings of the module decide nothing: people switch them, and mean both ways. But what is
         switched off for debugging stays off.
         """
-        if isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not):
-            inner = self._decided(test.expression)
-            return None if inner is None else not inner
-        if isinstance(test, cst.BooleanOperation):
-            sides = self._decided(test.left), self._decided(test.right)
-            deciding = isinstance(test.operator, cst.Or)
-            return deciding if deciding in sides else None if None in sides else not deciding
-        if isinstance(test, (cst.Name, cst.Integer)) and (literal := literal_of(test)) is not None:
-            return bool(literal.value)
-        if isinstance(test, cst.Name):
-            value = self._parameter(test)
-            if value is None and _DEBUGGING.search(test.value) and constant(self.env.lookup(test.value), True) is False:
-                return False
-            return bool(value.value) if isinstance(value, Const) else True if isinstance(value, (Function, Class)) else None
-        if isinstance(test, cst.Comparison) and len(test.comparisons) == 1 and isinstance(test.left, cst.Name):
-            operator, other = test.comparisons[0].operator, test.comparisons[0].comparator
-            value, literal = self._parameter(test.left), literal_of(other)
-            if isinstance(operator, (cst.In, cst.NotIn)) and isinstance(other, (cst.Tuple, cst.List, cst.Set)) and isinstance(value, Const):
-                among = [literal_of(element.value) for element in other.elements]
-                return None if None in among else (value in among) is isinstance(operator, cst.In)
-            if literal is None or value is None:
-                return None
-            if isinstance(value, Const):
-                same = literal.value == value.value
-            elif literal.value is None and isinstance(value, (Function, Class, Dataset, Instance, Group, Mapping)):
-                same = False
-            else:
-                return None
-            return same if isinstance(operator, (cst.Equal, cst.Is)) else not same if isinstance(operator, (cst.NotEqual, cst.IsNot)) else None
-        return None
+        decide = _TESTS.get(type(test))
+        return None if decide is None else decide(self, test)
+
+    def _decided_not(self, test: cst.UnaryOperation) -> bool | None:
+        inner = self._decided(test.expression) if isinstance(test.operator, cst.Not) else None
+        return None if inner is None else not inner
+
+    def _decided_both(self, test: cst.BooleanOperation) -> bool | None:
+        sides = self._decided(test.left), self._decided(test.right)
+        deciding = isinstance(test.operator, cst.Or)
+        return deciding if deciding in sides else None if None in sides else not deciding
+
+    def _decided_value(self, test: cst.Name | cst.Integer) -> bool | None:
+        literal = literal_of(test)
+        if literal is not None or not isinstance(test, cst.Name):
+            return None if literal is None else bool(literal.value)
+        value = self._parameter(test)
+        if value is None and _DEBUGGING.search(test.value) and constant(self.env.lookup(test.value), True) is False:
+            return False
+        return bool(value.value) if isinstance(value, Const) else True if isinstance(value, (Function, Class)) else None
+
+    def _decided_comparison(self, test: cst.Comparison) -> bool | None:
+        if len(test.comparisons) != 1 or not isinstance(test.left, cst.Name):
+            return None
+        operator, other = test.comparisons[0].operator, test.comparisons[0].comparator
+        value, literal = self._parameter(test.left), literal_of(other)
+        listed = isinstance(operator, (cst.In, cst.NotIn)) and isinstance(other, (cst.Tuple, cst.List, cst.Set))
+        if listed and isinstance(value, Const):
+            among = [literal_of(element.value) for element in other.elements]
+            return None if None in among else (value in among) is isinstance(operator, cst.In)
+        if literal is None or value is None:
+            return None
+        if isinstance(value, Const):
+            same = literal.value == value.value
+        elif literal.value is None and isinstance(value, (Function, Class, Dataset, Instance, Group, Mapping)):
+            same = False
+        else:
+            return None
+        if isinstance(operator, (cst.Equal, cst.Is)):
+            return same
+        return not same if isinstance(operator, (cst.NotEqual, cst.IsNot)) else None
 
     def _parameter(self, name: cst.Name) -> Value | None:
         """The value that this call gives a parameter; None for any other variable."""
@@ -630,38 +650,29 @@ class Statements(Machine):
 
     def _element(self, iterable: Value, loop: Scope) -> Value:
         """What one turn of a loop over ``iterable`` gets."""
-        result: Value | None = None
-        for option in options_of(iterable):
-            if isinstance(option, Dataset):
-                item: Value = Tensor("element")
-            elif isinstance(option, Group) and option.items:
-                item = item_of_turn(option.items, loop)
-            elif isinstance(option, Made) and (kind := item_of(option.name)) is not None:
-                item = Counter(kind, loop=loop)
-            elif isinstance(option, Iteration):
-                inner = [self._element(value, loop) for value in option.over]
-                if option.kind == "enumerate" and inner:
-                    item = Group("tuple", [Counter("builtins.int", loop=loop), inner[0]])
-                elif option.kind == "zip":
-                    item = Group("tuple", inner)
-                elif option.kind == "items" and isinstance(option.over[0], Mapping):
-                    values = list(option.over[0].items.values())
-                    merged: Value = values[0] if values else UNKNOWN
-                    for other in values[1:]:
-                        merged = join(merged, other)
-                    item = Group("tuple", [UNKNOWN, merged])
-                elif option.kind == "range":
-                    item = Counter("builtins.int", loop=loop)
-                elif option.kind == "as_numpy_iterator":
-                    item = UNKNOWN
-                else:
-                    item = inner[0] if inner else UNKNOWN
-            elif isinstance(option, Tensor):
-                item = Tensor("element")
-            else:
-                item = UNKNOWN
-            result = item if result is None else join(result, item)
-        return UNKNOWN if result is None else result
+        return any_of(self._element_of(option, loop) for option in options_of(iterable))
+
+    def _element_of(self, value: Value, loop: Scope) -> Value:
+        if isinstance(value, (Dataset, Tensor)):
+            return Tensor("element")
+        if isinstance(value, Group) and value.items:
+            return item_of_turn(value.items, loop)
+        if isinstance(value, Made) and (kind := item_of(value.name)) is not None:
+            return Counter(kind, loop=loop)
+        return self._next_of(value, loop) if isinstance(value, Iteration) else UNKNOWN
+
+    def _next_of(self, iterator: Iteration, loop: Scope) -> Value:
+        """What one turn of a loop over an iterator gets."""
+        inner = [self._element(value, loop) for value in iterator.over]
+        if iterator.kind == "enumerate" and inner:
+            return Group("tuple", [Counter("builtins.int", loop=loop), inner[0]])
+        if iterator.kind == "zip":
+            return Group("tuple", inner)
+        if iterator.kind == "items" and isinstance(iterator.over[0], Mapping):
+            return Group("tuple", [UNKNOWN, any_of(iterator.over[0].items.values())])
+        if iterator.kind == "range":
+            return Counter("builtins.int", loop=loop)
+        return inner[0] if inner and iterator.kind != "as_numpy_iterator" else UNKNOWN
 
     def _function_def(self, node: cst.FunctionDef, owner: Class | None = None) -> None:
         function = Function(self.module, node, self.env, node.name.value, owner=owner, defaults=self._defaults(node))
@@ -861,6 +872,23 @@ def _may_continue(node: cst.CSTNode) -> bool:
         return node.orelse is not None and _may_continue(node.orelse)
     return not isinstance(node, (cst.FunctionDef, cst.ClassDef, cst.BaseExpression)) and any(map(_may_continue, node.children))
 
+
+_TARGETS = {
+    cst.Name: Statements._bind_variable,
+    cst.Attribute: Statements._bind_attribute,
+    cst.Tuple: Statements._bind_elements,
+    cst.List: Statements._bind_elements,
+    cst.Subscript: Statements._bind_item,
+    cst.StarredElement: Statements._bind_starred,
+}
+
+_TESTS = {
+    cst.UnaryOperation: Statements._decided_not,
+    cst.BooleanOperation: Statements._decided_both,
+    cst.Name: Statements._decided_value,
+    cst.Integer: Statements._decided_value,
+    cst.Comparison: Statements._decided_comparison,
+}
 
 _STATEMENTS = {
     cst.Expr: Statements._expr,
