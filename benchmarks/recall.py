@@ -30,7 +30,8 @@ import libcst as cst
 from kerascheck.cli import main as kerascheck
 from kerascheck.config import Settings
 from kerascheck.registry import rooms
-from kerascheck.interpreter.module import Project
+from kerascheck.interpreter.project import Project
+from kerascheck.meaning.module import Module
 from kerascheck.syntax.tree import SyntaxProblem
 from kerascheck.source import read
 
@@ -342,7 +343,7 @@ def planted(folders: list[Path], files: int, seed: int) -> Iterator[tuple[str, s
         if _SILENCED.search(text) or not all(any(match.start() not in strings for match in needed.finditer(text)) for needed in (_KERAS, _TRAINS)):
             continue
         try:
-            runtime = Project(Settings(), read).load(read(path)).runtime
+            runtime = Project(Settings(), read, Module).load(read(path)).runtime
         except SyntaxProblem:
             # It is reported as a file that does not parse.
             continue

@@ -31,7 +31,7 @@ from kerascheck.source.suppression import Directive, Suppressions, speaks_to_us,
 if TYPE_CHECKING:
     from kerascheck.registry import Room
     from kerascheck.rule import Diagnosis
-    from kerascheck.interpreter.module import Project
+    from kerascheck.interpreter.project import Project
 
 UNREADABLE = "KC999"
 INTERNAL = "KC998"
@@ -90,9 +90,10 @@ class Analysis:
 
     def _project(self, settings: Settings) -> Project:
         if settings not in self._projects:
-            from kerascheck.interpreter.module import Project
+            from kerascheck.interpreter.project import Project
+            from kerascheck.meaning.module import Module
 
-            self._projects[settings] = Project(settings, self._read, self._limits.extend)
+            self._projects[settings] = Project(settings, self._read, Module, self._limits.extend)
         return self._projects[settings]
 
     def check(self, file: File) -> Checked:

@@ -15,7 +15,7 @@ from kerascheck.interpreter.values import Stage
 if TYPE_CHECKING:
     from kerascheck.registry import Room
     from kerascheck.rule import Diagnosis
-    from kerascheck.interpreter.module import Module
+    from kerascheck.meaning.module import Module
 
     Asked = tuple[Room, Diagnosis]
 

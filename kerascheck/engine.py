@@ -229,7 +229,7 @@ def lint(
 
 def _load(selected: Iterable[Settings]) -> None:
     """Import what checking needs, once for all processes."""
-    import kerascheck.interpreter.module  # noqa: F401
+    import kerascheck.meaning.module  # noqa: F401
 
     for settings in selected:
         for room in registry.enabled(settings.selections):

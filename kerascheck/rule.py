@@ -25,7 +25,7 @@ class Diagnosis:
     """A finding before its place is turned into lines and columns.
 
     ``at`` and the places of ``related`` are semantic objects: anything with the
-    attributes ``module`` (the :class:`~kerascheck.interpreter.module.Module` it stands in) and
+    attributes ``module`` (the :class:`~kerascheck.meaning.module.Module` it stands in) and
     ``node`` (its syntax node).
     """
 
@@ -95,7 +95,7 @@ class Rule:
         """Yield the diagnoses of ``module`` (and of modules that it calls into), and what it had a reason to leave alone there.
 
         Args:
-            module: a :class:`~kerascheck.interpreter.module.Module`; for a rule that reads requirements a
+            module: a :class:`~kerascheck.meaning.module.Module`; for a rule that reads requirements a
                 :class:`~kerascheck.source.requirements.RequirementsFile`, whose requirements are the places of findings; for a
                 rule that reads comments :class:`~kerascheck.source.suppression.Comments`.
         """

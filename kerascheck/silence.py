@@ -20,7 +20,7 @@ from kerascheck.source.suppression import suppressions
 
 if TYPE_CHECKING:
     from kerascheck.registry import Room
-    from kerascheck.interpreter.module import Module
+    from kerascheck.meaning.module import Module
     from kerascheck.source import Source
     from kerascheck.source.discovery import File
 

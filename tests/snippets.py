@@ -5,7 +5,8 @@ import textwrap
 import libcst as cst
 
 from kerascheck.config import Settings
-from kerascheck.interpreter.module import Project
+from kerascheck.interpreter.project import Project
+from kerascheck.meaning.module import Module
 from kerascheck.source import read
 
 IMPORTS = "import tensorflow as tf\nfrom tensorflow import keras\n"
@@ -36,7 +37,7 @@ def load(folder, files, head="", **settings):
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, "utf-8")
-    return Project(Settings(**settings), read).load(read(folder / next(iter(files))))
+    return Project(Settings(**settings), read, Module).load(read(folder / next(iter(files))))
 
 
 def sinks(module):

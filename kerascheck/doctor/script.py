@@ -14,7 +14,7 @@ from kerascheck.knowledge.datasets import FOLDERS, IMAGE_DATASET_FROM_DIRECTORY,
 from kerascheck.knowledge.devices import SET_GLOBAL_POLICY
 
 if TYPE_CHECKING:
-    from kerascheck.interpreter.module import Module
+    from kerascheck.meaning.module import Module
     from kerascheck.meaning.data.pipelines import Operation
     from kerascheck.interpreter.values import Call, Value
 

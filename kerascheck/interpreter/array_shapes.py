@@ -9,17 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
-from kerascheck.knowledge.callables import (
-    ARRAY_MAKERS,
-    DATASETS_BOSTON_HOUSING_LOAD_DATA,
-    DATASETS_CIFAR100_LOAD_DATA,
-    DATASETS_CIFAR10_LOAD_DATA,
-    DATASETS_FASHION_MNIST_LOAD_DATA,
-    DATASETS_MNIST_LOAD_DATA,
-)
-from kerascheck.knowledge.classes import INPUT, KERAS_TENSOR
-from kerascheck.knowledge.datasets import BATCHING, FROM_TENSOR_SLICES
-from kerascheck.meaning.data.pipelines import batch_size
 from kerascheck.interpreter.layer_shapes import Shape, input_shape, literal_shape
 from kerascheck.interpreter.values import (
     UNKNOWN,
@@ -36,6 +25,16 @@ from kerascheck.interpreter.values import (
     constant,
     options_of,
 )
+from kerascheck.knowledge.callables import (
+    ARRAY_MAKERS,
+    DATASETS_BOSTON_HOUSING_LOAD_DATA,
+    DATASETS_CIFAR10_LOAD_DATA,
+    DATASETS_CIFAR100_LOAD_DATA,
+    DATASETS_FASHION_MNIST_LOAD_DATA,
+    DATASETS_MNIST_LOAD_DATA,
+)
+from kerascheck.knowledge.classes import INPUT, KERAS_TENSOR
+from kerascheck.knowledge.datasets import BATCHING, FROM_TENSOR_SLICES
 
 Index = Value | tuple[Value | None, Value | None, Value | None] | str
 """What stands in brackets: a value, the three parts of a slice, or "..."."""
@@ -356,3 +355,9 @@ def _table(value: Value) -> tuple[int | None, ...] | None:
     rows, columns = value.call.argument(0, "n_samples"), value.call.argument(None, "n_features")
     sizes = [100 if rows is None else constant(rows), _MADE_TABLES[name] if columns is None else constant(columns)]
     return tuple(size if type(size) is int else None for size in sizes)
+
+
+def batch_size(stage: Stage) -> Value | None:
+    """How many elements an operation of :data:`BATCHING` puts into a batch; UNKNOWN where each bucket has a size of its own."""
+    position = BATCHING[stage.name]
+    return UNKNOWN if position is None else stage.argument(position, "batch_size")

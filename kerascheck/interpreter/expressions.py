@@ -57,7 +57,6 @@ from kerascheck.knowledge.devices import LIST_PHYSICAL_DEVICES, PHYSICAL_DEVICE
 from kerascheck.knowledge.python import BUILTINS, item_of
 from kerascheck.syntax.names import canonical
 
-
 _UNITS_OF_TIME = (60, 3600, 1000, 1_000_000, 1_000_000_000)
 _UFUNCS = {cst.Add: "numpy.add", cst.Subtract: "numpy.subtract", cst.Multiply: "numpy.multiply", cst.Divide: "numpy.divide"}
 _BINARY = {

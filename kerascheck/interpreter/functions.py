@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import libcst as cst
 
-from kerascheck.knowledge.callables import TENSOR, TENSOR_ATTRIBUTES, names_tensor, takes_tensor
-from kerascheck.knowledge.classes import KERAS_TENSOR, MODEL, OPTIMIZER, class_of, traced_hook
-from kerascheck.knowledge.datasets import DATASET, DATASET_V2
-from kerascheck.meaning.data.image_flows import is_py_dataset
+from kerascheck.interpreter.keras_data import is_py_dataset
 from kerascheck.interpreter.machine import Machine
-from kerascheck.interpreter.support import MAX_CALLS, MAX_DEPTH, MAX_VISITS, dotted_name, join, text_of
-from kerascheck.syntax.names import canonical
 from kerascheck.interpreter.place import Place
+from kerascheck.interpreter.support import MAX_CALLS, MAX_DEPTH, MAX_VISITS, dotted_name, join, text_of
 from kerascheck.interpreter.values import (
     UNKNOWN,
     Arguments,
@@ -30,6 +26,10 @@ from kerascheck.interpreter.values import (
     Tensor,
     Value,
 )
+from kerascheck.knowledge.callables import TENSOR, TENSOR_ATTRIBUTES, names_tensor, takes_tensor
+from kerascheck.knowledge.classes import KERAS_TENSOR, MODEL, OPTIMIZER, class_of, traced_hook
+from kerascheck.knowledge.datasets import DATASET, DATASET_V2
+from kerascheck.syntax.names import canonical
 
 
 class Functions(Machine):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import libcst as cst
 
-from kerascheck.interpreter.support import MAX_ALIKE, MISSING, join
 from kerascheck.interpreter.place import Place
+from kerascheck.interpreter.support import MAX_ALIKE, MISSING, join
 from kerascheck.interpreter.values import (
     UNKNOWN,
     Arguments,

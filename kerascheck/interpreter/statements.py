@@ -20,6 +20,7 @@ from kerascheck.interpreter.support import (
     join,
     literal_of,
     parameters_of,
+    remembered,
 )
 from kerascheck.interpreter.values import (
     UNKNOWN,
@@ -57,15 +58,15 @@ from kerascheck.knowledge.callables import (
     PY_FUNCTIONS,
     TENSOR_BOOL,
     TENSOR_LIBRARIES,
-    TRANSPARENT_DECORATORS,
     TRANSPARENT_DECORATOR_PREFIXES,
+    TRANSPARENT_DECORATORS,
     VARIABLE,
 )
 from kerascheck.knowledge.classes import GRADIENT_TAPE, KERAS_TENSOR
 from kerascheck.knowledge.datasets import OPTIONS
 from kerascheck.knowledge.python import ENDS_THE_PROGRAM, METHOD_KINDS, item_of
-from kerascheck.meaning.program.loops import remembered, written_trips
 from kerascheck.syntax.names import canonical
+from kerascheck.syntax.written import written_trips
 
 _DEBUGGING = re.compile(r"debug", re.I)
 _AUGMENTED = {cst.AddAssign: cst.Add, cst.SubtractAssign: cst.Subtract, cst.MultiplyAssign: cst.Multiply, cst.DivideAssign: cst.Divide}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -21,6 +21,7 @@ from kerascheck.interpreter.values import (
     Mapping,
     Method,
     Scope,
+    SeenModule,
     Stage,
     Tensor,
     Union,
@@ -35,7 +36,7 @@ from kerascheck.knowledge.layers import LAYERS
 from kerascheck.knowledge.python import CLOCKS, LISTS_OF_TEXTS, TEXTS
 
 if TYPE_CHECKING:
-    from kerascheck.interpreter.module import Module
+    pass
 
 MAX_DEPTH = 24
 MAX_VISITS = 24
@@ -204,7 +205,7 @@ def item_of_turn(items: list[Value], loop: Scope) -> Value:
     return item if None in kinds or len(kinds) > 1 or written else Counter(kinds.pop(), loop=loop)
 
 
-def differentiated(module: Module, node: cst.FunctionDef | cst.Module) -> set[str]:
+def differentiated(module: SeenModule, node: cst.FunctionDef | cst.Module) -> set[str]:
     """The names in a function, or module, that a tape made there is asked for the gradients of: whatever made them, they are tensors.
 
     With a loss that is scaled for that also the loss itself.
@@ -308,3 +309,11 @@ def as_texts(name: str, given: Iterable[Value]) -> Value | None:
     # The methods, which take a text apart; what a file or folder holds does not depend on what is given.
     takes_apart = name in LISTS_OF_TEXTS and name.startswith("builtins.str.")
     return Group("list", [computed("builtins.str", *given)], open=True) if takes_apart else None
+
+
+def remembered(module: SeenModule, node: cst.CSTNode, find: Callable[[SeenModule, cst.CSTNode], set[str]]) -> set[str]:
+    """What ``find`` says of a node, found once: the same loop is met on many ways."""
+    key = (find.__name__, node)
+    if key not in module.memory:
+        module.memory[key] = find(module, node)
+    return module.memory[key]

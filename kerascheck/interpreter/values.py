@@ -4,16 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import libcst as cst
 
 from kerascheck.knowledge.namespaces import OF_KERAS_TUNER_HYPER_PARAMETERS
+from kerascheck.knowledge.runtime import Runtime
 from kerascheck.knowledge.signatures import OTHER_NAMES
 from kerascheck.syntax.conditions import Nested
+from kerascheck.syntax.tree import Tree
 
-if TYPE_CHECKING:
-    from kerascheck.interpreter.module import Module
+
+class SeenModule(Protocol):
+    """A module as far as values and the interpreter know it: :class:`kerascheck.interpreter.module.Module`."""
+
+    source: Any
+    project: Any
+    memory: dict[Any, Any]
+
+    @property
+    def tree(self) -> Tree: ...
+    @property
+    def text(self) -> str: ...
+    @property
+    def dotted(self) -> str: ...
+    @property
+    def is_package(self) -> bool: ...
+    @property
+    def runtime(self) -> Runtime: ...
+    @property
+    def run(self) -> Any: ...
 
 
 class Value:
@@ -100,7 +120,7 @@ class Mapping(Value):
 class Function(Value):
     """A function, method or lambda of the linted tree."""
 
-    module: Module
+    module: SeenModule
     node: cst.FunctionDef | cst.Lambda
     env: Env
     name: str
@@ -122,7 +142,7 @@ class Function(Value):
 class Class(Value):
     """A class of the linted tree."""
 
-    module: Module
+    module: SeenModule
     node: cst.ClassDef
     name: str
     bases: list[Value]
@@ -183,7 +203,7 @@ class Partial(Value):
 class ModuleValue(Value):
     """A module of the linted tree."""
 
-    module: Module
+    module: SeenModule
 
 
 @dataclass(eq=False, slots=True)
@@ -247,7 +267,7 @@ class Scope(Nested):
 
     kind: str
     parent: Scope | None
-    module: Module
+    module: SeenModule
     node: cst.CSTNode
     function: Function | None = None
     traced: str | None = None
@@ -330,7 +350,7 @@ class Call:
     what outlives the call as "builtins.object.__set__", and ``+=`` as "builtins.object.__iadd__".
     """
 
-    module: Module
+    module: SeenModule
     node: cst.CSTNode
     name: str | None
     attribute: str | None
@@ -374,7 +394,7 @@ class Call:
 class Compilation:
     """One place where tf.function or another compiler is applied: its call, or the ``def`` that it decorates."""
 
-    module: Module
+    module: SeenModule
     node: cst.CSTNode
     function: Function | Made
     """What came out: a function of the tree, or a compiled object such as a model."""
@@ -387,7 +407,7 @@ class Compilation:
 class Stage:
     """One operation of a dataset pipeline, or its source (``inputs`` empty)."""
 
-    module: Module
+    module: SeenModule
     node: cst.CSTNode
     name: str
     """The method ("map", "batch", ...) or, of a source, its canonical name."""
@@ -439,7 +459,7 @@ class Sink:
 
     role: str
     stage: Stage
-    module: Module
+    module: SeenModule
     node: cst.CSTNode
     scope: Scope
     outer: Stage | None = None
@@ -451,7 +471,7 @@ class FunctionFacts:
     """What running a mapped function showed. See :mod:`kerascheck.meaning.data.mapped_functions`."""
 
     calls: list[Call]
-    uses: list[tuple[str, cst.CSTNode, Module]]
+    uses: list[tuple[str, cst.CSTNode, SeenModule]]
     known: bool
     """False where something that it calls could not be followed."""
     result: Value = UNKNOWN

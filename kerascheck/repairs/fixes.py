@@ -3,20 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING
 
 import libcst as cst
 
 from kerascheck.finding import Applicability, Edit, Fix
-from kerascheck.knowledge.callables import CONSTANT, FUNCTION, IO_FIXED_LEN_FEATURE, IO_PARSE_EXAMPLE, PRINT, having
-from kerascheck.knowledge.datasets import AUTOTUNE
-from kerascheck.knowledge.devices import GET_STRATEGY, LIST_PHYSICAL_DEVICES
-from kerascheck.knowledge.layers import LAYERS, LOOKUP_LAYERS
-from kerascheck.knowledge.namespaces import KERAS_OPS, OF_KERAS_MODEL, TENSORFLOW
-from kerascheck.knowledge.symbols import Trait
-from kerascheck.syntax import edits
-from kerascheck.syntax.edits import CannotEdit, make_fix
-from kerascheck.meaning.data.order import Added, Wish, arrangement
+from kerascheck.interpreter.module import Module
+from kerascheck.interpreter.place import Place
 from kerascheck.interpreter.values import (
     Call,
     Const,
@@ -25,17 +17,21 @@ from kerascheck.interpreter.values import (
     Mapping,
     Scope,
     Stage,
-    constant,
     holds_tensor,
     options_of,
     shows_tensor,
 )
-
-if TYPE_CHECKING:
-    from kerascheck.syntax.tree import Tree
-    from kerascheck.interpreter.module import Module
-    from kerascheck.meaning.data.pipelines import Operation
-    from kerascheck.interpreter.place import Place
+from kerascheck.knowledge.callables import CONSTANT, FUNCTION, IO_FIXED_LEN_FEATURE, IO_PARSE_EXAMPLE, PRINT, having
+from kerascheck.knowledge.datasets import AUTOTUNE
+from kerascheck.knowledge.devices import GET_STRATEGY, LIST_PHYSICAL_DEVICES
+from kerascheck.knowledge.layers import LAYERS, LOOKUP_LAYERS
+from kerascheck.knowledge.namespaces import KERAS_OPS, OF_KERAS_MODEL, TENSORFLOW
+from kerascheck.knowledge.symbols import Trait
+from kerascheck.meaning.data.order import Added, Wish, arrangement
+from kerascheck.meaning.data.pipelines import Operation, Pipelines
+from kerascheck.syntax import edits
+from kerascheck.syntax.edits import CannotEdit, make_fix
+from kerascheck.syntax.tree import Tree
 
 SAFE, UNSAFE = Applicability.SAFE, Applicability.UNSAFE
 
@@ -122,7 +118,7 @@ def append_prefetch(last: Stage) -> Fix | None:
 
 def rearranged(module: Module, wishes: Collection[Wish], message: str, *, safe: bool = False) -> Fix | None:
     """Give a chain the order that serves all wishes; None where there is none, or parts of the chain are used or made elsewhere."""
-    plan = arrangement(module.pipelines, wishes)
+    plan = arrangement(module.once(Pipelines), wishes)
     if plan is None:
         return None
     changed = [place for place, stage in enumerate(plan.before) if stage is not [item for item in plan.after if isinstance(item, Stage)][place]]
@@ -142,7 +138,7 @@ def rearranged(module: Module, wishes: Collection[Wish], message: str, *, safe: 
     tree = stages[0].module.tree
     if any(stage.module is not stages[0].module or stage.maybe or not isinstance(stage.node, cst.Call) for stage in stages):
         return None
-    if len({stage.node for stage in stages}) < len(stages) or any(map(module.pipelines.is_shared, stages[:-1])):
+    if len({stage.node for stage in stages}) < len(stages) or any(map(module.once(Pipelines).is_shared, stages[:-1])):
         return None
 
     def build() -> edits.Edits:

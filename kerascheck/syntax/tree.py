@@ -15,9 +15,8 @@ from collections.abc import Iterator
 import libcst as cst
 from libcst.metadata import MetadataWrapper, PositionProvider
 
-from kerascheck.source.python import Verdict, verdict
-
 from kerascheck.source.code import without_comments
+from kerascheck.source.python import Verdict, verdict
 
 _INSIGNIFICANT = frozenset(
     "lpar rpar comma semicolon equal colon operator ops dot lbracket rbracket lbrace rbrace header footer "

@@ -4,7 +4,8 @@ import libcst as cst
 import pytest
 from snippets import IMPORTS, MODEL, load
 
-from kerascheck.meaning.program.loops import rows_of_slice, turns, varies
+from kerascheck.meaning.program.loops import turns, varies
+from kerascheck.syntax.written import rows_of_slice
 
 
 @pytest.mark.parametrize(

@@ -50,7 +50,6 @@ from kerascheck.interpreter.values import (
 from kerascheck.knowledge.callables import COMPILERS, TRANSPARENT_DECORATORS
 from kerascheck.knowledge.python import ENDS_THE_PROGRAM, PASS_THROUGH_ITERATORS
 
-
 # --- functions ---------------------------------------------------------------------------------------------------
 
 

@@ -6,6 +6,7 @@ from itertools import zip_longest
 
 import libcst as cst
 
+from kerascheck.interpreter.keras_data import is_keras_data, is_py_dataset
 from kerascheck.interpreter.libraries.registry import (
     Invocation,
     function,
@@ -41,7 +42,6 @@ from kerascheck.knowledge.classes import (
     class_of_bases,
 )
 from kerascheck.knowledge.layers import LAMBDA, LAYERS
-from kerascheck.meaning.data.image_flows import is_keras_data, is_py_dataset
 
 # What fit does with datasets that are not given first.
 _OTHER_ROLES = {"validation_data": "validation", "callbacks": "escape"}

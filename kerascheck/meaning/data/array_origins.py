@@ -21,7 +21,6 @@ from kerascheck.knowledge.namespaces import OF_KERAS_DATASETS
 from kerascheck.knowledge.python import FILE_READERS, WAITING
 
 
-
 def reads_file(call: Call) -> bool:
     """Whether a call reads a file, and decodes it, without holding Python's lock.
 

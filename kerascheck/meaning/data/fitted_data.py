@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from kerascheck.interpreter.array_shapes import shape_of
-from kerascheck.meaning.program.loops import rows_of_slice
-from kerascheck.meaning.training.repeated_training import is_one_item
 from kerascheck.interpreter.layer_shapes import Shape
 from kerascheck.interpreter.values import Call, Group, Value, constant, datasets_in, options_of
+from kerascheck.meaning.training.repeated_training import is_one_item
+from kerascheck.syntax.written import rows_of_slice
 
 _SAME_EXAMPLES = frozenset("shuffle batch prefetch cache repeat take skip with_options apply".split())
 

@@ -3,28 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
 
-from kerascheck.interpreter.place import names_held_out
+from kerascheck.interpreter.keras_data import is_flow
+from kerascheck.interpreter.module import Module
 from kerascheck.interpreter.values import (
     UNKNOWN,
     Call,
     Dataset,
     Function,
-    Instance,
     Iteration,
     Made,
     Value,
     flat,
     options_of,
 )
-from kerascheck.knowledge.classes import IMAGE_DATA_GENERATOR, PY_DATASET, class_of_bases
+from kerascheck.knowledge.classes import IMAGE_DATA_GENERATOR
 from kerascheck.knowledge.datasets import FROM_GENERATOR
+from kerascheck.meaning.program.program import Program
+from kerascheck.syntax.written import names_held_out
 
-if TYPE_CHECKING:
-    from kerascheck.interpreter.module import Module
-
-_IMAGE_GENERATOR = IMAGE_DATA_GENERATOR
+IMAGE_DATA_GENERATOR = IMAGE_DATA_GENERATOR
 _AUGMENTING = frozenset(
     "rotation_range width_shift_range height_shift_range brightness_range shear_range zoom_range channel_shift_range horizontal_flip vertical_flip".split()
 )
@@ -34,7 +32,7 @@ def flows_of(module: Module) -> dict[Call, bool]:
     """The calls of ``flow`` and ``flow_from_...`` of ImageDataGenerators whose images are trained on, and whether ``zip`` pairs them with another's, as pictures with their masks."""
     if module.is_graph_code:
         return {}
-    program = module.program
+    program = module.once(Program)
     given: list[Value] = [call.given("x") or UNKNOWN for call in program.model_calls("fit", "fit_generator", "train_on_batch")]
     given += [loop.value for loop in module.run.loops if loop.trains]
     # Validation may take its images in the outer loop, once an epoch.
@@ -66,11 +64,11 @@ def handed_generators(module: Module) -> list[Call]:
     handed = []
     for call in () if module.is_graph_code else module.run.calls:
         outer = call.scope.root.function
-        if call.name != _IMAGE_GENERATOR or outer is None or names_held_out(outer.name) or _AUGMENTING.isdisjoint(call.arguments.keywords):
+        if call.name != IMAGE_DATA_GENERATOR or outer is None or names_held_out(outer.name) or _AUGMENTING.isdisjoint(call.arguments.keywords):
             continue
         for value in flat(module.run.returned.get(outer.node)):
             receiver = value.call.receiver if is_flow(value) else value
-            if any(option is call.result for option in options_of(receiver)) and (is_flow(value) or not module.program.trains):
+            if any(option is call.result for option in options_of(receiver)) and (is_flow(value) or not module.once(Program).trains):
                 handed.append(call)
                 break
     return handed
@@ -88,18 +86,3 @@ def _flows_in(module: Module, value: Value, paired: bool = False) -> Iterator[tu
                     yield from _flows_in(module, module.run.returned.get(function.node) if isinstance(function, Function) else None, paired)
         elif is_flow(option):
             yield option.call, paired
-
-
-def is_flow(value: Value) -> bool:
-    """Whether a value is an iterator of images that an ImageDataGenerator gives."""
-    return isinstance(value, Made) and value.name.startswith(_IMAGE_GENERATOR + ".flow") and value.call is not None
-
-
-def is_keras_data(value: Value | None) -> bool:
-    """Whether a value is what only models of Keras take: images of an ImageDataGenerator, or a PyDataset."""
-    return any(is_flow(option) or is_py_dataset(option) for option in options_of(value))
-
-
-def is_py_dataset(value: Value) -> bool:
-    """Whether a value is an object of a class of the tree that is derived from PyDataset, or Sequence, its older name."""
-    return isinstance(value, Instance) and class_of_bases(value.cls.external_bases()) == PY_DATASET

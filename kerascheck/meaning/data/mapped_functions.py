@@ -3,10 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from kerascheck.interpreter.module import Module
+from kerascheck.interpreter.values import (
+    Call,
+    Class,
+    Const,
+    External,
+    Function,
+    FunctionFacts,
+    Group,
+    Instance,
+    Made,
+    Mapping,
+    Partial,
+    Tensor,
+    Value,
+    constant,
+    options_of,
+)
 from kerascheck.knowledge.callables import (
     CAST,
     ENSURE_SHAPE,
@@ -52,27 +69,7 @@ from kerascheck.knowledge.namespaces import (
 from kerascheck.knowledge.python import DRAWS, FILE_OPENERS, KEEPERS, OF_VALUES, SAME_EACH_TIME
 from kerascheck.knowledge.symbols import State, Trait
 from kerascheck.meaning.data.array_origins import reads_file
-from kerascheck.interpreter.place import last_name
-from kerascheck.interpreter.values import (
-    Call,
-    Class,
-    Const,
-    External,
-    Function,
-    FunctionFacts,
-    Group,
-    Instance,
-    Made,
-    Mapping,
-    Partial,
-    Tensor,
-    Value,
-    constant,
-    options_of,
-)
-
-if TYPE_CHECKING:
-    from kerascheck.interpreter.module import Module
+from kerascheck.syntax.written import last_name
 
 _TRIVIAL = having(Trait.RESHAPES | Trait.RETYPES)
 _ELEMENTWISE = having(Trait.EACH_ALONE) | {f"{name}.__call__" for name in LOOKUP_LAYERS | {RESCALING}}

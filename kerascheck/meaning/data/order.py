@@ -10,10 +10,10 @@ import enum
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+from kerascheck.interpreter.values import Stage, constant
 from kerascheck.knowledge.datasets import BATCHING
 from kerascheck.meaning.data.mapped_functions import Facts
 from kerascheck.meaning.data.pipelines import PASSING, Pipelines, is_reshuffled
-from kerascheck.interpreter.values import Stage, constant
 
 _ONE_BY_ONE = frozenset({"map", "prefetch", "with_options"})
 # Between a cache and a take, they read no further than they are asked to.

@@ -7,31 +7,11 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import takewhile
-from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from kerascheck.knowledge.callables import GFILE_GLOB
-from kerascheck.knowledge.datasets import (
-    ASYNCHRONOUS_LAST,
-    BATCHING,
-    BATCHING_SOURCES,
-    FOLDERS,
-    LIST_FILES,
-    NETWORK_STORAGE,
-    PREFETCHED_SOURCES,
-)
-from kerascheck.knowledge.namespaces import OF_KERAS_LOSS, OF_KERAS_METRIC, OF_KERAS_MODEL
-from kerascheck.syntax.conditions import written_conditions
-from kerascheck.meaning.data.mapped_functions import Facts
-from kerascheck.meaning.program.loops import makes_few_steps
-from kerascheck.interpreter.place import (
-    asks_for_held_out,
-    is_beside_training,
-    last_name,
-    names_held_out,
-    names_training,
-)
+from kerascheck.interpreter.array_shapes import batch_size
+from kerascheck.interpreter.module import Module
 from kerascheck.interpreter.values import (
     UNKNOWN,
     Call,
@@ -49,9 +29,22 @@ from kerascheck.interpreter.values import (
     holds_tensor,
     options_of,
 )
-
-if TYPE_CHECKING:
-    from kerascheck.interpreter.module import Module
+from kerascheck.knowledge.callables import GFILE_GLOB
+from kerascheck.knowledge.datasets import (
+    ASYNCHRONOUS_LAST,
+    BATCHING,
+    BATCHING_SOURCES,
+    FOLDERS,
+    LIST_FILES,
+    NETWORK_STORAGE,
+    PREFETCHED_SOURCES,
+)
+from kerascheck.knowledge.namespaces import OF_KERAS_LOSS, OF_KERAS_METRIC, OF_KERAS_MODEL
+from kerascheck.meaning.data.mapped_functions import Facts
+from kerascheck.meaning.program.loops import makes_few_steps
+from kerascheck.meaning.program.program import Program
+from kerascheck.syntax.conditions import written_conditions
+from kerascheck.syntax.written import asks_for_held_out, is_beside_training, last_name, names_held_out, names_training
 
 """Sources that read one file for each sample from a folder for each class."""
 
@@ -493,7 +486,7 @@ class Pipelines:
                 because, costs, repaired = rewritten, False, True
             elif not runtime.injects_prefetch:
                 # tf.distribute appends one to each dataset, and buffers for each device (input_lib.py).
-                if self._module.program.distributes:
+                if self._module.once(Program).distributes:
                     continue
                 because, costs = f"TensorFlow {runtime.tensorflow_version} adds no prefetch automatically.", not all(map(_only_arranges, upstream)) and not _is_kept_in_memory(last)
             elif self.rewrites(last).no_prefetch:
@@ -585,8 +578,8 @@ def next_batch(module: Module, op: Operation) -> Stage | None:
 
 def _batches_behind(module: Module, op: Operation, stage: Stage, seen: set[Stage]) -> Iterator[Stage | None]:
     """The batches on all ways behind a stage; None for a way where a map that needs single elements stands before them."""
-    for child in module.pipelines.children(stage):
-        if child in seen or op.feeds_training and not module.pipelines.trains_on(child):
+    for child in module.once(Pipelines).children(stage):
+        if child in seen or op.feeds_training and not module.once(Pipelines).trains_on(child):
             continue
         seen.add(child)
         if child.name == "batch":
@@ -595,12 +588,6 @@ def _batches_behind(module: Module, op: Operation, stage: Stage, seen: set[Stage
             yield from _batches_behind(module, op, child, seen)
         elif child.name == "map":
             yield None
-
-
-def batch_size(stage: Stage) -> Value | None:
-    """How many elements an operation of :data:`BATCHING` puts into a batch; UNKNOWN where each bucket has a size of its own."""
-    position = BATCHING[stage.name]
-    return UNKNOWN if position is None else stage.argument(position, "batch_size")
 
 
 def batches_before(stage: Stage, across: Collection[str]) -> list[Stage]:
@@ -663,7 +650,7 @@ def reads_remote_files(module: Module, source: Stage) -> bool:
         if isinstance(pattern, Const):
             if isinstance(pattern.value, str) and _REMOTE.match(pattern.value):
                 return True
-        elif module.program.uses_tpu or module.program.uses_network_storage:
+        elif module.once(Program).uses_tpu or module.once(Program).uses_network_storage:
             return True
     return False
 
@@ -676,7 +663,7 @@ def is_random_before(stage: Stage) -> bool:
 def last_deterministic(module: Module, stage: Stage) -> Stage:
     """The last of the maps and filters behind a stage that certainly give the same in every epoch: where a cache belongs."""
     while True:
-        children = module.pipelines.children(stage)
+        children = module.once(Pipelines).children(stage)
         if len(children) != 1 or children[0].name not in ("map", "filter") or children[0].facts is None or not Facts([children[0].facts], 1).deterministic:
             return stage
         stage = children[0]

@@ -4,18 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from kerascheck.knowledge.callables import PY_FUNCTIONS, having
-from kerascheck.knowledge.classes import GRADIENT_TAPE_GRADIENT
-from kerascheck.knowledge.python import BUILTINS
-from kerascheck.knowledge.symbols import Trait
-from kerascheck.meaning.data.mapped_functions import SIZING
-from kerascheck.meaning.program.loops import SHORT_LOOP, turns, varies
-from kerascheck.interpreter.place import last_name
-from kerascheck.meaning.training.steps import environment_loop
+from kerascheck.interpreter.module import Module
 from kerascheck.interpreter.values import (
     UNKNOWN,
     Call,
@@ -35,10 +27,17 @@ from kerascheck.interpreter.values import (
     flat,
     options_of,
 )
-
-if TYPE_CHECKING:
-    from kerascheck.interpreter.module import Module
-    from kerascheck.syntax.tree import Tree
+from kerascheck.knowledge.callables import PY_FUNCTIONS, having
+from kerascheck.knowledge.classes import GRADIENT_TAPE_GRADIENT
+from kerascheck.knowledge.python import BUILTINS
+from kerascheck.knowledge.symbols import Trait
+from kerascheck.meaning.data.mapped_functions import SIZING
+from kerascheck.meaning.data.pipelines import Pipelines
+from kerascheck.meaning.program.loops import SHORT_LOOP, turns, varies
+from kerascheck.meaning.program.program import Program
+from kerascheck.meaning.training.steps import environment_loop
+from kerascheck.syntax.tree import Tree
+from kerascheck.syntax.written import last_name
 
 FEW_TRACES = 10
 """So many traces are nobody's problem: the loop is over configurations, devices or layers."""
@@ -156,7 +155,7 @@ def changing_shapes(module: Module) -> Iterator[TurnArgument]:
 
 
 def _loop_entries(module: Module) -> Iterator[Call]:
-    if module.is_graph_code or module.program.runs_eagerly:
+    if module.is_graph_code or module.once(Program).runs_eagerly:
         return
     for entry in module.run.entries:
         how = entry.receiver.traced if isinstance(entry.receiver, Function) else "tf.function"
@@ -316,7 +315,7 @@ def _growing(module: Module, expression: cst.BaseExpression, loop: Scope) -> Cal
     setting = [
         node for node in tree.descendants(loop.node) if isinstance(node, cst.AssignTarget) and isinstance(node.target, cst.Name) and node.target.value == expression.value
     ]
-    for call in module.pipelines.calls_in(loop):
+    for call in module.once(Pipelines).calls_in(loop):
         assign = tree.parents.get(call.node) if call.module is loop.module else None
         if call.name not in _JOINING or not isinstance(assign, cst.Assign) or len(setting) != 1 or setting[0] not in assign.targets or any(call.scope.conditions(within=loop)):
             continue
@@ -332,7 +331,7 @@ def _growing(module: Module, expression: cst.BaseExpression, loop: Scope) -> Cal
 def compiled_training(module: Module) -> dict[Scope, Call]:
     """Loops of Python that run a compiled training step in each turn, with the call that updates the weights."""
     found: dict[Scope, Call] = {}
-    for update in () if module.is_graph_code or module.program.runs_eagerly else module.program.updates:
+    for update in () if module.is_graph_code or module.once(Program).runs_eagerly else module.once(Program).updates:
         compiled = [frame for frame in update.scope.frames() if frame.traced]
         outside = compiled[-1].parent if compiled and compiled[-1].traced == "tf.function" else None
         loop = outside.innermost_loop(within="program") if outside is not None else None
@@ -348,7 +347,7 @@ def eager_training(module: Module) -> dict[Scope, Call]:
     Those that act in a game or a simulation need a number in each turn.
     """
     found: dict[Scope, Call] = {}
-    for update in () if module.is_graph_code or module.program.runs_eagerly else module.program.updates:
+    for update in () if module.is_graph_code or module.once(Program).runs_eagerly else module.once(Program).updates:
         loop = update.scope.innermost_loop(within="program")
         if loop is not None and update.scope.traced_by() is None and environment_loop(module, update.scope) is None:
             found.setdefault(loop, update)
@@ -377,7 +376,7 @@ def rare_updates(module: Module) -> Iterator[tuple[Call, Call, Scope]]:
     """Weight updates once in several turns of a loop that takes gradients in each: the update, where they are taken, the condition."""
     gradients = [call for call in module.run.calls if call.name == GRADIENT_TAPE_GRADIENT]
     seen = set()
-    for update in () if module.is_graph_code else module.program.updates:
+    for update in () if module.is_graph_code else module.once(Program).updates:
         loop = update.scope.innermost_loop(within="program", comprehensions=False)
         branch = counting_branch(update.scope, loop) if loop is not None else None
         if branch is None or update.node in seen:

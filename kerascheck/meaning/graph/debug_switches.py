@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import ceil
-from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from kerascheck.interpreter.module import Module
+from kerascheck.interpreter.place import Place
+from kerascheck.interpreter.values import UNKNOWN, Call, Instance, Value, constant, options_of
 from kerascheck.knowledge.classes import MODEL_SETATTR
 from kerascheck.knowledge.datasets import ENABLE_DEBUG_MODE
 from kerascheck.knowledge.devices import (
@@ -18,14 +20,12 @@ from kerascheck.knowledge.devices import (
     RUN_FUNCTIONS_EAGERLY,
 )
 from kerascheck.knowledge.namespaces import KERAS, TENSORFLOW
-from kerascheck.meaning.program.loops import SHORT_LOOP, rows_of_slice
-from kerascheck.meaning.models.models import batching
-from kerascheck.interpreter.place import Place
+from kerascheck.meaning.data.pipelines import Pipelines
 from kerascheck.meaning.graph.traced_code import cannot_be_compiled, compiled_by
-from kerascheck.interpreter.values import UNKNOWN, Call, Instance, Value, constant, options_of
-
-if TYPE_CHECKING:
-    from kerascheck.interpreter.module import Module
+from kerascheck.meaning.models.models import batching, models_of
+from kerascheck.meaning.program.loops import SHORT_LOOP
+from kerascheck.meaning.program.program import Program
+from kerascheck.syntax.written import rows_of_slice
 
 _LOGS = DEBUGGING_SET_LOG_DEVICE_PLACEMENT
 # The keyword of the argument that switches them on; None for those that take none. set_synchronous_execution is not among them:
@@ -83,44 +83,44 @@ def switches(module: Module) -> Iterator[Switch]:
 
 def _functions(module: Module) -> Iterator[Switch]:
     switched_off = {call.name for call in module.run.calls if call.name in _SWITCHES and constant(call.argument(0), True) is False}
-    for call in module.program.calls(*_SWITCHES) if module.program.trains else ():
+    for call in module.once(Program).calls(*_SWITCHES) if module.once(Program).trains else ():
         argument = _SWITCHES[call.name]
-        if call.name in switched_off or module.program.is_optional(call.scope) or argument is not None and constant(call.argument(0, *argument)) is not True:
+        if call.name in switched_off or module.once(Program).is_optional(call.scope) or argument is not None and constant(call.argument(0, *argument)) is not True:
             continue
-        if call.name == RUN_FUNCTIONS_EAGERLY and _calls_nothing_compiled(module) or not module.program.trains_behind(call):
+        if call.name == RUN_FUNCTIONS_EAGERLY and _calls_nothing_compiled(module) or not module.once(Program).trains_behind(call):
             continue
         eager = call.name in _EAGER
         yield Switch("function", call, call, True, not eager or _is_seen(module), False, eager and cannot_be_compiled(module))
 
 
 def _arguments(module: Module) -> Iterator[Switch]:
-    for call in module.program.model_calls("compile"):
+    for call in module.once(Program).model_calls("compile"):
         at = _literal(call)
-        if at is not None and not module.program.is_optional(call.scope) and not _needs_python(module, call.receiver) and not _is_run_for_values(module, call) and not _is_tried_out(module, call):
+        if at is not None and not module.once(Program).is_optional(call.scope) and not _needs_python(module, call.receiver) and not _is_run_for_values(module, call) and not _is_tried_out(module, call):
             shapeless = _takes_any_shape(module)
             yield Switch("argument", call, at, at.node in call.node.args, _is_seen(module, call), shapeless, shapeless or cannot_be_compiled(module))
 
 
 def _attributes(module: Module) -> Iterator[Switch]:
-    trained = list(module.program.model_calls("fit", "train_on_batch"))
-    for call in module.program.calls(MODEL_SETATTR):
-        if call.attribute != "run_eagerly" or constant(call.argument(1)) is not True or module.program.is_optional(call.scope):
+    trained = list(module.once(Program).model_calls("fit", "train_on_batch"))
+    for call in module.once(Program).calls(MODEL_SETATTR):
+        if call.attribute != "run_eagerly" or constant(call.argument(1)) is not True or module.once(Program).is_optional(call.scope):
             continue
         if any(other.receiver is call.receiver and other.order > call.order for other in trained):
-            seen = all(_is_seen(module, other) for other in module.program.model_calls("compile") if other.receiver is call.receiver)
+            seen = all(_is_seen(module, other) for other in module.once(Program).model_calls("compile") if other.receiver is call.receiver)
             shapeless = _takes_any_shape(module)
             yield Switch("attribute", call, call, True, seen, shapeless, shapeless or cannot_be_compiled(module))
 
 
 def _calls_nothing_compiled(module: Module) -> bool:
     """Whether nothing runs that the switch could make eager: neither a function of ``tf.function`` nor a fit."""
-    return module.program.steps_eagerly and not any(call.scope.traced_by() == "tf.function" for call in module.run.calls)
+    return module.once(Program).steps_eagerly and not any(call.scope.traced_by() == "tf.function" for call in module.run.calls)
 
 
 def _is_seen(module: Module, compiled: Call | None = None) -> bool:
     """Whether all that would be compiled is seen: a model that is given, with its losses, and whatever the code of the program's own calls."""
     if compiled is not None:
-        known = any(each.value is option for each in module.models for option in options_of(compiled.receiver))
+        known = any(each.value is option for each in module.once(models_of) for option in options_of(compiled.receiver))
         if not known or UNKNOWN in options_of(compiled.given("loss")):
             return False
     return all((call.name or "").startswith(_KNOWN) for call in module.run.calls if compiled_by(call.scope) in ("tf.function", "train_step", "call"))
@@ -130,7 +130,7 @@ def _takes_any_shape(module: Module) -> bool:
     """Whether data comes from a Python function without a shape: fit raises for it in a graph (as_list() of an unknown TensorShape, tried with Keras 3.15)."""
     return any(
         op.feeds_training and op.facts.python_function is not None and not any((call.name or call.attribute or "").rpartition(".")[2] in _SHAPING for call in op.facts.calls)
-        for op in module.pipelines.operations("map")
+        for op in module.once(Pipelines).operations("map")
     )
 
 
@@ -162,7 +162,7 @@ def _needs_python(module: Module, model: Value) -> bool:
 def _is_tried_out(module: Module, compiled: Call) -> bool:
     """Whether each fit of the model takes so few steps, of a part of the data, that tracing would take about as long."""
     own = options_of(compiled.receiver)
-    fits = [fit for fit in module.program.model_calls("fit") if fit.order > compiled.order and any(option in own for option in options_of(fit.receiver))]
+    fits = [fit for fit in module.once(Program).model_calls("fit") if fit.order > compiled.order and any(option in own for option in options_of(fit.receiver))]
     return bool(fits) and all(map(_is_short, fits))
 
 
@@ -178,7 +178,7 @@ def _is_run_for_values(module: Module, compiled: Call) -> bool:
     own = options_of(compiled.receiver)
 
     def on_it(*methods: str) -> Iterator[Call]:
-        return (call for call in module.program.model_calls(*methods) if any(option in (*own, UNKNOWN) for option in options_of(call.receiver)))
+        return (call for call in module.once(Program).model_calls(*methods) if any(option in (*own, UNKNOWN) for option in options_of(call.receiver)))
 
     if any(on_it("fit", "fit_generator", "train_on_batch", "evaluate")):
         return False

@@ -10,26 +10,12 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import takewhile
-from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from kerascheck.knowledge.callables import (
-    INIT_SCOPE,
-    LISTS_OF_TENSORS,
-    OPS_TRANSPOSE,
-    TENSOR_BOOL,
-    TENSOR_ITEM,
-    TENSOR_NUMPY,
-    TENSOR_TOLIST,
-    TRANSPOSE,
-    VARIABLE,
-)
-from kerascheck.knowledge.classes import GRADIENT_TAPE, LAYER_SETATTR, MODEL_SETATTR
-from kerascheck.syntax.conditions import written_conditions
-from kerascheck.meaning.data.mapped_functions import creates_state
-from kerascheck.meaning.program.loops import arguments_for, bound_in, local_names, remembered
-from kerascheck.interpreter.place import Place, is_beside_training, is_off_by_default
+from kerascheck.interpreter.module import Module
+from kerascheck.interpreter.place import Place, is_off_by_default
+from kerascheck.interpreter.support import remembered
 from kerascheck.interpreter.values import (
     UNKNOWN,
     Call,
@@ -48,10 +34,25 @@ from kerascheck.interpreter.values import (
     options_of,
     shows_tensor,
 )
-
-if TYPE_CHECKING:
-    from kerascheck.interpreter.module import Module
-    from kerascheck.syntax.tree import Tree
+from kerascheck.knowledge.callables import (
+    INIT_SCOPE,
+    LISTS_OF_TENSORS,
+    OPS_TRANSPOSE,
+    TENSOR_BOOL,
+    TENSOR_ITEM,
+    TENSOR_NUMPY,
+    TENSOR_TOLIST,
+    TRANSPOSE,
+    VARIABLE,
+)
+from kerascheck.knowledge.classes import GRADIENT_TAPE, LAYER_SETATTR, MODEL_SETATTR
+from kerascheck.meaning.data.mapped_functions import creates_state
+from kerascheck.meaning.program.loops import arguments_for, bound_in, local_names
+from kerascheck.meaning.program.program import Program
+from kerascheck.meaning.training.tapes import tapes_of
+from kerascheck.syntax.conditions import written_conditions
+from kerascheck.syntax.tree import Tree
+from kerascheck.syntax.written import is_beside_training
 
 WHY_NO_VALUES = {
     "call": "The tensors of a layer or model have no values while Keras traces call().",
@@ -97,7 +98,7 @@ def traced_calls(module: Module) -> Iterator[tuple[Call, str]]:
     a hand-written loop without ``fit``, none of metrics that no model is seen to be compiled with, none behind a question of how
     the code runs, and none of graphs of TensorFlow 1.
     """
-    program = module.program
+    program = module.once(Program)
     if module.builds_graphs or program.runs_eagerly:
         return
     seen = set()
@@ -118,7 +119,7 @@ def doubt_of(module: Module, how: str) -> str | None:
 
     Who uses the layers of a module that trains nothing may call them eagerly.
     """
-    return None if how in ("tf.function", "train_step") or module.program.trains else "No code here trains, so it is unknown whether this code is ever compiled."
+    return None if how in ("tf.function", "train_step") or module.once(Program).trains else "No code here trains, so it is unknown whether this code is ever compiled."
 
 
 def cannot_be_compiled(module: Module) -> bool:
@@ -583,7 +584,7 @@ def unrolled_loops(module: Module) -> Iterator[UnrolledLoop]:
 
     Loops over layers, over ``tf.range``, over the examples of a batch and over a length of unknown kind are left out.
     """
-    program = module.program
+    program = module.once(Program)
     if module.builds_graphs or program.runs_eagerly:
         return
     lists = {id(call.result): call for call in module.run.calls if call.name in LISTS_OF_TENSORS}
@@ -814,6 +815,6 @@ def trains_in(module: Module, scope: Scope) -> bool:
     frames = list(scope.frames())
     while frames and not frames[-1].traced:
         frames.pop()
-    return any(frame in module.program.tapes for frame in frames) or any(
+    return any(frame in module.once(tapes_of) for frame in frames) or any(
         isinstance(manager.value, Made) and manager.value.name == GRADIENT_TAPE for manager in scope.managers(within="program")
     )

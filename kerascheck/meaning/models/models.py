@@ -11,11 +11,36 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import takewhile
 from math import inf, prod
-from typing import TYPE_CHECKING
 
 import libcst as cst
 
 from kerascheck.interpreter import layer_shapes as shapes
+from kerascheck.interpreter.array_shapes import batch_size
+from kerascheck.interpreter.layer_shapes import Shape
+from kerascheck.interpreter.module import Module
+from kerascheck.interpreter.place import Place
+from kerascheck.interpreter.values import (
+    UNKNOWN,
+    Call,
+    Class,
+    Const,
+    Dataset,
+    External,
+    Function,
+    Group,
+    Instance,
+    Made,
+    Mapping,
+    Method,
+    Scope,
+    Tensor,
+    Union,
+    Value,
+    constant,
+    datasets_in,
+    flat,
+    options_of,
+)
 from kerascheck.knowledge.callables import GET_VARIABLE, VARIABLE
 from kerascheck.knowledge.classes import (
     CLONE_MODEL,
@@ -54,34 +79,7 @@ from kerascheck.knowledge.layers import (
 )
 from kerascheck.knowledge.namespaces import KERAS_BACKEND, KERAS_OPS, OF_KERAS_APPLICATIONS, TENSORFLOW
 from kerascheck.meaning.data.fitted_data import example_shape
-from kerascheck.meaning.data.pipelines import batch_size
-from kerascheck.interpreter.layer_shapes import Shape
-from kerascheck.interpreter.place import Place
-from kerascheck.interpreter.values import (
-    UNKNOWN,
-    Call,
-    Class,
-    Const,
-    Dataset,
-    External,
-    Function,
-    Group,
-    Instance,
-    Made,
-    Mapping,
-    Method,
-    Scope,
-    Tensor,
-    Union,
-    Value,
-    constant,
-    datasets_in,
-    flat,
-    options_of,
-)
-
-if TYPE_CHECKING:
-    from kerascheck.interpreter.module import Module
+from kerascheck.meaning.program.program import Program
 
 _WRAPPERS = layers_where(lambda layer: layer.work is Work.WRAPS)
 _PER_CHANNEL = layers_where(lambda layer: layer.per_channel > 0)
@@ -296,7 +294,7 @@ def may_mask(module: Module) -> bool:
 
 
 def _placed(module: Module, made: Call) -> list[Layer]:
-    return [layer for model in module.models for layer in model.layers if layer.made is not None and layer.made.node is made.node]
+    return [layer for model in module.once(models_of) for layer in model.layers if layer.made is not None and layer.made.node is made.node]
 
 
 @dataclass(frozen=True, slots=True)
@@ -359,7 +357,7 @@ class _Builder:
         self._known: dict[int, Model] = {}
         # The functions that make weights by themselves, or work on tensors by more than layers.
         self._opaque = {function.node for call in calls if _is_opaque(call) for function in call.scope.functions()}
-        trained = [call for call in calls if call.attribute in ("compile", "fit", "fit_generator") and module.program.is_model_call(call)]
+        trained = [call for call in calls if call.attribute in ("compile", "fit", "fit_generator") and module.once(Program).is_model_call(call)]
         self._fitted = {id(option): call for call in trained if call.attribute == "fit" for option in options_of(call.receiver)}
         for call in calls:
             value = call.result
@@ -552,7 +550,7 @@ class _Builder:
         return layer, inside
 
     def _constructor(self, value: Value) -> Call | None:
-        return value.call if isinstance(value, Made) else self._module.program.constructors.get(value)
+        return value.call if isinstance(value, Made) else self._module.once(Program).constructors.get(value)
 
     def _count(self, total: int | None, layer: Layer) -> int | None:
         """``total`` with the weights of one more layer."""

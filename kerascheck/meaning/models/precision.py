@@ -6,20 +6,12 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from math import inf
-from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from kerascheck.knowledge.callables import VARIABLE
-from kerascheck.knowledge.classes import CLONE_MODEL, KERAS_VARIABLE, LOAD_MODEL
-from kerascheck.knowledge.layers import DENSE, FLATTEN, OF_DENSE_MODELS
-from kerascheck.knowledge.namespaces import OF_KERAS_APPLICATIONS
-from kerascheck.meaning.data.image_flows import feeds
-from kerascheck.meaning.program.loops import makes_few_steps
-from kerascheck.meaning.models.models import UNKNOWN_WIDTH, Model, batching
-from kerascheck.interpreter.place import Place, receiver_text
 from kerascheck.interpreter.layer_shapes import makes_large_layer, most_units, numbers
-from kerascheck.syntax.tree import SyntaxProblem
+from kerascheck.interpreter.module import Module
+from kerascheck.interpreter.place import Place, receiver_text
 from kerascheck.interpreter.values import (
     UNKNOWN,
     Call,
@@ -33,9 +25,15 @@ from kerascheck.interpreter.values import (
     flat,
     options_of,
 )
-
-if TYPE_CHECKING:
-    from kerascheck.interpreter.module import Module
+from kerascheck.knowledge.callables import VARIABLE
+from kerascheck.knowledge.classes import CLONE_MODEL, KERAS_VARIABLE, LOAD_MODEL
+from kerascheck.knowledge.layers import DENSE, FLATTEN, OF_DENSE_MODELS
+from kerascheck.knowledge.namespaces import OF_KERAS_APPLICATIONS
+from kerascheck.meaning.data.image_flows import feeds, flows_of
+from kerascheck.meaning.models.models import UNKNOWN_WIDTH, Model, batching, models_of
+from kerascheck.meaning.program.loops import makes_few_steps
+from kerascheck.meaning.program.program import Program
+from kerascheck.syntax.tree import SyntaxProblem
 
 HALF_POLICIES = frozenset({"mixed_float16", "mixed_bfloat16", "float16", "bfloat16"})
 
@@ -93,7 +91,7 @@ def full_precision_trainings(module: Module) -> Iterator[FullPrecision]:
     Of each model the first by Keras and the first by hand. Left out are programs that run on a CPU or a TPU only, compute in float64,
     play games or train two networks against each other, small models, and models whose layers keep the policy they were saved with.
     """
-    program = module.program
+    program = module.once(Program)
     if program.mentions_precision or program.pins_cpu or program.needs_tpu or program.uses_float64:
         return
     if program.reinforcement_learning or program.adversarial:
@@ -112,7 +110,7 @@ def full_precision_trainings(module: Module) -> Iterator[FullPrecision]:
         seen.add(key)
         if computing is None:
             computing = list(_computing_in_float32(module))
-        waits = feeds(module, call) if call.attribute in _BY_KERAS else bool(module.image_flows)
+        waits = feeds(module, call) if call.attribute in _BY_KERAS else bool(module.once(flows_of))
         values = (value for model in models for value in (model.value, *(layer.value for layer in model.layers)))
         held = _classes_of(values)
         known = tuple(place for place, cls in computing if cls in held)
@@ -122,11 +120,11 @@ def full_precision_trainings(module: Module) -> Iterator[FullPrecision]:
 
 def _trained_at(module: Module, place: Place, call: Call) -> tuple[list[Model], frozenset[object]]:
     """The models that are known to be trained in a place, and what else is: values, or the name of one that is not known."""
-    known = {id(model.value): model for model in module.models}
+    known = {id(model.value): model for model in module.once(models_of)}
     if call.attribute in _BY_KERAS:
         options = options_of(call.receiver)
         # Clones, and models that are loaded again.
-        found = {id(model.value): model for model in module.models if any(fit.node is call.node for fit in model.fits)}
+        found = {id(model.value): model for model in module.once(models_of) if any(fit.node is call.node for fit in model.fits)}
         others = () if found and len(found) >= len(options) else [option for option in options if id(option) not in known]
         found |= {id(option): known[id(option)] for option in options if id(option) in known}
         return list(found.values()), frozenset(receiver_text(call) if option is UNKNOWN else option for option in others)
@@ -139,14 +137,14 @@ def _updates_numbers(module: Module, call: Call) -> bool:
     """Whether an update changes no model: it does without an optimizer, or the gradient is that of a ``tf.Variable``, as of a picture."""
     given = options_of(call.argument(0))
     items = (item for option in given for value in (option.over if isinstance(option, Iteration) else (option,)) for item in flat(value))
-    return call in module.program.assigned_updates or any(isinstance(item, Made) and item.name in _VARIABLES for item in items)
+    return call in module.once(Program).assigned_updates or any(isinstance(item, Made) and item.name in _VARIABLES for item in items)
 
 
 def _own_step(module: Module, call: Call) -> tuple[bool, Call | None]:
     """Whether the step of a training is the program's own and not Keras', and the call in it that updates the weights, if seen."""
     if call.attribute not in _BY_KERAS:
         return True, call
-    updates = reversed(module.program.updates)
+    updates = reversed(module.once(Program).updates)
     steps = {step.node: update for update in updates if (step := train_step_of(update.scope)) is not None}
     for option in options_of(call.receiver):
         own = option.cls.member("train_step") if isinstance(option, Instance) else None
@@ -172,12 +170,12 @@ def _is_worth_it(module: Module, models: list[Model], others: frozenset[object])
         return any(_is_large(module, model) for model in models)
     if any(isinstance(option, Made) and _names_architecture(option.name) for option in others):
         return True
-    trained = [model for model in module.models if model.is_trained]
+    trained = [model for model in module.once(models_of) if model.is_trained]
     return not (trained and all(map(_is_small, trained))) and _has_large_layers_elsewhere(module)
 
 
 def _is_large(module: Module, model: Model) -> bool:
-    program = module.program
+    program = module.once(Program)
     if _is_small(model):
         return False
     made = [layer.made for layer in model.layers if layer.made is not None]
@@ -215,8 +213,8 @@ def _most_of_dense(model: Model) -> float:
 
 def _has_large_layers_elsewhere(module: Module) -> bool:
     """Whether a program has large layers that may be anyone's: not only those of models that are known to the last layer."""
-    known = (layer.made for model in module.models if model.closed for layer in model.layers)
-    return module.program.has_large_layers_beside({made.node for made in known if made is not None})
+    known = (layer.made for model in module.once(models_of) if model.closed for layer in model.layers)
+    return module.once(Program).has_large_layers_beside({made.node for made in known if made is not None})
 
 
 def _is_small(model: Model) -> bool:
@@ -259,9 +257,9 @@ def scales_loss(update: Call) -> bool:
 
 def float16_models(module: Module, cls: Class | None) -> Iterator[Call]:
     """The calls that make models of a class, or of one derived from it, while the policy is certainly ``mixed_float16``."""
-    for instance, made in module.program.constructors.items():
+    for instance, made in module.once(Program).constructors.items():
         if cls is not None and any(base is cls or getattr(base, "node", None) is cls.node for base in instance.cls.ancestry()):
-            if made.argument(None, "dtype") is None and module.program.policy_at(made) == "mixed_float16":
+            if made.argument(None, "dtype") is None and module.once(Program).policy_at(made) == "mixed_float16":
                 yield made
 
 

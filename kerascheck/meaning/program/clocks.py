@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from kerascheck.interpreter.values import Call, Made, Scope, Value
 from kerascheck.knowledge.namespaces import KERAS, OF_KERAS_MODEL, TENSORFLOW
 from kerascheck.knowledge.python import CLOCKS
+from kerascheck.meaning.program.program import Program
 from kerascheck.meaning.training.repeated_training import constructor
-from kerascheck.interpreter.values import Call, Made, Scope, Value
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -70,7 +71,7 @@ def intervals(module: Module, *, again: bool = False) -> Iterator[Interval]:
     """What the module measures when it is run, each place once, or each time that it is run ``again``."""
     seen = set()
     for call in module.run.calls:
-        if call.name == "time.elapsed" and call.node not in seen and module.program.is_executed(call.scope):
+        if call.name == "time.elapsed" and call.node not in seen and module.once(Program).is_executed(call.scope):
             end, start = (reading.call for reading in call.arguments.positional)
             again_itself = start is end and start.scope.innermost_loop(within="program") is not None
             if (start.order < end.order or again_itself) and start.scope.root is end.scope.root:
@@ -191,7 +192,7 @@ def unread_work(module: Module, calls: list[Call]) -> Execution | None:
     is called behind the work may read it.
     """
     runs = [run for run in executions(calls) if not isinstance(run.key, tuple)]
-    updates = set(module.program.updates)
+    updates = set(module.once(Program).updates)
     eager = [call for call in calls if call in updates and call.scope.traced_by() is None]
     if eager and (not runs or runs[-1].call.order < eager[-1].order):
         last = eager[-1]

@@ -5,23 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from kerascheck.knowledge.classes import MODEL_CALL, OPTIMIZER, class_of
-from kerascheck.knowledge.devices import (
-    EXPERIMENTAL_MIRRORED_STRATEGY,
-    MIRRORED_STRATEGY,
-    STRATEGY_EXPERIMENTAL_DISTRIBUTE_DATASET,
-    STRATEGY_SCOPE,
-)
-from kerascheck.knowledge.namespaces import KERAS, OF_DISTRIBUTE, OF_DISTRIBUTE_STRATEGY, TENSORFLOW
-from kerascheck.meaning.models.models import Batching, batching, batching_of
-from kerascheck.meaning.training.repeated_training import constructor
-from kerascheck.meaning.program.loops import SHORT_LOOP, turns
-from kerascheck.syntax.conditions import happens_before
-from kerascheck.interpreter.place import Place, is_left_unused, last_name, unread_assignments
+from kerascheck.interpreter.module import Module
+from kerascheck.interpreter.place import Place, is_left_unused
 from kerascheck.interpreter.values import (
     UNKNOWN,
     Call,
@@ -35,9 +23,21 @@ from kerascheck.interpreter.values import (
     datasets_in,
     options_of,
 )
-
-if TYPE_CHECKING:
-    from kerascheck.interpreter.module import Module
+from kerascheck.knowledge.classes import MODEL_CALL, OPTIMIZER, class_of
+from kerascheck.knowledge.devices import (
+    EXPERIMENTAL_MIRRORED_STRATEGY,
+    MIRRORED_STRATEGY,
+    STRATEGY_EXPERIMENTAL_DISTRIBUTE_DATASET,
+    STRATEGY_SCOPE,
+)
+from kerascheck.knowledge.namespaces import KERAS, OF_DISTRIBUTE, OF_DISTRIBUTE_STRATEGY, TENSORFLOW
+from kerascheck.meaning.data.pipelines import Pipelines
+from kerascheck.meaning.models.models import Batching, batching, batching_of
+from kerascheck.meaning.program.loops import SHORT_LOOP, turns
+from kerascheck.meaning.program.program import Program
+from kerascheck.meaning.training.repeated_training import constructor
+from kerascheck.syntax.conditions import happens_before
+from kerascheck.syntax.written import last_name, unread_assignments
 
 _SEVERAL = re.compile(r"num_replicas_in_sync|(?:logical|virtual)_device|cross_device_ops|nccl|multi_?gpu|num_gpus?\b|n_gpus?\b|len\(gpus\)|MultiWorker|TF_CONFIG", re.I)
 
@@ -58,7 +58,7 @@ _OTHER_WAYS = re.compile(r"experimental_set_strategy|__enter__|enter_context|par
 
 def eager_runs(module: Module) -> Iterator[tuple[Call, Scope]]:
     """``strategy.run(step)`` in a loop of Python that trains, with nothing compiled on the way or in ``step``: the call, and the innermost loop."""
-    if module.is_graph_code or module.program.runs_eagerly:
+    if module.is_graph_code or module.once(Program).runs_eagerly:
         return
     runs = _runs(module)
     compiled = {call.node for call in runs if call.scope.traced_by()}
@@ -92,7 +92,7 @@ def unconditional_mirrors(module: Module) -> Iterator[Call]:
     names: dict[object, set[str | None]] = {}
     for call in module.run.calls:
         names.setdefault(call.node, set()).add(call.name)
-    for call in module.program.calls(MIRRORED_STRATEGY, EXPERIMENTAL_MIRRORED_STRATEGY):
+    for call in module.once(Program).calls(MIRRORED_STRATEGY, EXPERIMENTAL_MIRRORED_STRATEGY):
         if call.argument(0, "devices") is None and not any(call.scope.conditions(within="program")) and len(names[call.node]) == 1:
             yield call
 
@@ -118,13 +118,13 @@ def unplaced_models(module: Module) -> Iterator[Unplaced]:
     if not made or module.is_graph_code or module.mentions(_OTHER_WAYS):
         return
     found: dict[cst.CSTNode, Unplaced] = {}
-    for fit in module.program.model_calls("fit"):
+    for fit in module.once(Program).model_calls("fit"):
         for option in options_of(fit.receiver):
             model = constructor(module, option)
             strategy = next((call for call in made if model is not None and happens_before(call, model)), None)
             if strategy is None or _may_be_placed(model.scope) or _may_be_placed(fit.scope):
                 return
-            compiled = [call for call in module.program.model_calls("compile") if any(other is option for other in options_of(call.receiver))]
+            compiled = [call for call in module.once(Program).model_calls("compile") if any(other is option for other in options_of(call.receiver))]
             inside = next((call for call in compiled if _is_placed(call.scope)), None)
             if inside is None and any(_may_be_placed(call.scope) for call in compiled):
                 return
@@ -140,7 +140,7 @@ def given_models(module: Module) -> Iterator[tuple[Call, Call]]:
     made = _made_for_several(module)
     if not made or module.is_graph_code or module.mentions(_OTHER_WAYS):
         return
-    for compiled in module.program.model_calls("compile"):
+    for compiled in module.once(Program).model_calls("compile"):
         frame, receiver = compiled.scope.frame, compiled.node.func.value if isinstance(compiled.node, cst.Call) and isinstance(compiled.node.func, cst.Attribute) else None
         if compiled.receiver is not UNKNOWN or frame.function is None or not isinstance(receiver, cst.Name) or not _is_placed(compiled.scope):
             continue
@@ -170,11 +170,11 @@ def unplaced_optimizers(module: Module) -> Iterator[tuple[Call, Call]]:
     Its optimizers have variables from the start, and ``fit`` raises "Mixing different tf.distribute.Strategy objects", also
     with a single device; those of Keras 2 make theirs in ``fit``, and a program that says ``lr`` is for it. Source: tried with MirroredStrategy on Keras 3.15 and tf-keras 2.21.
     """
-    if module.is_graph_code or module.runtime.keras < 3 or module.program.needs_old_keras or module.mentions(_OTHER_WAYS):
+    if module.is_graph_code or module.runtime.keras < 3 or module.once(Program).needs_old_keras or module.mentions(_OTHER_WAYS):
         return
     seen = set()
-    compiles = list(module.program.model_calls("compile"))
-    trained = list(module.program.model_calls("fit", "fit_generator", "train_on_batch"))
+    compiles = list(module.once(Program).model_calls("compile"))
+    trained = list(module.once(Program).model_calls("fit", "fit_generator", "train_on_batch"))
     for compiled in compiles:
         # Another compile may come in between, with an optimizer of its own.
         if not any(fit.order > compiled.order and _last_before(fit, compiles) is compiled for fit in trained):
@@ -214,9 +214,9 @@ def unplaced_in_steps(module: Module) -> Iterator[UnplacedInStep]:
     runs = {call.node: call for call in _runs(module)}
     if not made_for_several or not runs or module.is_graph_code or module.mentions(_OTHER_WAYS):
         return
-    new_keras = module.runtime.keras >= 3 and not module.program.needs_old_keras
+    new_keras = module.runtime.keras >= 3 and not module.once(Program).needs_old_keras
     seen = set()
-    for update in module.program.updates:
+    for update in module.once(Program).updates:
         frame = next((frame for frame in update.scope.frames() if frame.node in runs), None)
         if frame is None or not all(isinstance(option, Made) and option.call in made_for_several for option in options_of(runs[frame.node].receiver)):
             continue
@@ -287,7 +287,7 @@ def unscaled_batches(module: Module) -> Iterator[Unscaled]:
         if not is_for_one and size is not None and _SCALED.search(batch.place.module.tree.code_of(size)):
             continue
         unused = next((Place(each, node) for each in concerned for node in _unused_scaling(each)), None)
-        if is_for_one or not any(map(_scales, concerned)) and (unused is not None or module.program.has_many_examples(use)):
+        if is_for_one or not any(map(_scales, concerned)) and (unused is not None or module.once(Program).has_many_examples(use)):
             seen.add(batch.place.node)
             yield Unscaled(strategy, batch.size, batch.place, use, is_for_one, unused)
 
@@ -324,7 +324,7 @@ def _spots(module: Module) -> tuple[list[int], list[cst.Assign]]:
 
 
 def _fitted_in_scope(module: Module) -> Iterator[tuple[Call, Batching | None, list[Value]]]:
-    for fit in module.program.model_calls("fit"):
+    for fit in module.once(Program).model_calls("fit"):
         made = [constructor(module, option) for option in options_of(fit.receiver)]
         chain = [stage for dataset in datasets_in(fit.given("x")) for stage in dataset.stage.upstream()]
         # There the function makes the batches of one replica.
@@ -337,7 +337,7 @@ def _distributed(module: Module) -> Iterator[tuple[Call, Batching | None, list[V
     for call in module.run.calls:
         if call.name == STRATEGY_EXPERIMENTAL_DISTRIBUTE_DATASET and not _is_single(call) and not is_left_unused(call):
             given = call.argument(0, "dataset")
-            if isinstance(given, Dataset) and any(role == "train" and given.stage in sink.stage.upstream() for sink, role in module.pipelines.sinks):
+            if isinstance(given, Dataset) and any(role == "train" and given.stage in sink.stage.upstream() for sink, role in module.once(Pipelines).sinks):
                 yield call, batching_of(given), list(options_of(call.receiver))
 
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import libcst as cst
 
+from kerascheck.interpreter.module import Module
+from kerascheck.interpreter.support import remembered
 from kerascheck.interpreter.values import Call, Function, Scope, constant
-
-if TYPE_CHECKING:
-    from kerascheck.interpreter.module import Module
 
 SHORT_LOOP = 100
 """A loop of at most so many turns in total is not worth compiling for: tracing takes about as long."""
@@ -93,14 +91,6 @@ def arguments_for(names: set[str], function: Function, call: cst.Call) -> list[c
     named = {argument.keyword.value: argument.value for argument in call.args if argument.keyword is not None}
     passed = positional | named
     return [passed[name] for name in names if name in passed]
-
-
-def remembered(module: Module, node: cst.CSTNode, find: Callable[[Module, cst.CSTNode], set[str]]) -> set[str]:
-    """What ``find`` says of a node, found once: the same loop is met on many ways."""
-    key = (find.__name__, node)
-    if key not in module.memory:
-        module.memory[key] = find(module, node)
-    return module.memory[key]
 
 
 def bound_in(module: Module, node: cst.CSTNode) -> set[str]:
@@ -224,38 +214,3 @@ def local_names(module: Module, function: cst.CSTNode) -> set[str]:
     return names
 
 
-def written_trips(node: cst.BaseExpression) -> int | None:
-    """The length of ``x[:5]``, ``x[2:6]``, ``ds.take(3)`` and ``df.head(min(5, n)).iterrows()`` for any x, also inside enumerate, zip and tqdm."""
-    if isinstance(node, cst.Subscript):
-        return rows_of_slice(node)
-    if isinstance(node, cst.Call):
-        if isinstance(node.func, cst.Attribute) and node.func.attr.value in ("take", "head", "tail", "sample") and node.args and node.args[0].keyword is None:
-            return _at_most(node.args[0].value)
-        if isinstance(node.func, cst.Attribute) and node.func.attr.value in ("iterrows", "itertuples", "tolist", "to_list", "items") and not node.args:
-            return written_trips(node.func.value)
-        if isinstance(node.func, cst.Name) and node.func.value in ("enumerate", "zip", "tqdm", "list", "iter"):
-            known = [trips for trips in (written_trips(arg.value) for arg in node.args) if trips is not None]
-            return min(known) if known else None
-    return None
-
-
-def rows_of_slice(node: cst.BaseExpression) -> int | None:
-    """How many rows ``x[:10]``, ``x[:10, 1]``, ``x[2:6]`` and ``x[start : start + 10]`` have at most, for any x; None for all else."""
-    cut = node.slice[0].slice if isinstance(node, cst.Subscript) else None
-    if not isinstance(cut, cst.Slice) or cut.upper is None or cut.step is not None:
-        return None
-    lower, upper = cut.lower, cut.upper
-    if isinstance(upper, cst.BinaryOperation) and isinstance(upper.operator, cst.Add) and lower is not None and upper.left.deep_equals(lower):
-        return _at_most(upper.right)
-    first = 0 if lower is None else lower.evaluated_value if isinstance(lower, cst.Integer) else None
-    end = _at_most(upper)
-    return max(0, end - first) if first is not None and end is not None else None
-
-
-def _at_most(number: cst.BaseExpression) -> int | None:
-    """A literal number, or the literal in ``min(5, n)``; None for all else."""
-    if isinstance(number, cst.Integer):
-        return number.evaluated_value
-    if isinstance(number, cst.Call) and isinstance(number.func, cst.Name) and number.func.value == "min":
-        return min((arg.value.evaluated_value for arg in number.args if isinstance(arg.value, cst.Integer)), default=None)
-    return None

@@ -6,10 +6,30 @@ import re
 from collections.abc import Collection, Iterator
 from functools import cached_property
 from math import inf, prod
-from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from kerascheck.interpreter.keras_data import is_keras_data
+from kerascheck.interpreter.layer_shapes import literal_shape, makes_large_layer
+from kerascheck.interpreter.module import Module
+from kerascheck.interpreter.place import Place, receiver_text
+from kerascheck.interpreter.support import remembered
+from kerascheck.interpreter.values import (
+    UNKNOWN,
+    Call,
+    Class,
+    External,
+    Function,
+    Group,
+    Instance,
+    Made,
+    Method,
+    Scope,
+    Value,
+    constant,
+    flat,
+    options_of,
+)
 from kerascheck.knowledge.callables import GENERATOR, IMAGE_RESIZE, LOAD_IMG, RANDOM_, RANDOM_SET_SEED, having
 from kerascheck.knowledge.classes import (
     APPLICATIONS,
@@ -65,33 +85,9 @@ from kerascheck.knowledge.namespaces import (
     TENSORFLOW_DATASETS,
 )
 from kerascheck.knowledge.symbols import Trait
-from kerascheck.meaning.data.image_flows import is_keras_data
-from kerascheck.meaning.program.loops import remembered
-from kerascheck.syntax.conditions import branch_before, happens_before
-from kerascheck.interpreter.place import Place, receiver_text
-from kerascheck.interpreter.layer_shapes import literal_shape, makes_large_layer
-from kerascheck.meaning.training.steps import tape_of
-from kerascheck.interpreter.values import (
-    UNKNOWN,
-    Call,
-    Class,
-    External,
-    Function,
-    Group,
-    Instance,
-    Made,
-    Method,
-    Scope,
-    Value,
-    constant,
-    flat,
-    options_of,
-)
+from kerascheck.meaning.training.tapes import tape_of
 from kerascheck.source.requirements import lets_memory_grow, wants_cpu
-
-if TYPE_CHECKING:
-    from kerascheck.interpreter.module import Module
-
+from kerascheck.syntax.conditions import branch_before, happens_before
 
 # Keywords that only Keras' fit has among the estimators of the Python world.
 _KERAS_KEYWORDS = frozenset(
@@ -292,15 +288,6 @@ class Program:
         """Gradient descent written out: variable.assign_sub(rate * gradient)."""
         taped = any(call.name == GRADIENT_TAPE for call in self._run.calls)
         return [call for call in self._run.calls if taped and call.attribute == "assign_sub"]
-
-    @cached_property
-    def tapes(self) -> dict[Scope, list[Call]]:
-        """The calls of GradientTape in each function, and in the module itself, in program order."""
-        found: dict[Scope, list[Call]] = {}
-        for call in self._run.calls:
-            if call.name == GRADIENT_TAPE:
-                found.setdefault(call.scope.frame, []).append(call)
-        return found
 
     @cached_property
     def constructors(self) -> dict[Value, Call]:
@@ -758,5 +745,3 @@ def _in_keras_step(scope: Scope) -> bool:
 def _training_loop(scope: Scope) -> Scope | None:
     """The innermost loop over data or steps around a weight update."""
     return scope.innermost_loop(within="program", comprehensions=False)
-
-

@@ -5,21 +5,21 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from kerascheck.knowledge.namespaces import OF_RANDOM
-from kerascheck.meaning.graph.compiled_loops import counting_branch
-from kerascheck.meaning.program.loops import bound_in, feeds_back, rows_of_slice, turns, varies
+from kerascheck.interpreter.module import Module
 from kerascheck.interpreter.place import in_session, is_left_unused
+from kerascheck.interpreter.values import Call, Const, Iteration, Scope, constant, datasets_in
+from kerascheck.knowledge.namespaces import OF_RANDOM
+from kerascheck.meaning.data.pipelines import Pipelines
+from kerascheck.meaning.graph.compiled_loops import counting_branch
+from kerascheck.meaning.program.clocks import intervals, measures_speed
+from kerascheck.meaning.program.loops import bound_in, feeds_back, turns, varies
+from kerascheck.meaning.program.program import Program
 from kerascheck.meaning.training.repeated_training import is_one_item
 from kerascheck.meaning.training.steps import environment_loop
-from kerascheck.meaning.program.clocks import intervals, measures_speed
-from kerascheck.interpreter.values import Call, Const, Iteration, Scope, constant, datasets_in
-
-if TYPE_CHECKING:
-    from kerascheck.interpreter.module import Module
+from kerascheck.syntax.written import rows_of_slice
 
 _A_FEW = 10
 _FEW_ROWS = 32
@@ -62,7 +62,7 @@ class RepeatedPrediction:
 def repeated_predictions(module: Module) -> Iterator[RepeatedPrediction]:
     """The predicts of Keras models for one item or one batch in each turn of a loop that makes more than a few turns."""
     for call in () if module.is_graph_code else module.run.calls:
-        if call.attribute != "predict" or not module.program.is_model_call(call):
+        if call.attribute != "predict" or not module.once(Program).is_model_call(call):
             continue
         # Another library's predict takes more than data and the size of a batch.
         if len(call.arguments.positional) > 1 and type(constant(call.arguments.positional[1])) is not int:
@@ -76,24 +76,24 @@ def repeated_predictions(module: Module) -> Iterator[RepeatedPrediction]:
         if loop is None or in_session(call.scope) or turns(call.scope) <= _A_FEW or _is_of_all(given.value, loop) or _is_over_named(loop, given.value):
             continue
         # A loop that plots or asks is for people, and waits for them, and so is one over what they upload.
-        if _is_over_uploads(loop) or any(_is_for_people(other, loop) for other in module.pipelines.calls_in(loop)):
+        if _is_over_uploads(loop) or any(_is_for_people(other, loop) for other in module.once(Pipelines).calls_in(loop)):
             continue
         seldom = counting_branch(call.scope, loop)
-        if seldom is not None and not _fills_batch(seldom) or _is_asked_for(call, loop) or any(_trains_long(other, loop) for other in module.pipelines.calls_in(loop)):
+        if seldom is not None and not _fills_batch(seldom) or _is_asked_for(call, loop) or any(_trains_long(other, loop) for other in module.once(Pipelines).calls_in(loop)):
             continue
         # Around a loop over single items, one over models changes nothing, nor does one inside of a loop over batches.
         models = varies(call.node.func.value, call.scope, exactly=True) if isinstance(call.node.func, cst.Attribute) else None
         batches = varies(given.value, call.scope, beside=models) if models is loop else None
-        if batches is not None and any(other.attribute == "train_on_batch" for other in module.pipelines.calls_in(batches)):
+        if batches is not None and any(other.attribute == "train_on_batch" for other in module.once(Pipelines).calls_in(batches)):
             models, loop = None, batches
         if models is not None and (models is loop or not loop.is_in(models) or not is_one_item(module.tree, given.value, loop)):
             continue
-        first = module.program.first_training
+        first = module.once(Program).first_training
         # What a module beside it does with a trained model is an application of that.
         trains = any(outer.trains for outer in call.scope.loops(within="program"))
         in_training = first is not None and first.module is call.module or trains
         # With a batch size of its own each turn predicts a whole array, but for an application that waits for what comes next, and beside training on a batch.
-        waits = isinstance(loop.node, cst.While) and not in_training or any(other.attribute == "train_on_batch" for other in module.pipelines.calls_in(loop))
+        waits = isinstance(loop.node, cst.While) and not in_training or any(other.attribute == "train_on_batch" for other in module.once(Pipelines).calls_in(loop))
         sized = constant(call.given("batch_size"), 1) != 1 and not waits and not is_one_item(module.tree, given.value, loop)
         if constant(call.given("steps") or Const(1)) != 1 or sized:
             continue
@@ -126,14 +126,14 @@ class EvaluatedBatch:
 
 def evaluated_batches(module: Module) -> Iterator[EvaluatedBatch]:
     """Batches that are evaluated one by one, in every turn of a loop that makes more than a few."""
-    for call in () if module.is_graph_code or module.runtime.multi_backend_keras else module.program.model_calls("evaluate"):
+    for call in () if module.is_graph_code or module.runtime.multi_backend_keras else module.once(Program).model_calls("evaluate"):
         given, loop = call.written("x"), call.scope.innermost_loop(within="program")
         if given is None or loop is None or varies(given.value, call.scope) is not loop or turns(call.scope) <= _A_FEW:
             continue
         # A method of that name that somebody wrote takes other things.
         if len(call.arguments.positional) > 2:
             continue
-        trained = any(other.attribute == "train_on_batch" and other.scope.innermost_loop(within="program") is loop for other in module.pipelines.calls_in(loop))
+        trained = any(other.attribute == "train_on_batch" and other.scope.innermost_loop(within="program") is loop for other in module.once(Pipelines).calls_in(loop))
         if (trained or _is_over_batches(loop)) and not any(call.scope.conditions(within=loop)):
             yield EvaluatedBatch(call, loop, turns(call.scope))
 

@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import prod
-from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from kerascheck.interpreter.module import Module
+from kerascheck.interpreter.values import Call, Group, Instance, Iteration, Made, Mapping, Scope, Value, options_of
 from kerascheck.knowledge.classes import MODEL, class_of
 from kerascheck.knowledge.python import GRIDS
 from kerascheck.meaning.program.loops import varies
-from kerascheck.interpreter.values import Call, Group, Instance, Iteration, Made, Mapping, Scope, Value, options_of
-
-if TYPE_CHECKING:
-    from kerascheck.interpreter.module import Module
-    from kerascheck.syntax.tree import Tree
+from kerascheck.meaning.program.program import Program
+from kerascheck.syntax.tree import Tree
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +34,7 @@ class Repetition:
 
 def repetitions(module: Module, *methods: str) -> Iterator[Repetition]:
     """The calls of these methods of Keras models that a ``for`` or ``while`` repeats, in program order."""
-    for call in module.program.model_calls(*methods):
+    for call in module.once(Program).model_calls(*methods):
         loop = call.scope.innermost_loop(within="program", comprehensions=False)
         if loop is not None:
             yield Repetition(call, loop, _is_same(module, call, loop))
@@ -44,7 +42,7 @@ def repetitions(module: Module, *methods: str) -> Iterator[Repetition]:
 
 def made_in_loop(module: Module, *methods: str) -> Iterator[tuple[Call, Scope, Call]]:
     """Models that are made and called inside of one and the same turn of a loop, which is not its last: constructor, innermost loop around it, and the call."""
-    for call in module.program.model_calls(*methods):
+    for call in module.once(Program).model_calls(*methods):
         for made in {constructor(module, option) for option in options_of(call.receiver)} - {None}:
             loop = made.scope.innermost_loop(within="program", comprehensions=False)
             if loop is not None and call.scope.is_in(loop) and not _is_last_turn(place_in(made, loop), loop):
@@ -101,7 +99,7 @@ def constructor(module: Module, value: Value) -> Call | None:
     if isinstance(value, Made) and class_of(value.name) == MODEL:
         return value.call
     if isinstance(value, Instance):
-        return module.program.constructors.get(value)
+        return module.once(Program).constructors.get(value)
     return None
 
 

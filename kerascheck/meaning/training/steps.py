@@ -7,24 +7,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from math import inf
-from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from kerascheck.knowledge.callables import COMPILED_LOADERS, TENSOR_LIBRARIES, VARIABLE
-from kerascheck.knowledge.classes import CLONE_MODEL, GRADIENT_TAPE_GRADIENT, GRADIENT_TAPE_WATCH, MODEL_CALL
-from kerascheck.knowledge.namespaces import (
-    KERAS_BACKEND,
-    KERAS_OPS,
-    OF_KERAS_LOSSES,
-    OF_KERAS_OPTIMIZER,
-    OF_KERAS_OPTIMIZERS,
-    TENSORFLOW,
-)
-from kerascheck.meaning.data.mapped_functions import creates_state
-from kerascheck.meaning.program.loops import A_FEW_STEPS, SHORT_LOOP, turns
+from kerascheck.interpreter.module import Module
 from kerascheck.interpreter.place import receiver_text
-from kerascheck.meaning.graph.traced_code import is_captured
 from kerascheck.interpreter.values import (
     Call,
     Function,
@@ -37,11 +24,23 @@ from kerascheck.interpreter.values import (
     holds_tensor,
     options_of,
 )
-
-if TYPE_CHECKING:
-    from kerascheck.interpreter.module import Module
-    from kerascheck.syntax.tree import Tree
-
+from kerascheck.knowledge.callables import COMPILED_LOADERS, TENSOR_LIBRARIES, VARIABLE
+from kerascheck.knowledge.classes import CLONE_MODEL, GRADIENT_TAPE_GRADIENT, GRADIENT_TAPE_WATCH, MODEL_CALL
+from kerascheck.knowledge.namespaces import (
+    KERAS_BACKEND,
+    KERAS_OPS,
+    OF_KERAS_LOSSES,
+    OF_KERAS_OPTIMIZER,
+    OF_KERAS_OPTIMIZERS,
+    TENSORFLOW,
+)
+from kerascheck.meaning.data.mapped_functions import creates_state
+from kerascheck.meaning.data.pipelines import Pipelines
+from kerascheck.meaning.graph.traced_code import is_captured
+from kerascheck.meaning.program.loops import A_FEW_STEPS, SHORT_LOOP, turns
+from kerascheck.meaning.program.program import Program
+from kerascheck.meaning.training.tapes import Tape, seen_from, tape_of
+from kerascheck.syntax.tree import Tree
 
 _ENVIRONMENT = re.compile(r"(?:^|_)env(?:s|ironment|ironments)?\d*$", re.I)
 # A window that is drawn anew takes longer than a step that a person watches.
@@ -97,7 +96,7 @@ def eager_steps(module: Module) -> Iterator[EagerStep]:
     """
     if module.is_graph_code or module.runtime.tensorflow < (2, 0):
         return
-    updates = [*module.program.updates, *module.program.assigned_updates]
+    updates = [*module.once(Program).updates, *module.once(Program).assigned_updates]
     compiled = {call.node for call in updates if call.scope.traced_by()}
     twins = [
         node for node in module.run.compiled
@@ -133,16 +132,16 @@ def eager_steps(module: Module) -> Iterator[EagerStep]:
         if loop is None:
             continue
         # Where a program plays a game, a step can only be compiled if it is a function of its own, and nothing but TensorFlow, or has a loop that does not play.
-        if _drives_environment(module, list(call.scope.frames())) and (any(map(steps_environment, module.pipelines.calls_in(inner))) if inner is not None else _needs_python(module, frame, before=call.order)):
+        if _drives_environment(module, list(call.scope.frames())) and (any(map(steps_environment, module.once(Pipelines).calls_in(inner))) if inner is not None else _needs_python(module, frame, before=call.order)):
             continue
         region = inner if inner is not None else frame
         # Beside a whole fit in the same turn one step takes no time.
-        if any(other.scope.traced_by() is None and other.scope.is_in(loop) for other in module.program.model_calls("fit", "fit_generator")):
+        if any(other.scope.traced_by() is None and other.scope.is_in(loop) for other in module.once(Program).model_calls("fit", "fit_generator")):
             continue
         # A model that is copied in each turn cannot be copied in a graph.
         if any(other.name == CLONE_MODEL and other.scope.is_in(region) for other in module.run.calls):
             continue
-        if any(other.name in _SHOWING and not any(other.scope.conditions(within=loop)) for other in module.pipelines.calls_in(loop)):
+        if any(other.name in _SHOWING and not any(other.scope.conditions(within=loop)) for other in module.once(Pipelines).calls_in(loop)):
             continue
         if _asks_environment(region.module.tree, inner.node if inner is not None else frame.function.node) or _acts_on_values(module, tape.call):
             continue
@@ -159,61 +158,6 @@ def eager_steps(module: Module) -> Iterator[EagerStep]:
             meant = call.attribute == "assign_sub" or _is_named_eager(frame) or _sets_hyper(module, loop) or _moves_inputs(module, tape, call) or _is_run_by_others(module, tape, call) or _is_shown_compiled(module, tape.call)
             several = is_function and _optimizers(updates, call) > 1
             yield EagerStep(written, node, is_function, call, loop, turns(call.scope), needs_python, _calls_compiled(module, tape, call), several, meant, makes, _computed_outside(module, tape, call, reads), reads[0][0] if reads else None)
-
-
-@dataclass(frozen=True, slots=True)
-class Tape:
-    """Where the gradients of an update are recorded.
-
-    Attributes:
-        call: the GradientTape.
-        frame: the function that holds both the update and the tape, or calls what holds them.
-        node, scope: the tape in that function, or the call that leads to it.
-    """
-
-    call: Call
-    frame: Scope
-    node: cst.CSTNode
-    scope: Scope
-
-
-def tape_of(module: Module, update: Call) -> Tape | None:
-    """The GradientTape of a weight update: that of the same function and nearest loop, else of a function that the same turn calls before it."""
-    tapes = module.program.tapes
-    own = next((frame for frame in update.scope.frames() if frame in tapes), None)
-    near = [Tape(tape, own, tape.node, tape.scope) for tape in tapes[own]] if own is not None else []
-    # A network may have a loop of its own beside that of another, and an optimizer one of its own behind their tape.
-    around = list(_seen_from(own or update.scope.frame, update)[1].loops(within="function")) or [None]
-    beside = next((tape for loop in around for tape in near if tape.scope.innermost_loop(within="function") is loop), None)
-    return beside or next(_called_tapes(module, update), near[0] if near else None)
-
-
-def _called_tapes(module: Module, update: Call) -> Iterator[Tape]:
-    """The tapes of functions that Python calls beside a weight update and nothing compiles, those of the nearest loop first.
-
-    The functions around the update itself are not among them.
-    """
-    tapes = {tape: inner for inner, (tape, *_) in module.program.tapes.items() if tape.order < update.order}
-    compiled = {tape.node for tape in tapes if tape.scope.traced_by()}
-    around = list(update.scope.frames())
-    for frame in around:
-        turn = _seen_from(frame, update)[1].innermost_loop(within="function")
-        reached = {tape: _seen_from(frame, tape) for tape, inner in tapes.items() if inner not in around and any(each is frame for each in inner.frames())}
-        same = {tape: way for tape, way in reached.items() if way[1].innermost_loop(within="function") is turn}
-        # What is compiled may well be where the gradients come from.
-        if any(tape.node in compiled for tape in same):
-            return
-        for tape, (node, scope) in same.items():
-            if not any(function.opaque or function.node in module.run.compiled for function in tapes[tape].functions()):
-                yield Tape(tape, frame, node, scope)
-
-
-def _seen_from(frame: Scope, call: Call) -> tuple[cst.CSTNode, Scope]:
-    """A call as a function has it that leads there: the node and place of its own call on that way."""
-    node, scope = call.node, call.scope
-    while scope.frame is not frame:
-        node, scope = scope.frame.node, scope.frame.parent
-    return node, scope
 
 
 def _calls_saved_model(module: Module, frame: Scope) -> bool:
@@ -303,7 +247,7 @@ def _readings(module: Module, tape: Tape, frame: Scope, update: Call) -> list[tu
     inside = [call for call in module.run.calls if frame in call.scope.frames() and _takes_numbers(call)]
     found = []
     for call in inside:
-        node = _seen_from(around, call)[0] if call.order < update.order and any(each is around for each in call.scope.frames()) else None
+        node = seen_from(around, call)[0] if call.order < update.order and any(each is around for each in call.scope.frames()) else None
         line = tree.statement(node) if node in under else None
         found.append((call, line is not None and not (isinstance(line, cst.SimpleStatementLine) and isinstance(line.body[0], cst.Expr))))
     return found
@@ -396,7 +340,7 @@ def _optimizers(updates: list[Call], update: Call) -> int:
 def environment_loop(module: Module, scope: Scope) -> Scope | None:
     """The innermost loop around a place, also around the calls that lead there, whose turns play a game or simulation in Python."""
     loops = list(scope.loops(within="program", comprehensions=False))
-    return next((loop for loop in loops if any(map(steps_environment, module.pipelines.calls_in(loop)))), None)
+    return next((loop for loop in loops if any(map(steps_environment, module.once(Pipelines).calls_in(loop)))), None)
 
 
 def steps_environment(call: Call) -> bool:

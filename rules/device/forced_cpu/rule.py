@@ -1,5 +1,6 @@
 import re
 
+from kerascheck.meaning.training.tapes import tapes_of
 from kerascheck.finding import Severity
 from kerascheck.knowledge.callables import having
 from kerascheck.knowledge.symbols import Trait
@@ -81,7 +82,7 @@ class ForcedCpu(Rule):
         if any(call.name in _TABLES for call in module.run.calls):
             return
         seen = set()
-        trainings = [*program.model_calls("fit"), *(tape for tapes in program.tapes.values() for tape in tapes)]
+        trainings = [*program.model_calls("fit"), *(tape for tapes in module.once(tapes_of).values() for tape in tapes)]
         devices = [program.cpu_device(call.scope) for call in trainings]
         # What also runs elsewhere is compared.
         for call, device in zip(trainings, devices) if None not in devices else ():

@@ -7,7 +7,8 @@ from kerascheck.knowledge.runtime import DEPRECATED, OLD_NAMESPACES, REMOVED, RE
 from kerascheck.rule import Rule
 from kerascheck.syntax.edits import imports_as_written, names_as_written
 from kerascheck.repairs.fixes import rename
-from kerascheck.interpreter.place import Place, handles_versions, stands_for_versions
+from kerascheck.interpreter.place import Place, handles_versions
+from kerascheck.syntax.written import stands_for_versions
 
 _LAST = frozenset(name.rpartition(".")[2] for name in (*REMOVED, *REMOVED_NAMESPACES, *DEPRECATED))
 _SESSION_CONFIG = COMPAT_V1_CONFIG_PROTO

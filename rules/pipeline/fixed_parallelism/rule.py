@@ -2,7 +2,7 @@ from kerascheck.finding import Severity
 from kerascheck.knowledge.callables import READ_FILE
 from kerascheck.rule import Rule
 from kerascheck.repairs.fixes import parallel_calls
-from kerascheck.interpreter.place import names_parameter
+from kerascheck.syntax.written import names_parameter
 from kerascheck.interpreter.values import Const, Made
 
 _SMALL_MACHINE = 8

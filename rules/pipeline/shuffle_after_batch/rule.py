@@ -4,7 +4,8 @@ from kerascheck.knowledge.namespaces import TENSORFLOW_DATASETS
 from kerascheck.rule import Rule
 from kerascheck.repairs.fixes import rearranged
 from kerascheck.meaning.data.order import Kind, Wish
-from kerascheck.meaning.data.pipelines import batch_size, batches_before, sorts_by_length
+from kerascheck.meaning.data.pipelines import batches_before, sorts_by_length
+from kerascheck.interpreter.array_shapes import batch_size
 from kerascheck.interpreter.values import constant
 
 _FEW = 4

@@ -5,7 +5,7 @@ from kerascheck.knowledge.classes import LOAD_MODEL, MODEL
 from kerascheck.knowledge.devices import CLEAR_SESSION
 from kerascheck.knowledge.layers import LAYERS
 from kerascheck.rule import Rule
-from kerascheck.interpreter.module import Module
+from kerascheck.meaning.module import Module
 from kerascheck.meaning.training.repeated_training import least_times, made_in_loop, place_in
 from kerascheck.meaning.program.loops import varies
 from kerascheck.interpreter.place import Place, in_session

@@ -1,0 +1,21 @@
+"""Data that only models of Keras take."""
+
+from __future__ import annotations
+
+from kerascheck.interpreter.values import Instance, Made, Value, options_of
+from kerascheck.knowledge.classes import IMAGE_DATA_GENERATOR, PY_DATASET, class_of_bases
+
+
+def is_flow(value: Value) -> bool:
+    """Whether a value is an iterator of images that an ImageDataGenerator gives."""
+    return isinstance(value, Made) and value.name.startswith(IMAGE_DATA_GENERATOR + ".flow") and value.call is not None
+
+
+def is_keras_data(value: Value | None) -> bool:
+    """Whether a value is what only models of Keras take: images of an ImageDataGenerator, or a PyDataset."""
+    return any(is_flow(option) or is_py_dataset(option) for option in options_of(value))
+
+
+def is_py_dataset(value: Value) -> bool:
+    """Whether a value is an object of a class of the tree that is derived from PyDataset, or Sequence, its older name."""
+    return isinstance(value, Instance) and class_of_bases(value.cls.external_bases()) == PY_DATASET

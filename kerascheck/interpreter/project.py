@@ -1,0 +1,216 @@
+"""The modules of the linted tree that may import each other."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+from kerascheck.config import Settings
+from kerascheck.interpreter.module import OF_TENSORFLOW_2, Module
+from kerascheck.interpreter.signs import SignsOfModule
+from kerascheck.interpreter.target import Target, target_of
+from kerascheck.source import Source
+from kerascheck.source.requirements import Pin, Stated, command_versions, pinned_versions, script_versions
+from kerascheck.source.text import read_bytes
+
+M = TypeVar("M", bound=Module)
+
+# Names that a file of the tree may not take from the libraries they belong to.
+_LIBRARIES = frozenset(
+    "tensorflow keras tf_keras numpy jax torch pandas sklearn scipy matplotlib cv2 PIL tqdm os sys re json random time math typing "
+    "collections functools itertools logging argparse pathlib abc datetime pickle copy glob shutil subprocess warnings transformers "
+    "tensorflow_datasets tensorflow_addons tensorflow_probability tensorflow_hub absl flask dataclasses enum csv string".split()
+)
+_MAX_IMPORTED = 80
+_LARGEST_SCRIPT = 300_000
+_SHARE_BESIDE = 0.1
+"""What looking for words in the modules beside one takes, of what analysing them would."""
+_NEEDS_CONTRIB = re.compile(r"^(?:(?:import|from)[ \t]+tensorflow\.contrib\b|[^\s@].*\btf\.contrib\.)", re.M)
+# The last TensorFlow Addons, 0.23, and keras_contrib fail to import beside Keras 3; bert4keras asks for this one in its setup.py.
+_BOUND_BY = {"tensorflow_addons": ("tensorflow", "<2.16"), "keras_contrib": ("keras", "<3"), "bert4keras": ("keras", "<=2.3.1")}
+_ANYTHING = re.compile("")
+_SHOWS_ONE_GPU = re.compile(r"""CUDA_VISIBLE_DEVICES["']\]?\s*[=,]\s*["']\d+["']""")
+# Only TensorFlow 1 has sessions under this name, but for programs that import its interface from a later one.
+_OPENS_SESSION = re.compile(r"(?m)^\w+[ \t]*=[ \t]*(?:tf|tensorflow)\.(?:Interactive)?Session\(")
+_SWITCHES_EAGER = re.compile(r"(?m)^[ \t]*[\w.]+\brun_functions_eagerly\((?:run_eagerly=)?True\)")
+
+
+class Project(Generic[M]):
+    """The modules that may import each other.
+
+    Args:
+        settings: :class:`kerascheck.config.Settings`, for the target versions.
+        read: turns a path into a :class:`kerascheck.source.Source`; raises for what cannot be read.
+        make: the class of modules, :class:`kerascheck.interpreter.module.Module` or one derived from it.
+        use: told the text of every module that the one loaded last leads to, and the share of it that matters.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        read: Callable[[Any], Source],
+        make: Callable[[Source, Project[M]], M],
+        use: Callable[..., None] = lambda text, share=1.0: None,
+    ) -> None:
+        self.settings = settings
+        self._read, self._make, self._use = read, make, use
+        self._used: set[Path] = set()
+        self._modules: dict[Path, M | None] = {}
+        self._holding: dict[tuple[Path, re.Pattern[str]], list[M]] = {}
+        self._found: dict[tuple[str, str, int], Path | None] = {}
+
+    def load(self, source) -> M:
+        """The module of a source; raises :class:`SyntaxProblem` where it cannot be parsed."""
+        path = Path(source.path).resolve()
+        module = self._modules.get(path)
+        if module is None or module.text != source.text:
+            module = self._modules[path] = self._make(source, self)
+        module.source = source
+        self._used = {path}
+        module.tree
+        return module
+
+    def find(self, importer: M, dotted: str, level: int) -> M | None:
+        """The module of the tree that ``importer`` means by an import; None where it is outside.
+
+        Args:
+            dotted: the name after ``import`` or ``from``, without leading dots.
+            level: the number of leading dots.
+        """
+        if not dotted and not level or (not level and dotted.partition(".")[0] in _LIBRARIES):
+            return None
+        key = (importer.folder, dotted, level)
+        if key not in self._found:
+            self._found[key] = self._search(importer.path, dotted, level)
+        path = self._found[key]
+        if path is None and not level:
+            added = (_module_file(folder, dotted.split(".")) for folder in importer.search_path)
+            path = next((found for found in added if found is not None and found != importer.path), None)
+        module = self._module_at(path) if path is not None else None
+        if module is not None and path not in self._used:
+            self._used.add(path)
+            self._use(module.text)
+        return module
+
+    def imported(self, module: M) -> list[M]:
+        """The modules of the tree that ``module`` imports, directly or not (at most 80), as their texts say: none is parsed."""
+        if "imported" not in module.memory:
+            module.memory["imported"] = self._imported(module)
+        return module.memory["imported"]
+
+    def _imported(self, module: M) -> list[M]:
+        found: list[M] = []
+        seen = {module}
+        pending = [module]
+        while pending and len(seen) < _MAX_IMPORTED:
+            importer = pending.pop(0)
+            for dotted, level in importer.import_names:
+                inner = self.find(importer, dotted, level)
+                if inner is not None and inner not in seen:
+                    seen.add(inner)
+                    found.append(inner)
+                    pending.append(inner)
+        return found
+
+    def is_switched_eager(self, module: M) -> bool:
+        """Whether a script that imports a module calls ``run_functions_eagerly(True)``."""
+        return bool(self._importers_beside(module, _SWITCHES_EAGER))
+
+    def imported_beside(self, module: M) -> list[M]:
+        """The scripts beside a module that import it, and the other modules that these import."""
+        return [each for script in self._importers_beside(module, _ANYTHING) for each in (script, *self.imported(script)) if each is not module]
+
+    def opens_session(self, module: M) -> bool:
+        """Whether a module, or a script that imports it, opens a session of TensorFlow 1 under no condition: no other version runs that."""
+        opening = [module] if _OPENS_SESSION.search(module.bare_code) else self._importers_beside(module, _OPENS_SESSION)
+        return any("compat.v1" not in each.bare_code for each in opening)
+
+    def is_shown_one_gpu(self, module: M) -> bool:
+        """Whether the scripts that import a module, all of them, set ``CUDA_VISIBLE_DEVICES`` to one device."""
+        importers = self._importers_beside(module, _ANYTHING)
+        scripts = [each for each in importers if not any(each in self.imported(other) for other in importers if other is not each)]
+        return bool(scripts) and all(script.mentions(_SHOWS_ONE_GPU) for script in scripts)
+
+    def _importers_beside(self, module: M, pattern: re.Pattern[str]) -> list[M]:
+        """The modules in the folder of one, or in the folder above, that import it, directly or not, and whose code, without strings, holds a pattern."""
+        own = module.path.parent
+        folders = [own] if (own / ".git").exists() else [own, own.parent]
+        return [other for folder in folders for other in self._modules_with(pattern, folder) if other is not module and module in self.imported(other)]
+
+    def _modules_with(self, pattern: re.Pattern[str], folder: Path) -> list[M]:
+        key = folder, pattern
+        if key not in self._holding:
+            raw = re.compile(pattern.pattern.encode(), pattern.flags & re.M)
+            try:
+                paths = sorted(folder.glob("*.py"))[:_MAX_IMPORTED]
+            except OSError:
+                paths = []
+            modules = list(filter(None, map(self._module_at, (path for path in paths if _holds(path, raw)))))
+            self._use("".join(module.text for module in modules), _SHARE_BESIDE)
+            self._holding[key] = [module for module in modules if pattern.search(module.bare_code)]
+        return self._holding[key]
+
+    @property
+    def parsed_characters(self) -> int:
+        """Length of all texts whose trees are kept."""
+        return sum(len(module.text) for module in self._modules.values() if module is not None and "tree" in module.__dict__)
+
+    def target_of(self, module: M) -> Target:
+        """See :attr:`Module.target`."""
+        pins = {**pinned_versions(module.source.path), **script_versions(module.text), **command_versions(module.source.commands)}
+        if not pins:
+            # A part of the project may have requirements of its own.
+            parts = {other.folder: other for other in self.imported(module)}
+            pins = next((found for other in parts.values() if (found := pinned_versions(other.source.path))), {})
+        # What cannot be installed beside another version says as much as a requirement.
+        bound = {package: Pin(bound, Stated(name, "")) for name, (package, bound) in _BOUND_BY.items() if re.search(rf"^(?:from|import)[ \t]+{name}\b", module.bare_code, re.M)}
+        return target_of(self.settings, {**bound, **pins}, SignsOfModule(module))
+
+    def imports_contrib(self, module: M) -> bool:
+        """Whether what it imports needs ``tf.contrib`` while it is imported, which TensorFlow 1 alone has."""
+        return not module.mentions(OF_TENSORFLOW_2) and any(_NEEDS_CONTRIB.search(other.bare_code) for other in self.imported(module))
+
+    def _search(self, origin: Path, dotted: str, level: int) -> Path | None:
+        parts = dotted.split(".") if dotted else []
+        if level:
+            folder = origin.parent
+            for _ in range(level - 1):
+                folder = folder.parent
+            return _module_file(folder, parts)
+        folder = origin.parent
+        for _ in range(7):
+            found = _module_file(folder, parts)
+            if found is not None and found != origin:
+                return found
+            if (folder / ".git").exists() or folder == folder.parent:
+                return None
+            folder = folder.parent
+        return None
+
+    def _module_at(self, path: Path) -> M | None:
+        if path not in self._modules:
+            try:
+                self._modules[path] = self._make(self._read(path), self)
+            except (OSError, ValueError):
+                # What cannot be read is unknown; it is reported where it is linted itself.
+                self._modules[path] = None
+        return self._modules[path]
+
+
+def _holds(path: Path, pattern: re.Pattern[bytes]) -> bool:
+    """Whether the file at ``path`` holds a pattern; what is longer than any script is not looked at."""
+    try:
+        return path.stat().st_size <= _LARGEST_SCRIPT and pattern.search(read_bytes(path)) is not None
+    except OSError:
+        return False
+
+
+def _module_file(folder: Path, parts: list[str]) -> Path | None:
+    path = folder.joinpath(*parts)
+    if parts and path.with_name(path.name + ".py").is_file():
+        return path.with_name(path.name + ".py")
+    if (path / "__init__.py").is_file():
+        return path / "__init__.py"
+    return None

@@ -1,0 +1,54 @@
+"""What the code of a module tells of the versions that it is written for."""
+
+from __future__ import annotations
+
+import re
+
+from kerascheck.interpreter.module import GRAPH_SWITCH, Module
+from kerascheck.interpreter.target import Signs
+
+# Arguments and modules that went with Keras 2: what uses them runs with Keras 1, or with a package of Keras 2 that still translates them.
+_MAY_BE_OF_KERAS_1 = re.compile(r"nb_epoch|samples_per_epoch|nb_val_samples|border_mode|visualize_util|inner_init|\b(?:Dense|GRU|LSTM)\([^()\n=]*,\s*\d")
+_OF_KERAS_1 = re.compile(
+    r"\.fit(?:_generator)?\((?:[^()]|\([^()]*\))*?[(,\s](?:nb_epoch|samples_per_epoch|nb_val_samples)\s*="
+    r"|\b(?:Convolution|Conv|MaxPooling|AveragePooling)\w*\((?:[^()]|\([^()]*\))*?[(,\s]border_mode\s*="
+    r"|\bkeras\.utils\.visualize_util\b|[(,\s]inner_init\s*=\s*[\"']"
+    # Until 0.1 the sizes of input and output came first.
+    r"|\b(?:Dense|GRU|LSTM)\(\s*[^(),=]+,\s*\d+\s*[,)]"
+)
+_BACKEND = re.compile(r"""KERAS_BACKEND["']\]?\s*[=,:]\s*["'](tensorflow|jax|torch)["']""")
+# These backends went with Keras 2.3, the last that had several before version 3. What is indented may be one way of several.
+_BACKEND_OF_2 = re.compile(r"""^\S.*KERAS_BACKEND["']\]?\s*[=,:]\s*["'](?:theano|cntk|mxnet|plaidml)|^(?:import|from)[ \t]+plaidml\.keras\b""", re.M)
+# What makes models in tensorflow.python.keras is a copy of Keras 2 inside of TensorFlow, whatever version of Keras is beside it.
+_LEGACY = re.compile(
+    r"""^\s*(?:import|from)\s+tf_keras\b|TF_USE_LEGACY_KERAS["']\]?\s*[=,]\s*["'](?:1|true)["']"""
+    r"|^\s*(?:import|from)\s+tensorflow\.python\.keras(?:\.(?:models|layers|engine|applications)\b|\s+import\s+.*\b(?:models|layers|applications|Model|Sequential|Input)\b|\s+as\b|\s*$)"
+    r"|^\s*from\s+tensorflow\.python\s+import\s+keras\b",
+    re.M | re.I,
+)
+
+
+class SignsOfModule(Signs):
+    """What the code of a module tells; looked for when it is asked for."""
+
+    def __init__(self, module: Module):
+        self._module = module
+
+    @property
+    def is_of_tensorflow_1(self) -> bool:
+        return self._module.is_of_tensorflow_1 or self._module.project.imports_contrib(self._module)
+
+    @property
+    def is_of_multi_backend_keras(self) -> bool:
+        code = self._module.bare_code
+        return bool(_MAY_BE_OF_KERAS_1.search(code) and _OF_KERAS_1.search(code)) or self._module.mentions(_BACKEND_OF_2)
+
+    @property
+    def is_of_keras_2(self) -> bool:
+        # Nothing of Keras 3 is trained without eager execution: fit raises a RuntimeError (tried with Keras 3.15).
+        return self._module.mentions(_LEGACY) or GRAPH_SWITCH.search(self._module.bare_code) is not None
+
+    @property
+    def backend(self) -> str | None:
+        written = _BACKEND.search(self._module.code)
+        return written[1] if written else None

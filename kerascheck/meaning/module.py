@@ -1,0 +1,34 @@
+"""A module with all that is worked out about it, each once."""
+
+from __future__ import annotations
+
+from kerascheck.interpreter.module import Module as InterpretedModule
+from kerascheck.interpreter.values import Call
+from kerascheck.meaning.data.image_flows import flows_of
+from kerascheck.meaning.data.pipelines import Pipelines
+from kerascheck.meaning.models.models import Model, models_of
+from kerascheck.meaning.program.program import Program
+
+
+class Module(InterpretedModule):
+    """What rules are given: one parsed module and what running it would mean."""
+
+    @property
+    def pipelines(self) -> Pipelines:
+        """Its dataset pipelines."""
+        return self.once(Pipelines)
+
+    @property
+    def program(self) -> Program:
+        """What it does when it is run."""
+        return self.once(Program)
+
+    @property
+    def models(self) -> list[Model]:
+        """The Keras models that it builds, in program order."""
+        return self.once(models_of)
+
+    @property
+    def image_flows(self) -> dict[Call, bool]:
+        """The iterators of images that it trains on, each with whether it is paired with another."""
+        return self.once(flows_of)

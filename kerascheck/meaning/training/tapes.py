@@ -1,0 +1,76 @@
+"""Gradient tapes: where the gradients of a weight update are recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import libcst as cst
+
+from kerascheck.interpreter.module import Module
+from kerascheck.interpreter.values import Call, Scope
+from kerascheck.knowledge.classes import GRADIENT_TAPE
+
+
+@dataclass(frozen=True, slots=True)
+class Tape:
+    """Where the gradients of an update are recorded.
+
+    Attributes:
+        call: the GradientTape.
+        frame: the function that holds both the update and the tape, or calls what holds them.
+        node, scope: the tape in that function, or the call that leads to it.
+    """
+
+    call: Call
+    frame: Scope
+    node: cst.CSTNode
+    scope: Scope
+
+
+def tape_of(module: Module, update: Call) -> Tape | None:
+    """The GradientTape of a weight update: that of the same function and nearest loop, else of a function that the same turn calls before it."""
+    tapes = module.once(tapes_of)
+    own = next((frame for frame in update.scope.frames() if frame in tapes), None)
+    near = [Tape(tape, own, tape.node, tape.scope) for tape in tapes[own]] if own is not None else []
+    # A network may have a loop of its own beside that of another, and an optimizer one of its own behind their tape.
+    around = list(seen_from(own or update.scope.frame, update)[1].loops(within="function")) or [None]
+    beside = next((tape for loop in around for tape in near if tape.scope.innermost_loop(within="function") is loop), None)
+    return beside or next(_called_tapes(module, update), near[0] if near else None)
+
+
+def _called_tapes(module: Module, update: Call) -> Iterator[Tape]:
+    """The tapes of functions that Python calls beside a weight update and nothing compiles, those of the nearest loop first.
+
+    The functions around the update itself are not among them.
+    """
+    tapes = {tape: inner for inner, (tape, *_) in module.once(tapes_of).items() if tape.order < update.order}
+    compiled = {tape.node for tape in tapes if tape.scope.traced_by()}
+    around = list(update.scope.frames())
+    for frame in around:
+        turn = seen_from(frame, update)[1].innermost_loop(within="function")
+        reached = {tape: seen_from(frame, tape) for tape, inner in tapes.items() if inner not in around and any(each is frame for each in inner.frames())}
+        same = {tape: way for tape, way in reached.items() if way[1].innermost_loop(within="function") is turn}
+        # What is compiled may well be where the gradients come from.
+        if any(tape.node in compiled for tape in same):
+            return
+        for tape, (node, scope) in same.items():
+            if not any(function.opaque or function.node in module.run.compiled for function in tapes[tape].functions()):
+                yield Tape(tape, frame, node, scope)
+
+
+def seen_from(frame: Scope, call: Call) -> tuple[cst.CSTNode, Scope]:
+    """A call as a function has it that leads there: the node and place of its own call on that way."""
+    node, scope = call.node, call.scope
+    while scope.frame is not frame:
+        node, scope = scope.frame.node, scope.frame.parent
+    return node, scope
+
+
+def tapes_of(module: Module) -> dict[Scope, list[Call]]:
+    """The calls of GradientTape in each function, and in the module itself, in program order."""
+    found: dict[Scope, list[Call]] = {}
+    for call in module.run.calls:
+        if call.name == GRADIENT_TAPE:
+            found.setdefault(call.scope.frame, []).append(call)
+    return found

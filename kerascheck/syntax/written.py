@@ -1,0 +1,153 @@
+"""Written forms: what a piece of the tree says by itself, without its program being run."""
+
+from __future__ import annotations
+
+import re
+
+import libcst as cst
+
+from kerascheck.syntax.conditions import written_conditions
+from kerascheck.syntax.tree import Tree
+
+_TRAINING = re.compile(r"(?:^|_)train(?:ing)?(?:_|\d|$)", re.I)
+_VERSION_NAME = re.compile(r"version|is_v[12]|(?:^|_)tf_?[12](?:_|$)|^hasattr$|^executing_eagerly$|^(?:is_)?keras_?[123]$", re.I)
+_HELD_OUT = re.compile(r"(?:^|_)(?:val|valid|validation|test|eval|evaluation|dev|holdout|infer|inference|predict|prediction|serving)(?:_|\d|$)", re.I)
+
+
+def written_trips(node: cst.BaseExpression) -> int | None:
+    """The length of ``x[:5]``, ``x[2:6]``, ``ds.take(3)`` and ``df.head(min(5, n)).iterrows()`` for any x, also inside enumerate, zip and tqdm."""
+    if isinstance(node, cst.Subscript):
+        return rows_of_slice(node)
+    if isinstance(node, cst.Call):
+        if isinstance(node.func, cst.Attribute) and node.func.attr.value in ("take", "head", "tail", "sample") and node.args and node.args[0].keyword is None:
+            return _at_most(node.args[0].value)
+        if isinstance(node.func, cst.Attribute) and node.func.attr.value in ("iterrows", "itertuples", "tolist", "to_list", "items") and not node.args:
+            return written_trips(node.func.value)
+        if isinstance(node.func, cst.Name) and node.func.value in ("enumerate", "zip", "tqdm", "list", "iter"):
+            known = [trips for trips in (written_trips(arg.value) for arg in node.args) if trips is not None]
+            return min(known) if known else None
+    return None
+
+
+def rows_of_slice(node: cst.BaseExpression) -> int | None:
+    """How many rows ``x[:10]``, ``x[:10, 1]``, ``x[2:6]`` and ``x[start : start + 10]`` have at most, for any x; None for all else."""
+    cut = node.slice[0].slice if isinstance(node, cst.Subscript) else None
+    if not isinstance(cut, cst.Slice) or cut.upper is None or cut.step is not None:
+        return None
+    lower, upper = cut.lower, cut.upper
+    if isinstance(upper, cst.BinaryOperation) and isinstance(upper.operator, cst.Add) and lower is not None and upper.left.deep_equals(lower):
+        return _at_most(upper.right)
+    first = 0 if lower is None else lower.evaluated_value if isinstance(lower, cst.Integer) else None
+    end = _at_most(upper)
+    return max(0, end - first) if first is not None and end is not None else None
+
+
+def _at_most(number: cst.BaseExpression) -> int | None:
+    """A literal number, or the literal in ``min(5, n)``; None for all else."""
+    if isinstance(number, cst.Integer):
+        return number.evaluated_value
+    if isinstance(number, cst.Call) and isinstance(number.func, cst.Name) and number.func.value == "min":
+        return min((arg.value.evaluated_value for arg in number.args if isinstance(arg.value, cst.Integer)), default=None)
+    return None
+
+
+def unread_assignments(tree: Tree, beside: list[cst.CSTNode]) -> list[cst.Assign]:
+    """The assignments to single names that nothing reads, but for other such assignments and what stands in the nodes ``beside``."""
+    reads: dict[str, list[cst.Name]] = {}
+    written: list[tuple[str, cst.Assign]] = []
+    for node in tree.parents:
+        if type(node) is cst.Name and not is_no_read(tree.parents[node], node):
+            reads.setdefault(node.value, []).append(node)
+        elif isinstance(node, cst.Assign) and len(node.targets) == 1 and isinstance(node.targets[0].target, cst.Name):
+            written.append((node.targets[0].target.value, node))
+    aside, found, before = {id(node) for node in beside}, [], -1
+    while len(found) != before:
+        before = len(found)
+        for name, node in written:
+            if id(node) not in aside and all(any(id(outer) in aside for outer in tree.ancestors(read)) for read in reads.get(name, ())):
+                aside.add(id(node))
+                found.append(node)
+    return found
+
+
+def is_no_read(holder: cst.CSTNode | None, name: cst.Name) -> bool:
+    """Whether a name stands for an attribute or an argument, or for a variable that gets a value."""
+    return isinstance(holder, cst.AssignTarget) or isinstance(holder, cst.Attribute) and holder.attr is name or isinstance(holder, cst.Arg) and holder.keyword is name
+
+
+def stands_for_versions(tree: Tree, node: cst.CSTNode) -> bool:
+    """:func:`handles_versions` for a node that is no call."""
+    return any(asks_for_version(tree, holder) for holder in tree.ancestors(node))
+
+
+def asks_for_version(tree: Tree, node: cst.CSTNode) -> bool:
+    """Whether a branch asks for a version, or a ``try`` expects the failure of one."""
+    if isinstance(node, (cst.If, cst.IfExp)):
+        names = {inner.value for inner in tree.descendants(node.test) if isinstance(inner, cst.Name) and not _asks_self(tree.parents.get(inner))}
+        return any(_VERSION_NAME.search(name) for name in names)
+    return isinstance(node, cst.Try) and any(
+        handler.type is None
+        or any(
+            isinstance(inner, cst.Name) and inner.value in ("TypeError", "AttributeError", "Exception", "ValueError", "ImportError", "ModuleNotFoundError")
+            for inner in tree.descendants(handler.type)
+        )
+        for handler in node.handlers
+    )
+
+
+def _asks_self(call: cst.CSTNode | None) -> bool:
+    """``hasattr(self, "validation")``, which asks for no version of anything."""
+    return isinstance(call, cst.Call) and bool(call.args) and isinstance(call.args[0].value, cst.Name) and call.args[0].value.value == "self"
+
+
+def names_parameter(tree: Tree, node: cst.BaseExpression | None) -> bool:
+    """Whether an expression names a parameter of a function around it, so that callers choose what it is; also where it is not written out."""
+    if node is None:
+        return True
+    names = {inner.value for inner in tree.descendants(node) if isinstance(inner, cst.Name)}
+    functions = [outer for outer in tree.ancestors(node) if isinstance(outer, (cst.FunctionDef, cst.Lambda))]
+    return any(parameter.name.value in names for outer in functions for parameter in tree.descendants(outer.params) if isinstance(parameter, cst.Param))
+
+
+def names_training(name: str) -> bool:
+    """Whether a name says training data, or training."""
+    return _TRAINING.search(name) is not None
+
+
+def names_held_out(name: str) -> bool:
+    """Whether a name says validation or test data, or inference."""
+    return _HELD_OUT.search(name) is not None
+
+
+def last_name(node: cst.BaseExpression) -> str:
+    """``x`` of ``x`` and ``self.x``; empty for all else."""
+    return node.value if isinstance(node, cst.Name) else node.attr.value if isinstance(node, cst.Attribute) else ""
+
+
+def is_beside_training(tree: Tree, node: cst.CSTNode) -> bool:
+    """Whether a branch around a node asks for held-out data or inference, or another one beside it for training."""
+    around = {node, *tree.ancestors(node)}
+    return any(
+        condition.body in around and asks_for_held_out(condition.test)
+        or isinstance(condition.orelse, cst.Else) and condition.orelse in around and _asks_for_training(condition.test)
+        for condition in written_conditions(tree, node, within=tree.root) if isinstance(condition, cst.If)
+    )
+
+
+def asks_for_held_out(test: cst.BaseExpression) -> bool:
+    """``which == Set.TEST`` or ``split == "test"``."""
+    return names_held_out(_compared_with(test))
+
+
+def _asks_for_training(test: cst.BaseExpression) -> bool:
+    """``is_training``, ``self.train`` or ``split == "train"``."""
+    name = last_name(test)
+    return names_training(_compared_with(test)) or names_training(name) and not names_held_out(name)
+
+
+def _compared_with(test: cst.BaseExpression) -> str:
+    """The text or the last name that an expression compares something with for equality; empty for all else."""
+    if not isinstance(test, cst.Comparison) or not isinstance(test.comparisons[0].operator, (cst.Equal, cst.Is)):
+        return ""
+    other = test.comparisons[0].comparator
+    return other.raw_value if isinstance(other, cst.SimpleString) else last_name(other)
