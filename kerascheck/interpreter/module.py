@@ -12,7 +12,7 @@ from typing import Any, Protocol, TypeVar
 import libcst as cst
 
 from kerascheck.config import Machine, Settings
-from kerascheck.interpreter import Interpreter
+from kerascheck.interpreter.run import Interpreter
 from kerascheck.interpreter.target import Target
 from kerascheck.knowledge.namespaces import TENSORFLOW
 from kerascheck.knowledge.runtime import ONLY_TENSORFLOW_1, Runtime

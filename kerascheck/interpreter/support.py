@@ -35,9 +35,6 @@ from kerascheck.knowledge.classes import KERAS_TENSOR, MODEL, MODEL_GET_LAYER, c
 from kerascheck.knowledge.layers import LAYERS
 from kerascheck.knowledge.python import CLOCKS, LISTS_OF_TEXTS, TEXTS
 
-if TYPE_CHECKING:
-    pass
-
 MAX_DEPTH = 24
 MAX_VISITS = 24
 MAX_CALLS = 2500

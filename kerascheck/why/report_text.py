@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 from kerascheck.finding import Finding
 from kerascheck.verify import gpu
 from kerascheck.verify.analysis import bar, relative, typical
-from kerascheck.report.common import plain
-from kerascheck.verify.report_text import printed_last
+from kerascheck.verify.report_text import plain, printed_last
 from kerascheck.why.diagnosis import Advice, Cause, Diagnosis, second_limit
 from kerascheck.why.lines import Lines
 from kerascheck.why.step import Part

@@ -16,7 +16,7 @@ from kerascheck.verify.process import Script
 from kerascheck.verify.remote import pack, talk
 from kerascheck.verify.remote.plain import restored
 from kerascheck.verify.remote.target import Target
-from kerascheck.report.common import plain
+from kerascheck.verify.report_text import plain
 
 if TYPE_CHECKING:
     from kerascheck.verify.scaling import Scaling
