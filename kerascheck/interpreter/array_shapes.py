@@ -241,6 +241,11 @@ def _called(name: str, call: Call, depth: int) -> Shape:
         return None, longest if type(longest) is int else None
     if not name.startswith(("numpy.", "pandas.")):
         return None
+    return _called_of_numpy(name, last, call, depth)
+
+
+def _called_of_numpy(name: str, last: str, call: Call, depth: int) -> Shape:
+    """The shape of an array that NumPy makes of sizes, or pandas of a column, or one of them of another array."""
     if name == "numpy.arange":
         return _range(call.arguments.positional)
     if last == "get_dummies":
@@ -257,11 +262,18 @@ def _called(name: str, call: Call, depth: int) -> Shape:
         size = call.argument(0 if last in ("random", "random_sample", "standard_normal") else 2, "size")
         if size is not None:
             return _sizes(size)
-    source = call.receiver if call.attribute == last else call.argument(0)
+    return _derived(last, call, depth)
+
+
+def _derived(last: str, call: Call, depth: int) -> Shape:
+    """The shape of an array that is made of another one."""
+    is_method = call.attribute == last
+    source = call.receiver if is_method else call.argument(0)
+    others = call.arguments.positional[0 if is_method else 1 :]
     if last == "reshape":
-        return reshaped(call.arguments.positional[0 if call.attribute == last else 1 :])
+        return reshaped(others)
     if last == "transpose":
-        return None if call.arguments.keywords else _transposed(shape_of(source, depth), call.arguments.positional[0 if call.attribute == last else 1 :])
+        return None if call.arguments.keywords else _transposed(shape_of(source, depth), others)
     if last in ("array", "asarray") and isinstance(source, (Group, Iteration)):
         return _nested(source, depth)
     if last in ("concatenate", "vstack") and isinstance(source, Group) and source.items:
@@ -271,7 +283,7 @@ def _called(name: str, call: Call, depth: int) -> Shape:
         return None
     if last in _SAME_SHAPE:
         return shape
-    if last in ("mean", "std", "max", "min", "sum", "var") and len(call.arguments.positional) <= (call.attribute != last) and not call.arguments.keywords:
+    if last in ("mean", "std", "max", "min", "sum", "var") and not others and not call.arguments.keywords:
         return ()
     if last == "expand_dims":
         axis = constant(call.argument(1, "axis"))

@@ -6,6 +6,7 @@ Source: ``compute_output_shape`` and ``build`` of the layers in keras/src/layers
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection
 from math import inf, prod
 
 from kerascheck.interpreter.values import Call, Const, Group, Made, Value, constant, largest
@@ -87,7 +88,10 @@ def joined(each: list[Shape]) -> Shape:
 
 
 def output_shape(layer: Value, shape: Shape) -> Shape:
-    """The shape that comes out of a layer of Keras for one that goes in; of several that go in, for what :func:`joined` says."""
+    """The shape that comes out of a layer of Keras for one that goes in.
+
+    Of several that go in, for what :func:`joined` says.
+    """
     if not isinstance(layer, Made) or layer.call is None:
         return None
     name, call = layer.name, layer.call
@@ -101,48 +105,94 @@ def output_shape(layer: Value, shape: Shape) -> Shape:
         return (shape[0] if shape else None, _number(call, 0, "n"), shape[-1] if shape else None)
     if shape is None:
         return None
-    if name == DENSE:
-        return (*shape[:-1], _number(call, 0, "units"))
-    if name == CONCATENATE:
-        return shape if call.argument(0, "axis") is None or constant(call.argument(0, "axis")) == -1 else None
-    if name == FLATTEN:
-        return (shape[0], prod(shape[1:]) if None not in shape[1:] else None)
-    if name == EMBEDDING:
-        return (*shape, _number(call, 1, "output_dim"))
-    if name == RESHAPE:
-        target = literal_shape(call.argument(0, "target_shape"))
-        return None if target is None else (shape[0], *(None if size == -1 else size for size in target))
-    if name == TIME_DISTRIBUTED:
-        inner = output_shape(call.argument(0, "layer") or Const(None), (shape[0], *shape[2:])) if len(shape) > 2 else None
-        return inner and (inner[0], shape[1], *inner[1:])
-    if name == BIDIRECTIONAL:
-        inner = output_shape(call.argument(0, "layer") or Const(None), shape)
-        joined = constant(call.argument(1, "merge_mode") or Const("concat")) == "concat"
-        return inner and (*inner[:-1], _product(inner[-1], 2) if joined else inner[-1])
-    if name in RECURRENT:
-        units = _number(call, 0, "units")
-        return (*shape[:2], units) if constant(call.argument(None, "return_sequences")) is True else (shape[0], units)
-    if name in _POOLS_ALL:
-        return (shape[0], shape[-1])
-    if name in _PER_CHANNEL_CONVOLUTIONS:
-        place = _PER_CHANNEL_CONVOLUTIONS[name]
-        kernel, strides = _sizes(call, place, "kernel_size", 2), _sizes(call, place + 1, "strides", 2, 1)
-        places = _slid(shape[1:-1], kernel, strides, constant(call.argument(place + 2, "padding")) == "same") if len(shape) == 4 else (None, None)
-        depth = _product(shape[-1], _depth_multiplier(call))
-        return (shape[0], *places, depth if place == 0 else _number(call, 0, "filters"))
-    if name in CONVOLUTIONS:
-        same = constant(call.argument(3, "padding")) in ("same", "causal")
-        kernel, strides = _sizes(call, 1, "kernel_size", len(shape) - 2), _sizes(call, 2, "strides", len(shape) - 2, 1)
-        return (shape[0], *_slid(shape[1:-1], kernel, strides, same), _number(call, 0, "filters"))
-    if name in _SLIDING:
-        window = _sizes(call, 0, "pool_size", len(shape) - 2, 2)
-        strides = _sizes(call, 1, "strides", len(shape) - 2, None) if constant(call.argument(1, "strides")) is not None else window
-        return (shape[0], *_slid(shape[1:-1], window, strides, constant(call.argument(2, "padding")) == "same"), shape[-1])
-    if name in (UP_SAMPLING_2D, ZERO_PADDING_2D) and len(shape) == 4:
-        factors = _sizes(call, 0, "size", 2, 2) if name == UP_SAMPLING_2D else (1, 1)
-        added = _sizes(call, 0, "padding", 2, 1) if name == ZERO_PADDING_2D else (0, 0)
-        return (shape[0], *(None if None in (size, factor, each) else size * factor + 2 * each for size, factor, each in zip(shape[1:3], factors, added)), shape[3])
-    return (None,) * len(shape) if name == RESIZING else None
+    for names, compute in _OUTPUTS:
+        if name in names:
+            return compute(name, call, shape)
+    return None
+
+
+def _of_concatenate(name: str, call: Call, shape: tuple[int | None, ...]) -> Shape:
+    return shape if call.argument(0, "axis") is None or constant(call.argument(0, "axis")) == -1 else None
+
+
+def _of_flatten(name: str, call: Call, shape: tuple[int | None, ...]) -> Shape:
+    return (shape[0], prod(shape[1:]) if None not in shape[1:] else None)
+
+
+def _of_reshape(name: str, call: Call, shape: tuple[int | None, ...]) -> Shape:
+    target = literal_shape(call.argument(0, "target_shape"))
+    return None if target is None else (shape[0], *(None if size == -1 else size for size in target))
+
+
+def _of_time_distributed(name: str, call: Call, shape: tuple[int | None, ...]) -> Shape:
+    layer = call.argument(0, "layer") or Const(None)
+    inner = output_shape(layer, (shape[0], *shape[2:])) if len(shape) > 2 else None
+    return inner and (inner[0], shape[1], *inner[1:])
+
+
+def _of_bidirectional(name: str, call: Call, shape: tuple[int | None, ...]) -> Shape:
+    inner = output_shape(call.argument(0, "layer") or Const(None), shape)
+    joined = constant(call.argument(1, "merge_mode") or Const("concat")) == "concat"
+    return inner and (*inner[:-1], _product(inner[-1], 2) if joined else inner[-1])
+
+
+def _of_recurrent(name: str, call: Call, shape: tuple[int | None, ...]) -> Shape:
+    units = _number(call, 0, "units")
+    return (*shape[:2], units) if constant(call.argument(None, "return_sequences")) is True else (shape[0], units)
+
+
+def _of_per_channel(name: str, call: Call, shape: tuple[int | None, ...]) -> Shape:
+    place = _PER_CHANNEL_CONVOLUTIONS[name]
+    kernel, strides = _sizes(call, place, "kernel_size", 2), _sizes(call, place + 1, "strides", 2, 1)
+    same = constant(call.argument(place + 2, "padding")) == "same"
+    places = _slid(shape[1:-1], kernel, strides, same) if len(shape) == 4 else (None, None)
+    depth = _product(shape[-1], _depth_multiplier(call))
+    return (shape[0], *places, depth if place == 0 else _number(call, 0, "filters"))
+
+
+def _of_convolution(name: str, call: Call, shape: tuple[int | None, ...]) -> Shape:
+    axes = len(shape) - 2
+    same = constant(call.argument(3, "padding")) in ("same", "causal")
+    kernel, strides = _sizes(call, 1, "kernel_size", axes), _sizes(call, 2, "strides", axes, 1)
+    return (shape[0], *_slid(shape[1:-1], kernel, strides, same), _number(call, 0, "filters"))
+
+
+def _of_pooling(name: str, call: Call, shape: tuple[int | None, ...]) -> Shape:
+    axes = len(shape) - 2
+    window = strides = _sizes(call, 0, "pool_size", axes, 2)
+    if constant(call.argument(1, "strides")) is not None:
+        strides = _sizes(call, 1, "strides", axes, None)
+    same = constant(call.argument(2, "padding")) == "same"
+    return (shape[0], *_slid(shape[1:-1], window, strides, same), shape[-1])
+
+
+def _of_resized(name: str, call: Call, shape: tuple[int | None, ...]) -> Shape:
+    if len(shape) != 4:
+        return None
+    factors = _sizes(call, 0, "size", 2, 2) if name == UP_SAMPLING_2D else (1, 1)
+    added = _sizes(call, 0, "padding", 2, 1) if name == ZERO_PADDING_2D else (0, 0)
+    sizes = zip(shape[1:3], factors, added)
+    places = (None if None in (size, factor, each) else size * factor + 2 * each for size, factor, each in sizes)
+    return (shape[0], *places, shape[3])
+
+
+# The first that has the name tells.
+_OUTPUTS: tuple[tuple[Collection[str], Callable[[str, Call, tuple[int | None, ...]], Shape]], ...] = (
+    ({DENSE}, lambda name, call, shape: (*shape[:-1], _number(call, 0, "units"))),
+    ({CONCATENATE}, _of_concatenate),
+    ({FLATTEN}, _of_flatten),
+    ({EMBEDDING}, lambda name, call, shape: (*shape, _number(call, 1, "output_dim"))),
+    ({RESHAPE}, _of_reshape),
+    ({TIME_DISTRIBUTED}, _of_time_distributed),
+    ({BIDIRECTIONAL}, _of_bidirectional),
+    (RECURRENT, _of_recurrent),
+    (_POOLS_ALL, lambda name, call, shape: (shape[0], shape[-1])),
+    (_PER_CHANNEL_CONVOLUTIONS, _of_per_channel),
+    (CONVOLUTIONS, _of_convolution),
+    (_SLIDING, _of_pooling),
+    ({UP_SAMPLING_2D, ZERO_PADDING_2D}, _of_resized),
+    ({RESIZING}, lambda name, call, shape: (None,) * len(shape)),
+)
 
 
 def most_units(layer: Made) -> int | None:
