@@ -25,28 +25,14 @@ from kerascheck.interpreter.values import (
     constant,
     options_of,
 )
-from kerascheck.knowledge.callables import (
-    ARRAY_MAKERS,
-    DATASETS_BOSTON_HOUSING_LOAD_DATA,
-    DATASETS_CIFAR10_LOAD_DATA,
-    DATASETS_CIFAR100_LOAD_DATA,
-    DATASETS_FASHION_MNIST_LOAD_DATA,
-    DATASETS_MNIST_LOAD_DATA,
-)
+from kerascheck.knowledge.callables import ARRAY_MAKERS
 from kerascheck.knowledge.classes import INPUT, KERAS_TENSOR
 from kerascheck.knowledge.datasets import BATCHING, FROM_TENSOR_SLICES
+from kerascheck.knowledge.examples import LOADED
 
 Index = Value | tuple[Value | None, Value | None, Value | None] | str
 """What stands in brackets: a value, the three parts of a slice, or "..."."""
 
-# What load_data() gives: keras/src/datasets (3.15).
-_LOADED: dict[str, tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...], tuple[int, ...]]] = {
-    DATASETS_MNIST_LOAD_DATA: ((60000, 28, 28), (60000,), (10000, 28, 28), (10000,)),
-    DATASETS_FASHION_MNIST_LOAD_DATA: ((60000, 28, 28), (60000,), (10000, 28, 28), (10000,)),
-    DATASETS_CIFAR10_LOAD_DATA: ((50000, 32, 32, 3), (50000, 1), (10000, 32, 32, 3), (10000, 1)),
-    DATASETS_CIFAR100_LOAD_DATA: ((50000, 32, 32, 3), (50000, 1), (10000, 32, 32, 3), (10000, 1)),
-    DATASETS_BOSTON_HOUSING_LOAD_DATA: ((404, 13), (404,), (102, 13), (102,)),
-}
 # Bundled tables and their makers, from the documentation of sklearn.datasets (1.5).
 _TABLES = {
     "load_iris": (150, 4), "load_wine": (178, 13), "load_breast_cancer": (569, 30), "load_digits": (1797, 64), "load_diabetes": (442, 10),
@@ -121,8 +107,8 @@ def parts_of(value: Value) -> Group | None:
     """The arrays that the call of a loader of well-known data gives; None where it is none."""
     if not isinstance(value, Made) or value.call is None:
         return None
-    if value.name in _LOADED:
-        x, y, x_test, y_test = (shaped(value, shape) for shape in _LOADED[value.name])
+    if value.name in LOADED:
+        x, y, x_test, y_test = (shaped(value, shape) for shape in LOADED[value.name])
         return Group("tuple", [Group("tuple", [x, y]), Group("tuple", [x_test, y_test])])
     table = _table(value)
     whole = constant(value.call.argument(None, "return_X_y")) is True or value.name.startswith("sklearn.datasets.make_")

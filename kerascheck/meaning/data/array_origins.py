@@ -17,7 +17,7 @@ from kerascheck.interpreter.values import (
     constant,
     options_of,
 )
-from kerascheck.knowledge.namespaces import OF_KERAS_DATASETS
+from kerascheck.knowledge.examples import LOADED_AS_INTEGERS
 from kerascheck.knowledge.python import FILE_READERS, WAITING
 
 
@@ -72,12 +72,7 @@ _DOUBLES = frozenset(
 )
 _DOUBLE_TYPES = ("builtins.float", "numpy.float64", "numpy.double", "numpy.float_")
 # What gives arrays of integers: keras/src/datasets (3.15), and NumPy's draws of whole numbers.
-_INTEGERS = frozenset(
-    {
-        *(f"{OF_KERAS_DATASETS}{name}.load_data" for name in ("mnist", "fashion_mnist", "cifar10", "cifar100")),
-        "numpy.random.randint", "numpy.random.default_rng.integers",
-    }
-)
+_INTEGERS = LOADED_AS_INTEGERS | {"numpy.random.randint", "numpy.random.default_rng.integers"}
 _INTEGER_TYPES = frozenset("int int8 int16 int32 int64 uint8 uint16 uint32 uint64".split())
 # What keeps the type of the array that it is given first, or called on.
 _KEEPING = frozenset(

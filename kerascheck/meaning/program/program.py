@@ -70,13 +70,13 @@ from kerascheck.knowledge.devices import (
     TPU_EXPERIMENTAL_INITIALIZE_TPU_SYSTEM,
     TPU_STRATEGY,
 )
+from kerascheck.knowledge.examples import MANY_EXAMPLES, TOYS
 from kerascheck.knowledge.layers import DENSE, DROPOUT, INPUT_LAYER, LAYERS, OF_DENSE_MODELS, PACKAGE, RANDOM_LAYERS
 from kerascheck.knowledge.namespaces import (
     KERAS,
     OF_DISTRIBUTE,
     OF_IO,
     OF_KERAS_APPLICATIONS,
-    OF_KERAS_DATASETS,
     OF_KERAS_METRICS,
     OF_KERAS_MODEL,
     OF_KERAS_OPTIMIZERS,
@@ -172,9 +172,7 @@ _GAN = re.compile(r"(?<!OR)GAN(?![a-z])|(?<![A-Za-z])(?:c|dc|ls|w|[Cc]ycle)?[Gg]
 _DOUBLE = re.compile(r"""set_floatx\(\s*["']float64|dtype\s*=\s*(?:tf\.float64|["']float64)""")
 _CPU_DEVICE = re.compile(r"/?(?:device:)?cpu(?:\s*:\s*\d+)?", re.I)
 _FITS = ("fit", "fit_generator", "train_on_batch")
-_TOY_DATA = (
-    *(f"{OF_KERAS_DATASETS}{name}." for name in "mnist fashion_mnist imdb reuters boston_housing california_housing".split()), "sklearn.datasets.",
-)
+_TOY_DATA = (*TOYS, "sklearn.datasets.")
 _TOY_NAMES = frozenset({"mnist", "fashion_mnist", "kmnist", "iris", "titanic", "wine_quality"})
 # Where the height and width are that pictures get, and how many pixels those of the classic sets have.
 _RESIZES = {
@@ -182,9 +180,7 @@ _RESIZES = {
     IMAGE_DATASET_FROM_DIRECTORY: (6, "image_size"),
 }  # fmt: skip
 _TOY_PIXELS = 28 * 28
-_LARGE_DATA = (
-    "sklearn.datasets.fetch_", TENSORFLOW_DATASETS, OF_IO, "h5py.", *(f"{OF_KERAS_DATASETS}{name}." for name in ("mnist", "fashion_mnist", "cifar10", "cifar100", "imdb", "reuters", "california_housing")),
-)
+_LARGE_DATA = ("sklearn.datasets.fetch_", TENSORFLOW_DATASETS, OF_IO, "h5py.", *MANY_EXAMPLES)
 _MANY_EXAMPLES = 1000
 _FILE_READERS = frozenset(
     {
