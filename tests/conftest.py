@@ -1,6 +1,25 @@
-"""Fixtures that tests of several folders use."""
+"""What holds for every test, and fixtures that tests of several folders use."""
 
 import pytest
+
+from kerascheck.interpreter.values import Arguments
+
+
+@pytest.fixture(autouse=True, scope="session")
+def nobody_asks_for_a_parameter_that_is_not_known():
+    """An argument is asked of a callable whose signature has the parameter: in a user's program a typo would be an argument that nobody gives."""
+    with pytest.MonkeyPatch.context() as patch:
+        for method in (Arguments.given, Arguments.written):
+            patch.setattr(Arguments, method.__name__, _strict(method))
+        yield
+
+
+def _strict(method):
+    def asked(self, signature, parameter):
+        assert parameter in signature, f"kerascheck/knowledge/signatures.py has no {parameter!r} where {signature.names} are known"
+        return method(self, signature, parameter)
+
+    return asked
 
 
 @pytest.fixture

@@ -84,8 +84,8 @@ def _settings(module: Module) -> Iterator[Demand]:
             policy = policy_set_by(call)
             if isinstance(policy, str):
                 yield Demand("policy", policy, *_at(module, call))
-        elif call.name in SET_VARIABLE and constant(call.argument(0)) == "KERAS_BACKEND":
-            backend = constant(call.argument(1))
+        elif call.name in SET_VARIABLE and constant(call.given("key")) == "KERAS_BACKEND":
+            backend = constant(call.given("value"))
             if isinstance(backend, str):
                 yield Demand("backend", backend, *_at(module, call))
 
@@ -100,11 +100,11 @@ def _workers(module: Module) -> Iterator[Demand]:
             yield Demand("processes", workers if isinstance(workers, int) else 1, *_at(module, call))
     for call in module.run.calls:
         if call.name == "torch.utils.data.DataLoader":
-            workers = constant(call.argument(5, "num_workers"))
+            workers = constant(call.keyword("num_workers"))
             if isinstance(workers, int) and workers > 0:
                 yield Demand("processes", workers, *_at(module, call))
-        elif call.attribute == "__init__" and constant(call.argument(None, "use_multiprocessing")) is True:
-            workers = constant(call.argument(None, "workers"), 1)
+        elif call.attribute == "__init__" and constant(call.keyword("use_multiprocessing")) is True:
+            workers = constant(call.keyword("workers"), 1)
             yield Demand("processes", workers if isinstance(workers, int) else 1, *_at(module, call))
 
 
@@ -113,7 +113,7 @@ def _data(module: Module) -> Iterator[Demand]:
     for op in module.pipelines.operations(*_DIRECTORIES):
         if not op.feeds_training:
             continue
-        folder = _folder(module, op.argument(0, _DIRECTORIES[op.name]))
+        folder = _folder(module, op.given(_DIRECTORIES[op.name]))
         if folder is None:
             continue
         kind = file_system(folder)
@@ -125,7 +125,7 @@ def _data(module: Module) -> Iterator[Demand]:
                 yield Demand("arrays", size, *_at(module, op))
     for flow in module.image_flows:
         if flow.attribute == "flow_from_directory":
-            folder = _folder(module, flow.argument(0, "directory"))
+            folder = _folder(module, flow.given("directory"))
             kind = None if folder is None else file_system(folder)
             if kind is not None:
                 yield Demand("data", kind, *_at(module, flow))
@@ -175,7 +175,7 @@ def file_system(folder: Path, mounts: str | None = None) -> str | None:
 
 def _is_cached_in_memory(module: Module, op: Operation) -> bool:
     return any(
-        after.name == "cache" and after.argument(0, "filename") is None
+        after.name == "cache" and after.given("filename") is None
         for stage in op.stages
         for after in module.pipelines.downstream(stage)
     ) and op.followed_by(module.pipelines, "cache")
@@ -186,7 +186,7 @@ def _size_of_pictures(op: Operation, folder: Path) -> int | None:
     size is not a literal."""
     from kerascheck.interpreter.values import Group, constant
 
-    given, mode = op.argument(6, "image_size"), op.argument(4, "color_mode")
+    given, mode = op.given("image_size"), op.given("color_mode")
     sides = (
         [256, 256]
         if given is None
@@ -202,8 +202,8 @@ def _size_of_pictures(op: Operation, folder: Path) -> int | None:
         count += sum(name.lower().endswith(_IMAGE_NAMES) for name in names)
         if count > _MOST_FILES:
             break
-    share = constant(op.argument(None, "validation_split"), 0)
-    if op.argument(None, "subset") is not None:
+    share = constant(op.given("validation_split"), 0)
+    if op.given("subset") is not None:
         count = int(count * (1 - share)) if isinstance(share, float) else 0
     return count * prod(sides) * channels * _FLOAT
 

@@ -71,14 +71,14 @@ def length_of(stage: Stage) -> int | None:
         if current.is_source:
             count = _rows_written_out(current)
         elif current.name == "take":
-            taken = constant(current.argument(0, "count"))
+            taken = constant(current.given("count"))
             if type(taken) is int and taken >= 0:
                 count = taken if count is None else min(count, taken)
         elif current.name in BATCHING:
             size = constant(batch_size(current))
             count = math.ceil(count / size) if count is not None and type(size) is int and size > 0 else None
         elif current.name == "repeat":
-            times = constant(current.argument(0, "count"))
+            times = constant(current.given("count"))
             count = count * times if count is not None and type(times) is int and times >= 0 else None
         elif current.name not in _SAME_LENGTH:
             count = None
@@ -87,7 +87,7 @@ def length_of(stage: Stage) -> int | None:
 
 def _rows_written_out(source: Stage) -> int | None:
     """How many elements a list of a dataset's source has; what arrays and ranges stand for may be larger elsewhere."""
-    first = source.argument(0, "tensors") if source.name == FROM_TENSOR_SLICES else None
+    first = source.given("tensors") if source.name == FROM_TENSOR_SLICES else None
     while isinstance(first, (Group, Mapping)) and not first.open and first.items and not (isinstance(first, Group) and first.kind == "list"):
         first = first.items[0] if isinstance(first, Group) else next(iter(first.items.values()))
     return len(first.items) if isinstance(first, Group) and not first.open else None
@@ -111,7 +111,7 @@ def parts_of(value: Value) -> Group | None:
         x, y, x_test, y_test = (shaped(value, shape) for shape in LOADED[value.name])
         return Group("tuple", [Group("tuple", [x, y]), Group("tuple", [x_test, y_test])])
     table = _table(value)
-    whole = constant(value.call.argument(None, "return_X_y")) is True or value.name.startswith("sklearn.datasets.make_")
+    whole = constant(value.call.keyword("return_X_y")) is True or value.name.startswith("sklearn.datasets.make_")
     return Group("tuple", [shaped(value, table), shaped(value, table[:1])]) if table is not None and whole else None
 
 
@@ -120,7 +120,7 @@ def split_of(value: Value, split: Call, first: bool) -> Value:
     shape = shape_of(value)
     if not shape:
         return UNKNOWN
-    rows = _rows_of_split(shape[0], split.argument(None, "test_size"), split.argument(None, "train_size"))
+    rows = _rows_of_split(shape[0], split.keyword("test_size"), split.keyword("train_size"))
     return shaped(value, (rows[0] if first else rows[1], *shape[1:]))
 
 
@@ -217,13 +217,13 @@ def _called(name: str, call: Call, depth: int) -> Shape:
     owner, _, last = name.rpartition(".")
     if owner in _SCALERS and last in ("fit_transform", "transform"):
         # They take and give nothing but tables (check_array with ensure_2d, sklearn 1.5).
-        return shape_of(call.argument(0, "X"), depth) or (None, None)
+        return shape_of(call.arguments.first("X"), depth) or (None, None)
     if last == "to_categorical" and name in ARRAY_MAKERS:
-        classes = constant(call.argument(1, "num_classes"))
-        shape = shape_of(call.argument(0, "x"), depth)
+        classes = constant(call.given("num_classes"))
+        shape = shape_of(call.first, depth)
         return shape and (shape[0], classes if type(classes) is int else None)
     if last == "pad_sequences" and name in ARRAY_MAKERS:
-        longest = constant(call.argument(1, "maxlen"))
+        longest = constant(call.given("maxlen"))
         return None, longest if type(longest) is int else None
     if not name.startswith(("numpy.", "pandas.")):
         return None
@@ -235,17 +235,17 @@ def _called_of_numpy(name: str, last: str, call: Call, depth: int) -> Shape:
     if name == "numpy.arange":
         return _range(call.arguments.positional)
     if last == "get_dummies":
-        shape = shape_of(call.argument(0, "data"), depth)
+        shape = shape_of(call.given("data"), depth)
         return shape and (shape[0], None)
     if last in ("zeros", "ones", "empty", "full"):
-        return _sizes(call.argument(0, "shape"))
+        return _sizes(call.given("shape"))
     if name in ("numpy.random.rand", "numpy.random.randn"):
         return _sizes(Group("tuple", call.arguments.positional))
     if last in ("linspace", "logspace", "geomspace"):
-        number = call.argument(2, "num")
+        number = call.given("num")
         return (50,) if number is None else _sizes(number)
     if name.startswith("numpy.random.") and last not in _OF_VECTORS:
-        size = call.argument(0 if last in ("random", "random_sample", "standard_normal") else 2, "size")
+        size = call.given("size") if "size" in call.signature else None
         if size is not None:
             return _sizes(size)
     return _derived(last, call, depth)
@@ -254,7 +254,7 @@ def _called_of_numpy(name: str, last: str, call: Call, depth: int) -> Shape:
 def _derived(last: str, call: Call, depth: int) -> Shape:
     """The shape of an array that is made of another one."""
     is_method = call.attribute == last
-    source = call.receiver if is_method else call.argument(0)
+    source = call.receiver if is_method else call.first
     others = call.arguments.positional[0 if is_method else 1 :]
     if last == "reshape":
         return reshaped(others)
@@ -272,7 +272,7 @@ def _derived(last: str, call: Call, depth: int) -> Shape:
     if last in ("mean", "std", "max", "min", "sum", "var") and not others and not call.arguments.keywords:
         return ()
     if last == "expand_dims":
-        axis = constant(call.argument(1, "axis"))
+        axis = constant(call.given("axis"))
         if type(axis) is int and -len(shape) - 1 <= axis <= len(shape):
             place = axis if axis >= 0 else len(shape) + 1 + axis
             return (*shape[:place], 1, *shape[place:])
@@ -350,12 +350,12 @@ def _table(value: Value) -> tuple[int | None, ...] | None:
         return _TABLES[name]
     if name not in _MADE_TABLES:
         return None
-    rows, columns = value.call.argument(0, "n_samples"), value.call.argument(None, "n_features")
+    rows, columns = value.call.arguments.first("n_samples"), value.call.keyword("n_features")
     sizes = [100 if rows is None else constant(rows), _MADE_TABLES[name] if columns is None else constant(columns)]
     return tuple(size if type(size) is int else None for size in sizes)
 
 
 def batch_size(stage: Stage) -> Value | None:
     """How many elements an operation of :data:`BATCHING` puts into a batch; UNKNOWN where each bucket has a size of its own."""
-    position = BATCHING[stage.name]
-    return UNKNOWN if position is None else stage.argument(position, "batch_size")
+    known = stage.call is None or "batch_size" in stage.call.signature
+    return stage.given("batch_size") if known else UNKNOWN

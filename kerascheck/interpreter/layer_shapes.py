@@ -41,8 +41,8 @@ Shape = tuple[int | None, ...] | None
 _UNCHANGED = layers_where(lambda layer: layer.keeps_shape)
 _SLIDING = layers_where(lambda layer: layer.work is Work.POOLS and layer.axes < 3 and "Adaptive" not in layer.name)
 _POOLS_ALL = layers_where(lambda layer: layer.work is Work.POOLS_ALL)
-# Convolutions that look at each channel alone, with the position of their kernel_size.
-_PER_CHANNEL_CONVOLUTIONS = {DEPTHWISE_CONV_2D: 0, SEPARABLE_CONV_2D: 1}
+# Convolutions that look at each channel alone.
+_PER_CHANNEL_CONVOLUTIONS = frozenset({DEPTHWISE_CONV_2D, SEPARABLE_CONV_2D})
 
 
 def literal_shape(value: Value | None) -> Shape:
@@ -55,22 +55,22 @@ def literal_shape(value: Value | None) -> Shape:
 def input_shape(call: Call) -> Shape:
     """The shape that ``keras.Input``, ``InputLayer`` or the first layer of a Sequential is told."""
     if call.name in (INPUT, INPUT_LAYER):
-        given = call.argument(0, "shape") or call.argument(None, "input_shape")
+        given = call.given("shape") or call.keyword("input_shape")
         # Parentheses alone make no tuple; Keras 2 takes the number.
         shape = (constant(given),) if type(constant(given)) is int else literal_shape(given)
     else:
-        shape = literal_shape(call.argument(None, "input_shape"))
+        shape = literal_shape(call.keyword("input_shape"))
     if shape is None:
-        width = call.argument(None, "input_dim")
+        width = call.keyword("input_dim")
         if call.name == EMBEDDING:
             # Not as wide as its table is long: how many words go in is what Keras 2 is told beside that.
-            length = _number(call, None, "input_length")
+            length = _number(call, "input_length")
             shape = None if length is None else (length,)
         elif width is not None:
             shape = (constant(width) if isinstance(constant(width), int) else None,)
     if shape is not None:
         return (None, *shape)
-    return literal_shape(call.argument(None, "batch_shape") or call.argument(None, "batch_input_shape"))
+    return literal_shape(call.keyword("batch_shape") or call.keyword("batch_input_shape"))
 
 
 def numbers(shape: Shape) -> float:
@@ -98,11 +98,11 @@ def output_shape(layer: Value, shape: Shape) -> Shape:
     if name in _UNCHANGED:
         return shape
     if name == LAMBDA:
-        told = literal_shape(call.argument(1, "output_shape"))
+        told = literal_shape(call.given("output_shape"))
         return told and (None, *told)
     if name == REPEAT_VECTOR:
         # It takes nothing but rows of vectors.
-        return (shape[0] if shape else None, _number(call, 0, "n"), shape[-1] if shape else None)
+        return (shape[0] if shape else None, _number(call, "n"), shape[-1] if shape else None)
     if shape is None:
         return None
     for names, compute in _OUTPUTS:
@@ -112,7 +112,7 @@ def output_shape(layer: Value, shape: Shape) -> Shape:
 
 
 def _of_concatenate(name: str, call: Call, shape: tuple[int | None, ...]) -> Shape:
-    return shape if call.argument(0, "axis") is None or constant(call.argument(0, "axis")) == -1 else None
+    return shape if call.given("axis") is None or constant(call.given("axis")) == -1 else None
 
 
 def _of_flatten(name: str, call: Call, shape: tuple[int | None, ...]) -> Shape:
@@ -120,57 +120,56 @@ def _of_flatten(name: str, call: Call, shape: tuple[int | None, ...]) -> Shape:
 
 
 def _of_reshape(name: str, call: Call, shape: tuple[int | None, ...]) -> Shape:
-    target = literal_shape(call.argument(0, "target_shape"))
+    target = literal_shape(call.given("target_shape"))
     return None if target is None else (shape[0], *(None if size == -1 else size for size in target))
 
 
 def _of_time_distributed(name: str, call: Call, shape: tuple[int | None, ...]) -> Shape:
-    layer = call.argument(0, "layer") or Const(None)
+    layer = call.given("layer") or Const(None)
     inner = output_shape(layer, (shape[0], *shape[2:])) if len(shape) > 2 else None
     return inner and (inner[0], shape[1], *inner[1:])
 
 
 def _of_bidirectional(name: str, call: Call, shape: tuple[int | None, ...]) -> Shape:
-    inner = output_shape(call.argument(0, "layer") or Const(None), shape)
-    joined = constant(call.argument(1, "merge_mode") or Const("concat")) == "concat"
+    inner = output_shape(call.given("layer") or Const(None), shape)
+    joined = constant(call.given("merge_mode") or Const("concat")) == "concat"
     return inner and (*inner[:-1], _product(inner[-1], 2) if joined else inner[-1])
 
 
 def _of_recurrent(name: str, call: Call, shape: tuple[int | None, ...]) -> Shape:
-    units = _number(call, 0, "units")
-    return (*shape[:2], units) if constant(call.argument(None, "return_sequences")) is True else (shape[0], units)
+    units = _number(call, "units")
+    return (*shape[:2], units) if constant(call.given("return_sequences")) is True else (shape[0], units)
 
 
 def _of_per_channel(name: str, call: Call, shape: tuple[int | None, ...]) -> Shape:
-    place = _PER_CHANNEL_CONVOLUTIONS[name]
-    kernel, strides = _sizes(call, place, "kernel_size", 2), _sizes(call, place + 1, "strides", 2, 1)
-    same = constant(call.argument(place + 2, "padding")) == "same"
+    kernel, strides = _sizes(call, "kernel_size", 2), _sizes(call, "strides", 2, 1)
+    same = constant(call.given("padding")) == "same"
     places = _slid(shape[1:-1], kernel, strides, same) if len(shape) == 4 else (None, None)
     depth = _product(shape[-1], _depth_multiplier(call))
-    return (shape[0], *places, depth if place == 0 else _number(call, 0, "filters"))
+    return (shape[0], *places, depth if name == DEPTHWISE_CONV_2D else _number(call, "filters"))
 
 
 def _of_convolution(name: str, call: Call, shape: tuple[int | None, ...]) -> Shape:
     axes = len(shape) - 2
-    same = constant(call.argument(3, "padding")) in ("same", "causal")
-    kernel, strides = _sizes(call, 1, "kernel_size", axes), _sizes(call, 2, "strides", axes, 1)
-    return (shape[0], *_slid(shape[1:-1], kernel, strides, same), _number(call, 0, "filters"))
+    same = constant(call.given("padding")) in ("same", "causal")
+    kernel, strides = _sizes(call, "kernel_size", axes), _sizes(call, "strides", axes, 1)
+    return (shape[0], *_slid(shape[1:-1], kernel, strides, same), _number(call, "filters"))
 
 
 def _of_pooling(name: str, call: Call, shape: tuple[int | None, ...]) -> Shape:
     axes = len(shape) - 2
-    window = strides = _sizes(call, 0, "pool_size", axes, 2)
-    if constant(call.argument(1, "strides")) is not None:
-        strides = _sizes(call, 1, "strides", axes, None)
-    same = constant(call.argument(2, "padding")) == "same"
+    window = strides = _sizes(call, "pool_size", axes, 2)
+    if constant(call.given("strides")) is not None:
+        strides = _sizes(call, "strides", axes, None)
+    same = constant(call.given("padding")) == "same"
     return (shape[0], *_slid(shape[1:-1], window, strides, same), shape[-1])
 
 
 def _of_resized(name: str, call: Call, shape: tuple[int | None, ...]) -> Shape:
     if len(shape) != 4:
         return None
-    factors = _sizes(call, 0, "size", 2, 2) if name == UP_SAMPLING_2D else (1, 1)
-    added = _sizes(call, 0, "padding", 2, 1) if name == ZERO_PADDING_2D else (0, 0)
+    factors = _sizes(call, "size", 2, 2) if name == UP_SAMPLING_2D else (1, 1)
+    added = _sizes(call, "padding", 2, 1) if name == ZERO_PADDING_2D else (0, 0)
     sizes = zip(shape[1:3], factors, added)
     places = (None if None in (size, factor, each) else size * factor + 2 * each for size, factor, each in sizes)
     return (shape[0], *places, shape[3])
@@ -178,10 +177,10 @@ def _of_resized(name: str, call: Call, shape: tuple[int | None, ...]) -> Shape:
 
 # The first that has the name tells.
 _OUTPUTS: tuple[tuple[Collection[str], Callable[[str, Call, tuple[int | None, ...]], Shape]], ...] = (
-    ({DENSE}, lambda name, call, shape: (*shape[:-1], _number(call, 0, "units"))),
+    ({DENSE}, lambda name, call, shape: (*shape[:-1], _number(call, "units"))),
     ({CONCATENATE}, _of_concatenate),
     ({FLATTEN}, _of_flatten),
-    ({EMBEDDING}, lambda name, call, shape: (*shape, _number(call, 1, "output_dim"))),
+    ({EMBEDDING}, lambda name, call, shape: (*shape, _number(call, "output_dim"))),
     ({RESHAPE}, _of_reshape),
     ({TIME_DISTRIBUTED}, _of_time_distributed),
     ({BIDIRECTIONAL}, _of_bidirectional),
@@ -197,7 +196,7 @@ _OUTPUTS: tuple[tuple[Collection[str], Callable[[str, Call, tuple[int | None, ..
 
 def most_units(layer: Made) -> int | None:
     """How many numbers a dense layer or a convolution makes in a place at most, where it may be one of several; None where that is not known."""
-    return largest(layer.call.argument(0, "filters" if layer.name in CONVOLUTIONS else "units"))
+    return largest(layer.call.given("filters" if layer.name in CONVOLUTIONS else "units"))
 
 
 def makes_large_layer(call: Call) -> bool:
@@ -208,13 +207,13 @@ def makes_large_layer(call: Call) -> bool:
     layer = KNOWN_LAYERS.get(call.name or "")
     if layer is None or layer.worth_half is None:
         return False
-    width = _product(*(largest(call.argument(position, keyword)) for position, keyword in enumerate(layer.width)))
+    width = _product(*(largest(call.given(parameter)) for parameter in layer.width))
     return layer.name != DENSE if width is None else width >= layer.worth_half
 
 
 def window(layer: Made) -> int | None:
     """In how many places a convolution looks at once, a dense layer in one; None where that is not known."""
-    return _product(*_sizes(layer.call, 1, "kernel_size", CONVOLUTIONS[layer.name])) if layer.name in CONVOLUTIONS else 1
+    return _product(*_sizes(layer.call, "kernel_size", CONVOLUTIONS[layer.name])) if layer.name in CONVOLUTIONS else 1
 
 
 def weights(layer: Value, shape: Shape) -> int | None:
@@ -229,52 +228,51 @@ def weights(layer: Value, shape: Shape) -> int | None:
     if name in WEIGHTLESS:
         return 0
     if name == EMBEDDING:
-        trainable = layer.attributes.get("trainable") or call.argument(None, "trainable")
-        return 0 if constant(trainable) is False else _product(_number(call, 0, "input_dim"), _number(call, 1, "output_dim"))
+        trainable = layer.attributes.get("trainable") or call.given("trainable")
+        return 0 if constant(trainable) is False else _product(_number(call, "input_dim"), _number(call, "output_dim"))
     if name == TIME_DISTRIBUTED and shape is not None and len(shape) > 2:
-        return weights(call.argument(0, "layer") or Const(None), (shape[0], *shape[2:]))
+        return weights(call.given("layer") or Const(None), (shape[0], *shape[2:]))
     if name == BIDIRECTIONAL:
-        return _product(2, weights(call.argument(0, "layer") or Const(None), shape))
+        return _product(2, weights(call.given("layer") or Const(None), shape))
     width = shape[-1] if shape else None
     if width is None:
         return None
     if name == DENSE:
-        return _product(width + 1, _number(call, 0, "units"))
+        return _product(width + 1, _number(call, "units"))
     known = KNOWN_LAYERS.get(name)
     if known is not None and known.per_channel:
         return known.per_channel * width
     if name == PRELU:
-        return None if call.argument(3, "shared_axes") is not None else _product(*shape[1:])
+        return None if call.given("shared_axes") is not None else _product(*shape[1:])
     if known is not None and known.gates:
-        units = _number(call, 0, "units")
+        units = _number(call, "units")
         return None if units is None else known.gates * units * (width + units + 1)
     if name in _PER_CHANNEL_CONVOLUTIONS:
-        place = _PER_CHANNEL_CONVOLUTIONS[name]
-        kernel, depth = _product(*_sizes(call, place, "kernel_size", 2)), _product(width, _depth_multiplier(call))
+        kernel, depth = _product(*_sizes(call, "kernel_size", 2)), _product(width, _depth_multiplier(call))
         if kernel is None or depth is None:
             return None
-        if place == 0:
+        if name == DEPTHWISE_CONV_2D:
             return (kernel + 1) * depth
-        filters = _number(call, 0, "filters")
+        filters = _number(call, "filters")
         return None if filters is None else kernel * depth + (depth + 1) * filters
     if name in CONVOLUTIONS:
-        places, filters = window(layer), _number(call, 0, "filters")
+        places, filters = window(layer), _number(call, "filters")
         return None if places is None or filters is None else filters * (places * width + 1)
     return None
 
 
 def _depth_multiplier(call: Call) -> int | None:
-    return 1 if call.argument(None, "depth_multiplier") is None else _number(call, None, "depth_multiplier")
+    return 1 if call.given("depth_multiplier") is None else _number(call, "depth_multiplier")
 
 
-def _number(call: Call, position: int | None, keyword: str) -> int | None:
-    value = constant(call.argument(position, keyword))
+def _number(call: Call, parameter: str) -> int | None:
+    value = constant(call.given(parameter))
     return value if type(value) is int else None
 
 
-def _sizes(call: Call, position: int, keyword: str, rank: int, default: int | None = None) -> tuple[int | None, ...]:
+def _sizes(call: Call, parameter: str, rank: int, default: int | None = None) -> tuple[int | None, ...]:
     """A setting that is one number for all axes, or one for each."""
-    value = call.argument(position, keyword)
+    value = call.given(parameter)
     each = literal_shape(value)
     if each is not None and len(each) == rank:
         return each

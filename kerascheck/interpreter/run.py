@@ -102,7 +102,8 @@ class Interpreter(Statements, Expressions, Calls, Functions, Writes):
         saved = self.module, self.env, self.scope
         self.module = function.module
         self.scope = Scope("root", None, function.module, function.node, function=function, traced=traced)
-        signature = function.options.argument(1, "input_signature") if function.options else None
+        options = function.options
+        signature = options.given("input_signature") if options and "input_signature" in options.signature else None
         try:
             value = self._enter(function, instance, None, tensors=tensors or (signature is not None and constant(signature, 1) is not None))
             for dataset in datasets_in(value):

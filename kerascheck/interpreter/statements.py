@@ -259,7 +259,7 @@ class Statements(Machine):
         elif isinstance(value, Made) and value.name == "sklearn.model_selection.train_test_split" and value.call is not None:
             # Two parts of every array, in the order of the arguments.
             for index, element in enumerate(elements):
-                given = value.call.argument(index // 2) or UNKNOWN
+                given = value.call.arguments.get(index // 2, None) or UNKNOWN
                 self._bind(element.value if isinstance(element, cst.Element) else element, split_of(given, value.call, index % 2 == 0) if shape_of(given) else derived(given) if is_array(given) else UNKNOWN)
             return
         else:

@@ -167,7 +167,7 @@ def fields_of(cls: Class) -> list[str]:
 def reading_of(value: Value | None) -> Value | None:
     """The reading of a clock that a value is, or the last one of a list or an array of them; None for all other values."""
     if isinstance(value, Made) and value.name in ("numpy.array", "numpy.asarray") and value.call is not None:
-        value = value.call.argument(0)
+        value = value.call.first
     items = value.items if isinstance(value, Group) else [value]
     return items[-1] if items and all(isinstance(item, Made) and item.name in CLOCKS for item in items) else None
 

@@ -10,7 +10,7 @@ import libcst as cst
 
 from kerascheck.knowledge.namespaces import OF_KERAS_TUNER_HYPER_PARAMETERS
 from kerascheck.knowledge.runtime import Runtime
-from kerascheck.knowledge.signatures import OTHER_NAMES
+from kerascheck.knowledge.signatures import Signature
 from kerascheck.syntax.conditions import Nested
 from kerascheck.syntax.tree import Tree
 
@@ -328,6 +328,26 @@ class Arguments:
             return UNKNOWN
         return None
 
+    def first(self, keyword: str | None) -> Value | None:
+        """The first argument, or the one with this keyword; see ``get``."""
+        return self.get(0, keyword)
+
+    def given(self, signature: Signature, parameter: str) -> Value | None:
+        """The argument for a parameter of what has this signature.
+
+        None where it is certainly not given, and UNKNOWN where it may be: a position is taken of which the parameter is not known.
+        """
+        for position, name in signature.places(parameter):
+            value = self.get(position, name)
+            if value is not None:
+                return value
+        return UNKNOWN if signature.may_hold(len(self.positional), parameter) else None
+
+    def written(self, signature: Signature, parameter: str) -> cst.Arg | None:
+        """The syntax of the argument that ``given`` returns, where it is written out."""
+        nodes = (self.node(position, name) for position, name in signature.places(parameter))
+        return next((node for node in nodes if node is not None), None)
+
     def node(self, position: int | None, keyword: str | None) -> cst.Arg | None:
         """The syntax of the argument that ``get`` returns, where it is written out."""
         if keyword is not None and keyword in self.nodes:
@@ -361,33 +381,32 @@ class Call:
     order: int
     result: Value = UNKNOWN
 
-    def argument(self, position: int | None, keyword: str | None = None) -> Value | None:
-        """See :meth:`Arguments.get`."""
-        return self.arguments.get(position, keyword)
+    @property
+    def signature(self) -> Signature:
+        """What the callable takes in this program's versions."""
+        return self.module.runtime.signature_of(self.name, self.attribute)
 
     def given(self, parameter: str) -> Value | None:
-        """The argument of a method of Keras models for a parameter, in the position that it has in this program's version of Keras.
-
-        None where it is certainly not given, and UNKNOWN where it may be: a position is taken whose parameter differs among versions.
-        """
-        parameters = self.module.runtime.parameters_of(self.attribute or "")
-        positional = self.arguments.positional
-        for name in (parameter, *OTHER_NAMES.get(parameter, ())):
-            position = parameters.index(name) if name in parameters else None
-            value = self.arguments.get(position, name)
-            if value is not None:
-                return value
-        # Of the positions that are taken, one may be that of the parameter.
-        return UNKNOWN if parameter not in parameters and None in parameters[: len(positional)] else None
+        """See :meth:`Arguments.given`: the argument for a parameter of a callable that :mod:`~kerascheck.knowledge.signatures` has."""
+        return self.arguments.given(self.signature, parameter)
 
     def written(self, parameter: str) -> cst.Arg | None:
         """The syntax of the argument that ``given`` returns, where it is written out."""
-        parameters = self.module.runtime.parameters_of(self.attribute or "")
-        for name in (parameter, *OTHER_NAMES.get(parameter, ())):
-            node = self.arguments.node(parameters.index(name) if name in parameters else None, name)
-            if node is not None:
-                return node
-        return None
+        return self.arguments.written(self.signature, parameter)
+
+    def keyword(self, name: str) -> Value | None:
+        """The argument of whatever callable with this keyword; None where it is certainly not given."""
+        return self.arguments.get(None, name)
+
+    @property
+    def first(self) -> Value | None:
+        """The argument for the first parameter of whatever callable; None where it is certainly not given."""
+        return self.arguments.first(next(iter(self.signature.names), None))
+
+    @property
+    def assigned(self) -> Value | None:
+        """The value that an assignment to an attribute gives; None for a call of what is known."""
+        return self.arguments.get(1, "value") if self.name is None or self.name.endswith(".__setattr__") else None
 
 
 @dataclass(eq=False, slots=True)
@@ -443,9 +462,18 @@ class Stage:
             yield stage
             stage = stage.input
 
-    def argument(self, position: int | None, keyword: str | None = None) -> Value | None:
-        """See :meth:`Arguments.get`; None where the operation has no visible call."""
-        return self.call.arguments.get(position, keyword) if self.call else None
+    def given(self, parameter: str) -> Value | None:
+        """See :meth:`Call.given`; None where the operation has no visible call."""
+        return self.call.given(parameter) if self.call else None
+
+    @property
+    def parallelism(self) -> Value | None:
+        """The argument ``num_parallel_calls``; None where it is certainly not given, or the operation takes none."""
+        return self.given("num_parallel_calls") if self.call is not None and "num_parallel_calls" in self.call.signature else None
+
+    def keyword(self, name: str) -> Value | None:
+        """See :meth:`Call.keyword`; None where the operation has no visible call."""
+        return self.call.keyword(name) if self.call else None
 
 
 @dataclass(eq=False, slots=True)
@@ -534,11 +562,11 @@ def largest(value: Value | None) -> int | None:
     numbers: list[Any] = []
     for option in options_of(value):
         chosen = option.call if isinstance(option, Made) and option.name.startswith(OF_KERAS_TUNER_HYPER_PARAMETERS) else None
-        among = chosen.argument(1, "values") if chosen is not None and chosen.attribute == "Choice" else None
+        among = chosen.given("values") if chosen is not None and chosen.attribute == "Choice" else None
         if isinstance(among, Group) and not among.open:
             numbers += map(constant, among.items)
         else:
-            numbers.append(constant(chosen.argument(2, "max_value") if chosen is not None and chosen.attribute == "Int" else option))
+            numbers.append(constant(chosen.given("max_value") if chosen is not None and chosen.attribute == "Int" else option))
     return max(numbers) if numbers and all(type(number) is int for number in numbers) else None
 
 

@@ -278,12 +278,12 @@ STATE_WRITING_FUNCTIONS = re.compile(
     r"|keras\.backend\.(?:update(?:_add|_sub)?|moving_average_update|set_value)$|tensorflow\.io\.write_file$|tensorflow\.summary\.(?:audio|graph|histogram|image|scalar|text|write)$"
 )
 
-# What takes a tensor apart along an axis, into a list of tensors: where the number of these stands, if it does, and where the axis.
+# What takes a tensor apart along an axis, into a list of tensors, with the parameter that may tell the number of these.
 LISTS_OF_TENSORS = {
-    "tensorflow.unstack": ((1, "num"), (2, "axis")),
-    "tensorflow.split": ((1, "num_or_size_splits"), (2, "axis")),
-    "keras.ops.unstack": ((1, "num"), (2, "axis")),
-    "keras.ops.split": ((1, "indices_or_sections"), (2, "axis")),
+    "tensorflow.unstack": "num",
+    "tensorflow.split": "num_or_size_splits",
+    "keras.ops.unstack": "num",
+    "keras.ops.split": "indices_or_sections",
 }
 
 GENERATOR = "tensorflow.random.Generator"

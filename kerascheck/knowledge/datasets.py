@@ -19,26 +19,26 @@ TIMESERIES_DATASET_FROM_ARRAY = "keras.utils.timeseries_dataset_from_array"
 # Dataset methods that return a dataset; the value tells where a function is given, if one is.
 DATASET_METHODS: dict[str, tuple[int, str] | None] = {
     "batch": None,
-    "bucket_by_sequence_length": (0, "element_length_func"),
+    "bucket_by_sequence_length": "element_length_func",
     "cache": None,
     "concatenate": None,
     "enumerate": None,
-    "filter": (0, "predicate"),
-    "flat_map": (0, "map_func"),
-    "group_by_window": (1, "reduce_func"),
+    "filter": "predicate",
+    "flat_map": "map_func",
+    "group_by_window": "reduce_func",
     "ignore_errors": None,
-    "interleave": (0, "map_func"),
-    "map": (0, "map_func"),
-    "map_with_legacy_function": (0, "map_func"),
-    "map_and_batch": (0, "map_func"),
+    "interleave": "map_func",
+    "map": "map_func",
+    "map_with_legacy_function": "map_func",
+    "map_and_batch": "map_func",
     "padded_batch": None,
-    "parallel_interleave": (0, "map_func"),
+    "parallel_interleave": "map_func",
     "prefetch": None,
     "ragged_batch": None,
     "rebatch": None,
-    "rejection_resample": (0, "class_func"),
+    "rejection_resample": "class_func",
     "repeat": None,
-    "scan": (1, "scan_func"),
+    "scan": "scan_func",
     "shard": None,
     "shuffle": None,
     "shuffle_and_repeat": None,
@@ -46,7 +46,7 @@ DATASET_METHODS: dict[str, tuple[int, str] | None] = {
     "snapshot": None,
     "sparse_batch": None,
     "take": None,
-    "take_while": (0, "predicate"),
+    "take_while": "predicate",
     "unbatch": None,
     "unique": None,
     "window": None,
@@ -54,11 +54,10 @@ DATASET_METHODS: dict[str, tuple[int, str] | None] = {
     "zip": None,
 }
 
-BATCHING: dict[str, int | None] = {
-    "batch": 0, "padded_batch": 0, "ragged_batch": 0, "sparse_batch": 0, "dense_to_ragged_batch": 0, "dense_to_sparse_batch": 0, "map_and_batch": 1,
-    "bucket_by_sequence_length": None,
-}  # fmt: skip
-"""Operations that put elements together into batches, with the position of their ``batch_size``; None where each bucket has its own. Source: tf.data 2.21."""
+BATCHING = frozenset(
+    "batch padded_batch ragged_batch sparse_batch dense_to_ragged_batch dense_to_sparse_batch map_and_batch bucket_by_sequence_length".split()
+)
+"""Operations that put elements together into batches. Source: tf.data 2.21."""
 
 DATASET = "tensorflow.data.Dataset"
 DATASET_V2 = "tensorflow.data.DatasetV2"
@@ -77,7 +76,8 @@ class Source:
     Attributes:
         name: the canonical name of the function or class.
         prefetches: it ends in ``prefetch``, or has one that the runtime repairs.
-        batch_size: where its elements are batches, the position of this parameter and its default, each None where it is not known.
+        batches: its elements are batches.
+        batch_size: the default of this parameter, None where that is not known.
         reads_folder: it reads one file per example from a folder that its first parameter, ``directory``, names.
         reads_records: it reads records or lines out of the files that are given to it.
         is_function: False for what is a method of an object, which no name makes.
@@ -85,7 +85,8 @@ class Source:
 
     name: str
     prefetches: bool = False
-    batch_size: tuple[int | None, int | None] | None = None
+    batches: bool = False
+    batch_size: int | None = None
     reads_folder: bool = False
     reads_records: bool = False
     is_function: bool = True
@@ -94,20 +95,20 @@ class Source:
 _SOURCES = (
     # keras/src/utils/{image,text,audio}_dataset_utils.py, timeseries_dataset_utils.py, dataset_utils.py (3.15.1): batch and
     # prefetch by themselves. The audio and timeseries ones prefetch before they batch; inject_prefetch repairs that.
-    Source(IMAGE_DATASET_FROM_DIRECTORY, prefetches=True, batch_size=(5, 32), reads_folder=True),
-    Source(TEXT_DATASET_FROM_DIRECTORY, prefetches=True, batch_size=(4, 32), reads_folder=True),
-    Source(AUDIO_DATASET_FROM_DIRECTORY, prefetches=True, batch_size=(4, 32), reads_folder=True),
-    Source(TIMESERIES_DATASET_FROM_ARRAY, prefetches=True, batch_size=(5, 128)),
+    Source(IMAGE_DATASET_FROM_DIRECTORY, prefetches=True, batches=True, batch_size=32, reads_folder=True),
+    Source(TEXT_DATASET_FROM_DIRECTORY, prefetches=True, batches=True, batch_size=32, reads_folder=True),
+    Source(AUDIO_DATASET_FROM_DIRECTORY, prefetches=True, batches=True, batch_size=32, reads_folder=True),
+    Source(TIMESERIES_DATASET_FROM_ARRAY, prefetches=True, batches=True, batch_size=128),
     Source(SPLIT_DATASET, prefetches=True),
     # tensorflow/python/data/experimental/ops/readers.py: prefetch_buffer_size=None means AUTOTUNE.
-    Source("tensorflow.data.experimental.make_csv_dataset", prefetches=True, batch_size=(1, None)),
-    Source("tensorflow.data.experimental.make_batched_features_dataset", prefetches=True, batch_size=(1, None)),
+    Source("tensorflow.data.experimental.make_csv_dataset", prefetches=True, batches=True),
+    Source("tensorflow.data.experimental.make_batched_features_dataset", prefetches=True, batches=True),
     # tensorflow_datasets/core/dataset_builder.py: prefetch unless ReadConfig.skip_prefetch.
     Source(TFDS_LOAD, prefetches=True),
     Source(TFDS_AS_DATASET, prefetches=True),
     # datasets' and transformers' converters batch and prefetch.
-    Source("transformers.to_tf_dataset", prefetches=True, batch_size=(None, None), is_function=False),
-    Source("transformers.prepare_tf_dataset", prefetches=True, batch_size=(None, None), is_function=False),
+    Source("transformers.to_tf_dataset", prefetches=True, batches=True, is_function=False),
+    Source("transformers.prepare_tf_dataset", prefetches=True, batches=True, is_function=False),
     Source(TFRECORD_DATASET, reads_records=True),
     Source(TEXT_LINE_DATASET, reads_records=True),
     Source("tensorflow.data.FixedLengthRecordDataset", reads_records=True),
@@ -122,10 +123,8 @@ _FUNCTIONS = frozenset(source.name for source in _SOURCES if source.is_function)
 PREFETCHED_SOURCES = frozenset(source.name for source in _SOURCES if source.prefetches)
 """What ends in a ``prefetch`` of its own."""
 
-BATCHING_SOURCES: dict[str, tuple[int | None, int | None]] = {
-    source.name: source.batch_size for source in _SOURCES if source.batch_size is not None
-}
-"""Sources whose elements are already batches, with the position of their ``batch_size`` and its default; None for what is not known."""
+BATCHING_SOURCES = {source.name: source.batch_size for source in _SOURCES if source.batches}
+"""Sources whose elements are already batches, with the default of their ``batch_size``; None for what is not known."""
 
 FOLDERS = frozenset(source.name for source in _SOURCES if source.reads_folder)
 """What reads one file per example from a folder."""

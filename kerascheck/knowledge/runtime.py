@@ -30,7 +30,7 @@ from kerascheck.knowledge.devices import (
 )
 from kerascheck.knowledge.layers import PACKAGE
 from kerascheck.knowledge.namespaces import KERAS
-from kerascheck.knowledge.signatures import PARAMETERS
+from kerascheck.knowledge.signatures import Signature, signature_of
 
 
 
@@ -171,13 +171,12 @@ class Runtime:
             return self.keras, 0
         return (1, 0) if self.multi_backend_keras else self.tensorflow
 
-    def parameters_of(self, method: str) -> tuple[str | None, ...]:
-        """The parameters of a method of Keras models by position, as :data:`kerascheck.knowledge.signatures.PARAMETERS` has them.
+    def signature_of(self, name: str | None, attribute: str | None = None) -> Signature:
+        """What a callable takes in these versions, by its canonical name, or by that of a method.
 
-        Those of the last version that has the method, where this one has none; empty for what is no such method.
+        See :func:`~kerascheck.knowledge.signatures.signature_of`.
         """
-        versions = (methods[method] for since, methods in PARAMETERS.items() if since <= self.keras_release and method in methods)
-        return next(versions, ())
+        return signature_of(name, attribute, self.tensorflow, self.keras_release)
 
     @property
     def parallelizes_stateless_maps(self) -> bool:

@@ -79,10 +79,10 @@ def _autotune(module: Module) -> tuple[str, edits.Edits]:
     return text, imports
 
 
-def _autotuned(op: Operation, position: int | None, keyword: str) -> edits.Edits:
+def _autotuned(op: Operation, keyword: str) -> edits.Edits:
     """Make AUTOTUNE of an argument, or add it as one."""
     text, imports = _autotune(op.module)
-    written = op.call.arguments.node(position, keyword) if op.call is not None else None
+    written = op.call.written(keyword) if op.call is not None else None
     if written is not None:
         return (*imports, *edits.set_argument_value(op.module.tree, written, text))
     return (*imports, *edits.add_keyword(op.module.tree, op.node, keyword, text))
@@ -93,14 +93,13 @@ def parallel_calls(op: Operation) -> Fix | None:
     function is in sight, and None where that writes what outlives its calls, whose order then counts."""
     if op.facts.written is not None:
         return None
-    position = {"map": 1, "interleave": 3, "batch": 2}.get(op.name)
     unsafe = op.facts.randomness is not None or op.name != "batch" and not op.facts.known
-    return make_fix(UNSAFE if unsafe else SAFE, f"Add num_parallel_calls={op.module.runtime.autotune}", lambda: _autotuned(op, position, "num_parallel_calls"))
+    return make_fix(UNSAFE if unsafe else SAFE, f"Add num_parallel_calls={op.module.runtime.autotune}", lambda: _autotuned(op, "num_parallel_calls"))
 
 
 def parallel_reads(op: Operation, *, reorders: bool) -> Fix | None:
     """Give a source ``num_parallel_reads=tf.data.AUTOTUNE``; unsafe where the order of the records matters."""
-    return make_fix(UNSAFE if reorders else SAFE, f"Add num_parallel_reads={op.module.runtime.autotune}", lambda: _autotuned(op, 3, "num_parallel_reads"))
+    return make_fix(UNSAFE if reorders else SAFE, f"Add num_parallel_reads={op.module.runtime.autotune}", lambda: _autotuned(op, "num_parallel_reads"))
 
 
 def append_prefetch(last: Stage) -> Fix | None:
@@ -190,7 +189,7 @@ def _with_texts(tree: Tree, moved: edits.Edits, texts: dict[Stage, str]) -> edit
 def _scaled_buffer(shuffle: Stage, batch: Stage) -> str:
     """The link of a shuffle of batches with a buffer for as many examples."""
     module = shuffle.module
-    sizes = [stage.call.arguments.node(0, key) if stage.call is not None else None for stage, key in ((shuffle, "buffer_size"), (batch, "batch_size"))]
+    sizes = [stage.call.written(key) if stage.call is not None else None for stage, key in ((shuffle, "buffer_size"), (batch, "batch_size"))]
     if batch.module is not module or None in sizes or not isinstance(shuffle.node, cst.Call):
         raise CannotEdit("sizes that are not written out")
     ranges = [module.tree.range_of(size.value) for size in sizes]
@@ -232,7 +231,7 @@ def parse_batches(op: Operation, batch: Stage, parse: Call) -> Fix | None:
             return None
     elif body is not parse.node:
         return None
-    spec = parse.argument(1, "features")
+    spec = parse.given("features")
     kinds = [item.name for item in spec.items.values() if isinstance(item, Made)] if isinstance(spec, Mapping) else []
     if not kinds or any(kind != IO_FIXED_LEN_FEATURE for kind in kinds):
         return None
@@ -376,7 +375,7 @@ def rename_method(call: Call, name: str, *, safe: bool, without: tuple[str, ...]
 def recurrent_layer(call: Call, cell: Made, layer: str) -> Fix | None:
     """``RNN(LSTMCell(u))`` becomes ``LSTM(u)``."""
     tree = call.module.tree
-    argument = call.arguments.node(0, "cell")
+    argument = call.written("cell")
     if argument is None or not isinstance(argument.value, cst.Call) or cell.call is None or cell.call.node is not argument.value:
         return None
     inner = argument.value
@@ -404,7 +403,7 @@ def recurrent_layer(call: Call, cell: Made, layer: str) -> Fix | None:
 def unwrap(call: Call, inner: Made, *, safe: bool) -> Fix | None:
     """``Wrapper(Layer(u), name="a")`` becomes ``Layer(u, name="a")``; unsafe where weights may be loaded, whose names change."""
     tree, text = call.module.tree, call.module.text
-    argument = call.arguments.node(0, "layer")
+    argument = call.written("layer")
     if argument is None or not isinstance(argument.value, cst.Call) or inner.call is None or inner.call.node is not argument.value:
         return None
     others = [arg for arg in call.node.args if arg is not argument]
@@ -463,7 +462,7 @@ def set_growth(module: Module) -> Fix | None:
 def grow_every_device(call: Call) -> Fix | None:
     """``set_memory_growth(gpus[0], True)`` becomes a loop over ``gpus``."""
     tree = call.module.tree
-    argument = call.arguments.node(0, "device")
+    argument = call.written("device")
     line = tree.statement(call.node)
     if argument is None or not isinstance(argument.value, cst.Subscript) or not isinstance(argument.value.value, cst.Name):
         return None
@@ -532,7 +531,7 @@ def move_above_import(call: Call, first: Call) -> Fix | None:
     tree = call.module.tree
     statement = _in_block(tree, call.node, tree.root)
     anchor = _in_block(tree, first.node, tree.root)
-    if statement is None or anchor is None or first.module is not call.module or not isinstance(call.argument(1), Const):
+    if statement is None or anchor is None or first.module is not call.module or not isinstance(call.given("value"), Const):
         return None
     moved = [statement]
     block = list(tree.root.body)

@@ -510,12 +510,12 @@ def test_what_a_loop_with_a_break_does_may_not_happen(tmp_path):
 @pytest.mark.parametrize("end", ["exit()", "quit()", "import sys\nsys.exit(1)", "import os\nos._exit(0)", "raise SystemExit"])
 def test_nothing_runs_behind_the_end_of_the_program(tmp_path, end):
     module = load(tmp_path, f"from z import mark\nmark(1)\n{end}\nmark(2)\ndef f(): mark(3)\n")
-    assert [constant(call.argument(0)) for call in module.run.calls if call.name == "z.mark"] == [1]
+    assert [constant(call.first) for call in module.run.calls if call.name == "z.mark"] == [1]
 
 
 def test_an_end_under_a_condition_or_in_a_function_is_not_that_of_the_program(tmp_path):
     module = load(tmp_path, "from z import mark, x\ndef f():\n    exit()\n    mark(1)\nif x: exit()\nmark(2)\n")
-    assert [constant(call.argument(0)) for call in module.run.calls if call.name == "z.mark"] == [2]
+    assert [constant(call.first) for call in module.run.calls if call.name == "z.mark"] == [2]
 
 
 def test_cells_go_on_where_one_ends_the_kernel(tmp_path):
@@ -529,7 +529,7 @@ def test_cells_go_on_where_one_ends_the_kernel(tmp_path):
 )
 def test_what_shows_an_error_does_not_count_as_run(tmp_path, manager):
     module = load(tmp_path, f"from z import mark\nimport pytest\ndef f(n): mark(n)\ndef g(): f(1)\nwith {manager}:\n    g()\n    mark(2)\nf(3)\n")
-    assert [constant(call.argument(0)) for call in module.run.calls if call.name == "z.mark"] == [3]
+    assert [constant(call.first) for call in module.run.calls if call.name == "z.mark"] == [3]
 
 
 def test_notebook_cells_run_in_order(tmp_path):

@@ -186,7 +186,7 @@ def test_what_stands_beside_a_compiled_step(tmp_path, text, names):
 def test_compiled_functions_give_tensors(tmp_path, body, read, is_tensor):
     module = load(tmp_path, IMPORTS + f"@tf.function\ndef step(x):\n    {body}\nfound = {read}\nprint(found)\n")
     (call,) = [call for call in module.run.calls if call.name == "builtins.print"]
-    assert holds_tensor(call.argument(0)) is is_tensor
+    assert holds_tensor(call.first) is is_tensor
 
 
 def test_what_one_of_two_compiled_functions_gives(tmp_path):
@@ -197,4 +197,4 @@ def test_what_one_of_two_compiled_functions_gives(tmp_path):
     )
     module = load(tmp_path, TRAINED + text)
     (call,) = [call for call, _, _ in beside_training(module) if call.name == "builtins.print"]
-    assert holds_tensor(call.argument(0))
+    assert holds_tensor(call.first)

@@ -577,4 +577,4 @@ def test_the_batch_that_is_trained_on(tmp_path, rest, found):
     module = load(tmp_path, MODEL + "ds = tf.data.Dataset.from_tensor_slices(load()).map(lambda x: x * 2)\n" + rest)
     (op,) = module.pipelines.operations("map")
     batch = next_batch(module, op)
-    assert (batch and constant(batch.argument(0))) == found
+    assert (batch and constant(batch.given("batch_size"))) == found

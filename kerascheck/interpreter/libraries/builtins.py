@@ -169,7 +169,7 @@ def _builtin(machine: Machine, call: Invocation) -> Value:
     for dataset in datasets_in(first):
         machine.sink("inspect", dataset, call.node)
     machine.run_arguments(call.arguments, call.node, tensors=False)
-    if made.name == "builtins.open" and "b" in str(constant(call.arguments.get(1, "mode") or Const("r"), "b")):
+    if made.name == "builtins.open" and "b" in str(constant(made.given("mode") or Const("r"), "b")):
         return UNKNOWN
     return as_texts(made.name, call.arguments.values()) or (Made(made.name, made) if made.name in _KEPT else UNKNOWN)
 

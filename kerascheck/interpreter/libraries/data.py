@@ -37,7 +37,6 @@ from kerascheck.knowledge.datasets import (
     FROM_GENERATOR,
     SPLIT_DATASET,
     TFDS_AS_DATASET,
-    TFDS_LOAD,
     source_kind,
 )
 from kerascheck.knowledge.namespaces import OF_DATA_DATASET, TENSORFLOW_DATASETS
@@ -54,11 +53,11 @@ def _source(machine: Machine, call: Invocation) -> Value:
         return _loaded(machine, call, call.name)
     dataset = _made(machine, call, call.name)
     if call.name == FROM_GENERATOR:
-        machine.run_callables(call.arguments.get(0, "generator"), None, call.node, tensors=False)
+        machine.run_callables(dataset.stage.given("generator"), None, call.node, tensors=False)
     if call.name == SPLIT_DATASET:
-        for inner in datasets_in(call.arguments.get(0, "dataset")):
+        for inner in datasets_in(dataset.stage.given("dataset")):
             machine.sink("escape", inner, call.node)
-    elif constant(call.arguments.get(None, "subset")) != "both":
+    elif constant(dataset.stage.keyword("subset")) != "both":
         return dataset
     other = Dataset(machine.new_stage(call.name, call.node, dataset.stage.call, ()))
     return Group("tuple", [dataset, other])
@@ -77,11 +76,11 @@ def _made(machine: Machine, call: Invocation, name: str) -> Dataset:
 def _loaded(machine: Machine, call: Invocation, name: str) -> Value:
     """What TensorFlow Datasets loads: one for each split of a list, and with them what is known of them."""
     made = machine.record(call.node, name, None, UNKNOWN, call.arguments)
-    split = call.arguments.get(1 if name == TFDS_LOAD else 0, "split")
+    split = made.given("split")
     count = len(split.items) if isinstance(split, Group) else 1
     parts: list[Value] = [Dataset(machine.new_stage(name, call.node, made, ())) for _ in range(count)]
     loaded = Group("list", parts) if isinstance(split, Group) else parts[0]
-    return Group("tuple", [loaded, UNKNOWN]) if constant(call.arguments.get(None, "with_info")) is True else loaded
+    return Group("tuple", [loaded, UNKNOWN]) if constant(made.keyword("with_info")) is True else loaded
 
 
 @functions(lambda name: name.startswith(OF_DATA_DATASET))
@@ -113,8 +112,7 @@ def _transformed(machine: Machine, call: Invocation) -> Value:
 def _written(machine: Machine, call: Invocation) -> Value | None:
     if not (call.name or "").endswith("TFRecordWriter.write"):
         return None
-    call.record(machine)
-    for dataset in datasets_in(call.arguments.get(0, "dataset")):
+    for dataset in datasets_in(call.record(machine).first):
         machine.sink("inspect", dataset, call.node)
     return UNKNOWN
 
@@ -136,7 +134,7 @@ def _method(machine: Machine, call: Invocation) -> Value:
     if attribute in ("concatenate", "zip"):
         inputs += tuple(other.stage for value in call.arguments.values() for other in datasets_in(value))
     stage = machine.new_stage(attribute, call.node, made, inputs)
-    _follow(machine, stage, call.arguments, call.node)
+    _follow(machine, stage, call.node)
     made.result = Dataset(stage)
     return made.result
 
@@ -159,21 +157,21 @@ def _other_method(machine: Machine, call: Invocation) -> Value:
 def _applied(machine: Machine, call: Invocation) -> Value:
     """``ds.apply(f)``, and ``ds.apply(tf.data.experimental.ignore_errors())``."""
     stage = call.receiver.stage
-    for option in options_of(call.arguments.get(0, "transformation_func")):
+    for option in options_of(call.given(machine, "transformation_func")):
         if isinstance(option, (Function, Partial)):
             return machine.call(option, Arguments([call.receiver]), call.node)
         if isinstance(option, Made):
             applied = machine.new_stage(option.name.rpartition(".")[2], call.node, option.call, (stage,))
             if option.call is not None:
-                _follow(machine, applied, option.call.arguments, call.node)
+                _follow(machine, applied, call.node)
             return Dataset(applied)
     return Dataset(machine.new_stage("apply", call.node, None, (stage,)))
 
 
-def _follow(machine: Machine, stage: Stage, arguments: Arguments, node: cst.CSTNode) -> None:
+def _follow(machine: Machine, stage: Stage, node: cst.CSTNode) -> None:
     """Run the function given to map, filter, interleave, ... and keep what it did."""
-    key = DATASET_METHODS.get(stage.name)
-    function = arguments.get(*key) if key is not None else None
+    parameter = DATASET_METHODS.get(stage.name)
+    function = stage.given(parameter) if parameter is not None else None
     if function is None:
         return
     stage.function = function

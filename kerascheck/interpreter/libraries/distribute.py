@@ -33,7 +33,7 @@ def _method(machine: Machine, call: Invocation) -> Value:
 
 
 def _run(machine: Machine, call: Invocation, made: Call) -> Value:
-    function, inner, named = (call.arguments.get(*key) for key in ((0, "fn"), (1, "args"), (2, "kwargs")))
+    function, inner, named = (made.given(key) for key in ("fn", "args", "kwargs"))
     known = isinstance(inner, Group)
     passed = Arguments(list(inner.items) if known else [], unknown_positional=not known)
     if isinstance(named, Mapping):
@@ -42,13 +42,13 @@ def _run(machine: Machine, call: Invocation, made: Call) -> Value:
 
 
 def _distribute(machine: Machine, call: Invocation, made: Call) -> Value:
-    given = datasets_in(call.arguments.get(0, "dataset"))
+    given = datasets_in(made.given("dataset"))
     results = [Dataset(machine.new_stage("distribute", call.node, made, (dataset.stage,))) for dataset in given]
     return results[0] if results else UNKNOWN
 
 
 def _distribute_function(machine: Machine, call: Invocation, made: Call) -> Value:
-    function = call.arguments.get(0, "dataset_fn") or UNKNOWN
+    function = made.given("dataset_fn") or UNKNOWN
     dataset = next(datasets_in(machine.call(function, Arguments([UNKNOWN]), call.node)), None)
     if dataset is None:
         return UNKNOWN

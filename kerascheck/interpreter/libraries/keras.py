@@ -63,7 +63,7 @@ def _consuming(machine: Machine, call: Invocation) -> Value | None:
 def _consume(machine: Machine, call: Invocation) -> Value:
     given = call.arguments
     role = CONSUMING_METHODS.get(call.attribute)
-    parameters = machine.module.runtime.parameters_of(call.attribute)[: len(given.positional)]
+    parameters = machine.module.runtime.signature_of(call.name, call.attribute).names[: len(given.positional)]
     for name, value in [*zip_longest(parameters, given.positional), *given.keywords.items()]:
         for dataset in datasets_in(value):
             machine.sink(_OTHER_ROLES.get(name, role) or "escape", dataset, call.node)
@@ -130,9 +130,9 @@ def _input(machine: Machine, call: Invocation) -> Value:
 
 @takes_functions(LAMBDA.__eq__)
 def _lambda(machine: Machine, call: Invocation) -> None:
-    more = call.arguments.get(3, "arguments")
+    more = call.given(machine, "arguments")
     named = Arguments(keywords=dict(more.items)) if isinstance(more, Mapping) else None
-    for option in options_of(call.arguments.get(0, "function")):
+    for option in options_of(call.given(machine, "function")):
         machine.run_callables(option if named is None else Partial(option, named), "Lambda", call.node)
 
 

@@ -14,7 +14,7 @@ _MANY_FOLDS = 1000
 @function("numpy.diff")
 def _diff(machine: Machine, call: Invocation) -> Value | None:
     """The times between several readings of a clock."""
-    reading = reading_of(call.arguments.get(0, "a"))
+    reading = reading_of(call.given(machine, "a"))
     return None if reading is None else machine.elapsed(call.node, reading, reading, each=True)
 
 
@@ -35,6 +35,6 @@ def _folds(machine: Machine, call: Invocation) -> Value | None:
     if not isinstance(splitter, Made) or splitter.name not in SPLITTERS or splitter.call is None:
         return None
     machine.record(call.node, f"{splitter.name}.split", call.attribute, splitter, call.arguments)
-    folds = constant(splitter.call.argument(0, "n_splits") or Const(SPLITTERS[splitter.name]))
+    folds = constant(splitter.call.arguments.first("n_splits") or Const(SPLITTERS[splitter.name]))
     pair = Group("tuple", [UNKNOWN, UNKNOWN])
     return Group("list", [pair] * folds) if type(folds) is int and 0 < folds <= _MANY_FOLDS else UNKNOWN

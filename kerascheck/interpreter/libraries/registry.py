@@ -41,6 +41,10 @@ class Invocation:
         """The first positional argument; UNKNOWN where there is none."""
         return self.arguments.positional[0] if self.arguments.positional else UNKNOWN
 
+    def given(self, machine: Machine, parameter: str) -> Value | None:
+        """The argument for a parameter; see :meth:`~kerascheck.interpreter.values.Arguments.given`."""
+        return self.arguments.given(machine.module.runtime.signature_of(self.name, self.attribute), parameter)
+
     def record(self, machine: Machine) -> Call:
         """Note the call."""
         return machine.record(self.node, self.name, self.attribute, self.receiver, self.arguments)

@@ -42,7 +42,7 @@ _MANY_PARTS = 1000
 @function(*COMPILERS)
 def _compiler(machine: Machine, call: Invocation) -> Value:
     made = call.record(machine)
-    function = call.arguments.get(0, "func")
+    function = call.arguments.first("func")
     if function is None or constant(function, 0) is None:
         # Options for what is given later, as @tf.function(jit_compile=True) gets it.
         return Made(call.name, made)
@@ -52,7 +52,7 @@ def _compiler(machine: Machine, call: Invocation) -> Value:
 @function(*PY_FUNCTIONS)
 def _py_function(machine: Machine, call: Invocation) -> Value:
     made = call.record(machine)
-    for option in options_of(call.arguments.get(0, "func")):
+    for option in options_of(made.given("func")):
         if isinstance(option, (Function, Partial)):
             machine.run_callables(option, "py_function", call.node)
     if any(map(holds_tensor, call.arguments.values())):
@@ -126,7 +126,7 @@ def _object(machine: Machine, call: Call) -> Value:
 
 @outcome(LISTS_OF_TENSORS.__contains__)
 def _parts(machine: Machine, call: Call) -> Value:
-    number = constant(call.arguments.get(*LISTS_OF_TENSORS[call.name][0]))
+    number = constant(call.given(LISTS_OF_TENSORS[call.name]))
     known = type(number) is int and 0 < number <= _MANY_PARTS
     call.result = Group("list", [Tensor(call.name)] * (number if known else 1), open=not known)
     return call.result

@@ -32,13 +32,13 @@ def _tuner(machine: Machine, call: Invocation) -> Value:
     Source: ``BaseTuner._populate_initial_space`` in keras_tuner/src/engine/base_tuner.py, 1.4.8.
     """
     made, node = call.record(machine), call.node
-    strategy = call.arguments.get(None, "distribution_strategy")
+    strategy = made.keyword("distribution_strategy")
     place = machine.scope
     if strategy is not None and constant(strategy, 0) is not None:
         entered = Made(STRATEGY_SCOPE)
         place = Scope("with", machine.scope, machine.module, node, value=entered)
     models: list[Value] = []
-    for option in options_of(call.arguments.get(0, "hypermodel")):
+    for option in options_of(made.given("hypermodel")):
         build = option.cls.member("build") if isinstance(option, Instance) else option
         if isinstance(option, Instance) and isinstance(build, Function):
             build = machine.bound(build, option)
@@ -58,7 +58,7 @@ def _search(machine: Machine, call: Invocation) -> Value | None:
         return None
     call.record(machine)
     model = tuner.attributes["model"]
-    for option in options_of(tuner.call.argument(0, "hypermodel")):
+    for option in options_of(tuner.call.given("hypermodel")):
         fit = option.cls.member("fit") if isinstance(option, Instance) else None
         if isinstance(fit, Function):
             first = [Made(KERAS_TUNER_HYPER_PARAMETERS, tuner.call), model]

@@ -98,17 +98,17 @@ def made_as_double(value: Value | None, depth: int = 8) -> Call | None:
         return None
     name = value.name[6:]
     if name.endswith(".astype"):
-        given = call.argument(0, "dtype")
+        given = call.given("dtype")
         double = isinstance(given, External) and given.name in _DOUBLE_TYPES or constant(given) in ("float64", "float", "double")
         return call if double else None
-    if call.argument(None, "dtype") is not None:
+    if call.keyword("dtype") is not None:
         return None
     if name in _DOUBLES:
         # The second argument of zeros, ones and empty is the type.
-        return None if name in ("zeros", "ones", "empty") and call.argument(1) is not None else call
+        return None if name in ("zeros", "ones", "empty") and call.given("dtype") is not None else call
     last = name.rpartition(".")[2]
     if last in _KEEPING:
-        source = call.receiver if call.attribute == last else call.argument(0)
+        source = call.receiver if call.attribute == last else call.first
         items = source.items if isinstance(source, Group) else [source]
         if last in ("array", "asarray") and isinstance(source, Group) and _are_numbers(items):
             return call
@@ -132,7 +132,7 @@ def _is_integer(value: Value | None, depth: int) -> bool:
     if not depth or not isinstance(value, Made):
         return False
     if value.name in _INTEGERS:
-        return value.call is None or value.call.argument(None, "dtype") is None
+        return value.call is None or value.call.keyword("dtype") is None
     if value.name == "numpy.ndarray" and value.call is None:
         operands = value.attributes.get("operands")
         operation = value.attributes.get("operation")
@@ -144,12 +144,12 @@ def _is_integer(value: Value | None, depth: int) -> bool:
         return False
     last = value.name.rpartition(".")[2]
     if last == "astype":
-        given = call.argument(0, "dtype")
+        given = call.given("dtype")
         name = given.name.rpartition(".")[2] if isinstance(given, External) else constant(given)
         return name in _INTEGER_TYPES
-    if last not in _KEEPING or call.argument(None, "dtype") is not None:
+    if last not in _KEEPING or call.keyword("dtype") is not None:
         return False
-    source = call.receiver if call.attribute == last else call.argument(0)
+    source = call.receiver if call.attribute == last else call.first
     items = source.items if isinstance(source, Group) else [source]
     return bool(items) and all(_is_integer(item, depth - 1) for item in items)
 

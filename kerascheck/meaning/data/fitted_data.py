@@ -46,6 +46,6 @@ def example_shape(fit: Call) -> Shape:
 def _fitted_arrays(fit: Call) -> list[Value]:
     """The arrays of examples that a model is fitted on, or that its datasets are made of; of several inputs the first."""
     data = fit.given("x")
-    sources = [stage.argument(0, "tensors") for dataset in datasets_in(data) for stage in dataset.stage.upstream() if stage.is_source] or [data]
+    sources = [stage.call.first if stage.call is not None else None for dataset in datasets_in(data) for stage in dataset.stage.upstream() if stage.is_source] or [data]
     # A tuple is inputs and labels; a list of arrays is several inputs.
     return [option.items[0] if isinstance(option, Group) and option.items else option for source in sources for option in options_of(source)]

@@ -81,7 +81,7 @@ def _flows_in(module: Module, value: Value, paired: bool = False) -> Iterator[tu
             for inner in option.over:
                 yield from _flows_in(module, inner, paired or option.kind == "zip")
         elif isinstance(option, Dataset):
-            for made in (stage.argument(0, "generator") for stage in option.stage.upstream() if stage.name == FROM_GENERATOR):
+            for made in (stage.given("generator") for stage in option.stage.upstream() if stage.name == FROM_GENERATOR):
                 for function in options_of(made):
                     yield from _flows_in(module, module.run.returned.get(function.node) if isinstance(function, Function) else None, paired)
         elif is_flow(option):

@@ -79,13 +79,13 @@ _TAKING_APART = (OF_TENSORFLOW_DATASETS_FEATURES_TEXT, OF_TENSORFLOW_DATASETS_DE
 _WORKING = (OF_IMAGE, OF_IO, OF_AUDIO, OF_SIGNAL, STRINGS, "tensorflow_text.", OF_TENSORFLOW_ADDONS_IMAGE, LAYERS)
 # Where the height and width, or the whole shape, of the result stand among the arguments.
 SIZING = {
-    IMAGE_RESIZE: ((1, "size"),),
-    IMAGE_RESIZE_WITH_PAD: ((1, "target_height"), (2, "target_width")),
-    IMAGE_RESIZE_WITH_CROP_OR_PAD: ((1, "target_height"), (2, "target_width")),
-    IMAGE_CROP_TO_BOUNDING_BOX: ((3, "target_height"), (4, "target_width")),
-    IMAGE_RANDOM_CROP: ((1, "size"),),
-    TF_RESHAPE: ((1, "shape"),),
-    ENSURE_SHAPE: ((1, "shape"),),
+    IMAGE_RESIZE: ("size",),
+    IMAGE_RESIZE_WITH_PAD: ("target_height", "target_width"),
+    IMAGE_RESIZE_WITH_CROP_OR_PAD: ("target_height", "target_width"),
+    IMAGE_CROP_TO_BOUNDING_BOX: ("target_height", "target_width"),
+    IMAGE_RANDOM_CROP: ("size",),
+    TF_RESHAPE: ("shape",),
+    ENSURE_SHAPE: ("shape",),
 }
 
 
@@ -142,9 +142,9 @@ def state_of(call: Call) -> Stateful | None:
     if state is None:
         return _state_of_object(call, call.receiver) if name.endswith(".__call__") else None
     if state is State.DRAWS and name.startswith(KERAS_RANDOM):
-        seed = call.argument(None, "seed")
+        seed = call.keyword("seed")
         return None if isinstance(seed, Const) and seed.value is not None else Stateful(call, state, f"{name} {_WORDS[state]}")
-    if name == NUMPY_FUNCTION and constant(call.argument(3, "stateful"), True) is False:
+    if name == NUMPY_FUNCTION and constant(call.given("stateful"), True) is False:
         return None
     return Stateful(call, state, _WORDS[state] if state in _WITHOUT_NAME else f"{display(name)} {_WORDS[state]}")
 
@@ -177,7 +177,7 @@ def _state_of_object(call: Call, value: Value) -> Stateful | None:
         if held is Holds.TABLE:
             return Stateful(call, State.LOOKS_UP, f"the layer {short} looks up a table")
         if name == SEQUENTIAL and value.call is not None:
-            for layers in (*options_of(value.call.argument(0, "layers")), *options_of(value.attributes.get("layers added"))):
+            for layers in (*options_of(value.call.given("layers")), *options_of(value.attributes.get("layers added"))):
                 for item in layers.items if isinstance(layers, Group) else []:
                     found = _state_of_object(call, item)
                     if found is not None:
@@ -218,7 +218,7 @@ def creates_state(call: Call) -> str | None:
         return "tf.Variable"
     if call.attribute is not None or not short[:1].isupper():
         return None
-    wrapped = call.argument(0, "layer") if name == TIME_DISTRIBUTED else None
+    wrapped = call.given("layer") if name == TIME_DISTRIBUTED else None
     if isinstance(wrapped, Made) and holds(wrapped.name) is Holds.NOTHING:
         return None
     # The variables are those of its cell, which is told of where it is made.
@@ -281,7 +281,7 @@ class Facts:
             if state_of(call) is None:
                 continue
             made = call.receiver.call if isinstance(call.receiver, Made) else call
-            seed = made.argument(None, "seed") if made is not None else None
+            seed = made.keyword("seed") if made is not None else None
             if isinstance(seed, Const) and seed.value is not None:
                 seeds.setdefault(seed.value, set()).add(id(made.node))
         return any(len(places) > 1 for places in seeds.values())
@@ -310,7 +310,7 @@ class Facts:
             places = SIZING.get(call.name or "")
             if places is None:
                 continue
-            given = [call.argument(*place) for place in places]
+            given = [call.given(place) for place in places]
             sides = given[0].items if len(given) == 1 and isinstance(given[0], Group) and not given[0].open else given
             height, width = [constant(side) for side in sides[:2]] if len(sides) > 1 else (None, None)
             result = height * width if isinstance(height, int) and isinstance(width, int) and height > 0 and width > 0 else None
@@ -374,7 +374,7 @@ def _widening(run: FunctionFacts) -> Call | None:
         elif image is not None and any(value is image for value in call.arguments.values()):
             if name in _MOVES_PIXELS:
                 image = call.result
-            elif name in (CAST, IMAGE_CONVERT_IMAGE_DTYPE) and _is_type(call.argument(1, "dtype"), "float32"):
+            elif name in (CAST, IMAGE_CONVERT_IMAGE_DTYPE) and _is_type(call.given("dtype"), "float32"):
                 found = call
             else:
                 return None
@@ -404,8 +404,10 @@ def _keeps(module: Module, function: cst.FunctionDef) -> bool:
 
 def _opens_file(call: Call) -> bool:
     """Whether a call of Python opens a file that is read, not written."""
-    mode = call.argument(1, "mode")
-    return call.name in FILE_OPENERS or call.name == "builtins.open" and (mode is None or str(constant(mode)).startswith("r"))
+    if call.name != "builtins.open":
+        return call.name in FILE_OPENERS
+    mode = call.given("mode")
+    return mode is None or str(constant(mode)).startswith("r")
 
 
 def _is_type(value: Value | None, name: str) -> bool:
@@ -416,7 +418,7 @@ def _is_deterministic(call: Call) -> bool:
     name = call.name or ""
     if name in PY_FUNCTIONS:
         # Its body is among the calls too, where it is a function of the tree.
-        return all(isinstance(option, (Function, Partial)) for option in options_of(call.argument(0, "func")))
+        return all(isinstance(option, (Function, Partial)) for option in options_of(call.given("func")))
     if not name:
         # What an object of the tree does when it is called is among the calls, too.
         return call.attribute in OF_VALUES or call.attribute == "__call__" and isinstance(call.receiver, Instance) and isinstance(call.receiver.cls.member("__call__"), Function)
@@ -432,13 +434,13 @@ def _is_elementwise(call: Call) -> bool:
         others = [value for value in call.arguments.values() if not isinstance(value, Tensor)]
         tensors = [value for value in call.arguments.values() if isinstance(value, Tensor)]
         return len(tensors) == 1 and all(isinstance(value, (Const, External)) for value in others)
-    if name in (ONE_HOT, OPS_ONE_HOT) and constant(call.argument(4 if name == ONE_HOT else 2, "axis") or Const(-1)) != -1:
+    if name in (ONE_HOT, OPS_ONE_HOT) and constant(call.given("axis") or Const(-1)) != -1:
         return False
     if name == SQUEEZE:
         # Counted from the end, an axis of a batch is that of its elements.
-        axis = call.argument(1, "axis")
+        axis = call.given("axis")
         axes = axis.items if isinstance(axis, Group) and axis.items else [axis]
-        return isinstance(call.argument(0, "input"), Tensor) and all(isinstance(constant(each), int) and constant(each) < 0 for each in axes)
+        return isinstance(call.given("input"), Tensor) and all(isinstance(constant(each), int) and constant(each) < 0 for each in axes)
     # Other arguments than numbers and types would have to line up with the elements.
     values = list(call.arguments.values())
     return name in _ELEMENTWISE and sum(isinstance(value, Tensor) for value in values) == 1 and all(isinstance(value, (Const, External, Tensor)) for value in values)

@@ -113,7 +113,7 @@ def _arrange(order: list[Item], asked: dict[Kind, list[Stage]]) -> None:
         _place_cache(order, cache, bool(asked[Kind.SHUFFLE_EARLIER]))
         # What is cut off behind it would keep it from being complete.
         cut = next((item for item in order[order.index(cache) :] if item.name not in _KEEPS_INCOMPLETE), None)
-        if isinstance(cut, Stage) and cut.name == "take" and isinstance(constant(cut.argument(0, "count")), int):
+        if isinstance(cut, Stage) and cut.name == "take" and isinstance(constant(cut.given("count")), int):
             _place_take(order, cut)
     for shuffle in asked[Kind.SHUFFLE_EARLIER]:
         _place_shuffle(order, shuffle)

@@ -59,7 +59,6 @@ _SORTS = ("sort", "sorted", "argsort", "sort_values")
 _REMOTE = re.compile(NETWORK_STORAGE)
 # Nothing is computed here: a buffer before is as good as one after.
 PASSING = ("repeat", "take", "skip", "with_options", "enumerate", "shard", "distribute")
-_PARALLEL = {"map": 1, "interleave": 3, "map_with_legacy_function": 1, "parallel_interleave": None, "batch": 2}
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,22 +123,25 @@ class Operation:
         """Where its dataset goes cannot be seen, and a name around it says training data."""
         return not self.feeds_training and "unknown" in self.roles and _named_training(self.stages[0])
 
-    def argument(self, position: int | None, keyword: str | None = None) -> Value | None:
-        """See :meth:`kerascheck.interpreter.values.Arguments.get`; UNKNOWN where callers differ or the call is not visible."""
+    def given(self, parameter: str) -> Value | None:
+        """See :meth:`kerascheck.interpreter.values.Call.given`; UNKNOWN where callers differ or the call is not visible."""
         if self.call is None:
             return UNKNOWN
-        value = self.call.argument(position, keyword)
-        return value if all(stage.argument(position, keyword) == value for stage in self.stages) else UNKNOWN
+        return self._common([stage.given(parameter) for stage in self.stages])
+
+    @staticmethod
+    def _common(values: list[Value | None]) -> Value | None:
+        return values[0] if all(value == values[0] for value in values) else UNKNOWN
 
     @property
     def parallelism(self) -> Value | None:
-        """The argument ``num_parallel_calls``; None where it is certainly not given."""
-        return self.argument(_PARALLEL.get(self.name), "num_parallel_calls")
+        """See :attr:`kerascheck.interpreter.values.Stage.parallelism`; UNKNOWN as in ``given``."""
+        return UNKNOWN if self.call is None else self._common([stage.parallelism for stage in self.stages])
 
     @property
     def written_parallelism(self) -> cst.BaseExpression | None:
         """How that argument is written; None where it is not written out."""
-        node = self.call.arguments.node(_PARALLEL.get(self.name), "num_parallel_calls") if self.call is not None else None
+        node = self.call.written("num_parallel_calls") if self.call is not None else None
         return node.value if node is not None else None
 
     @property
@@ -163,7 +165,7 @@ class Operation:
 
     def is_batched_by_one(self, pipelines: Pipelines) -> bool:
         """Whether what batches it later makes batches of a single element each."""
-        sizes = [constant(child.argument(0, "batch_size")) for stage in self.stages for child in pipelines.downstream(stage) if child.name == "batch"]
+        sizes = [constant(child.given("batch_size")) for stage in self.stages for child in pipelines.downstream(stage) if child.name == "batch"]
         return bool(sizes) and all(size == 1 for size in sizes)
 
 
@@ -213,7 +215,7 @@ def _is_for_scripts(stage: Stage) -> bool:
 
 def _is_kept_in_memory(stage: Stage) -> bool:
     """Whether a cache without a file gives what an earlier epoch has made."""
-    return stage.name == "cache" and stage.argument(0, "filename") is None
+    return stage.name == "cache" and stage.given("filename") is None
 
 
 def _only_arranges(stage: Stage) -> bool:
@@ -232,14 +234,14 @@ def gives_few(stage: Stage, *, batches: bool = False) -> bool:
     for current in stage.upstream():
         repeated = repeated or current.name == "repeat"
         if current.name == "take" and count is None:
-            count = constant(current.argument(0, "count"))
+            count = constant(current.given("count"))
             if not isinstance(count, int) or count < 0:
                 return False
         elif current.name in BATCHING and count is not None:
             size = constant(batch_size(current))
             count *= size if isinstance(size, int) and not batches else 1
         elif current.is_source and current.name.endswith(".from_tensor_slices") and not repeated:
-            written = current.argument(0, "tensors")
+            written = current.given("tensors")
             if isinstance(written, Group) and written.kind == "list" and not written.open and all(isinstance(item, Const) for item in written.items):
                 count = min(len(written.items), len(written.items) if count is None else count)
     return count is not None and count <= INSPECTED_ELEMENTS
@@ -334,7 +336,7 @@ class Pipelines:
             pending.extend(current.inputs)
         for current in order:
             if current.name == "with_options" and not current.maybe:
-                rewrites |= _switched(current.argument(0, "options"))
+                rewrites |= _switched(current.given("options"))
         for current in order:
             self._roles[current.identity].add(role)
             self._rewrites[current.identity] |= rewrites
@@ -426,7 +428,7 @@ class Pipelines:
                 break
             if after.name == "repeat":
                 repeated = True
-                times = constant(after.argument(0, "count"))
+                times = constant(after.given("count"))
                 count *= times if isinstance(times, int) and times > 0 else 1
         if sink.loop is not None and not any(datasets_in(sink.loop.value)):
             # Elements are taken one by one from an iterator that is made elsewhere.
@@ -632,7 +634,7 @@ def nearest(stage: Stage, name: str, across: Collection[str]) -> Stage | None:
 def reads_remote_files(module: Module, source: Stage) -> bool:
     """Whether a source of records reads several files of network storage: by their literal names, or, where these are
     not literal, because the program names such storage or trains on a TPU, which reads no local files."""
-    for option in options_of(source.argument(0, "filenames")):
+    for option in options_of(source.given("filenames")):
         if isinstance(option, Iteration) and option.kind == "sorted" and len(option.over) == 1:
             option = option.over[0]
         if isinstance(option, Group) and not option.open:
@@ -646,7 +648,7 @@ def reads_remote_files(module: Module, source: Stage) -> bool:
             found = option.call
         else:
             continue
-        pattern = found.argument(0, "file_pattern" if isinstance(option, Dataset) else "pattern") if found is not None else None
+        pattern = found.given("file_pattern" if isinstance(option, Dataset) else "pattern") if found is not None else None
         if isinstance(pattern, Const):
             if isinstance(pattern.value, str) and _REMOTE.match(pattern.value):
                 return True
@@ -675,12 +677,12 @@ def is_reshuffled(stage: Stage) -> bool:
     Source: ``image_dataset_from_directory`` and its kin call ``shuffle(buffer_size, seed=seed)`` before they read (Keras 3.15), with a seed, too.
     """
     if stage.name == "shuffle":
-        again = stage.argument(2, "reshuffle_each_iteration")
+        again = stage.given("reshuffle_each_iteration")
         return again is not UNKNOWN and constant(again, True) is not False
     if stage.name in FOLDERS:
-        shuffled = stage.argument(None, "shuffle")
+        shuffled = stage.given("shuffle")
         return shuffled is None or constant(shuffled, False) is True
-    return stage.name == LIST_FILES and constant(stage.argument(1, "shuffle"), True) is not False
+    return stage.name == LIST_FILES and constant(stage.given("shuffle"), True) is not False
 
 
 def _switched(options: Value | None) -> Rewrites:
@@ -721,7 +723,7 @@ def runs_ahead(stage: Stage) -> bool | None:
     if name in COMBINING and stage.inputs:
         each = [runs_ahead(_behind_passing(other)) for other in stage.inputs]
         return None if None in each else all(each)
-    if name in ("map", "interleave", "batch") and (given := stage.argument(_PARALLEL[name], "num_parallel_calls")) is not None:
+    if name in ("map", "interleave", "batch") and (given := stage.parallelism) is not None:
         return None if given is UNKNOWN else not (isinstance(given, Const) and given.value in (1, None))
     if name in ("with_options", "assert_cardinality", "ignore_errors") and stage.input is not None:
         return runs_ahead(stage.input)
@@ -740,7 +742,7 @@ def is_batched(stage: Stage) -> bool | None:
             return None
         if current.is_source:
             if current.name in BATCHING_SOURCES:
-                size = current.argument(None, "batch_size")
+                size = current.given("batch_size")
                 return None if size is UNKNOWN else not (isinstance(size, Const) and size.value is None)
             return None if current.name == "parameter" else False
     return None

@@ -50,7 +50,8 @@ _DRAWS = frozenset(
         "numpy.random.beta", "time.time", "time.perf_counter",
     }
 )  # fmt: skip
-_DRAWN_AS_ARRAY = {"numpy.random.rand": 0, "numpy.random.randn": 0, "numpy.random.random": 0, "numpy.random.randint": 2}
+# They take a size for each axis, and give an array where they get one.
+_OF_SIZES = frozenset({"numpy.random.rand", "numpy.random.randn"})
 _KEEP_SHAPES = frozenset("prefetch cache take skip repeat shuffle with_options enumerate distribute shard".split())
 _JOINING = having(Trait.JOINS) | {"numpy.concatenate", "numpy.append", "numpy.hstack", "numpy.vstack"}
 
@@ -117,7 +118,7 @@ def changing_constants(module: Module) -> Iterator[TurnArgument]:
     tf.function compares them by value, wherever they stand in a structure (tried with TensorFlow 2.21: five lists of texts, five traces).
     """
     for entry in _loop_entries(module):
-        if _option(entry, 1, "input_signature") is not None:
+        if _option(entry, "input_signature") is not None:
             continue
         for key, arg in entry.arguments.nodes.items():
             value = entry.arguments.keywords[key] if isinstance(key, str) else entry.arguments.positional[key]
@@ -144,8 +145,8 @@ def _kind(value: Value) -> str:
 def changing_shapes(module: Module) -> Iterator[TurnArgument]:
     """Tensors and arrays of another shape in each of many turns, given to a tf.function that traces once for each."""
     for entry in _loop_entries(module):
-        relaxed = [_option(entry, None, name) for name in ("reduce_retracing", "experimental_relax_shapes", "experimental_follow_type_hints")]
-        if _option(entry, 1, "input_signature") is not None or any(constant(value, value is not None) for value in relaxed):
+        relaxed = [_option(entry, name) for name in ("reduce_retracing", "experimental_relax_shapes", "experimental_follow_type_hints")]
+        if _option(entry, "input_signature") is not None or any(constant(value, value is not None) for value in relaxed):
             continue
         for arg in entry.arguments.nodes.values():
             found = _reshaped(module, entry, arg)
@@ -159,15 +160,15 @@ def _loop_entries(module: Module) -> Iterator[Call]:
         return
     for entry in module.run.entries:
         how = entry.receiver.traced if isinstance(entry.receiver, Function) else "tf.function"
-        if how == "tf.function" and entry.scope.innermost_loop(within="program") is not None and _option(entry, None, "autograph") is not UNKNOWN:
+        if how == "tf.function" and entry.scope.innermost_loop(within="program") is not None and _option(entry, "autograph") is not UNKNOWN:
             yield entry
 
 
-def _option(entry: Call, position: int | None, name: str) -> Value | None:
+def _option(entry: Call, name: str) -> Value | None:
     """An option given to tf.function, None where it is left out or None."""
     receiver = entry.receiver
     options = receiver.options if isinstance(receiver, Function) else receiver.call if isinstance(receiver, Made) else None
-    value = options.argument(position, name) if options is not None else None
+    value = options.given(name) if options is not None else None
     return None if isinstance(value, Const) and value.value is None else value
 
 
@@ -225,8 +226,9 @@ def _turn_of(value: Value, scope: Scope) -> Scope | None:
 
 
 def _is_number(call: Call) -> bool:
-    given = len(call.arguments.positional)
-    return call.argument(_DRAWN_AS_ARRAY.get(call.name or "", 2), "size") is None and given <= _DRAWN_AS_ARRAY.get(call.name or "", given)
+    if call.name in _OF_SIZES:
+        return not call.arguments.positional
+    return "size" not in call.signature or call.given("size") is None
 
 
 def _counted(expression: cst.BaseExpression, value: Value, scope: Scope) -> Scope | None:
@@ -264,14 +266,14 @@ def _padding(stage: Stage) -> Stage | None:
     """The operation that gives each batch the length of its longest element; None where the shapes are fixed or not known."""
     for current in stage.upstream():
         if current.name == "padded_batch":
-            shapes = current.argument(1, "padded_shapes")
+            shapes = current.given("padded_shapes")
             # Python in a map before it may have given all of them one length.
             before = {call.name for stage in current.upstream() if stage.facts is not None for call in stage.facts.calls}
             # Or TensorFlow has, where no shape says that a part is left open.
             hidden = not before.isdisjoint(PY_FUNCTIONS) or shapes is None and not before.isdisjoint(SIZING)
             return current if not hidden and (shapes is None or _holds_none(shapes)) else None
         if current.name == "bucket_by_sequence_length":
-            to_boundary = current.argument(6, "pad_to_bucket_boundary")
+            to_boundary = current.given("pad_to_bucket_boundary")
             return current if constant(to_boundary or Const(False)) is False else None
         if current.name not in _KEEP_SHAPES:
             return None
@@ -280,7 +282,7 @@ def _padding(stage: Stage) -> Stage | None:
 
 def _is_padded_alike(stage: Stage, expression: cst.BaseExpression, loop: cst.CSTNode) -> bool:
     """Whether an expression is one of the parts that a loop takes from each batch, and the shape given for it leaves nothing open."""
-    targets, shape = getattr(loop, "target", None), stage.argument(1, "padded_shapes")
+    targets, shape = getattr(loop, "target", None), stage.given("padded_shapes")
     if not isinstance(targets, cst.Tuple) or not isinstance(shape, Group) or shape.open or len(shape.items) != len(targets.elements):
         return False
     return any(element.value.deep_equals(expression) and not _holds_none(part) for element, part in zip(targets.elements, shape.items))

@@ -30,12 +30,12 @@ from kerascheck.syntax.written import rows_of_slice
 _LOGS = DEBUGGING_SET_LOG_DEVICE_PLACEMENT
 # The keyword of the argument that switches them on; None for those that take none. set_synchronous_execution is not among them:
 # operations run synchronously without it too (get_synchronous_execution() of TensorFlow 2.21).
-_SWITCHES: dict[str, tuple[str] | None] = {
-    RUN_FUNCTIONS_EAGERLY: ("run_eagerly",),
+_SWITCHES: dict[str, str | None] = {
+    RUN_FUNCTIONS_EAGERLY: "run_eagerly",
     ENABLE_DEBUG_MODE: None,
     DEBUGGING_ENABLE_CHECK_NUMERICS: None,
     DEBUGGING_EXPERIMENTAL_ENABLE_DUMP_DEBUG_INFO: None,
-    _LOGS: ("enabled",),
+    _LOGS: "enabled",
 }
 _EAGER = frozenset({RUN_FUNCTIONS_EAGERLY, ENABLE_DEBUG_MODE})
 _SHAPING = frozenset({"set_shape", "ensure_shape", "reshape"})
@@ -82,10 +82,10 @@ def switches(module: Module) -> Iterator[Switch]:
 
 
 def _functions(module: Module) -> Iterator[Switch]:
-    switched_off = {call.name for call in module.run.calls if call.name in _SWITCHES and constant(call.argument(0), True) is False}
+    switched_off = {call.name for call in module.run.calls if call.name in _SWITCHES and constant(call.first, True) is False}
     for call in module.once(Program).calls(*_SWITCHES) if module.once(Program).trains else ():
         argument = _SWITCHES[call.name]
-        if call.name in switched_off or module.once(Program).is_optional(call.scope) or argument is not None and constant(call.argument(0, *argument)) is not True:
+        if call.name in switched_off or module.once(Program).is_optional(call.scope) or argument is not None and constant(call.given(argument)) is not True:
             continue
         if call.name == RUN_FUNCTIONS_EAGERLY and _calls_nothing_compiled(module) or not module.once(Program).trains_behind(call):
             continue
@@ -104,7 +104,7 @@ def _arguments(module: Module) -> Iterator[Switch]:
 def _attributes(module: Module) -> Iterator[Switch]:
     trained = list(module.once(Program).model_calls("fit", "train_on_batch"))
     for call in module.once(Program).calls(MODEL_SETATTR):
-        if call.attribute != "run_eagerly" or constant(call.argument(1)) is not True or module.once(Program).is_optional(call.scope):
+        if call.attribute != "run_eagerly" or constant(call.given("value")) is not True or module.once(Program).is_optional(call.scope):
             continue
         if any(other.receiver is call.receiver and other.order > call.order for other in trained):
             seen = all(_is_seen(module, other) for other in module.once(Program).model_calls("compile") if other.receiver is call.receiver)

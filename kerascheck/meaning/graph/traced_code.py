@@ -258,7 +258,7 @@ def converts_branches(call: Call, how: str) -> bool:
     """
     decorated = next((function for function in call.scope.functions() if function.traced == "tf.function"), None)
     if decorated is not None:
-        return decorated.options is None or constant(decorated.options.argument(2, "autograph")) is not False
+        return decorated.options is None or constant(decorated.options.given("autograph")) is not False
     return how == "tf.function" or call.module.runtime.keras < 3
 
 
@@ -503,7 +503,7 @@ def keeps_in_trace(module: Module, call: Call) -> bool:
 def _counts(call: Call) -> bool:
     """Whether an assignment to an attribute adds a literal number to what is no tensor."""
     statement = call.module.tree.parents.get(call.node)
-    return _adds_number(statement) and call.argument(1) is UNKNOWN and not _names_things(call)
+    return _adds_number(statement) and call.given("value") is UNKNOWN and not _names_things(call)
 
 
 def _starts_over(call: Call) -> bool:
@@ -629,12 +629,12 @@ def _is_over_positions(module: Module, loop: Scope) -> bool:
 
 def _is_along_steps(module: Module, call: Call) -> bool:
     """Whether a tensor is taken apart along the axis behind that of the examples, or along the first one where a transposition has put that there."""
-    axis = constant(call.argument(*LISTS_OF_TENSORS[call.name][1]) or Const(0))
+    axis = constant(call.given("axis") or Const(0))
     if axis != 0:
         return axis in (1, -2)
-    given = call.argument(0)
+    given = call.first
     moved = next((other for other in module.run.calls if other.result is given and other.name in (TRANSPOSE, OPS_TRANSPOSE)), None)
-    order = moved.argument(1, "perm" if moved.name == TRANSPOSE else "axes") if moved is not None else None
+    order = moved.given("perm" if moved.name == TRANSPOSE else "axes") if moved is not None else None
     return isinstance(order, Group) and bool(order.items) and constant(order.items[0]) == 1
 
 

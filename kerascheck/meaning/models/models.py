@@ -260,14 +260,14 @@ def models_of(module: Module) -> list[Model]:
 
 def layer_place(model: Model, layer: Layer) -> Place | Call:
     """Where a model gets a layer: in its list of layers, by ``add``, or where the layer is called on a tensor; where it is made, if that stands there or cannot be told."""
-    listed, written = model.call.argument(0, "layers"), model.call.arguments.node(0, "layers")
-    if model.kind == "sequential" and isinstance(listed, Group) and written is not None and isinstance(written.value, (cst.List, cst.Tuple)):
+    listed, written = (model.call.given("layers"), model.call.written("layers")) if model.kind == "sequential" else (None, None)
+    if isinstance(listed, Group) and written is not None and isinstance(written.value, (cst.List, cst.Tuple)):
         single = takewhile(lambda element: isinstance(element, cst.Element), written.value.elements)
         for item, element in zip(listed.items, single):
             if item is layer.value:
                 return Place(model.module, element.value)
     for call in reversed(model.module.run.calls):
-        added = call.attribute == "add" and any(option is model.value for option in options_of(call.receiver)) and call.argument(0, "layer") is layer.value
+        added = call.attribute == "add" and any(option is model.value for option in options_of(call.receiver)) and call.given("layer") is layer.value
         called = model.kind == "functional" and call.attribute == "__call__" and call.receiver is layer.value and call.order < model.call.order
         if added or called:
             return Place(call.module, call.arguments.nodes[0].value) if added and 0 in call.arguments.nodes else call
@@ -287,7 +287,7 @@ def takes_tables(module: Module, made: Call) -> bool:
 def may_mask(module: Module) -> bool:
     """Whether something in the program may hand a mask to its recurrent layers."""
     for call in module.run.calls:
-        masks = call.argument(5, "mask_zero") if call.name == EMBEDDING else call.argument(None, "mask") if call.attribute == "__call__" else None
+        masks = call.given("mask_zero") if call.name == EMBEDDING else call.keyword("mask") if call.attribute == "__call__" else None
         if call.name == MASKING or masks is not None and constant(masks, True) not in (None, False):
             return True
     return False
@@ -312,7 +312,7 @@ class Batching:
 
 def batching(fit: Call) -> Batching | None:
     """The batches that a call of ``fit`` trains on; None where their size is not known."""
-    given = fit.given("batch_size")
+    given = fit.given("batch_size") if "batch_size" in fit.signature else None
     if given is not None and not (isinstance(given, Const) and given.value is None):
         node = fit.written("batch_size")
         return _batching(given, Place(fit.module, node or fit.node))
@@ -331,9 +331,8 @@ def batching_of(dataset: Dataset) -> Batching | None:
         if stage.name in BATCHING:
             return _batching(batch_size(stage), Place(stage.module, stage.node))
         if stage.name in BATCHING_SOURCES:
-            position, default = BATCHING_SOURCES[stage.name]
-            size = stage.argument(position, "batch_size")
-            return _batching(Const(default) if size is None else size, Place(stage.module, stage.node))
+            size = stage.given("batch_size")
+            return _batching(Const(BATCHING_SOURCES[stage.name]) if size is None else size, Place(stage.module, stage.node))
     return None
 
 
@@ -364,10 +363,10 @@ class _Builder:
             if call.name in (SEQUENTIAL, MODEL) and isinstance(value, Made) or call.name == MODEL_INIT and isinstance(value, Instance):
                 self._model(value, call)
         self.models = list(self._known.values())
-        saved = [(call.order, call.argument(0, "filepath"), call.receiver) for call in calls if call.name == MODEL_SAVE]
+        saved = [(call.order, call.given("filepath"), call.receiver) for call in calls if call.name == MODEL_SAVE]
         for call in trained:
-            checkpoints = (value.call for value in flat(call.given("callbacks")) if isinstance(value, Made) and value.name == MODEL_CHECKPOINT)
-            saved += [(call.order, made.argument(0, "filepath"), call.receiver) for made in checkpoints if made is not None]
+            checkpoints = (value.call for value in flat(call.given("callbacks") if "callbacks" in call.signature else None) if isinstance(value, Made) and value.name == MODEL_CHECKPOINT)
+            saved += [(call.order, made.given("filepath"), call.receiver) for made in checkpoints if made is not None]
         for call in trained:
             for option in options_of(call.receiver):
                 model = self._found(option, saved)
@@ -378,9 +377,9 @@ class _Builder:
         """The model that a value is, or is a clone of, or that ``load_model`` reads again: the last one that the program saved under the same literal name before."""
         model = self._known.get(id(value))
         if model is None and isinstance(value, Made) and value.name == CLONE_MODEL and value.call is not None:
-            return next((found for option in options_of(value.call.argument(0, "model")) if (found := self._found(option, saved)) is not None), None)
+            return next((found for option in options_of(value.call.given("model")) if (found := self._found(option, saved)) is not None), None)
         call = value.call if model is None and isinstance(value, Made) and value.name == LOAD_MODEL else None
-        name = constant(call.argument(0, "filepath")) if call is not None else None
+        name = constant(call.given("filepath")) if call is not None else None
         before = [(order, other) for order, path, other in saved if name is not None and order < call.order and constant(path) == name]
         return self._found(max(before, key=lambda each: each[0])[1], saved) if before else model
 
@@ -395,7 +394,7 @@ class _Builder:
     # -------------------------------------------------------------- kinds of models
 
     def _sequential(self, model: Model) -> None:
-        given = model.call.argument(0, "layers")
+        given = model.call.given("layers")
         placed: list[tuple[Value, Scope]] = []
         if isinstance(given, Group):
             placed = [(item, model.call.scope) for item in given.items]
@@ -403,7 +402,7 @@ class _Builder:
         ordered = given is None or isinstance(given, Group) and not given.open
         model.closed = ordered and id(model.value) not in self._popped
         adds = self._adds.get(id(model.value), [])
-        placed += [(call.argument(0, "layer") or UNKNOWN, call.scope) for call in adds]
+        placed += [(call.given("layer") or UNKNOWN, call.scope) for call in adds]
         shape: Shape = None
         total: int | None = 0
         last: list[Layer] | None = None
@@ -440,7 +439,7 @@ class _Builder:
         return (None, None) if shape is None and fit is not None and first.name in OF_COLUMNS and first.name != FLATTEN else shape
 
     def _functional(self, model: Model) -> None:
-        outputs = model.call.argument(1, "outputs")
+        outputs = model.call.given("outputs")
         if outputs is None or outputs is UNKNOWN:
             model.closed = False
             return
@@ -544,7 +543,7 @@ class _Builder:
         elif isinstance(value, Instance):
             model.closed = model.closed and self._is_only_layers(value)
         elif layer.name == LAMBDA:
-            model.closed = model.closed and all(map(self._is_light, options_of(made.argument(0, "function"))))
+            model.closed = model.closed and all(map(self._is_light, options_of(made.given("function"))))
         elif class_of(value.name) == MODEL and not value.name.startswith(OF_KERAS_APPLICATIONS):
             model.closed = False
         return layer, inside
@@ -646,7 +645,7 @@ class _Widths:
 
     def into(self, call: Call) -> Shape:
         """The shape of the first argument of a layer."""
-        return self._shape(call.argument(0), 0)
+        return self._shape(call.first, 0)
 
     def _shape(self, value: Value | None, depth: int) -> Shape:
         if isinstance(value, Group) and value.items and not value.open and depth < _LONG:
@@ -663,9 +662,9 @@ class _Widths:
                 method = call.receiver.cls.member("call")
                 found = self._shape(self._returned.get(method.node), depth + 1) if isinstance(method, Function) else None
             elif call.attribute == "__call__":
-                found = shapes.output_shape(call.receiver, self._shape(call.argument(0), depth + 1))
-            elif call.name == KERAS_CONCATENATE and call.argument(1, "axis") is None:
-                found = self._shape(call.argument(0), depth + 1)
+                found = shapes.output_shape(call.receiver, self._shape(call.first, depth + 1))
+            elif call.name == KERAS_CONCATENATE and call.given("axis") is None:
+                found = self._shape(call.first, depth + 1)
             else:
                 found = None
             self._shapes[id(value)] = found
@@ -693,7 +692,7 @@ def _is_layer(value: Value) -> bool:
 def _parts(value: Value) -> Iterator[Value]:
     """The layers that a wrapper, or a layer of the tree, holds."""
     if isinstance(value, Made) and value.name in _WRAPPERS:
-        yield from (inner for inner in options_of(value.call.argument(0, "layer")) if _is_layer(inner))
+        yield from (inner for inner in options_of(value.call.given("layer")) if _is_layer(inner))
     elif isinstance(value, Instance):
         yield from _held_layers(value)
 

@@ -135,7 +135,7 @@ def _trained_at(module: Module, place: Place, call: Call) -> tuple[list[Model], 
 
 def _updates_numbers(module: Module, call: Call) -> bool:
     """Whether an update changes no model: it does without an optimizer, or the gradient is that of a ``tf.Variable``, as of a picture."""
-    given = options_of(call.argument(0))
+    given = options_of(call.first)
     items = (item for option in given for value in (option.over if isinstance(option, Iteration) else (option,)) for item in flat(value))
     return call in module.once(Program).assigned_updates or any(isinstance(item, Made) and item.name in _VARIABLES for item in items)
 
@@ -227,7 +227,7 @@ def _is_loaded(value: object) -> bool:
     """Whether a value is a saved model that is read again, or a clone of one: its layers keep the policy they were saved with."""
     if not isinstance(value, Made) or value.call is None:
         return False
-    cloned = options_of(value.call.argument(0, "model")) if value.name == CLONE_MODEL else ()
+    cloned = options_of(value.call.given("model")) if value.name == CLONE_MODEL else ()
     return value.name == LOAD_MODEL or any(map(_is_loaded, cloned))
 
 
@@ -259,7 +259,7 @@ def float16_models(module: Module, cls: Class | None) -> Iterator[Call]:
     """The calls that make models of a class, or of one derived from it, while the policy is certainly ``mixed_float16``."""
     for instance, made in module.once(Program).constructors.items():
         if cls is not None and any(base is cls or getattr(base, "node", None) is cls.node for base in instance.cls.ancestry()):
-            if made.argument(None, "dtype") is None and module.once(Program).policy_at(made) == "mixed_float16":
+            if made.keyword("dtype") is None and module.once(Program).policy_at(made) == "mixed_float16":
                 yield made
 
 

@@ -67,7 +67,7 @@ def eager_runs(module: Module) -> Iterator[tuple[Call, Scope]]:
         loop = call.scope.innermost_loop(within="program", comprehensions=False)
         if loop is None or not any(outer.trains for outer in call.scope.loops(within="program")) or call.node in compiled or call.node in seen or turns(call.scope) <= SHORT_LOOP or _is_single(call):
             continue
-        steps = options_of(call.argument(0, "fn"))
+        steps = options_of(call.given("fn"))
         if not all(isinstance(step, Function) and not step.traced and not step.opaque for step in steps):
             continue
         if any(function.opaque or function.node in module.run.compiled for function in call.scope.functions()):
@@ -93,7 +93,7 @@ def unconditional_mirrors(module: Module) -> Iterator[Call]:
     for call in module.run.calls:
         names.setdefault(call.node, set()).add(call.name)
     for call in module.once(Program).calls(MIRRORED_STRATEGY, EXPERIMENTAL_MIRRORED_STRATEGY):
-        if call.argument(0, "devices") is None and not any(call.scope.conditions(within="program")) and len(names[call.node]) == 1:
+        if call.given("devices") is None and not any(call.scope.conditions(within="program")) and len(names[call.node]) == 1:
             yield call
 
 
@@ -336,7 +336,7 @@ def _fitted_in_scope(module: Module) -> Iterator[tuple[Call, Batching | None, li
 def _distributed(module: Module) -> Iterator[tuple[Call, Batching | None, list[Value]]]:
     for call in module.run.calls:
         if call.name == STRATEGY_EXPERIMENTAL_DISTRIBUTE_DATASET and not _is_single(call) and not is_left_unused(call):
-            given = call.argument(0, "dataset")
+            given = call.given("dataset")
             if isinstance(given, Dataset) and any(role == "train" and given.stage in sink.stage.upstream() for sink, role in module.once(Pipelines).sinks):
                 yield call, batching_of(given), list(options_of(call.receiver))
 
@@ -349,7 +349,7 @@ def _made_for_several(module: Module) -> list[Call]:
 
 
 def _is_for_one(call: Call) -> bool:
-    devices = call.argument(0, "devices")
+    devices = call.given("devices") if "devices" in call.signature else None
     return isinstance(devices, Const) or isinstance(devices, Group) and len(devices.items) <= 1 and not devices.open
 
 

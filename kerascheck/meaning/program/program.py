@@ -176,8 +176,8 @@ _TOY_DATA = (*TOYS, "sklearn.datasets.")
 _TOY_NAMES = frozenset({"mnist", "fashion_mnist", "kmnist", "iris", "titanic", "wine_quality"})
 # Where the height and width are that pictures get, and how many pixels those of the classic sets have.
 _RESIZES = {
-    "cv2.resize": (1, "dsize"), IMAGE_RESIZE: (1, "size"), LOAD_IMG: (3, "target_size"),
-    IMAGE_DATASET_FROM_DIRECTORY: (6, "image_size"),
+    "cv2.resize": "dsize", IMAGE_RESIZE: "size", LOAD_IMG: "target_size",
+    IMAGE_DATASET_FROM_DIRECTORY: "image_size",
 }  # fmt: skip
 _TOY_PIXELS = 28 * 28
 _LARGE_DATA = ("sklearn.datasets.fetch_", TENSORFLOW_DATASETS, OF_IO, "h5py.", *MANY_EXAMPLES)
@@ -240,7 +240,7 @@ class Program:
         if isinstance(call.receiver, Instance) and not _may_be_model(call.receiver.cls):
             return False
         module = call.module
-        for_keras = is_keras_data(call.given("x"))
+        for_keras = "x" in call.signature and is_keras_data(call.given("x"))
         if for_keras or len(_ONLY_KERAS & set(call.arguments.keywords)) > 1 and not _has_rivals(module):
             return True
         if call.attribute in _KERAS_METHODS:
@@ -423,12 +423,12 @@ class Program:
     def loads_toy_data(self) -> bool:
         """One of the classic small data sets is loaded, or all pictures before the first training become no larger than those of MNIST."""
         first = min((call.order for call in (*self.updates, *self.model_calls(*_FITS))), default=inf)
-        sizes = [literal_shape(call.argument(*_RESIZES[call.name])) for call in self._run.calls if call.name in _RESIZES and call.order < first]
+        sizes = [literal_shape(call.given(_RESIZES[call.name])) for call in self._run.calls if call.name in _RESIZES and call.order < first]
         if sizes and all(size and None not in size and prod(size) <= _TOY_PIXELS for size in sizes):
             return True
         for call in self._run.calls:
             name = call.name or ""
-            named = str(constant(call.argument(0, "name"))) if name == TFDS_LOAD else ""
+            named = str(constant(call.given("name"))) if name == TFDS_LOAD else ""
             if name.startswith(_TOY_DATA) or re.split("[/:]", named)[0] in _TOY_NAMES:
                 return True
         return False
@@ -477,15 +477,15 @@ class Program:
     def runs_functions_eagerly(self) -> bool:
         """``tf.config.run_functions_eagerly(True)`` is called under no condition, or by a script beside the module that imports it."""
         switches = (call for call in self._run.calls if call.name == RUN_FUNCTIONS_EAGERLY)
-        own = any(constant(call.argument(0, "run_eagerly")) is True and not any(call.scope.conditions(within="program")) for call in switches)
+        own = any(constant(call.given("run_eagerly")) is True and not any(call.scope.conditions(within="program")) for call in switches)
         return own or self._module.project.is_switched_eager(self._module)
 
     @cached_property
     def runs_eagerly(self) -> bool:
         """A switch that makes compiled code run eagerly is on under no condition: that, or one of a model."""
         for call in self._run.calls:
-            switch = {"compile": call.given("run_eagerly"), "run_eagerly": call.argument(1)}
-            if constant(switch.get(call.attribute or "")) is True and not any(call.scope.conditions(within="program")):
+            switch = call.given("run_eagerly") if call.attribute == "compile" else call.assigned if call.attribute == "run_eagerly" else None
+            if constant(switch) is True and not any(call.scope.conditions(within="program")):
                 return True
         return self.runs_functions_eagerly
 
@@ -507,9 +507,9 @@ class Program:
         found: dict[str, object] = {}
         for call in self._run.calls:
             if call.name in SET_VARIABLE:
-                key = constant(call.argument(0))
+                key = constant(call.given("key"))
                 if isinstance(key, str):
-                    found[key] = constant(call.argument(1))
+                    found[key] = constant(call.given("value"))
         return found
 
     @cached_property
@@ -533,13 +533,13 @@ class Program:
     def _visible_devices(self) -> Iterator[tuple[Call, bool]]:
         """The calls that say which GPUs the program sees, each with whether that is none for certain."""
         for call in self._run.calls:
-            if call.name in SET_VARIABLE and constant(call.argument(0)) == "CUDA_VISIBLE_DEVICES":
-                visible = constant(call.argument(1))
+            if call.name in SET_VARIABLE and constant(call.given("key")) == "CUDA_VISIBLE_DEVICES":
+                visible = constant(call.given("value"))
                 yield call, isinstance(visible, str) and visible.strip() in ("", "-1")
             elif call.name == SET_VISIBLE_DEVICES:
-                devices = call.argument(0, "devices")
+                devices = call.given("devices")
                 none = isinstance(devices, Group) and not devices.items and not devices.open
-                yield call, none and constant(call.argument(1, "device_type"), "GPU") == "GPU"
+                yield call, none and constant(call.given("device_type"), "GPU") == "GPU"
 
     def cpu_device(self, scope: Scope) -> Call | None:
         """The ``tf.device`` that places what runs at a place on the CPU; None where there is none, or the nearest one says otherwise."""
@@ -547,7 +547,7 @@ class Program:
         for manager in scope.managers(within="program"):
             for item in manager.node.items if isinstance(manager.node, cst.With) else ():
                 if item.item in devices:
-                    name = constant(devices[item.item].argument(0, "device_name"))
+                    name = constant(devices[item.item].given("device_name"))
                     return devices[item.item] if isinstance(name, str) and _CPU_DEVICE.fullmatch(name) else None
         return None
 
@@ -605,9 +605,9 @@ class Program:
 
 def policy_set_by(call: Call) -> str | None:
     """The name of the dtype policy that ``set_global_policy`` is given; None where it is not a literal."""
-    given = call.argument(0, "policy") or call.argument(None, "name")
+    given = call.given("policy") or call.keyword("name")
     if isinstance(given, Made) and given.name.endswith("Policy") and given.call is not None:
-        given = given.call.argument(0, "name")
+        given = given.call.given("name")
     return constant(given)
 
 
@@ -647,11 +647,11 @@ def _initialises(call: Call) -> bool:
     if name.startswith(LAYERS) and name.endswith(".__call__"):
         return True
     if name == SEQUENTIAL:
-        layers = call.argument(0, "layers")
+        layers = call.given("layers")
         first = layers.items[0] if isinstance(layers, Group) and layers.items else None
         return isinstance(first, Made) and (
             first.name in (KERAS_TENSOR, INPUT_LAYER)
-            or (first.call is not None and any(first.call.argument(None, key) is not None for key in ("input_shape", "input_dim", "batch_input_shape")))
+            or (first.call is not None and any(first.call.keyword(key) is not None for key in ("input_shape", "input_dim", "batch_input_shape")))
         )
     return False
 

@@ -29,12 +29,12 @@ def batch_hook(scope: Scope) -> Scope | None:
     return None
 
 
-# Callbacks of Keras that act between epochs, with the argument that can make them act on batches: name and position.
-_BETWEEN_EPOCHS: dict[str, tuple[int | None, str] | None] = {
+# Callbacks of Keras that act between epochs, with the argument that can make them act on batches.
+_BETWEEN_EPOCHS: dict[str, str | None] = {
     **dict.fromkeys(("CSVLogger", "EarlyStopping", "History", "LearningRateScheduler", "ReduceLROnPlateau")),
-    "BackupAndRestore": (1, "save_freq"),
-    "ModelCheckpoint": (6, "save_freq"),
-    "TensorBoard": (None, "update_freq"),
+    "BackupAndRestore": "save_freq",
+    "ModelCheckpoint": "save_freq",
+    "TensorBoard": "update_freq",
 }
 
 
@@ -55,9 +55,9 @@ def _may_see_batches(callback: Value, unknown: bool) -> bool:
         return unknown
     short = callback.name.rpartition(".")[2]
     if short == "LambdaCallback":
-        return any(callback.call.argument(None, hook) is not None for hook in BATCH_HOOKS)
+        return any(callback.call.given(hook) is not None for hook in BATCH_HOOKS)
     argument = _BETWEEN_EPOCHS.get(short)
-    often = callback.call.argument(*argument) if argument is not None else None
+    often = callback.call.given(argument) if argument is not None else None
     return short not in _BETWEEN_EPOCHS or often is not None and constant(often) != "epoch"
 
 

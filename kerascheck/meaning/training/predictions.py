@@ -162,7 +162,7 @@ def _few_rows_again(call: Call, given: cst.BaseExpression) -> Scope | None:
 
 def _is_for_people(call: Call, loop: Scope) -> bool:
     """Whether every turn shows a picture or waits for an answer, not one in several or some under a condition."""
-    waits = call.name == "cv2.waitKey" and constant(call.argument(0, "delay") or Const(0)) == 0
+    waits = call.name == "cv2.waitKey" and constant(call.given("delay") or Const(0)) == 0
     shows = waits or (call.name or "").startswith(("matplotlib.", "builtins.input")) or call.name is None and call.attribute in _OF_AXES
     drawn = call.name is None and call.attribute in _DRAWING and _AXES.match(call.module.tree.code_of(call.node)) is not None
     return (shows or drawn) and not any(call.scope.conditions(within=loop))
@@ -206,6 +206,8 @@ def _is_asked_for(call: Call, loop: Scope) -> bool:
 
 def _trains_long(call: Call, loop: Scope) -> bool:
     """Whether a call trains for more than an epoch over what may be a batch, or on the same data in every turn, beside which a predict is short."""
+    if call.attribute not in ("fit", "fit_generator"):
+        return False
     epochs, given = call.given("epochs"), call.written("x")
     if given is not None and is_one_item(call.module.tree, given.value):
         return False
@@ -213,7 +215,7 @@ def _trains_long(call: Call, loop: Scope) -> bool:
     if call.attribute == "fit" and given is not None and next(call.scope.loops(within="program"), loop) is not loop and varies(given.value, call.scope) is loop:
         return True
     if call.attribute != "fit" or epochs is not None and constant(epochs) != 1 or call.given("steps_per_epoch") is not None:
-        return call.attribute in ("fit", "fit_generator")
+        return True
     return given is not None and isinstance(given.value, (cst.Name, cst.Attribute)) and varies(given.value, call.scope) is not loop
 
 

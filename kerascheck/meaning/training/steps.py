@@ -192,9 +192,9 @@ def _moves_inputs(module: Module, tape: Tape, update: Call) -> bool:
     watched = {_written(call, 0, "tensor") for call in inside if call.name == GRADIENT_TAPE_WATCH}
     if not gradients:
         return False
-    if all(_written(call, 1, "sources") in watched and not _WEIGHTS.search(_written(call, 1, "sources")) for call in gradients):
+    if all(_written(call, "sources") in watched and not _WEIGHTS.search(_written(call, "sources")) for call in gradients):
         return True
-    sources = [source for call in gradients for source in flat(call.argument(1, "sources"))]
+    sources = [source for call in gradients for source in flat(call.given("sources"))]
     return any(call.name == MODEL_CALL for call in inside) and all(isinstance(source, Made) and source.name == VARIABLE for source in sources)
 
 
@@ -274,8 +274,8 @@ def _computed_outside(module: Module, tape: Tape, update: Call, reads: list[tupl
     return ".numpy()" if call.attribute == "numpy" else (call.name or "").replace("numpy.", "np.", 1)
 
 
-def _written(call: Call, position: int, name: str) -> str:
-    given = call.arguments.node(position, name)
+def _written(call: Call, parameter: str) -> str:
+    given = call.written(parameter)
     return call.module.tree.code_of(given.value) if given is not None else ""
 
 

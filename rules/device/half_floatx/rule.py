@@ -111,4 +111,4 @@ def _is_large(model):
 
 
 def _given(call):
-    return constant(call.argument(0, "value") or call.argument(None, "floatx"))
+    return constant(call.given("value") or call.keyword("floatx"))

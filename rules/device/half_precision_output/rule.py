@@ -4,12 +4,8 @@ from kerascheck.rule import Rule
 from kerascheck.repairs.fixes import add_keyword
 from kerascheck.interpreter.values import Const, External
 
-# Where layers are told their activation.
-_ACTIVATION = {
-    DENSE: (1, "activation"),
-    ACTIVATION: (0, "activation"),
-    **dict.fromkeys((*CONVOLUTIONS, CONV_2D_TRANSPOSE), (None, "activation")),
-}
+# Layers that are told an activation.
+_ACTIVATION = frozenset({DENSE, ACTIVATION, *CONVOLUTIONS, CONV_2D_TRANSPOSE})
 
 
 class HalfPrecisionOutput(Rule):
@@ -83,7 +79,7 @@ class HalfPrecisionOutput(Rule):
                 continue
             for layer in model.outputs or ():
                 activation, made = _activation(layer), layer.made
-                if activation not in ("softmax", "sigmoid") or not layer.certain or made.argument(None, "dtype") is not None or made.node in seen:
+                if activation not in ("softmax", "sigmoid") or not layer.certain or made.given("dtype") is not None or made.node in seen:
                     continue
                 policy = module.program.policy_at(made)
                 if policy == "mixed_float16" or policy == "mixed_bfloat16" and activation == "sigmoid":
@@ -109,5 +105,5 @@ def _activation(layer):
     """The name of the function that a layer ends in."""
     if layer.name == SOFTMAX:
         return "softmax"
-    value = layer.made.argument(*_ACTIVATION[layer.name]) if layer.name in _ACTIVATION else None
+    value = layer.made.given("activation") if layer.name in _ACTIVATION else None
     return value.value if isinstance(value, Const) else value.name.rpartition(".")[2] if isinstance(value, External) else None

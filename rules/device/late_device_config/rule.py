@@ -107,7 +107,7 @@ class LateDeviceConfig(Rule):
         yield from self._variables(module)
         for call in module.program.calls(*_SETTINGS):
             # All CPUs are visible as it is, and what stays as it was may be set again.
-            if call.name == SET_VISIBLE_DEVICES and _are_all_cpus(call.argument(0, "devices")):
+            if call.name == SET_VISIBLE_DEVICES and _are_all_cpus(call.given("devices")):
                 continue
             started = module.program.initialising_call(call)
             # What nothing in the file calls may never run, and what it calls elsewhere may have run before.
@@ -130,7 +130,7 @@ class LateDeviceConfig(Rule):
         if module.mentions(_CHILDREN):
             return
         for call in module.run.calls:
-            if call.name not in _SETTERS or (name := constant(call.argument(0))) not in _VARIABLES or not module.program.is_executed(call.scope):
+            if call.name not in _SETTERS or (name := constant(call.given("key"))) not in _VARIABLES or not module.program.is_executed(call.scope):
                 continue
             if any(other.name in _SETTERS and other.order < call.order and _says(other) == _says(call) for other in module.run.calls):
                 continue
@@ -146,9 +146,9 @@ class LateDeviceConfig(Rule):
 
 
 def _says(call):
-    return constant(call.argument(0)), constant(call.argument(1))
+    return constant(call.given("key")), constant(call.given("value"))
 
 
 def _are_all_cpus(devices):
     """Whether devices are what ``list_physical_devices("CPU")`` gives."""
-    return isinstance(devices, Made) and devices.name == LIST_PHYSICAL_DEVICES and constant(devices.call.argument(0, "device_type")) == "CPU"
+    return isinstance(devices, Made) and devices.name == LIST_PHYSICAL_DEVICES and constant(devices.call.given("device_type")) == "CPU"

@@ -12,9 +12,9 @@ def _is_device(value):
 
 def _may_leave_one(call):
     """Whether a call of ``set_visible_devices`` may leave a single GPU visible: not where it is given all of them, two or more, or processors."""
-    if constant(call.argument(1, "device_type")) == "CPU":
+    if constant(call.given("device_type")) == "CPU":
         return False
-    devices = call.argument(0, "devices")
+    devices = call.given("devices")
     if isinstance(devices, Group) and not devices.open:
         return len(devices.items) < 2
     return not (isinstance(devices, Made) and devices.name == LIST_PHYSICAL_DEVICES)
@@ -89,7 +89,7 @@ class PartialMemoryGrowth(Rule):
         if any(map(_may_leave_one, program.calls(SET_VISIBLE_DEVICES))):
             return
         calls = list(program.calls(SET_MEMORY_GROWTH))
-        indices = [constant(device.attributes.get("index")) if _is_device(device := call.argument(0, "device")) else None for call in calls]
+        indices = [constant(device.attributes.get("index")) if _is_device(device := call.given("device")) else None for call in calls]
         # Growth set in a loop, or on several devices one by one, reaches more than one.
         if any(index is None for index in indices) or len(set(indices)) != 1:
             return
@@ -97,7 +97,7 @@ class PartialMemoryGrowth(Rule):
             # What comes too late sets nothing: late-device-config tells of that.
             if program.initialising_call(call) is not None:
                 continue
-            if expects_one(call.scope) or constant(call.argument(1, "enable")) is False:
+            if expects_one(call.scope) or constant(call.given("enable")) is False:
                 continue
             yield self.finding(
                 call,

@@ -78,7 +78,7 @@ class XlaDisabled(Rule):
         if program.pins_cpu or program.distributes or any((call.name or "").startswith(_UNSUPPORTED) for call in module.run.calls):
             return
         settings = [call for call in program.model_calls("compile") if constant(call.given("jit_compile")) is False]
-        settings += [call for call in program.calls(MODEL_SETATTR) if call.attribute == "jit_compile" and constant(call.argument(1)) is False]
+        settings += [call for call in program.calls(MODEL_SETATTR) if call.attribute == "jit_compile" and constant(call.given("value")) is False]
         # No string is a number that XLA computes with.
         if any(map(_takes_strings, program.calls(INPUT))):
             return
@@ -95,7 +95,7 @@ class XlaDisabled(Rule):
 
 
 def _takes_strings(made):
-    dtype = made.argument(None, "dtype")
+    dtype = made.keyword("dtype")
     return constant(dtype) == "string" or isinstance(dtype, External) and dtype.name == STRING
 
 

@@ -78,13 +78,13 @@ class LateBackendSelection(Rule):
         if module.runtime.keras < 3 and not several or any(call.name in _ELSEWHERE or _imports(call, _STARTING_PROCESSES) for call in module.run.calls):
             return
         imports = [call for call in module.run.calls if _imports(call, {"keras"} if several else _IMPORTING_KERAS) and not any(call.scope.tries(within="function"))]
-        settings = [call for call in program.calls(*_SETTINGS) if constant(call.argument(0)) == "KERAS_BACKEND" and program.is_executed(call.scope)]
+        settings = [call for call in program.calls(*_SETTINGS) if constant(call.given("key")) == "KERAS_BACKEND" and program.is_executed(call.scope)]
         for call in settings:
-            value = constant(call.argument(1))
+            value = constant(call.given("value"))
             first = next((other for other in imports if happens_before(other, call)), None)
             if first is None or value == _DEFAULT and call.name == "os.environ.setdefault":
                 continue
-            if any(other.order < first.order and constant(other.argument(1)) == value for other in settings):
+            if any(other.order < first.order and constant(other.given("value")) == value for other in settings):
                 continue
             package = first.attribute.partition(".")[0]
             yield self.finding(

@@ -22,6 +22,8 @@ from kerascheck.meaning.data.mapped_functions import display
 from kerascheck.meaning.graph.traced_code import traced_calls
 from kerascheck.interpreter.values import Function, Made, Tensor
 
+# The parameters for the function and for what it is mapped over, where these have other names than for tf.map_fn.
+_PARAMETERS = {OPS_MAP: ("f", "xs")}
 _ONE_BY_ONE = {MAP_FN: "tf.vectorized_map", BACKEND_MAP_FN: "tf.vectorized_map", OPS_MAP: OPS_VECTORIZED_MAP, SCAN: "tf.vectorized_map"}
 _NO_BATCH = (IO_DECODE, STRINGS, NON_MAX_SUPPRESSION, *sorted(having(Trait.NO_BATCH)), READ_FILE)
 
@@ -87,13 +89,13 @@ class MapFnInCall(Rule):
 
 def _needs_elements(module, call):
     """Whether a function calls what takes no batch, or needs what the turn before gave, or goes through numbers that are no batch."""
-    function = call.argument(0, "fn")
+    function = call.given(_parameters(call)[0])
     if _counts(call):
         return True
     # Without an initializer the first element comes out as it is.
-    if call.name == SCAN and (call.argument(2, "initializer") is None or not isinstance(function, Function) or not _ignores_first(function)):
+    if call.name == SCAN and (call.given("initializer") is None or not isinstance(function, Function) or not _ignores_first(function)):
         return True
-    returned = call.argument(None, "fn_output_signature")
+    returned = call.keyword("fn_output_signature")
     if isinstance(returned, Made) and returned.name == RAGGED_TENSOR_SPEC:
         return True
     if not isinstance(function, Function):
@@ -101,9 +103,14 @@ def _needs_elements(module, call):
     return _cuts_with_parameter(function) or any(_takes_no_batch(inner) and inner.scope.runs_in(function) for inner in module.run.calls)
 
 
+def _parameters(call):
+    return _PARAMETERS.get(call.name, ("fn", "elems"))
+
+
 def _counts(call):
     """Whether the elements are numbers that an object keeps, as ``self.classes = tf.range(10)``."""
-    over, written = call.argument(1, "elems"), call.arguments.node(1, "elems")
+    elements = _parameters(call)[1]
+    over, written = call.given(elements), call.written(elements)
     return isinstance(over, Tensor) and over.origin == RANGE and written is not None and isinstance(written.value, cst.Attribute)
 
 
@@ -124,7 +131,7 @@ def _takes_no_batch(call):
     if call.attribute in ("assign", "assign_add", "assign_sub") or (call.name or "").endswith(".__setattr__"):
         return True
     # With a condition alone, where gives the places of as many elements as there are.
-    return (call.name or "").startswith(_NO_BATCH) or call.name == WHERE and call.argument(1, "x") is None
+    return (call.name or "").startswith(_NO_BATCH) or call.name == WHERE and call.given("x") is None
 
 
 def _ignores_first(function):

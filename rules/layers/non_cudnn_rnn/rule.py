@@ -14,11 +14,11 @@ from kerascheck.interpreter.values import Const, External, Made, constant
 
 # What the cuDNN kernels need; any other literal rules them out.
 _NEEDED = {
-    "activation": ("tanh", (1, "activation")),
-    "recurrent_activation": ("sigmoid", (2, "recurrent_activation")),
-    "use_bias": (True, (3, "use_bias")),
-    "unroll": (False, (None, "unroll")),
-    "reset_after": (True, (None, "reset_after")),
+    "activation": "tanh",
+    "recurrent_activation": "sigmoid",
+    "use_bias": True,
+    "unroll": False,
+    "reset_after": True,
 }
 _FEW_STEPS = 10
 _FUSED = re.compile(r"\b(?:LSTM|GRU)\(")
@@ -109,7 +109,7 @@ class NonCudnnRnn(Rule):
                 yield self.silence(call, "its arguments allow the cuDNN kernel")
             steps = steps_into(module, call) if reasons else {1}
             if steps != {1} and not takes_tables(module, call):
-                few = steps and all(each is not None and each <= _FEW_STEPS for each in steps) and call.argument(None, "recurrent_dropout") is None
+                few = steps and all(each is not None and each <= _FEW_STEPS for each in steps) and call.given("recurrent_dropout") is None
                 yield self.finding(
                     call,
                     f"This {call.name.rpartition('.')[2]} cannot use the cuDNN kernel because of {' and '.join(reasons)}; use the default{'s' if len(reasons) > 1 else ''}.",
@@ -118,11 +118,11 @@ class NonCudnnRnn(Rule):
                     fix=drop_argument(call, "recurrent_dropout", safe=False),
                 )
         for call in module.program.calls(RNN):
-            cell = call.argument(0, "cell")
+            cell = call.given("cell")
             # A cell that is also called by itself, or that another RNN has too, shares its weights.
             made = set(cell.call.scope.loops(within="program")) if isinstance(cell, Made) and cell.call is not None else set()
             shared = not made.issuperset(call.scope.loops(within="program")) or any(
-                other.attribute == "__call__" and other.receiver is cell or other.name == RNN and other.node is not call.node and other.argument(0, "cell") is cell
+                other.attribute == "__call__" and other.receiver is cell or other.name == RNN and other.node is not call.node and other.given("cell") is cell
                 for other in module.run.calls
             ) or _is_called(call)
             layer = cell.name.removeprefix(LAYERS).removesuffix("Cell") if isinstance(cell, Made) and cell.name.endswith("Cell") else None
@@ -138,23 +138,23 @@ class NonCudnnRnn(Rule):
 def _is_ruled_out(module):
     """Whether other backends than TensorFlow run all recurrent layers without cuDNN for another reason: a mask, or on JAX half precision."""
     backend = module.runtime.backend
-    halves = (call for call in module.program.calls(SET_GLOBAL_POLICY) if constant(call.argument(0)) != "float32")
+    halves = (call for call in module.program.calls(SET_GLOBAL_POLICY) if constant(call.given("policy")) != "float32")
     return backend != "tensorflow" and may_mask(module) or backend == "jax" and next(halves, None) is not None
 
 
 def _reasons(call):
-    for name, (needed, where) in _NEEDED.items():
-        value = call.argument(*where)
+    for name, needed in _NEEDED.items():
+        value = call.given(name) if name in call.signature else None
         if isinstance(value, Const) and value.value != needed:
             yield f"{name}={value.value!r}"
         elif isinstance(value, External) and value.name.startswith((OF_KERAS_ACTIVATIONS, OF_NN)):
             given = value.name.rpartition(".")[2]
             if given != needed:
                 yield f"{name}={given}"
-    dropout = call.argument(None, "recurrent_dropout")
+    dropout = call.given("recurrent_dropout")
     if isinstance(dropout, Const) and dropout.value:
         yield f"recurrent_dropout={dropout.value!r}"
-    if isinstance(cudnn := call.argument(None, "use_cudnn"), Const) and cudnn.value is False:
+    if "use_cudnn" in call.signature and isinstance(cudnn := call.given("use_cudnn"), Const) and cudnn.value is False:
         yield "use_cudnn=False"
 
 
@@ -169,7 +169,7 @@ def _chooses(call):
 
 def _is_called(call):
     """Whether the cell that an RNN gets by a name is called by that name somewhere in the file, as in a decoder."""
-    given = call.arguments.node(0, "cell")
+    given = call.written("cell")
     if given is None or not isinstance(given.value, (cst.Name, cst.Attribute)):
         return False
     tree = call.module.tree

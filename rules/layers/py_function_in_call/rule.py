@@ -68,7 +68,7 @@ class PyFunctionInCall(Rule):
 
     def check(self, module):
         for call, how in traced_calls(module):
-            returned = call.argument(2, "Tout")
+            returned = call.given("Tout") if call.name in PY_FUNCTIONS else None
             if isinstance(returned, Group) and not returned.items and not returned.open or is_for_inference(module, call.scope):
                 continue
             if call.name in PY_FUNCTIONS and (how in ("call", "train_step", "loss", "Lambda") or how == "tf.function" and trains_in(module, call.scope)):

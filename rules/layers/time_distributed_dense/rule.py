@@ -93,7 +93,7 @@ class TimeDistributedDense(Rule):
         if module.is_graph_code or module.runtime.builds_graphs:
             return
         for call in module.program.calls(TIME_DISTRIBUTED):
-            layer = call.argument(0, "layer")
+            layer = call.given("layer")
             if not isinstance(layer, Made) or layer.name not in _ON_LAST_AXIS or {"axis", "noise_shape"} & set(layer.call.arguments.keywords):
                 continue
             steps = steps_into(module, call)
@@ -122,7 +122,7 @@ class TimeDistributedDense(Rule):
         for model in () if older else module.models:
             for layer in model.layers:
                 steps = layer.shape[1] if layer.name == TIME_DISTRIBUTED and layer.shape else None
-                inner = layer.made.argument(0, "layer") if steps is not None and steps >= _MANY else None
+                inner = layer.made.given("layer") if steps is not None and steps >= _MANY else None
                 if _is_convolutional(inner) and layer.made.node not in seen:
                     seen.add(layer.made.node)
                     yield self.finding(

@@ -3,7 +3,7 @@ from kerascheck.knowledge.layers import DENSE, EMBEDDING, layers_where
 from kerascheck.rule import Rule
 from kerascheck.interpreter.values import constant
 
-_WIDTH = {DENSE: (0, "units"), EMBEDDING: (1, "output_dim"), **dict.fromkeys(layers_where(lambda layer: layer.cudnn), (0, "units"))}
+_WIDTH = {DENSE: "units", EMBEDDING: "output_dim", **dict.fromkeys(layers_where(lambda layer: layer.cudnn), "units")}
 _LEAST = 32
 
 
@@ -62,9 +62,9 @@ class UnalignedDims(Rule):
                 continue
             ends = {id(layer.value) for layer in model.outputs}
             for layer in model.layers:
-                if layer.name not in _WIDTH or id(layer.value) in ends or layer.made.node in seen or layer.made.argument(None, "dtype") is not None:
+                if layer.name not in _WIDTH or id(layer.value) in ends or layer.made.node in seen or layer.made.given("dtype") is not None:
                     continue
-                width = constant(layer.made.argument(*_WIDTH[layer.name]))
+                width = constant(layer.made.given(_WIDTH[layer.name]))
                 policy = module.program.policy_at(layer.made) if type(width) is int and width >= _LEAST and width % 8 else None
                 if policy in ("mixed_float16", "mixed_bfloat16"):
                     seen.add(layer.made.node)

@@ -59,7 +59,7 @@ class DatasetInFunction(Rule):
 
     def check(self, module):
         for call, how in traced_calls(module):
-            if call.name in (FROM_TENSOR_SLICES, FROM_TENSORS) and how == "tf.function" and _holds_array(call.argument(0, "tensors")):
+            if call.name in (FROM_TENSOR_SLICES, FROM_TENSORS) and how == "tf.function" and _holds_array(call.given("tensors")):
                 yield self.finding(
                     call,
                     "This dataset embeds its NumPy arrays in the graph of a tf.function; create it outside and pass it in.",

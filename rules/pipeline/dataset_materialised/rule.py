@@ -97,9 +97,9 @@ class DatasetMaterialised(Rule):
         for call in module.program.calls(*(f"{OF_KERAS_MODEL}{method}" for method in _METHODS)):
             if handles_versions(call.scope) or not module.program.is_model_call(call):
                 continue
-            for name, value in (("x", call.argument(0, "x")), ("validation_data", call.argument(None, "validation_data"))):
-                written = call.arguments.node(0 if name == "x" else None, name)
-                if written is None or not any(map(_is_numpy_iterator, options_of(value))):
+            for name in ("x", "validation_data"):
+                written = call.written(name) if name in call.signature else None
+                if written is None or not any(map(_is_numpy_iterator, options_of(call.given(name)))):
                     continue
                 yield self.finding(
                     Place(call.module, written),
@@ -115,8 +115,8 @@ class DatasetMaterialised(Rule):
     def _given_as_array(self, module):
         seen = set()
         for fit in module.program.model_calls("fit"):
-            epochs = constant(fit.argument(3, "epochs"))
-            for value in ingredients(fit.argument(0, "x")):
+            epochs = constant(fit.given("epochs"))
+            for value in ingredients(fit.given("x")):
                 read = value.call if isinstance(value, Made) and value.name in ("builtins.list", "builtins.tuple") else None
                 # Beside so many epochs, reading once takes little.
                 if read is None or read.node in seen or _is_counted(read) or any(map(_is_short, _stages_in(read))) or type(epochs) is int and epochs >= _VERY_OFTEN:
@@ -133,7 +133,7 @@ class DatasetMaterialised(Rule):
     def _counted(self, module):
         trains = module.program.first_training is not None
         seen = set()
-        listed = [(call, call.argument(0)) for call in module.run.calls if call.name == "builtins.list"]
+        listed = [(call, call.given("iterable")) for call in module.run.calls if call.name == "builtins.list"]
         listed += [(Place(loop.module, loop.node), loop.value) for loop in module.run.loops if _is_list_of_all(loop.node)]
         for place, given in listed:
             if place.node in seen or not _is_counted(place) or _is_fallback(place) or not any(map(_is_dataset, options_of(given))) or any(_is_short(dataset.stage) for dataset in datasets_in(given)):
@@ -164,7 +164,7 @@ def _is_numpy_iterator(value):
 
 def _stages_in(read):
     """The last operations of the datasets that a list is made of."""
-    return [dataset.stage for dataset in datasets_in(read.argument(0))]
+    return [dataset.stage for dataset in datasets_in(read.first)]
 
 
 def _is_counted(place):
@@ -182,5 +182,5 @@ def _is_fallback(place):
 
 def _is_short(stage):
     """A ``take`` leaves a few elements."""
-    counts = [constant(each.argument(0, "count")) for each in stage.upstream() if each.name == "take"]
+    counts = [constant(each.given("count")) for each in stage.upstream() if each.name == "take"]
     return any(isinstance(count, int) and 0 <= count <= INSPECTED_ELEMENTS for count in counts)

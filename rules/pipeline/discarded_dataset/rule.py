@@ -77,7 +77,7 @@ class DiscardedDataset(Rule):
         for sink, role in module.pipelines.sinks:
             # What a cell ends with is shown; nobody looks at what only a later step of the dataset would show.
             shown = sink.module.is_cell_output(sink.node)
-            if role != "discard" or sink.stage.name == "repeat" and constant(sink.stage.argument(0, "count")) == 1 or any(sink.scope.tries(within="function")) or shown and sink.stage.name not in _NOT_TO_SEE or _is_exported(sink.module):
+            if role != "discard" or sink.stage.name == "repeat" and constant(sink.stage.given("count")) == 1 or any(sink.scope.tries(within="function")) or shown and sink.stage.name not in _NOT_TO_SEE or _is_exported(sink.module):
                 continue
             yield self.finding(
                 Place(sink.module, sink.node),

@@ -70,18 +70,17 @@ class DriveMountedData(Rule):
 
     def check(self, module):
         for flow in module.image_flows:
-            place = {"flow_from_directory": 0, "flow_from_dataframe": 1}.get(flow.attribute)
-            path = _remote(flow.argument(place, "directory")) if place is not None else None
-            if path is None and place == 1:
+            path = _remote(flow.given("directory")) if flow.attribute in ("flow_from_directory", "flow_from_dataframe") else None
+            if path is None and flow.attribute == "flow_from_dataframe":
                 # The table may hold the whole paths. That it lies there itself says nothing.
-                path = _remote(flow.argument(0, "dataframe"))
+                path = _remote(flow.given("dataframe"))
                 path = None if path is not None and _TABLE.search(path) else path
             if path is not None:
                 yield self._told(flow, path)
         for op in module.pipelines.operations(*_DIRECTORIES):
             if not op.feeds_training or op.followed_by(module.pipelines, "cache", "snapshot"):
                 continue
-            path = _remote(op.argument(0, {"list_files": "file_pattern", "from_tensor_slices": "tensors"}.get(op.name.rpartition(".")[2], "directory")))
+            path = _remote(op.given({"list_files": "file_pattern", "from_tensor_slices": "tensors"}.get(op.name.rpartition(".")[2], "directory")))
             if path is not None and (op.name.startswith(KERAS) or _reads_files(module, op)):
                 yield self._told(op, path)
 

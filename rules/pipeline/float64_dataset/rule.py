@@ -106,10 +106,10 @@ class Float64Dataset(Rule):
 def _double(op):
     """Where the 64 bits come from, if a call of NumPy shows it, and whether there are any."""
     if op.name.endswith("from_generator"):
-        declared = (*ingredients(op.argument(1, "output_types")), *ingredients(op.argument(None, "output_signature")))
+        declared = (*ingredients(op.given("output_types")), *ingredients(op.given("output_signature")))
         return None, any(isinstance(value, External) and value.name in (FLOAT64, DOUBLE) for value in declared)
     maker = None
-    for value in _elements(op.argument(0, "tensors")):
+    for value in _elements(op.given("tensors")):
         maker = maker or made_as_double(value)
     return maker, maker is not None
 

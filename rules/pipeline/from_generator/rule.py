@@ -90,6 +90,6 @@ def _why_not(module, op):
         return "a cache behind it keeps its elements"
     if op.is_batched_by_one(module.pipelines):
         return "its batches hold one example each"
-    if op.inside is not None and op.inside.argument(3, "num_parallel_calls") is not None:
+    if op.inside is not None and op.inside.parallelism is not None:
         return "the interleave around it runs several generators at a time"
     return None

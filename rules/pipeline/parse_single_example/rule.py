@@ -20,7 +20,7 @@ from kerascheck.interpreter.values import Made, Mapping
 
 
 def _has_variable_length(parse):
-    spec = parse.argument(1, "features")
+    spec = parse.given("features")
     kinds = spec.items.values() if isinstance(spec, Mapping) else ()
     return any(isinstance(kind, Made) and kind.name != IO_FIXED_LEN_FEATURE for kind in kinds)
 
@@ -28,7 +28,7 @@ def _has_variable_length(parse):
 def _reduces_everything(call):
     """Over a batch it would mix the records."""
     name = call.name or ""
-    return name.startswith((REDUCE, MATH_REDUCE, NORM)) and call.argument(1, "axis") is None
+    return name.startswith((REDUCE, MATH_REDUCE, NORM)) and call.given("axis") is None
 
 
 class ParseSingleExample(Rule):

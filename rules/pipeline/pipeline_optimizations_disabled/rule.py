@@ -82,8 +82,8 @@ class PipelineOptimizationsDisabled(Rule):
             serial = next((each for each in maps if each.name == "map" and each.parallelism is None and each.facts.known and each.facts.state is None), None)
             parallel = serial or next((each for each in maps if each.parallelism not in (None, UNKNOWN) and constant(each.parallelism) != 1), None)
             end = next((each.last for each in pipelines.unbuffered() if each.last.identity in chain), None)
-            for call in _settings(module, op.argument(0, "options")):
-                value = constant(call.argument(1))
+            for call in _settings(module, op.given("options")):
+                value = constant(call.given("value"))
                 if call.node in seen or any(call.scope.conditions(within="program")):
                     continue
                 if call.attribute == "private_threadpool_size":

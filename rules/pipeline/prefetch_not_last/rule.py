@@ -98,6 +98,6 @@ class PrefetchNotLast(Rule):
 
 def _holds_few(prefetch):
     """Whether a buffer of as many elements of another size, such as batches, is no matter of memory."""
-    size = prefetch.argument(0, "buffer_size")
+    size = prefetch.given("buffer_size")
     number = constant(size)
     return isinstance(size, External) and size.name.endswith("AUTOTUNE") or type(number) is int and number <= _FEW

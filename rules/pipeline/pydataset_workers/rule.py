@@ -109,4 +109,4 @@ def _has_workers(module, data):
     # The call that makes the object, and the one that its constructor hands on.
     made = (call for call in module.run.calls if call.receiver is data and call.attribute == "__init__")
     own = data.cls.member("__init__")
-    return any(call.argument(None, name) is not None and (name in call.arguments.keywords or takes_parameter(own, name)) for call in made for name in _SETTINGS)
+    return any(call.keyword(name) is not None and (name in call.arguments.keywords or takes_parameter(own, name)) for call in made for name in _SETTINGS)

@@ -81,10 +81,10 @@ class PythonImageLoop(Rule):
         if module.is_graph_code:
             return
         trained = [(call, call.given("x")) for call in module.program.model_calls("fit", "train_on_batch")]
-        trained += [(flow, flow.argument(0, "x")) for flow in module.image_flows]
+        trained += [(flow, flow.given("x")) for flow in module.image_flows if "x" in flow.signature]
         for op in module.pipelines.operations(FROM_TENSOR_SLICES, FROM_TENSORS):
             if op.feeds_training and op.call is not None:
-                trained.append((op, op.argument(0, "tensors")))
+                trained.append((op, op.given("tensors")))
         seen = set()
         for consumer, data in trained:
             for value in ingredients(data):

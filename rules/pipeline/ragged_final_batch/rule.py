@@ -58,8 +58,7 @@ class RaggedFinalBatch(Rule):
     def check(self, module):
         pipelines = module.pipelines
         for op in pipelines.operations("batch", "padded_batch"):
-            position = {"batch": 1, "padded_batch": 3}[op.name]
-            if not op.feeds_training or op.argument(position, "drop_remainder") is not None or any(_fills(stage) for stage in op.stages):
+            if not op.feeds_training or op.given("drop_remainder") is not None or any(_fills(stage) for stage in op.stages):
                 continue
             after = {stage.identity for inner in op.stages for stage in (inner, *pipelines.downstream(inner))}
             sinks = [sink for sink, role in pipelines.sinks if role == "train" and sink.stage.identity in after]
@@ -89,7 +88,7 @@ def _compiled(call):
         if options is None:
             continue
         for name in ("jit_compile", "experimental_compile"):
-            given = options.argument(None, name)
+            given = options.given(name)
             if given is not UNKNOWN and constant(given) is True:
                 return True
     return False

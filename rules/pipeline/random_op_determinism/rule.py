@@ -91,5 +91,5 @@ def _is_behind_flag(call):
 
 def _asks(call):
     if call.name in _SETTERS:
-        return constant(call.argument(0)) == "TF_DETERMINISTIC_OPS" and str(constant(call.argument(1))).lower() in ("1", "true")
+        return constant(call.given("key")) == "TF_DETERMINISTIC_OPS" and str(constant(call.given("value"))).lower() in ("1", "true")
     return call.name == ENABLE_OP_DETERMINISM

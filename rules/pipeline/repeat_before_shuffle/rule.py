@@ -10,7 +10,7 @@ _KEEPS_EPOCHS = ("map", "filter", "prefetch", "with_options", "enumerate", "igno
 
 def _times(repeat):
     """The count of a repeat, -1 where it is endless, and 1 where it is not a literal."""
-    count = repeat.argument(0, "count")
+    count = repeat.given("count")
     if count in (None, Const(None)):
         return -1
     return constant(count, 1)

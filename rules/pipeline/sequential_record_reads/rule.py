@@ -68,7 +68,7 @@ class SequentialRecordReads(Rule):
         for op in module.pipelines.operations(TFRECORD_DATASET, TEXT_LINE_DATASET):
             if not op.feeds_training or op.inside is not None or not any(reads_remote_files(module, source) for source in op.stages):
                 continue
-            if op.argument(3, "num_parallel_reads") not in (None, Const(None)):
+            if op.given("num_parallel_reads") not in (None, Const(None)):
                 continue
             yield self.finding(
                 op,

@@ -85,7 +85,7 @@ class SerialInterleave(Rule):
                 because = "TensorFlow opens the next file only at the end of the previous one, so nothing overlaps the wait for storage."
             else:
                 given = op.parallelism
-                if given is UNKNOWN or (given is not None and constant(given) != 1) or constant(op.argument(1, "cycle_length")) == 1:
+                if given is UNKNOWN or (given is not None and constant(given) != 1) or constant(op.given("cycle_length")) == 1:
                     continue
                 if reads is None and op.facts.known:
                     # It mixes what is in memory already.

@@ -141,7 +141,7 @@ def _why_not(module, op, serial):
     given = op.parallelism
     if module.program.is_deterministic:
         return "the program asks for deterministic operations"
-    if given is not None and constant(given) != 1 or given is UNKNOWN or op.argument(None, "synchronous") is not None:
+    if given is not None and constant(given) != 1 or given is UNKNOWN or op.given("synchronous") is not None:
         return "the call says how many run in parallel"
     # They are over before more than one runs.
     if all(stage.input is not None and gives_few(stage.input, batches=True) for stage in op.stages):
@@ -149,7 +149,7 @@ def _why_not(module, op, serial):
     # Parallel calls wait for Python's lock: py-function-in-map speaks of those.
     if op.facts.python_function is not None:
         return "its function calls Python, and parallel calls would wait for each other"
-    around = op.inside.argument(3, "num_parallel_calls") if op.inside is not None else None
+    around = op.inside.parallelism if op.inside is not None else None
     if around is not None and constant(around) != 1:
         return f"the {op.inside.name} around it runs in parallel"
     if op.facts.written is not None and (op.inside is not None or given is not None or not op.facts.works or serial is False):

@@ -135,9 +135,9 @@ def _may_be_example(batch, shuffle):
 
 def _mixes_files(stage):
     """Whether it lists files in another order in each epoch."""
-    return stage.name.endswith(".list_files") and constant(stage.argument(1, "shuffle"), True) is not False
+    return stage.name.endswith(".list_files") and constant(stage.given("shuffle"), True) is not False
 
 
 def _mixes_examples_by_file(stage):
     """Whether TensorFlow Datasets reads its files in another order in each epoch."""
-    return stage.name.startswith(TENSORFLOW_DATASETS) and constant(stage.argument(None, "shuffle_files")) is True
+    return stage.name.startswith(TENSORFLOW_DATASETS) and constant(stage.given("shuffle_files")) is True

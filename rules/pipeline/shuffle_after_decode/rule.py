@@ -24,7 +24,7 @@ def _decoding(stage, pixels=None, joined=False):
         if stage.name in COMBINING:
             each = (_decoding(part, pixels, True) for part in stage.inputs)
             return next(filter(None, each), None)
-        taken = constant(stage.argument(0, "count")) if stage.name == "take" else None
+        taken = constant(stage.given("count")) if stage.name == "take" else None
         if stage.name not in _ELEMENT_BY_ELEMENT + _CUTTING or isinstance(taken, int) and taken < _MANY_IMAGES:
             return None
         if stage.name == "map" and stage.facts is not None:
@@ -106,9 +106,9 @@ class ShuffleAfterDecode(Rule):
 
     def check(self, module):
         for op in module.pipelines.operations("shuffle", "shuffle_and_repeat"):
-            buffer = constant(op.argument(0, "buffer_size"))
-            written = op.call.arguments.node(0, "buffer_size") if op.call is not None else None
-            given = op.argument(0, "buffer_size")
+            buffer = constant(op.given("buffer_size"))
+            written = op.call.written("buffer_size") if op.call is not None else None
+            given = op.given("buffer_size")
             # Any other name for it is a number that somebody chose elsewhere.
             is_counted = isinstance(given, Made) and (given.name == "builtins.len" or given.name.rpartition(".cardinality")[1])
             is_computed = buffer is None and (is_counted or written is not None and isinstance(written.value, (cst.Call, cst.BinaryOperation)))

@@ -67,7 +67,7 @@ class SmallShuffleBuffer(Rule):
 
     def check(self, module):
         for op in module.pipelines.operations("shuffle"):
-            buffer = constant(op.argument(0, "buffer_size"))
+            buffer = constant(op.given("buffer_size"))
             if not op.may_feed_training or not isinstance(buffer, int) or buffer < 1:
                 continue
             if any(is_batched(stage.input) or any(map(is_reshuffled, stage.input.upstream())) for stage in op.stages):
@@ -75,7 +75,7 @@ class SmallShuffleBuffer(Rule):
             if any(child.name in ("shuffle", "interleave", "flat_map") for stage in op.stages for child in module.pipelines.downstream(stage)):
                 continue
             batch = next_batch(module, op)
-            size = constant(batch.argument(0, "batch_size")) if batch is not None else None
+            size = constant(batch.given("batch_size")) if batch is not None else None
             if buffer > 1 and not (isinstance(size, int) and buffer < size):
                 continue
             yield self.finding(

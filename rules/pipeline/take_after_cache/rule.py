@@ -77,7 +77,7 @@ class TakeAfterCache(Rule):
     def check(self, module):
         pipelines = module.pipelines
         for op in pipelines.operations("take"):
-            count = constant(op.argument(0, "count"))
+            count = constant(op.given("count"))
             if not op.may_feed_training or not isinstance(count, int) or count < 0 or pipelines.passes(op) == 1:
                 continue
             for take in op.stages:
@@ -92,7 +92,7 @@ class TakeAfterCache(Rule):
                     op,
                     "This take stops before the cache is complete, so every epoch recomputes it; move take before cache.",
                     because="A cache is used only after one pass has read its dataset to the end, and here none does.",
-                    fix=rearranged(module, [wish], "Take before the cache", safe=cache.argument(0, "filename") is None and not any(map(_may_draw, between))),
+                    fix=rearranged(module, [wish], "Take before the cache", safe=cache.given("filename") is None and not any(map(_may_draw, between))),
                     wish=wish,
                     related=((cache, "never complete"),),
                 )

@@ -94,7 +94,7 @@ class FitInLoop(Rule):
     def check(self, module):
         for each in () if module.is_graph_code or module.runtime.multi_backend_keras else repetitions(module, "fit", "fit_generator"):
             call, loop = each.call, each.loop
-            epochs = call.argument(3 if call.attribute == "fit" else 2, "epochs")
+            epochs = call.given("epochs")
             if environment_loop(module, call.scope) is loop and _is_at_the_end(call.scope, loop):
                 continue
             single, steps = _is_single(call, loop), 1 if epochs is None else constant(epochs)

@@ -19,7 +19,7 @@ _EACH = 10
 _OPENED = re.compile(r"%tensorboard|\btensorboard\b[^\n]*--logdir")
 _ASKED = re.compile(r"debug|profil|histogram|verbose", re.I)
 _SYNCHRONISED = re.compile(r"sync_tensorboard\s*=\s*True|wandb\.tensorboard\.patch")
-_SAVERS = {MODEL_CHECKPOINT: 6, BACKUP_AND_RESTORE: 1, EXPERIMENTAL_BACKUP_AND_RESTORE: 1}
+_SAVERS = (MODEL_CHECKPOINT, BACKUP_AND_RESTORE, EXPERIMENTAL_BACKUP_AND_RESTORE)
 
 
 class HeavyCallback(Rule):
@@ -99,16 +99,16 @@ class HeavyCallback(Rule):
 
     def check(self, module):
         for call in module.program.calls(*_SAVERS):
-            batches = constant(call.argument(_SAVERS[call.name], "save_freq"))
-            best = call.argument(None, "save_best_only")
+            batches = constant(call.given("save_freq"))
+            best = call.given("save_best_only") if "save_best_only" in call.signature else None
             only_best = best is not None and constant(best, True) is not False
             if type(batches) is not int or not 0 < batches < _OFTEN or module.program.is_optional(call.scope):
                 continue
-            monitor = constant(call.argument(1, "monitor") or Const("val_loss"))
+            monitor = constant(call.given("monitor") or Const("val_loss")) if "monitor" in call.signature else None
             if only_best and (call.module.runtime.keras < 3 or constant(best) is not True or not str(monitor).startswith("val_")):
                 continue
             yield self.finding(
-                Place(call.module, call.arguments.node(_SAVERS[call.name], "save_freq") or call.node),
+                Place(call.module, call.written("save_freq") or call.node),
                 f"save_freq={batches} saves the model every {f'{batches} batches' if batches > 1 else 'batch'}; remove it to save once per epoch.",
                 because=f"After a batch there is no {monitor} to compare, so Keras 3 always saves; training waits until each file is written."
                 if only_best
@@ -137,15 +137,15 @@ def _is_asked_for(call: Call) -> bool:
 
 def _recordings(call: Call) -> Iterator[tuple[str, str, str]]:
     """The arguments by which a TensorBoard callback records more than its curves per epoch: name, effect and cost."""
-    histograms = constant(call.argument(1, "histogram_freq"))
-    often = constant(call.argument(None, "update_freq"))
+    histograms = constant(call.given("histogram_freq"))
+    often = constant(call.given("update_freq"))
     if histograms == 1:
         yield "histogram_freq", "write a histogram of every weight in every epoch", "After each epoch, all weights are copied, binned and written."
-    if histograms and constant(call.argument(None, "write_images")) is True:
+    if histograms and constant(call.given("write_images")) is True:
         yield "write_images", "draw the weights as images", "After an epoch, all weights are copied and drawn."
     if often == "batch" or type(often) is int and 0 < often < _EACH:
         yield "update_freq", "write its curves every few batches", "Writing the curves takes about as long as a step of a small model."
-    if _profiled(call.argument(None, "profile_batch")) >= _WIDE:
+    if _profiled(call.given("profile_batch")) >= _WIDE:
         yield "profile_batch", "profile many batches", "Profiling slows down each of these batches; ten show the same."
 
 

@@ -207,13 +207,13 @@ def _is_quick(model):
 
 def _is_stateful(layer):
     """Whether a recurrent layer goes on where the batch before ended, which fixes what a batch holds."""
-    stateful = layer.made and layer.name in _RECURRENT and layer.made.argument(None, "stateful")
+    stateful = layer.made and layer.name in _RECURRENT and layer.made.keyword("stateful")
     return bool(stateful) and constant(stateful, True) is not False
 
 
 def _accumulates(compiled):
     optimizer = compiled.given("optimizer")
-    steps = optimizer.call.argument(None, "gradient_accumulation_steps") if isinstance(optimizer, Made) and optimizer.call is not None else None
+    steps = optimizer.call.keyword("gradient_accumulation_steps") if isinstance(optimizer, Made) and optimizer.call is not None else None
     return steps is not None
 
 
