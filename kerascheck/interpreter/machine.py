@@ -117,10 +117,6 @@ class Machine:
         """Note what consumes a dataset, and as what: a role of :class:`Sink`."""
         self.sinks.append(Sink(role, dataset.stage, self.module, node, self.scope, outer=outer))
 
-    def given(self, name: str, arguments: Arguments, parameter: str) -> Value | None:
-        """The argument for a parameter of the callable with this name; see :meth:`Arguments.given`."""
-        return arguments.given(self.module.runtime.signature_of(name), parameter)
-
     def escape(self, arguments: Arguments, node: cst.CSTNode) -> None:
         """Give values to what is not known: it may read the datasets among them, and change the settings."""
         for value in arguments.values():
