@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from kerascheck.engine import Outcome
     from kerascheck.finding import Evidence, Finding
     from kerascheck.repair import Repair
-    from kerascheck.source import Source
     from kerascheck.source.discovery import File
 
 SEVERITIES = ("info", "warning", "error")

@@ -84,7 +84,7 @@ _OF_KERAS = re.compile(rb"\b(?:fit_generator|predict_generator|train_on_batch|Mo
 _RUNS = re.compile(rb"^[ \t]*\"?[ \t]*(?:for|while)\b|\.fit(?:_generator)?\(|^(?:if\b|[a-z_]\w*(?:\.\w+)*\()", re.M)
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def _triggers() -> re.Pattern[bytes]:
     # Of all rules, not only the selected: what a rule finds in one module may depend on another.
     words = sorted({trigger for room in registry.rooms() if room.reads == "python" for trigger in room.triggers})
@@ -154,7 +154,7 @@ def _may_trigger(code: str | bytes) -> bool:
         return True
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def _only_names() -> bool:
     """Whether every trigger is a name, a method or the start of a call, as it can be looked for in the syntax tree."""
     return all(re.fullmatch(r"\.?\w+\(?", trigger) for room in registry.rooms() if room.reads == "python" for trigger in room.triggers)
@@ -217,7 +217,7 @@ def lint(
             _load({file.settings for file, _ in candidates})
         elif jobs == 1:
             # To start a process would take longer than most files do.
-            light = [chunk for chunk in _chunks([each for each in candidates if each[1] <= _LIGHT_BYTES])]
+            light = list(_chunks([each for each in candidates if each[1] <= _LIGHT_BYTES]))
             chunks = _chunks([each for each in candidates if each[1] > _LIGHT_BYTES])
             analysis = Analysis(noqa=noqa)
             with_large_stack(lambda: [gather(result) for chunk in light for result in check_files(chunk, analysis)])

@@ -55,7 +55,7 @@ class Room:
         return _load(self.folder / "rule.py")
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def rooms(folder: Path | None = None) -> tuple[Room, ...]:
     """Every ``<family>/<slug>/rule.py`` below ``folder`` (kerascheck's own rules where None), sorted by code.
 
@@ -169,13 +169,13 @@ def _chosen(rule: Room, selections: Iterable[Selection]) -> bool:
     return chosen
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def enabled(selections: tuple[Selection, ...]) -> tuple[Room, ...]:
     """The rooms of the rules that run, sorted by code, given selections from the outermost level to the innermost."""
     return tuple(room for room in rooms() if _chosen(room, selections))
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def fixed_on_request(selections: tuple[Selection, ...]) -> frozenset[str]:
     """The codes of the rules whose fixes are shown but not applied, since no selection names these rules themselves."""
     return frozenset(room.code for room in rooms() if not room.fixed_by_default and not _named(room, selections))

@@ -179,7 +179,7 @@ class Statements(Machine):
         self.set_attribute(target, holder, target.attr.value, value)
 
     def _bind_elements(self, target: cst.Tuple | cst.List, value: Value) -> None:
-        self._unpack([element for element in target.elements], value)
+        self._unpack(list(target.elements), value)
 
     def _bind_starred(self, target: cst.StarredElement, value: Value) -> None:
         self._bind(target.value, UNKNOWN)

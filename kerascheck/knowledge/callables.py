@@ -6,7 +6,7 @@ Sources: the API documentation of TensorFlow 2.21 and Keras 3.15; for state see 
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from functools import cache
 
 from kerascheck.knowledge.namespaces import (
     KERAS,
@@ -221,7 +221,7 @@ _STATES = {
 }
 
 
-@lru_cache(maxsize=None)
+@cache
 def state_of_function(name: str) -> State | None:
     """The state that a call of a function of these libraries has by its name alone; None for all others."""
     if name in _STATES:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from functools import cache
 
 from kerascheck.knowledge.callables import GENERATOR, GLOBAL_GENERATOR
 from kerascheck.knowledge.devices import STRATEGY
@@ -115,7 +115,7 @@ def star_exports(module: str, name: str) -> bool:
     return module == PACKAGE and name[:1].isupper() and not any(name in names for key, names in _STAR_EXPORTS.items() if name != "Input")
 
 
-@lru_cache(maxsize=None)
+@cache
 def class_of(name: str) -> str:
     """The class of what a call of ``name`` returns; many factories return one class."""
     if name in (
@@ -147,7 +147,7 @@ def class_of(name: str) -> str:
     return name
 
 
-@lru_cache(maxsize=None)
+@cache
 def _class_of_bases(bases: frozenset[str]) -> str | None:
     classes = {class_of(base) for base in bases}
     for known in (MODEL, LAYER, LOSS, "keras.Metric", OPTIMIZER):

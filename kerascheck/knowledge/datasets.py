@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 
 AUDIO_DATASET_FROM_DIRECTORY = "keras.utils.audio_dataset_from_directory"
 AUTOTUNE = "tensorflow.data.AUTOTUNE"
@@ -145,7 +145,7 @@ FROM_TENSORS = f"{DATASET}.from_tensors"
 LIST_FILES = f"{DATASET}.list_files"
 
 
-@lru_cache(maxsize=None)
+@cache
 def source_kind(name: str) -> str | None:
     """ "tfds" or "source" where a call of ``name`` makes a dataset, else None."""
     if name in (TFDS_LOAD, TFDS_AS_DATASET):

@@ -223,14 +223,14 @@ def matches(pattern: Pattern, path: str, *, folder_itself: bool = False) -> bool
     return _spec((pattern.glob.removeprefix("./"),)).match_file(relative)
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def _name_glob(glob: str) -> re.Pattern[str]:
     import fnmatch
 
     return re.compile(fnmatch.translate(glob))
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def _spec(lines: tuple[str, ...]):
     # pathspec takes as long to import as everything else of a run without Keras.
     import pathspec

@@ -169,7 +169,7 @@ def _normalized(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def _pins(folder: str) -> tuple[tuple[str, Pin], ...]:
     stated = _stated(folder)
     pins = _pinned(_preferring_gpu(stated))
@@ -218,7 +218,7 @@ def is_named_for_gpu(path: str | os.PathLike[str]) -> bool:
     return kind_of(path) in ("pip", "conda") and _OF_GPU.search(os.path.basename(path)) is not None
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def _wants_cpu(folder: str) -> bool:
     files: dict[str, list[Stated]] = {}
     for each in _stated(folder):
@@ -240,7 +240,7 @@ def _is_of_cpu(stated: list[Stated]) -> bool:
     return "tensorflow-intel" in builds or builds == {"tensorflow-cpu"}
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def _lets_memory_grow(folder: str) -> bool:
     try:
         names = os.listdir(folder)
@@ -258,7 +258,7 @@ def _lets_memory_grow(folder: str) -> bool:
     return parent != folder and ".git" not in names and _lets_memory_grow(parent)
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def _stated(folder: str) -> tuple[Stated, ...]:
     """The requirements of a folder's own files, or where these do not name TensorFlow, of its folders that projects keep them in."""
     stated = list(_requirements(Path(folder)))

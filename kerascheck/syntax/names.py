@@ -6,13 +6,13 @@ between releases get the name they have today.
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache
 
 from kerascheck.knowledge.aliases import ALIASES, PREFIXES, VERSION_1, WRITTEN_IN
 from kerascheck.knowledge.compat_v1 import MOVED, SHARED, WHOLE_MODULES
 
 
-@lru_cache(maxsize=None)
+@cache
 def canonical(dotted: str) -> str:
     """The canonical form of a fully qualified dotted name; names of other libraries are returned unchanged."""
     before = None

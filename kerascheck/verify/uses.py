@@ -341,7 +341,7 @@ def _last_line(statement: ast.stmt) -> int:
 
 def _header(statement: ast.stmt) -> Iterator[ast.AST]:
     """The parts of a statement that are no statements themselves."""
-    for name, value in ast.iter_fields(statement):
+    for _, value in ast.iter_fields(statement):
         for part in value if isinstance(value, list) else [value]:
             if isinstance(part, ast.AST) and not isinstance(part, (ast.stmt, ast.ExceptHandler, ast.match_case)):
                 yield part

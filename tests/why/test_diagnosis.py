@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-from dataclasses import replace
 
 import pytest
 from verify.made_up import FACTS

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 
 import libcst as cst
 
@@ -126,7 +126,7 @@ def _register(table: dict, keys: Iterable, handler: Handler) -> Handler:
     return handler
 
 
-@lru_cache(maxsize=None)
+@cache
 def function_handlers(name: str) -> tuple[Handler, ...]:
     """Who may know what a function of this name does, the nearest first."""
     own = (_FUNCTIONS[name],) if name in _FUNCTIONS else ()
@@ -143,13 +143,13 @@ def method_handlers(call: Invocation) -> Iterator[Handler]:
     yield from _METHODS.get(call.attribute or "", ())
 
 
-@lru_cache(maxsize=None)
+@cache
 def taker(name: str) -> Handler | None:
     """Who knows what becomes of the functions that are given to what has this name."""
     return next((handler for belongs, handler in _TAKERS if belongs(name)), None)
 
 
-@lru_cache(maxsize=None)
+@cache
 def outcomes(name: str) -> tuple[Outcome, ...]:
     """Who may know what a function of this name gives."""
     return tuple(handler for belongs, handler in _OUTCOMES if belongs(name))

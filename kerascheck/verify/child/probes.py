@@ -198,7 +198,7 @@ def _called_in_loop():
     return None
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def _loops(path):
     try:
         tree = ast.parse("".join(linecache.getlines(path)))

@@ -111,7 +111,7 @@ def is_user_frame(frame):
 def is_user_code(code):
     """Whether code is of the script or of a module of its own, not of a library or of ours."""
     path = code.co_filename
-    if path.startswith("<") or "site-packages" in path or "dist-packages" in path or path.startswith(_OURS):
+    if path.startswith(("<", _OURS)) or "site-packages" in path or "dist-packages" in path:
         return False
     return not path.startswith(_STANDARD_LIBRARY)
 
