@@ -29,11 +29,11 @@ import libcst as cst
 
 from kerascheck.cli import main as kerascheck
 from kerascheck.config import Settings
-from kerascheck.registry import rooms
 from kerascheck.interpreter.project import Project
 from kerascheck.meaning.module import Module
-from kerascheck.syntax.tree import SyntaxProblem
+from kerascheck.registry import rooms
 from kerascheck.source import read
+from kerascheck.syntax.tree import SyntaxProblem
 
 MARK = re.compile(r"# *(KC\d{3}(?::\w+)?(?: +KC\d{3}(?::\w+)?)*)[ \t]*$")
 Files = dict[str, str]

@@ -29,9 +29,9 @@ from kerascheck.source.requirements import RequirementsFile, kind_of
 from kerascheck.source.suppression import Directive, Suppressions, speaks_to_us, suppressions
 
 if TYPE_CHECKING:
+    from kerascheck.interpreter.project import Project
     from kerascheck.registry import Room
     from kerascheck.rule import Diagnosis
-    from kerascheck.interpreter.project import Project
 
 UNREADABLE = "KC999"
 INTERNAL = "KC998"

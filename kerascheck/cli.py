@@ -114,7 +114,7 @@ def check(paths: tuple[str, ...], **options: Any) -> int:
     file that cannot be read or parsed.
     """
     from kerascheck import registry
-    from kerascheck.config import Configuration, ConfigError, did_you_mean, overrides_from
+    from kerascheck.config import ConfigError, Configuration, did_you_mean, overrides_from
     from kerascheck.source.discovery import MissingPath
 
     paths = paths or (".",)

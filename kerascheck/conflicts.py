@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from kerascheck.repairs.fixes import rearranged
-from kerascheck.meaning.data.order import CONFLICTING, Added, Arrangement, Kind, arrangement
 from kerascheck.interpreter.values import Stage
+from kerascheck.meaning.data.order import CONFLICTING, Added, Arrangement, Kind, arrangement
+from kerascheck.repairs.fixes import rearranged
 
 if TYPE_CHECKING:
+    from kerascheck.meaning.module import Module
     from kerascheck.registry import Room
     from kerascheck.rule import Diagnosis
-    from kerascheck.meaning.module import Module
 
     Asked = tuple[Room, Diagnosis]
 

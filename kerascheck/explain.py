@@ -15,7 +15,6 @@ from kerascheck.registry import Room
 from kerascheck.report.text import wrapped
 from kerascheck.verify import evidence
 
-
 _MARK = re.compile(r"[ \t]*# ?KC\d{3}(?::\w+)?(?: KC\d{3}(?::\w+)?)*[ \t]*$")
 """What tests read in an example: the findings that they expect on a line."""
 _ITEM = re.compile(r"- ")

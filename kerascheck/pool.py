@@ -12,7 +12,17 @@ from collections.abc import Callable, Iterable, Sequence
 from multiprocessing.connection import Connection, wait
 from typing import TypeVar
 
-from kerascheck.check import INTERNAL, TOO_DEEP, TOO_LARGE, TOO_SLOW, UNREADABLE, Analysis, Checked, check_files, with_large_stack
+from kerascheck.check import (
+    INTERNAL,
+    TOO_DEEP,
+    TOO_LARGE,
+    TOO_SLOW,
+    UNREADABLE,
+    Analysis,
+    Checked,
+    check_files,
+    with_large_stack,
+)
 from kerascheck.finding import FileError, Location
 from kerascheck.limits import TIME_SIGNAL, Limits
 from kerascheck.source import Source

@@ -11,9 +11,9 @@ from typing import Any
 from kerascheck import registry
 from kerascheck.config import Configuration, Pattern, Settings
 from kerascheck.finding import Severity
+from kerascheck.interpreter.target import Signs, Target, Told, target_of
 from kerascheck.source import display_path, read
 from kerascheck.source.requirements import Pin, Stated, kind_of, pinned_versions
-from kerascheck.interpreter.target import Signs, Target, Told, target_of
 
 _PRINTED_APART = ("origin", "selections", "stated_in", "machine")
 _NEEDED_BY_TENSORFLOW = {"python": "Python", "numpy": "NumPy"}

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING
 from kerascheck import engine, registry
 from kerascheck.check import Analysis, Checked, lines_of
 from kerascheck.config import Configuration, Settings
+from kerascheck.interpreter.values import Sink
 from kerascheck.report.common import count
 from kerascheck.rule import Diagnosis, Silence
-from kerascheck.interpreter.values import Sink
 from kerascheck.source.suppression import suppressions
 
 if TYPE_CHECKING:
-    from kerascheck.registry import Room
     from kerascheck.meaning.module import Module
+    from kerascheck.registry import Room
     from kerascheck.source import Source
     from kerascheck.source.discovery import File
 

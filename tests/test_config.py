@@ -4,7 +4,7 @@ import pickle
 
 import pytest
 
-from kerascheck.config import Configuration, ConfigError, Pattern, Selection, Settings, overrides_from
+from kerascheck.config import ConfigError, Configuration, Pattern, Selection, Settings, overrides_from
 from kerascheck.finding import Severity
 
 

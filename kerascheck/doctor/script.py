@@ -14,9 +14,9 @@ from kerascheck.knowledge.datasets import FOLDERS, IMAGE_DATASET_FROM_DIRECTORY,
 from kerascheck.knowledge.devices import SET_GLOBAL_POLICY
 
 if TYPE_CHECKING:
-    from kerascheck.meaning.module import Module
-    from kerascheck.meaning.data.pipelines import Operation
     from kerascheck.interpreter.values import Call, Value
+    from kerascheck.meaning.data.pipelines import Operation
+    from kerascheck.meaning.module import Module
 
 _DIRECTORIES = {**dict.fromkeys(FOLDERS, "directory"), LIST_FILES: "file_pattern"}
 """What reads one file per example, with the parameter, its first, that says where they are."""
@@ -74,8 +74,8 @@ def _at(module: Module, call: Call | Operation) -> tuple[int | None, int | None]
 
 def _settings(module: Module) -> Iterator[Demand]:
     """The dtype policy and the backend that it certainly chooses."""
-    from kerascheck.meaning.program.program import SET_VARIABLE, policy_set_by
     from kerascheck.interpreter.values import constant
+    from kerascheck.meaning.program.program import SET_VARIABLE, policy_set_by
 
     for call in module.run.calls:
         if any(call.scope.conditions(within="program")):

@@ -9,7 +9,6 @@ from kerascheck.knowledge.callables import GFILE_LISTS, LOAD_IMG, TENSOR_LIBRARI
 from kerascheck.knowledge.namespaces import KERAS, TENSORFLOW, TENSORFLOW_DATASETS
 from kerascheck.knowledge.symbols import Trait
 
-
 # The last two are put there when Python starts.
 BUILTINS = frozenset({*dir(builtins), "exit", "quit"})
 

@@ -32,8 +32,6 @@ from kerascheck.knowledge.layers import PACKAGE
 from kerascheck.knowledge.namespaces import KERAS
 from kerascheck.knowledge.signatures import Signature, signature_of
 
-
-
 NEWEST_TENSORFLOW = (2, 21)
 
 TENSORFLOW_RELEASES = (*((1, minor) for minor in range(16)), *((2, minor) for minor in range(NEWEST_TENSORFLOW[1] + 1)))

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache
 
 Release = tuple[int, int]
 
@@ -425,7 +425,7 @@ NO_SIGNATURE = Signature((), {}, float("inf"), frozenset(), frozenset())
 """That of what the table does not have: an argument is found by its keyword only."""
 
 
-@lru_cache(maxsize=None)
+@cache
 def read(text: str) -> Signature:
     """A signature as the table writes it."""
     names: list[str | None] = []
@@ -450,7 +450,7 @@ def read(text: str) -> Signature:
     return Signature(tuple(names), positions, opened, frozenset(keywords), frozenset(elsewhere))
 
 
-@lru_cache(maxsize=None)
+@cache
 def signature_of(name: str | None, attribute: str | None, tensorflow: Release, keras: Release) -> Signature:
     """The signature of a callable by its canonical name, or of a method that is known by what it is called; :data:`NO_SIGNATURE` where the table has neither.
 

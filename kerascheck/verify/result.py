@@ -7,11 +7,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from kerascheck.verify.compare import Comparison, Status, Verdict, frames
 from kerascheck.finding import Finding
+from kerascheck.verify.compare import Comparison, Status, Verdict, frames
 from kerascheck.verify.findings import Linted, Repair, is_about_speed
 from kerascheck.verify.observed import Observation, observations
-
 
 FRAMEWORKS = ("keras", "tf-keras", "tensorflow", "jax", "torch")
 """Names of the distributions whose versions a measurement depends on."""

@@ -11,7 +11,6 @@ from typing import Any
 
 from kerascheck.verify.process import Ended, Plan, Script, ScriptProcess, TooLate
 
-
 _MORE_SECONDS = 15.0
 _FEWEST_BLOCKS = 2
 

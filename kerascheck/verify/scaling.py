@@ -10,7 +10,17 @@ from typing import Any
 
 from kerascheck.verify import gpu
 from kerascheck.verify.analysis import typical
-from kerascheck.verify.compare import SCOUT, Budget, Comparison, Progress, Status, Variant, compare, machine, why_useless
+from kerascheck.verify.compare import (
+    SCOUT,
+    Budget,
+    Comparison,
+    Progress,
+    Status,
+    Variant,
+    compare,
+    machine,
+    why_useless,
+)
 from kerascheck.verify.process import Script
 from kerascheck.verify.rounds import Run, run_alone
 from kerascheck.verify.stats import Ratio

@@ -10,9 +10,9 @@ import pytest
 from snippets import IMPORTS, load, written
 
 import kerascheck
-from kerascheck.knowledge.signatures import NO_SIGNATURE, SIGNATURES, Signature, read, signature_of
-from kerascheck.knowledge.runtime import NEWEST_TENSORFLOW, Runtime
 from kerascheck.interpreter.values import UNKNOWN, constant
+from kerascheck.knowledge.runtime import NEWEST_TENSORFLOW, Runtime
+from kerascheck.knowledge.signatures import NO_SIGNATURE, SIGNATURES, Signature, read, signature_of
 
 HEAD = IMPORTS + "model = keras.Sequential([keras.layers.Dense(1)])\n"
 KERAS = [name for name in SIGNATURES if name.startswith("keras.")]

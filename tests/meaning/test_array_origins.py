@@ -3,10 +3,10 @@
 import pytest
 from snippets import load, shown
 
+from kerascheck.interpreter.values import Made
 from kerascheck.knowledge.callables import IMAGE_DECODERS
 from kerascheck.knowledge.python import IMAGE_READERS
 from kerascheck.meaning.data.array_origins import ingredients, made_as_double
-from kerascheck.interpreter.values import Made
 
 HEAD = "import cv2, keras, numpy as np, tensorflow as tf\nfrom PIL import Image\nfrom sklearn.model_selection import train_test_split\nfrom somewhere import paths, y, show\n"
 

@@ -3,8 +3,8 @@
 import pytest
 from snippets import IMPORTS, load
 
-from kerascheck.meaning.models.models import UNKNOWN_WIDTH, batching
 from kerascheck.interpreter.values import Instance
+from kerascheck.meaning.models.models import UNKNOWN_WIDTH, batching
 
 HEAD = IMPORTS + "from tensorflow.keras import Input, Model, Sequential, layers\n"
 NET = HEAD + "class Net(Model):\n    def __init__(self):\n        super().__init__()\n        self.first, self.last = layers.Dense(8), layers.Dense(1)\n"

@@ -3,8 +3,8 @@
 import pytest
 from snippets import MODEL, load, operation, roles, sinks
 
-from kerascheck.meaning.data.pipelines import gives_few, is_batched, nearest, next_batch, reads_remote_files
 from kerascheck.interpreter.values import UNKNOWN, constant
+from kerascheck.meaning.data.pipelines import gives_few, is_batched, nearest, next_batch, reads_remote_files
 
 DATA = MODEL + """\
 def aug(x):

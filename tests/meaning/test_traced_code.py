@@ -3,6 +3,7 @@
 import pytest
 from snippets import load
 
+from kerascheck.interpreter.values import holds_tensor
 from kerascheck.meaning.graph.traced_code import (
     compiled_by,
     recursive_calls,
@@ -13,7 +14,6 @@ from kerascheck.meaning.graph.traced_code import (
     under_condition,
     unrolled_loops,
 )
-from kerascheck.interpreter.values import holds_tensor
 
 HEAD = "import os\nimport random\nimport time\nimport numpy as np\nimport tensorflow as tf\nfrom tensorflow import keras\nfrom z import mark, cond\n"
 METRIC = "class M(keras.metrics.Metric):\n    def update_state(self, y_true, y_pred, sample_weight=None): mark()\n"

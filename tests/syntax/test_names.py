@@ -5,8 +5,8 @@ import operator
 import pytest
 from snippets import load, shown
 
-from kerascheck.syntax.names import canonical
 from kerascheck.interpreter.values import UNKNOWN, Const, External
+from kerascheck.syntax.names import canonical
 
 
 @pytest.mark.parametrize(

@@ -10,12 +10,11 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from verify.made_up import gone
+from verify.stand_ins import invoke
 
 from kerascheck.verify.cli import _training, evidence
 from kerascheck.verify.compare import Chosen
-
-from verify.made_up import gone
-from verify.stand_ins import invoke
 
 ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")

@@ -7,12 +7,11 @@ import threading
 import click
 import pytest
 from click.testing import CliRunner
+from verify.stand_ins import invoke, with_slurm, with_ssh
+from verify.test_remote import git, needs_submitit
 
 from kerascheck.verify import many
 from kerascheck.verify.cli import verify
-
-from verify.stand_ins import invoke, with_slurm, with_ssh
-from verify.test_remote import git, needs_submitit
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
 

@@ -1,13 +1,13 @@
 """What is said of findings that have no fix, from analyses that were made up."""
 
+from verify.made_up import FACTS, ended
+
 from kerascheck.finding import Finding, Location, Severity
 from kerascheck.source import Source
 from kerascheck.verify.analysis import analyse, stages
 from kerascheck.verify.findings import Linted
-from kerascheck.verify.uses import Frame
 from kerascheck.verify.observed import NOTHING_SEEN, observations
-
-from verify.made_up import FACTS, ended
+from kerascheck.verify.uses import Frame
 
 TEXT = "".join(f"line{number}\n" for number in range(1, 30))
 

@@ -7,12 +7,11 @@ import time
 from pathlib import Path
 
 import pytest
+from verify.made_up import gone, with_torch
 
 from kerascheck.verify.compare import why_useless
 from kerascheck.verify.process import Ended, Plan, Script, ScriptProcess, TooLate
 from kerascheck.verify.rounds import run_alone
-
-from verify.made_up import gone, with_torch
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
 

@@ -12,6 +12,8 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from verify.made_up import ended, gone, with_torch
+from verify.stand_ins import invoke, program, with_slurm, with_ssh
 
 from kerascheck.verify.compare import Budget, Chosen, Comparison, Status, Variant, Verdict
 from kerascheck.verify.process import Script
@@ -19,9 +21,6 @@ from kerascheck.verify.remote import pack, run, slurm, talk
 from kerascheck.verify.remote.plain import plain, restored
 from kerascheck.verify.remote.target import BadTarget, Target, parse
 from kerascheck.verify.stats import Ratio
-
-from verify.made_up import ended, gone, with_torch
-from verify.stand_ins import invoke, program, with_slurm, with_ssh
 
 ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")

@@ -5,6 +5,7 @@ import json
 from dataclasses import replace
 
 import pytest
+from verify.made_up import FACTS, ended
 
 from kerascheck.finding import Applicability, Edit, Finding, Fix, Location, Severity
 from kerascheck.source import Source
@@ -14,8 +15,6 @@ from kerascheck.verify.compare import Comparison, Status, Variant, Verdict
 from kerascheck.verify.findings import Linted, Repair
 from kerascheck.verify.result import Verification
 from kerascheck.verify.stats import Ratio
-
-from verify.made_up import FACTS, ended
 
 EVIL = "</style><script>alert(1)</script>\x1b[31m\u202e"
 PATH = f"/home/{EVIL}/train.py"

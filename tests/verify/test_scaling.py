@@ -6,6 +6,8 @@ import sys
 import click
 import pytest
 from click.testing import CliRunner
+from verify.made_up import with_torch
+from verify.stand_ins import with_ssh
 
 from kerascheck.doctor.snapshot import Gpu
 from kerascheck.verify import scaling
@@ -15,9 +17,6 @@ from kerascheck.verify.process import Script
 from kerascheck.verify.rounds import Run, run_alone
 from kerascheck.verify.scaling import Scaling, Side, TooFewGpus
 from kerascheck.verify.stats import Ratio
-
-from verify.made_up import with_torch
-from verify.stand_ins import with_ssh
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
 

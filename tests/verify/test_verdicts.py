@@ -5,11 +5,13 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
+from verify.made_up import FACTS, block, ended
 
 from kerascheck.verify.analysis import analyse, can_matter, ceiling_order, stages, where
 from kerascheck.verify.compare import (
     CEILING,
     ORIGINAL,
+    Budget,
     Chosen,
     Comparison,
     Status,
@@ -23,21 +25,18 @@ from kerascheck.verify.compare import (
     _step_seconds,
     _targets,
     _timed_plan,
-    Budget,
     compare,
     concerns,
     judge_ratio,
-    what_is_needed,
     quiet_pairs,
     training_calls,
     what_changed,
+    what_is_needed,
     why_useless,
 )
 from kerascheck.verify.process import Plan, Script
 from kerascheck.verify.rounds import Run
 from kerascheck.verify.stats import Ratio
-
-from verify.made_up import FACTS, block, ended
 
 
 @pytest.mark.parametrize(

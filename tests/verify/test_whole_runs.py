@@ -4,12 +4,11 @@ import sys
 from dataclasses import replace
 
 import pytest
+from verify.made_up import ended, gone, with_torch
 
 from kerascheck.verify.compare import SCOUT, Budget, Status, Variant, _limited, compare, why_useless
 from kerascheck.verify.process import Plan, Script
 from kerascheck.verify.rounds import measure_in_turn, run_alone
-
-from verify.made_up import ended, gone, with_torch
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
 

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-
 import pytest
 from verify.made_up import FACTS
 
@@ -11,10 +10,9 @@ from kerascheck.finding import Finding, Location, Related, Severity
 from kerascheck.verify.analysis import stages
 from kerascheck.why.concerns import CONCERNS
 from kerascheck.why.diagnosis import diagnose, second_limit
-from kerascheck.why.report_text import provable, render
 from kerascheck.why.lines import Lines
+from kerascheck.why.report_text import provable, render
 from kerascheck.why.step import HotLine, Part, Step
-
 
 NONE = Lines({})
 

@@ -1,9 +1,9 @@
 import re
 
-from kerascheck.meaning.training.tapes import tapes_of
 from kerascheck.finding import Severity
 from kerascheck.knowledge.callables import having
 from kerascheck.knowledge.symbols import Trait
+from kerascheck.meaning.training.tapes import tapes_of
 from kerascheck.rule import Rule
 from kerascheck.source.requirements import wants_cpu
 

@@ -1,11 +1,11 @@
 import re
 
 from kerascheck.finding import Severity
+from kerascheck.interpreter.values import constant
 from kerascheck.knowledge.devices import BACKEND_SET_FLOATX, CONFIG_SET_FLOATX
 from kerascheck.knowledge.namespaces import OF_KERAS_LOSSES, OF_KERAS_MODEL, OF_KERAS_OPTIMIZER, OF_KERAS_OPTIMIZERS
-from kerascheck.rule import Rule
 from kerascheck.meaning.program.program import makes_layer
-from kerascheck.interpreter.values import constant
+from kerascheck.rule import Rule
 
 _LARGE = 20_000
 _KERAS = (OF_KERAS_OPTIMIZERS, OF_KERAS_LOSSES, OF_KERAS_MODEL, OF_KERAS_OPTIMIZER)

@@ -1,10 +1,10 @@
 from kerascheck.finding import Severity
+from kerascheck.interpreter.values import constant
 from kerascheck.knowledge.devices import SET_GLOBAL_POLICY
 from kerascheck.knowledge.layers import CONV_LAYERS
-from kerascheck.rule import Rule
-from kerascheck.repairs.fixes import drop_argument
 from kerascheck.meaning.program.program import policy_set_by
-from kerascheck.interpreter.values import constant
+from kerascheck.repairs.fixes import drop_argument
+from kerascheck.rule import Rule
 
 _SLOWER = {"mixed_float16": "7 times", "mixed_bfloat16": "1.8 times"}
 

@@ -1,8 +1,8 @@
 from kerascheck.finding import Severity
-from kerascheck.knowledge.layers import ACTIVATION, CONV_2D_TRANSPOSE, CONVOLUTIONS, DENSE, SOFTMAX
-from kerascheck.rule import Rule
-from kerascheck.repairs.fixes import add_keyword
 from kerascheck.interpreter.values import Const, External
+from kerascheck.knowledge.layers import ACTIVATION, CONV_2D_TRANSPOSE, CONVOLUTIONS, DENSE, SOFTMAX
+from kerascheck.repairs.fixes import add_keyword
+from kerascheck.rule import Rule
 
 # Layers that are told an activation.
 _ACTIVATION = frozenset({DENSE, ACTIVATION, *CONVOLUTIONS, CONV_2D_TRANSPOSE})

@@ -1,6 +1,8 @@
 import re
 
 from kerascheck.finding import Severity
+from kerascheck.interpreter.place import seen_in
+from kerascheck.interpreter.values import Made, constant
 from kerascheck.knowledge.devices import (
     LIST_PHYSICAL_DEVICES,
     SET_LOGICAL_DEVICE_CONFIGURATION,
@@ -9,11 +11,9 @@ from kerascheck.knowledge.devices import (
     THREADING_SET_INTER_OP_PARALLELISM_THREADS,
     THREADING_SET_INTRA_OP_PARALLELISM_THREADS,
 )
-from kerascheck.rule import Rule
-from kerascheck.repairs.fixes import move_device_config
 from kerascheck.meaning.data.mapped_functions import display
-from kerascheck.interpreter.place import seen_in
-from kerascheck.interpreter.values import Made, constant
+from kerascheck.repairs.fixes import move_device_config
+from kerascheck.rule import Rule
 
 _SETTINGS = (
     SET_MEMORY_GROWTH,

@@ -1,8 +1,8 @@
 from kerascheck.finding import Severity
-from kerascheck.rule import Rule
+from kerascheck.interpreter.values import Made, Method, options_of
 from kerascheck.meaning.models.precision import float16_models, scales_loss, train_step_of
 from kerascheck.meaning.training.tapes import tape_of
-from kerascheck.interpreter.values import Made, Method, options_of
+from kerascheck.rule import Rule
 
 
 class MissingLossScaling(Rule):

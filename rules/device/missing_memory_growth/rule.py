@@ -1,8 +1,8 @@
 import re
 
 from kerascheck.finding import Severity
-from kerascheck.rule import Rule
 from kerascheck.repairs.fixes import set_growth
+from kerascheck.rule import Rule
 
 # Each notebook of Colab has its GPU for itself, and a Mac none of NVIDIA's.
 _ELSEWHERE = re.compile(r"""\bgoogle\.colab\b|["']/(?:content|Users)/""")

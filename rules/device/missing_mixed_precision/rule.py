@@ -1,8 +1,8 @@
 import re
 
 from kerascheck.finding import Severity
-from kerascheck.rule import Rule
 from kerascheck.meaning.models.precision import full_precision_trainings
+from kerascheck.rule import Rule
 
 # tf.keras.mixed_precision.experimental came with 2.1, and lost its last word with 2.4 (release notes).
 _POLICIES_SINCE, _STABLE_SINCE = (2, 1), (2, 4)

@@ -1,9 +1,9 @@
 from kerascheck.finding import Severity
-from kerascheck.knowledge.devices import LIST_PHYSICAL_DEVICES, PHYSICAL_DEVICE, SET_MEMORY_GROWTH, SET_VISIBLE_DEVICES
-from kerascheck.rule import Rule
-from kerascheck.repairs.fixes import grow_every_device
 from kerascheck.interpreter.place import expects_one
 from kerascheck.interpreter.values import Group, Made, constant
+from kerascheck.knowledge.devices import LIST_PHYSICAL_DEVICES, PHYSICAL_DEVICE, SET_MEMORY_GROWTH, SET_VISIBLE_DEVICES
+from kerascheck.repairs.fixes import grow_every_device
+from kerascheck.rule import Rule
 
 
 def _is_device(value):

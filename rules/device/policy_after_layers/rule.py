@@ -1,11 +1,11 @@
 from kerascheck.finding import Severity
 from kerascheck.knowledge.devices import SET_GLOBAL_POLICY
 from kerascheck.knowledge.layers import PREPROCESSING
-from kerascheck.rule import Rule
-from kerascheck.repairs.fixes import move_before_layers
 from kerascheck.meaning.models.precision import HALF_POLICIES
-from kerascheck.syntax.conditions import happens_before
 from kerascheck.meaning.program.program import makes_layer, policy_set_by
+from kerascheck.repairs.fixes import move_before_layers
+from kerascheck.rule import Rule
+from kerascheck.syntax.conditions import happens_before
 
 
 class PolicyAfterLayers(Rule):

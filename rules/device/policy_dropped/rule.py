@@ -1,9 +1,9 @@
 from kerascheck.finding import Severity
 from kerascheck.knowledge.devices import CLEAR_SESSION, SET_GLOBAL_POLICY
-from kerascheck.rule import Rule
 from kerascheck.meaning.models.precision import HALF_POLICIES
-from kerascheck.syntax.conditions import happens_before
 from kerascheck.meaning.program.program import makes_layer
+from kerascheck.rule import Rule
+from kerascheck.syntax.conditions import happens_before
 
 
 class PolicyDropped(Rule):

@@ -1,13 +1,13 @@
 import libcst as cst
 
 from kerascheck.finding import Severity
+from kerascheck.interpreter.place import Place, handles_versions
 from kerascheck.knowledge.callables import COMPAT_V1_CONFIG_PROTO
 from kerascheck.knowledge.namespaces import OF_DATA_DATASET, OF_DISTRIBUTE_STRATEGY, TENSORFLOW
 from kerascheck.knowledge.runtime import DEPRECATED, OLD_NAMESPACES, REMOVED, REMOVED_NAMESPACES
+from kerascheck.repairs.fixes import rename
 from kerascheck.rule import Rule
 from kerascheck.syntax.edits import imports_as_written, names_as_written
-from kerascheck.repairs.fixes import rename
-from kerascheck.interpreter.place import Place, handles_versions
 from kerascheck.syntax.written import stands_for_versions
 
 _LAST = frozenset(name.rpartition(".")[2] for name in (*REMOVED, *REMOVED_NAMESPACES, *DEPRECATED))

@@ -1,13 +1,13 @@
 import re
 
 from kerascheck.finding import Severity
+from kerascheck.interpreter.values import External, constant
 from kerascheck.knowledge.callables import NUMPY_FUNCTION, PY_FUNCTION, STRING, STRINGS
 from kerascheck.knowledge.classes import INPUT, MODEL_SETATTR
 from kerascheck.knowledge.layers import HASHING_LAYERS, INTEGER_LOOKUP, RANDOM_LAYERS, STRING_LOOKUP, TEXT_VECTORIZATION
 from kerascheck.knowledge.namespaces import OF_IMAGE
-from kerascheck.rule import Rule
 from kerascheck.repairs.fixes import drop_argument
-from kerascheck.interpreter.values import External, constant
+from kerascheck.rule import Rule
 
 # Named after what needs it: these switch XLA off for a model that holds them, or may not compile at all.
 _UNSUPPORTED = (

@@ -1,5 +1,5 @@
 from kerascheck.finding import Severity
-from kerascheck.rule import Rule
+from kerascheck.interpreter.place import seen_in
 from kerascheck.meaning.program.distribution import (
     given_models,
     unentered_scopes,
@@ -7,7 +7,7 @@ from kerascheck.meaning.program.distribution import (
     unplaced_models,
     unplaced_optimizers,
 )
-from kerascheck.interpreter.place import seen_in
+from kerascheck.rule import Rule
 
 
 class BuildOutsideScope(Rule):

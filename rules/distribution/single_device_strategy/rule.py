@@ -2,9 +2,9 @@ import re
 
 from kerascheck.finding import Severity
 from kerascheck.knowledge.devices import STRATEGY_SCOPE
-from kerascheck.rule import Rule
 from kerascheck.meaning.program.distribution import unconditional_mirrors
 from kerascheck.repairs.fixes import only_for_several_gpus
+from kerascheck.rule import Rule
 
 _SEVERAL = re.compile(r"multi[-_ ]?gpus?\b|(?:multiple|several|two|all) gpus\b", re.I)
 

@@ -1,6 +1,6 @@
 from kerascheck.finding import Severity
-from kerascheck.rule import Rule
 from kerascheck.meaning.program.distribution import unscaled_batches
+from kerascheck.rule import Rule
 
 
 class UnscaledGlobalBatch(Rule):

@@ -2,8 +2,8 @@ import re
 from collections.abc import Iterator
 
 from kerascheck.finding import Applicability, Edit, Fix, Severity
-from kerascheck.rule import Rule
 from kerascheck.knowledge.runtime import TENSORFLOW_RELEASES
+from kerascheck.rule import Rule
 from kerascheck.source.requirements import Requirement, RequirementsFile, is_named_for_gpu
 
 _CUDA_EXTRA_SINCE = (2, 14)

@@ -1,8 +1,8 @@
 from kerascheck.finding import Severity
-from kerascheck.rule import Rule
-from kerascheck.repairs.fixes import move_above_import
-from kerascheck.syntax.conditions import happens_before
 from kerascheck.interpreter.values import constant
+from kerascheck.repairs.fixes import move_above_import
+from kerascheck.rule import Rule
+from kerascheck.syntax.conditions import happens_before
 
 _SETTINGS = ("os.environ.__setitem__", "os.environ.setdefault", "os.putenv")
 _IMPORTING_KERAS = frozenset({"keras", "tensorflow", "tf_keras", "keras_hub", "keras_nlp", "keras_cv", "keras_tuner", "autokeras"})

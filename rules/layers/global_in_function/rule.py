@@ -1,6 +1,6 @@
 from kerascheck.finding import Severity
-from kerascheck.rule import Rule
 from kerascheck.meaning.graph.traced_code import stale_globals
+from kerascheck.rule import Rule
 
 
 class GlobalInFunction(Rule):

@@ -1,9 +1,9 @@
 from kerascheck.finding import Severity
+from kerascheck.interpreter.values import Tensor, options_of
 from kerascheck.knowledge.callables import TENSOR_BOOL
 from kerascheck.knowledge.namespaces import OF_TENSOR
-from kerascheck.rule import Rule
 from kerascheck.meaning.graph.traced_code import WHY_NO_VALUES, converts_branches, doubt_of, traced_calls, tracing_frame
-from kerascheck.interpreter.values import Tensor, options_of
+from kerascheck.rule import Rule
 
 _METHODS = frozenset({"numpy", "item", "tolist"})
 _CONVERSIONS = {"builtins.float": "float()", "builtins.int": "int()", "builtins.bool": "bool()"}

@@ -1,7 +1,7 @@
 from kerascheck.finding import Severity
+from kerascheck.interpreter.values import constant
 from kerascheck.knowledge.layers import Work, layers_where
 from kerascheck.rule import Rule
-from kerascheck.interpreter.values import constant
 
 # With cuDNN, which is worth more than XLA, these switch it off by themselves.
 _RECURRENT = layers_where(lambda layer: layer.cudnn)

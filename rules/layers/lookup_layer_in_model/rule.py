@@ -1,8 +1,8 @@
 from kerascheck.finding import Severity
-from kerascheck.knowledge.layers import short_name
-from kerascheck.rule import Rule
-from kerascheck.meaning.models.models import layer_place
 from kerascheck.interpreter.values import Instance, Made, options_of
+from kerascheck.knowledge.layers import short_name
+from kerascheck.meaning.models.models import layer_place
+from kerascheck.rule import Rule
 
 
 class LookupLayerInModel(Rule):

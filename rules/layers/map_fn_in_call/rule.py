@@ -1,6 +1,7 @@
 import libcst as cst
 
 from kerascheck.finding import Severity
+from kerascheck.interpreter.values import Function, Made, Tensor
 from kerascheck.knowledge.callables import (
     BACKEND_MAP_FN,
     IO_DECODE,
@@ -17,10 +18,9 @@ from kerascheck.knowledge.callables import (
     having,
 )
 from kerascheck.knowledge.symbols import Trait
-from kerascheck.rule import Rule
 from kerascheck.meaning.data.mapped_functions import display
 from kerascheck.meaning.graph.traced_code import traced_calls
-from kerascheck.interpreter.values import Function, Made, Tensor
+from kerascheck.rule import Rule
 
 # The parameters for the function and for what it is mapped over, where these have other names than for tf.map_fn.
 _PARAMETERS = {OPS_MAP: ("f", "xs")}

@@ -3,14 +3,14 @@ import re
 import libcst as cst
 
 from kerascheck.finding import Severity
+from kerascheck.interpreter.values import Const, External, Made, constant
 from kerascheck.knowledge.devices import SET_GLOBAL_POLICY
 from kerascheck.knowledge.layers import LAYERS, RNN
 from kerascheck.knowledge.namespaces import OF_KERAS_ACTIVATIONS, OF_NN
+from kerascheck.meaning.models.models import may_mask, steps_into, takes_tables
+from kerascheck.repairs.fixes import drop_argument, recurrent_layer
 from kerascheck.rule import Rule
 from kerascheck.syntax.conditions import written_conditions
-from kerascheck.repairs.fixes import drop_argument, recurrent_layer
-from kerascheck.meaning.models.models import may_mask, steps_into, takes_tables
-from kerascheck.interpreter.values import Const, External, Made, constant
 
 # What the cuDNN kernels need; any other literal rules them out.
 _NEEDED = {

@@ -1,9 +1,9 @@
 from kerascheck.finding import Severity
-from kerascheck.knowledge.callables import TF_KERAS
-from kerascheck.rule import Rule
-from kerascheck.repairs.fixes import replace_numpy
-from kerascheck.meaning.graph.traced_code import WHY_NO_VALUES, doubt_of, traced_calls
 from kerascheck.interpreter.values import holds_tensor
+from kerascheck.knowledge.callables import TF_KERAS
+from kerascheck.meaning.graph.traced_code import WHY_NO_VALUES, doubt_of, traced_calls
+from kerascheck.repairs.fixes import replace_numpy
+from kerascheck.rule import Rule
 
 # These only read the static shape.
 _HARMLESS = frozenset({"numpy.shape", "numpy.ndim", "numpy.isscalar", "numpy.iterable"})

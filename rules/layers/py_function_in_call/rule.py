@@ -1,10 +1,10 @@
 from kerascheck.finding import Severity
-from kerascheck.knowledge.callables import PY_FUNCTIONS
-from kerascheck.rule import Rule
-from kerascheck.meaning.data.mapped_functions import display
-from kerascheck.meaning.training.steps import steps_environment
-from kerascheck.meaning.graph.traced_code import is_for_inference, doubt_of, traced_calls, trains_in
 from kerascheck.interpreter.values import Group
+from kerascheck.knowledge.callables import PY_FUNCTIONS
+from kerascheck.meaning.data.mapped_functions import display
+from kerascheck.meaning.graph.traced_code import doubt_of, is_for_inference, traced_calls, trains_in
+from kerascheck.meaning.training.steps import steps_environment
+from kerascheck.rule import Rule
 
 _ALGORITHMS = (
     *("scipy.optimize.", "scipy.sparse.", "scipy.spatial.", "scipy.ndimage.", "skimage.measure.", "skimage.segmentation."),

@@ -1,7 +1,7 @@
 from kerascheck.finding import Severity
 from kerascheck.knowledge.callables import OPS_SCAN
-from kerascheck.rule import Rule
 from kerascheck.meaning.graph.traced_code import doubt_of, unrolled_loops
+from kerascheck.rule import Rule
 
 _MANY = 16
 

@@ -1,9 +1,8 @@
 from kerascheck.finding import Severity
-from kerascheck.knowledge.layers import layers_where
-from kerascheck.rule import Rule
-from kerascheck.meaning.data.pipelines import is_batched
 from kerascheck.interpreter.values import options_of
-
+from kerascheck.knowledge.layers import layers_where
+from kerascheck.meaning.data.pipelines import is_batched
+from kerascheck.rule import Rule
 
 
 class RandomLayerWhileLoop(Rule):

@@ -1,6 +1,6 @@
 from kerascheck.finding import Severity
-from kerascheck.rule import Rule
 from kerascheck.meaning.graph.traced_code import recursive_calls
+from kerascheck.rule import Rule
 
 
 class RecursiveFunction(Rule):

@@ -1,8 +1,8 @@
 from kerascheck.finding import Severity
-from kerascheck.rule import Rule
-from kerascheck.repairs.fixes import tensorflow_print
 from kerascheck.interpreter.place import is_off_by_default
 from kerascheck.meaning.graph.traced_code import RUNS_ONCE, doubt_of, side_effects
+from kerascheck.repairs.fixes import tensorflow_print
+from kerascheck.rule import Rule
 
 
 class SideEffectInFunction(Rule):

@@ -1,8 +1,8 @@
 from kerascheck.finding import Severity
-from kerascheck.rule import Rule
-from kerascheck.meaning.data.mapped_functions import creates_state
 from kerascheck.interpreter.place import construction_of
+from kerascheck.meaning.data.mapped_functions import creates_state
 from kerascheck.meaning.graph.traced_code import RUNS_ONCE, doubt_of, traced_calls, under_condition
+from kerascheck.rule import Rule
 
 
 class StateCreatedInCall(Rule):

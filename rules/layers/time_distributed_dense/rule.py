@@ -1,12 +1,12 @@
 from kerascheck.finding import Severity
+from kerascheck.interpreter.values import Made
 from kerascheck.knowledge.classes import MODEL, SEQUENTIAL
 from kerascheck.knowledge.layers import CONVOLUTIONS, TIME_DISTRIBUTED, layers_where
 from kerascheck.knowledge.namespaces import OF_KERAS_APPLICATIONS
-from kerascheck.rule import Rule
 from kerascheck.meaning.data.fitted_data import example_shape
-from kerascheck.repairs.fixes import unwrap
 from kerascheck.meaning.models.models import steps_into
-from kerascheck.interpreter.values import Made
+from kerascheck.repairs.fixes import unwrap
+from kerascheck.rule import Rule
 
 # They need no wrapper.
 _ON_LAST_AXIS = layers_where(lambda layer: layer.on_last_axis)

@@ -1,7 +1,7 @@
 from kerascheck.finding import Severity
+from kerascheck.interpreter.values import constant
 from kerascheck.knowledge.layers import DENSE, EMBEDDING, layers_where
 from kerascheck.rule import Rule
-from kerascheck.interpreter.values import constant
 
 _WIDTH = {DENSE: "units", EMBEDDING: "output_dim", **dict.fromkeys(layers_where(lambda layer: layer.cudnn), "units")}
 _LEAST = 32

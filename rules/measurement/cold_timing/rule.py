@@ -1,5 +1,5 @@
 from kerascheck.finding import Severity
-from kerascheck.rule import Rule
+from kerascheck.interpreter.values import constant
 from kerascheck.meaning.program.clocks import (
     between,
     executions,
@@ -8,7 +8,7 @@ from kerascheck.meaning.program.clocks import (
     is_warm,
     measures_speed,
 )
-from kerascheck.interpreter.values import constant
+from kerascheck.rule import Rule
 
 _A_FEW_EPOCHS = 3
 _A_FEW_TURNS = 20

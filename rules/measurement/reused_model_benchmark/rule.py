@@ -1,11 +1,11 @@
 import libcst as cst
 
 from kerascheck.finding import Severity
-from kerascheck.rule import Rule
-from kerascheck.meaning.training.repeated_training import repetitions
+from kerascheck.interpreter.values import Call, Scope
 from kerascheck.meaning.program.clocks import intervals
 from kerascheck.meaning.program.loops import varies
-from kerascheck.interpreter.values import Call, Scope
+from kerascheck.meaning.training.repeated_training import repetitions
+from kerascheck.rule import Rule
 
 _STARTS_ANEW = frozenset({"set_weights", "load_weights"})
 _SETTINGS = ("batch_size", "steps_per_epoch")

@@ -1,6 +1,6 @@
 from kerascheck.finding import Severity
-from kerascheck.rule import Rule
 from kerascheck.meaning.program.clocks import between, eager_work, intervals, is_warmed_up, measures_speed, unread_work
+from kerascheck.rule import Rule
 
 
 class UnsynchronizedTiming(Rule):

@@ -1,9 +1,9 @@
 from kerascheck.finding import Severity
+from kerascheck.interpreter.values import Group, Made, Mapping, options_of
 from kerascheck.knowledge.datasets import FROM_TENSOR_SLICES, FROM_TENSORS
 from kerascheck.knowledge.namespaces import OF_KERAS_DATASETS
-from kerascheck.rule import Rule
 from kerascheck.meaning.graph.traced_code import traced_calls
-from kerascheck.interpreter.values import Group, Made, Mapping, options_of
+from kerascheck.rule import Rule
 
 
 def _holds_array(value):

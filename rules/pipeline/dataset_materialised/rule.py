@@ -1,14 +1,14 @@
 import libcst as cst
 
 from kerascheck.finding import Severity
-from kerascheck.knowledge.namespaces import OF_KERAS_MODEL
-from kerascheck.rule import Rule
-from kerascheck.meaning.data.array_origins import ingredients
-from kerascheck.syntax.conditions import written_conditions
-from kerascheck.repairs.fixes import drop_method
-from kerascheck.meaning.data.pipelines import INSPECTED_ELEMENTS
 from kerascheck.interpreter.place import Place, handles_versions
 from kerascheck.interpreter.values import Dataset, Iteration, Made, constant, datasets_in, options_of
+from kerascheck.knowledge.namespaces import OF_KERAS_MODEL
+from kerascheck.meaning.data.array_origins import ingredients
+from kerascheck.meaning.data.pipelines import INSPECTED_ELEMENTS
+from kerascheck.repairs.fixes import drop_method
+from kerascheck.rule import Rule
+from kerascheck.syntax.conditions import written_conditions
 
 _VERY_OFTEN = 50
 _METHODS = ("fit", "evaluate", "predict")

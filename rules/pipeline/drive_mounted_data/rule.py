@@ -1,12 +1,12 @@
 import re
 
 from kerascheck.finding import Severity
+from kerascheck.interpreter.values import Const
 from kerascheck.knowledge.callables import READ_FILE
 from kerascheck.knowledge.datasets import FOLDERS, FROM_TENSOR_SLICES, LIST_FILES
 from kerascheck.knowledge.namespaces import KERAS
-from kerascheck.rule import Rule
 from kerascheck.meaning.data.array_origins import ingredients
-from kerascheck.interpreter.values import Const
+from kerascheck.rule import Rule
 
 _TABLE = re.compile(r"\.(?:csv|tsv|txt|json|xlsx?|pkl|pickle|parquet|feather|h5|np[yz])$", re.I)
 _REMOTE = re.compile(r"(?:\.?/?(?:content/)?g?drive/(?:My ?Drive|Shareddrives)\b|/content/g?drive/|/gdrive/|gs://|s3://)")

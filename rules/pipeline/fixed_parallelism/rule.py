@@ -1,9 +1,9 @@
 from kerascheck.finding import Severity
-from kerascheck.knowledge.callables import READ_FILE
-from kerascheck.rule import Rule
-from kerascheck.repairs.fixes import parallel_calls
-from kerascheck.syntax.written import names_parameter
 from kerascheck.interpreter.values import Const, Made
+from kerascheck.knowledge.callables import READ_FILE
+from kerascheck.repairs.fixes import parallel_calls
+from kerascheck.rule import Rule
+from kerascheck.syntax.written import names_parameter
 
 _SMALL_MACHINE = 8
 _CORE_COUNTS = ("os.cpu_count", "multiprocessing.cpu_count", "psutil.cpu_count")

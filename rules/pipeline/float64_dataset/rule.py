@@ -1,12 +1,12 @@
 from kerascheck.finding import Severity
-from kerascheck.knowledge.callables import DOUBLE, FLOAT64, having
-from kerascheck.knowledge.datasets import FROM_GENERATOR, FROM_TENSORS, FROM_TENSOR_SLICES
-from kerascheck.knowledge.symbols import Trait
-from kerascheck.rule import Rule
 from kerascheck.interpreter.array_shapes import size_of
+from kerascheck.interpreter.values import External, Group, Mapping
+from kerascheck.knowledge.callables import DOUBLE, FLOAT64, having
+from kerascheck.knowledge.datasets import FROM_GENERATOR, FROM_TENSOR_SLICES, FROM_TENSORS
+from kerascheck.knowledge.symbols import Trait
 from kerascheck.meaning.data.array_origins import ingredients, made_as_double
 from kerascheck.meaning.data.mapped_functions import display
-from kerascheck.interpreter.values import External, Group, Mapping
+from kerascheck.rule import Rule
 
 _SOURCES = (FROM_TENSOR_SLICES, FROM_TENSORS, FROM_GENERATOR)
 _HEAVY = having(Trait.MULTIPLIES)

@@ -1,7 +1,7 @@
 from kerascheck.finding import Severity
 from kerascheck.knowledge.datasets import BATCHING, FROM_GENERATOR
-from kerascheck.rule import Rule
 from kerascheck.meaning.data.array_origins import reads_file
+from kerascheck.rule import Rule
 
 
 class FromGenerator(Rule):

@@ -1,6 +1,6 @@
 from kerascheck.finding import Severity
-from kerascheck.rule import Rule
 from kerascheck.meaning.data.mapped_functions import Facts
+from kerascheck.rule import Rule
 
 _SMALL = 64 * 64
 

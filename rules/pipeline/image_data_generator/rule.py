@@ -1,8 +1,8 @@
 import re
 
 from kerascheck.finding import Severity
-from kerascheck.rule import Rule
 from kerascheck.meaning.data.image_flows import generators_of, handed_generators
+from kerascheck.rule import Rule
 
 _REPLACED_SINCE = (2, 3)
 _UNREADABLE = re.compile(r"""[.'"](?:tiff?|p[bgnp]m|dcm|nii)\b""", re.I)

@@ -1,11 +1,11 @@
 from itertools import takewhile
 
 from kerascheck.finding import Severity
-from kerascheck.knowledge.callables import IO_DECODE
-from kerascheck.rule import Rule
-from kerascheck.repairs.fixes import swap_with_batch
-from kerascheck.meaning.data.pipelines import is_batched, next_batch
 from kerascheck.interpreter.values import constant
+from kerascheck.knowledge.callables import IO_DECODE
+from kerascheck.meaning.data.pipelines import is_batched, next_batch
+from kerascheck.repairs.fixes import swap_with_batch
+from kerascheck.rule import Rule
 
 
 class MapBeforeBatch(Rule):

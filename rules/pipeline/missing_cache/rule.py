@@ -1,10 +1,10 @@
 from kerascheck.finding import Severity
-from kerascheck.rule import Rule
-from kerascheck.repairs.fixes import rearranged
+from kerascheck.interpreter.values import Stage
 from kerascheck.meaning.data.mapped_functions import display
 from kerascheck.meaning.data.order import Added, Kind, Wish, arrangement
 from kerascheck.meaning.data.pipelines import is_random_before, is_reshuffled, last_deterministic
-from kerascheck.interpreter.values import Stage
+from kerascheck.repairs.fixes import rearranged
+from kerascheck.rule import Rule
 
 
 class MissingCache(Rule):

@@ -1,7 +1,7 @@
 from kerascheck.finding import Severity
-from kerascheck.rule import Rule
-from kerascheck.repairs.fixes import append_prefetch
 from kerascheck.meaning.data.order import Kind, Wish
+from kerascheck.repairs.fixes import append_prefetch
+from kerascheck.rule import Rule
 
 
 class MissingPrefetch(Rule):

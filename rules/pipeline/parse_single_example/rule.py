@@ -1,4 +1,5 @@
 from kerascheck.finding import Severity
+from kerascheck.interpreter.values import Made, Mapping
 from kerascheck.knowledge.callables import (
     IO_DECODE,
     IO_FIXED_LEN_FEATURE,
@@ -13,10 +14,9 @@ from kerascheck.knowledge.callables import (
     TF_RESHAPE,
 )
 from kerascheck.knowledge.namespaces import OF_IMAGE
-from kerascheck.rule import Rule
-from kerascheck.repairs.fixes import parse_batches
 from kerascheck.meaning.data.pipelines import next_batch
-from kerascheck.interpreter.values import Made, Mapping
+from kerascheck.repairs.fixes import parse_batches
+from kerascheck.rule import Rule
 
 
 def _has_variable_length(parse):

@@ -1,7 +1,7 @@
 from kerascheck.finding import Severity
-from kerascheck.rule import Rule
-from kerascheck.repairs.fixes import delete_statement
 from kerascheck.interpreter.values import UNKNOWN, Made, constant, options_of
+from kerascheck.repairs.fixes import delete_statement
+from kerascheck.rule import Rule
 
 _SWITCHES = ("enabled", "autotune", "apply_default_optimizations", "inject_prefetch", "map_parallelization")
 

@@ -1,8 +1,8 @@
 from kerascheck.finding import Severity
-from kerascheck.rule import Rule
-from kerascheck.repairs.fixes import move_behind
-from kerascheck.meaning.data.order import Kind, Wish
 from kerascheck.interpreter.values import External, constant
+from kerascheck.meaning.data.order import Kind, Wish
+from kerascheck.repairs.fixes import move_behind
+from kerascheck.rule import Rule
 
 _FEW = 16
 

@@ -1,8 +1,8 @@
 from kerascheck.finding import Severity
 from kerascheck.knowledge.datasets import BATCHING
-from kerascheck.rule import Rule
 from kerascheck.meaning.data.mapped_functions import display
 from kerascheck.meaning.data.pipelines import is_batched
+from kerascheck.rule import Rule
 
 # What these libraries do has no TensorFlow operation to replace it.
 _WITHOUT_EQUAL = frozenset({"librosa", "soundfile", "albumentations", "imgaug", "nibabel", "pydicom", "SimpleITK", "rasterio", "h5py", "scipy", "skimage", "tifffile", "pandas"})

@@ -1,10 +1,10 @@
 from kerascheck.finding import Severity
-from kerascheck.rule import Rule
-from kerascheck.meaning.data.array_origins import reads_file, waits
-from kerascheck.meaning.data.mapped_functions import display
 from kerascheck.interpreter.keras_data import is_py_dataset
 from kerascheck.interpreter.place import takes_parameter
 from kerascheck.interpreter.values import Function, options_of
+from kerascheck.meaning.data.array_origins import reads_file, waits
+from kerascheck.meaning.data.mapped_functions import display
+from kerascheck.rule import Rule
 
 _SETTINGS = ("workers", "use_multiprocessing")
 

@@ -1,12 +1,12 @@
 from kerascheck.finding import Severity
+from kerascheck.interpreter.values import Call, Group, Made, constant
 from kerascheck.knowledge.callables import IMAGE_DECODERS
-from kerascheck.knowledge.datasets import FROM_TENSORS, FROM_TENSOR_SLICES
+from kerascheck.knowledge.datasets import FROM_TENSOR_SLICES, FROM_TENSORS
 from kerascheck.knowledge.python import IMAGE_READERS
-from kerascheck.rule import Rule
 from kerascheck.meaning.data.array_origins import ingredients
 from kerascheck.meaning.data.mapped_functions import display
 from kerascheck.meaning.program.loops import turns
-from kerascheck.interpreter.values import Call, Group, Made, constant
+from kerascheck.rule import Rule
 
 _A_FEW = 500
 _SMALL = 64

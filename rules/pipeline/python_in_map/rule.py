@@ -1,9 +1,9 @@
 from kerascheck.finding import Severity
-from kerascheck.knowledge.datasets import ENABLE_DEBUG_MODE
-from kerascheck.rule import Rule
-from kerascheck.repairs.fixes import tensorflow_print
-from kerascheck.meaning.graph.traced_code import is_captured, keeps_in_trace, tells_of_tracing
 from kerascheck.interpreter.values import shows_tensor
+from kerascheck.knowledge.datasets import ENABLE_DEBUG_MODE
+from kerascheck.meaning.graph.traced_code import is_captured, keeps_in_trace, tells_of_tracing
+from kerascheck.repairs.fixes import tensorflow_print
+from kerascheck.rule import Rule
 
 _PYTHON = ("numpy.random.", "random.", "time.", "cv2.", "PIL.", "secrets.")
 _PLAIN = frozenset({"builtins.print", "builtins.open", "builtins.input"})

@@ -1,6 +1,6 @@
 from kerascheck.finding import Severity
-from kerascheck.rule import Rule
 from kerascheck.interpreter.values import UNKNOWN, constant
+from kerascheck.rule import Rule
 
 
 class RaggedFinalBatch(Rule):

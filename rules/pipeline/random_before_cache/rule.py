@@ -1,11 +1,11 @@
 from kerascheck.finding import Severity
+from kerascheck.interpreter.place import is_off_by_default
 from kerascheck.knowledge.datasets import FOLDERS
-from kerascheck.rule import Rule
-from kerascheck.repairs.fixes import rearranged
 from kerascheck.meaning.data.mapped_functions import Facts
 from kerascheck.meaning.data.order import Kind, Wish, arrangement
 from kerascheck.meaning.data.pipelines import is_cut_short, is_reshuffled
-from kerascheck.interpreter.place import is_off_by_default
+from kerascheck.repairs.fixes import rearranged
+from kerascheck.rule import Rule
 
 _SHUFFLES = FOLDERS | {"shuffle"}
 

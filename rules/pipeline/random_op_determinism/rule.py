@@ -1,8 +1,8 @@
 from kerascheck.finding import Severity
+from kerascheck.interpreter.values import constant
 from kerascheck.knowledge.devices import ENABLE_OP_DETERMINISM
 from kerascheck.rule import Rule
 from kerascheck.syntax.conditions import written_conditions
-from kerascheck.interpreter.values import constant
 
 _SETTERS = ("os.environ.__setitem__", "os.environ.setdefault", "os.putenv")
 

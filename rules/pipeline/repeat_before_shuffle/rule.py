@@ -1,9 +1,9 @@
 from kerascheck.finding import Severity
-from kerascheck.rule import Rule
-from kerascheck.repairs.fixes import rearranged
+from kerascheck.interpreter.values import Const, constant
 from kerascheck.meaning.data.order import Kind, Wish
 from kerascheck.meaning.data.pipelines import nearest
-from kerascheck.interpreter.values import Const, constant
+from kerascheck.repairs.fixes import rearranged
+from kerascheck.rule import Rule
 
 _KEEPS_EPOCHS = ("map", "filter", "prefetch", "with_options", "enumerate", "ignore_errors", "batch", "padded_batch", "ragged_batch", "shuffle", "cache")
 

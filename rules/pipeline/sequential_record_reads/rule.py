@@ -1,9 +1,9 @@
 from kerascheck.finding import Severity
-from kerascheck.knowledge.datasets import TEXT_LINE_DATASET, TFRECORD_DATASET
-from kerascheck.rule import Rule
-from kerascheck.repairs.fixes import parallel_reads
-from kerascheck.meaning.data.pipelines import reads_remote_files
 from kerascheck.interpreter.values import Const
+from kerascheck.knowledge.datasets import TEXT_LINE_DATASET, TFRECORD_DATASET
+from kerascheck.meaning.data.pipelines import reads_remote_files
+from kerascheck.repairs.fixes import parallel_reads
+from kerascheck.rule import Rule
 
 
 class SequentialRecordReads(Rule):

@@ -1,8 +1,8 @@
 from kerascheck.finding import Severity
-from kerascheck.knowledge.datasets import FROM_GENERATOR, RECORD_READERS
-from kerascheck.rule import Rule
-from kerascheck.repairs.fixes import parallel_calls
 from kerascheck.interpreter.values import UNKNOWN, constant
+from kerascheck.knowledge.datasets import FROM_GENERATOR, RECORD_READERS
+from kerascheck.repairs.fixes import parallel_calls
+from kerascheck.rule import Rule
 
 _READERS = (*sorted(RECORD_READERS), FROM_GENERATOR)
 

@@ -1,10 +1,10 @@
 from kerascheck.finding import Severity
+from kerascheck.interpreter.values import UNKNOWN, constant
 from kerascheck.knowledge.callables import LOOKUP, PRINT
 from kerascheck.knowledge.layers import INTEGER_LOOKUP_CALL, STRING_LOOKUP_CALL
-from kerascheck.rule import Rule
-from kerascheck.repairs.fixes import parallel_calls
 from kerascheck.meaning.data.pipelines import gives_few, is_batched
-from kerascheck.interpreter.values import UNKNOWN, constant
+from kerascheck.repairs.fixes import parallel_calls
+from kerascheck.rule import Rule
 
 
 class SerialMap(Rule):

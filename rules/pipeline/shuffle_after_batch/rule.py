@@ -1,12 +1,12 @@
 from kerascheck.finding import Severity
-from kerascheck.knowledge.datasets import BATCHING
-from kerascheck.knowledge.namespaces import TENSORFLOW_DATASETS
-from kerascheck.rule import Rule
-from kerascheck.repairs.fixes import rearranged
-from kerascheck.meaning.data.order import Kind, Wish
-from kerascheck.meaning.data.pipelines import batches_before, sorts_by_length
 from kerascheck.interpreter.array_shapes import batch_size
 from kerascheck.interpreter.values import constant
+from kerascheck.knowledge.datasets import BATCHING
+from kerascheck.knowledge.namespaces import TENSORFLOW_DATASETS
+from kerascheck.meaning.data.order import Kind, Wish
+from kerascheck.meaning.data.pipelines import batches_before, sorts_by_length
+from kerascheck.repairs.fixes import rearranged
+from kerascheck.rule import Rule
 
 _FEW = 4
 _KEEPS_BATCHES = ("map", "filter", "cache", "prefetch", "repeat", "take", "skip", "shard", "enumerate", "with_options", "ignore_errors")

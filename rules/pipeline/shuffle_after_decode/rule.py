@@ -3,12 +3,12 @@ from itertools import takewhile
 import libcst as cst
 
 from kerascheck.finding import Severity
-from kerascheck.rule import Rule
-from kerascheck.repairs.fixes import rearranged
+from kerascheck.interpreter.values import Made, constant
 from kerascheck.meaning.data.mapped_functions import Facts
 from kerascheck.meaning.data.order import Kind, Wish
 from kerascheck.meaning.data.pipelines import COMBINING
-from kerascheck.interpreter.values import Made, constant
+from kerascheck.repairs.fixes import rearranged
+from kerascheck.rule import Rule
 
 _ELEMENT_BY_ELEMENT = ("map", "filter", "prefetch", "with_options", "enumerate", "ignore_errors", "repeat")
 _CUTTING = ("take", "skip")

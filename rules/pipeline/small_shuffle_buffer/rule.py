@@ -1,7 +1,7 @@
 from kerascheck.finding import Severity
-from kerascheck.rule import Rule
-from kerascheck.meaning.data.pipelines import is_batched, is_reshuffled, next_batch
 from kerascheck.interpreter.values import constant
+from kerascheck.meaning.data.pipelines import is_batched, is_reshuffled, next_batch
+from kerascheck.rule import Rule
 
 
 class SmallShuffleBuffer(Rule):

@@ -1,10 +1,10 @@
 from kerascheck.finding import Severity
-from kerascheck.rule import Rule
-from kerascheck.repairs.fixes import rearranged
+from kerascheck.interpreter.values import constant
 from kerascheck.meaning.data.mapped_functions import Facts
 from kerascheck.meaning.data.order import Kind, Wish
 from kerascheck.meaning.data.pipelines import nearest
-from kerascheck.interpreter.values import constant
+from kerascheck.repairs.fixes import rearranged
+from kerascheck.rule import Rule
 
 _ONE_BY_ONE = ("map", "batch", "padded_batch", "ragged_batch", "enumerate", "with_options")
 

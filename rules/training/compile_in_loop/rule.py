@@ -1,9 +1,9 @@
 from kerascheck.finding import Severity
 from kerascheck.knowledge.namespaces import KERAS, TENSORFLOW
-from kerascheck.rule import Rule
-from kerascheck.repairs.fixes import hoist
-from kerascheck.meaning.training.repeated_training import repetitions
 from kerascheck.meaning.program.loops import turns, varies
+from kerascheck.meaning.training.repeated_training import repetitions
+from kerascheck.repairs.fixes import hoist
+from kerascheck.rule import Rule
 
 _A_FEW = 3
 _TRAINS = frozenset({"fit", "fit_generator", "train_on_batch"})

@@ -6,10 +6,10 @@ from kerascheck.knowledge.devices import (
     DEBUGGING_SET_LOG_DEVICE_PLACEMENT,
     RUN_FUNCTIONS_EAGERLY,
 )
-from kerascheck.rule import Rule
+from kerascheck.meaning.data.mapped_functions import display
 from kerascheck.meaning.graph.debug_switches import switches
 from kerascheck.repairs.fixes import delete_statement, drop_argument
-from kerascheck.meaning.data.mapped_functions import display
+from kerascheck.rule import Rule
 
 _EFFECTS = {
     RUN_FUNCTIONS_EAGERLY: "makes every tf.function run operation by operation in Python",

@@ -1,8 +1,8 @@
 from kerascheck.finding import Severity
-from kerascheck.knowledge.classes import METRIC_CALL, METRIC_UPDATE_STATE
-from kerascheck.rule import Rule
-from kerascheck.meaning.graph.compiled_loops import beside_training
 from kerascheck.interpreter.values import Made
+from kerascheck.knowledge.classes import METRIC_CALL, METRIC_UPDATE_STATE
+from kerascheck.meaning.graph.compiled_loops import beside_training
+from kerascheck.rule import Rule
 
 
 class EagerMetricUpdate(Rule):

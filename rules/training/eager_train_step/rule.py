@@ -3,11 +3,11 @@ import re
 import libcst as cst
 
 from kerascheck.finding import Severity
-from kerascheck.rule import Rule
-from kerascheck.repairs.fixes import compile_step
+from kerascheck.meaning.graph.traced_code import asks_for_mode
 from kerascheck.meaning.program.loops import SHORT_LOOP
 from kerascheck.meaning.training.steps import eager_steps
-from kerascheck.meaning.graph.traced_code import asks_for_mode
+from kerascheck.repairs.fixes import compile_step
+from kerascheck.rule import Rule
 
 # Counted by literals, these are toys: 1,000 steps of a linear model take 3.9 s eagerly and 0.3 s compiled.
 _A_FEW_SECONDS = 1000

@@ -3,13 +3,13 @@ import re
 import libcst as cst
 
 from kerascheck.finding import Severity
-from kerascheck.knowledge.namespaces import OF_KERAS_MODEL
-from kerascheck.rule import Rule
-from kerascheck.repairs.fixes import one_step
-from kerascheck.meaning.training.repeated_training import is_one_item, is_slice_of_turn, repetitions
-from kerascheck.meaning.program.loops import turns, varies
-from kerascheck.meaning.training.steps import environment_loop
 from kerascheck.interpreter.values import Call, Iteration, Scope, constant, datasets_in
+from kerascheck.knowledge.namespaces import OF_KERAS_MODEL
+from kerascheck.meaning.program.loops import turns, varies
+from kerascheck.meaning.training.repeated_training import is_one_item, is_slice_of_turn, repetitions
+from kerascheck.meaning.training.steps import environment_loop
+from kerascheck.repairs.fixes import one_step
+from kerascheck.rule import Rule
 
 _A_FEW = 10
 _OVER = re.compile(r"\b(?:done|dones|terminal|terminated|truncated|game_over)\b")

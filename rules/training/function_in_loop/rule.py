@@ -1,6 +1,6 @@
 from kerascheck.finding import Severity
-from kerascheck.rule import Rule
 from kerascheck.meaning.graph.compiled_loops import compiled_in_turns
+from kerascheck.rule import Rule
 
 
 class FunctionInLoop(Rule):

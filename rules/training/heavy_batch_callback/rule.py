@@ -1,7 +1,7 @@
 from kerascheck.finding import Severity
-from kerascheck.rule import Rule
-from kerascheck.meaning.training.callbacks import every_batch
 from kerascheck.meaning.data.mapped_functions import display
+from kerascheck.meaning.training.callbacks import every_batch
+from kerascheck.rule import Rule
 
 _RUNS = frozenset({"predict", "evaluate", "fit", "predict_generator", "evaluate_generator"})
 _WRITES = frozenset({"save", "save_weights"})

@@ -2,16 +2,16 @@ import re
 from collections.abc import Iterator
 
 from kerascheck.finding import Severity
+from kerascheck.interpreter.place import Place, is_left_unused
+from kerascheck.interpreter.values import Call, Const, Group, Value, constant
 from kerascheck.knowledge.classes import (
     BACKUP_AND_RESTORE,
     EXPERIMENTAL_BACKUP_AND_RESTORE,
     MODEL_CHECKPOINT,
     TENSOR_BOARD,
 )
-from kerascheck.rule import Rule
 from kerascheck.repairs.fixes import drop_argument
-from kerascheck.interpreter.place import Place, is_left_unused
-from kerascheck.interpreter.values import Call, Const, Group, Value, constant
+from kerascheck.rule import Rule
 
 _OFTEN = 20
 _WIDE = 20

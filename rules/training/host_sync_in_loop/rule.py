@@ -1,9 +1,9 @@
 from kerascheck.finding import Severity
+from kerascheck.interpreter.values import Made, Method, Tensor, holds_tensor, options_of
 from kerascheck.knowledge.classes import METRIC_RESULT, OPTIMIZER, class_of
-from kerascheck.rule import Rule
 from kerascheck.meaning.graph.compiled_loops import beside_training
 from kerascheck.meaning.training.steps import is_acted_on
-from kerascheck.interpreter.values import Made, Method, Tensor, holds_tensor, options_of
+from kerascheck.rule import Rule
 
 _READERS = frozenset({"builtins.print", "builtins.format", "builtins.float", "builtins.int"})
 # These ask the tensor, which knows without its numbers.

@@ -1,6 +1,6 @@
 from kerascheck.finding import Severity
-from kerascheck.rule import Rule
 from kerascheck.meaning.graph.compiled_loops import rare_updates
+from kerascheck.rule import Rule
 
 
 class ManualAccumulation(Rule):

@@ -1,14 +1,14 @@
 from math import inf, prod
 
 from kerascheck.finding import Severity
+from kerascheck.interpreter.values import constant
 from kerascheck.knowledge.classes import MODEL, SEQUENTIAL
 from kerascheck.knowledge.layers import EMBEDDING, LAMBDA, OF_DENSE_MODELS, RECURRENT, Work, layers_where
-from kerascheck.rule import Rule
-from kerascheck.meaning.training.callbacks import may_act_on_batches
 from kerascheck.meaning.data.fitted_data import trained_examples
-from kerascheck.repairs.fixes import add_keyword
 from kerascheck.meaning.models.models import batching
-from kerascheck.interpreter.values import constant
+from kerascheck.meaning.training.callbacks import may_act_on_batches
+from kerascheck.repairs.fixes import add_keyword
+from kerascheck.rule import Rule
 
 _CHEAP = {SEQUENTIAL, MODEL, EMBEDDING, LAMBDA, *OF_DENSE_MODELS} | layers_where(
     lambda layer: layer.work is Work.POOLS_ALL and layer.axes == 1

@@ -1,15 +1,15 @@
 import libcst as cst
 
 from kerascheck.finding import Severity
+from kerascheck.interpreter.place import Place, in_session
+from kerascheck.interpreter.values import Call, Group, Scope, options_of
 from kerascheck.knowledge.classes import LOAD_MODEL, MODEL
 from kerascheck.knowledge.devices import CLEAR_SESSION
 from kerascheck.knowledge.layers import LAYERS
-from kerascheck.rule import Rule
 from kerascheck.meaning.module import Module
-from kerascheck.meaning.training.repeated_training import least_times, made_in_loop, place_in
 from kerascheck.meaning.program.loops import varies
-from kerascheck.interpreter.place import Place, in_session
-from kerascheck.interpreter.values import Call, Group, Scope, options_of
+from kerascheck.meaning.training.repeated_training import least_times, made_in_loop, place_in
+from kerascheck.rule import Rule
 
 _A_FEW = 5
 _CLEARS = frozenset({CLEAR_SESSION, "gc.collect"})

@@ -1,11 +1,11 @@
 import libcst as cst
 
 from kerascheck.finding import Severity
-from kerascheck.rule import Rule
-from kerascheck.repairs.fixes import rename_method
-from kerascheck.meaning.program.loops import SHORT_LOOP
 from kerascheck.interpreter.place import seen_in
+from kerascheck.meaning.program.loops import SHORT_LOOP
 from kerascheck.meaning.training.predictions import evaluated_batches, repeated_predictions
+from kerascheck.repairs.fixes import rename_method
+from kerascheck.rule import Rule
 
 
 class PredictInLoop(Rule):

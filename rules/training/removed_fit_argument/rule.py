@@ -3,10 +3,10 @@ import re
 import libcst as cst
 
 from kerascheck.finding import Severity
-from kerascheck.rule import Rule
-from kerascheck.repairs.fixes import drop_argument, replace_generator_method
 from kerascheck.interpreter.place import Place, handles_versions
 from kerascheck.interpreter.values import Made, options_of
+from kerascheck.repairs.fixes import drop_argument, replace_generator_method
+from kerascheck.rule import Rule
 
 # A copy of Keras 2 in every TensorFlow.
 _FROZEN = re.compile(r"^\s*(?:import|from)\s+tensorflow\.python\.keras\b", re.M)

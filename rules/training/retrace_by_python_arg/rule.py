@@ -1,7 +1,7 @@
 from kerascheck.finding import Severity
-from kerascheck.rule import Rule
 from kerascheck.meaning.graph.compiled_loops import changing_constants
 from kerascheck.repairs.fixes import as_tensor
+from kerascheck.rule import Rule
 
 
 class RetraceByPythonArg(Rule):

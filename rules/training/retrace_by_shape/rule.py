@@ -1,7 +1,7 @@
 from kerascheck.finding import Severity
-from kerascheck.rule import Rule
-from kerascheck.meaning.graph.compiled_loops import changing_shapes
 from kerascheck.interpreter.values import Stage
+from kerascheck.meaning.graph.compiled_loops import changing_shapes
+from kerascheck.rule import Rule
 
 
 class RetraceByShape(Rule):

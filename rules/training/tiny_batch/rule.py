@@ -1,6 +1,8 @@
 from math import ceil
 
 from kerascheck.finding import Severity
+from kerascheck.interpreter.layer_shapes import numbers
+from kerascheck.interpreter.values import Made, constant
 from kerascheck.knowledge.classes import MODEL, SEQUENTIAL
 from kerascheck.knowledge.layers import (
     BIDIRECTIONAL,
@@ -13,13 +15,11 @@ from kerascheck.knowledge.layers import (
     Work,
     layers_where,
 )
-from kerascheck.rule import Rule
-from kerascheck.meaning.training.callbacks import may_act_on_batches
 from kerascheck.meaning.data.fitted_data import least_examples, trained_examples
 from kerascheck.meaning.models.models import batching
-from kerascheck.interpreter.layer_shapes import numbers
+from kerascheck.meaning.training.callbacks import may_act_on_batches
 from kerascheck.meaning.training.steps import environment_loop
-from kerascheck.interpreter.values import Made, constant
+from kerascheck.rule import Rule
 
 _TINY = 16
 _DEFAULT = 32

@@ -1,7 +1,7 @@
 from kerascheck.finding import Severity
-from kerascheck.rule import Rule
-from kerascheck.meaning.training.repeated_training import repetitions
 from kerascheck.meaning.program.loops import varies
+from kerascheck.meaning.training.repeated_training import repetitions
+from kerascheck.rule import Rule
 
 _OTHER_TRAINING = frozenset({"fit", "fit_generator", "train_on_batch", "apply_gradients"})
 
