@@ -64,7 +64,10 @@ for x, y in ds.take(STEPS):
 """
 _BLOCK = 100
 TRAININGS = {
-    f"{name}, {size} steps": (_DATA + body).replace("WIDTH", str(width)).replace("STEPS", str(steps)).replace("BLOCK", str(_BLOCK))
+    f"{name}, {size} steps": (_DATA + body)
+    .replace("WIDTH", str(width))
+    .replace("STEPS", str(steps))
+    .replace("BLOCK", str(_BLOCK))
     for name, body in (("fit", _FIT), ("tf.function loop", _LOOP))
     for size, width, steps in (("short", 64, 6000), ("long", 2048, 1500))
 }
@@ -98,9 +101,14 @@ def main() -> None:
             probed, plain = zip(*rounds)
             ratio = speedup(probed, plain)
             step = statistics.median(time for run in plain for time in run)
-            print(f"{title} ({step * 1e3:.2f} ms): with probes x{ratio.value:.3f} [{ratio.low:.3f}-{ratio.high:.3f}]", flush=True)
+            print(
+                f"{title} ({step * 1e3:.2f} ms): with probes x{ratio.value:.3f} [{ratio.low:.3f}-{ratio.high:.3f}]",
+                flush=True,
+            )
             script = Script(str(path), {str(path): text}, directory=folder, environment={"TF_CPP_MIN_LOG_LEVEL": "3"})
-            (verdict,) = compare(script, [Variant("the same", {str(path): text + "\n"})], Budget(arguments.budget), ceilings=False).verdicts
+            (verdict,) = compare(
+                script, [Variant("the same", {str(path): text + "\n"})], Budget(arguments.budget), ceilings=False
+            ).verdicts
             same = verdict.ratio
             shown = f"x{same.value:.3f} [{same.low:.3f}-{same.high:.3f}] +-{same.width:.1%}" if same else ""
             print(f"  against itself: {verdict.status.value}: {verdict.reason} {shown}", flush=True)

@@ -46,7 +46,18 @@ def lint(folder: Path, files: Files, codes: str) -> set[Place]:
         (folder / name).write_text(text, encoding="utf-8")
     out = io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.suppress(SystemExit):
-        kerascheck(["--isolated", "--pedantic", "--select", codes, "--output-format", "json", "--exit-zero", *(str(folder / name) for name in files)])
+        kerascheck(
+            [
+                "--isolated",
+                "--pedantic",
+                "--select",
+                codes,
+                "--output-format",
+                "json",
+                "--exit-zero",
+                *(str(folder / name) for name in files),
+            ]
+        )
     for name in files:
         (folder / name).unlink()
     return {(Path(f["path"]).name, f["cell"], f["line"], f["code"]) for f in json.loads(out.getvalue())["findings"]}
@@ -63,11 +74,17 @@ def marked(name: str, text: str, cell: int | None = None) -> Iterator[Place]:
 
 
 def _is_import(statement: cst.CSTNode) -> bool:
-    return isinstance(statement, cst.SimpleStatementLine) and isinstance(statement.body[0], (cst.Import, cst.ImportFrom))
+    return isinstance(statement, cst.SimpleStatementLine) and isinstance(
+        statement.body[0], (cst.Import, cst.ImportFrom)
+    )
 
 
 def _docstring(statement: cst.CSTNode) -> bool:
-    return isinstance(statement, cst.SimpleStatementLine) and isinstance(statement.body[0], cst.Expr) and isinstance(statement.body[0].value, cst.SimpleString)
+    return (
+        isinstance(statement, cst.SimpleStatementLine)
+        and isinstance(statement.body[0], cst.Expr)
+        and isinstance(statement.body[0].value, cst.SimpleString)
+    )
 
 
 def _wrapped(text: str, head: str, foot: str) -> str:
@@ -89,7 +106,9 @@ def _indented(code: str, by: str) -> str:
     for token in tokenize.generate_tokens(io.StringIO(code).readline):
         if token.type == tokenize.STRING:
             inside.update(range(token.start[0] + 1, token.end[0] + 1))
-    return "\n".join(line if not line.strip() or i in inside else by + line for i, line in enumerate(code.splitlines(), 1))
+    return "\n".join(
+        line if not line.strip() or i in inside else by + line for i, line in enumerate(code.splitlines(), 1)
+    )
 
 
 def _walk(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
@@ -135,7 +154,11 @@ def _split(text: str, star: bool) -> Files:
     tree = cst.parse_module(text)
     imports = [s for s in tree.body if _is_import(s)]
     defined = {s.name.value: s for s in tree.body if isinstance(s, (cst.FunctionDef, cst.ClassDef))}
-    moved = {name: s for name, s in defined.items() if not {n.value for n in _walk(s) if isinstance(n, cst.Name)} & _assigned(tree)}
+    moved = {
+        name: s
+        for name, s in defined.items()
+        if not {n.value for n in _walk(s) if isinstance(n, cst.Name)} & _assigned(tree)
+    }
     while True:
         rest = {name for name in defined if name not in moved}
         stay = {name for name, s in moved.items() if {n.value for n in _walk(s) if isinstance(n, cst.Name)} & rest}
@@ -179,10 +202,16 @@ TF, KERAS = "import tensorflow as tf", "from tensorflow import keras"
 WAYS: dict[str, Callable[[str], Files]] = {
     "as it is": lambda text: {"main.py": text},
     "in main()": lambda text: {"main.py": _wrapped(text, "def main():", 'if __name__ == "__main__":\n    main()')},
-    "in a method": lambda text: {"main.py": _wrapped(text, "class Experiment:\n    def run(self):", "Experiment().run()")},
+    "in a method": lambda text: {
+        "main.py": _wrapped(text, "class Experiment:\n    def run(self):", "Experiment().run()")
+    },
     "import tensorflow": lambda text: {"main.py": _renamed(text, {"tf": "tensorflow"}, {TF: "import tensorflow"})},
-    "import ... as K": lambda text: {"main.py": _renamed(text, {"keras": "K"}, {KERAS: "import tensorflow.keras as K"})},
-    "import keras as K": lambda text: {"main.py": _renamed(text, {"keras": "K"}, {"import keras": "import keras as K"})},
+    "import ... as K": lambda text: {
+        "main.py": _renamed(text, {"keras": "K"}, {KERAS: "import tensorflow.keras as K"})
+    },
+    "import keras as K": lambda text: {
+        "main.py": _renamed(text, {"keras": "K"}, {"import keras": "import keras as K"})
+    },
     "tf.keras": lambda text: {"main.py": _renamed(text, {"keras": "tf.keras"}, {TF: TF, KERAS: "import os"})},
     "other module": lambda text: _split(text, star=False),
     "other module, *": lambda text: _split(text, star=True),
@@ -213,7 +242,10 @@ def rewritten(folder: Path) -> Iterator[tuple[str, str, bool, str]]:
 # --- anti-patterns planted into the code of others -----------------------------------------------------------
 
 _TRAINS = re.compile(r"\.fit\(|GradientTape")
-_KERAS = re.compile(r"^\s*(?:from|import)\s+(?:tf_)?keras\b|\bkeras\.|tensorflow\.(?:python\.)?keras|tensorflow\s+import\s+.*\bkeras\b", re.M)
+_KERAS = re.compile(
+    r"^\s*(?:from|import)\s+(?:tf_)?keras\b|\bkeras\.|tensorflow\.(?:python\.)?keras|tensorflow\s+import\s+.*\bkeras\b",
+    re.M,
+)
 _SILENCED = re.compile(r"^\s*#\s*(?:flake8|ruff|kerascheck)\s*:\s*(?:noqa|skip-file|ignore)", re.M | re.I)
 """A whole file that asks for no findings."""
 _HELD_OUT = re.compile(r"val|test|eval|pred", re.I)
@@ -223,7 +255,11 @@ _CALL = r"\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"
 
 def _around(tree: ast.Module, line: int) -> list[ast.AST]:
     """The nodes whose lines hold a line, outermost first."""
-    return [node for node in ast.walk(tree) if getattr(node, "lineno", line + 1) <= line <= (getattr(node, "end_lineno", None) or 0)]
+    return [
+        node
+        for node in ast.walk(tree)
+        if getattr(node, "lineno", line + 1) <= line <= (getattr(node, "end_lineno", None) or 0)
+    ]
 
 
 def _unconditional(tree: ast.Module, line: int) -> bool:
@@ -233,16 +269,30 @@ def _unconditional(tree: ast.Module, line: int) -> bool:
 
 
 def _is_compiled(nodes: list[ast.AST]) -> bool:
-    return any("function" in ast.unparse(decorator) for node in nodes if isinstance(node, ast.FunctionDef) for decorator in node.decorator_list)
+    return any(
+        "function" in ast.unparse(decorator)
+        for node in nodes
+        if isinstance(node, ast.FunctionDef)
+        for decorator in node.decorator_list
+    )
 
 
 def _is_looped_step(tree: ast.Module, line: int) -> bool:
     """Whether the function at a line opens a tape, in a loop or called from one, and no other function compiles that: the rest is no eager step."""
-    step = next((node for node in _around(tree, line) if isinstance(node, ast.FunctionDef) and node.lineno == line), None)
-    tapes = [node for node in ast.walk(step or ast.Module([], [])) if isinstance(node, ast.Attribute) and node.attr == "GradientTape"]
+    step = next(
+        (node for node in _around(tree, line) if isinstance(node, ast.FunctionDef) and node.lineno == line), None
+    )
+    tapes = [
+        node
+        for node in ast.walk(step or ast.Module([], []))
+        if isinstance(node, ast.Attribute) and node.attr == "GradientTape"
+    ]
     tapes = [node for node in tapes if not _is_compiled(_around(tree, node.lineno))]
     return bool(tapes) and any(
-        node in tapes or isinstance(node, ast.Call) and getattr(node.func, "attr", getattr(node.func, "id", None)) == step.name and not _is_compiled(_around(tree, node.lineno))
+        node in tapes
+        or isinstance(node, ast.Call)
+        and getattr(node.func, "attr", getattr(node.func, "id", None)) == step.name
+        and not _is_compiled(_around(tree, node.lineno))
         for loop in ast.walk(tree)
         if isinstance(loop, (ast.For, ast.While))
         for node in ast.walk(loop)
@@ -285,7 +335,9 @@ _SOURCE = r"from_tensor_slices|from_generator|TFRecordDataset|tfds\.load|list_fi
 _TRAINS_WHEN_RUN = r"^[^\s#].*\.(?:fit|train_on_batch)\(|^if __name__|^(?:for|with) "
 _BUFFERED_SOURCE = r"_from_directory|tfds\.load"
 """What ends in a prefetch of its own."""
-_KERAS_MODEL = r"\bmodel\s*=\s*(?:[\w.]+\.)?(?:Sequential|Model|load_model|(?:build|create|make|get|define)_\w+|\w*[a-z_]model)\("
+_KERAS_MODEL = (
+    r"\bmodel\s*=\s*(?:[\w.]+\.)?(?:Sequential|Model|load_model|(?:build|create|make|get|define)_\w+|\w*[a-z_]model)\("
+)
 """A model of Keras, by the name of what makes it: files that compare have others."""
 _WITHOUT_XLA = r"(?:layers|preprocessing)\.Random[A-Z]|StringLookup|IntegerLookup|TextVectorization|Hashing|py_function|numpy_function|tf\.image\.|tf\.strings\.|[Ss]trategy|CUDA_VISIBLE_DEVICES|jit_compile"
 """What XLA does not compile, and what switches it off."""
@@ -294,26 +346,131 @@ _GPUS_CHOSEN = r"CUDA_VISIBLE_DEVICES|set_visible_devices"
 _APART = r"\bgym|gymnasium|strategy|distribute|placeholder|Session\("
 """Reinforcement learning, several devices, and the graphs of TensorFlow 1."""
 PLANTERS = [
-    Planter("KC101", "argument removed", r",\s*num_parallel_calls\s*=\s*[\w.]+(?=\s*\))", "", needs=r"tf\.image\.random_|tf\.random\.", anywhere=False),
-    Planter("KC101", "argument replaced", r"(?<=num_parallel_calls=)(?:tf\.data\.)?(?:experimental\.)?AUTOTUNE", "1", needs=_SOURCE, anywhere=False),
-    Planter("KC102", "operation removed", rf"\.prefetch{_CALL}$", "", needs=_SOURCE, unless=_BUFFERED_SOURCE, anywhere=False),
-    Planter("KC125", "operations swapped", rf"(\.batch{_CALL})(\.prefetch{_CALL})$", r"\2\1", needs=_SOURCE, anywhere=False),
-    Planter("KC128", "result dropped", rf"^([ \t]*)(\w+)\s*=\s*(\2\.(?:prefetch|shuffle|batch|repeat){_CALL})$", r"\1\3", needs=_SOURCE),
+    Planter(
+        "KC101",
+        "argument removed",
+        r",\s*num_parallel_calls\s*=\s*[\w.]+(?=\s*\))",
+        "",
+        needs=r"tf\.image\.random_|tf\.random\.",
+        anywhere=False,
+    ),
+    Planter(
+        "KC101",
+        "argument replaced",
+        r"(?<=num_parallel_calls=)(?:tf\.data\.)?(?:experimental\.)?AUTOTUNE",
+        "1",
+        needs=_SOURCE,
+        anywhere=False,
+    ),
+    Planter(
+        "KC102", "operation removed", rf"\.prefetch{_CALL}$", "", needs=_SOURCE, unless=_BUFFERED_SOURCE, anywhere=False
+    ),
+    Planter(
+        "KC125", "operations swapped", rf"(\.batch{_CALL})(\.prefetch{_CALL})$", r"\2\1", needs=_SOURCE, anywhere=False
+    ),
+    Planter(
+        "KC128",
+        "result dropped",
+        rf"^([ \t]*)(\w+)\s*=\s*(\2\.(?:prefetch|shuffle|batch|repeat){_CALL})$",
+        r"\1\3",
+        needs=_SOURCE,
+    ),
     Planter("KC114", "operations swapped", rf"(\.cache\(\))(\.shuffle{_CALL})", r"\2\1", needs=_SOURCE, anywhere=False),
-    Planter("KC115", "operations swapped", rf"(\.shuffle{_CALL})(\.batch{_CALL})", r"\2\1", needs=_SOURCE, anywhere=False),
-    Planter("KC124", "call added", _AFTER_IMPORT, "import tensorflow as tf\ntf.config.experimental.enable_op_determinism()", line=1, needs=_TRAINS_WHEN_RUN, unless=_APART),
+    Planter(
+        "KC115", "operations swapped", rf"(\.shuffle{_CALL})(\.batch{_CALL})", r"\2\1", needs=_SOURCE, anywhere=False
+    ),
+    Planter(
+        "KC124",
+        "call added",
+        _AFTER_IMPORT,
+        "import tensorflow as tf\ntf.config.experimental.enable_op_determinism()",
+        line=1,
+        needs=_TRAINS_WHEN_RUN,
+        unless=_APART,
+    ),
     Planter("KC208", "argument added", r"(?<=LSTM\()(\d+)", r"\1, recurrent_dropout=0.2"),
-    Planter("KC302", "call added", _COMPILE, r'\1tf.keras.mixed_precision.set_global_policy("mixed_float16")\n\g<0>', needs=r"^import tensorflow as tf$", place=_unconditional),
-    Planter("KC305", "call added", _AFTER_IMPORT, 'import tensorflow as tf\ntf.keras.backend.set_floatx("float16")', line=1, needs=_TRAINS_WHEN_RUN, unless=_APART),
-    Planter("KC308", "call added", _AFTER_IMPORT, 'import os\nos.environ["CUDA_VISIBLE_DEVICES"] = "-1"\nimport tensorflow as tf', line=1, needs=_TRAINS_WHEN_RUN, unless=rf"{_APART}|{_GPUS_CHOSEN}"),
+    Planter(
+        "KC302",
+        "call added",
+        _COMPILE,
+        r'\1tf.keras.mixed_precision.set_global_policy("mixed_float16")\n\g<0>',
+        needs=r"^import tensorflow as tf$",
+        place=_unconditional,
+    ),
+    Planter(
+        "KC305",
+        "call added",
+        _AFTER_IMPORT,
+        'import tensorflow as tf\ntf.keras.backend.set_floatx("float16")',
+        line=1,
+        needs=_TRAINS_WHEN_RUN,
+        unless=_APART,
+    ),
+    Planter(
+        "KC308",
+        "call added",
+        _AFTER_IMPORT,
+        'import os\nos.environ["CUDA_VISIBLE_DEVICES"] = "-1"\nimport tensorflow as tf',
+        line=1,
+        needs=_TRAINS_WHEN_RUN,
+        unless=rf"{_APART}|{_GPUS_CHOSEN}",
+    ),
     Planter("KC309", "argument added", _COMPILE, r"\g<0>run_eagerly=True, ", place=_unconditional),
-    Planter("KC310", "argument added", _COMPILE, r"\g<0>jit_compile=False, ", unless=_WITHOUT_XLA, place=_unconditional, keras=3),
-    Planter("KC312", "call added", rf"(?s){_AFTER_IMPORT}(?!.*memory_growth)", 'import tensorflow as tf\ngpus = tf.config.list_physical_devices("GPU")\ntf.config.experimental.set_memory_growth(gpus[0], True)', line=2),
-    Planter("KC401", "decorator removed", r"^[ \t]*@tf\.function\n([ \t]*)def (?=\w*train\w*\()", r"\1def ", needs="apply_gradients", place=_is_looped_step),
-    Planter("KC405", "wrapped in a loop", r"(?<=[= (])model\.predict\((\w+)\)", r"[model.predict(each[None]) for each in \1]", needs=_KERAS_MODEL),
-    Planter("KC412", "argument added", r"(?<!\w)ModelCheckpoint\((?!(?:[^()]|\([^()]*\))*(?:filepath|save_freq|period|best_only))", r"\g<0>save_freq=10, filepath=", needs=r"callbacks", unless=r"class ModelCheckpoint", place=_unconditional),
-    Planter("KC412", "argument added", r"(?<!\w)TensorBoard\((?![^)]*(?:log_dir|histogram_freq))", r"\g<0>histogram_freq=1, log_dir=", place=_unconditional),
-    Planter("KC414", "argument added", r"^([ \t]*)(?:\w+ = )?(?:self\.)?model\.fit\((?=[^\n]*\)[ \t]*$)", r"\g<0>workers=4, x=", needs=r"\.compile\(|load_model", keras=3),
+    Planter(
+        "KC310",
+        "argument added",
+        _COMPILE,
+        r"\g<0>jit_compile=False, ",
+        unless=_WITHOUT_XLA,
+        place=_unconditional,
+        keras=3,
+    ),
+    Planter(
+        "KC312",
+        "call added",
+        rf"(?s){_AFTER_IMPORT}(?!.*memory_growth)",
+        'import tensorflow as tf\ngpus = tf.config.list_physical_devices("GPU")\ntf.config.experimental.set_memory_growth(gpus[0], True)',
+        line=2,
+    ),
+    Planter(
+        "KC401",
+        "decorator removed",
+        r"^[ \t]*@tf\.function\n([ \t]*)def (?=\w*train\w*\()",
+        r"\1def ",
+        needs="apply_gradients",
+        place=_is_looped_step,
+    ),
+    Planter(
+        "KC405",
+        "wrapped in a loop",
+        r"(?<=[= (])model\.predict\((\w+)\)",
+        r"[model.predict(each[None]) for each in \1]",
+        needs=_KERAS_MODEL,
+    ),
+    Planter(
+        "KC412",
+        "argument added",
+        r"(?<!\w)ModelCheckpoint\((?!(?:[^()]|\([^()]*\))*(?:filepath|save_freq|period|best_only))",
+        r"\g<0>save_freq=10, filepath=",
+        needs=r"callbacks",
+        unless=r"class ModelCheckpoint",
+        place=_unconditional,
+    ),
+    Planter(
+        "KC412",
+        "argument added",
+        r"(?<!\w)TensorBoard\((?![^)]*(?:log_dir|histogram_freq))",
+        r"\g<0>histogram_freq=1, log_dir=",
+        place=_unconditional,
+    ),
+    Planter(
+        "KC414",
+        "argument added",
+        r"^([ \t]*)(?:\w+ = )?(?:self\.)?model\.fit\((?=[^\n]*\)[ \t]*$)",
+        r"\g<0>workers=4, x=",
+        needs=r"\.compile\(|load_model",
+        keras=3,
+    ),
 ]
 
 
@@ -329,7 +486,12 @@ def _strings(text: str) -> set[int]:
 
 def planted(folders: list[Path], files: int, seed: int) -> Iterator[tuple[str, str, bool, str]]:
     """Rule, kind of change, whether it was found, and where."""
-    paths = sorted(path for folder in folders for path in folder.rglob("*.py") if not re.search(r"(?:^|[/_])tests?(?:[/_.]|$)", str(path.relative_to(folder))))
+    paths = sorted(
+        path
+        for folder in folders
+        for path in folder.rglob("*.py")
+        if not re.search(r"(?:^|[/_])tests?(?:[/_.]|$)", str(path.relative_to(folder)))
+    )
     random.Random(seed).shuffle(paths)
     known = {room.code for room in rooms()}
     used = 0
@@ -340,7 +502,9 @@ def planted(folders: list[Path], files: int, seed: int) -> Iterator[tuple[str, s
         except (UnicodeDecodeError, SyntaxError, ValueError):
             continue
         strings = _strings(text)
-        if _SILENCED.search(text) or not all(any(match.start() not in strings for match in needed.finditer(text)) for needed in (_KERAS, _TRAINS)):
+        if _SILENCED.search(text) or not all(
+            any(match.start() not in strings for match in needed.finditer(text)) for needed in (_KERAS, _TRAINS)
+        ):
             continue
         try:
             runtime = Project(Settings(), read, Module).load(read(path)).runtime
@@ -353,7 +517,11 @@ def planted(folders: list[Path], files: int, seed: int) -> Iterator[tuple[str, s
         before: set[Place] | None = None
         for planter in PLANTERS:
             # What only Keras 3 does is no fault where the project asks for another, or for another backend.
-            if planter.code not in known or runtime.keras < planter.keras or (planter.keras > 2 and runtime.backend != "tensorflow"):
+            if (
+                planter.code not in known
+                or runtime.keras < planter.keras
+                or (planter.keras > 2 and runtime.backend != "tensorflow")
+            ):
                 continue
             if (planter.needs and not re.search(planter.needs, text, re.M)) or re.search(planter.unless, text):
                 continue
@@ -361,7 +529,9 @@ def planted(folders: list[Path], files: int, seed: int) -> Iterator[tuple[str, s
                 match
                 for match in re.finditer(planter.pattern, text, re.M)
                 if match.start() not in strings
-                and (planter.anywhere or not _HELD_OUT.search(text[text.rfind("\n", 0, match.start()) + 1 : match.end()]))
+                and (
+                    planter.anywhere or not _HELD_OUT.search(text[text.rfind("\n", 0, match.start()) + 1 : match.end()])
+                )
             ]
             for match in possible:
                 changed = text[: match.start()] + match.expand(planter.becomes) + text[match.end() :]
@@ -378,7 +548,12 @@ def planted(folders: list[Path], files: int, seed: int) -> Iterator[tuple[str, s
                 if any(code == planter.code and abs(there - line) <= 3 for _, _, there, code in before):
                     break
                 found = lint(path.parent, {name: changed}, planter.code)
-                yield planter.code, planter.kind, any(abs(there - line) <= 3 for _, _, there, _ in found), f"{path}:{line}"
+                yield (
+                    planter.code,
+                    planter.kind,
+                    any(abs(there - line) <= 3 for _, _, there, _ in found),
+                    f"{path}:{line}",
+                )
                 break
 
 

@@ -46,7 +46,18 @@ def main() -> None:
     path, python = str(arguments.path), sys.executable
     pairs = {
         f"lint {path}": (
-            [python, "-m", "kerascheck", "--isolated", "--no-cache", "-q", "--output-format", "concise", "--include-tests", path],
+            [
+                python,
+                "-m",
+                "kerascheck",
+                "--isolated",
+                "--no-cache",
+                "-q",
+                "--output-format",
+                "concise",
+                "--include-tests",
+                path,
+            ],
             [python, "-c", FLAKE8, "--isolated", path],
         ),
         "start: --version against 'import click'": (

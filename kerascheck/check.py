@@ -112,7 +112,9 @@ class Analysis:
 
     def _check(self, file: File, checked: Checked) -> None:
         try:
-            source = self._read(file.path) if file.content is None else replace(decode(file.path, file.content), piped=True)
+            source = (
+                self._read(file.path) if file.content is None else replace(decode(file.path, file.content), piped=True)
+            )
         except Unreadable as problem:
             place = Location(file.path, None, problem.line, problem.column, problem.line, problem.column)
             checked.errors.append(FileError(UNREADABLE, place, problem.message))
@@ -260,7 +262,10 @@ class Analysis:
 def is_left_out(settings: Settings, path: str, code: str, name: str) -> bool:
     """Whether ``per-file-ignores`` leaves the findings of a rule out of a file."""
     absolute = os.path.abspath(path)
-    return any(matches(pattern, absolute) and registry.ignored_by(selectors, code, name) for pattern, selectors in settings.per_file_ignores)
+    return any(
+        matches(pattern, absolute) and registry.ignored_by(selectors, code, name)
+        for pattern, selectors in settings.per_file_ignores
+    )
 
 
 def placed(room: Room, diagnosis: Diagnosis) -> tuple[Finding, set[int]]:
@@ -271,7 +276,8 @@ def placed(room: Room, diagnosis: Diagnosis) -> tuple[Finding, set[int]]:
     first, last = module.statement_range(diagnosis.at.node)
     statement = source.locate(first, last)
     related = tuple(
-        Related(place.module.source.locate(*place.module.range_of(place.node)), message) for place, message in diagnosis.related
+        Related(place.module.source.locate(*place.module.range_of(place.node)), message)
+        for place, message in diagnosis.related
     )
     finding = Finding(
         room.code,
@@ -281,7 +287,9 @@ def placed(room: Room, diagnosis: Diagnosis) -> tuple[Finding, set[int]]:
         diagnosis.message,
         diagnosis.because,
         # In a script that lost its commands or its data on the way here nobody could apply it.
-        diagnosis.fix if (source.is_rewritable or source.cells is not None) and source.without_data == source.text else None,
+        diagnosis.fix
+        if (source.is_rewritable or source.cells is not None) and source.without_data == source.text
+        else None,
         related,
         (statement.line, statement.end_line),
         diagnosis.pedantic,

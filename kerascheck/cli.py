@@ -87,14 +87,18 @@ def _rules_option(name: str, text: str) -> Any:
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 whatever is found.")
 @click.option("--fix", is_flag=True, help="Apply fixes that keep the behaviour.")
 @click.option("--unsafe-fixes", is_flag=True, help="Let --fix and --diff take fixes that may change results too.")
-@click.option("--diff", is_flag=True, help="Print what --fix would change as a patch; write nothing, exit with 1 for changes.")
+@click.option(
+    "--diff", is_flag=True, help="Print what --fix would change as a patch; write nothing, exit with 1 for changes."
+)
 @click.option(
     "--output-format", type=click.Choice(["text", "concise", "json"]), default="text", show_default=True,
     help="How findings are printed.",
 )  # fmt: skip
 @click.option("--statistics", is_flag=True, help="Add findings and time per rule.")
 @click.option("--target-tensorflow", metavar="VERSION", help="TensorFlow that the code runs on, such as 2.15.")
-@click.option("--this-machine", is_flag=True, help="Judge for the GPU of this machine: mixed precision only where it gains.")
+@click.option(
+    "--this-machine", is_flag=True, help="Judge for the GPU of this machine: mixed precision only where it gains."
+)
 @click.option("--exclude", multiple=True, metavar="PATTERN", help="Leave out these paths instead of the default ones.")
 @click.option("--extend-exclude", multiple=True, metavar="PATTERN", help="Leave out these paths too.")
 @click.option("--force-exclude", is_flag=True, help="Leave out excluded and test files even if named explicitly.")
@@ -102,10 +106,18 @@ def _rules_option(name: str, text: str) -> Any:
 @click.option("--isolated", is_flag=True, help="Read no configuration file.")
 @click.option("--no-cache", is_flag=True, expose_value=False, help="Accepted for scripts: this version keeps no cache.")
 @click.option("--stdin-filename", metavar="NAME", help="Path to assume for code read from standard input ('-').")
-@click.option("--explain-silence", metavar="LINE", help="Tell why rules say nothing about this line of the one file named (CELL:LINE in a notebook).")
-@click.option("--show-settings", is_flag=True, help="Print the settings of the first path, and where each is stated, and exit.")
+@click.option(
+    "--explain-silence",
+    metavar="LINE",
+    help="Tell why rules say nothing about this line of the one file named (CELL:LINE in a notebook).",
+)
+@click.option(
+    "--show-settings", is_flag=True, help="Print the settings of the first path, and where each is stated, and exit."
+)
 @click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto", show_default=True)
-@click.option("-v", "--verbose", is_flag=True, help="Show findings of severity info in full too, and name what was skipped.")
+@click.option(
+    "-v", "--verbose", is_flag=True, help="Show findings of severity info in full too, and name what was skipped."
+)
 @click.option("-q", "--quiet", is_flag=True, help="Print findings and errors only.")
 def check(paths: tuple[str, ...], **options: Any) -> int:
     """Lint files, notebooks and folders ('.' if none is named, '-' for standard input).
@@ -142,7 +154,11 @@ def check(paths: tuple[str, ...], **options: Any) -> int:
         raise click.ClickException(str(problem)) from None
     except MissingPath as problem:
         # What is no file may be meant as a command.
-        meant = did_you_mean(str(problem), cli.list_commands(click.get_current_context())) if str(problem) == paths[0] else ""
+        meant = (
+            did_you_mean(str(problem), cli.list_commands(click.get_current_context()))
+            if str(problem) == paths[0]
+            else ""
+        )
         raise click.ClickException(f"{problem}: no such file or folder{meant}") from None
 
 
@@ -153,7 +169,9 @@ def _for_this_machine(overrides: Overrides) -> Overrides:
 
     machine = machine_for_linter(take_snapshot(None))
     if machine is None:
-        click.echo("warning: --this-machine: what its GPU gains by is not known; 'kerascheck doctor' says more", err=True)
+        click.echo(
+            "warning: --this-machine: what its GPU gains by is not known; 'kerascheck doctor' says more", err=True
+        )
     return replace(overrides, values={**overrides.values, "machine": machine})
 
 
@@ -203,12 +221,16 @@ def _explain_silence(paths: Sequence[str], configuration: Configuration, place: 
 
     cell, _, line = place.rpartition(":")
     if len(paths) != 1 or not os.path.isfile(paths[0]) or not line.isdecimal() or not (cell.isdecimal() or not cell):
-        raise click.UsageError("--explain-silence takes a line (CELL:LINE in a notebook) of one file: kerascheck train.py --explain-silence 12")
+        raise click.UsageError(
+            "--explain-silence takes a line (CELL:LINE in a notebook) of one file: kerascheck train.py --explain-silence 12"
+        )
     file = File(paths[0], configuration.for_file(paths[0]))
     registry.validate(file.settings)
     try:
         source = read(paths[0])
-        head, *said = with_large_stack(lambda: list(silence.explain(source, file, int(line), int(cell) if cell else None)))
+        head, *said = with_large_stack(
+            lambda: list(silence.explain(source, file, int(line), int(cell) if cell else None))
+        )
         click.echo(head)
         for text in said:
             for part in wrapped(text, terminal_columns(), "  ", "      "):
@@ -306,7 +328,9 @@ def _diff(files: Sequence[File], outcome: Outcome, options: dict[str, Any]) -> i
     return 2 if outcome.errors else int(bool(made) and not options["exit_zero"])
 
 
-def _report(outcome: Outcome, files: Sequence[File], options: dict[str, Any], *, err: bool = False, fixed: int = 0) -> int:
+def _report(
+    outcome: Outcome, files: Sequence[File], options: dict[str, Any], *, err: bool = False, fixed: int = 0
+) -> int:
     """Print the outcome, after ``fixed`` findings were repaired; the exit code of the run."""
     from kerascheck.report import common
 
@@ -360,11 +384,15 @@ def _for_people(
     width = text.terminal_columns()
     lines = [
         *text.render(in_full, outcome.errors, outcome.sources, click.style, evidence, width),
-        *overview.hints(hints, summaries, click.style, width, last={room.code for room in registry.rooms() if not room.speed}),
+        *overview.hints(
+            hints, summaries, click.style, width, last={room.code for room in registry.rooms() if not room.speed}
+        ),
     ]
     closing = [*overview.start(rules, summaries, click.style, width), *text.wrapped(summary, width)]
     arguments = click.get_current_context().meta[_ARGUMENTS]
-    if command := overview.next_command(findings, rules, arguments[arguments[0] == "check" :], width, fixing=options["fix"]):
+    if command := overview.next_command(
+        findings, rules, arguments[arguments[0] == "check" :], width, fixing=options["fix"]
+    ):
         closing.append(command)
     return lines, closing
 

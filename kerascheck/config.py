@@ -113,7 +113,15 @@ def overrides_from(options: Mapping[str, Any], prefix: str = "--") -> Overrides:
         return tuple(word for text in options.get(name) or () for word in text.replace(",", " ").split())
 
     here, values = os.getcwd(), {}
-    for name in ("min_severity", "fail_on", "pedantic", "target_tensorflow", "include_tests", "exclude", "extend_exclude"):
+    for name in (
+        "min_severity",
+        "fail_on",
+        "pedantic",
+        "target_tensorflow",
+        "include_tests",
+        "exclude",
+        "extend_exclude",
+    ):
         if options.get(name):
             key, value = name.replace("_", "-"), options[name]
             try:
@@ -243,7 +251,13 @@ def from_table(table: Any, origin: str, default: Settings | None = None) -> Sett
         values.get("ignore", ()) + values.get("extend-ignore", ()),
     )
     others = {key.replace("-", "_"): value for key, value in values.items() if key not in _SELECTION_KEYS}
-    return replace(default or Settings(), origin=origin, selections=(selection,), stated_in=dict.fromkeys(values, (origin,)), **others)
+    return replace(
+        default or Settings(),
+        origin=origin,
+        selections=(selection,),
+        stated_in=dict.fromkeys(values, (origin,)),
+        **others,
+    )
 
 
 class Configuration:

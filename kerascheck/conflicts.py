@@ -68,7 +68,9 @@ def _conflict(module: Module, group: Sequence[Asked]) -> bool:
 
 
 def _on_one_line(one: Stage, other: Stage) -> bool:
-    return any(stage.identity is other.identity for stage in one.upstream()) or any(stage.identity is one.identity for stage in other.upstream())
+    return any(stage.identity is other.identity for stage in one.upstream()) or any(
+        stage.identity is one.identity for stage in other.upstream()
+    )
 
 
 def _weight(asked: Asked) -> tuple:
@@ -80,11 +82,17 @@ def _joined(module: Module, group: Sequence[Asked], plan: Arrangement) -> Asked:
     room, first = group[0]
     diagnoses = [(each.code, diagnosis) for each, diagnosis in group]
     wishes = [diagnosis.wish for _, diagnosis in diagnoses]
-    uncached = arrangement(module.pipelines, [wish for wish in wishes if wish.kind is not Kind.ADD_CACHE]) if any(wish.kind is Kind.ADD_CACHE for wish in wishes) else None
+    uncached = (
+        arrangement(module.pipelines, [wish for wish in wishes if wish.kind is not Kind.ADD_CACHE])
+        if any(wish.kind is Kind.ADD_CACHE for wish in wishes)
+        else None
+    )
     joined = replace(
         first,
         message=f"The operations of this chain are out of order; write {_recipe(plan)}.",
-        because=" ".join(f"{diagnosis.message.partition(';')[0].rstrip('.')} ({code})." for code, diagnosis in diagnoses)
+        because=" ".join(
+            f"{diagnosis.message.partition(';')[0].rstrip('.')} ({code})." for code, diagnosis in diagnoses
+        )
         + (f" Where memory is too small for the cache, write {_recipe(uncached)}." if uncached is not None else ""),
         fix=rearranged(module, wishes, "Put the operations of the chain in order"),
         related=tuple(dict.fromkeys((*first.related, *((diagnosis.at, code) for code, diagnosis in diagnoses[1:])))),
@@ -95,10 +103,14 @@ def _joined(module: Module, group: Sequence[Asked], plan: Arrangement) -> Asked:
 
 def _recipe(plan: Arrangement) -> str:
     """The part of the chain that changes, in its new order, as it could be written."""
-    places = [place for place, item in enumerate(plan.after) if place >= len(plan.before) or item is not plan.before[place]]
+    places = [
+        place for place, item in enumerate(plan.after) if place >= len(plan.before) or item is not plan.before[place]
+    ]
     start = max(min(places, default=0) - 1, 0)
     scaled = {shuffle for shuffle, _ in plan.scaled}
-    return "".join(f".{item.name}({_argument(item, item in scaled)})" for item in plan.after[start : max(places, default=0) + 1])
+    return "".join(
+        f".{item.name}({_argument(item, item in scaled)})" for item in plan.after[start : max(places, default=0) + 1]
+    )
 
 
 def _argument(item: Stage | Added, is_scaled: bool) -> str:

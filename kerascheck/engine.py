@@ -77,7 +77,9 @@ def mentions_keras(data: bytes) -> bool:
     return b"keras" in data or b"tensorflow" in data or b"import *" in data and _OF_KERAS.search(data) is not None
 
 
-_OF_KERAS = re.compile(rb"\b(?:fit_generator|predict_generator|train_on_batch|ModelCheckpoint|EarlyStopping|ImageDataGenerator|GradientTape)\(")
+_OF_KERAS = re.compile(
+    rb"\b(?:fit_generator|predict_generator|train_on_batch|ModelCheckpoint|EarlyStopping|ImageDataGenerator|GradientTape)\("
+)
 
 
 # A loop, a training, or a script's own statement that may call one. In a notebook the statement is a string of JSON.
@@ -123,7 +125,9 @@ def _triggers_in_code(code: str | bytes) -> bool:
 
 
 _NO_STATE = ("Error", "KerasTensor", "TensorShape", "Warning")
-_PLAIN_METHODS = frozenset("__init__ build compute_mask compute_output_shape compute_output_spec from_config get_config".split())
+_PLAIN_METHODS = frozenset(
+    "__init__ build compute_mask compute_output_shape compute_output_spec from_config get_config".split()
+)
 
 
 def _methods_interest_rules(cls: ast.ClassDef) -> bool:
@@ -134,13 +138,21 @@ def _methods_interest_rules(cls: ast.ClassDef) -> bool:
     methods = [node for node in cls.body if isinstance(node, ast.FunctionDef)]
     if not any(method.name == "call" for method in methods):
         return False
-    return any(_interests_rules(node) for method in methods if method.name not in _PLAIN_METHODS for node in ast.walk(method))
+    return any(
+        _interests_rules(node) for method in methods if method.name not in _PLAIN_METHODS for node in ast.walk(method)
+    )
 
 
 def _interests_rules(node: ast.AST) -> bool:
     if not isinstance(node, ast.Call):
         return False
-    name = node.func.attr if isinstance(node.func, ast.Attribute) else node.func.id if isinstance(node.func, ast.Name) else ""
+    name = (
+        node.func.attr
+        if isinstance(node.func, ast.Attribute)
+        else node.func.id
+        if isinstance(node.func, ast.Name)
+        else ""
+    )
     return name[:1].isupper() and not name.endswith(_NO_STATE) or name in ("print", "range")
 
 
@@ -157,7 +169,12 @@ def _may_trigger(code: str | bytes) -> bool:
 @functools.cache
 def _only_names() -> bool:
     """Whether every trigger is a name, a method or the start of a call, as it can be looked for in the syntax tree."""
-    return all(re.fullmatch(r"\.?\w+\(?", trigger) for room in registry.rooms() if room.reads == "python" for trigger in room.triggers)
+    return all(
+        re.fullmatch(r"\.?\w+\(?", trigger)
+        for room in registry.rooms()
+        if room.reads == "python"
+        for trigger in room.triggers
+    )
 
 
 def _candidate(data: bytes, calls: bool = False) -> bool:
@@ -165,7 +182,11 @@ def _candidate(data: bytes, calls: bool = False) -> bool:
 
     The words are looked for in all of it first, since most files lack them even there.
     """
-    return _has_words(data, calls) and _has_words(without_comments(data.decode("latin-1")).encode("latin-1"), calls) or speaks_to_us(data)
+    return (
+        _has_words(data, calls)
+        and _has_words(without_comments(data.decode("latin-1")).encode("latin-1"), calls)
+        or speaks_to_us(data)
+    )
 
 
 def _has_words(code: bytes, calls: bool) -> bool:
@@ -258,7 +279,11 @@ class Session:
         file = File(source.path, settings)
         if kind_of(source.path) is not None:
             return _merge([file], [Analysis([source], noqa=self._noqa).check(file)])
-        if not (_is_to_be_parsed(source.text.encode("utf-8", "surrogatepass")) if source.cells is None else _holds_interest(source)):
+        if not (
+            _is_to_be_parsed(source.text.encode("utf-8", "surrogatepass"))
+            if source.cells is None
+            else _holds_interest(source)
+        ):
             return Outcome(files=1)
         others = [other for other, _ in _choose_callers(self._importers(source.path))]
         return _merge([file], self._check(source, [file, *others]))
@@ -348,7 +373,6 @@ def _choose(files: Sequence[File], jobs: int = 1) -> list[tuple[File, int]]:
     """Files to parse, with their sizes."""
     paths = [file.path for file in files if file.content is None]
     if jobs > 1 and len(paths) > _SPREAD_FROM:
-
         from kerascheck import pool
 
         found = iter(pool.spread(_classify, paths, jobs))
@@ -472,7 +496,9 @@ def _merge(files: Sequence[File], results: Iterable[Checked]) -> Outcome:
                 outcome.sources.setdefault(error.location.path, checked.sources[error.location.path])
     # What one check found alone another may have joined with more.
     covered = {key for finding in best.values() for key in finding.covers if key != finding.sort_key}
-    outcome.findings = sorted((finding for key, finding in best.items() if key not in covered), key=lambda finding: finding.sort_key)
+    outcome.findings = sorted(
+        (finding for key, finding in best.items() if key not in covered), key=lambda finding: finding.sort_key
+    )
     outcome.errors.sort(key=lambda error: (error.sort_key, error.message))
     return outcome
 
@@ -508,7 +534,14 @@ def _judge_comments(files: Sequence[File], results: Sequence[Checked]) -> dict[s
 
 def _weight(finding: Finding) -> tuple:
     """Which of two findings at one place to keep, whatever order the files were checked in."""
-    return (len(finding.covers), finding.severity, not finding.pedantic, finding.fix is not None, finding.because or "", finding.message)
+    return (
+        len(finding.covers),
+        finding.severity,
+        not finding.pedantic,
+        finding.fix is not None,
+        finding.because or "",
+        finding.message,
+    )
 
 
 def _wanted(finding: Finding, settings: Settings) -> bool:

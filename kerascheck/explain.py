@@ -29,7 +29,12 @@ def sections(room: Room) -> dict[str, str]:
 def example(room: Room) -> str:
     """The slow script turned into the fast one, as a unified diff; empty where the room lacks one of them."""
     if room.reads == "requirements":
-        return "\n".join(filter(None, (_diff(slow, room.folder / "fast" / slow.name) for slow in sorted((room.folder / "slow").iterdir()))))
+        return "\n".join(
+            filter(
+                None,
+                (_diff(slow, room.folder / "fast" / slow.name) for slow in sorted((room.folder / "slow").iterdir())),
+            )
+        )
     texts = []
     for name in ("slow.py", "fast.py"):
         path = room.folder / name
@@ -57,7 +62,9 @@ def fitted(page: str, width: int) -> str:
     def end() -> None:
         if paragraph:
             head = "- " if _ITEM.match(paragraph[0]) else ""
-            shown.extend(wrapped(" ".join(line.strip() for line in paragraph).removeprefix(head), width, head, " " * len(head)))
+            shown.extend(
+                wrapped(" ".join(line.strip() for line in paragraph).removeprefix(head), width, head, " " * len(head))
+            )
             paragraph.clear()
 
     for line in page.splitlines():

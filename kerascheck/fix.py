@@ -165,7 +165,9 @@ def _broken(text: str, fixes: list[Fix], valid: Callable[[str], bool]) -> set[Fi
     return broken
 
 
-def apply_fixes(source: _Source, find: Callable[[_Source], Sequence[Finding]], unsafe: bool, *, is_python: bool = True) -> Fixed:
+def apply_fixes(
+    source: _Source, find: Callable[[_Source], Sequence[Finding]], unsafe: bool, *, is_python: bool = True
+) -> Fixed:
     """Fix a source until nothing changes, in at most 10 rounds.
 
     Args:
@@ -192,9 +194,7 @@ def apply_fixes(source: _Source, find: Callable[[_Source], Sequence[Finding]], u
         wanted = [
             finding
             for finding in findings
-            if finding.fix is not None
-            and finding.fix.edits
-            and finding.fix.applicability in allowed
+            if finding.fix is not None and finding.fix.edits and finding.fix.applicability in allowed
         ]
         if round_number == _ROUNDS:
             break

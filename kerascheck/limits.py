@@ -51,7 +51,9 @@ class Limits(Unlimited):
         if held is not None:
             allowed = held + (MEGABYTES << 20)
             hard = self._hard
-            resource.setrlimit(resource.RLIMIT_DATA, (allowed if hard == resource.RLIM_INFINITY else min(allowed, hard), hard))
+            resource.setrlimit(
+                resource.RLIMIT_DATA, (allowed if hard == resource.RLIM_INFINITY else min(allowed, hard), hard)
+            )
 
     def extend(self, text: str, share: float = 1.0) -> None:
         if TIME_SIGNAL is not None:

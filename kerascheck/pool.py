@@ -140,7 +140,10 @@ class _Died(Exception):
 def _error(exitcode: int) -> tuple[str, str] | None:
     """What the end of a process tells of the file that it was checking."""
     if exitcode > 0:
-        return INTERNAL, "the process that analysed it failed; this is a fault of kerascheck: please report it with this line and the file"
+        return (
+            INTERNAL,
+            "the process that analysed it failed; this is a fault of kerascheck: please report it with this line and the file",
+        )
     return {
         TIME_SIGNAL: (UNREADABLE, TOO_SLOW),
         # libcst aborts where it gets no memory, and knows no other reason to.

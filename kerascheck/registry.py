@@ -94,7 +94,9 @@ def _room(path: Path) -> Room:
         try:
             return Severity[value.attr] if isinstance(value, ast.Attribute) else ast.literal_eval(value)
         except (AttributeError, KeyError, TypeError, ValueError):
-            raise TypeError(f"{path}: '{name}' must be written as a literal, since it is read without running the file") from None
+            raise TypeError(
+                f"{path}: '{name}' must be written as a literal, since it is read without running the file"
+            ) from None
 
     return Room(
         path.parent,
@@ -184,7 +186,10 @@ def fixed_on_request(selections: tuple[Selection, ...]) -> frozenset[str]:
 def _named(rule: Room, selections: Iterable[Selection]) -> bool:
     named = False
     for level in selections:
-        here = any(selector == rule.name or selector.upper() == rule.code for selector in (level.select or ()) + level.extend_select)
+        here = any(
+            selector == rule.name or selector.upper() == rule.code
+            for selector in (level.select or ()) + level.extend_select
+        )
         named = here or named and level.select is None
     return named
 

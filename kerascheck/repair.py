@@ -33,7 +33,9 @@ class Repair:
         outcome.sources[path] = self.source.with_text(self.fixed.text)
         outcome.findings = [finding for finding in outcome.findings if finding.location.path != path]
         # A fix that was refused would be refused again: it is not offered.
-        outcome.findings += (replace(each, fix=None) if each in self.fixed.skipped else each for each in self.fixed.remaining)
+        outcome.findings += (
+            replace(each, fix=None) if each in self.fixed.skipped else each for each in self.fixed.remaining
+        )
         outcome.findings.sort(key=lambda finding: finding.sort_key)
 
 

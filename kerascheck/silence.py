@@ -49,7 +49,9 @@ def explain(source: Source, file: File, line: int, cell: int | None = None) -> I
         try:
             told = told or list(dict.fromkeys(_told(room, module, here, file.settings)))
         except Exception as problem:  # noqa: BLE001 - a fault of one rule costs that rule, as in a check
-            told = [f"failed: {type(problem).__name__}: {problem}; this is a fault of kerascheck: please report it with the file"]
+            told = [
+                f"failed: {type(problem).__name__}: {problem}; this is a fault of kerascheck: please report it with the file"
+            ]
         yield from (f"{room.code} {room.name} {text}" for text in told)
         if not told:
             silent.append(room)
@@ -139,7 +141,11 @@ def _hidden_by(room: Room, diagnosis: Diagnosis, settings: Settings) -> str | No
     if room not in registry.enabled(settings.selections):
         return "the rule is not selected" if room.on_by_default else "the rule is off until it is selected"
     if diagnosis.pedantic and not settings.pedantic:
-        return f"this costs nothing where the code runs, so only --pedantic reports it. {diagnosis.because or ''}".rstrip(" .")
+        return (
+            f"this costs nothing where the code runs, so only --pedantic reports it. {diagnosis.because or ''}".rstrip(
+                " ."
+            )
+        )
     if diagnosis.severity < settings.min_severity:
         return f"it is of severity {diagnosis.severity}, which min-severity leaves out"
     if engine.is_left_out(settings, source.path, room.code, room.name):
@@ -163,8 +169,14 @@ def _reported_code(room: Room, module: Module, here: int, settings: Settings) ->
     """What a rule reports that is on a line of the text, or is explained by it; None where it reports nothing, or fails."""
     try:
         for said in room.rule.check(module):
-            places = [said.at, *(place for place, _ in said.related)] if isinstance(said, Diagnosis) and said.at.module is module else ()
-            if any(place.module is module and here in lines_of(place) for place in places) and not _hidden_by(room, said, settings):
+            places = (
+                [said.at, *(place for place, _ in said.related)]
+                if isinstance(said, Diagnosis) and said.at.module is module
+                else ()
+            )
+            if any(place.module is module and here in lines_of(place) for place in places) and not _hidden_by(
+                room, said, settings
+            ):
                 return _code_of(module, said)
         return None
     except Exception:  # noqa: BLE001 - what is supposed need not be a program that a rule expects
@@ -178,7 +190,9 @@ def _as_if_trained(module: Module, here: int) -> str | None:
     roles = frozenset().union(*map(pipelines.roles, stages))
     if not stages or "train" in roles:
         return None
-    unseen = "unknown" in roles and [op for op in pipelines.operations(*(stage.name for stage in stages)) if op.stages[0] in stages]
+    unseen = "unknown" in roles and [
+        op for op in pipelines.operations(*(stage.name for stage in stages)) if op.stages[0] in stages
+    ]
     for stage in stages:
         ends = [each for each in (stage, *pipelines.downstream(stage)) if not pipelines.children(each)]
         module.run.sinks.extend(Sink("train", end, end.module, end.node, end.scope) for end in ends)
@@ -202,8 +216,15 @@ _USES = {
 def _as_if_repeated(module: Module, here: int) -> str | None:
     """Tell a module that the loops around a line are long; in words how short they are, or None where they are not known to be."""
     run = module.run
-    things = [each for each in (*run.calls, *run.stages, *run.loops) if each.module is module and here in lines_of(each)]
-    around = {loop for each in things for loop in (each.loops(within="program") if each in run.loops else each.scope.loops(within="program")) if loop.turns is not None}
+    things = [
+        each for each in (*run.calls, *run.stages, *run.loops) if each.module is module and here in lines_of(each)
+    ]
+    around = {
+        loop
+        for each in things
+        for loop in (each.loops(within="program") if each in run.loops else each.scope.loops(within="program"))
+        if loop.turns is not None
+    }
     turns = [loop.turns for loop in around]
     for loop in around:
         loop.trips = loop.most = None
@@ -218,7 +239,8 @@ def _as_if_eager(module: Module, here: int) -> str | None:
         frame
         for call in module.run.calls
         for frame in call.scope.frames()
-        if frame.traced == "tf.function" and any(each.module is module and here in lines_of(each) for each in (call, frame.function) if each is not None)
+        if frame.traced == "tf.function"
+        and any(each.module is module and here in lines_of(each) for each in (call, frame.function) if each is not None)
     }
     for frame in compiled:
         frame.traced = None

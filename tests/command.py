@@ -32,4 +32,3 @@ def kerascheck(*arguments, stdin=b""):
 def _written(stream):
     stream.flush()
     return stream.buffer.getvalue().decode(errors="surrogateescape")
-

@@ -16,7 +16,9 @@ def nobody_asks_for_a_parameter_that_is_not_known():
 
 def _strict(method):
     def asked(self, signature, parameter):
-        assert parameter in signature, f"kerascheck/knowledge/signatures.py has no {parameter!r} where {signature.names} are known"
+        assert parameter in signature, (
+            f"kerascheck/knowledge/signatures.py has no {parameter!r} where {signature.names} are known"
+        )
         return method(self, signature, parameter)
 
     return asked

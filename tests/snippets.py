@@ -41,7 +41,8 @@ def load(folder, files, head="", **settings):
 
 
 def sinks(module):
-    """"role: operations" for every consumer of a dataset: sources by their last name, "?" after what is not always applied."""
+    """Such as "role: operations" for every consumer of a dataset: sources by their last name, "?" after what is not
+    always applied."""
     found = []
     for sink, role in module.pipelines.sinks:
         names = [stage.name.rpartition(".")[2] + "?" * stage.maybe for stage in sink.stage.upstream()]

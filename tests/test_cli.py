@@ -153,7 +153,9 @@ def test_json_is_one_document(project):
     project(train__py=SLOW)
     ran = kerascheck(*ONLY, "--output-format", "json", "--statistics", ".")
     document = json.loads(ran.out)
-    assert [(f["path"], f["line"], f["code"], f["cell"]) for f in document["findings"]] == [("train.py", 4, "KC101", None)]
+    assert [(f["path"], f["line"], f["code"], f["cell"]) for f in document["findings"]] == [
+        ("train.py", 4, "KC101", None)
+    ]
     assert document["summary"]["rules"] == {"KC101": 1}
 
 
@@ -181,8 +183,17 @@ def test_infos_are_summed_up_unless_one_asks_for_them(project):
     assert shown[-1] == "Next: kerascheck --isolated train.py --diff --unsafe-fixes    (what all fixes would change)"
     (counted,) = (line for line in shown if line.startswith("Found"))
     assert counted.startswith("Found 2 problems (1 warning, 1 hint) in 1 file; ")
-    for asked in (["-v"], ["--verbose"], ["--min-severity", "info"], ["--select", "KC3"], ["--select", "KC1,missing-memory-growth"]):
-        assert "train.py:7:7  info  KC306 missing-memory-growth" in kerascheck("--isolated", *asked, "train.py").out.splitlines()
+    for asked in (
+        ["-v"],
+        ["--verbose"],
+        ["--min-severity", "info"],
+        ["--select", "KC3"],
+        ["--select", "KC1,missing-memory-growth"],
+    ):
+        assert (
+            "train.py:7:7  info  KC306 missing-memory-growth"
+            in kerascheck("--isolated", *asked, "train.py").out.splitlines()
+        )
     project(pyproject__toml='[tool.kerascheck]\nmin-severity = "info"\nselect = ["KC306"]\n')
     for brief in ([], ["--select", "ALL"]):
         assert "  info  " not in kerascheck(*brief, "train.py").out
@@ -230,7 +241,11 @@ def test_the_settings_of_the_first_path_can_be_shown(project):
     project(pyproject__toml='[tool.kerascheck]\nkeras = "2"\nignore = ["serial-map"]\n')
     ran = kerascheck("--show-settings", ".")
     assert ran.code == 0
-    assert {"configuration file = pyproject.toml", "keras = 2  (pyproject.toml)", "include-tests = false  (default)"} <= set(ran.out.splitlines())
+    assert {
+        "configuration file = pyproject.toml",
+        "keras = 2  (pyproject.toml)",
+        "include-tests = false  (default)",
+    } <= set(ran.out.splitlines())
     rules = ran.out.splitlines()[-1]
     assert rules.startswith("rules = ") and "KC102" in rules and "KC101" not in rules
 
@@ -240,7 +255,7 @@ LONG = {
     "hash signs": "# " * 500_000 + "\n",
     "suppressions": "# noqa: " * 100_000 + "\n",
     "suppression": "#" + "noqa:" * 100_000 + "\n",
-    "docstring": "def f():\n    \"\"\"It does.\n" + "    Not: import this.\n" * 5000 + "    \"\"\"\n",
+    "docstring": 'def f():\n    """It does.\n' + "    Not: import this.\n" * 5000 + '    """\n',
     "comments": "# import this\n" * 5000,
     "empty lines": "\n" * 20_000,
     "string": "x = '" + "import keras " * 30_000 + "'\n",
@@ -332,7 +347,10 @@ def test_fixed_standard_input_goes_to_standard_output(project):
     done = subprocess.run(command, input=FIXABLE.encode(), capture_output=True)
     assert done.stdout.decode() == FIXABLE.replace(".batch(2)", ".batch(2).prefetch(tf.data.AUTOTUNE)")
     assert done.returncode == 0
-    assert done.stderr.decode().splitlines() == ["Fixed -: 1 x KC102 (missing-prefetch)", "Found 1 problem (1 fixed, 0 remaining) in 1 file."]
+    assert done.stderr.decode().splitlines() == [
+        "Fixed -: 1 x KC102 (missing-prefetch)",
+        "Found 1 problem (1 fixed, 0 remaining) in 1 file.",
+    ]
 
 
 NOT_FIXED = [b"x = (\n", b"\xff\n", b"!ls data\n" + FIXABLE.encode(), CLEAN.encode()]
@@ -358,7 +376,10 @@ def test_a_file_that_cannot_be_written_is_an_error_and_the_others_are_fixed(proj
     path = project(a__py=FIXABLE, b__py=FIXABLE)
     ran = kerascheck(*PREFETCH, "--fix", "--output-format", output, ".")
     assert ran.code == 2 and ran.err == "Fixed b.py: 1 x KC102 (missing-prefetch)\n"
-    assert ((path / "a.py").read_bytes() == FIXABLE.encode(), (path / "b.py").read_bytes() == FIXABLE.encode()) == (True, False)
+    assert ((path / "a.py").read_bytes() == FIXABLE.encode(), (path / "b.py").read_bytes() == FIXABLE.encode()) == (
+        True,
+        False,
+    )
     if output == "json":
         document = json.loads(ran.out)
         assert [finding["path"] for finding in document["findings"]] == ["a.py"]
@@ -376,7 +397,9 @@ def test_memory_growth_is_not_set_without_being_asked_for(project, choice):
     path = project(train__py=GROWTH)
     for option in ("--fix", "--diff"):
         ran = kerascheck(option, *choice, "train.py")
-        assert (path / "train.py").read_text() == GROWTH and "Fixed" not in ran.err and "set_memory_growth(" not in ran.out
+        assert (
+            (path / "train.py").read_text() == GROWTH and "Fixed" not in ran.err and "set_memory_growth(" not in ran.out
+        )
     shown = kerascheck(*choice, "--extend-ignore", "KC302", "train.py").out
     assert "KC306" in shown and "fixable" not in shown
     document = json.loads(kerascheck(*choice, "--output-format", "json", "train.py").out)
@@ -384,7 +407,9 @@ def test_memory_growth_is_not_set_without_being_asked_for(project, choice):
     assert fix["applicability"] == "on request" and fix["edits"]
 
 
-@pytest.mark.parametrize("choice", [("--select", "kc306"), ("--extend-select", "missing-memory-growth"), ("--select", "KC3,KC306")])
+@pytest.mark.parametrize(
+    "choice", [("--select", "kc306"), ("--extend-select", "missing-memory-growth"), ("--select", "KC3,KC306")]
+)
 def test_memory_growth_is_set_where_its_rule_is_named(project, choice):
     path = project(train__py=GROWTH)
     assert "1 fixable with --fix" in kerascheck(*choice, "--extend-ignore", "KC302", "train.py").out
@@ -441,7 +466,9 @@ def test_rules_are_listed_and_described_for_programs():
     listed = kerascheck("rule").out.splitlines()
     described = json.loads(kerascheck("rule", "--all", "--output-format", "json").out)
     assert [line.split()[0] for line in listed] == [rule["code"] for rule in described]
-    assert all(line.endswith(f"  {rule['summary']}") and len(line) <= 90 for line, rule in zip(listed, described, strict=True))
+    assert all(
+        line.endswith(f"  {rule['summary']}") and len(line) <= 90 for line, rule in zip(listed, described, strict=True)
+    )
     one = json.loads(kerascheck("rule", "KC101", "--output-format", "json").out)
     assert one in described
     assert kerascheck("rule", "--all").out.count("\n# ") == len(listed) - 1
@@ -484,7 +511,9 @@ def shell(command, **options):
     return subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60, **options)
 
 
-needs_bash = pytest.mark.skipif(shutil.which("bash") is None or not os.path.exists("/dev/full"), reason="needs bash and /dev/full")
+needs_bash = pytest.mark.skipif(
+    shutil.which("bash") is None or not os.path.exists("/dev/full"), reason="needs bash and /dev/full"
+)
 
 
 @needs_bash
@@ -495,7 +524,10 @@ needs_bash = pytest.mark.skipif(shutil.which("bash") is None or not os.path.exis
         ("kerascheck --version >&-", "kerascheck: error: standard output is closed\n"),
         ("kerascheck . >/dev/full", "kerascheck: error: the output cannot be written: No space left on device\n"),
         ("kerascheck --help >/dev/full", "kerascheck: error: the output cannot be written: No space left on device\n"),
-        ("kerascheck rule --all >/dev/full", "kerascheck: error: the output cannot be written: No space left on device\n"),
+        (
+            "kerascheck rule --all >/dev/full",
+            "kerascheck: error: the output cannot be written: No space left on device\n",
+        ),
         ("kerascheck . >/dev/full 2>&-", ""),
         ("kerascheck . >&- 2>&-", ""),
         ("kerascheck . >/dev/full 2>/dev/full", ""),
@@ -521,7 +553,9 @@ def test_a_closed_standard_error_costs_nothing_that_is_not_written_there(project
 
 @needs_bash
 def test_a_pipe_that_is_named_is_linted(project):
-    folder = project(train__py=FIXABLE, pyproject__toml='[tool.kerascheck]\npedantic = true\nselect = ["missing-prefetch"]\n')
+    folder = project(
+        train__py=FIXABLE, pyproject__toml='[tool.kerascheck]\npedantic = true\nselect = ["missing-prefetch"]\n'
+    )
     ran = shell("kerascheck --fail-on info --output-format concise <(cat train.py)")
     assert ran.returncode == 1 and ":5:9: info: KC102" in ran.stdout, ran
     # Nothing can be written into it, and the file that it was made of is not known.
@@ -556,7 +590,9 @@ def test_a_fault_is_no_finding(project):
     code = "import kerascheck.engine as e; e.lint = None; from kerascheck.cli import main; main(['.'])"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert ran.returncode == 2
-    assert "Traceback" in ran.stderr and ran.stderr.splitlines()[-1].startswith("kerascheck: error: this is a fault of kerascheck")
+    assert "Traceback" in ran.stderr and ran.stderr.splitlines()[-1].startswith(
+        "kerascheck: error: this is a fault of kerascheck"
+    )
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")

@@ -88,7 +88,9 @@ def unspoken(text):
             first, last = lines[string.lineno - 1].encode(), lines[string.end_lineno - 1].encode()
             before, after = first[: string.col_offset].decode(), last[string.end_col_offset :].decode()
             inner = "\n" * (string.end_lineno - string.lineno)
-            lines[string.lineno - 1 : string.end_lineno] = [f"{before}0{inner}{after}"] + [""] * (string.end_lineno - string.lineno)
+            lines[string.lineno - 1 : string.end_lineno] = [f"{before}0{inner}{after}"] + [""] * (
+                string.end_lineno - string.lineno
+            )
     return "".join(lines), 0
 
 
@@ -116,7 +118,9 @@ def found(folder, moved):
     for each in report["findings"]:
         path = str(Path(each["path"]).resolve().relative_to(folder.resolve()))
         line = each["line"] - moved.get(path, 0)
-        findings.setdefault(path, set()).add((line, each["column"], each["code"], each["severity"], each["message"], each["fix"] is not None))
+        findings.setdefault(path, set()).add(
+            (line, each["column"], each["code"], each["severity"], each["message"], each["fix"] is not None)
+        )
     return findings
 
 
@@ -159,7 +163,11 @@ EAGER = "def step(x):\n    with tf.GradientTape() as tape:\n        loss = tf.re
 FLOWED = "model = keras.Sequential([keras.layers.Conv2D(8, 3)])\nmodel.compile('adam', 'mse')\nmodel.fit(keras.preprocessing.image.ImageDataGenerator().flow_from_directory('a'))\n"
 GROWN = "gpus = tf.config.list_physical_devices('GPU')\ntf.config.experimental.set_memory_growth(gpus[0], True)\n"
 FITTED = "model = keras.Sequential([keras.Input((4,)), keras.layers.Dense(1)])\nmodel.compile('adam', 'mse')\nmodel.fit(tf.ones((64000, 4)), tf.ones((64000, 1)), batch_size=SIZE, epochs=9)\n"
-LOOPED = "model, opt = keras.Sequential([keras.layers.Dense(1)]), keras.optimizers.Adam()\n" + EAGER + "for x in load():\n    step(x)\n"
+LOOPED = (
+    "model, opt = keras.Sequential([keras.layers.Dense(1)]), keras.optimizers.Adam()\n"
+    + EAGER
+    + "for x in load():\n    step(x)\n"
+)
 
 
 @pytest.mark.parametrize(
@@ -195,7 +203,16 @@ def test_a_comment_or_docstring_decides_nothing(tmp_path, said, files):
 
 def test_a_comment_behind_what_a_cell_shows_changes_nothing(tmp_path):
     for comment in ("", "  # a look", "\n# a look\n"):
-        cells = [{"cell_type": "code", "source": cell} for cell in (IMPORTS + "ds = tf.data.Dataset.range(9)", f"ds.map(print){comment}", f"ds.shuffle(9){comment}")]
+        cells = [
+            {"cell_type": "code", "source": cell}
+            for cell in (
+                IMPORTS + "ds = tf.data.Dataset.range(9)",
+                f"ds.map(print){comment}",
+                f"ds.shuffle(9){comment}",
+            )
+        ]
         (tmp_path / "a.ipynb").write_text(json.dumps({"cells": cells, "metadata": {}, "nbformat": 4}))
-        ran = kerascheck("--isolated", "--select", "KC128", "--min-severity", "info", "--output-format", "json", tmp_path)
+        ran = kerascheck(
+            "--isolated", "--select", "KC128", "--min-severity", "info", "--output-format", "json", tmp_path
+        )
         assert [(each["cell"], each["severity"]) for each in json.loads(ran.out)["findings"]] == [(2, "info")]

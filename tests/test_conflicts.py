@@ -11,7 +11,7 @@ from command import kerascheck
 
 ROOT = Path(__file__).resolve().parent.parent
 ORDER = ("KC102", "KC103", "KC104", "KC113", "KC114", "KC115", "KC125", "KC126", "KC129", "KC130")
-HEAD = '''\
+HEAD = """\
 import tensorflow as tf
 from tensorflow import keras
 
@@ -27,7 +27,7 @@ def augment(image):
     return tf.image.random_flip_left_right(image)
 
 
-'''
+"""
 WRITTEN = {
     "decode": "map(decode, tf.data.AUTOTUNE)", "augment": "map(augment, tf.data.AUTOTUNE)", "batch": "batch(32)", "shuffle": "shuffle(1000)", "cache": "cache()",
     "take": "take(5000)", "repeat": "repeat()", "prefetch": "prefetch(tf.data.AUTOTUNE)",
@@ -58,7 +58,11 @@ def fixed(path, *options, select=",".join(ORDER)):
 
 def methods(text):
     """The dataset methods that a text calls, in its order."""
-    return [name for name in re.findall(r"\.(\w+)\(", text) if name in {written.partition("(")[0] for written in WRITTEN.values()}]
+    return [
+        name
+        for name in re.findall(r"\.(\w+)\(", text)
+        if name in {written.partition("(")[0] for written in WRITTEN.values()}
+    ]
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -90,7 +94,10 @@ def test_advice_that_conflicts_is_one_finding_with_one_fix(tmp_path, layout, nam
 def test_each_rule_alone_says_its_own(tmp_path):
     path = tmp_path / "train.py"
     path.write_text(program("decode batch shuffle cache"))
-    for code, message in (("KC114", "cache() freezes the shuffle order"), ("KC115", "This shuffle mixes whole batches")):
+    for code, message in (
+        ("KC114", "cache() freezes the shuffle order"),
+        ("KC115", "This shuffle mixes whole batches"),
+    ):
         (finding,) = findings(path, select=code)
         assert finding["code"] == code and finding["message"].startswith(message)
 
@@ -104,7 +111,9 @@ def test_what_a_comment_or_the_settings_leave_out_is_not_joined(tmp_path, code):
     path.write_text(silenced.replace(line, f"{line}  # noqa: {code}"))
     assert [finding["code"] for finding in findings(path)] == [other]
     path.write_text(silenced)
-    (tmp_path / "pyproject.toml").write_text(f'[tool.kerascheck]\nselect = ["KC114", "KC115"]\nper-file-ignores = {{ "train.py" = ["{code}"] }}\n')
+    (tmp_path / "pyproject.toml").write_text(
+        f'[tool.kerascheck]\nselect = ["KC114", "KC115"]\nper-file-ignores = {{ "train.py" = ["{code}"] }}\n'
+    )
     report = json.loads(kerascheck("--output-format", "json", "--exit-zero", path).out)
     assert [finding["code"] for finding in report["findings"]] == [other]
 
@@ -118,19 +127,29 @@ def test_what_costs_nothing_is_joined_for_the_pedantic_only(tmp_path):
 
 
 def test_what_another_file_asks_for_is_joined_once(tmp_path):
-    (tmp_path / "data.py").write_text(HEAD.replace("model", "net") + f"def train_data():\n    return {SOURCE}.map(decode).shuffle(1000)\n")
-    (tmp_path / "train.py").write_text("from data import train_data\n" + HEAD.partition("def")[0] + "model.fit(train_data(), epochs=9)\n")
+    (tmp_path / "data.py").write_text(
+        HEAD.replace("model", "net") + f"def train_data():\n    return {SOURCE}.map(decode).shuffle(1000)\n"
+    )
+    (tmp_path / "train.py").write_text(
+        "from data import train_data\n" + HEAD.partition("def")[0] + "model.fit(train_data(), epochs=9)\n"
+    )
     (finding,) = findings(tmp_path)
     assert finding["code"] == "KC130" and "(KC113)" in finding["because"]
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_fixing_brings_peace_whatever_the_order_was(tmp_path, layout):
-    chosen = random.Random(layout).sample([names for length in (3, 4, 5) for names in itertools.permutations(WRITTEN, length)], 25)
+    chosen = random.Random(layout).sample(
+        [names for length in (3, 4, 5) for names in itertools.permutations(WRITTEN, length)], 25
+    )
     path = tmp_path / "train.py"
     for names in chosen:
         path.write_text(program(names, layout))
-        before = {code for finding in findings(path, "--pedantic") for code in (finding["code"], *re.findall(r"\((KC\d+)\)", finding["because"]))}
+        before = {
+            code
+            for finding in findings(path, "--pedantic")
+            for code in (finding["code"], *re.findall(r"\((KC\d+)\)", finding["because"]))
+        }
         assert check_peace(path) <= before, names
 
 
@@ -143,7 +162,9 @@ def check_peace(path):
     return {finding["code"] for finding in left}
 
 
-EXAMPLES = sorted([*(ROOT / "rules" / "pipeline").glob("*/slow.py"), *(path for path in (ROOT / "fixtures").glob("*/*.py"))])
+EXAMPLES = sorted(
+    [*(ROOT / "rules" / "pipeline").glob("*/slow.py"), *(path for path in (ROOT / "fixtures").glob("*/*.py"))]
+)
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: f"{path.parent.name}-{path.name}")

@@ -30,7 +30,12 @@ def test_the_documented_settings_are_all_and_can_be_used(tmp_path):
 
 
 def test_every_setting_has_a_key():
-    names = {field.name.replace("_", "-") for field in fields(config.Settings)} - {"origin", "selections", "stated-in", "machine"}
+    names = {field.name.replace("_", "-") for field in fields(config.Settings)} - {
+        "origin",
+        "selections",
+        "stated-in",
+        "machine",
+    }
     assert names | set(config._SELECTION_KEYS) == set(config._KEYS)
 
 
@@ -80,7 +85,10 @@ def test_the_first_command_lints_the_fixtures_with_findings():
 def test_ci_runs_the_command_of_the_readme(tmp_path):
     command = blocks(README, "sh")[1]
     assert command.count("\n") == 1 and command.endswith("-m pytest -n auto --dist worksteal\n")
-    for relative, text in (("README.md", README.replace(command, "echo ran in $(basename $PWD) && exit 7\n")), (".ci/run", None)):
+    for relative, text in (
+        ("README.md", README.replace(command, "echo ran in $(basename $PWD) && exit 7\n")),
+        (".ci/run", None),
+    ):
         path = tmp_path / relative
         path.parent.mkdir(exist_ok=True)
         path.write_text(text or (ROOT / relative).read_text(encoding="utf-8"))
@@ -88,4 +96,3 @@ def test_ci_runs_the_command_of_the_readme(tmp_path):
     assert done.returncode == 7, done.stderr
     assert done.stdout.splitlines()[-1].startswith("ran in ")
     assert done.stdout.splitlines()[-1] != f"ran in {tmp_path.name}"
-

@@ -69,7 +69,9 @@ class DyingRule(Rule):
 def fake_rules(monkeypatch, tmp_path):
     rooms = []
     for rule in (MarkRule(), DyingRule()):
-        room = registry.Room(tmp_path, rule.code, rule.name, rule.summary, rule.severity, rule.triggers, True, rule.__doc__)
+        room = registry.Room(
+            tmp_path, rule.code, rule.name, rule.summary, rule.severity, rule.triggers, True, rule.__doc__
+        )
         room.__dict__["rule"] = rule
         rooms.append(room)
     monkeypatch.setattr(registry, "rooms", lambda: tuple(rooms))
@@ -120,8 +122,15 @@ def test_files_without_keras_or_a_trigger_are_not_analysed(lint, monkeypatch):
     monkeypatch.setattr(engine.Analysis, "check", lambda self, file: pytest.fail(file.path))
     words = KERAS + '"""About x_mark."""\n# x_mark\n'
     said = "'''As\nimport keras\n'''\nx_mark  # with keras\n"
-    notebook = json.dumps({"cells": [{"cell_type": "markdown", "source": "keras"}, {"cell_type": "code", "source": "x_mark  # keras"}]})
-    assert lint({"a.py": "x_mark\n", "b.py": KERAS, "only_in_words.py": words, "only_said.py": said, "c.ipynb": notebook}).findings == []
+    notebook = json.dumps(
+        {"cells": [{"cell_type": "markdown", "source": "keras"}, {"cell_type": "code", "source": "x_mark  # keras"}]}
+    )
+    assert (
+        lint(
+            {"a.py": "x_mark\n", "b.py": KERAS, "only_in_words.py": words, "only_said.py": said, "c.ipynb": notebook}
+        ).findings
+        == []
+    )
 
 
 def test_a_trigger_may_stand_in_a_string_that_is_a_name():
@@ -173,7 +182,10 @@ def test_files_that_import_the_one_asked_for_are_looked_at(lint, tmp_path):
         assert finding.severity is Severity.ERROR
 
 
-@pytest.mark.parametrize(("play", "severity"), [("for i in range(9):\n    x()\n", Severity.ERROR), ("x()\n", Severity.ERROR), ("y = x\n", Severity.WARNING)])
+@pytest.mark.parametrize(
+    ("play", "severity"),
+    [("for i in range(9):\n    x()\n", Severity.ERROR), ("x()\n", Severity.ERROR), ("y = x\n", Severity.WARNING)],
+)
 def test_what_runs_what_is_asked_for_need_not_name_keras(lint, play, severity):
     files = {"play.py": "from b import x\n_mark\n" + play, "b.py": KERAS + "x_mark\n"}
     for names in ((), ("b.py",)):
@@ -204,7 +216,10 @@ def test_a_file_reached_by_two_names_is_one(lint, tmp_path):
 
 
 def test_comments_on_the_line_or_at_either_end_of_the_statement(lint):
-    outcome = lint({"a.py": KERAS + """\
+    outcome = lint(
+        {
+            "a.py": KERAS
+            + """\
 x_mark  # noqa: KC101
 f(  # kerascheck: ignore[mark]
   x_mark,
@@ -216,7 +231,9 @@ f(
   # noqa
   x_mark,
 )
-"""})
+"""
+        }
+    )
     assert [line for _, line, *_ in places(outcome)] == [11]
 
 
@@ -237,7 +254,11 @@ def test_min_severity_per_file_ignores_and_selection(lint):
     [
         ("def f(:\n  pass\n", 1, "does not parse: invalid syntax"),
         ("x = 1\nx = 'open\n", 2, "does not parse: unterminated string literal (detected at line 2)"),
-        ('x = "C:\\Users"\n', 1, "does not parse: (unicode error) 'unicodeescape' codec can't decode bytes in position 2-3: truncated \\UXXXXXXXX escape"),
+        (
+            'x = "C:\\Users"\n',
+            1,
+            "does not parse: (unicode error) 'unicodeescape' codec can't decode bytes in position 2-3: truncated \\UXXXXXXXX escape",
+        ),
         ('x = b"\\x1"\n', 1, "does not parse: (value error) invalid \\x escape at position 0"),
         ("if x:\ny\n", 2, "does not parse: expected an indented block after 'if' statement on line 1"),
         ("import os\nprint 'x'\n", 2, "Python 2 code"),
@@ -296,7 +317,7 @@ ALIVE = ["x_mark"]
     ("broken", "message"),
     [
         ("x = 'it's'", "unterminated string literal"),
-        ("x = \"\"\"open", "unterminated triple-quoted string literal"),
+        ('x = """open', "unterminated triple-quoted string literal"),
         ("x = f(1,\n", "'(' was never closed"),
         ("x = 1)", "unmatched ')'"),
         ("x = 1 + \\", "unexpected EOF"),
@@ -316,7 +337,11 @@ ALIVE = ["x_mark"]
     ],
 )
 def test_a_broken_cell_costs_itself_alone_wherever_it_stands(lint, broken, message):
-    cells = [["import keras\n", broken, *ALIVE, *ALIVE], ["import keras\n", *ALIVE, *ALIVE, broken], [broken, "import keras\n", *ALIVE, *ALIVE]]
+    cells = [
+        ["import keras\n", broken, *ALIVE, *ALIVE],
+        ["import keras\n", *ALIVE, *ALIVE, broken],
+        [broken, "import keras\n", *ALIVE, *ALIVE],
+    ]
     for number, sources in enumerate(cells):
         notebook = {"nbformat": 4, "cells": [{"cell_type": "code", "source": source} for source in sources]}
         outcome = lint({"n.ipynb": json.dumps(notebook)})
@@ -338,12 +363,17 @@ def test_a_broken_cell_costs_itself_alone_wherever_it_stands(lint, broken, messa
     ],
 )  # fmt: skip
 def test_what_ipython_accepts_is_no_error(lint, cell):
-    notebook = {"nbformat": 4, "cells": [{"cell_type": "code", "source": source} for source in ("import keras\n", cell, "x_mark")]}
+    notebook = {
+        "nbformat": 4,
+        "cells": [{"cell_type": "code", "source": source} for source in ("import keras\n", cell, "x_mark")],
+    }
     outcome = lint({"n.ipynb": json.dumps(notebook)})
     assert errors(outcome) == [] and [finding.location.cell for finding in outcome.findings] == [2]
 
 
-@pytest.mark.parametrize(("first", "last"), [("x = f(1,", "2)"), ("x = '''", "'''"), ("x = [", "]"), ("x = 1 + \\", "2")])
+@pytest.mark.parametrize(
+    ("first", "last"), [("x = f(1,", "2)"), ("x = '''", "'''"), ("x = [", "]"), ("x = 1 + \\", "2")]
+)
 def test_cells_that_parse_only_together_are_broken(lint, first, last):
     sources = ["import keras", first, "x_mark", last]
     notebook = {"nbformat": 4, "cells": [{"cell_type": "code", "source": source} for source in sources]}
@@ -423,7 +453,10 @@ bounded = pytest.mark.skipif(not pool.can_fork(), reason="needs processes that c
 )
 def test_a_file_that_costs_too_much_is_given_up_and_the_others_go_on(lint, monkeypatch, number, act, code, message):
     monkeypatch.setattr(limits, "SECONDS", 0.2)
-    outcome = lint(many(number, **{"a.py": KERAS + "x_mark\n", "bad.py": KERAS + f"x_mark\n{act}\n", "c.py": KERAS + "x_mark\n"}), jobs=2)
+    outcome = lint(
+        many(number, **{"a.py": KERAS + "x_mark\n", "bad.py": KERAS + f"x_mark\n{act}\n", "c.py": KERAS + "x_mark\n"}),
+        jobs=2,
+    )
     ((path, line, told, text),) = errors(outcome)
     assert (path, line, told) == ("bad.py", 1, code) and message in text
     assert {"a.py", "c.py"} <= {path for path, *_ in places(outcome)}

@@ -24,8 +24,21 @@ def test_published_figures_are_named_as_such_while_our_own_are_missing(code, mon
     assert "not measured by us" in page
     for figure in published.for_rule(code):
         assert figure.card in page and figure.source in page and figure.software in page
-    assert len(json.loads(kerascheck("rule", code, "--output-format", "json").out)["published"]) == len(published.for_rule(code))
-    row = {"code": code, "name": "x", "gpu": {"status": "slower", "ratio": None, "reason": "", "machine": {"gpu": "A100"}, "versions": {}, "date": "2026-01-01"}}
+    assert len(json.loads(kerascheck("rule", code, "--output-format", "json").out)["published"]) == len(
+        published.for_rule(code)
+    )
+    row = {
+        "code": code,
+        "name": "x",
+        "gpu": {
+            "status": "slower",
+            "ratio": None,
+            "reason": "",
+            "machine": {"gpu": "A100"},
+            "versions": {},
+            "date": "2026-01-01",
+        },
+    }
     monkeypatch.setattr("kerascheck.verify.evidence.read_table", lambda: [row])
     assert "not measured by us" not in kerascheck("rule", code).out.split("## Evidence")[1]
 
@@ -46,7 +59,9 @@ def test_pages_fit_the_terminal(monkeypatch, width):
     monkeypatch.delenv("COLUMNS")
     plain = kerascheck("rule", "KC405").out
     assert page.split() == plain.split() and page != plain
-    assert [line for line in page.splitlines() if line.startswith(("|", "+", "#"))] == [line for line in plain.splitlines() if line.startswith(("|", "+", "#"))]
+    assert [line for line in page.splitlines() if line.startswith(("|", "+", "#"))] == [
+        line for line in plain.splitlines() if line.startswith(("|", "+", "#"))
+    ]
 
 
 def test_examples_do_not_show_what_tests_expect(monkeypatch):

@@ -1,4 +1,5 @@
 """Whole projects under fixtures/, linted through the command that a user types."""
+
 import json
 import os
 import subprocess
@@ -50,10 +51,18 @@ def lint(project):
     # fixture modules called config or utils must not shadow what kerascheck imports
     search = [str(ROOT), os.environ.get("PYTHONPATH", "")]
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, search)), "PYTHONSAFEPATH": "1"}
-    command = [sys.executable, "-m", "kerascheck", ".", "--isolated", "--pedantic", "--output-format", "json", "--exit-zero"]
-    done = subprocess.run(
-        command, cwd=FIXTURES / project, env=env, capture_output=True, encoding="utf-8", timeout=300
-    )
+    command = [
+        sys.executable,
+        "-m",
+        "kerascheck",
+        ".",
+        "--isolated",
+        "--pedantic",
+        "--output-format",
+        "json",
+        "--exit-zero",
+    ]
+    done = subprocess.run(command, cwd=FIXTURES / project, env=env, capture_output=True, encoding="utf-8", timeout=300)
     assert done.returncode == 0, f"exit code {done.returncode}\n{done.stdout}\n{done.stderr}"
     return json.loads(done.stdout)["findings"]
 

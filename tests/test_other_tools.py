@@ -73,7 +73,9 @@ def test_maps_of_which_deepperf_speaks_are_found_or_explained(tmp_path, line, co
     path.write_text(DATA)
     assert ((code, line) in findings(path, "--select", code)) is (reason is None)
     if reason is not None:
-        assert reason in " ".join(kerascheck("--isolated", "--select", code, "--explain-silence", str(line), path).out.split())
+        assert reason in " ".join(
+            kerascheck("--isolated", "--select", code, "--explain-silence", str(line), path).out.split()
+        )
 
 
 def test_operations_that_a_loop_adds_to_a_graph_belong_to_tensorflow_1(tmp_path):
@@ -87,7 +89,13 @@ def test_operations_that_a_loop_adds_to_a_graph_belong_to_tensorflow_1(tmp_path)
     ("code", "text", "line"),
     [
         ("KC214", HEAD + "def f(n):\n    if n > 1: return n * f(n - 1)\n    return n\n", 3),
-        ("KC215", "rate = 0.1\n" + HEAD + "def f(x): return x * rate\nfor step in range(9):\n    rate = rate / 2\n    f(tf.ones(3))\n", 4),
+        (
+            "KC215",
+            "rate = 0.1\n"
+            + HEAD
+            + "def f(x): return x * rate\nfor step in range(9):\n    rate = rate / 2\n    f(tf.ones(3))\n",
+            4,
+        ),
         # A module's constant is part of the program, and nothing that changes.
         ("KC215", "RATE = 0.1\n" + HEAD + "def f(x): return x * RATE\nf(tf.ones(3))\n", None),
         ("KC204", HEAD + "def f(x):\n    v = tf.Variable(1.0)\n    return x * v\nf(tf.ones(3))\n", 4),
@@ -97,7 +105,11 @@ def test_operations_that_a_loop_adds_to_a_graph_belong_to_tensorflow_1(tmp_path)
         ("KC207", HEAD + "def f():\n    with open('a.txt') as file: return file.read()\nf()\n", 4),
         ("KC207", "kept = []\n" + HEAD + "def f(x):\n    kept.append(x)\n    return x\nf(tf.ones(3))\n", 5),
         # A list of the function's own ends with it.
-        ("KC207", HEAD + "def f(x):\n    parts = []\n    parts.append(x)\n    return tf.stack(parts)\nf(tf.ones(3))\n", None),
+        (
+            "KC207",
+            HEAD + "def f(x):\n    parts = []\n    parts.append(x)\n    return tf.stack(parts)\nf(tf.ones(3))\n",
+            None,
+        ),
     ],
 )
 def test_what_sonarpython_says_of_compiled_functions(tmp_path, code, text, line):

@@ -57,4 +57,10 @@ def test_the_source_archive_can_build_and_test_itself(built):
     (archive,) = built.glob("*.tar.gz")
     with tarfile.open(archive) as opened:
         names = {name.partition("/")[2] for name in opened.getnames()}
-    assert {"pyproject.toml", "LICENSE", "tests/test_rooms.py", "rules/pipeline/serial_map/rule.py", ".pre-commit-hooks.yaml"} <= names
+    assert {
+        "pyproject.toml",
+        "LICENSE",
+        "tests/test_rooms.py",
+        "rules/pipeline/serial_map/rule.py",
+        ".pre-commit-hooks.yaml",
+    } <= names

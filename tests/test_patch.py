@@ -27,7 +27,18 @@ CONTENTS = {
     "another encoding": b"# -*- coding: latin-1 -*-\n" + SLOW.encode("latin-1"),
     "form feeds and separators": SLOW.replace("\n\n", "\n\x0c\n# \u2028 \x85 \x1c\n").encode(),
 }  # fmt: skip
-NAMES = ["train.py", "my file.py", "größe.py", "a\tb.py", 'say "x".py', "back\\slash.py", "b/c.py", "sub/sub/x.py", "-.py", "x\udcff.py"]
+NAMES = [
+    "train.py",
+    "my file.py",
+    "größe.py",
+    "a\tb.py",
+    'say "x".py',
+    "back\\slash.py",
+    "b/c.py",
+    "sub/sub/x.py",
+    "-.py",
+    "x\udcff.py",
+]
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
 
@@ -124,7 +135,9 @@ def test_errors_are_printed_beside_the_patch(tmp_path, monkeypatch):
     (tmp_path / "train.py").write_text(SLOW)
     (tmp_path / "old.py").write_text("print 'x'\n")
     ran = kerascheck(*FIX, "--diff", ".")
-    assert ran.code == 2 and ran.out.startswith("diff --git a/train.py b/train.py\n--- a/train.py\n+++ b/train.py\n@@ -")
+    assert ran.code == 2 and ran.out.startswith(
+        "diff --git a/train.py b/train.py\n--- a/train.py\n+++ b/train.py\n@@ -"
+    )
     assert ran.err.splitlines()[0].startswith("old.py:1:1: error: KC999 Python 2 code")
     assert kerascheck(*FIX, "--diff", "-q", "old.py").err.count("\n") == 1
     assert "KC999" in kerascheck(*FIX, "--diff", "-", stdin=b"x = (").err

@@ -28,7 +28,12 @@ def rules(tmp_path, monkeypatch):
         folder.mkdir(parents=True)
         (folder / "rule.py").write_text(text)
 
-    for code, name, default in (("KC101", "one", True), ("KC102", "two", True), ("KC201", "three", True), ("KC202", "off", False)):
+    for code, name, default in (
+        ("KC101", "one", True),
+        ("KC102", "two", True),
+        ("KC201", "three", True),
+        ("KC202", "off", False),
+    ):
         write("f", name, RULE.format(cls="R", code=code, name=name, default=default))
     monkeypatch.setattr(registry, "rules_folder", lambda: tmp_path)
     for cached in (registry.rooms, registry.enabled, registry.fixed_on_request):
@@ -79,11 +84,15 @@ def test_selection(rules, levels, names):
     ],
 )
 def test_fixes_that_are_not_applied_by_default_are_where_the_rule_is_named(rules, levels, applied):
-    rules("g", "asked", RULE.format(cls="A", code="KC401", name="asked", default=True) + "    fixed_by_default = False\n")
+    rules(
+        "g", "asked", RULE.format(cls="A", code="KC401", name="asked", default=True) + "    fixed_by_default = False\n"
+    )
     assert registry.fixed_on_request(tuple(levels)) == (frozenset() if applied else {"KC401"})
 
 
-@pytest.mark.parametrize(("selector", "advice"), [("KC3", ""), ("thre", "; did you mean 'three'?"), ("KC20", None), ("all", "")])
+@pytest.mark.parametrize(
+    ("selector", "advice"), [("KC3", ""), ("thre", "; did you mean 'three'?"), ("KC20", None), ("all", "")]
+)
 def test_selectors_must_mean_a_rule(rules, selector, advice):
     if advice is None:
         return registry.check_selector(selector)
@@ -165,4 +174,7 @@ def test_reading_the_rules_does_not_load_libcst():
 )
 def test_of_layers_those_are_read_that_hold_what_rules_ask_about(method, body, read):
     other = "" if method == "call" else "    def call(self, x):\n        return x\n"
-    assert engine._triggers_in_code(f"class Net(layers.Layer):\n    def {method}(self, x):\n        {body}\n{other}") is read
+    assert (
+        engine._triggers_in_code(f"class Net(layers.Layer):\n    def {method}(self, x):\n        {body}\n{other}")
+        is read
+    )

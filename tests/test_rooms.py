@@ -95,7 +95,9 @@ def test_there_are_rooms():
 @every_room
 def test_a_room_is_complete(room):
     assert all(path.is_file() for name in ("slow", "fast", "quiet") for path in examples(room, name))
-    assert [path.name.replace("slow", "fast") for path in examples(room, "slow")] == [path.name for path in examples(room, "fast")]
+    assert [path.name.replace("slow", "fast") for path in examples(room, "slow")] == [
+        path.name for path in examples(room, "fast")
+    ]
     assert examples(room, "slow") and examples(room, "quiet")
 
 
@@ -111,7 +113,9 @@ def test_what_no_fix_makes_faster_says_what_it_is_about(room):
     assert room.speed is type(room.rule).speed
     if not room.speed:
         said = sections(room)["What it does"] + sections(room)["Why it costs"]
-        assert re.search(r"accuracy|correctness|quality|memory|raise|fails|error|learns|number wrong|no time|silences", said)
+        assert re.search(
+            r"accuracy|correctness|quality|memory|raise|fails|error|learns|number wrong|no time|silences", said
+        )
         measured = [row.get("cpu", {}).get("status") for row in read_table() if row["code"] == room.code]
         assert "confirmed" not in measured
 
@@ -135,17 +139,29 @@ def test_an_info_of_a_rule_that_warns_says_why_it_is_one(room, own):
     if room.rule.severity is Severity.INFO:
         pytest.skip("its findings are all infos")
     # There is one way to yield it; what costs nothing has another.
-    calls = [node for node in ast.walk(ast.parse((room.folder / "rule.py").read_text(encoding="utf-8"))) if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)]
+    calls = [
+        node
+        for node in ast.walk(ast.parse((room.folder / "rule.py").read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+    ]
     for call in calls:
         given = {keyword.arg: ast.unparse(keyword.value) for keyword in call.keywords}
-        assert call.func.attr != "finding" or "INFO" not in given.get("severity", "") or "pedantic" in given, f"line {call.lineno}: give the reason as doubt="
+        assert call.func.attr != "finding" or "INFO" not in given.get("severity", "") or "pedantic" in given, (
+            f"line {call.lineno}: give the reason as doubt="
+        )
     for path in examples(room, "slow"):
         for finding in own(room, path):
             assert finding["severity"] != "info" or finding["because"], f"line {finding['line']}"
 
 
 SILENT = [
-    pytest.param(room, script, id=f"{room.name}-{script.name}" if room.reads != "requirements" else f"{room.name}-{script.parent.name}-{script.name}")
+    pytest.param(
+        room,
+        script,
+        id=f"{room.name}-{script.name}"
+        if room.reads != "requirements"
+        else f"{room.name}-{script.parent.name}-{script.name}",
+    )
     for room in ROOMS
     for script in [*examples(room, "fast"), *examples(room, "quiet")]
 ]

@@ -61,7 +61,9 @@ include-tests = true
 
 
 def test_what_is_stated_says_where(shown):
-    settings = shown({"pyproject.toml": TABLE}, "--min-severity", "warning", "--extend-ignore", "KC104", "--extend-exclude", "new/")
+    settings = shown(
+        {"pyproject.toml": TABLE}, "--min-severity", "warning", "--extend-ignore", "KC104", "--extend-exclude", "new/"
+    )
     stated = {
         "configuration file": "pyproject.toml",
         "select": '["KC1"]  (pyproject.toml)',

@@ -8,7 +8,7 @@ from command import kerascheck
 
 from kerascheck import registry
 
-SCRIPT = '''\
+SCRIPT = """\
 import numpy as np
 import tensorflow as tf
 from tensorflow import keras
@@ -24,7 +24,7 @@ for i in range(500):
     model.predict(np.zeros((1, 8)) + i)  # noqa: KC405
 for i in range(500):
     model.predict(np.zeros((1, 8)) + i)
-'''
+"""
 PREDICT = "model.predict(np.zeros((1, 8)) + i)"
 
 
@@ -48,7 +48,9 @@ def said(ran, code):
 
 def test_the_reason_that_a_rule_gives_is_told(explained):
     (told,) = said(explained(8), "KC101")
-    assert told.startswith("serial-map looked at `map(lambda") and told.endswith("`: the call says how many run in parallel.")
+    assert told.startswith("serial-map looked at `map(lambda") and told.endswith(
+        "`: the call says how many run in parallel."
+    )
 
 
 def test_how_short_a_loop_is_keeps_rules_silent_about_it(explained):
@@ -85,7 +87,9 @@ def test_per_file_ignores_are_named(tmp_path, monkeypatch):
 def test_what_costs_nothing_is_named_with_its_reason(explained):
     text = SCRIPT.replace("tf.image.random_flip_left_right(x)", "x + 1").replace(", num_parallel_calls=4", "")
     (told,) = said(explained(8, text), "KC101")
-    assert ": this costs nothing where the code runs, so only --pedantic reports it. The function is stateless, " in told
+    assert (
+        ": this costs nothing where the code runs, so only --pedantic reports it. The function is stateless, " in told
+    )
     assert "reports this line" in said(explained(8, text, options=["--pedantic"]), "KC101")[0]
 
 
@@ -98,13 +102,18 @@ RANDOM = "ds = tf.data.Dataset.range(9).map(lambda x: x + tf.random.uniform([]))
         ("for x in ds:\n    print(x)\n", "this dataset is used for a look at some elements only"),
         ("def main():\n    " + RANDOM + "main()\n", "this dataset never reaches fit or a training loop"),
         ("model.evaluate(ds)\n", "this dataset is used for evaluation only"),
-        ("model.fit(x, y, validation_data=ds)\nmodel.predict(ds)\n", "this dataset is used for prediction and validation only"),
+        (
+            "model.fit(x, y, validation_data=ds)\nmodel.predict(ds)\n",
+            "this dataset is used for prediction and validation only",
+        ),
     ],
 )
 def test_a_dataset_that_is_not_trained_on_is_told_where_it_would_be_reported(explained, use, fact):
     text = f"import tensorflow as tf\nmodel = tf.keras.Sequential()\n{RANDOM if 'main' not in use else ''}{use}"
     line = 1 + text[: text.index("tf.data")].count("\n")
-    assert said(explained(line, text), "KC101") == [f"serial-map looked at `map(lambda x: x + tf.random.uniform([]))`: {fact}."]
+    assert said(explained(line, text), "KC101") == [
+        f"serial-map looked at `map(lambda x: x + tf.random.uniform([]))`: {fact}."
+    ]
     assert said(explained(line, text.replace(".map(", ".filter(")), "KC101") == []
 
 
@@ -116,10 +125,17 @@ def test_a_dataset_that_leaves_the_file_may_be_trained_on(explained):
 
 def test_a_dataset_that_another_file_trains_on_is_reported(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "data.py").write_text("import tensorflow as tf\ndef validation_data():\n    return " + RANDOM.partition("ds = ")[2])
+    (tmp_path / "data.py").write_text(
+        "import tensorflow as tf\ndef validation_data():\n    return " + RANDOM.partition("ds = ")[2]
+    )
     shown = lambda: kerascheck("--isolated", "data.py", "--explain-silence", "3").out
-    assert "`map(lambda x: x + tf.random.uniform([]))`: its use is not seen from here, and a name around it says validation or test data." in " ".join(shown().split())
-    (tmp_path / "train.py").write_text("import tensorflow as tf\nfrom data import validation_data\nmodel = tf.keras.Sequential()\nmodel.fit(validation_data())\n")
+    assert (
+        "`map(lambda x: x + tf.random.uniform([]))`: its use is not seen from here, and a name around it says validation or test data."
+        in " ".join(shown().split())
+    )
+    (tmp_path / "train.py").write_text(
+        "import tensorflow as tf\nfrom data import validation_data\nmodel = tf.keras.Sequential()\nmodel.fit(validation_data())\n"
+    )
     assert "KC101 serial-map reports this line" in shown()
 
 
@@ -178,14 +194,20 @@ def test_graphs_of_tensorflow_1_are_named_as_such(explained):
 
 def test_a_notebook_takes_cell_and_line(explained):
     cells = [{"cell_type": "markdown", "source": "# text", "metadata": {}}]
-    cells += [{"cell_type": "code", "source": part, "metadata": {}, "outputs": [], "execution_count": None} for part in SCRIPT.split("for i in range(500):\n    model.predict(np.zeros((1, 8)) + i)  # noqa: KC405\n")]
+    cells += [
+        {"cell_type": "code", "source": part, "metadata": {}, "outputs": [], "execution_count": None}
+        for part in SCRIPT.split("for i in range(500):\n    model.predict(np.zeros((1, 8)) + i)  # noqa: KC405\n")
+    ]
     notebook = json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
     ran = explained("3:2", notebook, "train.ipynb")
     assert "reports this line" in said(ran, "KC405")[0] and "train.ipynb:cell 3:2: " in ran.out
     assert said(explained("2:11", notebook, "train.ipynb"), "KC405")[0].endswith("5 iterations at most.")
     for nowhere in ("0:1", "1:1", "4:1"):
         assert f"train.ipynb: there is no code cell {nowhere[0]}" in explained(nowhere, notebook, "train.ipynb").err
-    assert "this is a notebook: name the cell too, as in --explain-silence 1:2" in explained("2", notebook, "train.ipynb").err
+    assert (
+        "this is a notebook: name the cell too, as in --explain-silence 1:2"
+        in explained("2", notebook, "train.ipynb").err
+    )
     assert "train.py: this is no notebook" in explained("1:2").err
     broken = notebook.replace("# text", "def f(:").replace("markdown", "code")
     assert "reports this line" in said(explained("3:2", broken, "train.ipynb"), "KC405")[0]
@@ -207,7 +229,9 @@ def test_a_file_that_does_not_parse_is_one_clear_error(explained):
 def test_long_lines_and_sentences_fit_the_terminal(tmp_path, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "train.py").write_text(SCRIPT.replace("num_parallel_calls=4", "num_parallel_calls=4" + " " * 9 + "+ 1" * 999))
+    (tmp_path / "train.py").write_text(
+        SCRIPT.replace("num_parallel_calls=4", "num_parallel_calls=4" + " " * 9 + "+ 1" * 999)
+    )
     lines = kerascheck("--isolated", "train.py", "--explain-silence", "8").out.splitlines()
     assert len(lines[0]) <= 120 and max(map(len, lines[1:])) <= 80
 
@@ -222,5 +246,7 @@ def test_a_rule_that_fails_is_told_and_costs_no_other(explained, monkeypatch):
     monkeypatch.setattr(room.rule, "check", broken)
     result = explained(8)
     assert result.code == 0
-    assert said(result, "KC405") == ["predict-in-loop failed: KeyError: 'lost'; this is a fault of kerascheck: please report it with the file"]
+    assert said(result, "KC405") == [
+        "predict-in-loop failed: KeyError: 'lost'; this is a fault of kerascheck: please report it with the file"
+    ]
     assert said(result, "KC101")

@@ -9,7 +9,9 @@ from command import kerascheck
 pytestmark = pytest.mark.usefixtures("in_this_process")
 
 HEAD = "import tensorflow as tf\nfrom tensorflow import keras\nfrom tensorflow.keras import layers\n"
-TRAIN = "import tensorflow as tf\nmodel = tf.keras.Sequential([tf.keras.layers.Dense(1)])\nmodel.compile('sgd', 'mse')\n"
+TRAIN = (
+    "import tensorflow as tf\nmodel = tf.keras.Sequential([tf.keras.layers.Dense(1)])\nmodel.compile('sgd', 'mse')\n"
+)
 RANDOM = "ds = tf.data.Dataset.from_tensor_slices(load()).map(lambda x: x + tf.random.normal(())).batch(8)\nmodel.fit(ds, epochs=3)\n"
 
 
@@ -21,21 +23,41 @@ def findings(folder, text, requirements, *options):
     return json.loads(result.out)["findings"]
 
 
-@pytest.mark.parametrize(("pin", "name"), [("tensorflow==2.3", "tf.data.experimental.AUTOTUNE"), ("tensorflow==2.4", "tf.data.AUTOTUNE"), ("", "tf.data.AUTOTUNE")])
+@pytest.mark.parametrize(
+    ("pin", "name"),
+    [
+        ("tensorflow==2.3", "tf.data.experimental.AUTOTUNE"),
+        ("tensorflow==2.4", "tf.data.AUTOTUNE"),
+        ("", "tf.data.AUTOTUNE"),
+    ],
+)
 def test_autotune_is_written_as_the_version_knows_it(tmp_path, pin, name):
     (finding,) = findings(tmp_path, RANDOM, pin, "--select", "KC101")
     assert f"num_parallel_calls={name}" in finding["message"]
     assert f"num_parallel_calls={name}" in finding["fix"]["message"]
-    assert kerascheck("--select", "KC101", "--fix", "--unsafe-fixes", "--exit-zero", str(tmp_path / "train.py")).code == 0
+    assert (
+        kerascheck("--select", "KC101", "--fix", "--unsafe-fixes", "--exit-zero", str(tmp_path / "train.py")).code == 0
+    )
     assert f"num_parallel_calls={name})" in (tmp_path / "train.py").read_text()
 
 
-@pytest.mark.parametrize(("play", "said"), [("for _ in range(9999):\n    state = env.step(player.act(state))\n", 1), ("env.step(player.act(state))\n", 0)])
+@pytest.mark.parametrize(
+    ("play", "said"),
+    [("for _ in range(9999):\n    state = env.step(player.act(state))\n", 1), ("env.step(player.act(state))\n", 0)],
+)
 def test_a_game_is_played_with_the_networks_of_an_agent(tmp_path, play, said):
-    (tmp_path / "net.py").write_text(TRAIN + "class Net:\n    def __init__(self):\n        self.model = model\n    def act(self, x):\n        return self.model.predict(x)\n")
+    (tmp_path / "net.py").write_text(
+        TRAIN
+        + "class Net:\n    def __init__(self):\n        self.model = model\n    def act(self, x):\n        return self.model.predict(x)\n"
+    )
     rules = '"""' + "What it does in which case.\n" * 200 + '"""\n'
-    (tmp_path / "agent.py").write_text(rules + "from net import Net\nclass Agent:\n    def __init__(self):\n        self.net = Net()\n    def act(self, x):\n        return self.net.act(x)\n")
-    (tmp_path / "play.py").write_text("import gym\nfrom agent import Agent\nplayer = Agent()\nenv = gym.make('Pong')\nstate = env.reset()\n" + play)
+    (tmp_path / "agent.py").write_text(
+        rules
+        + "from net import Net\nclass Agent:\n    def __init__(self):\n        self.net = Net()\n    def act(self, x):\n        return self.net.act(x)\n"
+    )
+    (tmp_path / "play.py").write_text(
+        "import gym\nfrom agent import Agent\nplayer = Agent()\nenv = gym.make('Pong')\nstate = env.reset()\n" + play
+    )
     result = kerascheck("--select", "KC405", "--output-format", "json", "--exit-zero", str(tmp_path))
     assert [Path(finding["path"]).name for finding in json.loads(result.out)["findings"]] == ["net.py"] * said
 
@@ -43,12 +65,24 @@ def test_a_game_is_played_with_the_networks_of_an_agent(tmp_path, play, said):
 @pytest.mark.parametrize(
     ("text", "fixes"),
     [
-        ("print(tf.data.experimental.AUTOTUNE, 'tf.data.experimental.AUTOTUNE')\nprint(tf.data.experimental.AUTOTUNE)\n", [True, True]),
-        ("from tensorflow.data.experimental import AUTOTUNE\nprint(tf.data.experimental.AUTOTUNE, AUTOTUNE)\n", [False, False]),
-        ("from tensorflow.keras.mixed_precision import experimental as p\np.set_policy(p.Policy('mixed_float16'))\n", [False]),
+        (
+            "print(tf.data.experimental.AUTOTUNE, 'tf.data.experimental.AUTOTUNE')\nprint(tf.data.experimental.AUTOTUNE)\n",
+            [True, True],
+        ),
+        (
+            "from tensorflow.data.experimental import AUTOTUNE\nprint(tf.data.experimental.AUTOTUNE, AUTOTUNE)\n",
+            [False, False],
+        ),
+        (
+            "from tensorflow.keras.mixed_precision import experimental as p\np.set_policy(p.Policy('mixed_float16'))\n",
+            [False],
+        ),
         ("from tensorflow.keras.layers import CuDNNLSTM, Dense\nCuDNNLSTM(4)\nCuDNNLSTM(5)\n", [False]),
         ("try:\n    from tensorflow.keras.layers import CuDNNLSTM\nexcept ImportError:\n    CuDNNLSTM = None\n", []),
-        ("from tensorflow.keras.layers.experimental.preprocessing import Rescaling, Resizing\nRescaling(2.0)\n", [False]),
+        (
+            "from tensorflow.keras.layers.experimental.preprocessing import Rescaling, Resizing\nRescaling(2.0)\n",
+            [False],
+        ),
     ],
 )
 def test_each_use_of_an_old_name_has_its_own_edit(tmp_path, text, fixes):
@@ -64,7 +98,9 @@ def test_a_script_that_only_calls_an_imported_training_is_followed(tmp_path):
     )
     command = ("--isolated", "--select", "KC301", "--output-format", "concise", "-q", tmp_path)
     assert "KC301" not in kerascheck(*command).out
-    (tmp_path / "main.py").write_text("from training import train\nfrom data import load\n\nif load():\n    train(load())\n")
+    (tmp_path / "main.py").write_text(
+        "from training import train\nfrom data import load\n\nif load():\n    train(load())\n"
+    )
     assert "training.py:7:11: info: KC301" in kerascheck(*command).out
 
 
@@ -101,7 +137,9 @@ def test_a_long_module_of_layers_may_need_the_switch(tmp_path, made, severity):
     block = f"class Block(layers.Layer):\n    def call(self, x):\n        return {made}\n"
     (tmp_path / "network.py").write_text(f"from tensorflow.keras import layers\n{padding}{block}")
     model = "i = keras.Input((4,))\nmodel = keras.Model(i, Block()(i))\nmodel.compile('adam', 'mse')\n"
-    (tmp_path / "train.py").write_text(f"{HEAD}from network import Block\n{model}model.run_eagerly = True\nmodel.fit(x, y)\n")
+    (tmp_path / "train.py").write_text(
+        f"{HEAD}from network import Block\n{model}model.run_eagerly = True\nmodel.fit(x, y)\n"
+    )
     script = tmp_path / "train.py"
     result = kerascheck("--isolated", "--select", "KC309", "--output-format", "json", "--exit-zero", script)
     (finding,) = json.loads(result.out)["findings"]

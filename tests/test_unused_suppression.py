@@ -74,7 +74,9 @@ def test_requirements_have_comments_too(unused):
 
 def test_endings_of_lines_and_other_words_survive_the_repair(tmp_path):
     script = tmp_path / "a.py"
-    script.write_bytes(b"import keras\r\n# noqa: KC101\r\nx = 1  # why  # noqa: KC101\r\ny = 2  # noqa:KC101,E501 # why")
+    script.write_bytes(
+        b"import keras\r\n# noqa: KC101\r\nx = 1  # why  # noqa: KC101\r\ny = 2  # noqa:KC101,E501 # why"
+    )
     kerascheck("--isolated", "--fix", script)
     assert script.read_bytes() == b"import keras\r\nx = 1  # why\r\ny = 2  # noqa:E501 # why"
 
@@ -83,8 +85,16 @@ def test_endings_of_lines_and_other_words_survive_the_repair(tmp_path):
     ("comment", "said", "left"),
     [
         ("kerascheck: ignore[nope]", "No rule is called 'nope'; remove it.", ""),
-        ("kerascheck: ignore[serial-mop]", "No rule is called 'serial-mop'; did you mean 'serial-map'?", "kerascheck: ignore[serial-mop]"),
-        ("kerascheck: ignore[Serial-Map]", "No rule is called 'Serial-Map'; did you mean 'serial-map'?", "kerascheck: ignore[Serial-Map]"),
+        (
+            "kerascheck: ignore[serial-mop]",
+            "No rule is called 'serial-mop'; did you mean 'serial-map'?",
+            "kerascheck: ignore[serial-mop]",
+        ),
+        (
+            "kerascheck: ignore[Serial-Map]",
+            "No rule is called 'Serial-Map'; did you mean 'serial-map'?",
+            "kerascheck: ignore[Serial-Map]",
+        ),
         ("kerascheck: ignore[101]", "No rule is called '101'; remove it.", ""),
         ("kerascheck: ignore[KC555] why", "No rule has the code KC555; remove it.", "why"),
         ("kerascheck: ignore-file[nope]", "No rule is called 'nope'; remove it.", ""),

@@ -44,7 +44,9 @@ class Plugin:
         for name, text in _OPTIONS.items():
             manager.add_option(f"--kerascheck-{name}", default=None, parse_from_config=True, help=text)
         for name, text in _FLAGS.items():
-            manager.add_option(f"--kerascheck-{name}", action="store_true", default=False, parse_from_config=True, help=text)
+            manager.add_option(
+                f"--kerascheck-{name}", action="store_true", default=False, parse_from_config=True, help=text
+            )
 
     @classmethod
     def parse_options(cls, options: Any) -> None:
@@ -55,7 +57,10 @@ class Plugin:
 
     @classmethod
     def _given(cls) -> dict[str, Any]:
-        given = {name.replace("-", "_"): getattr(cls._options, f"kerascheck_{name.replace('-', '_')}") for name in (*_OPTIONS, "pedantic")}
+        given = {
+            name.replace("-", "_"): getattr(cls._options, f"kerascheck_{name.replace('-', '_')}")
+            for name in (*_OPTIONS, "pedantic")
+        }
         return {name: [text] if text and name in _SELECTORS else text for name, text in given.items()}
 
     @classmethod

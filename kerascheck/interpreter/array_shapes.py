@@ -38,15 +38,25 @@ _TABLES = {
     "load_iris": (150, 4), "load_wine": (178, 13), "load_breast_cancer": (569, 30), "load_digits": (1797, 64), "load_diabetes": (442, 10),
     "fetch_california_housing": (20640, 8),
 }  # fmt: skip
-_MADE_TABLES = {"make_moons": 2, "make_circles": 2, "make_blobs": 2, "make_classification": 20, "make_regression": 100, "make_friedman1": 10}
+_MADE_TABLES = {
+    "make_moons": 2,
+    "make_circles": 2,
+    "make_blobs": 2,
+    "make_classification": 20,
+    "make_regression": 100,
+    "make_friedman1": 10,
+}
 _SCALERS = frozenset(
-    "sklearn.preprocessing." + name for name in "StandardScaler MinMaxScaler MaxAbsScaler RobustScaler Normalizer QuantileTransformer PowerTransformer".split()
+    "sklearn.preprocessing." + name
+    for name in "StandardScaler MinMaxScaler MaxAbsScaler RobustScaler Normalizer QuantileTransformer PowerTransformer".split()
 )
 # Draws of whole vectors, or from a population: the size is not all of the shape, or stands elsewhere.
 _OF_VECTORS = frozenset("multivariate_normal dirichlet multinomial choice permutation shuffle".split())
 # What shuffles an array, as x[order].
 _ORDERS = frozenset({"numpy.arange", "numpy.random.permutation", "numpy.random.default_rng.permutation"})
-_SAME_SHAPE = frozenset("astype copy clip abs absolute sqrt log log1p exp array asarray ascontiguousarray nan_to_num flip sort to_numpy fillna round".split())
+_SAME_SHAPE = frozenset(
+    "astype copy clip abs absolute sqrt log log1p exp array asarray ascontiguousarray nan_to_num flip sort to_numpy fillna round".split()
+)
 # Operations of a dataset that leave the number of its elements as it is, or smaller.
 _SAME_LENGTH = frozenset("map shuffle cache prefetch with_options enumerate filter skip shard".split())
 _ROWS_CHANGE = frozenset("dropna sample concatenate vstack".split())
@@ -88,7 +98,12 @@ def length_of(stage: Stage) -> int | None:
 def _rows_written_out(source: Stage) -> int | None:
     """How many elements a list of a dataset's source has; what arrays and ranges stand for may be larger elsewhere."""
     first = source.given("tensors") if source.name == FROM_TENSOR_SLICES else None
-    while isinstance(first, (Group, Mapping)) and not first.open and first.items and not (isinstance(first, Group) and first.kind == "list"):
+    while (
+        isinstance(first, (Group, Mapping))
+        and not first.open
+        and first.items
+        and not (isinstance(first, Group) and first.kind == "list")
+    ):
         first = first.items[0] if isinstance(first, Group) else next(iter(first.items.values()))
     return len(first.items) if isinstance(first, Group) and not first.open else None
 
@@ -100,7 +115,11 @@ def as_group(shape: Shape) -> Group:
 
 def shaped(source: Value, shape: Shape) -> Made:
     """An array of a shape that was taken from somewhere."""
-    return Made("numpy.ndarray", None, {"operands": Group("tuple", [source]), "shape": UNKNOWN if shape is None else as_group(shape)})
+    return Made(
+        "numpy.ndarray",
+        None,
+        {"operands": Group("tuple", [source]), "shape": UNKNOWN if shape is None else as_group(shape)},
+    )
 
 
 def parts_of(value: Value) -> Group | None:
@@ -144,7 +163,13 @@ def _rows_of_share(rows: int | None, size: Value | None, rounding: Callable[[flo
 
 def columns_of(key: Value) -> Made | None:
     """The table that ``table[["a", "b"]]`` gives; None for other keys."""
-    if isinstance(key, Group) and key.kind == "list" and key.items and not key.open and all(isinstance(constant(item), str) for item in key.items):
+    if (
+        isinstance(key, Group)
+        and key.kind == "list"
+        and key.items
+        and not key.open
+        and all(isinstance(constant(item), str) for item in key.items)
+    ):
         return Made("pandas.DataFrame", None, {"shape": as_group((None, len(key.items)))})
     return None
 
@@ -154,7 +179,11 @@ def subscripted(shape: Shape, indices: Sequence[Index]) -> Shape:
     if shape is None:
         return None
     left, result = list(shape), []
-    new = [index for index in indices if index == Const(None) or isinstance(index, External) and index.name.endswith(".newaxis")]
+    new = [
+        index
+        for index in indices
+        if index == Const(None) or isinstance(index, External) and index.name.endswith(".newaxis")
+    ]
     for place, index in enumerate(indices):
         if index in new:
             result.append(1)
@@ -186,10 +215,18 @@ def _cut(size: int | None, index: Index) -> int | None:
     written = slice_of(index)
     if written == slice(None):
         return size
-    if size is None and written is not None and written.step in (None, 1) and (written.start or 0) >= 0 and (written.stop or -1) >= 0:
+    if (
+        size is None
+        and written is not None
+        and written.step in (None, 1)
+        and (written.start or 0) >= 0
+        and (written.stop or -1) >= 0
+    ):
         # Nobody asks for more than there is.
         return max(written.stop - (written.start or 0), 0)
-    return len(range(*written.indices(size))) if written is not None and size is not None and written.step != 0 else None
+    return (
+        len(range(*written.indices(size))) if written is not None and size is not None and written.step != 0 else None
+    )
 
 
 def _shape_of(value: Value, depth: int) -> Shape:
@@ -198,7 +235,12 @@ def _shape_of(value: Value, depth: int) -> Shape:
         if table is not None:
             return {"data": table, "target": table[:1]}.get(value.name)
         return shape_of(value.receiver, depth - 1) if value.name == "values" else None
-    if isinstance(value, Const) and type(value.value) in (int, float) or isinstance(value, Made) and value.name in ("builtins.int", "builtins.float"):
+    if (
+        isinstance(value, Const)
+        and type(value.value) in (int, float)
+        or isinstance(value, Made)
+        and value.name in ("builtins.int", "builtins.float")
+    ):
         return ()
     if not isinstance(value, Made):
         return None
@@ -208,7 +250,11 @@ def _shape_of(value: Value, depth: int) -> Shape:
         return _sizes(value.attributes["shape"])
     if value.name == "numpy.ndarray" and value.call is None:
         operands = value.attributes.get("operands")
-        return _broadcast([shape_of(operand, depth - 1) for operand in operands.items]) if isinstance(operands, Group) else None
+        return (
+            _broadcast([shape_of(operand, depth - 1) for operand in operands.items])
+            if isinstance(operands, Group)
+            else None
+        )
     return _called(value.name, value.call, depth - 1) if value.call is not None else None
 
 

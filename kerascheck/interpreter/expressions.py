@@ -58,7 +58,12 @@ from kerascheck.knowledge.python import BUILTINS, item_of
 from kerascheck.syntax.names import canonical
 
 _UNITS_OF_TIME = (60, 3600, 1000, 1_000_000, 1_000_000_000)
-_UFUNCS = {cst.Add: "numpy.add", cst.Subtract: "numpy.subtract", cst.Multiply: "numpy.multiply", cst.Divide: "numpy.divide"}
+_UFUNCS = {
+    cst.Add: "numpy.add",
+    cst.Subtract: "numpy.subtract",
+    cst.Multiply: "numpy.multiply",
+    cst.Divide: "numpy.divide",
+}
 _BINARY = {
     cst.Add: lambda a, b: a + b,
     cst.Subtract: lambda a, b: a - b,
@@ -228,7 +233,9 @@ class Expressions(Machine):
         result = derived(left, right)
         name = _UFUNCS.get(type(node.operator))
         if name is not None:
-            call = Call(self.module, node, name, None, UNKNOWN, Arguments([left, right]), self.scope, self.order, result)
+            call = Call(
+                self.module, node, name, None, UNKNOWN, Arguments([left, right]), self.scope, self.order, result
+            )
             result.attributes["operation"] = Made(name, call)
         return result
 
@@ -246,7 +253,9 @@ class Expressions(Machine):
             return elapsed if is_number(other) or None not in times else None
         if constant(other) in _UNITS_OF_TIME and (times[0] or operator is cst.Multiply):
             return elapsed
-        return Made("time.rate", self.record(node, "time.rate", None, UNKNOWN, Arguments([times[0] or left, times[1] or right])))
+        return Made(
+            "time.rate", self.record(node, "time.rate", None, UNKNOWN, Arguments([times[0] or left, times[1] or right]))
+        )
 
     def elapsed(self, node: cst.CSTNode, start: Value, end: Value, *, each: bool = False) -> Made:
         """The time between two readings of a clock, or ``each`` of those between two lists of readings."""
@@ -282,7 +291,9 @@ class Expressions(Machine):
 
     def _comparison(self, node: cst.Comparison) -> Value:
         values = [self.eval(node.left), *(self.eval(target.comparator) for target in node.comparisons)]
-        identity = any(isinstance(target.operator, (cst.Is, cst.IsNot, cst.In, cst.NotIn)) for target in node.comparisons)
+        identity = any(
+            isinstance(target.operator, (cst.Is, cst.IsNot, cst.In, cst.NotIn)) for target in node.comparisons
+        )
         # No tensor equals None, which Python is told at once (tensor_equals in python/ops/math_ops.py).
         identity = identity or any(isinstance(value, Const) and value.value is None for value in values)
         if any(holds_tensor(value) for value in values) and not identity:
@@ -347,7 +358,9 @@ class Expressions(Machine):
         for element in node.slice:
             cut = element.slice
             if isinstance(cut, cst.Slice):
-                found.append(tuple(None if part is None else self.eval(part) for part in (cut.lower, cut.upper, cut.step)))
+                found.append(
+                    tuple(None if part is None else self.eval(part) for part in (cut.lower, cut.upper, cut.step))
+                )
             else:
                 found.append("..." if isinstance(cut.value, cst.Ellipsis) else self.eval(cut.value))
         return found
@@ -455,7 +468,7 @@ class Expressions(Machine):
 
     def _string(self, node) -> Value:
         if type(node) is cst.SimpleString and node.value[0] in "\"'" and "\\" not in node.value:
-            width = 3 if node.value[:3] in ('\"\"\"', "'''") else 1
+            width = 3 if node.value[:3] in ('"""', "'''") else 1
             return Const(node.value[width:-width])
         value = text_of(node)
         return Const(value) if isinstance(value, (str, bytes)) else UNKNOWN
@@ -463,7 +476,9 @@ class Expressions(Machine):
     def _formatted(self, node: cst.FormattedString) -> Value:
         if all(isinstance(part, cst.FormattedStringText) for part in node.parts):
             return Const("".join(part.value for part in node.parts))
-        return self._text(node, [self.eval(part.expression) for part in node.parts if isinstance(part, cst.FormattedStringExpression)])
+        return self._text(
+            node, [self.eval(part.expression) for part in node.parts if isinstance(part, cst.FormattedStringExpression)]
+        )
 
     def _text(self, node: cst.CSTNode, values: list[Value]) -> Value:
         """A text with values in it, which are read for that."""
@@ -521,16 +536,27 @@ def _item_of_mapping(mapping: Mapping, key: Value) -> Value:
 
 def _items_at(value: Group | Made, indices: list[array_shapes.Index]) -> Value | None:
     """A text or number of Python, or a list of them, that is taken out of more of them by a place which is not written down; None for all else."""
-    places = [part for index in indices for part in (index if isinstance(index, tuple) else [index]) if isinstance(part, Value)]
+    places = [
+        part
+        for index in indices
+        for part in (index if isinstance(index, tuple) else [index])
+        if isinstance(part, Value)
+    ]
     if isinstance(value, Made):
         kind = item_of(value.name)
     else:
-        kind = "builtins.str" if value.items and all(map(is_text, value.items)) and any(isinstance(place, Counter) for place in places) else None
+        kind = (
+            "builtins.str"
+            if value.items and all(map(is_text, value.items)) and any(isinstance(place, Counter) for place in places)
+            else None
+        )
     if kind is None:
         return None
     item = computed(kind, *places)
     whole = isinstance(value, Made) and value.name == "builtins.str"
-    return Group("list", [item], open=True) if any(isinstance(index, tuple) for index in indices) and not whole else item
+    return (
+        Group("list", [item], open=True) if any(isinstance(index, tuple) for index in indices) and not whole else item
+    )
 
 
 def _is_elapsed(value: Value) -> bool:

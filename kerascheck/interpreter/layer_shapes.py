@@ -280,7 +280,9 @@ def _sizes(call: Call, parameter: str, rank: int, default: int | None = None) ->
     return (number if type(number) is int else None,) * rank
 
 
-def _slid(sizes: tuple[int | None, ...], window: tuple[int | None, ...], strides: tuple[int | None, ...], same: bool) -> tuple[int | None, ...]:
+def _slid(
+    sizes: tuple[int | None, ...], window: tuple[int | None, ...], strides: tuple[int | None, ...], same: bool
+) -> tuple[int | None, ...]:
     """The number of places of a window that slides along each axis."""
     found = []
     for size, width, stride in zip(sizes, window, strides):

@@ -151,8 +151,17 @@ class Machine:
         if function.kind == "staticmethod":
             return function
         return Function(
-            function.module, function.node, function.env, function.name, receiver, function.owner,
-            function.traced, function.options, function.opaque, function.kind, function.defaults,
+            function.module,
+            function.node,
+            function.env,
+            function.name,
+            receiver,
+            function.owner,
+            function.traced,
+            function.options,
+            function.opaque,
+            function.kind,
+            function.defaults,
         )
 
     def inside(self, scope: Scope, action, argument):

@@ -28,8 +28,16 @@ Found = TypeVar("Found")
 _SHORT = 2300
 _NAMES_KERAS = re.compile("keras|tensorflow")
 _ACTS_ON_IMPORT = (
-    "set_memory_growth", "set_visible_devices", "set_global_policy", "set_policy", "set_dtype_policy", "os.environ",
-    "run_functions_eagerly", "set_logical_device_configuration", "set_virtual_device_configuration", "enable_debug_mode",
+    "set_memory_growth",
+    "set_visible_devices",
+    "set_global_policy",
+    "set_policy",
+    "set_dtype_policy",
+    "os.environ",
+    "run_functions_eagerly",
+    "set_logical_device_configuration",
+    "set_virtual_device_configuration",
+    "enable_debug_mode",
 )
 # A module without any of these holds nothing that a rule asks about: its functions are not followed into.
 _WORTH_FOLLOWING = re.compile(
@@ -37,7 +45,10 @@ _WORTH_FOLLOWING = re.compile(
     r"numpy_function|tf\.image|tf\.random|parse_single|layers\.Random[A-Z]|@tf\.function|tf\.config|environ\[|Sequential\(|Model\(inputs|"
     r"Model\(\[|load_model|layers\.Input\(|Input\(shape|\bSequence\b|PyDataset|ImageDataGenerator|imread|load_img|Image\.open|\byield\b|keras\.(?:models\.)?Model\)|\(Model\)"
 )
-_IMPORT_LINE = re.compile(r"^[ \t]*(?:from[ \t]+(?P<base>[.\w]+)[ \t]+import[ \t]+(?P<names>\([^)]*\)|[^\n#;]+)|import[ \t]+(?P<plain>[^\n#;(]+))", re.M)
+_IMPORT_LINE = re.compile(
+    r"^[ \t]*(?:from[ \t]+(?P<base>[.\w]+)[ \t]+import[ \t]+(?P<names>\([^)]*\)|[^\n#;]+)|import[ \t]+(?P<plain>[^\n#;(]+))",
+    re.M,
+)
 GRAPH_SWITCH = re.compile(r"\bdisable_(?:eager_execution|v2_behavior)\(")
 _GRAPH_CODE = re.compile(
     r"\bsess(?:ion)?\.run\(|\b_make_predict_function\(|with tf\.(?:compat\.v1\.)?Session|tensorflow\.contrib\b|"
@@ -51,7 +62,10 @@ _RUNS_SAVED_GRAPH = re.compile(r"\bSession\(\s*graph\s*=\s*(\w+)")
 # tensorflow.contrib went with TensorFlow 2 (RELEASE.md of 2.0); there its package has tensorflow/_api/v2 in the place of v1.
 _CONTRIB = re.compile(r"^[ \t]*(?:import|from)[ \t]+tensorflow\.(?:contrib|_api\.v1)\b", re.M)
 _NAMES_OF_1 = "|".join(ONLY_TENSORFLOW_1)
-_MAY_BE_OF_1 = re.compile(rf"\b(?:tf|tensorflow)\.(?:{_NAMES_OF_1})\b|^[ \t]*from[ \t]+tensorflow[ \t]+import\b[^\n]*\b(?:{_NAMES_OF_1})\b", re.M)
+_MAY_BE_OF_1 = re.compile(
+    rf"\b(?:tf|tensorflow)\.(?:{_NAMES_OF_1})\b|^[ \t]*from[ \t]+tensorflow[ \t]+import\b[^\n]*\b(?:{_NAMES_OF_1})\b",
+    re.M,
+)
 # The last two are in TensorFlow 1, too, in programs that build no graphs.
 OF_TENSORFLOW_2 = re.compile(r"GradientTape|tf\.function|enable_eager_execution")
 _SESSION = re.compile(r"\bSession\(")
@@ -129,7 +143,9 @@ class Module:
         """Whether an expression is a name that an import binds, or a dotted one that begins with it: what it names is no object of the program."""
         while isinstance(node, cst.Attribute):
             node = node.value
-        return isinstance(node, cst.Name) and any(node.value == name.partition(".")[0] for name in self.tree.imported_names)
+        return isinstance(node, cst.Name) and any(
+            node.value == name.partition(".")[0] for name in self.tree.imported_names
+        )
 
     def statement_range(self, node: cst.CSTNode) -> tuple[int, int]:
         """See :meth:`Tree.statement_range`."""
@@ -214,7 +230,12 @@ class Module:
         """
         if GRAPH_SWITCH.search(self._beside_saved_graphs):
             return True
-        return self._builds_graph or "GradientTape" not in self.bare_code and self.mentions(_SESSION) and any(module._builds_graph for module in self._used_modules())
+        return (
+            self._builds_graph
+            or "GradientTape" not in self.bare_code
+            and self.mentions(_SESSION)
+            and any(module._builds_graph for module in self._used_modules())
+        )
 
     @cached_property
     def _builds_graph(self) -> bool:
@@ -223,7 +244,9 @@ class Module:
         if "GradientTape" in self.bare_code:
             return False
         # Who asks tensors for their values only resets what is not there.
-        return _GRAPH_CODE.search(code) is not None or "reset_default_graph" in code and ".numpy()" not in self.bare_code
+        return (
+            _GRAPH_CODE.search(code) is not None or "reset_default_graph" in code and ".numpy()" not in self.bare_code
+        )
 
     @cached_property
     def _beside_saved_graphs(self) -> str:
@@ -255,7 +278,9 @@ class Module:
             return True
         if self.mentions(OF_TENSORFLOW_2) or not _MAY_BE_OF_1.search(self.bare_code):
             return False
-        named = [(alias, name) for alias, _, name in imports_as_written(self.tree)] + list(names_as_written(self.tree, ONLY_TENSORFLOW_1))
+        named = [(alias, name) for alias, _, name in imports_as_written(self.tree)] + list(
+            names_as_written(self.tree, ONLY_TENSORFLOW_1)
+        )
         gone = {f"{TENSORFLOW}{name}" for name in ONLY_TENSORFLOW_1}
         return any(name in gone and not stands_for_versions(self.tree, node) for node, name in named)
 
@@ -265,7 +290,11 @@ class Module:
             base = match["base"]
             for part in (match["names"] or match["plain"]).strip("( )").split(","):
                 name, bound = part.split()[:1], part.split()[-1:]
-                if not name or bound != ["*"] and len(re.findall(rf"\b{re.escape(bound[0].partition('.')[0])}\b", self.bare_code)) < 2:
+                if (
+                    not name
+                    or bound != ["*"]
+                    and len(re.findall(rf"\b{re.escape(bound[0].partition('.')[0])}\b", self.bare_code)) < 2
+                ):
                     continue
                 dotted = (base or "").lstrip(".")
                 level = len(base or "") - len(dotted)
@@ -280,7 +309,9 @@ class Module:
         one that does not name Keras may lead to others that do, as an agent that plays with two networks."""
         if self.mentions(_WORTH_FOLLOWING) or sum(map(len, self.code.split())) < _SHORT:
             return True
-        return not self.mentions(_NAMES_KERAS) and any(module.mentions(_WORTH_FOLLOWING) for module in self.project.imported(self))
+        return not self.mentions(_NAMES_KERAS) and any(
+            module.mentions(_WORTH_FOLLOWING) for module in self.project.imported(self)
+        )
 
     @cached_property
     def name_counts(self) -> Counter[str]:

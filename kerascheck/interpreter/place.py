@@ -33,7 +33,12 @@ def seen_in(module: SeenModule, call: Call) -> Place:
 def construction_of(call: Call) -> tuple[Place, Class | None]:
     """Where the object is constructed whose ``__init__`` makes a call, the outermost of several, and its class; the call itself and None elsewhere."""
     place, cls, scope = Place(call.module, call.node), None, call.scope
-    while (frame := scope.frame).function is not None and frame.function.name == "__init__" and frame.function.owner is not None and isinstance(frame.node, cst.Call):
+    while (
+        (frame := scope.frame).function is not None
+        and frame.function.name == "__init__"
+        and frame.function.owner is not None
+        and isinstance(frame.node, cst.Call)
+    ):
         place, cls, scope = Place(frame.module, frame.node), frame.function.owner, frame.parent
     return place, cls
 
@@ -46,7 +51,13 @@ def is_left_unused(call: Call) -> bool:
         holder = parents.get(holder)
     if isinstance(holder, cst.Assign) and len(holder.targets) == 1 and isinstance(holder.targets[0].target, cst.Name):
         name = holder.targets[0].target
-        return not any(type(node) is cst.Name and node.value == name.value and node is not name and not is_no_read(parents[node], node) for node in parents)
+        return not any(
+            type(node) is cst.Name
+            and node.value == name.value
+            and node is not name
+            and not is_no_read(parents[node], node)
+            for node in parents
+        )
     return isinstance(holder, cst.Expr)
 
 
@@ -55,7 +66,9 @@ def expects_one(scope: Scope) -> bool:
     for condition in scope.conditions(within="program"):
         test = condition.test if condition.label == "if" else None
         if isinstance(test, cst.Comparison) and any(
-            isinstance(target.operator, cst.Equal) and isinstance(target.comparator, cst.Integer) and target.comparator.value == "1"
+            isinstance(target.operator, cst.Equal)
+            and isinstance(target.comparator, cst.Integer)
+            and target.comparator.value == "1"
             for target in test.comparisons
         ):
             return True
@@ -64,12 +77,18 @@ def expects_one(scope: Scope) -> bool:
 
 def in_session(scope: Scope) -> bool:
     """Whether a place stands in the session of a TensorFlow 1 graph."""
-    return any(isinstance(manager.value, Made) and manager.value.name.endswith("Session") for manager in scope.managers(within="program"))
+    return any(
+        isinstance(manager.value, Made) and manager.value.name.endswith("Session")
+        for manager in scope.managers(within="program")
+    )
 
 
 def handles_versions(scope: Scope) -> bool:
     """Whether a place is written for one of several versions: under a test of a version, or in a try of its own function that expects the failure."""
-    if any(asks_for_version(each.module.tree, each.node) for each in (*scope.tries(within="function"), *scope.conditions(within="program"))):
+    if any(
+        asks_for_version(each.module.tree, each.node)
+        for each in (*scope.tries(within="function"), *scope.conditions(within="program"))
+    ):
         return True
     for function in scope.functions():
         tree = function.module.tree
@@ -114,10 +133,16 @@ def _is_off(function: cst.FunctionDef | None, value: cst.BaseExpression | None) 
     return isinstance(default, cst.Name) and default.value in ("False", "None")
 
 
-def _given_to(tree: Tree, cls: cst.ClassDef, attribute: str) -> Iterator[tuple[cst.FunctionDef | None, cst.BaseExpression | None]]:
+def _given_to(
+    tree: Tree, cls: cst.ClassDef, attribute: str
+) -> Iterator[tuple[cst.FunctionDef | None, cst.BaseExpression | None]]:
     """What a class sets ``self.attribute`` to, each with the function where it does; None for what is no plain assignment."""
     for node in tree.descendants(cls):
-        if isinstance(node, (cst.AssignTarget, cst.AnnAssign, cst.AugAssign)) and isinstance(node.target, cst.Attribute) and node.target.attr.value == attribute:
+        if (
+            isinstance(node, (cst.AssignTarget, cst.AnnAssign, cst.AugAssign))
+            and isinstance(node.target, cst.Attribute)
+            and node.target.attr.value == attribute
+        ):
             holder = tree.parents[node] if isinstance(node, cst.AssignTarget) else node
             function = next((outer for outer in tree.ancestors(node) if isinstance(outer, cst.FunctionDef)), None)
             yield function, holder.value if isinstance(holder, (cst.Assign, cst.AnnAssign)) else None

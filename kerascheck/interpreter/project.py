@@ -29,7 +29,11 @@ _SHARE_BESIDE = 0.1
 """What looking for words in the modules beside one takes, of what analysing them would."""
 _NEEDS_CONTRIB = re.compile(r"^(?:(?:import|from)[ \t]+tensorflow\.contrib\b|[^\s@].*\btf\.contrib\.)", re.M)
 # The last TensorFlow Addons, 0.23, and keras_contrib fail to import beside Keras 3; bert4keras asks for this one in its setup.py.
-_BOUND_BY = {"tensorflow_addons": ("tensorflow", "<2.16"), "keras_contrib": ("keras", "<3"), "bert4keras": ("keras", "<=2.3.1")}
+_BOUND_BY = {
+    "tensorflow_addons": ("tensorflow", "<2.16"),
+    "keras_contrib": ("keras", "<3"),
+    "bert4keras": ("keras", "<=2.3.1"),
+}
 _ANYTHING = re.compile("")
 _SHOWS_ONE_GPU = re.compile(r"""CUDA_VISIBLE_DEVICES["']\]?\s*[=,]\s*["']\d+["']""")
 # Only TensorFlow 1 has sessions under this name, but for programs that import its interface from a later one.
@@ -120,24 +124,40 @@ class Project(Generic[M]):
 
     def imported_beside(self, module: M) -> list[M]:
         """The scripts beside a module that import it, and the other modules that these import."""
-        return [each for script in self._importers_beside(module, _ANYTHING) for each in (script, *self.imported(script)) if each is not module]
+        return [
+            each
+            for script in self._importers_beside(module, _ANYTHING)
+            for each in (script, *self.imported(script))
+            if each is not module
+        ]
 
     def opens_session(self, module: M) -> bool:
         """Whether a module, or a script that imports it, opens a session of TensorFlow 1 under no condition: no other version runs that."""
-        opening = [module] if _OPENS_SESSION.search(module.bare_code) else self._importers_beside(module, _OPENS_SESSION)
+        opening = (
+            [module] if _OPENS_SESSION.search(module.bare_code) else self._importers_beside(module, _OPENS_SESSION)
+        )
         return any("compat.v1" not in each.bare_code for each in opening)
 
     def is_shown_one_gpu(self, module: M) -> bool:
         """Whether the scripts that import a module, all of them, set ``CUDA_VISIBLE_DEVICES`` to one device."""
         importers = self._importers_beside(module, _ANYTHING)
-        scripts = [each for each in importers if not any(each in self.imported(other) for other in importers if other is not each)]
+        scripts = [
+            each
+            for each in importers
+            if not any(each in self.imported(other) for other in importers if other is not each)
+        ]
         return bool(scripts) and all(script.mentions(_SHOWS_ONE_GPU) for script in scripts)
 
     def _importers_beside(self, module: M, pattern: re.Pattern[str]) -> list[M]:
         """The modules in the folder of one, or in the folder above, that import it, directly or not, and whose code, without strings, holds a pattern."""
         own = module.path.parent
         folders = [own] if (own / ".git").exists() else [own, own.parent]
-        return [other for folder in folders for other in self._modules_with(pattern, folder) if other is not module and module in self.imported(other)]
+        return [
+            other
+            for folder in folders
+            for other in self._modules_with(pattern, folder)
+            if other is not module and module in self.imported(other)
+        ]
 
     def _modules_with(self, pattern: re.Pattern[str], folder: Path) -> list[M]:
         key = folder, pattern
@@ -155,22 +175,34 @@ class Project(Generic[M]):
     @property
     def parsed_characters(self) -> int:
         """Length of all texts whose trees are kept."""
-        return sum(len(module.text) for module in self._modules.values() if module is not None and "tree" in module.__dict__)
+        return sum(
+            len(module.text) for module in self._modules.values() if module is not None and "tree" in module.__dict__
+        )
 
     def target_of(self, module: M) -> Target:
         """See :attr:`Module.target`."""
-        pins = {**pinned_versions(module.source.path), **script_versions(module.text), **command_versions(module.source.commands)}
+        pins = {
+            **pinned_versions(module.source.path),
+            **script_versions(module.text),
+            **command_versions(module.source.commands),
+        }
         if not pins:
             # A part of the project may have requirements of its own.
             parts = {other.folder: other for other in self.imported(module)}
             pins = next((found for other in parts.values() if (found := pinned_versions(other.source.path))), {})
         # What cannot be installed beside another version says as much as a requirement.
-        bound = {package: Pin(bound, Stated(name, "")) for name, (package, bound) in _BOUND_BY.items() if re.search(rf"^(?:from|import)[ \t]+{name}\b", module.bare_code, re.M)}
+        bound = {
+            package: Pin(bound, Stated(name, ""))
+            for name, (package, bound) in _BOUND_BY.items()
+            if re.search(rf"^(?:from|import)[ \t]+{name}\b", module.bare_code, re.M)
+        }
         return target_of(self.settings, {**bound, **pins}, SignsOfModule(module))
 
     def imports_contrib(self, module: M) -> bool:
         """Whether what it imports needs ``tf.contrib`` while it is imported, which TensorFlow 1 alone has."""
-        return not module.mentions(OF_TENSORFLOW_2) and any(_NEEDS_CONTRIB.search(other.bare_code) for other in self.imported(module))
+        return not module.mentions(OF_TENSORFLOW_2) and any(
+            _NEEDS_CONTRIB.search(other.bare_code) for other in self.imported(module)
+        )
 
     def _search(self, origin: Path, dotted: str, level: int) -> Path | None:
         parts = dotted.split(".") if dotted else []

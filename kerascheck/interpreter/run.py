@@ -43,7 +43,11 @@ class Interpreter(Statements, Expressions, Calls, Functions, Writes):
         # Keras calls what a model of another module does with its layers.
         for cls in list(self._instances):
             call = cls.member("call")
-            if cls.module is not self.entry and isinstance(call, Function) and class_of_bases(cls.external_bases()) == MODEL:
+            if (
+                cls.module is not self.entry
+                and isinstance(call, Function)
+                and class_of_bases(cls.external_bases()) == MODEL
+            ):
                 self._run_root(call)
 
     def globals_of(self, module) -> dict[str, Value]:
@@ -96,7 +100,10 @@ class Interpreter(Statements, Expressions, Calls, Functions, Writes):
             instance = self._instance_of(function.owner) if function.kind != "classmethod" else function.owner
             hook = traced_hook(function.owner.external_bases(), function.name)
             if hook:
-                traced, tensors = traced or (None if hook in ("call", "train_step") and _trains_itself(function.owner) else hook), True
+                traced, tensors = (
+                    traced or (None if hook in ("call", "train_step") and _trains_itself(function.owner) else hook),
+                    True,
+                )
         if function.node in self.reached:
             return
         saved = self.module, self.env, self.scope
@@ -105,7 +112,12 @@ class Interpreter(Statements, Expressions, Calls, Functions, Writes):
         options = function.options
         signature = options.given("input_signature") if options and "input_signature" in options.signature else None
         try:
-            value = self._enter(function, instance, None, tensors=tensors or (signature is not None and constant(signature, 1) is not None))
+            value = self._enter(
+                function,
+                instance,
+                None,
+                tensors=tensors or (signature is not None and constant(signature, 1) is not None),
+            )
             for dataset in datasets_in(value):
                 self.sink("escape", dataset, function.node)
         finally:
@@ -130,7 +142,10 @@ class Interpreter(Statements, Expressions, Calls, Functions, Writes):
 def _trains_itself(cls: Class) -> bool:
     """Whether a model has a ``fit`` of its own that leaves nothing to that of Keras, which would compile its ``call`` and ``train_step``."""
     fit = cls.member("fit")
-    return isinstance(fit, Function) and re.search(r"\bsuper\(|\bModel\.fit\(|\bmake_train_function\(", fit.module.tree.code_of(fit.node)) is None
+    return (
+        isinstance(fit, Function)
+        and re.search(r"\bsuper\(|\bModel\.fit\(|\bmake_train_function\(", fit.module.tree.code_of(fit.node)) is None
+    )
 
 
 def _users_first(functions: list[cst.FunctionDef]) -> list[cst.FunctionDef]:

@@ -8,7 +8,9 @@ from kerascheck.interpreter.module import GRAPH_SWITCH, Module
 from kerascheck.interpreter.target import Signs
 
 # Arguments and modules that went with Keras 2: what uses them runs with Keras 1, or with a package of Keras 2 that still translates them.
-_MAY_BE_OF_KERAS_1 = re.compile(r"nb_epoch|samples_per_epoch|nb_val_samples|border_mode|visualize_util|inner_init|\b(?:Dense|GRU|LSTM)\([^()\n=]*,\s*\d")
+_MAY_BE_OF_KERAS_1 = re.compile(
+    r"nb_epoch|samples_per_epoch|nb_val_samples|border_mode|visualize_util|inner_init|\b(?:Dense|GRU|LSTM)\([^()\n=]*,\s*\d"
+)
 _OF_KERAS_1 = re.compile(
     r"\.fit(?:_generator)?\((?:[^()]|\([^()]*\))*?[(,\s](?:nb_epoch|samples_per_epoch|nb_val_samples)\s*="
     r"|\b(?:Convolution|Conv|MaxPooling|AveragePooling)\w*\((?:[^()]|\([^()]*\))*?[(,\s]border_mode\s*="
@@ -18,7 +20,10 @@ _OF_KERAS_1 = re.compile(
 )
 _BACKEND = re.compile(r"""KERAS_BACKEND["']\]?\s*[=,:]\s*["'](tensorflow|jax|torch)["']""")
 # These backends went with Keras 2.3, the last that had several before version 3. What is indented may be one way of several.
-_BACKEND_OF_2 = re.compile(r"""^\S.*KERAS_BACKEND["']\]?\s*[=,:]\s*["'](?:theano|cntk|mxnet|plaidml)|^(?:import|from)[ \t]+plaidml\.keras\b""", re.M)
+_BACKEND_OF_2 = re.compile(
+    r"""^\S.*KERAS_BACKEND["']\]?\s*[=,:]\s*["'](?:theano|cntk|mxnet|plaidml)|^(?:import|from)[ \t]+plaidml\.keras\b""",
+    re.M,
+)
 # What makes models in tensorflow.python.keras is a copy of Keras 2 inside of TensorFlow, whatever version of Keras is beside it.
 _LEGACY = re.compile(
     r"""^\s*(?:import|from)\s+tf_keras\b|TF_USE_LEGACY_KERAS["']\]?\s*[=,]\s*["'](?:1|true)["']"""
@@ -41,7 +46,9 @@ class SignsOfModule(Signs):
     @property
     def is_of_multi_backend_keras(self) -> bool:
         code = self._module.bare_code
-        return bool(_MAY_BE_OF_KERAS_1.search(code) and _OF_KERAS_1.search(code)) or self._module.mentions(_BACKEND_OF_2)
+        return bool(_MAY_BE_OF_KERAS_1.search(code) and _OF_KERAS_1.search(code)) or self._module.mentions(
+            _BACKEND_OF_2
+        )
 
     @property
     def is_of_keras_2(self) -> bool:

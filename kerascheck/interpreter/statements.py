@@ -69,7 +69,12 @@ from kerascheck.syntax.names import canonical
 from kerascheck.syntax.written import written_trips
 
 _DEBUGGING = re.compile(r"debug", re.I)
-_AUGMENTED = {cst.AddAssign: cst.Add, cst.SubtractAssign: cst.Subtract, cst.MultiplyAssign: cst.Multiply, cst.DivideAssign: cst.Divide}
+_AUGMENTED = {
+    cst.AddAssign: cst.Add,
+    cst.SubtractAssign: cst.Subtract,
+    cst.MultiplyAssign: cst.Multiply,
+    cst.DivideAssign: cst.Divide,
+}
 
 
 class Statements(Machine):
@@ -158,7 +163,9 @@ class Statements(Machine):
         for node in tree.descendants(around) if around is not None else ():
             if isinstance(node, cst.Attribute) and node.deep_equals(target):
                 home = next((outer for outer in tree.ancestors(node) if isinstance(outer, cst.FunctionDef)), None)
-                written.setdefault(home, set()).add(isinstance(tree.parents[node], (cst.AssignTarget, cst.Element, cst.AugAssign)))
+                written.setdefault(home, set()).add(
+                    isinstance(tree.parents[node], (cst.AssignTarget, cst.Element, cst.AugAssign))
+                )
         return not all(kinds == {True, False} for kinds in written.values()) or not written
 
     def _bind(self, target: cst.CSTNode, value: Value) -> None:
@@ -218,10 +225,15 @@ class Statements(Machine):
 
     def _is_differentiated(self, name: str) -> bool:
         """Whether a name gets its value under a tape that the function at hand then asks for the gradients of it."""
-        if not any(isinstance(manager.value, Made) and manager.value.name == GRADIENT_TAPE for manager in self.scope.managers(within="function")):
+        if not any(
+            isinstance(manager.value, Made) and manager.value.name == GRADIENT_TAPE
+            for manager in self.scope.managers(within="function")
+        ):
             return False
         function = self.scope.frame.function
-        return name in remembered(self.module, function.node if function is not None else self.module.tree.root, differentiated)
+        return name in remembered(
+            self.module, function.node if function is not None else self.module.tree.root, differentiated
+        )
 
     def set_attribute(self, node: cst.CSTNode, receiver: Value, name: str, value: Value) -> None:
         for option in options_of(receiver):
@@ -256,11 +268,22 @@ class Statements(Machine):
             each: Value = value
         elif isinstance(value, Group):
             each = any_of(value.items) if value.open else UNKNOWN
-        elif isinstance(value, Made) and value.name == "sklearn.model_selection.train_test_split" and value.call is not None:
+        elif (
+            isinstance(value, Made)
+            and value.name == "sklearn.model_selection.train_test_split"
+            and value.call is not None
+        ):
             # Two parts of every array, in the order of the arguments.
             for index, element in enumerate(elements):
                 given = value.call.arguments.get(index // 2, None) or UNKNOWN
-                self._bind(element.value if isinstance(element, cst.Element) else element, split_of(given, value.call, index % 2 == 0) if shape_of(given) else derived(given) if is_array(given) else UNKNOWN)
+                self._bind(
+                    element.value if isinstance(element, cst.Element) else element,
+                    split_of(given, value.call, index % 2 == 0)
+                    if shape_of(given)
+                    else derived(given)
+                    if is_array(given)
+                    else UNKNOWN,
+                )
             return
         else:
             each = UNKNOWN
@@ -284,7 +307,9 @@ class Statements(Machine):
                 self.eval(child)
 
     def _delete(self, node: cst.Del) -> None:
-        targets = [element.value for element in node.target.elements] if isinstance(node.target, cst.Tuple) else [node.target]
+        targets = (
+            [element.value for element in node.target.elements] if isinstance(node.target, cst.Tuple) else [node.target]
+        )
         for target in targets:
             if isinstance(target, cst.Name):
                 self._bind_name(target.value, UNKNOWN)
@@ -392,7 +417,8 @@ class Statements(Machine):
         elif isinstance(value, Union) and any(isinstance(option, Imported) for option in value.options):
             env.variables[name] = UNKNOWN
             value = env.variables[name] = any_of(
-                self._member_of(option.module, option.name) if isinstance(option, Imported) else option for option in value.options
+                self._member_of(option.module, option.name) if isinstance(option, Imported) else option
+                for option in value.options
             )
         return value
 
@@ -405,7 +431,9 @@ class Statements(Machine):
         if decided is True:
             return self._suite(node.body)
         if decided is False:
-            return node.orelse is not None and (self._if if isinstance(node.orelse, cst.If) else self._orelse)(node.orelse)
+            return node.orelse is not None and (self._if if isinstance(node.orelse, cst.If) else self._orelse)(
+                node.orelse
+            )
         self._forget_types(node.test)
         before, mark = self.env.variables, len(self._trail)
         self.env.variables = dict(before)
@@ -495,8 +523,16 @@ class Statements(Machine):
         for node in self.module.tree.descendants(test):
             if not isinstance(node, cst.Call) or not node.args or not isinstance(node.args[0].value, cst.Name):
                 continue
-            name = node.func.attr.value if isinstance(node.func, cst.Attribute) else node.func.value if isinstance(node.func, cst.Name) else ""
-            if name in ("isinstance", "hasattr", "is_tensor", "is_keras_tensor", "is_numpy_array") and holds_tensor(self.env.lookup(node.args[0].value.value)):
+            name = (
+                node.func.attr.value
+                if isinstance(node.func, cst.Attribute)
+                else node.func.value
+                if isinstance(node.func, cst.Name)
+                else ""
+            )
+            if name in ("isinstance", "hasattr", "is_tensor", "is_keras_tensor", "is_numpy_array") and holds_tensor(
+                self.env.lookup(node.args[0].value.value)
+            ):
                 self._bind_name(node.args[0].value.value, UNKNOWN)
 
     def _orelse(self, node) -> bool:
@@ -510,7 +546,10 @@ class Statements(Machine):
             isinstance(test, cst.Comparison)
             and len(test.comparisons) == 1
             and isinstance(test.comparisons[0].operator, cst.Equal)
-            and any(isinstance(side, cst.Name) and side.value == "__name__" for side in (test.left, test.comparisons[0].comparator))
+            and any(
+                isinstance(side, cst.Name) and side.value == "__name__"
+                for side in (test.left, test.comparisons[0].comparator)
+            )
         )
 
     def _merge(self, first: dict[str, Value], second: dict[str, Value]) -> dict[str, Value]:
@@ -584,8 +623,11 @@ class Statements(Machine):
             loop.trips = 1 if loop.trips is None else min(loop.trips, 1)
         before, mark = dict(self.env.variables), len(self._trail)
         # Functions of a literal list act one after the other; all else is gone round once, over what any item may be.
-        apart = isinstance(iterable, Group) and not iterable.open and 1 < len(iterable.items) <= MAX_OPTIONS and all(
-            isinstance(item, (Function, Partial)) for item in iterable.items
+        apart = (
+            isinstance(iterable, Group)
+            and not iterable.open
+            and 1 < len(iterable.items) <= MAX_OPTIONS
+            and all(isinstance(item, (Function, Partial)) for item in iterable.items)
         )
         for item in iterable.items if apart else [self._element(iterable, loop)]:
             self._bind(node.target, item)
@@ -686,7 +728,10 @@ class Statements(Machine):
                 self.functions[node] = option
         if owner is None:
             self._bind_name(node.name.value, value)
-        elif not any(isinstance(each.decorator, cst.Attribute) and each.decorator.attr.value in ("setter", "deleter") for each in node.decorators):
+        elif not any(
+            isinstance(each.decorator, cst.Attribute) and each.decorator.attr.value in ("setter", "deleter")
+            for each in node.decorators
+        ):
             # What is read by the name of a property is what its getter gives.
             owner.members[node.name.value] = value
 
@@ -711,7 +756,9 @@ class Statements(Machine):
         if name in TRANSPARENT_DECORATORS or (name or "").startswith(TRANSPARENT_DECORATOR_PREFIXES):
             return value
         if name in COMPILERS:
-            return self.compile(value, COMPILERS[name], wrapper.call if isinstance(wrapper, Made) else None, function.node)
+            return self.compile(
+                value, COMPILERS[name], wrapper.call if isinstance(wrapper, Made) else None, function.node
+            )
         result = self.call(wrapper, Arguments([value]), decorator)
         if any(isinstance(option, (Function, Partial)) for option in options_of(result)):
             return result
@@ -728,7 +775,17 @@ class Statements(Machine):
         if isinstance(value, Function):
             self.compiled.add(value.node)
             result: Function | Made = Function(
-                value.module, value.node, value.env, value.name, value.receiver, value.owner, how, options, value.opaque, value.kind, value.defaults
+                value.module,
+                value.node,
+                value.env,
+                value.name,
+                value.receiver,
+                value.owner,
+                how,
+                options,
+                value.opaque,
+                value.kind,
+                value.defaults,
             )
         elif value is UNKNOWN or isinstance(value, (Made, Instance, Method)):
             result = Made(FUNCTION_COMPILED, options, {"target": value})
@@ -770,7 +827,9 @@ class Statements(Machine):
             if not self.inside(Scope("branch", self.scope, self.module, node, label="case"), self._suite, case.body):
                 survivors.append(self.env.variables)
             written.append(self._taken_back(mark))
-            exhaustive = exhaustive or (isinstance(case.pattern, cst.MatchAs) and case.pattern.pattern is None and case.guard is None)
+            exhaustive = exhaustive or (
+                isinstance(case.pattern, cst.MatchAs) and case.pattern.pattern is None and case.guard is None
+            )
         if not exhaustive:
             survivors.append(before)
             written.append({})
@@ -782,7 +841,13 @@ class Statements(Machine):
 
     def _bind_pattern(self, pattern: cst.MatchPattern) -> None:
         for node in self.module.tree.descendants(pattern):
-            name = node.rest if isinstance(node, cst.MatchMapping) else node.name if isinstance(node, (cst.MatchAs, cst.MatchStar)) else None
+            name = (
+                node.rest
+                if isinstance(node, cst.MatchMapping)
+                else node.name
+                if isinstance(node, (cst.MatchAs, cst.MatchStar))
+                else None
+            )
             if name is not None:
                 self._bind_name(name.value, UNKNOWN)
 
@@ -814,30 +879,58 @@ def _expects_error(manager: cst.BaseExpression) -> bool:
 def _broken_off_at(loop: cst.For | cst.While) -> int | None:
     """The turn at which a loop is left by ``if len(kept) == 100: break`` or ``if count > 100: break``, or passed over by ``continue``, for a list or a number that grows in each; None elsewhere."""
     body = loop.body
-    statements = [each for line in body.body for each in (line.body if isinstance(line, cst.SimpleStatementLine) else [line])]
-    calls = [each.value for each in statements if isinstance(each, cst.Expr) and isinstance(each.value, cst.Call) and isinstance(each.value.func, cst.Attribute)]
-    lists = {call.func.value.value for call in calls if call.func.attr.value == "append" and isinstance(call.func.value, cst.Name)}
+    statements = [
+        each for line in body.body for each in (line.body if isinstance(line, cst.SimpleStatementLine) else [line])
+    ]
+    calls = [
+        each.value
+        for each in statements
+        if isinstance(each, cst.Expr)
+        and isinstance(each.value, cst.Call)
+        and isinstance(each.value.func, cst.Attribute)
+    ]
+    lists = {
+        call.func.value.value
+        for call in calls
+        if call.func.attr.value == "append" and isinstance(call.func.value, cst.Name)
+    }
     numbers = {
         each.target.value for each in statements
         if isinstance(each, cst.AugAssign) and isinstance(each.operator, cst.AddAssign) and isinstance(each.target, cst.Name) and isinstance(each.value, cst.Integer)
     }  # fmt: skip
-    if isinstance(loop, cst.For) and isinstance(loop.iter, cst.Call) and len(loop.iter.args) == 1 and isinstance(loop.target, cst.Tuple):
+    if (
+        isinstance(loop, cst.For)
+        and isinstance(loop.iter, cst.Call)
+        and len(loop.iter.args) == 1
+        and isinstance(loop.target, cst.Tuple)
+    ):
         first = loop.target.elements[0].value
         if dotted_name(loop.iter.func) == "enumerate" and isinstance(first, cst.Name):
             numbers.add(first.value)
     for each in statements:
         test = each.test if isinstance(each, cst.If) else None
-        if not isinstance(test, cst.Comparison) or not isinstance(test.comparisons[0].operator, (cst.Equal, cst.GreaterThan, cst.GreaterThanEqual)):
+        if not isinstance(test, cst.Comparison) or not isinstance(
+            test.comparisons[0].operator, (cst.Equal, cst.GreaterThan, cst.GreaterThanEqual)
+        ):
             continue
         limit = test.comparisons[0].comparator
         counted = isinstance(test.left, cst.Name) and test.left.value in numbers
-        if isinstance(test.left, cst.Call) and isinstance(test.left.func, cst.Name) and test.left.func.value == "len" and len(test.left.args) == 1:
+        if (
+            isinstance(test.left, cst.Call)
+            and isinstance(test.left.func, cst.Name)
+            and test.left.func.value == "len"
+            and len(test.left.args) == 1
+        ):
             given = test.left.args[0].value
             counted = isinstance(given, cst.Name) and given.value in lists
         last = each.body.body[-1] if each.body.body else None
         last = last.body[-1] if isinstance(last, cst.SimpleStatementLine) else last
         # What follows is passed over from then on, too.
-        leaves = isinstance(last, cst.Break) or isinstance(last, cst.Continue) and not isinstance(test.comparisons[0].operator, cst.Equal)
+        leaves = (
+            isinstance(last, cst.Break)
+            or isinstance(last, cst.Continue)
+            and not isinstance(test.comparisons[0].operator, cst.Equal)
+        )
         if counted and leaves and isinstance(limit, cst.Integer) and not _is_set_anew(test.left, body):
             return limit.evaluated_value + 1
     return None
@@ -848,7 +941,9 @@ def _is_set_anew(counted: cst.BaseExpression, body: cst.CSTNode) -> bool:
     if isinstance(body, cst.Assign):
         names = [target.target.value for target in body.targets if isinstance(target.target, cst.Name)]
         return (counted if isinstance(counted, cst.Name) else counted.args[0].value).value in names
-    return not isinstance(body, (cst.BaseExpression, cst.FunctionDef, cst.ClassDef)) and any(_is_set_anew(counted, child) for child in body.children)
+    return not isinstance(body, (cst.BaseExpression, cst.FunctionDef, cst.ClassDef)) and any(
+        _is_set_anew(counted, child) for child in body.children
+    )
 
 
 def _ends_first_turn(body: cst.BaseSuite) -> bool:
@@ -871,7 +966,9 @@ def _may_continue(node: cst.CSTNode) -> bool:
     if isinstance(node, (cst.For, cst.While)):
         # Its own body goes on with its own turns.
         return node.orelse is not None and _may_continue(node.orelse)
-    return not isinstance(node, (cst.FunctionDef, cst.ClassDef, cst.BaseExpression)) and any(map(_may_continue, node.children))
+    return not isinstance(node, (cst.FunctionDef, cst.ClassDef, cst.BaseExpression)) and any(
+        map(_may_continue, node.children)
+    )
 
 
 _TARGETS = {

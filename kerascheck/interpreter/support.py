@@ -101,8 +101,16 @@ def _extension(base: Stage, longer: Stage) -> Stage | None:
             result = base
             for extra in reversed(added):
                 result = Stage(
-                    extra.module, extra.node, extra.name, extra.call, (result, *extra.inputs[1:]), extra.scope,
-                    maybe=True, facts=extra.facts, function=extra.function, origin=extra.identity,
+                    extra.module,
+                    extra.node,
+                    extra.name,
+                    extra.call,
+                    (result, *extra.inputs[1:]),
+                    extra.scope,
+                    maybe=True,
+                    facts=extra.facts,
+                    function=extra.function,
+                    origin=extra.identity,
                 )
             return result
         added.append(stage)
@@ -179,7 +187,10 @@ def is_number(value: Value) -> bool:
 
 def is_text(value: Value) -> bool:
     """A Python text, known or not; also one of several."""
-    return all(isinstance(constant(option), str) or isinstance(option, Made) and option.name == "builtins.str" for option in options_of(value))
+    return all(
+        isinstance(constant(option), str) or isinstance(option, Made) and option.name == "builtins.str"
+        for option in options_of(value)
+    )
 
 
 def computed(name: str, *values: Value) -> Made:
@@ -196,7 +207,10 @@ def _depth(scope: Scope) -> int:
 def item_of_turn(items: list[Value], loop: Scope) -> Value:
     """What a loop over a list gets in each turn: another text, or another of so many numbers, where it is no more than that."""
     item = any_of(items)
-    kinds = {"builtins.str" if is_text(each) else "builtins.float" if type(constant(each)) in (int, float) else None for each in items}
+    kinds = {
+        "builtins.str" if is_text(each) else "builtins.float" if type(constant(each)) in (int, float) else None
+        for each in items
+    }
     written = all(isinstance(option, Const) for option in options_of(item))
     return item if None in kinds or len(kinds) > 1 or written else Counter(kinds.pop(), loop=loop)
 
@@ -206,25 +220,47 @@ def differentiated(module: SeenModule, node: cst.FunctionDef | cst.Module) -> se
 
     With a loss that is scaled for that also the loss itself.
     """
-    nodes = list(module.tree.descendants(node.body) if isinstance(node, cst.FunctionDef) else module.tree.descendants(node))
+    nodes = list(
+        module.tree.descendants(node.body) if isinstance(node, cst.FunctionDef) else module.tree.descendants(node)
+    )
     entered = [item for each in nodes if isinstance(each, cst.With) for item in each.items if item.asname is not None]
-    tapes = {dotted_name(item.asname.name) for item in entered if isinstance(item.item, cst.Call) and dotted_name(item.item.func).endswith("GradientTape")}
-    calls = [each for each in nodes if isinstance(each, cst.Call) and isinstance(each.func, cst.Attribute) and each.args]
+    tapes = {
+        dotted_name(item.asname.name)
+        for item in entered
+        if isinstance(item.item, cst.Call) and dotted_name(item.item.func).endswith("GradientTape")
+    }
+    calls = [
+        each for each in nodes if isinstance(each, cst.Call) and isinstance(each.func, cst.Attribute) and each.args
+    ]
     found: set[str] = set()
     for call in calls:
         if call.func.attr.value in _DERIVATIVES and dotted_name(call.func.value) in tapes:
-            target = next((arg.value for arg in call.args if arg.keyword is not None and arg.keyword.value == "target"), call.args[0].value)
-            found |= {dotted_name(each.value) for each in target.elements} if isinstance(target, (cst.List, cst.Tuple)) else {dotted_name(target)}
+            target = next(
+                (arg.value for arg in call.args if arg.keyword is not None and arg.keyword.value == "target"),
+                call.args[0].value,
+            )
+            found |= (
+                {dotted_name(each.value) for each in target.elements}
+                if isinstance(target, (cst.List, cst.Tuple))
+                else {dotted_name(target)}
+            )
     for call in calls:
         holder = module.tree.parents.get(call)
-        if call.func.attr.value in _SCALES and isinstance(holder, cst.Assign) and dotted_name(holder.targets[0].target) in found:
+        if (
+            call.func.attr.value in _SCALES
+            and isinstance(holder, cst.Assign)
+            and dotted_name(holder.targets[0].target) in found
+        ):
             found.add(dotted_name(call.args[0].value))
     return found
 
 
 def is_array(value: Value) -> bool:
     """Whether a value comes out of NumPy, OpenCV, or a function of Keras that gives arrays, or may."""
-    return any(isinstance(option, Made) and (option.name.startswith(("numpy.", "cv2.")) or option.name in ARRAY_MAKERS) for option in options_of(value))
+    return any(
+        isinstance(option, Made) and (option.name.startswith(("numpy.", "cv2.")) or option.name in ARRAY_MAKERS)
+        for option in options_of(value)
+    )
 
 
 def derived(*values: Value) -> Made:
@@ -239,11 +275,17 @@ def is_symbolic(value: Value, depth: int = 2) -> bool:
             return True
         if isinstance(option, Method) and option.name in ("output", "outputs", "input", "inputs"):
             inner = option.receiver
-            if isinstance(inner, Made) and (class_of(inner.name) == MODEL or inner.name.startswith((LAYERS, MODEL_GET_LAYER))):
+            if isinstance(inner, Made) and (
+                class_of(inner.name) == MODEL or inner.name.startswith((LAYERS, MODEL_GET_LAYER))
+            ):
                 return True
         if depth and isinstance(option, Group) and any(is_symbolic(item, depth - 1) for item in option.items):
             return True
-        if depth and isinstance(option, Mapping) and any(is_symbolic(item, depth - 1) for item in option.items.values()):
+        if (
+            depth
+            and isinstance(option, Mapping)
+            and any(is_symbolic(item, depth - 1) for item in option.items.values())
+        ):
             return True
     return False
 
@@ -258,14 +300,18 @@ def spread(function: Function, tensors: bool, bound: Collection[str] = ()) -> Ar
     if function.receiver is not None:
         parameters = parameters[1:]
     count = sum(parameter.default is None and parameter.name.value not in bound for parameter in parameters)
-    return Arguments([Tensor("parameter") if tensors else UNKNOWN for _ in range(count)], unknown_positional=not tensors)
+    return Arguments(
+        [Tensor("parameter") if tensors else UNKNOWN for _ in range(count)], unknown_positional=not tensors
+    )
 
 
 def bound_arguments(bound: Arguments, passed: Arguments) -> Arguments:
     return Arguments(
         [*bound.positional, *passed.positional],
         {**bound.keywords, **passed.keywords},
-        passed.nodes if not bound.positional else {key: node for key, node in passed.nodes.items() if isinstance(key, str)},
+        passed.nodes
+        if not bound.positional
+        else {key: node for key, node in passed.nodes.items() if isinstance(key, str)},
         bound.unknown_positional or passed.unknown_positional,
         bound.unknown_keywords or passed.unknown_keywords,
     )
@@ -286,7 +332,9 @@ def traced_arguments(arguments: Arguments) -> Arguments:
     return Arguments(
         [traced(value) for value in arguments.positional],
         {key: traced(value) for key, value in arguments.keywords.items()},
-        arguments.nodes, arguments.unknown_positional, arguments.unknown_keywords,
+        arguments.nodes,
+        arguments.unknown_positional,
+        arguments.unknown_keywords,
     )
 
 

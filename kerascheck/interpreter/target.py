@@ -90,7 +90,12 @@ def target_of(settings: Settings, pins: Mapping[str, Pin], signs: Signs) -> Targ
     keras, keras_told = _keras(settings, pins, signs, pinned, multi_backend, tensorflow)
     backend = settings.backend or signs.backend
     backend_told = Told.BY_SETTING if settings.backend else Told.BY_CODE if signs.backend else Told.BY_NOTHING
-    return Target(Runtime(tensorflow, keras, backend or "tensorflow", multi_backend, pinned or KERAS_RELEASES[-1]), told, keras_told, backend_told)
+    return Target(
+        Runtime(tensorflow, keras, backend or "tensorflow", multi_backend, pinned or KERAS_RELEASES[-1]),
+        told,
+        keras_told,
+        backend_told,
+    )
 
 
 def _tensorflow(settings: Settings, pins: Mapping[str, Pin], signs: Signs) -> tuple[tuple[int, int] | None, Pin | Told]:
@@ -102,7 +107,12 @@ def _tensorflow(settings: Settings, pins: Mapping[str, Pin], signs: Signs) -> tu
 
 
 def _keras(
-    settings: Settings, pins: Mapping[str, Pin], signs: Signs, pinned: tuple[int, int] | None, multi_backend: bool, tensorflow: tuple[int, int]
+    settings: Settings,
+    pins: Mapping[str, Pin],
+    signs: Signs,
+    pinned: tuple[int, int] | None,
+    multi_backend: bool,
+    tensorflow: tuple[int, int],
 ) -> tuple[int, Pin | Told]:
     if settings.keras is not None:
         return int(settings.keras), Told.BY_SETTING

@@ -469,7 +469,11 @@ class Stage:
     @property
     def parallelism(self) -> Value | None:
         """The argument ``num_parallel_calls``; None where it is certainly not given, or the operation takes none."""
-        return self.given("num_parallel_calls") if self.call is not None and "num_parallel_calls" in self.call.signature else None
+        return (
+            self.given("num_parallel_calls")
+            if self.call is not None and "num_parallel_calls" in self.call.signature
+            else None
+        )
 
     def keyword(self, name: str) -> Value | None:
         """See :meth:`Call.keyword`; None where the operation has no visible call."""
@@ -553,7 +557,10 @@ def holds_tensor(value: Value | None, depth: int = 3) -> bool:
 def shows_tensor(value: Value) -> bool:
     """Whether a value is a tensor, or a text that Python makes of one."""
     return holds_tensor(value) or any(
-        isinstance(option, Made) and option.name == "builtins.str" and any(map(shows_tensor, flat(option.attributes.get("operands")))) for option in options_of(value)
+        isinstance(option, Made)
+        and option.name == "builtins.str"
+        and any(map(shows_tensor, flat(option.attributes.get("operands"))))
+        for option in options_of(value)
     )
 
 
@@ -561,12 +568,18 @@ def largest(value: Value | None) -> int | None:
     """The largest integer that a value may be: a constant, or what KerasTuner chooses by ``hp.Int`` and ``hp.Choice``; None where that is not known."""
     numbers: list[Any] = []
     for option in options_of(value):
-        chosen = option.call if isinstance(option, Made) and option.name.startswith(OF_KERAS_TUNER_HYPER_PARAMETERS) else None
+        chosen = (
+            option.call
+            if isinstance(option, Made) and option.name.startswith(OF_KERAS_TUNER_HYPER_PARAMETERS)
+            else None
+        )
         among = chosen.given("values") if chosen is not None and chosen.attribute == "Choice" else None
         if isinstance(among, Group) and not among.open:
             numbers += map(constant, among.items)
         else:
-            numbers.append(constant(chosen.given("max_value") if chosen is not None and chosen.attribute == "Int" else option))
+            numbers.append(
+                constant(chosen.given("max_value") if chosen is not None and chosen.attribute == "Int" else option)
+            )
     return max(numbers) if numbers and all(type(number) is int for number in numbers) else None
 
 

@@ -73,7 +73,11 @@ class Writes(Machine):
         if isinstance(value, Instance):
             since = takewhile(lambda call: call.order > self.mapped[1], reversed(self.calls))
             return not any(call.receiver is value and call.attribute == "__init__" for call in since)
-        return isinstance(value, (Class, External, ModuleValue)) or isinstance(value, (Group, Mapping)) and self._is_held(value)
+        return (
+            isinstance(value, (Class, External, ModuleValue))
+            or isinstance(value, (Group, Mapping))
+            and self._is_held(value)
+        )
 
     def _is_held(self, value: Value) -> bool:
         """Whether a container is in a variable around the function of a dataset, or in an object that is older than its call."""
@@ -84,7 +88,12 @@ class Writes(Machine):
             holders[id(env)] = env.variables
             env = env.parent
         held = [item for variables in holders.values() for item in variables.values()]
-        held += [item for frame in frames for item in frame.variables.values() if isinstance(item, Instance) and self._was_there(item)]
+        held += [
+            item
+            for frame in frames
+            for item in frame.variables.values()
+            if isinstance(item, Instance) and self._was_there(item)
+        ]
         seen: set[int] = set()
         for _ in range(_DEEPEST_HOLDER):
             held = [option for item in held for option in options_of(item) if id(option) not in seen]

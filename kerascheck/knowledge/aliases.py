@@ -116,7 +116,9 @@ PREFIXES = (
 )
 
 # The modules that hold the classes of a public namespace, all of lower case.
-WRITTEN_IN = re.compile(r"^keras\.(layers|callbacks|losses|metrics|models|optimizers(?:\.schedules)?)(?:\.(?!schedules\b)[a-z_0-9]+)+\.(?=[A-Z]\w*$)")
+WRITTEN_IN = re.compile(
+    r"^keras\.(layers|callbacks|losses|metrics|models|optimizers(?:\.schedules)?)(?:\.(?!schedules\b)[a-z_0-9]+)+\.(?=[A-Z]\w*$)"
+)
 
 _SHORT_LAYERS = {
     "MaxPool": "MaxPooling", "AvgPool": "AveragePooling", "GlobalMaxPool": "GlobalMaxPooling", "GlobalAvgPool": "GlobalAveragePooling",
@@ -189,7 +191,13 @@ ALIASES = {
         f"{TENSORFLOW}{old}{name}": f"{OF_IO}{name}"
         for old in ("", "compat.v1.")
         for name in (
-            "FixedLenFeature", "FixedLenSequenceFeature", "VarLenFeature", "decode_csv", "decode_raw", "parse_example", "parse_single_example",
+            "FixedLenFeature",
+            "FixedLenSequenceFeature",
+            "VarLenFeature",
+            "decode_csv",
+            "decode_raw",
+            "parse_example",
+            "parse_single_example",
             "parse_single_sequence_example",
         )
     },
@@ -200,6 +208,9 @@ ALIASES = {
     "tensorflow.python.ops.script_ops.py_func": PY_FUNCTION,
     "tensorflow.math.round": "tensorflow.round",
     "tensorflow.to_float": CAST,
-    **{f"tensorflow.image.decode_{kind}": f"{IO_DECODE}{kind}" for kind in ("jpeg", "png", "image", "bmp", "gif", "and_crop_jpeg")},
+    **{
+        f"tensorflow.image.decode_{kind}": f"{IO_DECODE}{kind}"
+        for kind in ("jpeg", "png", "image", "bmp", "gif", "and_crop_jpeg")
+    },
     "tensorflow.contrib.eager.Variable": VARIABLE,
 }

@@ -78,7 +78,14 @@ VARIABLE = "tensorflow.Variable"
 VARIABLE_GET = "tensorflow.Variable.__get__"
 WHERE = "tensorflow.where"
 
-TENSOR_LIBRARIES = (TENSORFLOW, KERAS, "tensorflow_addons.", "tensorflow_probability.", "tensorflow_text.", "tensorflow_io.")
+TENSOR_LIBRARIES = (
+    TENSORFLOW,
+    KERAS,
+    "tensorflow_addons.",
+    "tensorflow_probability.",
+    "tensorflow_text.",
+    "tensorflow_io.",
+)
 
 _ARITHMETIC = Trait.WITH_NUMBERS | Trait.NORMALIZES
 _MAKER = Trait.MAKES_TENSOR | Trait.STARTS_RUNTIME
@@ -124,9 +131,7 @@ def _table() -> dict[str, Trait]:
     known(Trait.RESHAPES | Trait.MOVES_PIXELS, TENSORFLOW, "ensure_shape expand_dims squeeze")
     known(Trait.RESHAPES | Trait.MOVES_PIXELS | Trait.NORMALIZES, TENSORFLOW, "reshape")
     known(Trait.RESHAPES | Trait.MAKES_TENSOR, TENSORFLOW, "stack")
-    known(
-        Trait.RETYPES | Trait.EACH_ALONE | Trait.SHAPE_MATTERS | Trait.NORMALIZES | _MAKER, TENSORFLOW, "one_hot"
-    )
+    known(Trait.RETYPES | Trait.EACH_ALONE | Trait.SHAPE_MATTERS | Trait.NORMALIZES | _MAKER, TENSORFLOW, "one_hot")
     known(Trait.RETYPES | Trait.EACH_ALONE | _ARITHMETIC | _MAKER, TENSORFLOW, "cast")
 
     known(_MAKER, TENSORFLOW, "constant convert_to_tensor eye fill ones range zeros")
@@ -172,7 +177,11 @@ def _table() -> dict[str, Trait]:
         "backend.map_fn backend.rnn backend.switch ops.cond ops.fori_loop ops.map ops.scan ops.vectorized_map ops.while_loop",
     )  # fmt: skip
     known(Trait.MAKES_ARRAY | Trait.RETYPES, KERAS, "utils.to_categorical")
-    known(Trait.MAKES_ARRAY, KERAS, "preprocessing.sequence.pad_sequences utils.np_utils.to_categorical utils.pad_sequences")
+    known(
+        Trait.MAKES_ARRAY,
+        KERAS,
+        "preprocessing.sequence.pad_sequences utils.np_utils.to_categorical utils.pad_sequences",
+    )
     known(Trait.SEEDS, TENSORFLOW, "compat.v1.set_random_seed random.set_seed set_random_seed")
     known(Trait.SEEDS, KERAS, "utils.set_random_seed")
     known(Trait.LOOKS_AT_DATASET, OF_DATA_EXPERIMENTAL, "assert_cardinality cardinality get_structure")
@@ -246,15 +255,40 @@ COMPILERS = {
 # Decorators that leave the function what it is.
 TRANSPARENT_DECORATORS = frozenset(
     {
-        "functools.wraps", "functools.lru_cache", "functools.cache", "abc.abstractmethod", "typing.no_type_check", "typing.final",
-        "tensorflow.autograph.experimental.do_not_convert", "tensorflow.custom_gradient", "keras.saving.register_keras_serializable",
-        "keras.utils.register_keras_serializable", "tensorflow.Module.with_name_scope", "tensorflow.no_gradient", "typing.overload",
-        "tensorflow.recompute_grad", "contextlib.contextmanager", "typeguard.typechecked", "tensorflow.test.mock.patch",
-        "tensorflow_addons.utils.types.typechecked", "tensorflow.autograph.do_not_convert", "builtins.object",
+        "functools.wraps",
+        "functools.lru_cache",
+        "functools.cache",
+        "abc.abstractmethod",
+        "typing.no_type_check",
+        "typing.final",
+        "tensorflow.autograph.experimental.do_not_convert",
+        "tensorflow.custom_gradient",
+        "keras.saving.register_keras_serializable",
+        "keras.utils.register_keras_serializable",
+        "tensorflow.Module.with_name_scope",
+        "tensorflow.no_gradient",
+        "typing.overload",
+        "tensorflow.recompute_grad",
+        "contextlib.contextmanager",
+        "typeguard.typechecked",
+        "tensorflow.test.mock.patch",
+        "tensorflow_addons.utils.types.typechecked",
+        "tensorflow.autograph.do_not_convert",
+        "builtins.object",
     }
 )
 
-TRANSPARENT_DECORATOR_PREFIXES = ("gin.", "click.", "absl.", "hydra.", "typing.", "dataclasses.", "numba.", "pytest.", "tensorflow_addons.utils.")
+TRANSPARENT_DECORATOR_PREFIXES = (
+    "gin.",
+    "click.",
+    "absl.",
+    "hydra.",
+    "typing.",
+    "dataclasses.",
+    "numba.",
+    "pytest.",
+    "tensorflow_addons.utils.",
+)
 
 # What these return is compiled, whatever is taken from it.
 COMPILED_LOADERS = ("tensorflow_hub.load", "tensorflow.saved_model.load")
@@ -262,7 +296,11 @@ COMPILED_LOADERS = ("tensorflow_hub.load", "tensorflow.saved_model.load")
 # Methods that write to variables, metrics, tables and queues of TensorFlow and Keras, with what they do, for messages. Source: their API documentation.
 STATE_WRITES = {
     **dict.fromkeys("assign assign_add assign_sub batch_scatter_update count_up_to".split(), "assigns a tf.Variable"),
-    **{f"scatter_{nd}{how}": "assigns a tf.Variable" for nd in ("", "nd_") for how in "update add sub mul div min max".split()},
+    **{
+        f"scatter_{nd}{how}": "assigns a tf.Variable"
+        for nd in ("", "nd_")
+        for how in "update add sub mul div min max".split()
+    },
     **dict.fromkeys("update_state reset_state reset_states".split(), "updates a metric"),
     **dict.fromkeys("enqueue enqueue_many dequeue dequeue_many dequeue_up_to".split(), "changes a queue"),
     **dict.fromkeys("apply_gradients minimize train_on_batch".split(), "updates weights"),
@@ -298,7 +336,9 @@ def calls_functions(name: str) -> bool:
 
 def makes_tensor(name: str) -> bool:
     """Whether a function returns a tensor whatever it is given."""
-    return name in _TENSOR_MAKERS or (name.startswith((OF_RANDOM, "keras.random.")) and not name.startswith(_RANDOM_STATE))
+    return name in _TENSOR_MAKERS or (
+        name.startswith((OF_RANDOM, "keras.random.")) and not name.startswith(_RANDOM_STATE)
+    )
 
 
 # Functions whose first argument is a tensor: numbers are nothing that they are for.

@@ -80,8 +80,14 @@ CONSUMING_METHODS = {
 # Weights are updated.
 TRAINING_CALLS = frozenset(
     {
-        "keras.Optimizer.apply_gradients", OPTIMIZER_MINIMIZE, OPTIMIZER_APPLY, "keras.Model.train_on_batch",
-        MODEL_FIT, "keras.Model.fit_generator", "keras.Model.train_step", "tensorflow.Variable.assign_sub",
+        "keras.Optimizer.apply_gradients",
+        OPTIMIZER_MINIMIZE,
+        OPTIMIZER_APPLY,
+        "keras.Model.train_on_batch",
+        MODEL_FIT,
+        "keras.Model.fit_generator",
+        "keras.Model.train_step",
+        "tensorflow.Variable.assign_sub",
     }
 )
 
@@ -99,10 +105,14 @@ _STAR_EXPORTS = {
     "keras.callbacks": frozenset(
         "Callback CSVLogger EarlyStopping LambdaCallback LearningRateScheduler ModelCheckpoint ReduceLROnPlateau TensorBoard TerminateOnNaN".split()
     ),
-    "keras.preprocessing.image": frozenset({"ImageDataGenerator", "array_to_img", "img_to_array", "load_img", "save_img"}),
+    "keras.preprocessing.image": frozenset(
+        {"ImageDataGenerator", "array_to_img", "img_to_array", "load_img", "save_img"}
+    ),
     "keras.preprocessing.sequence": frozenset({"TimeseriesGenerator", "pad_sequences"}),
     "keras.preprocessing.text": frozenset({"Tokenizer"}),
-    "keras.utils": frozenset({"PyDataset", "Sequence", "get_file", "image_dataset_from_directory", "plot_model", "to_categorical"}),
+    "keras.utils": frozenset(
+        {"PyDataset", "Sequence", "get_file", "image_dataset_from_directory", "plot_model", "to_categorical"}
+    ),
     "keras": frozenset({"Input", "Model", "Sequential"}),
     "tensorflow": frozenset({"GradientTape", "Variable", "data", "function", "image", "io", "keras", "random"}),
 }
@@ -112,15 +122,27 @@ def star_exports(module: str, name: str) -> bool:
     """Whether ``from module import *`` of a library binds ``name``."""
     if module in _STAR_EXPORTS:
         return name in _STAR_EXPORTS[module]
-    return module == PACKAGE and name[:1].isupper() and not any(name in names for key, names in _STAR_EXPORTS.items() if name != "Input")
+    return (
+        module == PACKAGE
+        and name[:1].isupper()
+        and not any(name in names for key, names in _STAR_EXPORTS.items() if name != "Input")
+    )
 
 
 @cache
 def class_of(name: str) -> str:
     """The class of what a call of ``name`` returns; many factories return one class."""
     if name in (
-        SEQUENTIAL, MODEL, LOAD_MODEL, CLONE_MODEL, "keras.models.model_from_json",
-        "keras.models.model_from_yaml", FUNCTIONAL, "keras.Functional", "keras.Model.from_config", "keras.Sequential.from_config",
+        SEQUENTIAL,
+        MODEL,
+        LOAD_MODEL,
+        CLONE_MODEL,
+        "keras.models.model_from_json",
+        "keras.models.model_from_yaml",
+        FUNCTIONAL,
+        "keras.Functional",
+        "keras.Model.from_config",
+        "keras.Sequential.from_config",
     ):
         return MODEL
     owner, _, last = name.rpartition(".")
@@ -170,7 +192,13 @@ def class_of_bases(bases: set[str]) -> str | None:
 
 
 _HOOKS = {
-    MODEL: {"call": "call", "train_step": "train_step", "test_step": "test_step", "predict_step": "predict_step", "compute_loss": "train_step"},
+    MODEL: {
+        "call": "call",
+        "train_step": "train_step",
+        "test_step": "test_step",
+        "predict_step": "predict_step",
+        "compute_loss": "train_step",
+    },
     LAYER: {"call": "call"},
     LOSS: {"call": "loss", "__call__": "loss"},
     "keras.Metric": {"update_state": "metric"},

@@ -36,9 +36,7 @@ _SHARED = {
         "unstack variant vectorized_map zeros"
     ),
     "autograph": "set_verbosity trace",
-    "data": (
-        "AUTOTUNE DatasetSpec INFINITE_CARDINALITY NumpyIterator Options ThreadingOptions UNKNOWN_CARDINALITY"
-    ),
+    "data": ("AUTOTUNE DatasetSpec INFINITE_CARDINALITY NumpyIterator Options ThreadingOptions UNKNOWN_CARDINALITY"),
     "data.experimental": (
         "AUTOTUNE AutoShardPolicy AutotuneAlgorithm AutotuneOptions DatasetInitializer DistributeOptions ExternalStatePolicy "
         "INFINITE_CARDINALITY OptimizationOptions Optional Reducer SHARD_HINT ServiceOptions TFRecordWriter ThreadingOptions UNKNOWN_CARDINALITY "

@@ -132,7 +132,9 @@ FOLDERS = frozenset(source.name for source in _SOURCES if source.reads_folder)
 RECORD_READERS = frozenset(source.name for source in _SOURCES if source.reads_records)
 """What reads records or lines out of files."""
 
-ASYNCHRONOUS_LAST = frozenset({"prefetch", "map_and_batch", "prefetch_to_device", "copy_to_device", "parallel_interleave"})
+ASYNCHRONOUS_LAST = frozenset(
+    {"prefetch", "map_and_batch", "prefetch_to_device", "copy_to_device", "parallel_interleave"}
+)
 """Operations after which nothing has to be prefetched (``kAsyncTransforms`` in core/grappler/optimizers/data/inject_prefetch.cc)."""
 
 _DATASET_FACTORIES = frozenset(
@@ -147,7 +149,7 @@ LIST_FILES = f"{DATASET}.list_files"
 
 @cache
 def source_kind(name: str) -> str | None:
-    """ "tfds" or "source" where a call of ``name`` makes a dataset, else None."""
+    """The kind "tfds" or "source" where a call of ``name`` makes a dataset, else None."""
     if name in (TFDS_LOAD, TFDS_AS_DATASET):
         return "tfds"
     if name in _FUNCTIONS:

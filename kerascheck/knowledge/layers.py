@@ -129,10 +129,14 @@ def _table() -> Iterator[Layer]:
     yield from _layers("Cropping3D UpSampling3D ZeroPadding3D", Work.MOVES, axes=3)
 
     yield from _layers("Activation ELU LeakyReLU ReLU", Work.EACH, keeps_shape=True, on_last_axis=True, of_columns=True)
-    yield from _layers("ActivityRegularization ThresholdedReLU", Work.EACH, keeps_shape=True, on_last_axis=True, of_columns=True)
+    yield from _layers(
+        "ActivityRegularization ThresholdedReLU", Work.EACH, keeps_shape=True, on_last_axis=True, of_columns=True
+    )
     yield from _layers("PReLU", Work.EACH, Holds.WEIGHTS, keeps_shape=True, of_columns=True)
     yield from _layers("Dropout", Work.EACH, Holds.SEED, keeps_shape=True, on_last_axis=True, of_columns=True)
-    yield from _layers("AlphaDropout GaussianDropout GaussianNoise", Work.EACH, Holds.SEED, keeps_shape=True, of_columns=True)
+    yield from _layers(
+        "AlphaDropout GaussianDropout GaussianNoise", Work.EACH, Holds.SEED, keeps_shape=True, of_columns=True
+    )
     yield from _layers("SpatialDropout1D", Work.EACH, Holds.SEED, axes=1, keeps_shape=True)
     yield from _layers("SpatialDropout2D", Work.EACH, Holds.SEED, axes=2, keeps_shape=True)
     yield from _layers("SpatialDropout3D", Work.EACH, Holds.SEED, axes=3, keeps_shape=True)
@@ -144,14 +148,24 @@ def _table() -> Iterator[Layer]:
     yield from _layers("Softmax", Work.ROWS, keeps_shape=True, of_columns=True)
     yield from _layers("UnitNormalization", Work.ROWS, keeps_shape=True)
     yield from _layers("BatchNormalization", Work.ROWS, Holds.WEIGHTS, keeps_shape=True, per_channel=4, of_columns=True)
-    yield from _layers("LayerNormalization", Work.ROWS, Holds.WEIGHTS, keeps_shape=True, per_channel=2, on_last_axis=True, of_columns=True)
+    yield from _layers(
+        "LayerNormalization",
+        Work.ROWS,
+        Holds.WEIGHTS,
+        keeps_shape=True,
+        per_channel=2,
+        on_last_axis=True,
+        of_columns=True,
+    )
     yield from _layers("GroupNormalization RMSNormalization", Work.ROWS, Holds.WEIGHTS, keeps_shape=True)
 
     yield from _layers("Add Average Concatenate Maximum Minimum Multiply Subtract", Work.MERGES, of_columns=True)
     # What comes out is a number for each pair of rows.
     yield from _layers("Dot", Work.MERGES)
 
-    yield from _layers("Dense", Work.MULTIPLIES, Holds.WEIGHTS, width=("units",), worth_half=512, on_last_axis=True, of_columns=True)
+    yield from _layers(
+        "Dense", Work.MULTIPLIES, Holds.WEIGHTS, width=("units",), worth_half=512, on_last_axis=True, of_columns=True
+    )
     yield from _layers("EinsumDense", Work.MULTIPLIES, Holds.WEIGHTS)
     yield from _layers("Embedding", Work.EMBEDS, Holds.WEIGHTS, width=("output_dim",), on_last_axis=True)
 
@@ -164,7 +178,9 @@ def _table() -> Iterator[Layer]:
     yield from _layers("Conv2D", Work.CONVOLVES, Holds.WEIGHTS, axes=2, width=("filters",), worth_half=64)
     yield from _layers("Conv3D", Work.CONVOLVES, Holds.WEIGHTS, axes=3, width=("filters",), worth_half=64)
     yield from _layers("SeparableConv1D Conv1DTranspose", Work.CONVOLVES, Holds.WEIGHTS, axes=1, width=("filters",))
-    yield from _layers("SeparableConv2D Conv2DTranspose", Work.CONVOLVES, Holds.WEIGHTS, axes=2, width=("filters",), worth_half=64)
+    yield from _layers(
+        "SeparableConv2D Conv2DTranspose", Work.CONVOLVES, Holds.WEIGHTS, axes=2, width=("filters",), worth_half=64
+    )
     yield from _layers("Conv3DTranspose", Work.CONVOLVES, Holds.WEIGHTS, axes=3, width=("filters",))
     yield from _layers("DepthwiseConv1D", Work.CONVOLVES, Holds.WEIGHTS, axes=1)
     yield from _layers("DepthwiseConv2D", Work.CONVOLVES, Holds.WEIGHTS, axes=2)
@@ -177,12 +193,16 @@ def _table() -> Iterator[Layer]:
     yield from _layers("ConvLSTM3D", Work.RECURS, Holds.WEIGHTS, axes=3, width=("filters",))
     yield from _layers("RNN", Work.RECURS, Holds.INNER)
 
-    yield from _layers("MultiHeadAttention", Work.ATTENDS, Holds.WEIGHTS, width=("num_heads", "key_dim"), worth_half=192)
+    yield from _layers(
+        "MultiHeadAttention", Work.ATTENDS, Holds.WEIGHTS, width=("num_heads", "key_dim"), worth_half=192
+    )
     yield from _layers("AdditiveAttention GroupQueryAttention", Work.ATTENDS, Holds.WEIGHTS)
     # A scale, if it is asked for.
     yield from _layers("Attention", Work.ATTENDS, Holds.UNKNOWN)
 
-    yield from _layers("IntegerLookup StringLookup TextVectorization", Work.LOOKS_UP, Holds.TABLE, prepares=True, jit=False)
+    yield from _layers(
+        "IntegerLookup StringLookup TextVectorization", Work.LOOKS_UP, Holds.TABLE, prepares=True, jit=False
+    )
     yield from _layers("CategoryEncoding Discretization", Work.LOOKS_UP, prepares=True)
     yield from _layers("HashedCrossing Hashing", Work.LOOKS_UP, prepares=True, jit=False)
 
@@ -197,11 +217,39 @@ def _table() -> Iterator[Layer]:
         Work.PREPARES, Holds.SEED, axes=2, prepares=True,
     )  # fmt: skip
     yield from _layers("RandomFlip", Work.PREPARES, Holds.SEED, axes=2, keeps_shape=True, prepares=True)
-    yield from _layers("RandomBrightness RandomContrast", Work.PREPARES, Holds.SEED, axes=2, keeps_shape=True, prepares=True, singly_since=(2, 9))
-    yield from _layers("RandomTranslation", Work.PREPARES, Holds.SEED, axes=2, keeps_shape=True, prepares=True, jit=False, singly_since=(2, 9))
-    yield from _layers("RandomRotation RandomZoom", Work.PREPARES, Holds.SEED, axes=2, keeps_shape=True, prepares=True, jit=False, singly_since=(2, 10))
+    yield from _layers(
+        "RandomBrightness RandomContrast",
+        Work.PREPARES,
+        Holds.SEED,
+        axes=2,
+        keeps_shape=True,
+        prepares=True,
+        singly_since=(2, 9),
+    )
+    yield from _layers(
+        "RandomTranslation",
+        Work.PREPARES,
+        Holds.SEED,
+        axes=2,
+        keeps_shape=True,
+        prepares=True,
+        jit=False,
+        singly_since=(2, 9),
+    )
+    yield from _layers(
+        "RandomRotation RandomZoom",
+        Work.PREPARES,
+        Holds.SEED,
+        axes=2,
+        keeps_shape=True,
+        prepares=True,
+        jit=False,
+        singly_since=(2, 10),
+    )
     yield from _layers("RandomCrop", Work.PREPARES, Holds.SEED, axes=2, prepares=True, jit=False, singly_since=(2, 10))
-    yield from _layers("AugMix RandAugment RandomPerspective RandomShear", Work.PREPARES, Holds.SEED, axes=2, prepares=True, jit=False)
+    yield from _layers(
+        "AugMix RandAugment RandomPerspective RandomShear", Work.PREPARES, Holds.SEED, axes=2, prepares=True, jit=False
+    )
 
     yield from _layers("Bidirectional SpectralNormalization TimeDistributed", Work.WRAPS, Holds.WEIGHTS)
     yield from _layers("Wrapper", Work.WRAPS, Holds.INNER)
@@ -211,7 +259,9 @@ def _table() -> Iterator[Layer]:
 
     for package in ("keras_hub.", "keras_nlp."):
         for name in ("TransformerDecoder", "TransformerEncoder"):
-            yield Layer(f"{package}layers.{name}", Work.ATTENDS, Holds.WEIGHTS, width=("intermediate_dim",), worth_half=512)
+            yield Layer(
+                f"{package}layers.{name}", Work.ATTENDS, Holds.WEIGHTS, width=("intermediate_dim",), worth_half=512
+            )
 
 
 KNOWN_LAYERS: dict[str, Layer] = {layer.name: layer for layer in _table()}

@@ -38,8 +38,15 @@ def changes_elsewhere(name: str) -> bool:
 # Readings of a clock.
 CLOCKS = frozenset(
     {
-        "time.time", "time.perf_counter", "time.monotonic", "time.process_time", "time.time_ns", "time.perf_counter_ns",
-        "timeit.default_timer", "datetime.datetime.now", "datetime.now",
+        "time.time",
+        "time.perf_counter",
+        "time.monotonic",
+        "time.process_time",
+        "time.time_ns",
+        "time.perf_counter_ns",
+        "timeit.default_timer",
+        "datetime.datetime.now",
+        "datetime.now",
     }
 )
 
@@ -66,14 +73,31 @@ LISTING_METHODS = frozenset({"tolist", "to_list"})
 
 def item_of(name: str) -> str | None:
     """What the items of a list are that a function or method of this name gives: "builtins.str", "builtins.object" for one kind or another; None for no such list."""
-    return "builtins.str" if name in LISTS_OF_TEXTS else "builtins.object" if name.rpartition(".")[2] in LISTING_METHODS else None
+    return (
+        "builtins.str"
+        if name in LISTS_OF_TEXTS
+        else "builtins.object"
+        if name.rpartition(".")[2] in LISTING_METHODS
+        else None
+    )
 
 
 PASS_THROUGH_ITERATORS = frozenset(
     {
-        "tqdm.tqdm", "tqdm.auto.tqdm", "tqdm.notebook.tqdm", "tqdm.tqdm_notebook", "tqdm.autonotebook.tqdm", "tqdm.std.tqdm", "tqdm",
-        "rich.progress.track", "alive_progress.alive_it", "fastprogress.progress_bar", "fastprogress.master_bar",
-        "fastprogress.fastprogress.progress_bar", "fastprogress.fastprogress.master_bar", "progressbar.progressbar",
+        "tqdm.tqdm",
+        "tqdm.auto.tqdm",
+        "tqdm.notebook.tqdm",
+        "tqdm.tqdm_notebook",
+        "tqdm.autonotebook.tqdm",
+        "tqdm.std.tqdm",
+        "tqdm",
+        "rich.progress.track",
+        "alive_progress.alive_it",
+        "fastprogress.progress_bar",
+        "fastprogress.master_bar",
+        "fastprogress.fastprogress.progress_bar",
+        "fastprogress.fastprogress.master_bar",
+        "progressbar.progressbar",
     }
 )
 
@@ -98,13 +122,24 @@ _IMAGE_READERS = frozenset(
 IMAGE_READERS = _IMAGE_READERS | {LOAD_IMG}
 """Functions that read and decode one image file. All of them leave Python's lock while they wait and decode."""
 
-FILE_READERS = IMAGE_READERS | having(Trait.READS_FILE) | {"numpy.load", "numpy.fromfile", "soundfile.read", "scipy.io.wavfile.read", "nibabel.load"}
+FILE_READERS = (
+    IMAGE_READERS
+    | having(Trait.READS_FILE)
+    | {"numpy.load", "numpy.fromfile", "soundfile.read", "scipy.io.wavfile.read", "nibabel.load"}
+)
 """Functions that read a file, and decode it, without holding Python's lock."""
 
 WAITING = frozenset(
     {
-        "urllib.request.urlopen", "requests.get", "requests.post", "requests.Session.get", "requests.Session.post", "httpx.get", "time.sleep",
-        "boto3.client.get_object", "google.cloud.storage.Blob.download_as_bytes",
+        "urllib.request.urlopen",
+        "requests.get",
+        "requests.post",
+        "requests.Session.get",
+        "requests.Session.post",
+        "httpx.get",
+        "time.sleep",
+        "boto3.client.get_object",
+        "google.cloud.storage.Blob.download_as_bytes",
     }
 )
 """Functions that wait for a network or a clock, while other threads run."""

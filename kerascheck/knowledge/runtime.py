@@ -35,7 +35,11 @@ from kerascheck.knowledge.signatures import Signature, signature_of
 NEWEST_TENSORFLOW = (2, 21)
 
 TENSORFLOW_RELEASES = (*((1, minor) for minor in range(16)), *((2, minor) for minor in range(NEWEST_TENSORFLOW[1] + 1)))
-KERAS_RELEASES = (*((1, minor) for minor in range(3)), *((2, minor) for minor in range(16)), *((3, minor) for minor in range(16)))
+KERAS_RELEASES = (
+    *((1, minor) for minor in range(3)),
+    *((2, minor) for minor in range(16)),
+    *((3, minor) for minor in range(16)),
+)
 
 LAST_FOR_PYTHON = {(2, 7): (2, 1), (3, 5): (2, 3), (3, 6): (2, 6), (3, 7): (2, 11), (3, 8): (2, 13), (3, 9): (2, 20)}
 """The last release of TensorFlow with wheels for a version of Python, which no newer one has (wheels of the package index, for Linux)."""
@@ -146,7 +150,9 @@ class Runtime:
     def cudnn_layers(self) -> frozenset[str]:
         """The recurrent layers that the backend runs by cuDNN where their arguments allow it. See :data:`CUDNN_SINCE`."""
         layers = CUDNN_SINCE[self.backend]
-        return frozenset(layer for layer, since in layers.items() if since is None or self.keras >= 3 and self.newest_keras >= since)
+        return frozenset(
+            layer for layer, since in layers.items() if since is None or self.keras >= 3 and self.newest_keras >= since
+        )
 
     @property
     def autotune(self) -> str:
@@ -195,7 +201,9 @@ class Runtime:
         if name in DEPRECATED and DEPRECATED[name] is None:
             return self.tensorflow >= (2, 0)
         if name in DEPRECATED:
-            return self.tensorflow >= (_DEVICES_NAMED_SINCE if name.startswith("tensorflow.config.experimental.") else NEW_NAMES_SINCE)
+            return self.tensorflow >= (
+                _DEVICES_NAMED_SINCE if name.startswith("tensorflow.config.experimental.") else NEW_NAMES_SINCE
+            )
         return self.tensorflow >= KERAS_3_SINCE and (self.keras >= 3 or not name.startswith(KERAS))
 
 

@@ -18,9 +18,13 @@ from functools import cache
 Release = tuple[int, int]
 
 _CONVOLUTION = "filters kernel_size strides padding data_format dilation_rate"
-_TRANSPOSED = "filters kernel_size strides padding ... output_padding data_format dilation_rate activation use_bias **keras.Layer"
+_TRANSPOSED = (
+    "filters kernel_size strides padding ... output_padding data_format dilation_rate activation use_bias **keras.Layer"
+)
 _SEPARABLE = f"{_CONVOLUTION} depth_multiplier activation use_bias ... **keras.Layer"
-_DEPTHWISE = "kernel_size strides padding depth_multiplier data_format ... dilation_rate activation use_bias **keras.Layer"
+_DEPTHWISE = (
+    "kernel_size strides padding depth_multiplier data_format ... dilation_rate activation use_bias **keras.Layer"
+)
 _POOLING = "pool_size strides padding data_format ... **keras.Layer"
 _OF_RNN = "return_sequences return_state go_backwards stateful unroll"
 _CELL = "units activation recurrent_activation use_bias ... dropout recurrent_dropout"
@@ -43,8 +47,14 @@ SIGNATURES: dict[str, str | dict[Release, str]] = {
     "keras.Sequential": {(3, 0): "layers trainable name", (1, 0): "layers name"},
     "keras.Model.add": "layer ...",
     "keras.Model.compile": {
-        (3, 0): "optimizer loss loss_weights metrics weighted_metrics run_eagerly steps_per_execution jit_compile auto_scale_loss",
-        (2, 6): "optimizer loss metrics loss_weights weighted_metrics run_eagerly steps_per_execution jit_compile pss_evaluation_shards",
+        (
+            3,
+            0,
+        ): "optimizer loss loss_weights metrics weighted_metrics run_eagerly steps_per_execution jit_compile auto_scale_loss",
+        (
+            2,
+            6,
+        ): "optimizer loss metrics loss_weights weighted_metrics run_eagerly steps_per_execution jit_compile pss_evaluation_shards",
         (1, 0): "optimizer loss metrics ... loss_weights weighted_metrics run_eagerly",
     },
     "keras.Model.fit": {
@@ -63,7 +73,10 @@ SIGNATURES: dict[str, str | dict[Release, str]] = {
     },
     "keras.Model.evaluate": {
         (3, 0): "x y batch_size verbose sample_weight steps callbacks return_dict",
-        (2, 6): "x y batch_size verbose sample_weight steps callbacks max_queue_size workers use_multiprocessing return_dict",
+        (
+            2,
+            6,
+        ): "x y batch_size verbose sample_weight steps callbacks max_queue_size workers use_multiprocessing return_dict",
         (1, 0): "x y batch_size verbose sample_weight steps ...",
     },
     "keras.Model.predict": {
@@ -87,7 +100,10 @@ SIGNATURES: dict[str, str | dict[Release, str]] = {
             "generator steps_per_epoch epochs verbose callbacks validation_data validation_steps validation_freq class_weight max_queue_size "
             "workers use_multiprocessing shuffle initial_epoch"
         ),
-        (1, 0): "generator ? epochs verbose callbacks validation_data validation_steps ... steps_per_epoch initial_epoch",
+        (
+            1,
+            0,
+        ): "generator ? epochs verbose callbacks validation_data validation_steps ... steps_per_epoch initial_epoch",
     },
     "keras.Model.evaluate_generator": {(2, 6): _GENERATOR, (1, 0): "generator ... steps"},
     "keras.Model.predict_generator": {(2, 6): _GENERATOR, (1, 0): "generator ... steps"},
@@ -110,7 +126,10 @@ SIGNATURES: dict[str, str | dict[Release, str]] = {
     "keras.layers.Dense": "units activation use_bias ... **keras.Layer",
     "keras.layers.DepthwiseConv2D": _DEPTHWISE,
     "keras.layers.Embedding": {
-        (3, 0): "input_dim output_dim embeddings_initializer embeddings_regularizer embeddings_constraint mask_zero ... weights input_length **keras.Layer",
+        (
+            3,
+            0,
+        ): "input_dim output_dim embeddings_initializer embeddings_regularizer embeddings_constraint mask_zero ... weights input_length **keras.Layer",
         (1, 0): (
             "input_dim output_dim embeddings_initializer embeddings_regularizer activity_regularizer embeddings_constraint mask_zero input_length "
             "... weights **keras.Layer"
@@ -147,7 +166,9 @@ SIGNATURES: dict[str, str | dict[Release, str]] = {
     "keras.mixed_precision.set_global_policy": "policy",
     "keras.backend.set_floatx": "value",
     "keras.config.set_floatx": "value",
-    **dict.fromkeys((f"keras.callbacks.{space}BackupAndRestore" for space in ("", "experimental.")), "backup_dir save_freq ..."),
+    **dict.fromkeys(
+        (f"keras.callbacks.{space}BackupAndRestore" for space in ("", "experimental.")), "backup_dir save_freq ..."
+    ),
     "keras.callbacks.LambdaCallback": (
         "on_epoch_begin on_epoch_end ... on_train_begin on_train_end on_train_batch_begin on_train_batch_end on_batch_begin on_batch_end"
     ),
@@ -160,7 +181,10 @@ SIGNATURES: dict[str, str | dict[Release, str]] = {
         (1, 0): "log_dir histogram_freq ... write_graph write_images update_freq profile_batch",
     },
     **dict.fromkeys(
-        (f"keras.optimizers.{name}" for name in "Adadelta Adafactor Adagrad Adam AdamW Adamax Ftrl Lamb Lion Muon Nadam RMSprop SGD".split()),
+        (
+            f"keras.optimizers.{name}"
+            for name in "Adadelta Adafactor Adagrad Adam AdamW Adamax Ftrl Lamb Lion Muon Nadam RMSprop SGD".split()
+        ),
         _OPTIMIZER,
     ),
     "keras.Optimizer.apply": "grads trainable_variables",
@@ -192,7 +216,8 @@ SIGNATURES: dict[str, str | dict[Release, str]] = {
         (1, 0): "path grayscale ... color_mode target_size interpolation",
     },
     **dict.fromkeys(
-        ("keras.utils.to_categorical", "keras.utils.np_utils.to_categorical"), {(3, 0): "x num_classes", (1, 0): "y num_classes dtype"}
+        ("keras.utils.to_categorical", "keras.utils.np_utils.to_categorical"),
+        {(3, 0): "x num_classes", (1, 0): "y num_classes dtype"},
     ),
     "keras.utils.pad_sequences": "sequences maxlen dtype padding truncating value",
     "keras.preprocessing.sequence.pad_sequences": "sequences maxlen dtype padding truncating value",
@@ -318,7 +343,10 @@ SIGNATURES: dict[str, str | dict[Release, str]] = {
     "tensorflow.distribute.MultiWorkerMirroredStrategy": "cluster_resolver ...",
     "tensorflow.distribute.ParameterServerStrategy": "cluster_resolver ...",
     "tensorflow.distribute.TPUStrategy": "tpu_cluster_resolver ...",
-    **dict.fromkeys((f"tensorflow.distribute.Strategy.{name}" for name in ("run", "experimental_run_v2", "call_for_each_replica")), "fn args kwargs ..."),
+    **dict.fromkeys(
+        (f"tensorflow.distribute.Strategy.{name}" for name in ("run", "experimental_run_v2", "call_for_each_replica")),
+        "fn args kwargs ...",
+    ),
     "tensorflow.distribute.Strategy.distribute_datasets_from_function": "dataset_fn options",
     "tensorflow.distribute.Strategy.experimental_distribute_dataset": "dataset options",
     "tensorflow.distribute.Strategy.experimental_distribute_datasets_from_function": "dataset_fn options",
@@ -362,11 +390,23 @@ SIGNATURES: dict[str, str | dict[Release, str]] = {
     "cv2.resize": "src dsize ...",
     "cv2.waitKey": "delay",
     "pandas.get_dummies": "data ...",
-    **dict.fromkeys((f"keras_tuner.{space}{name}" for space in ("", "tuners.") for name in "BayesianOptimization GridSearch Hyperband RandomSearch".split()), _TUNER),
+    **dict.fromkeys(
+        (
+            f"keras_tuner.{space}{name}"
+            for space in ("", "tuners.")
+            for name in "BayesianOptimization GridSearch Hyperband RandomSearch".split()
+        ),
+        _TUNER,
+    ),
     "keras_tuner.HyperParameters.Choice": "name values ordered default ...",
     "keras_tuner.HyperParameters.Int": "name min_value max_value step sampling default ...",
     **dict.fromkeys(
-        (f"{package}.layers.Transformer{part}" for package in ("keras_hub", "keras_nlp") for part in ("Encoder", "Decoder")), "intermediate_dim num_heads ..."
+        (
+            f"{package}.layers.Transformer{part}"
+            for package in ("keras_hub", "keras_nlp")
+            for part in ("Encoder", "Decoder")
+        ),
+        "intermediate_dim num_heads ...",
     ),
     "tensorflow_datasets.load": "name * split with_info shuffle_files",
     "tensorflow_datasets.as_dataset": "split * batch_size shuffle_files",
@@ -409,7 +449,6 @@ class Signature:
     def parameters(self) -> frozenset[str]:
         """All that are known."""
         return frozenset((*self.positions, *self.keywords, *self.elsewhere))
-
 
     def places(self, parameter: str) -> Iterator[tuple[int | None, str]]:
         """Where an argument for a parameter may stand: the position, if it has one, and the keyword, under each name that it has."""

@@ -94,12 +94,20 @@ def parallel_calls(op: Operation) -> Fix | None:
     if op.facts.written is not None:
         return None
     unsafe = op.facts.randomness is not None or op.name != "batch" and not op.facts.known
-    return make_fix(UNSAFE if unsafe else SAFE, f"Add num_parallel_calls={op.module.runtime.autotune}", lambda: _autotuned(op, "num_parallel_calls"))
+    return make_fix(
+        UNSAFE if unsafe else SAFE,
+        f"Add num_parallel_calls={op.module.runtime.autotune}",
+        lambda: _autotuned(op, "num_parallel_calls"),
+    )
 
 
 def parallel_reads(op: Operation, *, reorders: bool) -> Fix | None:
     """Give a source ``num_parallel_reads=tf.data.AUTOTUNE``; unsafe where the order of the records matters."""
-    return make_fix(UNSAFE if reorders else SAFE, f"Add num_parallel_reads={op.module.runtime.autotune}", lambda: _autotuned(op, "num_parallel_reads"))
+    return make_fix(
+        UNSAFE if reorders else SAFE,
+        f"Add num_parallel_reads={op.module.runtime.autotune}",
+        lambda: _autotuned(op, "num_parallel_reads"),
+    )
 
 
 def append_prefetch(last: Stage) -> Fix | None:
@@ -120,7 +128,11 @@ def rearranged(module: Module, wishes: Collection[Wish], message: str, *, safe: 
     plan = arrangement(module.once(Pipelines), wishes)
     if plan is None:
         return None
-    changed = [place for place, stage in enumerate(plan.before) if stage is not [item for item in plan.after if isinstance(item, Stage)][place]]
+    changed = [
+        place
+        for place, stage in enumerate(plan.before)
+        if stage is not [item for item in plan.after if isinstance(item, Stage)][place]
+    ]
     slots: list[tuple[Stage, list[Added]]] = []
     for item in plan.after:
         if isinstance(item, Stage):
@@ -135,7 +147,9 @@ def rearranged(module: Module, wishes: Collection[Wish], message: str, *, safe: 
     run = slice(min(changed), max(changed) + 1)
     stages, wanted = plan.before[run], slots[run]
     tree = stages[0].module.tree
-    if any(stage.module is not stages[0].module or stage.maybe or not isinstance(stage.node, cst.Call) for stage in stages):
+    if any(
+        stage.module is not stages[0].module or stage.maybe or not isinstance(stage.node, cst.Call) for stage in stages
+    ):
         return None
     if len({stage.node for stage in stages}) < len(stages) or any(map(module.once(Pipelines).is_shared, stages[:-1])):
         return None
@@ -145,20 +159,35 @@ def rearranged(module: Module, wishes: Collection[Wish], message: str, *, safe: 
         moved = _single_move([stage.node for stage in stages], [stage.node for stage, _ in wanted])
         if not any(added for _, added in wanted) and moved is not None:
             return _with_texts(tree, _moved(tree, *moved), texts)
-        autotune, imports = _autotune(stages[0].module) if any(each.name == "prefetch" for _, added in wanted for each in added) else ("", ())
+        autotune, imports = (
+            _autotune(stages[0].module)
+            if any(each.name == "prefetch" for _, added in wanted for each in added)
+            else ("", ())
+        )
         calls = {"cache": ".cache()", "prefetch": f".prefetch({autotune})"}
-        placed = [edits.Slot(stage.node, texts.get(stage), tuple(calls[each.name] for each in added)) for stage, added in wanted]
+        placed = [
+            edits.Slot(stage.node, texts.get(stage), tuple(calls[each.name] for each in added))
+            for stage, added in wanted
+        ]
         return (*imports, *edits.arrange_links(tree, [stage.node for stage in stages], placed))
 
     return make_fix(SAFE if safe else UNSAFE, message, build)
 
 
-def _single_move(before: Sequence[cst.Call], after: Sequence[cst.Call]) -> tuple[cst.Call, cst.BaseExpression, cst.Call | None] | None:
+def _single_move(
+    before: Sequence[cst.Call], after: Sequence[cst.Call]
+) -> tuple[cst.Call, cst.BaseExpression, cst.Call | None] | None:
     """The one link whose move makes one order of the other, behind what it goes, and the link that it only changes places with, if it does."""
     for call in (before[-1], before[0]):
         if [each for each in before if each is not call] == [each for each in after if each is not call]:
             place = next(index for index, each in enumerate(after) if each is call)
-            behind = after[place - 1] if place else before[0].func.value if isinstance(before[0].func, cst.Attribute) else None
+            behind = (
+                after[place - 1]
+                if place
+                else before[0].func.value
+                if isinstance(before[0].func, cst.Attribute)
+                else None
+            )
             return (call, behind, before[0] if len(before) == 2 else None) if behind is not None else None
     return None
 
@@ -189,7 +218,10 @@ def _with_texts(tree: Tree, moved: edits.Edits, texts: dict[Stage, str]) -> edit
 def _scaled_buffer(shuffle: Stage, batch: Stage) -> str:
     """The link of a shuffle of batches with a buffer for as many examples."""
     module = shuffle.module
-    sizes = [stage.call.written(key) if stage.call is not None else None for stage, key in ((shuffle, "buffer_size"), (batch, "batch_size"))]
+    sizes = [
+        stage.call.written(key) if stage.call is not None else None
+        for stage, key in ((shuffle, "buffer_size"), (batch, "batch_size"))
+    ]
     if batch.module is not module or None in sizes or not isinstance(shuffle.node, cst.Call):
         raise CannotEdit("sizes that are not written out")
     ranges = [module.tree.range_of(size.value) for size in sizes]
@@ -210,7 +242,9 @@ _SHAPE_DEPENDENT = having(Trait.SHAPE_MATTERS) | {f"{name}.__call__" for name in
 
 def swap_with_batch(op: Operation, batch: Stage) -> Fix | None:
     """Put a map behind the batch that directly follows it; unsafe where the shape of the elements matters."""
-    if batch.module is not op.module or not any(batch.input is not None and batch.input.node is stage.node for stage in op.stages):
+    if batch.module is not op.module or not any(
+        batch.input is not None and batch.input.node is stage.node for stage in op.stages
+    ):
         return None
     safety = UNSAFE if op.facts.call_of(*_SHAPE_DEPENDENT) is not None else SAFE
     return make_fix(safety, "Batch first, then map", lambda: edits.swap_calls(op.module.tree, op.node, batch.node))
@@ -256,7 +290,11 @@ def _returns_only(function: cst.FunctionDef, expression: cst.CSTNode) -> bool:
         if not (isinstance(small, cst.Expr) and isinstance(small.value, cst.BaseString))
     ]
     last = statements[-1] if statements else None
-    return isinstance(last, cst.Return) and last.value is expression and all(isinstance(s, cst.Assign) for s in statements[:-1])
+    return (
+        isinstance(last, cst.Return)
+        and last.value is expression
+        and all(isinstance(s, cst.Assign) for s in statements[:-1])
+    )
 
 
 def _renamed_inside(module: Module, swapped: edits.Edits, callee: cst.CSTNode, text: str) -> edits.Edits:
@@ -272,7 +310,9 @@ def _renamed_inside(module: Module, swapped: edits.Edits, callee: cst.CSTNode, t
 
 def move_behind(call_node: cst.CSTNode, target: Stage, message: str, *, safe: bool = True) -> Fix | None:
     """Take a dataset operation out of its place and put it right behind another."""
-    return make_fix(SAFE if safe else UNSAFE, message, lambda: edits.move_call(target.module.tree, call_node, target.node))
+    return make_fix(
+        SAFE if safe else UNSAFE, message, lambda: edits.move_call(target.module.tree, call_node, target.node)
+    )
 
 
 def assign_back(module: Module, call: cst.CSTNode) -> Fix | None:
@@ -286,7 +326,11 @@ def assign_back(module: Module, call: cst.CSTNode) -> Fix | None:
     if not isinstance(owner, cst.Name):
         return None
     name = module.text[slice(*module.tree.range_of(base))]
-    return make_fix(UNSAFE, f"Assign the result to {name}", lambda: edits.assign_back(module.tree, module.tree.statement(call), name))
+    return make_fix(
+        UNSAFE,
+        f"Assign the result to {name}",
+        lambda: edits.assign_back(module.tree, module.tree.statement(call), name),
+    )
 
 
 def replace_numpy(call: Call, name: str, *, tensorflow: bool) -> Fix | None:
@@ -308,7 +352,11 @@ def add_keyword(call: Call, name: str, text: str, *, safe: bool) -> Fix | None:
     """Pass one more keyword argument."""
     if not isinstance(call.node, cst.Call):
         return None
-    return make_fix(SAFE if safe else UNSAFE, f"Add {name}={text}", lambda: edits.add_keyword(call.module.tree, call.node, name, text))
+    return make_fix(
+        SAFE if safe else UNSAFE,
+        f"Add {name}={text}",
+        lambda: edits.add_keyword(call.module.tree, call.node, name, text),
+    )
 
 
 def drop_argument(call: Call, keyword: str, *, safe: bool) -> Fix | None:
@@ -316,7 +364,11 @@ def drop_argument(call: Call, keyword: str, *, safe: bool) -> Fix | None:
     argument = call.arguments.nodes.get(keyword)
     if argument is None:
         return None
-    return make_fix(SAFE if safe else UNSAFE, f"Remove {keyword}", lambda: edits.remove_argument(call.module.tree, call.node, argument))
+    return make_fix(
+        SAFE if safe else UNSAFE,
+        f"Remove {keyword}",
+        lambda: edits.remove_argument(call.module.tree, call.node, argument),
+    )
 
 
 def delete_statement(call: Call, *, safe: bool = True) -> Fix | None:
@@ -324,10 +376,16 @@ def delete_statement(call: Call, *, safe: bool = True) -> Fix | None:
     tree = call.module.tree
     node = call.node
     parent = tree.parents.get(node)
-    alone = isinstance(parent, cst.Expr) or (isinstance(parent, cst.AssignTarget) and len(tree.parents[parent].targets) == 1)
+    alone = isinstance(parent, cst.Expr) or (
+        isinstance(parent, cst.AssignTarget) and len(tree.parents[parent].targets) == 1
+    )
     if not alone:
         return None
-    return make_fix(SAFE if safe else UNSAFE, "Delete the statement", lambda: edits.delete_statement(tree, parent if isinstance(parent, cst.Expr) else tree.parents[parent]))
+    return make_fix(
+        SAFE if safe else UNSAFE,
+        "Delete the statement",
+        lambda: edits.delete_statement(tree, parent if isinstance(parent, cst.Expr) else tree.parents[parent]),
+    )
 
 
 def rename(place: Place, name: str) -> Fix | None:
@@ -345,9 +403,19 @@ def replace_generator_method(call: Call, name: str) -> Fix | None:
 
     Unsafe where it has to drop what Keras 3 takes in the constructor of a PyDataset only.
     """
-    if len(call.arguments.positional) != 1 or {"generator", "samples_per_epoch", "nb_epoch", "val_samples", "nb_val_samples"} & set(call.arguments.keywords):
+    if len(call.arguments.positional) != 1 or {
+        "generator",
+        "samples_per_epoch",
+        "nb_epoch",
+        "val_samples",
+        "nb_val_samples",
+    } & set(call.arguments.keywords):
         return None
-    dropped = tuple(keyword for keyword in ("workers", "use_multiprocessing", "max_queue_size") if keyword in call.arguments.keywords)
+    dropped = tuple(
+        keyword
+        for keyword in ("workers", "use_multiprocessing", "max_queue_size")
+        if keyword in call.arguments.keywords
+    )
     return rename_method(call, name, safe=not dropped, without=dropped)
 
 
@@ -356,7 +424,9 @@ def drop_method(module: Module, node: cst.CSTNode, name: str, *, safe: bool) -> 
     if not isinstance(node, cst.Call) or not isinstance(node.func, cst.Attribute) or node.func.attr.value != name:
         return None
     start, end = module.tree.range_of(node.func.value)
-    return make_fix(SAFE if safe else UNSAFE, f"Remove .{name}()", lambda: edits.replace(module.tree, node, module.text[start:end]))
+    return make_fix(
+        SAFE if safe else UNSAFE, f"Remove .{name}()", lambda: edits.replace(module.tree, node, module.text[start:end])
+    )
 
 
 def rename_method(call: Call, name: str, *, safe: bool, without: tuple[str, ...] = ()) -> Fix | None:
@@ -376,7 +446,12 @@ def recurrent_layer(call: Call, cell: Made, layer: str) -> Fix | None:
     """``RNN(LSTMCell(u))`` becomes ``LSTM(u)``."""
     tree = call.module.tree
     argument = call.written("cell")
-    if argument is None or not isinstance(argument.value, cst.Call) or cell.call is None or cell.call.node is not argument.value:
+    if (
+        argument is None
+        or not isinstance(argument.value, cst.Call)
+        or cell.call is None
+        or cell.call.node is not argument.value
+    ):
         return None
     inner = argument.value
     given = {arg.keyword.value for arg in inner.args if arg.keyword} & set(call.arguments.keywords)
@@ -404,7 +479,12 @@ def unwrap(call: Call, inner: Made, *, safe: bool) -> Fix | None:
     """``Wrapper(Layer(u), name="a")`` becomes ``Layer(u, name="a")``; unsafe where weights may be loaded, whose names change."""
     tree, text = call.module.tree, call.module.text
     argument = call.written("layer")
-    if argument is None or not isinstance(argument.value, cst.Call) or inner.call is None or inner.call.node is not argument.value:
+    if (
+        argument is None
+        or not isinstance(argument.value, cst.Call)
+        or inner.call is None
+        or inner.call.node is not argument.value
+    ):
         return None
     others = [arg for arg in call.node.args if arg is not argument]
     if any(arg.keyword is None or arg.keyword.value in inner.call.arguments.keywords for arg in others):
@@ -427,7 +507,11 @@ def unwrap(call: Call, inner: Made, *, safe: bool) -> Fix | None:
 
 def compile_step(module: Module, function: cst.CSTNode) -> Fix | None:
     """Decorate a step with @tf.function; unsafe, for Python in it then runs while tracing only. None where it would raise, or freeze a draw."""
-    if not isinstance(function, cst.FunctionDef) or any(_ends_in_python(call) for call in module.run.calls if any(each.node is function for each in call.scope.functions())):
+    if not isinstance(function, cst.FunctionDef) or any(
+        _ends_in_python(call)
+        for call in module.run.calls
+        if any(each.node is function for each in call.scope.functions())
+    ):
         return None
 
     def build() -> edits.Edits:
@@ -437,14 +521,20 @@ def compile_step(module: Module, function: cst.CSTNode) -> Fix | None:
     return make_fix(UNSAFE, "Decorate with @tf.function", build)
 
 
-_METHODS_IN_PYTHON = frozenset("fit train_on_batch evaluate test_on_batch predict predict_on_batch get_weights set_weights load_weights save".split())
+_METHODS_IN_PYTHON = frozenset(
+    "fit train_on_batch evaluate test_on_batch predict predict_on_batch get_weights set_weights load_weights save".split()
+)
 
 
 def _ends_in_python(call: Call) -> bool:
     """Whether a call reads a tensor back, trains or predicts by itself, or draws a number of Python or NumPy."""
     if call.attribute in _METHODS_IN_PYTHON and call.name == f"{OF_KERAS_MODEL}{call.attribute}":
         return True
-    reads = call.attribute == "numpy" or call.name in ("builtins.float", "builtins.int") and any(map(holds_tensor, call.arguments.values()))
+    reads = (
+        call.attribute == "numpy"
+        or call.name in ("builtins.float", "builtins.int")
+        and any(map(holds_tensor, call.arguments.values()))
+    )
     return reads or (call.name or "").startswith(("numpy.random.", "random."))
 
 
@@ -464,9 +554,17 @@ def grow_every_device(call: Call) -> Fix | None:
     tree = call.module.tree
     argument = call.written("device")
     line = tree.statement(call.node)
-    if argument is None or not isinstance(argument.value, cst.Subscript) or not isinstance(argument.value.value, cst.Name):
+    if (
+        argument is None
+        or not isinstance(argument.value, cst.Subscript)
+        or not isinstance(argument.value.value, cst.Name)
+    ):
         return None
-    if not isinstance(line, cst.SimpleStatementLine) or len(line.body) != 1 or not isinstance(tree.parents.get(call.node), cst.Expr):
+    if (
+        not isinstance(line, cst.SimpleStatementLine)
+        or len(line.body) != 1
+        or not isinstance(tree.parents.get(call.node), cst.Expr)
+    ):
         return None
     devices = argument.value.value.value
 
@@ -491,7 +589,11 @@ def move_device_config(call: Call, started: Call) -> Fix | None:
     None in a notebook where an earlier cell holds ``started``, which initialises the devices: there are no imports before it in the cell.
     """
     tree, source = call.module.tree, call.module.source
-    if source.cells is not None and started.module is call.module and source.cell_at(tree.range_of(started.node)[0]) is not source.cell_at(tree.range_of(call.node)[0]):
+    if (
+        source.cells is not None
+        and started.module is call.module
+        and source.cell_at(tree.range_of(started.node)[0]) is not source.cell_at(tree.range_of(call.node)[0])
+    ):
         return None
     statement = _in_block(tree, call.node, tree.root)
     if statement is None:
@@ -515,7 +617,14 @@ def move_before_layers(call: Call, first: Call) -> Fix | None:
     frame = call.scope.frame
     anchor = first.node if first.scope.frame is frame else None
     if anchor is None:
-        anchor = next((scope.node for scope in first.scope.chain() if scope.kind == "call" and scope.parent is not None and scope.parent.frame is frame), None)
+        anchor = next(
+            (
+                scope.node
+                for scope in first.scope.chain()
+                if scope.kind == "call" and scope.parent is not None and scope.parent.frame is frame
+            ),
+            None,
+        )
     statement = tree.statement(call.node)
     block = tree.parents.get(statement)
     if anchor is None or block is None:
@@ -523,7 +632,9 @@ def move_before_layers(call: Call, first: Call) -> Fix | None:
     target = _in_block(tree, anchor, block)
     if target is None or target is statement:
         return None
-    return make_fix(SAFE, "Move it before the layers are created", lambda: edits.move_statements(tree, [statement], before=target))
+    return make_fix(
+        SAFE, "Move it before the layers are created", lambda: edits.move_statements(tree, [statement], before=target)
+    )
 
 
 def move_above_import(call: Call, first: Call) -> Fix | None:
@@ -531,13 +642,21 @@ def move_above_import(call: Call, first: Call) -> Fix | None:
     tree = call.module.tree
     statement = _in_block(tree, call.node, tree.root)
     anchor = _in_block(tree, first.node, tree.root)
-    if statement is None or anchor is None or first.module is not call.module or not isinstance(call.given("value"), Const):
+    if (
+        statement is None
+        or anchor is None
+        or first.module is not call.module
+        or not isinstance(call.given("value"), Const)
+    ):
         return None
     moved = [statement]
     block = list(tree.root.body)
     index = {id(other): place for place, other in enumerate(block)}
     for other in block[index[id(anchor)] : index[id(statement)]]:
-        if isinstance(other, cst.SimpleStatementLine) and tree.code_of(other).strip() in ("import os", "from os import environ"):
+        if isinstance(other, cst.SimpleStatementLine) and tree.code_of(other).strip() in (
+            "import os",
+            "from os import environ",
+        ):
             moved.insert(0, other)
     return make_fix(UNSAFE, "Move it above the import", lambda: edits.move_statements(tree, moved, before=anchor))
 
@@ -546,9 +665,15 @@ def hoist(call: Call, loop: Scope) -> Fix | None:
     """Move a statement of a loop before the loop; unsafe, for it then runs once."""
     tree = call.module.tree
     statement = tree.statement(call.node)
-    if loop.module is not call.module or tree.parents.get(statement) is not loop.node.body or len(loop.node.body.body) < 2:
+    if (
+        loop.module is not call.module
+        or tree.parents.get(statement) is not loop.node.body
+        or len(loop.node.body.body) < 2
+    ):
         return None
-    return make_fix(UNSAFE, "Move it before the loop", lambda: edits.move_statements(tree, [statement], before=loop.node))
+    return make_fix(
+        UNSAFE, "Move it before the loop", lambda: edits.move_statements(tree, [statement], before=loop.node)
+    )
 
 
 def _in_block(tree, node: cst.CSTNode, block: cst.CSTNode) -> cst.CSTNode | None:
@@ -572,7 +697,9 @@ def _assigns_any(tree, statement: cst.CSTNode, names: set[str]) -> bool:
 
 def tensorflow_print(call: Call, *, safe: bool = True) -> Fix | None:
     """``print`` in traced code becomes ``tf.print``; None where that shows no numbers either, for Python puts the tensor into a text, or does not have one of the options."""
-    if not set(call.arguments.keywords) <= {"sep", "end"} or any(shows_tensor(value) and not holds_tensor(value) for value in call.arguments.values()):
+    if not set(call.arguments.keywords) <= {"sep", "end"} or any(
+        shows_tensor(value) and not holds_tensor(value) for value in call.arguments.values()
+    ):
         return None
 
     def build() -> edits.Edits:
@@ -588,7 +715,9 @@ def one_step(call: Call) -> Fix | None:
     dropped = {"epochs", "batch_size", "verbose", "shuffle"}
     if call.attribute != "fit" or len(given.positional) > 2 or given.unknown_keywords or given.unknown_positional:
         return None
-    if not set(given.keywords) <= dropped | {"x", "y", "sample_weight", "class_weight"} or not isinstance(tree.parents.get(call.node), cst.Expr):
+    if not set(given.keywords) <= dropped | {"x", "y", "sample_weight", "class_weight"} or not isinstance(
+        tree.parents.get(call.node), cst.Expr
+    ):
         return None
 
     def build() -> edits.Edits:

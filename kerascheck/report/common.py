@@ -37,7 +37,9 @@ def count(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
-def summary(findings: list[Finding], errors: list[FileError], files: int, *, fixed: int = 0, unsafe: bool = False) -> str:
+def summary(
+    findings: list[Finding], errors: list[FileError], files: int, *, fixed: int = 0, unsafe: bool = False
+) -> str:
     """One line about a whole run.
 
     Args:
@@ -58,7 +60,10 @@ def summary(findings: list[Finding], errors: list[FileError], files: int, *, fix
         )
         if fixed:
             listed = f"{fixed} fixed, {len(findings)} remaining{': ' if listed else ''}{listed}"
-        parts.append(f"Found {count(len(findings) + fixed, 'problem')} ({listed}) in {count(files, 'file')}" + "".join(f"; {text}" for text in _fixable(findings, unsafe)))
+        parts.append(
+            f"Found {count(len(findings) + fixed, 'problem')} ({listed}) in {count(files, 'file')}"
+            + "".join(f"; {text}" for text in _fixable(findings, unsafe))
+        )
     if errors:
         parts.append(f"{count(len(errors), 'file error')}")
     return ". ".join(parts) + "."
@@ -79,7 +84,9 @@ def _fixable(findings: list[Finding], unsafe: bool) -> Iterator[str]:
 def fixed(path: str, findings: Iterable[Finding]) -> str:
     """One line about a changed file and the findings that were repaired in it."""
     rules = Counter((finding.code, finding.name) for finding in findings)
-    return f"Fixed {path}: " + ", ".join(f"{number} x {code} ({name})" for (code, name), number in sorted(rules.items()))
+    return f"Fixed {path}: " + ", ".join(
+        f"{number} x {code} ({name})" for (code, name), number in sorted(rules.items())
+    )
 
 
 def would_fix(repaired: int, files: int, findings: Iterable[Finding], *, unsafe: bool) -> str:

@@ -34,9 +34,7 @@ def render(
     document = {
         "version": 1,
         "findings": [_finding(finding, sources, evidence.get(finding)) for finding in findings],
-        "errors": [
-            {**_start(error.location), "code": error.code, "message": error.message} for error in errors
-        ],
+        "errors": [{**_start(error.location), "code": error.code, "message": error.message} for error in errors],
         "summary": {
             "files": files,
             "findings": len(findings),

@@ -21,7 +21,9 @@ def is_hint(finding: Finding, evidence: Mapping[Finding, Evidence]) -> bool:
     return finding.severity is Severity.INFO and not (finding in evidence and evidence[finding].confirmed)
 
 
-def hints(findings: Sequence[Finding], summaries: Mapping[str, str], style: Style, width: int, *, last: Collection[str] = ()) -> Iterator[str]:
+def hints(
+    findings: Sequence[Finding], summaries: Mapping[str, str], style: Style, width: int, *, last: Collection[str] = ()
+) -> Iterator[str]:
     """One entry per rule, the most frequent first: how many, what it is, and the first places; nothing without findings.
 
     Args:
@@ -35,11 +37,15 @@ def hints(findings: Sequence[Finding], summaries: Mapping[str, str], style: Styl
         return
     digits = len(str(max(map(len, rules))))
     total = count(len(findings), "hint")
-    yield from wrapped(f"{total} (info), by rule. All in full: --min-severity info; one rule: --select {rules[0][0].code}.", width)
+    yield from wrapped(
+        f"{total} (info), by rule. All in full: --min-severity info; one rule: --select {rules[0][0].code}.", width
+    )
     for rule in rules:
         code = rule[0].code
         head = f"  {len(rule):{digits}}  {code}  "
-        yield from _entry(head, f"{summaries.get(code, rule[0].name)}: {_places(rule)}", width, code, style(code, bold=True))
+        yield from _entry(
+            head, f"{summaries.get(code, rule[0].name)}: {_places(rule)}", width, code, style(code, bold=True)
+        )
     yield ""
 
 
@@ -77,7 +83,12 @@ def start(rules: Sequence[Sequence[Finding]], summaries: Mapping[str, str], styl
 
 
 def next_command(
-    findings: Sequence[Finding], rules: Sequence[Sequence[Finding]], arguments: Sequence[str], width: int, *, fixing: bool
+    findings: Sequence[Finding],
+    rules: Sequence[Sequence[Finding]],
+    arguments: Sequence[str],
+    width: int,
+    *,
+    fixing: bool,
 ) -> str | None:
     """One line with the command that helps most now; None where there is nothing to do.
 
@@ -92,7 +103,9 @@ def next_command(
     is_repeatable = "-" not in arguments
     if is_repeatable and not fixing and SAFE_OPTION in options:
         unsafe = "--unsafe-fixes" in arguments
-        return _next(_again(arguments, "--diff"), "what all fixes would change" if unsafe else "what --fix would change", width)
+        return _next(
+            _again(arguments, "--diff"), "what all fixes would change" if unsafe else "what --fix would change", width
+        )
     if is_repeatable and not fixing and UNSAFE_OPTION in options:
         command = _again(arguments, "--diff" + " --unsafe-fixes" * ("--unsafe-fixes" not in arguments))
         return _next(command, "what all fixes would change", width)
@@ -100,7 +113,11 @@ def next_command(
         first = rules[0][0]
         return _next(f"kerascheck rule {first.code}", f"what {first.name} costs, and what to write", width)
     reading = [argument for argument in arguments if argument not in _WRITING]
-    return _next(_again(reading, "--min-severity info"), "the hints in full", width) if is_repeatable and findings else None
+    return (
+        _next(_again(reading, "--min-severity info"), "the hints in full", width)
+        if is_repeatable and findings
+        else None
+    )
 
 
 def _again(arguments: Sequence[str], options: str) -> str:

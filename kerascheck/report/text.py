@@ -28,7 +28,6 @@ def terminal_columns(otherwise: int = WIDTH) -> int:
     return shutil.get_terminal_size((otherwise, 0)).columns
 
 
-
 COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "cyan"}
 NO_BREAK = "\N{NO-BREAK SPACE}"
 _TAB = 4
@@ -63,11 +62,19 @@ def render(
     for _, alike in groupby(sorted([*findings, *errors], key=lambda item: item.sort_key), _says):
         first, *others = alike
         if isinstance(first, FileError):
-            yield from (f"{style(place(error.location), bold=True)}: {style(error.code, fg='red', bold=True)} {error.message}" for error in (first, *others))
+            yield from (
+                f"{style(place(error.location), bold=True)}: {style(error.code, fg='red', bold=True)} {error.message}"
+                for error in (first, *others)
+            )
         else:
             yield from _block(first, sources[first.location.path], style, evidence.get(first), width)
             if others:
-                yield from _note("also", f"line{'s' * (len(others) > 1)} {', '.join(str(other.location.line) for other in others)}", style, width)
+                yield from _note(
+                    "also",
+                    f"line{'s' * (len(others) > 1)} {', '.join(str(other.location.line) for other in others)}",
+                    style,
+                    width,
+                )
         yield ""
 
 
@@ -76,7 +83,13 @@ def _says(item: Finding | FileError) -> tuple:
     place = (item.code, item.location.path, item.location.cell, item.message)
     if isinstance(item, FileError):
         return place
-    return (*place, item.severity, item.because, item.fix and (item.fix.message, item.fix.applicability), tuple(related.message for related in item.related))
+    return (
+        *place,
+        item.severity,
+        item.because,
+        item.fix and (item.fix.message, item.fix.applicability),
+        tuple(related.message for related in item.related),
+    )
 
 
 def _block(finding: Finding, source: Source, style: Style, evidence: Evidence | None, width: int) -> Iterator[str]:
@@ -152,7 +165,12 @@ def _frame(location: Location, source: Source, colour: str, style: Style, width:
 def _left_of_window(line: str, start: int, end: int, room: int) -> int:
     """The first character to show of a line so that what is marked can be seen, or its beginning, with what stands before it."""
     seen = min(end, start + room // 4)
-    if len(line) <= room and _visible(line)[1][-1] <= room or seen <= room and _visible(line[:seen])[1][-1] <= room - len(_CUT):
+    if (
+        len(line) <= room
+        and _visible(line)[1][-1] <= room
+        or seen <= room
+        and _visible(line[:seen])[1][-1] <= room - len(_CUT)
+    ):
         return 0
     room -= 2 * len(_CUT)
     latest = max(start - room // 4, 0)
@@ -198,7 +216,7 @@ def _visible(line: str) -> tuple[str, list[int]]:
 def _note(label: str, text: str, style: Style, width: int) -> Iterator[str]:
     head = f"  = {label}: "
     first, *rest = wrapped(text, width, head, " " * len(head))
-    yield f"  = {style(label, bold=True)}: {first[len(head):]}"
+    yield f"  = {style(label, bold=True)}: {first[len(head) :]}"
     yield from rest
 
 
@@ -206,6 +224,11 @@ def wrapped(text: str, width: int, first: str = "", others: str = "") -> list[st
     """``text`` in lines for a terminal of ``width``, with what its first line and the others begin with; not broken at :data:`NO_BREAK`."""
     kept = text.replace(UNSAFE_OPTION, UNSAFE_OPTION.replace(" ", NO_BREAK))
     lines = textwrap.wrap(
-        kept, columns(width), initial_indent=first, subsequent_indent=others, break_long_words=False, break_on_hyphens=False
+        kept,
+        columns(width),
+        initial_indent=first,
+        subsequent_indent=others,
+        break_long_words=False,
+        break_on_hyphens=False,
     )
     return [line.replace(NO_BREAK, " ") for line in lines] or [first]

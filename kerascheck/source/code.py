@@ -76,7 +76,12 @@ def _statement_at(text: str, quote: int, comment_end: int) -> tuple[int, int]:
         newline = before - (2 if text.startswith("\r\n", before - 2) else 1)
         begins = newline <= comment_end or text[newline - 1] != "\\"
     else:
-        begins = last == ";" or last == ":" and _HEADER.match(text[max(text.rfind("\n", 0, before), text.rfind("\r", 0, before)) + 1 : before]) is not None
+        begins = (
+            last == ";"
+            or last == ":"
+            and _HEADER.match(text[max(text.rfind("\n", 0, before), text.rfind("\r", 0, before)) + 1 : before])
+            is not None
+        )
     statement = _STATEMENT.match(text, start) if begins else None
     return (start, statement.end()) if statement else (start, start)
 

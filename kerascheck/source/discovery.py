@@ -50,9 +50,7 @@ class Discovered:
     """Pipes, devices and dead links in folders, called like files to lint."""
 
 
-def discover(
-    arguments: Sequence[str], configuration: Configuration, *, force_exclude: bool = False
-) -> Discovered:
+def discover(arguments: Sequence[str], configuration: Configuration, *, force_exclude: bool = False) -> Discovered:
     """The files that ``arguments`` (files and folders) lead to, each once, sorted by path.
 
     Args:
@@ -169,7 +167,10 @@ def _walk(top: str, configuration: Configuration, result: Discovered) -> Iterato
     tests_wanted = os.path.basename(top) in _TEST_FOLDERS
     ignored = _Ignored(top, configuration.for_folder(top).respect_gitignore)
     for folder, subfolders, names in os.walk(
-        top, onerror=lambda problem: result.unreadable.append((problem.filename, f"cannot be listed: {problem.strerror or problem}"))
+        top,
+        onerror=lambda problem: result.unreadable.append(
+            (problem.filename, f"cannot be listed: {problem.strerror or problem}")
+        ),
     ):
         settings = configuration.for_folder(folder)
         if folder != top:

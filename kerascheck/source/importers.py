@@ -25,7 +25,8 @@ _MOST = 30
 _SEARCHED_FOLDERS = 7
 # In a notebook the statement is a string of JSON.
 _IMPORT = re.compile(
-    rb"^[ \t]*\"?(?:from[ \t]+(\.*[\w.]*)[ \t]+import[ \t]*(\([^)]*\)|[^\r\n#;]*)|import[ \t]+([^\r\n#;]*))", re.MULTILINE
+    rb"^[ \t]*\"?(?:from[ \t]+(\.*[\w.]*)[ \t]+import[ \t]*(\([^)]*\)|[^\r\n#;]*)|import[ \t]+([^\r\n#;]*))",
+    re.MULTILINE,
 )
 _LINE_END = re.compile(r"(?:\\n)?\",?$", re.M)
 _AS = re.compile(r"\bas\s+\w+")
@@ -57,7 +58,12 @@ def project_root(path: str) -> str:
     for depth in itertools.count():
         if any(os.path.exists(os.path.join(folder, mark)) for mark in _ROOT_MARKS):
             return folder
-        if fallback is None and depth <= _MOST_FOLDERS_UP and folder != home and any(os.path.exists(os.path.join(folder, mark)) for mark in _WEAK_MARKS):
+        if (
+            fallback is None
+            and depth <= _MOST_FOLDERS_UP
+            and folder != home
+            and any(os.path.exists(os.path.join(folder, mark)) for mark in _WEAK_MARKS)
+        ):
             fallback = folder
         parent = os.path.dirname(folder)
         if parent == folder:
@@ -71,7 +77,11 @@ class ImportGraph:
 
     def __init__(self, root: str, configuration: Configuration):
         self._root = root
-        self._files = {os.path.abspath(file.path): file for file in discover([root], configuration).files if kind_of(file.path) is None}
+        self._files = {
+            os.path.abspath(file.path): file
+            for file in discover([root], configuration).files
+            if kind_of(file.path) is None
+        }
         self._modules: dict[str, str] = {}
         for path in self._files:
             stem = path.rpartition(".")[0]
@@ -90,13 +100,17 @@ class ImportGraph:
         added: list[str] = []
         if b"sys.path." in data:
             text = data.decode("utf-8", "replace")
-            added = added_folders(_LINE_END.sub("", text).replace('\\"', '"') if path.endswith(".ipynb") else text, os.path.dirname(path))
+            added = added_folders(
+                _LINE_END.sub("", text).replace('\\"', '"') if path.endswith(".ipynb") else text, os.path.dirname(path)
+            )
         for package, names, modules in _IMPORT.findall(data):
             base = package.decode("utf-8", "replace")
             level = len(base) - len(base.lstrip("."))
             listed = _AS.sub("", (names or modules).decode("utf-8", "replace"))
             words = re.findall(r"[\w.]+", listed)
-            dotted = [base.lstrip(".")] + [f"{base.lstrip('.')}.{word}".strip(".") for word in words] if package else words
+            dotted = (
+                [base.lstrip(".")] + [f"{base.lstrip('.')}.{word}".strip(".") for word in words] if package else words
+            )
             for name in dotted:
                 if name and (target := self._resolve(path, name, level) or self._resolve_in(added, path, name, level)):
                     yield target

@@ -100,7 +100,9 @@ def commands_in(code: str, blanked: str) -> str:
     Args:
         blanked: the code as :func:`blank` gives it, which leaves lines that look like commands in strings.
     """
-    return "\n".join(match[0] for match in _COMMAND_LINE.finditer(code) if blanked[match.start("sign")] != match["sign"])
+    return "\n".join(
+        match[0] for match in _COMMAND_LINE.finditer(code) if blanked[match.start("sign")] != match["sign"]
+    )
 
 
 def blank(code: str) -> str:

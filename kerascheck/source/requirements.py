@@ -122,7 +122,11 @@ def script_versions(text: str) -> dict[str, Pin]:
         dependencies = parse_toml(re.sub(r"(?m)^# ?", "", block[1])).get("dependencies")
     except ValueError:
         return {}
-    return _pinned(Stated(*pair) for line in (dependencies if isinstance(dependencies, list) else ()) for pair in _requirement(line))
+    return _pinned(
+        Stated(*pair)
+        for line in (dependencies if isinstance(dependencies, list) else ())
+        for pair in _requirement(line)
+    )
 
 
 def command_versions(commands: str) -> dict[str, Pin]:
@@ -146,7 +150,9 @@ def _newest(package: str, pins: list[Pin]) -> Pin:
     from kerascheck.knowledge.runtime import KERAS_RELEASES, TENSORFLOW_RELEASES, newest_allowed
 
     releases = TENSORFLOW_RELEASES if package == "tensorflow" else KERAS_RELEASES
-    return max(sorted(pins, key=lambda pin: pin.specifier), key=lambda pin: newest_allowed(pin.specifier, releases) or (0, 0))
+    return max(
+        sorted(pins, key=lambda pin: pin.specifier), key=lambda pin: newest_allowed(pin.specifier, releases) or (0, 0)
+    )
 
 
 def _bounded(requirements: Iterable[Stated]) -> dict[str, list[Pin]]:
@@ -175,7 +181,12 @@ def _pins(folder: str) -> tuple[tuple[str, Pin], ...]:
     pins = _pinned(_preferring_gpu(stated))
     parent = os.path.dirname(folder)
     # A nearer file that asks for TensorFlow without a bound wants the newest.
-    if not pins and not any(_package(each.name) == "tensorflow" for each in stated) and parent != folder and not os.path.exists(os.path.join(folder, ".git")):
+    if (
+        not pins
+        and not any(_package(each.name) == "tensorflow" for each in stated)
+        and parent != folder
+        and not os.path.exists(os.path.join(folder, ".git"))
+    ):
         pins = dict(_pins(parent))
     return tuple(_for_python(pins, stated).items())
 
@@ -192,7 +203,9 @@ def _for_python(pins: dict[str, Pin], stated: Sequence[Stated]) -> dict[str, Pin
 
     last, asked = None, None
     for package, newest in (("python", newest_for_python), ("numpy", newest_for_numpy)):
-        specifiers = {re.sub(r"\s+", "", each.specifier): each for each in reversed(stated) if _normalized(each.name) == package}
+        specifiers = {
+            re.sub(r"\s+", "", each.specifier): each for each in reversed(stated) if _normalized(each.name) == package
+        }
         found = newest(specifiers)
         if found is not None and (last is None or found < last):
             last, asked = found, next(each for specifier, each in specifiers.items() if newest([specifier]) == found)
@@ -281,7 +294,11 @@ def _kept_in(folder: str) -> list[Path]:
 
 def _folders_in(folder: str) -> list[Path]:
     try:
-        return [Path(entry.path) for entry in sorted(os.scandir(folder), key=lambda entry: entry.name) if entry.is_dir() and not _ASIDE.fullmatch(entry.name)]
+        return [
+            Path(entry.path)
+            for entry in sorted(os.scandir(folder), key=lambda entry: entry.name)
+            if entry.is_dir() and not _ASIDE.fullmatch(entry.name)
+        ]
     except OSError:
         return []
 
@@ -381,12 +398,23 @@ def _needed_or_extra(needed: Iterable[object], extras: Iterable[object]) -> Iter
 
     Extras are alternatives: what one of them leaves open is not bounded by another.
     """
-    stated = [pair for lines in needed for line in (lines if isinstance(lines, list) else ()) for pair in _requirement(line)]
+    stated = [
+        pair for lines in needed for line in (lines if isinstance(lines, list) else ()) for pair in _requirement(line)
+    ]
     yield from stated
     if not any(_package(name) for name, _ in stated):
-        either = [pair for lines in extras for line in (lines if isinstance(lines, list) else ()) for pair in _requirement(line)]
+        either = [
+            pair
+            for lines in extras
+            for line in (lines if isinstance(lines, list) else ())
+            for pair in _requirement(line)
+        ]
         free = {_package(name) for name, specifier in either if not _UPPER.search(specifier)}
-        yield from ((name, specifier) for name, specifier in either if _package(name) not in free or not _UPPER.search(specifier))
+        yield from (
+            (name, specifier)
+            for name, specifier in either
+            if _package(name) not in free or not _UPPER.search(specifier)
+        )
 
 
 def _from_poetry(version: str) -> str:
@@ -415,7 +443,9 @@ def _from_setup_cfg(text: str) -> Iterator[tuple[str, str]]:
         return
     yield from _of_python(parser.get("options", "python_requires", fallback=""))
     extras = parser["options.extras_require"].values() if parser.has_section("options.extras_require") else ()
-    yield from _needed_or_extra([parser.get("options", "install_requires", fallback="").splitlines()], [lines.splitlines() for lines in extras])
+    yield from _needed_or_extra(
+        [parser.get("options", "install_requires", fallback="").splitlines()], [lines.splitlines() for lines in extras]
+    )
 
 
 def _from_setup_py(text: str) -> Iterator[tuple[str, str]]:
@@ -426,7 +456,13 @@ def _from_setup_py(text: str) -> Iterator[tuple[str, str]]:
         nodes = list(ast.walk(ast.parse(text)))
         held: dict[str, list[ast.expr]] = {}
         for node in nodes:
-            for target in node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AugAssign) else ():
+            for target in (
+                node.targets
+                if isinstance(node, ast.Assign)
+                else [node.target]
+                if isinstance(node, ast.AugAssign)
+                else ()
+            ):
                 if isinstance(target, ast.Name):
                     held.setdefault(target.id, []).append(node.value)
         keywords = [keyword for node in nodes if isinstance(node, ast.Call) for keyword in node.keywords]
@@ -472,7 +508,9 @@ def _items(table: ast.expr, key: object) -> list[ast.expr]:
     """What a dictionary that is written out has under a key."""
     if not isinstance(table, ast.Dict):
         return []
-    return [value for each, value in zip(table.keys, table.values) if isinstance(each, ast.Constant) and each.value == key]
+    return [
+        value for each, value in zip(table.keys, table.values) if isinstance(each, ast.Constant) and each.value == key
+    ]
 
 
 def _from_conda(text: str) -> Iterator[tuple[str, str]]:
@@ -490,8 +528,17 @@ def _from_conda(text: str) -> Iterator[tuple[str, str]]:
 
 _Reader = Callable[[str], Iterator[tuple[str, str]]]
 """Gives name and specifier of every requirement in a text."""
-_READERS: dict[str | None, _Reader] = {"pip": _from_lines, "pyproject": _from_pyproject, "conda": _from_conda, "docker": _from_docker}
-_READERS_BY_NAME: dict[str, _Reader] = {"Pipfile": _from_pipfile, "setup.cfg": _from_setup_cfg, "setup.py": _from_setup_py}
+_READERS: dict[str | None, _Reader] = {
+    "pip": _from_lines,
+    "pyproject": _from_pyproject,
+    "conda": _from_conda,
+    "docker": _from_docker,
+}
+_READERS_BY_NAME: dict[str, _Reader] = {
+    "Pipfile": _from_pipfile,
+    "setup.cfg": _from_setup_cfg,
+    "setup.py": _from_setup_py,
+}
 
 
 # --- the files themselves, for rules that read them ----------------------------------------------------
@@ -503,16 +550,24 @@ _ENVIRONMENT_NAME = re.compile(r"(?:docker-)?compose[\w.-]*\.ya?ml|\.env(?:rc|\.
 _DOCKER_NAME = re.compile(r"(?:Dockerfile|Containerfile)(?:[._-][\w.-]+)?|[\w.-]+\.(?:docker|container)file", re.I)
 _LINE = re.compile(r"(?m)^[^\r\n]*")
 _COMMENT = re.compile(r"(?m)(?:^|(?<=[ \t]))#[^\r\n]*")
-_NAMED = re.compile(r"(?P<name>[A-Za-z0-9][\w.-]*)[ \t]*(?:\[(?P<extras>[^\]\r\n]*)\])?[ \t]*(?P<specifier>[^;#\r\n\"']*)(?:;[ \t]*(?P<marker>[^#\r\n]*))?")
-_TOML_PIECE = re.compile(r"#[^\r\n]*|\"[^\"\r\n]*\"|'[^'\r\n]*'|^[ \t]*\[(?P<table>[^\[\]\r\n]+)\][ \t]*(?=#|$)|^[ \t]*(?P<key>[\w-]+)[ \t]*=|[\[\]]", re.M)
+_NAMED = re.compile(
+    r"(?P<name>[A-Za-z0-9][\w.-]*)[ \t]*(?:\[(?P<extras>[^\]\r\n]*)\])?[ \t]*(?P<specifier>[^;#\r\n\"']*)(?:;[ \t]*(?P<marker>[^#\r\n]*))?"
+)
+_TOML_PIECE = re.compile(
+    r"#[^\r\n]*|\"[^\"\r\n]*\"|'[^'\r\n]*'|^[ \t]*\[(?P<table>[^\[\]\r\n]+)\][ \t]*(?=#|$)|^[ \t]*(?P<key>[\w-]+)[ \t]*=|[\[\]]",
+    re.M,
+)
 _UNCOMMENTED = re.compile(r"(?:[^#\"']|\"[^\"]*\"|'[^']*')*")
 _TOML_TABLES = ("project", "project.optional-dependencies", "dependency-groups")
 # Images have a variable for the command with its options.
 _INSTALL = re.compile(
-    r"(?:\b(?:pip3?|uv|conda|mamba|micromamba)\s+(?:-\S+\s+)*(?:pip\s+)?(?:install|add|create)\b|\$\{?\w*(?:PIP|CONDA)_?INSTALL\w*\}?)(?P<words>(?:[^\r\n;&|#\\]|\\r?\n|\.)*)")
+    r"(?:\b(?:pip3?|uv|conda|mamba|micromamba)\s+(?:-\S+\s+)*(?:pip\s+)?(?:install|add|create)\b|\$\{?\w*(?:PIP|CONDA)_?INSTALL\w*\}?)(?P<words>(?:[^\r\n;&|#\\]|\\r?\n|\.)*)"
+)
 _WORD = re.compile(r"[^\s\"'\\]+")
 # Of TensorFlow itself, and those that others name by its packages, or by Keras, and their versions.
-_LIBRARY_IMAGE = re.compile(r"/?(?:[\w.-]+/)*(?:tensorflow(?:-gpu|-cpu)?|(?P<package>keras)):(?P<version>[123]\.\d+(?:\.\d+)?)(?:$|-)")
+_LIBRARY_IMAGE = re.compile(
+    r"/?(?:[\w.-]+/)*(?:tensorflow(?:-gpu|-cpu)?|(?P<package>keras)):(?P<version>[123]\.\d+(?:\.\d+)?)(?:$|-)"
+)
 # Until 2019 they hold TensorFlow 1, later those that say so (release notes of the images). They are named by year and month,
 # and TensorFlow 2.16 is of March 2024.
 _NVIDIA_IMAGE = re.compile(r"nvcr\.io/nvidia/tensorflow:(?P<year>\d\d)\.\d\d(?:-tf(?P<version>\d))?")
@@ -526,7 +581,9 @@ def _base_images(text: str) -> Iterator[str]:
     """The base images of a Dockerfile, with the defaults of its arguments filled in."""
     defaults = {match["name"]: match["default"] for match in _ARGUMENT.finditer(text)}
     for image in _FROM.finditer(text):
-        yield _USED.sub(lambda used: defaults.get(used["bare"] or used["name"]) or used["default"] or used[0], image["image"])
+        yield _USED.sub(
+            lambda used: defaults.get(used["bare"] or used["name"]) or used["default"] or used[0], image["image"]
+        )
 
 
 def _pythons(text: str) -> Iterator[str]:
@@ -537,11 +594,13 @@ def _pythons(text: str) -> Iterator[str]:
 
 
 def kind_of(path: str | os.PathLike[str]) -> str | None:
-    """ "pip", "pyproject", "conda" or "docker" for a file that says what is to be installed, by its name; else None."""
+    """The kind "pip", "pyproject", "conda" or "docker" for a file that says what is to be installed, by its name; else None."""
     name = os.path.basename(path)
     if name == "pyproject.toml":
         return "pyproject"
-    if _REQUIREMENTS_NAME.fullmatch(name) or (name.endswith(".txt") and os.path.basename(os.path.dirname(path)) == "requirements"):
+    if _REQUIREMENTS_NAME.fullmatch(name) or (
+        name.endswith(".txt") and os.path.basename(os.path.dirname(path)) == "requirements"
+    ):
         return "pip"
     if _CONDA_NAME.fullmatch(name):
         return "conda"
@@ -610,15 +669,23 @@ class RequirementsFile:
         self.images = [match["image"] for match in _FROM.finditer(text)] if self.kind == "docker" else []
         self.comments = "\n".join(_COMMENT.findall(text))
         self.code = _COMMENT.sub("", text)
-        read = {"pip": self._pip, "pyproject": self._pyproject, "conda": self._conda, "docker": _installs}[self.kind or "pip"]
-        self.requirements = [each for start, end, by, group in read(text) if (each := self._at(start, end, by, group)) is not None]
+        read = {"pip": self._pip, "pyproject": self._pyproject, "conda": self._conda, "docker": _installs}[
+            self.kind or "pip"
+        ]
+        self.requirements = [
+            each for start, end, by, group in read(text) if (each := self._at(start, end, by, group)) is not None
+        ]
 
     @property
     def newest_for_image(self) -> tuple[int, int] | None:
         """The newest TensorFlow for the Python that a Dockerfile starts from; None where that is not known, or is the newest of all."""
         from kerascheck.knowledge.runtime import newest_for_python
 
-        return newest_for_python(f"=={python}.*" for python in _pythons(self.source.text)) if self.kind == "docker" else None
+        return (
+            newest_for_python(f"=={python}.*" for python in _pythons(self.source.text))
+            if self.kind == "docker"
+            else None
+        )
 
     def beside(self) -> Iterator[RequirementsFile]:
         """The other files of this sort in the same folder, as far as they can be read."""
@@ -646,18 +713,35 @@ class RequirementsFile:
         if by == "poetry":
             value = self.source.line_text(end)[end - self.source.line_starts[self.source.line_of(end) - 1] :]
             value = _UNCOMMENTED.match(value)[0]
-            given = dict(re.findall(r"(\w+)\s*=\s*[\[\"']+([^\"'\]]*)", value)) if "{" in value else {"version": value.strip("= \t\"'").partition('"')[0]}
+            given = (
+                dict(re.findall(r"(\w+)\s*=\s*[\[\"']+([^\"'\]]*)", value))
+                if "{" in value
+                else {"version": value.strip("= \t\"'").partition('"')[0]}
+            )
             extras = frozenset(filter(None, [given.get("extras", "").lower()]))
             marker = given.get("markers", "") or given.get("platform", "")
             version = given.get("version", "?")
             specifier = "" if version == "*" else _from_poetry(version)
-            return Requirement(self, re.sub(r"[-_.]+", "-", match["name"]).lower(), extras, specifier, marker, by, group, start, end, end)
+            return Requirement(
+                self,
+                re.sub(r"[-_.]+", "-", match["name"]).lower(),
+                extras,
+                specifier,
+                marker,
+                by,
+                group,
+                start,
+                end,
+                end,
+            )
         extras = frozenset(part.strip().lower() for part in (match["extras"] or "").split(",") if part.strip())
         name_end = match.end("extras") + 1 if match["extras"] is not None else match.end("name")
         specifier = match["specifier"].strip()
         last = match.start("specifier") + len(match["specifier"].rstrip()) if specifier else name_end
         name = re.sub(r"[-_.]+", "-", match["name"]).lower()
-        return Requirement(self, name, extras, specifier, (match["marker"] or "").strip(), by, group, start, last, name_end)
+        return Requirement(
+            self, name, extras, specifier, (match["marker"] or "").strip(), by, group, start, last, name_end
+        )
 
     @staticmethod
     def _pip(text: str) -> Iterator[tuple[int, int, str, str]]:
@@ -696,7 +780,12 @@ class RequirementsFile:
                 depth += 1
             elif piece[0] == "]":
                 depth = max(depth - 1, 0)
-            elif piece[0][0] in "\"'" and depth and table in _TOML_TABLES and (table != "project" or key == "dependencies"):
+            elif (
+                piece[0][0] in "\"'"
+                and depth
+                and table in _TOML_TABLES
+                and (table != "project" or key == "dependencies")
+            ):
                 yield piece.start() + 1, piece.end() - 1, "pip", "" if table == "project" else key
 
 

@@ -119,10 +119,16 @@ def _directives(source: Source, noqa: bool) -> Iterator[Directive]:
             yield _directive(source, match, "codes", offset, lines, ours=False)
 
 
-def _directive(source: Source, match: re.Match[str], group: str, offset: int, lines: tuple[int, ...], *, ours: bool) -> Directive:
+def _directive(
+    source: Source, match: re.Match[str], group: str, offset: int, lines: tuple[int, ...], *, ours: bool
+) -> Directive:
     first = max(match.start(group), match.start())
     entries = list(re.finditer(r"[^,:\s]+", match[group] or ""))
-    listed = (offset + first + entries[0].start(), offset + first + entries[-1].end()) if entries else (offset + match.end(),) * 2
+    listed = (
+        (offset + first + entries[0].start(), offset + first + entries[-1].end())
+        if entries
+        else (offset + match.end(),) * 2
+    )
     return Directive(
         source.path, offset + match.start(), offset + match.end(), lines, tuple(each[0] for each in entries), listed, ours,
     )  # fmt: skip
@@ -141,7 +147,9 @@ def _comments(source: Source) -> Iterator[tuple[tuple[int, ...], int, str]]:
                 alone = line.lstrip().startswith("#")
                 yield (number, number + 1) if alone else (number,), starts[number - 1] + match.start(1), match[1]
         return
-    lines = (source.text[start:end].rstrip("\r\n") + "\n" for start, end in zip(starts, [*starts[1:], len(source.text)]))
+    lines = (
+        source.text[start:end].rstrip("\r\n") + "\n" for start, end in zip(starts, [*starts[1:], len(source.text)])
+    )
     try:
         for token in tokenize.generate_tokens(lambda: next(lines, "")):
             if token.type == tokenize.COMMENT:

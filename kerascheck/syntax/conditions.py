@@ -141,7 +141,9 @@ def branch_before(first: Event, second: Event) -> Nested | None:
 
 def _deciding(first: Event, second: Event) -> list[Nested]:
     """The conditions that ``first`` alone is under; what a library is handed may run later, or never."""
-    return [scope for scope in first.scope.way(within=second.scope) if scope.kind in _CONDITIONS or scope.kind == "handed"]
+    return [
+        scope for scope in first.scope.way(within=second.scope) if scope.kind in _CONDITIONS or scope.kind == "handed"
+    ]
 
 
 def written_conditions(tree: Tree, node: cst.CSTNode, *, within: cst.CSTNode) -> Iterator[cst.If | cst.IfExp]:

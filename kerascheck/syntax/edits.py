@@ -222,7 +222,11 @@ def add_keyword(tree: Tree, call: cst.Call, name: str, value: str) -> Edits:
             return _checked(tree, call, _insert(end, "," + line))
         # What a comment behind the call is about stays on its line.
         is_commented = _past_comment(text, closing + 1) > closing + 1
-        if len(call.args) > 1 and not is_commented and all(_starts_line(text, tree.range_of(arg)[0]) for arg in call.args[1:]):
+        if (
+            len(call.args) > 1
+            and not is_commented
+            and all(_starts_line(text, tree.range_of(arg)[0]) for arg in call.args[1:])
+        ):
             return _checked(tree, call, _insert(end, "," + line))
     return _checked(tree, call, _insert(end, f", {keyword}"))
 
@@ -460,9 +464,7 @@ def _moved_link(tree: Tree, call: cst.Call, after: cst.BaseExpression) -> Edits:
         indent, is_continued = _indent(text, following), "\\" in text[end:following]
     else:
         indent = _own_line_indent(tree, after)
-        is_continued = indent is not None and _is_continued(
-            text, _line_start(text, tree.range_of(after.func.dot)[0])
-        )
+        is_continued = indent is not None and _is_continued(text, _line_start(text, tree.range_of(after.func.dot)[0]))
     if indent is None or is_continued:
         cut = _cut_link(tree, call, keep_comments=True)
         content = cut.link if indent is None else f" \\{newline}{indent}{cut.link}"
@@ -552,7 +554,10 @@ def arrange_links(tree: Tree, links: Sequence[cst.Call], slots: Sequence[Slot]) 
     """
     _check_links(tree, links, [slot for link, slot in zip(links, slots) if slot.link is not link])
     text, pieces = tree.text, {link: _piece_of(tree, link) for link in links}
-    own_lines = all(_starts_line(text, tree.range_of(_attribute(link).dot)[0]) for link in links) and len({id(_small_statement(tree, link)) for link in links}) == 1
+    own_lines = (
+        all(_starts_line(text, tree.range_of(_attribute(link).dot)[0]) for link in links)
+        and len({id(_small_statement(tree, link)) for link in links}) == 1
+    )
     with_comments = all(_tail(text, tree.range_of(link)[1]) for link in links)
     result = []
     for link, slot in zip(links, slots):
@@ -606,7 +611,13 @@ def _check_links(tree: Tree, links: Sequence[cst.Call], moved: Sequence[Slot]) -
     names = {_assigned_name(statement) for statement in statements} - {None}
     places = [index for index, line in enumerate(block.body) if line in lines]
     between = [line for line in block.body[places[0] : places[-1] + 1] if line not in lines]
-    used = {node.value for slot in moved for arg in slot.link.args for node in (arg, *tree.descendants(arg)) if isinstance(node, cst.Name)}
+    used = {
+        node.value
+        for slot in moved
+        for arg in slot.link.args
+        for node in (arg, *tree.descendants(arg))
+        if isinstance(node, cst.Name)
+    }
     mentioned = {node.value for line in between for node in tree.descendants(line) if isinstance(node, cst.Name)}
     if used & names or mentioned & (names | used):
         raise CannotEdit("what stands between uses or changes what they use")
@@ -682,7 +693,11 @@ def _deleted(tree: Tree, nodes: Iterable[cst.CSTNode]) -> Edits:
         if not isinstance(block, (cst.Module, cst.IndentedBlock)):
             raise CannotEdit("not a statement of a block")
         start, end = _lines_of(tree, line)
-        if isinstance(block, cst.IndentedBlock) and line is block.body[0] and all(other in lines for other in block.body):
+        if (
+            isinstance(block, cst.IndentedBlock)
+            and line is block.body[0]
+            and all(other in lines for other in block.body)
+        ):
             start, end = _start_of(tree, line), _tail(tree.text, _end_of_code(tree, line)).end()
             edits.append(Edit(start, end, "pass"))
         else:
@@ -841,7 +856,11 @@ def _is_set_up(small: cst.CSTNode) -> bool:
             isinstance(small.value, cst.Call) and _root_name(small.value) in _SET_UP_ROOTS
         )
     if isinstance(small, cst.Assign):
-        if isinstance(small.value, (cst.BaseString, cst.BaseNumber)) or _dotted(small.value) in ("None", "True", "False"):
+        if isinstance(small.value, (cst.BaseString, cst.BaseNumber)) or _dotted(small.value) in (
+            "None",
+            "True",
+            "False",
+        ):
             return True
         targets = [target.target for target in small.targets]
         return all(
@@ -853,7 +872,7 @@ def _is_set_up(small: cst.CSTNode) -> bool:
 
 
 def _kind(tree: Tree, statement: cst.CSTNode) -> str | None:
-    """"import" for a statement that belongs to the import block, "set-up" for one that may stand in it, or None."""
+    """The word "import" for a statement that belongs to the import block, "set-up" for one that may stand in it, or None."""
     if isinstance(statement, cst.SimpleStatementLine):
         smalls: list[cst.CSTNode] = list(statement.body)
     elif isinstance(statement, (cst.Try, cst.If, cst.With)):
@@ -1016,7 +1035,9 @@ def _find_bindings(tree: Tree) -> _Bindings:
             else:
                 imports[name] = dotted
     taken = set(_bound_names(tree))
-    local = {name: dotted for name, dotted in elsewhere if dotted is not None and name not in imports and name not in taken}
+    local = {
+        name: dotted for name, dotted in elsewhere if dotted is not None and name not in imports and name not in taken
+    }
     for name, dotted in elsewhere:
         if dotted is None or name not in imports or _meaning(imports[name]) != _meaning(dotted):
             taken.add(name)
@@ -1090,7 +1111,11 @@ def names_as_written(tree: Tree, ending: Collection[str]) -> Iterator[tuple[cst.
     for statement in tree.imports:
         for name, dotted in _imported_names(statement):
             sources.setdefault(name, set()).add(dotted)
-    wanted = {name for name, meanings in sources.items() if any(not set(ending).isdisjoint((dotted or "").split(".")) for dotted in meanings)} | set(ending)
+    wanted = {
+        name
+        for name, meanings in sources.items()
+        if any(not set(ending).isdisjoint((dotted or "").split(".")) for dotted in meanings)
+    } | set(ending)
     usable: dict[str, str] | None = None
     stars = {
         dotted.removeprefix(TENSORFLOW) for statement in tree.imports
@@ -1111,7 +1136,9 @@ def names_as_written(tree: Tree, ending: Collection[str]) -> Iterator[tuple[cst.
             continue
         if usable is None:
             bindings = _bindings(tree)
-            usable = {name: dotted for name, dotted in (bindings.local | bindings.imports).items() if len(sources[name]) == 1}
+            usable = {
+                name: dotted for name, dotted in (bindings.local | bindings.imports).items() if len(sources[name]) == 1
+            }
         is_member = isinstance(parent, cst.Attribute) and parent.attr is node
         if root in usable and not is_member and not (isinstance(parent, cst.Arg) and parent.keyword is node):
             dotted = (usable[root] + ("." + rest if rest else "")).replace(COMPAT_V2, "tensorflow", 1)

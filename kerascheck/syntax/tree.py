@@ -161,7 +161,10 @@ class Tree:
         """Start and end (exclusive) of ``node`` in characters of the text, parentheses and white space around it excluded."""
         if self._ranges is None:
             # The last statement may end on a line that the text does not have.
-            starts = [start + len(_FORM_FEED.match(self.text, start)[0]) if self.text.startswith("\f", start) else start for start in self._line_starts]
+            starts = [
+                start + len(_FORM_FEED.match(self.text, start)[0]) if self.text.startswith("\f", start) else start
+                for start in self._line_starts
+            ]
             starts.append(len(self.text))
             positions = MetadataWrapper(self.root, unsafe_skip_copy=True).resolve(PositionProvider)
             self._ranges = {
@@ -173,7 +176,12 @@ class Tree:
     @functools.cached_property
     def imported_names(self) -> frozenset[str]:
         """The names that the imports bind, those of a star not among them."""
-        listed = (alias for imported in self.imports if not isinstance(imported.names, cst.ImportStar) for alias in imported.names)
+        listed = (
+            alias
+            for imported in self.imports
+            if not isinstance(imported.names, cst.ImportStar)
+            for alias in imported.names
+        )
         return frozenset(alias.evaluated_alias or alias.evaluated_name for alias in listed)
 
     def code_of(self, node: cst.CSTNode) -> str:

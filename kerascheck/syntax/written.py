@@ -10,8 +10,13 @@ from kerascheck.syntax.conditions import written_conditions
 from kerascheck.syntax.tree import Tree
 
 _TRAINING = re.compile(r"(?:^|_)train(?:ing)?(?:_|\d|$)", re.I)
-_VERSION_NAME = re.compile(r"version|is_v[12]|(?:^|_)tf_?[12](?:_|$)|^hasattr$|^executing_eagerly$|^(?:is_)?keras_?[123]$", re.I)
-_HELD_OUT = re.compile(r"(?:^|_)(?:val|valid|validation|test|eval|evaluation|dev|holdout|infer|inference|predict|prediction|serving)(?:_|\d|$)", re.I)
+_VERSION_NAME = re.compile(
+    r"version|is_v[12]|(?:^|_)tf_?[12](?:_|$)|^hasattr$|^executing_eagerly$|^(?:is_)?keras_?[123]$", re.I
+)
+_HELD_OUT = re.compile(
+    r"(?:^|_)(?:val|valid|validation|test|eval|evaluation|dev|holdout|infer|inference|predict|prediction|serving)(?:_|\d|$)",
+    re.I,
+)
 
 
 def written_trips(node: cst.BaseExpression) -> int | None:
@@ -19,9 +24,18 @@ def written_trips(node: cst.BaseExpression) -> int | None:
     if isinstance(node, cst.Subscript):
         return rows_of_slice(node)
     if isinstance(node, cst.Call):
-        if isinstance(node.func, cst.Attribute) and node.func.attr.value in ("take", "head", "tail", "sample") and node.args and node.args[0].keyword is None:
+        if (
+            isinstance(node.func, cst.Attribute)
+            and node.func.attr.value in ("take", "head", "tail", "sample")
+            and node.args
+            and node.args[0].keyword is None
+        ):
             return _at_most(node.args[0].value)
-        if isinstance(node.func, cst.Attribute) and node.func.attr.value in ("iterrows", "itertuples", "tolist", "to_list", "items") and not node.args:
+        if (
+            isinstance(node.func, cst.Attribute)
+            and node.func.attr.value in ("iterrows", "itertuples", "tolist", "to_list", "items")
+            and not node.args
+        ):
             return written_trips(node.func.value)
         if isinstance(node.func, cst.Name) and node.func.value in ("enumerate", "zip", "tqdm", "list", "iter"):
             known = [trips for trips in (written_trips(arg.value) for arg in node.args) if trips is not None]
@@ -35,7 +49,12 @@ def rows_of_slice(node: cst.BaseExpression) -> int | None:
     if not isinstance(cut, cst.Slice) or cut.upper is None or cut.step is not None:
         return None
     lower, upper = cut.lower, cut.upper
-    if isinstance(upper, cst.BinaryOperation) and isinstance(upper.operator, cst.Add) and lower is not None and upper.left.deep_equals(lower):
+    if (
+        isinstance(upper, cst.BinaryOperation)
+        and isinstance(upper.operator, cst.Add)
+        and lower is not None
+        and upper.left.deep_equals(lower)
+    ):
         return _at_most(upper.right)
     first = 0 if lower is None else lower.evaluated_value if isinstance(lower, cst.Integer) else None
     end = _at_most(upper)
@@ -47,7 +66,9 @@ def _at_most(number: cst.BaseExpression) -> int | None:
     if isinstance(number, cst.Integer):
         return number.evaluated_value
     if isinstance(number, cst.Call) and isinstance(number.func, cst.Name) and number.func.value == "min":
-        return min((arg.value.evaluated_value for arg in number.args if isinstance(arg.value, cst.Integer)), default=None)
+        return min(
+            (arg.value.evaluated_value for arg in number.args if isinstance(arg.value, cst.Integer)), default=None
+        )
     return None
 
 
@@ -64,7 +85,9 @@ def unread_assignments(tree: Tree, beside: list[cst.CSTNode]) -> list[cst.Assign
     while len(found) != before:
         before = len(found)
         for name, node in written:
-            if id(node) not in aside and all(any(id(outer) in aside for outer in tree.ancestors(read)) for read in reads.get(name, ())):
+            if id(node) not in aside and all(
+                any(id(outer) in aside for outer in tree.ancestors(read)) for read in reads.get(name, ())
+            ):
                 aside.add(id(node))
                 found.append(node)
     return found
@@ -72,7 +95,13 @@ def unread_assignments(tree: Tree, beside: list[cst.CSTNode]) -> list[cst.Assign
 
 def is_no_read(holder: cst.CSTNode | None, name: cst.Name) -> bool:
     """Whether a name stands for an attribute or an argument, or for a variable that gets a value."""
-    return isinstance(holder, cst.AssignTarget) or isinstance(holder, cst.Attribute) and holder.attr is name or isinstance(holder, cst.Arg) and holder.keyword is name
+    return (
+        isinstance(holder, cst.AssignTarget)
+        or isinstance(holder, cst.Attribute)
+        and holder.attr is name
+        or isinstance(holder, cst.Arg)
+        and holder.keyword is name
+    )
 
 
 def stands_for_versions(tree: Tree, node: cst.CSTNode) -> bool:
@@ -83,12 +112,18 @@ def stands_for_versions(tree: Tree, node: cst.CSTNode) -> bool:
 def asks_for_version(tree: Tree, node: cst.CSTNode) -> bool:
     """Whether a branch asks for a version, or a ``try`` expects the failure of one."""
     if isinstance(node, (cst.If, cst.IfExp)):
-        names = {inner.value for inner in tree.descendants(node.test) if isinstance(inner, cst.Name) and not _asks_self(tree.parents.get(inner))}
+        names = {
+            inner.value
+            for inner in tree.descendants(node.test)
+            if isinstance(inner, cst.Name) and not _asks_self(tree.parents.get(inner))
+        }
         return any(_VERSION_NAME.search(name) for name in names)
     return isinstance(node, cst.Try) and any(
         handler.type is None
         or any(
-            isinstance(inner, cst.Name) and inner.value in ("TypeError", "AttributeError", "Exception", "ValueError", "ImportError", "ModuleNotFoundError")
+            isinstance(inner, cst.Name)
+            and inner.value
+            in ("TypeError", "AttributeError", "Exception", "ValueError", "ImportError", "ModuleNotFoundError")
             for inner in tree.descendants(handler.type)
         )
         for handler in node.handlers
@@ -97,7 +132,12 @@ def asks_for_version(tree: Tree, node: cst.CSTNode) -> bool:
 
 def _asks_self(call: cst.CSTNode | None) -> bool:
     """``hasattr(self, "validation")``, which asks for no version of anything."""
-    return isinstance(call, cst.Call) and bool(call.args) and isinstance(call.args[0].value, cst.Name) and call.args[0].value.value == "self"
+    return (
+        isinstance(call, cst.Call)
+        and bool(call.args)
+        and isinstance(call.args[0].value, cst.Name)
+        and call.args[0].value.value == "self"
+    )
 
 
 def names_parameter(tree: Tree, node: cst.BaseExpression | None) -> bool:
@@ -106,7 +146,12 @@ def names_parameter(tree: Tree, node: cst.BaseExpression | None) -> bool:
         return True
     names = {inner.value for inner in tree.descendants(node) if isinstance(inner, cst.Name)}
     functions = [outer for outer in tree.ancestors(node) if isinstance(outer, (cst.FunctionDef, cst.Lambda))]
-    return any(parameter.name.value in names for outer in functions for parameter in tree.descendants(outer.params) if isinstance(parameter, cst.Param))
+    return any(
+        parameter.name.value in names
+        for outer in functions
+        for parameter in tree.descendants(outer.params)
+        if isinstance(parameter, cst.Param)
+    )
 
 
 def names_training(name: str) -> bool:
@@ -128,9 +173,13 @@ def is_beside_training(tree: Tree, node: cst.CSTNode) -> bool:
     """Whether a branch around a node asks for held-out data or inference, or another one beside it for training."""
     around = {node, *tree.ancestors(node)}
     return any(
-        condition.body in around and asks_for_held_out(condition.test)
-        or isinstance(condition.orelse, cst.Else) and condition.orelse in around and _asks_for_training(condition.test)
-        for condition in written_conditions(tree, node, within=tree.root) if isinstance(condition, cst.If)
+        condition.body in around
+        and asks_for_held_out(condition.test)
+        or isinstance(condition.orelse, cst.Else)
+        and condition.orelse in around
+        and _asks_for_training(condition.test)
+        for condition in written_conditions(tree, node, within=tree.root)
+        if isinstance(condition, cst.If)
     )
 
 

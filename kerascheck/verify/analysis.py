@@ -66,7 +66,9 @@ class Analysis:
         return "call" if self.kind == PREDICTION else "step"
 
 
-def analyse(step_seconds: float, scout: Run, gain: float | None, why_no_gain: str = "", gain_error: float = 0.0) -> Analysis:
+def analyse(
+    step_seconds: float, scout: Run, gain: float | None, why_no_gain: str = "", gain_error: float = 0.0
+) -> Analysis:
     """Put together what ``scout`` (a diagnosing run) and a run on one cached batch tell.
 
     ``step_seconds``: the step as measured without diagnosis. ``gain``: how many times faster the steps of the cached batch
@@ -129,7 +131,9 @@ def _elements_per_batch(nodes: Sequence[Mapping[str, Any]]) -> list[float]:
 def _source(node: str, made: list[dict[str, Any]]) -> tuple[tuple[str, int] | None, tuple[str, int, int] | None]:
     """Take from ``made`` the datasets that ``node`` stands for, in the order of the pipeline: where they were made, and their function."""
     bare = node.lower().removesuffix("v2").removesuffix("v3").removesuffix("v4").replace("parallel", "")
-    parts = ["batch", "map"] if bare == "mapandbatch" else ["shuffle", "repeat"] if bare == "shuffleandrepeat" else [bare]
+    parts = (
+        ["batch", "map"] if bare == "mapandbatch" else ["shuffle", "repeat"] if bare == "shuffleandrepeat" else [bare]
+    )
     place = function = None
     for part in parts:
         for index, dataset in enumerate(made):
@@ -147,7 +151,10 @@ def can_matter(code: str, analysis: Analysis | None) -> str | None:
     """Why a finding of rule ``code`` cannot gain anything here; None where it can, or nothing is known."""
     if analysis is None or analysis.largest_input_gain is None or not code.startswith(PIPELINE_FAMILIES):
         return None
-    if analysis.largest_input_gain < 1 + NO_EFFECT and analysis.largest_input_gain * math.exp(2 * analysis.gain_error) < 1 + 2 * NO_EFFECT:
+    if (
+        analysis.largest_input_gain < 1 + NO_EFFECT
+        and analysis.largest_input_gain * math.exp(2 * analysis.gain_error) < 1 + 2 * NO_EFFECT
+    ):
         return f"the training does not wait for data: an input fix can win x{analysis.largest_input_gain:.2f} at most"
     return None
 
@@ -195,4 +202,10 @@ def bar(share: float, width: int = 20) -> str:
 def typical(values: Sequence[float]) -> str:
     """A duration for people, from its value in seconds (the median of several)."""
     seconds = statistics.median(values)
-    return f"{seconds * 1e6:.0f} µs" if seconds < 1e-3 else f"{seconds * 1e3:.3g} ms" if seconds < 1 else f"{seconds:.2f} s"
+    return (
+        f"{seconds * 1e6:.0f} µs"
+        if seconds < 1e-3
+        else f"{seconds * 1e3:.3g} ms"
+        if seconds < 1
+        else f"{seconds:.2f} s"
+    )

@@ -31,7 +31,9 @@ def _percent(context: click.Context, parameter: click.Parameter, value: str) -> 
     except ValueError:
         share = math.nan
     if not _LEAST_EFFECT <= share <= _MOST_EFFECT:
-        raise click.BadParameter(f"{value!r} is no percentage between {_LEAST_EFFECT:.0%} and {_MOST_EFFECT:.0%}, such as 5%")
+        raise click.BadParameter(
+            f"{value!r} is no percentage between {_LEAST_EFFECT:.0%} and {_MOST_EFFECT:.0%}, such as 5%"
+        )
     return share
 
 
@@ -43,7 +45,9 @@ def _training(context: click.Context, parameter: click.Parameter, value: str | N
         return None
     path, colon, number = value.rpartition(":")
     if not number.isascii() or not number.isdigit() or int(number) < 1:
-        raise click.BadParameter(f"{value!r} is neither the number of a training, such as 2, nor a line, such as :40 or train.py:40")
+        raise click.BadParameter(
+            f"{value!r} is neither the number of a training, such as 2, nor a line, such as :40 or train.py:40"
+        )
     if not colon:
         return Chosen(number=int(number))
     return Chosen(path=os.path.normpath(path) if path else None, line=int(number))
@@ -59,21 +63,44 @@ def _training(context: click.Context, parameter: click.Parameter, value: str | N
 @click.option("--rule", metavar="CODE|NAME", help="Run the slow.py of a rule instead of a script of yours.")
 @click.option("--select", multiple=True, metavar="RULES", help="Verify only findings of these rules.")
 @click.option("--ignore", multiple=True, metavar="RULES", help="Leave findings of these rules out.")
-@click.option("--budget", default=60.0, show_default=True, type=click.FloatRange(1), help="Seconds per variant at most, about.")
-@click.option("--quick", is_flag=True, help="Two rounds of fresh processes: only large effects are told, others are inconclusive.")
+@click.option(
+    "--budget", default=60.0, show_default=True, type=click.FloatRange(1), help="Seconds per variant at most, about."
+)
+@click.option(
+    "--quick", is_flag=True, help="Two rounds of fresh processes: only large effects are told, others are inconclusive."
+)
 @click.option("--steps", type=click.IntRange(1), help="Measured steps per variant at most.")
-@click.option("--no-effect", default="5%", show_default=True, metavar="PERCENT", callback=_percent, help="How little counts as no effect.")
+@click.option(
+    "--no-effect",
+    default="5%",
+    show_default=True,
+    metavar="PERCENT",
+    callback=_percent,
+    help="How little counts as no effect.",
+)
 @click.option(
     "--training", metavar="N|[FILE]:LINE", callback=_training,
     help="Measure in the Nth training only, or in the one at a line.  [each finding in the one that it concerns]",
 )  # fmt: skip
 @click.option("--start-limit", default=300.0, show_default=True, help="Seconds until the training must have begun.")
-@click.option("--python", metavar="PATH", help="Interpreter to run the script with.  [this one; with --on: see docs/machines.md]")
-@click.option("--on", metavar="WHERE", help="Run it there: ssh://[user@]host[:port][/folder], slurm[:partition], ray or ray://host:port.")
+@click.option(
+    "--python", metavar="PATH", help="Interpreter to run the script with.  [this one; with --on: see docs/machines.md]"
+)
+@click.option(
+    "--on",
+    metavar="WHERE",
+    help="Run it there: ssh://[user@]host[:port][/folder], slurm[:partition], ray or ray://host:port.",
+)
 @click.option("--yes", is_flag=True, help="With --on: upload without asking.")
-@click.option("--scaling", is_flag=True, help="Compare one GPU with all of them instead, for a script with a distribution strategy.")
+@click.option(
+    "--scaling",
+    is_flag=True,
+    help="Compare one GPU with all of them instead, for a script with a distribution strategy.",
+)
 @click.option("--again", is_flag=True, help="With a list: measure what has a row in its results too.")
-@click.option("--jobs", default=1, show_default=True, type=click.IntRange(1), help="With a list on slurm or ray: jobs at once.")
+@click.option(
+    "--jobs", default=1, show_default=True, type=click.IntRange(1), help="With a list on slurm or ray: jobs at once."
+)
 @click.option("--output-format", type=click.Choice(["text", "json", "html"]), default="text", show_default=True)
 @click.option("--output-file", type=click.Path(dir_okay=False, writable=True), help="Write the report there.")
 @click.option("--no-memory", is_flag=True, help="Do not keep the evidence in .kerascheck/evidence.json.")
@@ -159,10 +186,21 @@ def _scaling(script: str | None, arguments: tuple[str, ...], options: dict[str, 
         if result is None:
             return 2
     else:
-        click.echo(click.style(f"{_MARK} EXECUTES YOUR SCRIPT on 1 and on {len(names)} GPUs: {prepared.command}. Ctrl-C stops everything.", bold=True), err=True)
+        click.echo(
+            click.style(
+                f"{_MARK} EXECUTES YOUR SCRIPT on 1 and on {len(names)} GPUs: {prepared.command}. Ctrl-C stops everything.",
+                bold=True,
+            ),
+            err=True,
+        )
         with Progress() as progress:
             result = scaling.measure(prepared.run, names, prepared.command, budget_of(options), progress.show)
-    print_report(json.dumps(result.as_dict(), indent=2) if options["output_format"] == "json" else "\n".join(scaling.render(result)), options)
+    print_report(
+        json.dumps(result.as_dict(), indent=2)
+        if options["output_format"] == "json"
+        else "\n".join(scaling.render(result)),
+        options,
+    )
     return 2 if result.ratio is None else 0
 
 
@@ -228,7 +266,14 @@ def budget_of(options: dict[str, Any]) -> Budget:
     """How long to measure, by the options."""
     from kerascheck.verify.compare import Budget
 
-    return Budget(options["budget"], options["steps"], options["start_limit"], no_effect=options["no_effect"], training=options["training"], rounds=2 if options["quick"] else None)
+    return Budget(
+        options["budget"],
+        options["steps"],
+        options["start_limit"],
+        no_effect=options["no_effect"],
+        training=options["training"],
+        rounds=2 if options["quick"] else None,
+    )
 
 
 def _announce(run: Script, command: str, variants: int, options: dict[str, Any]) -> None:
@@ -318,10 +363,18 @@ class Progress:
 @click.argument("rules", nargs=-1, metavar="[CODE|NAME...]")
 @click.option("--budget", default=60.0, show_default=True, type=click.FloatRange(1), help="Seconds per variant, about.")
 @click.option("--output-format", type=click.Choice(["text", "json"]), default="text", show_default=True)
-@click.option("--update", type=click.Path(dir_okay=False), help="Put the rows into this table (JSON), keeping its others.")
+@click.option(
+    "--update", type=click.Path(dir_okay=False), help="Put the rows into this table (JSON), keeping its others."
+)
 @click.option("--gpu", "on_gpu", is_flag=True, help="Fill the GPU column: on TensorFlow, or else on JAX or PyTorch.")
-@click.option("--again", is_flag=True, help="With --gpu and --update: measure what the table has from this card, driver and versions too.")
-def evidence(rules: tuple[str, ...], budget: float, output_format: str, update: str | None, on_gpu: bool, again: bool) -> int:
+@click.option(
+    "--again",
+    is_flag=True,
+    help="With --gpu and --update: measure what the table has from this card, driver and versions too.",
+)
+def evidence(
+    rules: tuple[str, ...], budget: float, output_format: str, update: str | None, on_gpu: bool, again: bool
+) -> int:
     """Measure the examples of the rules: each slow.py against its fast.py, on this machine."""
     import json
     from pathlib import Path
@@ -345,7 +398,9 @@ def evidence(rules: tuple[str, ...], budget: float, output_format: str, update: 
     if engine and not again:
         rooms = [room for room in rooms if not gpu_evidence.is_finished(room.code, kept, engine)]
     where = f" on {engine.card} with {engine.backend}" if engine else ""
-    click.echo(f"kerascheck evidence executes the examples of {len(rooms)} rules{where}. Ctrl-C stops everything.", err=True)
+    click.echo(
+        f"kerascheck evidence executes the examples of {len(rooms)} rules{where}. Ctrl-C stops everything.", err=True
+    )
     progress = Progress()
 
     def tell(row: dict[str, Any]) -> None:

@@ -217,9 +217,13 @@ def compare(
             targets = _targets(script, variants, result, budget, progress)
         else:
             used = used_lines(script, result.scout.end, alone=training_calls(script.sources.values()) == 1)
-            targets = {v.name: 0 if concerns(v, used) else f"{budget.training.label} does not use its lines" for v in variants}
+            targets = {
+                v.name: 0 if concerns(v, used) else f"{budget.training.label} does not use its lines" for v in variants
+            }
         measured_ones = [variant for variant in variants if variant.measured]
-        result.verdicts = [Verdict(v.name, Status.NOT_RUN, targets[v.name]) for v in measured_ones if isinstance(targets[v.name], str)]
+        result.verdicts = [
+            Verdict(v.name, Status.NOT_RUN, targets[v.name]) for v in measured_ones if isinstance(targets[v.name], str)
+        ]
         for number, scout in enumerate(result.scouts):
             plan = _timed_plan(scout, scout.end.get("order", number), budget)
             limited = _limited(budget, scout)
@@ -234,7 +238,9 @@ def compare(
             for group in groups:
                 # Every group needs the script as written beside it, which the budget counts once.
                 share = (len(first) + 1) / (len(first) + len(groups))
-                verdicts, runs = _measure_group(script, group, plan, replace(limited, seconds=share * budget.seconds), progress, ceiling)
+                verdicts, runs = _measure_group(
+                    script, group, plan, replace(limited, seconds=share * budget.seconds), progress, ceiling
+                )
                 beside, ceiling = beside or runs, None
                 for verdict in verdicts:
                     verdict.training = number
@@ -265,7 +271,9 @@ def _first_scout(script: Script, budget: Budget) -> tuple[Run, str | None]:
         here = [each for each in tour.trainings if _is_at(script, each, training)]
         if not here:
             lines = ", ".join(str(each["stack"][0][1]) for each in tour.trainings if each["stack"])
-            return tour, f"no training was reached at line {training.line}" + (f": there are some at line {lines}" if lines else "")
+            return tour, f"no training was reached at line {training.line}" + (
+                f": there are some at line {lines}" if lines else ""
+            )
         # A training of its own, rather than the loop over data or predictions around it.
         best = min(here, key=lambda each: each["number"] is None)
         number, kind = (best["order"], best["kind"]) if best["number"] is None else (best["number"], None)
@@ -278,7 +286,10 @@ def _first_scout(script: Script, budget: Budget) -> tuple[Run, str | None]:
 
 def _is_at(script: Script, training: Mapping[str, Any], chosen: Chosen) -> bool:
     spans = lines_of_training({os.path.abspath(path): text for path, text in script.sources.items()}, frames(training))
-    return any(first <= chosen.line <= last and (chosen.path is None or path.endswith(os.path.join(os.sep, chosen.path))) for path, first, last in spans)
+    return any(
+        first <= chosen.line <= last and (chosen.path is None or path.endswith(os.path.join(os.sep, chosen.path)))
+        for path, first, last in spans
+    )
 
 
 def scout(script: Script, plan: Plan, start_limit: float, block_limit: float) -> Run:
@@ -368,10 +379,17 @@ def _common_target(targets: Sequence[int | str]) -> int | str:
 
 
 def _find_trainings(
-    variants: Sequence[Variant], targets: dict[str, int | str], script: Script, result: Comparison, budget: Budget, progress: Progress
+    variants: Sequence[Variant],
+    targets: dict[str, int | str],
+    script: Script,
+    result: Comparison,
+    budget: Budget,
+    progress: Progress,
 ) -> None:
     first = result.scout.end
-    several = training_calls(script.sources.values()) > 1 and not (first["reason"] in ("end", "exit") and first["trainings"] == 1)
+    several = training_calls(script.sources.values()) > 1 and not (
+        first["reason"] in ("end", "exit") and first["trainings"] == 1
+    )
 
     def assign(training: Mapping[str, Any], number: int, alone: bool = False) -> None:
         used = used_lines(script, training, alone=alone)
@@ -392,7 +410,9 @@ def _find_trainings(
             if here:
                 scout = _scout(script, training["number"], budget)
                 reason = why_useless(scout)
-                targets.update(dict.fromkeys(here, f"its training was not measured: {reason}" if reason else len(result.scouts)))
+                targets.update(
+                    dict.fromkeys(here, f"its training was not measured: {reason}" if reason else len(result.scouts))
+                )
                 result.scouts += [scout] * (reason is None)
     for variant in variants:
         targets.setdefault(variant.name, unused)
@@ -404,7 +424,9 @@ _NO_TRAINING = 10**6
 
 def tour_of(script: Script, budget: Budget) -> Run:
     """Run the script to its end, every ``fit`` for its first steps only, and see which trainings there are."""
-    return run_alone(script, replace(SCOUT, training=_NO_TRAINING), start_limit=budget.start_limit, block_limit=budget.block_limit)
+    return run_alone(
+        script, replace(SCOUT, training=_NO_TRAINING), start_limit=budget.start_limit, block_limit=budget.block_limit
+    )
 
 
 def used_lines(script: Script, training: Mapping[str, Any], *, alone: bool = False) -> list[Span]:
@@ -425,7 +447,12 @@ def _patience(scout: Run, budget: Budget) -> float:
 
 
 def _find_predictions(
-    variants: Sequence[Variant], targets: dict[str, int | str], script: Script, result: Comparison, budget: Budget, progress: Progress
+    variants: Sequence[Variant],
+    targets: dict[str, int | str],
+    script: Script,
+    result: Comparison,
+    budget: Budget,
+    progress: Progress,
 ) -> None:
     only = result.scout.end["kind"] == PREDICTION
     for order in range(_MAX_PREDICTIONS):
@@ -438,7 +465,10 @@ def _find_predictions(
             progress("looking for predictions", 10 + budget.seconds * (len(variants) + 1))
             plan = replace(SCOUT, kind=PREDICTION, training=order)
             limit = _patience(result.scout, budget)
-            scout, number = run_alone(script, plan, start_limit=limit, block_limit=budget.block_limit), len(result.scouts)
+            scout, number = (
+                run_alone(script, plan, start_limit=limit, block_limit=budget.block_limit),
+                len(result.scouts),
+            )
             if why_useless(scout) is not None:
                 if scout.end is not None and scout.end.get("steps"):
                     continue  # too few of these: the next ones may be more
@@ -481,13 +511,19 @@ def _called(call: ast.Call) -> str | None:
 
 
 def _spans_everything(variant: Variant, variants: Sequence[Variant]) -> bool:
-    return variant in variants and len(variants) > 1 and all(set(other.places) < set(variant.places) for other in variants if other is not variant)
+    return (
+        variant in variants
+        and len(variants) > 1
+        and all(set(other.places) < set(variant.places) for other in variants if other is not variant)
+    )
 
 
 def concerns(variant: Variant, used: Sequence[Span]) -> bool:
     """Whether a training uses lines that ``variant`` repairs; one that says nothing of its lines concerns every training."""
     return not variant.places or any(
-        os.path.abspath(path) == other and first <= end and begin <= last for path, first, last in variant.places for other, begin, end in used
+        os.path.abspath(path) == other and first <= end and begin <= last
+        for path, first, last in variant.places
+        for other, begin, end in used
     )
 
 
@@ -516,7 +552,9 @@ def why_useless(run: Run) -> str | None:
         return f"the script trains for no step, and predicts only {trained} time{'s' * (trained > 1)}"
     if end["reason"] == "exit":
         status = f" with {end['detail']!r}" if end["detail"] else ""
-        return f"the script called sys.exit(){status} " + ("before any training step" if not trained else "after too few steps")
+        return f"the script called sys.exit(){status} " + (
+            "before any training step" if not trained else "after too few steps"
+        )
     if trained:
         return f"the training ended after {trained} step{'s' * (trained > 1)}: too few to measure"
     return "the script ended without a training step"
@@ -571,11 +609,17 @@ def _shortened(plan: Plan, runs: Iterable[Run]) -> Plan:
 
     The repaired script may run so much faster that it is over with the warm-up of the one as written.
     """
-    lengths = [run.end["steps"] for run in runs if why_useless(run) is None and run.end["reason"] in _OVER and len(run.blocks) < _FEW_BLOCKS]
+    lengths = [
+        run.end["steps"]
+        for run in runs
+        if why_useless(run) is None and run.end["reason"] in _OVER and len(run.blocks) < _FEW_BLOCKS
+    ]
     if not lengths:
         return plan
     warmup, block_steps, blocks = _fitted(min(lengths), plan.warmup_steps, plan.block_steps)
-    return replace(plan, warmup_steps=warmup, warmup_seconds=0.0, block_steps=block_steps, blocks=min(blocks, plan.blocks))
+    return replace(
+        plan, warmup_steps=warmup, warmup_seconds=0.0, block_steps=block_steps, blocks=min(blocks, plan.blocks)
+    )
 
 
 def _steps(runs: Iterable[Run]) -> list[float]:
@@ -647,7 +691,12 @@ class _Gathered:
 
 
 def _measure_group(
-    script: Script, group: Sequence[Variant], plan: Plan, budget: Budget, progress: Progress, ceiling: Script | None = None
+    script: Script,
+    group: Sequence[Variant],
+    plan: Plan,
+    budget: Budget,
+    progress: Progress,
+    ceiling: Script | None = None,
 ) -> tuple[list[Verdict], Mapping[str, Run] | None]:
     """Measure ``script`` beside the variants, round by round until the verdicts are decided; in the first round ``ceiling`` beside them.
 
@@ -662,13 +711,17 @@ def _measure_group(
     while True:
         pending = {name: g for name, g in gathered.items() if not g.is_decided(budget)}
         left = allowed - (time.monotonic() - start)
-        if ceiling is None and not (pending and _another_round(list(pending.values()), number, left, longest, plan, budget)):
+        if ceiling is None and not (
+            pending and _another_round(list(pending.values()), number, left, longest, plan, budget)
+        ):
             break
         progress("measuring " + (", ".join(pending) or "the ceiling with one cached batch"), left)
         scripts = {ORIGINAL: script}
         for name, g in pending.items():
             scripts[name] = replace(
-                script, sources={**script.sources, **g.variant.sources}, environment={**script.environment, **g.variant.environment}
+                script,
+                sources={**script.sources, **g.variant.sources},
+                environment={**script.environment, **g.variant.environment},
             )
         if number % 2:  # neither side always starts first
             scripts = dict(reversed(scripts.items()))
@@ -696,7 +749,9 @@ def _measure_group(
     return [_judge(g, budget) for g in gathered.values()], beside
 
 
-def _another_round(pending: Sequence[_Gathered], number: int, left: float, longest: float, plan: Plan, budget: Budget) -> bool:
+def _another_round(
+    pending: Sequence[_Gathered], number: int, left: float, longest: float, plan: Plan, budget: Budget
+) -> bool:
     """Whether there is time for one more round; two are measured however long they take, for one says nothing."""
     good = min(len(g.runs) for g in pending)
     if good < FIRST_LOOK:
@@ -748,7 +803,9 @@ def _paired(original: Sequence[Run], other: Sequence[Run]) -> tuple[list[list[fl
     return a, b
 
 
-def quiet_pairs(pairs: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]]) -> Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]]:
+def quiet_pairs(
+    pairs: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]],
+) -> Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]]:
     """Neighbouring blocks during which other programs left the machine alone, if there are enough of them; else all.
 
     Chosen by what others used, never by how long the blocks took.
@@ -795,19 +852,27 @@ def _judge(g: _Gathered, budget: Budget = Budget()) -> Verdict:
     if len(g.runs) < FIRST_LOOK or pairs < _FEW_BLOCKS:
         # An interval from so little says nothing, however far it lies from 1.
         verdict.status = Status.NOT_RUN
-        verdict.reason = f"only {pairs} blocks of steps could be measured side by side: try a larger --budget, or a longer training"
+        verdict.reason = (
+            f"only {pairs} blocks of steps could be measured side by side: try a larger --budget, or a longer training"
+        )
         verdict.ratio = None
         return verdict
     verdict.status, verdict.reason = judge_ratio(g.ratio, budget.no_effect)
     if verdict.status is Status.INCONCLUSIVE:
         verdict.reason = what_is_needed(g.ratio, len(g.runs), budget, verdict.others)
     verdict.start_seconds = _starts(g.original_runs, g.runs)
-    if verdict.start_seconds is not None and (later := _LATER_STEPS.get(verdict.status)) and g.ratio.low > 1 / (1 + budget.no_effect):
+    if (
+        verdict.start_seconds is not None
+        and (later := _LATER_STEPS.get(verdict.status))
+        and g.ratio.low > 1 / (1 + budget.no_effect)
+    ):
         before, after = verdict.start_seconds
         if after < before:
             # What is traced again for each shape or number is traced in the warm-up, which the steps do not count.
             verdict.status = Status.CONFIRMED
-            verdict.reason = f"the first steps are done after {after:.1f} s of processor time instead of {before:.1f} s; {later}"
+            verdict.reason = (
+                f"the first steps are done after {after:.1f} s of processor time instead of {before:.1f} s; {later}"
+            )
     if g.original_runs[0].end["kind"] == PREDICTION:
         verdict.reason = verdict.reason.replace("steps", "calls")
     if change and g.variant.tolerance is None:
@@ -835,7 +900,10 @@ def _use_by_others(runs: Iterable[Run]) -> float | None:
 
 def _starts(original: Sequence[Run], other: Sequence[Run]) -> tuple[float, float] | None:
     """Seconds of processor time until the first steps are done, as written and repaired; None where chance may explain the difference."""
-    a, b = ([run.end["start_seconds"] for run in runs if run.end and run.end.get("start_seconds")] for runs in (original, other))
+    a, b = (
+        [run.end["start_seconds"] for run in runs if run.end and run.end.get("start_seconds")]
+        for runs in (original, other)
+    )
     if min(len(a), len(b)) < FIRST_LOOK:
         return None
     slow, fast = (a, b) if statistics.median(a) > statistics.median(b) else (b, a)
@@ -906,7 +974,9 @@ def what_changed(original: Sequence[Run], other: Sequence[Run], tolerance: float
     for a, b in zip(original, other):
         if a.end and b.end and (change := _data_changed(a.end["facts"], b.end["facts"])):
             return change
-    if change := _rows_changed(*([run.end["facts"] for run in runs if run.end and "rows" in run.end["facts"]] for runs in (original, other))):
+    if change := _rows_changed(
+        *([run.end["facts"] for run in runs if run.end and "rows" in run.end["facts"]] for runs in (original, other))
+    ):
         return change
     series_a = [s for s in map(_losses, original) if s]
     series_b = [s for s in map(_losses, other) if s]
@@ -933,7 +1003,11 @@ def _data_changed(a: Mapping[str, Any], b: Mapping[str, Any]) -> str | None:
 
 def _rows_changed(original: Sequence[Mapping[str, Any]], other: Sequence[Mapping[str, Any]]) -> str | None:
     """How the sizes of the first batches differ; None also where a script that is run again gets other sizes."""
-    if not original or not other or any(_first_difference(original[0]["rows"], facts["rows"]) is not None for facts in original):
+    if (
+        not original
+        or not other
+        or any(_first_difference(original[0]["rows"], facts["rows"]) is not None for facts in original)
+    ):
         return None
     a, b = original[0], other[0]
     at = _first_difference(a["rows"], b["rows"])

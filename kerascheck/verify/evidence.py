@@ -13,7 +13,14 @@ from kerascheck.verify.compare import Budget, Comparison, Progress, Status, Vari
 from kerascheck.verify.findings import ABOUT_PREDICTIONS
 from kerascheck.verify.process import Script
 
-_ORDER = (Status.CONFIRMED, Status.CHANGES_RESULTS, Status.SLOWER, Status.NO_EFFECT, Status.INCONCLUSIVE, Status.NOT_RUN)
+_ORDER = (
+    Status.CONFIRMED,
+    Status.CHANGES_RESULTS,
+    Status.SLOWER,
+    Status.NO_EFFECT,
+    Status.INCONCLUSIVE,
+    Status.NOT_RUN,
+)
 
 
 def room_variants(room: Any) -> list[Variant]:
@@ -24,13 +31,21 @@ def room_variants(room: Any) -> list[Variant]:
     before, after = slow.read_text(encoding="utf-8"), fast.read_text(encoding="utf-8")
     changes = difflib.SequenceMatcher(None, before.splitlines(), after.splitlines(), autojunk=False).get_opcodes()
     return [
-        Variant(f"line {first + 1}", {str(slow): after}, tolerance, ((str(slow), first + 1, max(first + 1, last)),), predicts)
+        Variant(
+            f"line {first + 1}",
+            {str(slow): after},
+            tolerance,
+            ((str(slow), first + 1, max(first + 1, last)),),
+            predicts,
+        )
         for kind, first, last, _, _ in changes
         if kind != "equal"
     ]
 
 
-def measure_room(room: Any, budget: Budget, progress: Progress, environment: Mapping[str, str] | None = None) -> Comparison:
+def measure_room(
+    room: Any, budget: Budget, progress: Progress, environment: Mapping[str, str] | None = None
+) -> Comparison:
     """Measure one room, with further variables in its ``environment``; raises OSError if a file is missing."""
     slow = room.folder / "slow.py"
     script = Script(str(slow), {str(slow): slow.read_text(encoding="utf-8")}, environment=environment or {})
@@ -45,7 +60,8 @@ def row(code: str, name: str, comparison: Comparison | None, device: str | None 
     ``comparison``: None where nothing was run. ``device``: the column, where it does not follow from what ran.
     """
     verdicts = sorted(
-        comparison.verdicts if comparison else (), key=lambda v: (_ORDER.index(v.status), -(v.ratio.value if v.ratio is not None else 0))
+        comparison.verdicts if comparison else (),
+        key=lambda v: (_ORDER.index(v.status), -(v.ratio.value if v.ratio is not None else 0)),
     )
     best = verdicts[0] if verdicts else None
     facts = ((comparison.scout.end or {}).get("facts") or {}) if comparison else {}
@@ -71,7 +87,10 @@ def merge(old: Sequence[Mapping[str, Any]], new: Sequence[Mapping[str, Any]]) ->
     rows = {entry["code"]: dict(entry) for entry in old}
     for entry in new:
         before = rows.get(entry["code"], {})
-        rows[entry["code"]] = {**before, **{key: value for key, value in entry.items() if not (key in before and _shows_nothing(value))}}
+        rows[entry["code"]] = {
+            **before,
+            **{key: value for key, value in entry.items() if not (key in before and _shows_nothing(value))},
+        }
     return [rows[code] for code in sorted(rows)]
 
 

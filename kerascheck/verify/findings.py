@@ -157,7 +157,9 @@ def looks(linted: Linted, repairs: Sequence[Repair]) -> list[Variant]:
         if finding not in repaired and is_about_speed(finding):
             path = os.path.abspath(finding.location.path)
             places = tuple((path, *span) for span in lines_of(linted.sources[path], finding))
-            found.append(Variant(f"look {number}: {finding.code} {place_of(finding)}", {}, None, places, measured=False))
+            found.append(
+                Variant(f"look {number}: {finding.code} {place_of(finding)}", {}, None, places, measured=False)
+            )
     return found
 
 
@@ -198,7 +200,9 @@ def lines_of(source: Source, finding: Finding) -> list[tuple[int, int]]:
     spans = [(finding.location.line + before, finding.location.end_line + before)]
     if finding.statement_lines[0]:
         spans.append((finding.statement_lines[0] + before, finding.statement_lines[1] + before))
-    return spans + [(source.line_of(edit.start), source.line_of(edit.end)) for edit in (finding.fix.edits if finding.fix else ())]
+    return spans + [
+        (source.line_of(edit.start), source.line_of(edit.end)) for edit in (finding.fix.edits if finding.fix else ())
+    ]
 
 
 def _tolerance(findings: Sequence[Finding]) -> float | None:

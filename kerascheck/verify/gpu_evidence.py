@@ -65,7 +65,12 @@ def engine(python: str = sys.executable) -> Engine:
             card = devices[0].get("device_name") if devices else None
             versions = {"keras": looked.keras.version if looked.keras else None, backend: framework.version}
             name = card or (cards[0].name if cards else "GPU")
-            return Engine(backend, name, driver.version if driver else None, {key: value for key, value in versions.items() if value})
+            return Engine(
+                backend,
+                name,
+                driver.version if driver else None,
+                {key: value for key, value in versions.items() if value},
+            )
         seen.append(f"{_NAMES[backend]} {framework.version}")
     if not cards:
         raise NoGpu("no GPU answers on this machine: 'kerascheck doctor' looks for the reason")
@@ -78,7 +83,12 @@ def _can_watch() -> bool:
 
 
 def collect(
-    rooms: Sequence[Any], on: Engine, budget: Budget, progress: Progress, tell: Callable[[dict[str, Any]], None], measure: Callable[..., Comparison] = measure_room
+    rooms: Sequence[Any],
+    on: Engine,
+    budget: Budget,
+    progress: Progress,
+    tell: Callable[[dict[str, Any]], None],
+    measure: Callable[..., Comparison] = measure_room,
 ) -> Iterator[dict[str, Any]]:
     """Measure ``rooms`` (of ``kerascheck.registry``) one after the other; ``tell`` is told every finished row."""
     for room in rooms:
@@ -128,4 +138,6 @@ def is_finished(code: str, rows: Sequence[Mapping[str, Any]], on: Engine) -> boo
     if column is None or column["status"] == Status.INCONCLUSIVE.value:
         return False
     machine, versions = column["machine"], column["versions"]
-    return {key: machine.get(key) for key in on.machine} == on.machine and all(versions.get(key) == value for key, value in on.versions.items())
+    return {key: machine.get(key) for key in on.machine} == on.machine and all(
+        versions.get(key) == value for key, value in on.versions.items()
+    )

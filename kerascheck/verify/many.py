@@ -144,7 +144,9 @@ def measure_all(
                 future.cancel()
 
 
-def _tell(line: Line, get: Callable[[], Verification], finished: Callable[[Line, Verification | None, Exception | None], None]) -> None:
+def _tell(
+    line: Line, get: Callable[[], Verification], finished: Callable[[Line, Verification | None, Exception | None], None]
+) -> None:
     try:
         result = get()
     except Exception as problem:  # one script never stops the others
@@ -196,11 +198,15 @@ def cells(row: Mapping[str, Any] | None) -> Iterator[str]:
         return
     verdicts = [verdict for verdict in verification["verdicts"] if verdict["status"] != Status.NOT_RUN.value]
     order = [status.value for status in Status]
-    best = min(verdicts, key=lambda v: (order.index(v["status"]), -(v["ratio"]["value"] if v["ratio"] else 0)), default=None)
+    best = min(
+        verdicts, key=lambda v: (order.index(v["status"]), -(v["ratio"]["value"] if v["ratio"] else 0)), default=None
+    )
     if best is None:
         yield "nothing to compare"
     else:
-        ratio = best["ratio"] and f" x{best['ratio']['value']:.2f} [{best['ratio']['low']:.2f}-{best['ratio']['high']:.2f}]"
+        ratio = (
+            best["ratio"] and f" x{best['ratio']['value']:.2f} [{best['ratio']['low']:.2f}-{best['ratio']['high']:.2f}]"
+        )
         yield f"{best['status']}{ratio or ''}"
         yield best["name"]
     waits = [training["input_bound"] for training in verification["trainings"] if training["input_bound"] is not None]

@@ -24,10 +24,15 @@ def verify_many(path: str, arguments: tuple[str, ...], options: dict[str, Any]) 
     if options["output_format"] == "html":
         raise click.UsageError("a list has no HTML report: take --output-format text or json")
     if options["jobs"] > 1 and (target is None or target.kind == "ssh"):
-        raise click.UsageError("--jobs is for slurm and ray: on one machine, scripts that run at once would disturb each other")
+        raise click.UsageError(
+            "--jobs is for slurm and ray: on one machine, scripts that run at once would disturb each other"
+        )
     lines, rows, on = many.read_list(path), many.Rows(path), target.label if target else many.HERE
     todo = [line for line in lines if options["again"] or not rows.is_finished(line, on)]
-    click.echo(f"kerascheck verify: {len(lines) - len(todo)} of {len(lines)} scripts are done; rows are kept in {rows.path}", err=True)
+    click.echo(
+        f"kerascheck verify: {len(lines) - len(todo)} of {len(lines)} scripts are done; rows are kept in {rows.path}",
+        err=True,
+    )
 
     def finished(line: many.Line, result: Any, problem: Exception | None) -> None:
         row = rows.add(line, on, result, problem and f"{problem}")
@@ -60,7 +65,9 @@ def _prepare_many(todo: list, path: str, options: dict[str, Any], finished: Any)
     configuration, folder = configuration_of(options), os.path.dirname(os.path.abspath(path))
     for line in todo:
         try:
-            prepared[line] = prepare(line.script, line.arguments, configuration, python=options["python"], directory=folder)
+            prepared[line] = prepare(
+                line.script, line.arguments, configuration, python=options["python"], directory=folder
+            )
         except NotAScript as problem:
             finished(line, None, problem)
     return prepared
@@ -69,7 +76,11 @@ def _prepare_many(todo: list, path: str, options: dict[str, Any], finished: Any)
 def _jobs_here(prepared: dict[Any, Prepared], options: dict[str, Any]) -> dict[Any, Any]:
     if prepared:
         click.echo(
-            click.style(f"kerascheck verify EXECUTES {len(prepared)} SCRIPTS of yours, one after the other. Ctrl-C stops; the next run goes on.", bold=True), err=True
+            click.style(
+                f"kerascheck verify EXECUTES {len(prepared)} SCRIPTS of yours, one after the other. Ctrl-C stops; the next run goes on.",
+                bold=True,
+            ),
+            err=True,
         )
 
     def job(each: Prepared):
@@ -97,7 +108,11 @@ def _jobs_there(prepared: dict[Any, Prepared], options: dict[str, Any]) -> dict[
         def run(stop: Any):
             # Several jobs at once would fight for the line on the terminal.
             with Progress(active=options["jobs"] == 1) as progress:
-                return each.result(*remote.measure(target, python, uploads[line], each.run, budget_of(options), progress.show, each.variants, stop))
+                return each.result(
+                    *remote.measure(
+                        target, python, uploads[line], each.run, budget_of(options), progress.show, each.variants, stop
+                    )
+                )
 
         return run
 

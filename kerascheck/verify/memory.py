@@ -143,7 +143,12 @@ def remember(result: Verification) -> Path | None:
     fresh = {}
     for verdict in result.comparison.verdicts:
         repair = result.repairs.get(verdict.name)
-        if repair is None or len(repair.findings) != 1 or verdict.name.startswith("all together") or verdict.ratio is None:
+        if (
+            repair is None
+            or len(repair.findings) != 1
+            or verdict.name.startswith("all together")
+            or verdict.ratio is None
+        ):
             continue
         if verdict.status is Status.INCONCLUSIVE:
             continue  # nothing is known
@@ -187,7 +192,11 @@ def _read(path: Path) -> dict[str, Any]:
         content = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
-    if not isinstance(content, dict) or content.get("version") != _SCHEMA or not isinstance(content.get("evidence"), dict):
+    if (
+        not isinstance(content, dict)
+        or content.get("version") != _SCHEMA
+        or not isinstance(content.get("evidence"), dict)
+    ):
         return {}
     return content["evidence"]
 
@@ -217,7 +226,10 @@ def recall(
         if not entries or source is None:
             continue
         identity, state = key(finding, source)
-        known = [_evidence(entry, state, here, versions, target_of(finding.location.path)) for entry in _entries_of(identity, here, entries)]
+        known = [
+            _evidence(entry, state, here, versions, target_of(finding.location.path))
+            for entry in _entries_of(identity, here, entries)
+        ]
         # What counts here comes first, then the newest of what does not.
         best = min(filter(None, known), key=lambda evidence: evidence.outdated is not None, default=None)
         if best is not None:
@@ -227,9 +239,13 @@ def recall(
 
 def _entries_of(identity: str, here: Mapping[str, Any], entries: Mapping[str, Any]) -> list[Any]:
     """What was measured of a finding: on this machine, then on others, the newest first."""
-    own = [entries[name] for name in (_on(identity, here), identity) if name in entries]  # the latter as written before 2026-11-24
+    own = [
+        entries[name] for name in (_on(identity, here), identity) if name in entries
+    ]  # the latter as written before 2026-11-24
     others = [entry for name, entry in entries.items() if name.startswith(f"{identity}@") and isinstance(entry, dict)]
-    return own + sorted((entry for entry in others if entry not in own), key=lambda entry: str(entry.get("date")), reverse=True)
+    return own + sorted(
+        (entry for entry in others if entry not in own), key=lambda entry: str(entry.get("date")), reverse=True
+    )
 
 
 def _evidence(
@@ -242,7 +258,10 @@ def _evidence(
         if _is_inconclusive(entry):
             return None
         ratio, low, high = (float(entry[name]) for name in ("ratio", "low", "high"))
-        status, date = Status(entry["status"]).value, time.strftime("%Y-%m-%d", time.strptime(entry["date"], "%Y-%m-%d"))
+        status, date = (
+            Status(entry["status"]).value,
+            time.strftime("%Y-%m-%d", time.strptime(entry["date"], "%Y-%m-%d")),
+        )
         outdated = _why_outdated(entry, state, here, installed, target)
         return Evidence(status, str(entry["reason"]), ratio, low, high, date, entry["versions"], outdated)
     except (KeyError, TypeError, ValueError, AttributeError):

@@ -35,7 +35,14 @@ class Prepared:
 
     def result(self, comparison: Comparison, machine: Mapping[str, Any], gpu: Mapping[str, Any] | None) -> Verification:
         """What a comparison on a machine says of the findings."""
-        return Verification(comparison, self.linted, {repair.variant.name: repair for repair in self.repairs}, machine, self.command, gpu)
+        return Verification(
+            comparison,
+            self.linted,
+            {repair.variant.name: repair for repair in self.repairs},
+            machine,
+            self.command,
+            gpu,
+        )
 
 
 def prepare(

@@ -43,7 +43,9 @@ def _body(result: Verification) -> Iterator[str]:
         yield from _verdict(verdict, result)
     if observations := result.observations:
         yield "<h2>Findings without a fix, and what was seen there</h2>"
-        yield table((f"{each.finding.code} {each.finding.name}", place_of(each.finding), each.seen) for each in observations)
+        yield table(
+            (f"{each.finding.code} {each.finding.name}", place_of(each.finding), each.seen) for each in observations
+        )
     if others := result.not_about_speed:
         yield f'<p class="soft">Not about speed, so not measured: {escape(", ".join(f"{f.code} {place_of(f)}" for f in others))}</p>'
     for analysis in comparison.analyses:
@@ -67,7 +69,9 @@ def _body(result: Verification) -> Iterator[str]:
 
 def _summary(verdicts: Sequence[Verdict]) -> str:
     counts = [(status, sum(v.status is status for v in verdicts)) for status in Status]
-    return ", ".join(f'<span class="{_class(status)}">{count} {status.value}</span>' for status, count in counts if count)
+    return ", ".join(
+        f'<span class="{_class(status)}">{count} {status.value}</span>' for status, count in counts if count
+    )
 
 
 def _class(status: Status) -> str:

@@ -71,14 +71,22 @@ def render(result: Verification, style: Style = lambda text, **options: text) ->
 
 def ranked(result: Verification) -> list[Verdict]:
     """Verdicts by what they bring, those that were not run last."""
-    return sorted(result.comparison.verdicts, key=lambda v: (v.status is Status.NOT_RUN, -(v.ratio.value if v.ratio else 0)))
+    return sorted(
+        result.comparison.verdicts, key=lambda v: (v.status is Status.NOT_RUN, -(v.ratio.value if v.ratio else 0))
+    )
 
 
 def _where_time_goes(analysis: Analysis, several: bool, style: Style) -> Iterator[str]:
     name = plain(title(analysis, several=several))
     facts = analysis.facts
-    first = f", the first one ended {analysis.first_step_seconds:.1f} s after the start" if analysis.first_step_seconds else ""
-    yield style(f"{name[0].upper()}{name[1:]}: {typical([analysis.step_seconds])} per {analysis.unit}", bold=True) + first
+    first = (
+        f", the first one ended {analysis.first_step_seconds:.1f} s after the start"
+        if analysis.first_step_seconds
+        else ""
+    )
+    yield (
+        style(f"{name[0].upper()}{name[1:]}: {typical([analysis.step_seconds])} per {analysis.unit}", bold=True) + first
+    )
     if analysis.input_bound is not None:
         yield (
             f"  waits for data  {bar(analysis.input_bound)} {analysis.input_bound:4.0%}   "
@@ -132,7 +140,9 @@ def _verdict(verdict: Verdict, result: Verification, style: Style) -> Iterator[s
     if verdict.step_seconds:
         details.append(f"{typical([verdict.step_seconds[0]])} -> {typical([verdict.step_seconds[1]])} per {unit}")
     if verdict.start_seconds:
-        details.append(f"{verdict.start_seconds[0]:.1f} s -> {verdict.start_seconds[1]:.1f} s of processor time for the first steps")
+        details.append(
+            f"{verdict.start_seconds[0]:.1f} s -> {verdict.start_seconds[1]:.1f} s of processor time for the first steps"
+        )
     if verdict.remark:
         details.append(verdict.remark)
     details += pointless(verdict, result)
@@ -148,7 +158,12 @@ def _verdict(verdict: Verdict, result: Verification, style: Style) -> Iterator[s
 def pointless(verdict: Verdict, result: Verification) -> Iterator[str]:
     """Why nothing was to be won, if that is so."""
     repair = result.repairs.get(verdict.name)
-    if verdict.status is Status.CONFIRMED or repair is None or len(repair.findings) != 1 or not result.comparison.analyses:
+    if (
+        verdict.status is Status.CONFIRMED
+        or repair is None
+        or len(repair.findings) != 1
+        or not result.comparison.analyses
+    ):
         return
     reason = can_matter(repair.findings[0].code, result.comparison.analyses[verdict.training])
     if reason:

@@ -33,19 +33,30 @@ class Verification:
     @property
     def versions(self) -> dict[str, str]:
         """Of the frameworks that the script loaded."""
-        facts = self.comparison.scout.end["facts"] if self.comparison.scout.end and "facts" in self.comparison.scout.end else {}
+        facts = (
+            self.comparison.scout.end["facts"]
+            if self.comparison.scout.end and "facts" in self.comparison.scout.end
+            else {}
+        )
         return {name: facts[name] for name in FRAMEWORKS if facts.get(name)}
 
     @property
     def has_several_trainings(self) -> bool:
         """Whether more than the first training was looked at, or another one."""
-        return len(self.comparison.scouts) > 1 or any((analysis.number or 1) > 1 for analysis in self.comparison.analyses)
+        return len(self.comparison.scouts) > 1 or any(
+            (analysis.number or 1) > 1 for analysis in self.comparison.analyses
+        )
 
     @property
     def observations(self) -> list[Observation]:
         """What was seen at the places of findings that have no fix."""
         measured = [finding for repair in self.repairs.values() for finding in repair.findings]
-        return observations(self.linted, self.comparison.analyses, measured, [frames(scout.end) for scout in self.comparison.scouts if scout.end])
+        return observations(
+            self.linted,
+            self.comparison.analyses,
+            measured,
+            [frames(scout.end) for scout in self.comparison.scouts if scout.end],
+        )
 
     @property
     def not_about_speed(self) -> list[Finding]:
@@ -79,7 +90,8 @@ class Verification:
             "trainings": [self._training(number) for number in range(len(comparison.analyses))],
             "verdicts": [self._verdict(verdict) for verdict in comparison.verdicts],
             "observations": [
-                {**_named(each.finding), "seen": each.seen, "training": each.training, "share": each.share} for each in self.observations
+                {**_named(each.finding), "seen": each.seen, "training": each.training, "share": each.share}
+                for each in self.observations
             ],
             "not_about_speed": [_named(finding) for finding in self.not_about_speed],
             "gpu": self.gpu,
@@ -110,8 +122,10 @@ class Verification:
             "reason": verdict.reason,
             "remark": verdict.remark,
             "ratio": None if verdict.ratio is None else asdict(verdict.ratio),
-            "start_seconds": verdict.start_seconds and {"as_written": verdict.start_seconds[0], "repaired": verdict.start_seconds[1]},
-            "step_seconds": verdict.step_seconds and {"as_written": verdict.step_seconds[0], "repaired": verdict.step_seconds[1]},
+            "start_seconds": verdict.start_seconds
+            and {"as_written": verdict.start_seconds[0], "repaired": verdict.start_seconds[1]},
+            "step_seconds": verdict.step_seconds
+            and {"as_written": verdict.step_seconds[0], "repaired": verdict.step_seconds[1]},
             "losses": verdict.losses and dict(zip(("as_written", "repaired"), map(_finite, verdict.losses))),
             "others": verdict.others,
             "no_effect": verdict.no_effect,
@@ -124,7 +138,14 @@ class Verification:
 
 def _named(finding: Finding) -> dict[str, Any]:
     place = finding.location
-    return {"code": finding.code, "name": finding.name, "path": place.path, "line": place.line, "cell": place.cell, "cell_number": place.cell_number}
+    return {
+        "code": finding.code,
+        "name": finding.name,
+        "path": place.path,
+        "line": place.line,
+        "cell": place.cell,
+        "cell_number": place.cell_number,
+    }
 
 
 def _finite(series: Iterable[float]) -> list[float | None]:

@@ -49,7 +49,9 @@ def measure_in_turn(
     """
     runs = {name: Run() for name in scripts}
     with ExitStack() as stack:
-        processes = {name: stack.enter_context(ScriptProcess(script, plans.get(name, plan))) for name, script in scripts.items()}
+        processes = {
+            name: stack.enter_context(ScriptProcess(script, plans.get(name, plan))) for name, script in scripts.items()
+        }
         deadline = time.monotonic() + start_limit
         live = [name for name in processes if _until_ready(processes[name], runs[name], deadline)]
         forward = True

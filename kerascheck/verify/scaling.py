@@ -84,7 +84,11 @@ class Scaling:
     def as_dict(self) -> dict[str, Any]:
         """Everything, in types that JSON knows."""
         sides = {
-            name: {**asdict(side), "batch_per_replica": side.batch_per_replica, "examples_per_second": side.examples_per_second}
+            name: {
+                **asdict(side),
+                "batch_per_replica": side.batch_per_replica,
+                "examples_per_second": side.examples_per_second,
+            }
             for name, side in (("one", self.one), ("all", self.all))
         }
         return {"version": 1, **asdict(self), **sides, "efficiency": self.efficiency}
@@ -115,7 +119,12 @@ def measure(script: Script, names: Sequence[str], command: str, budget: Budget, 
     with gpu.Sampler() as sampler:
         for side in (result.one, result.all):
             progress(f"looking at the script on {_count(side)}", 3 * budget.seconds)
-            run = run_alone(_shown(script, side), replace(SCOUT, rows=True), start_limit=budget.start_limit, block_limit=budget.block_limit)
+            run = run_alone(
+                _shown(script, side),
+                replace(SCOUT, rows=True),
+                start_limit=budget.start_limit,
+                block_limit=budget.block_limit,
+            )
             result.failure = why_useless(run)
             if result.failure:
                 result.failure = f"on {_count(side)}, {result.failure}"

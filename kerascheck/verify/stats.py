@@ -30,7 +30,20 @@ Rounds = Sequence[Sequence[float]]
 MAX_ROUNDS = 21
 FIRST_LOOK = 2
 """Rounds before the first look: one shows nothing of what differs between processes."""
-_LEVELS = {1: 0.05, 2: 0.0294, 3: 0.0221, 4: 0.0182, 5: 0.0158, 6: 0.0142, 7: 0.0130, 8: 0.0120, 9: 0.0112, 10: 0.0106, 15: 0.0086, 20: 0.0075}
+_LEVELS = {
+    1: 0.05,
+    2: 0.0294,
+    3: 0.0221,
+    4: 0.0182,
+    5: 0.0158,
+    6: 0.0142,
+    7: 0.0130,
+    8: 0.0120,
+    9: 0.0112,
+    10: 0.0106,
+    15: 0.0086,
+    20: 0.0075,
+}
 """Nominal level of each look by how many looks there are, for 5 % in all (Pocock 1977)."""
 _PROCESSES_DIFFER = 0.02
 """Standard deviation of the logarithm of the ratio between two processes of one script that do the same, beyond the noise of blocks."""
@@ -161,9 +174,10 @@ def t_quantile(probability: float, freedom: int) -> float:
         y = (((((0.4 * y + 6.3) * y + 36) * y + 94.5) / c - y - 3) / b + 1) * x
         y = math.expm1(a * y**2)
     else:
-        y = ((1 / (((freedom + 6) / (freedom * y) - 0.089 * d - 0.822) * (freedom + 2) * 3) + 0.5 / (freedom + 4)) * y - 1) * (
-            freedom + 1
-        ) / (freedom + 2) + 1 / y
+        y = (
+            (1 / (((freedom + 6) / (freedom * y) - 0.089 * d - 0.822) * (freedom + 2) * 3) + 0.5 / (freedom + 4)) * y
+            - 1
+        ) * (freedom + 1) / (freedom + 2) + 1 / y
     return math.sqrt(freedom * y)
 
 

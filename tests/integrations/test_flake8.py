@@ -53,7 +53,9 @@ def lines(ran):
 def test_the_findings_of_the_command_line(project, jobs):
     project(train__py=TRAIN, data__py=DATA, slow__py=SLOW, crlf__py=SLOW.replace("\n", "\r\n"), test_a__py=SLOW)
     ran = flake8("-j", jobs, "--kerascheck-min-severity", "info", "--kerascheck-pedantic", ".")
-    assert lines(ran) == sorted(re.sub(r"(?<=: )(?:error|warning|info): ", "", line) for line in lines(kerascheck("--pedantic", ".")))
+    assert lines(ran) == sorted(
+        re.sub(r"(?<=: )(?:error|warning|info): ", "", line) for line in lines(kerascheck("--pedantic", "."))
+    )
     assert {re.sub(r":.*? ", " ", line).split()[0] for line in lines(ran)} >= {"data.py", "slow.py", "crlf.py"}
     assert ran.returncode == 1
 
@@ -75,9 +77,15 @@ def test_noqa_is_honoured_unless_switched_off(project):
         ("--kerascheck-select=serial-map", {"KC101"}),
         ("--kerascheck-select=KC101,KC306", {"KC101"}),
         ("--kerascheck-select=KC101,KC306 --kerascheck-min-severity=info", {"KC101", "KC306"}),
-        ("--kerascheck-select=KC101,KC102 --kerascheck-min-severity=info --kerascheck-pedantic --kerascheck-ignore=serial-map", {"KC102"}),
+        (
+            "--kerascheck-select=KC101,KC102 --kerascheck-min-severity=info --kerascheck-pedantic --kerascheck-ignore=serial-map",
+            {"KC102"},
+        ),
         ("--kerascheck-select=KC102 --kerascheck-min-severity=warning --kerascheck-target-tensorflow=2.9", {"KC102"}),
-        ("--kerascheck-select=KC102 --kerascheck-min-severity=info --kerascheck-pedantic --kerascheck-extend-select=KC101", {"KC101", "KC102"}),
+        (
+            "--kerascheck-select=KC102 --kerascheck-min-severity=info --kerascheck-pedantic --kerascheck-extend-select=KC101",
+            {"KC101", "KC102"},
+        ),
         ("--kerascheck-select=KC101,KC102 --kerascheck-extend-ignore=KC102", {"KC101"}),
     ],
 )
@@ -93,7 +101,7 @@ def test_settings_of_the_project_count(project):
     assert len(lines(flake8("--kerascheck-isolated", "--kerascheck-min-severity=info", "train.py"))) > 1
 
 
-@pytest.mark.parametrize(("configured", "codes"), [("fail-on = \"info\"", []), ("min-severity = \"info\"", ["KC306"])])
+@pytest.mark.parametrize(("configured", "codes"), [('fail-on = "info"', []), ('min-severity = "info"', ["KC306"])])
 def test_infos_fail_no_build_unless_asked_for(project, configured, codes):
     project(train__py=SLOW, pyproject__toml=f'[tool.kerascheck]\nselect = ["KC306"]\n{configured}\n')
     ran = flake8("train.py")
@@ -112,7 +120,9 @@ def test_a_wrong_option_ends_the_run(project):
     assert ran.returncode == 1
 
 
-@pytest.mark.parametrize("code", ["import kerascheck.integrations.flake8_plugin", "import flake8.main.cli as c; c.main(['plain.py'])"])
+@pytest.mark.parametrize(
+    "code", ["import kerascheck.integrations.flake8_plugin", "import flake8.main.cli as c; c.main(['plain.py'])"]
+)
 def test_files_without_keras_cost_neither_libcst_nor_click(project, code):
     project(plain__py="x = 1\n")
     check = f"import sys\ntry:\n    {code}\nexcept SystemExit: pass\nassert not {{'libcst', 'click', 'kerascheck.engine'}} & set(sys.modules)"

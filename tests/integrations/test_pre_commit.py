@@ -29,7 +29,17 @@ def registry(tmp_path_factory):
         pytest.skip("needs pre-commit: pip install kerascheck[test]")
     if not (ROOT / ".git").exists():
         pytest.skip("not a git checkout: pre-commit clones one")
-    command = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "-d", str(tmp_path_factory.mktemp("pip")), "pathspec"]
+    command = [
+        sys.executable,
+        "-m",
+        "pip",
+        "download",
+        "-q",
+        "--no-deps",
+        "-d",
+        str(tmp_path_factory.mktemp("pip")),
+        "pathspec",
+    ]
     if subprocess.run(command, capture_output=True).returncode:
         pytest.skip("pip cannot reach a package registry")
 
@@ -50,13 +60,27 @@ def repository(tmp_path):
 def try_repo(repository, hook, *arguments):
     # As in CI: git of the outer checkout must not show through.
     environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    command = [sys.executable, "-m", "pre_commit", "try-repo", str(ROOT), hook, "--verbose", *(arguments or ["--all-files"])]
+    command = [
+        sys.executable,
+        "-m",
+        "pre_commit",
+        "try-repo",
+        str(ROOT),
+        hook,
+        "--verbose",
+        *(arguments or ["--all-files"]),
+    ]
     return subprocess.run(command, cwd=repository, env=environment, capture_output=True, text=True, timeout=900)
 
 
 def test_findings_fail_the_hook(repository):
     notebook = json.dumps({"nbformat": 4, "cells": [{"cell_type": "code", "source": STATEFUL}]})
-    ran = try_repo(repository(train__py=STATEFUL, n__ipynb=notebook, test_a__py=f"import unittest\n{STATEFUL}", plain__py="x = 1\n"), "kerascheck")
+    ran = try_repo(
+        repository(
+            train__py=STATEFUL, n__ipynb=notebook, test_a__py=f"import unittest\n{STATEFUL}", plain__py="x = 1\n"
+        ),
+        "kerascheck",
+    )
     assert ran.returncode == 1, ran.stderr
     assert "exit code: 1" in ran.stdout
     assert "train.py:3:32  warning  KC101" in ran.stdout and "n.ipynb:cell 1:3:32  warning  KC101" in ran.stdout
@@ -88,7 +112,9 @@ def test_nothing_to_do_is_success(repository):
 
 
 def test_fixes_are_written_and_fail_the_hook_once(repository):
-    path = repository(train__py=FIXABLE, pyproject__toml='[tool.kerascheck]\nselect = ["missing-prefetch"]\npedantic = true\n')
+    path = repository(
+        train__py=FIXABLE, pyproject__toml='[tool.kerascheck]\nselect = ["missing-prefetch"]\npedantic = true\n'
+    )
     ran = try_repo(path, "kerascheck-fix")
     assert ran.returncode == 1, ran.stderr
     assert "files were modified by this hook" in ran.stdout

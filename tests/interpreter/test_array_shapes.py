@@ -11,7 +11,10 @@ from kerascheck.interpreter.values import constant
     ("text", "shape"),
     [
         ("(x, y), (a, b) = keras.datasets.mnist.load_data()\nshow(x)", (60000, 28, 28)),
-        ("(x, y), (a, b) = keras.datasets.mnist.load_data()\nshow(x.reshape(60000, 784).astype('float32') / 255)", (60000, 784)),
+        (
+            "(x, y), (a, b) = keras.datasets.mnist.load_data()\nshow(x.reshape(60000, 784).astype('float32') / 255)",
+            (60000, 784),
+        ),
         ("(x, y), (a, b) = keras.datasets.mnist.load_data()\nshow(np.expand_dims(x, -1))", (60000, 28, 28, 1)),
         ("(x, y), _ = keras.datasets.cifar10.load_data()\nshow(y)", (50000, 1)),
         ("(x, y), _ = keras.datasets.mnist.load_data()\nshow(x[5000:, ..., np.newaxis])", (55000, 28, 28, 1)),
@@ -19,7 +22,10 @@ from kerascheck.interpreter.values import constant
         ("(x, y), _ = keras.datasets.mnist.load_data()\nshow(x[:n, None])", (None, 1, 28, 28)),
         ("(x, y), _ = keras.datasets.mnist.load_data()\nshow(x[mask])", None),
         ("(x, y), _ = keras.datasets.mnist.load_data()\nshow(x[y == 1])", None),
-        ("(x, y), _ = keras.datasets.mnist.load_data()\norder = np.random.permutation(len(x))\nshow(x[order])", (60000, 28, 28)),
+        (
+            "(x, y), _ = keras.datasets.mnist.load_data()\norder = np.random.permutation(len(x))\nshow(x[order])",
+            (60000, 28, 28),
+        ),
         ("x = keras.utils.pad_sequences(load(), maxlen=80)\nshow(x[np.arange(len(x))][:200])", (200, 80)),
         ("x = keras.utils.pad_sequences(load(), maxlen=80)\nshow(x[100:300])", (200, 80)),
         ("x = keras.utils.pad_sequences(load(), maxlen=80)\nshow(x[100:])", (None, 80)),
@@ -29,7 +35,10 @@ from kerascheck.interpreter.values import constant
         ("(x, y), _ = keras.datasets.mnist.load_data()\nshow(x - load())", None),
         ("if n: x = np.ones((3, 4))\nelse: x = np.zeros((3, 4))\nshow(x)", (3, 4)),
         ("if n: x = np.ones((3, 4))\nelse: x = np.zeros((4, 4))\nshow(x)", None),
-        ("h = fetch_california_housing()\na, b, c, d = train_test_split(h.data, h.target)\nshow(StandardScaler().fit_transform(a))", (15480, 8)),
+        (
+            "h = fetch_california_housing()\na, b, c, d = train_test_split(h.data, h.target)\nshow(StandardScaler().fit_transform(a))",
+            (15480, 8),
+        ),
         ("scaler = StandardScaler()\nscaler.fit(load())\nshow(scaler.transform(load()))", (None, None)),
         ("show(keras.Input(shape=StandardScaler().fit_transform(pd.read_csv('t.csv')).shape[1:]))", (None, None)),
         ("h = load_iris()\na, b, c, d = train_test_split(h.data, h.target, test_size=0.1)\nshow(b)", (15, 4)),
@@ -76,15 +85,34 @@ def test_shapes(tmp_path, text, shape):
     assert shape_of(value) == shape
 
 
-@pytest.mark.parametrize(("text", "value"), [("x.shape[1]", 28), ("x.shape[1:][0]", 28), ("len(x)", 60000), ("x.shape[0] // 2", 30000), ("x.size", None)])
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("x.shape[1]", 28), ("x.shape[1:][0]", 28), ("len(x)", 60000), ("x.shape[0] // 2", 30000), ("x.size", None)],
+)
 def test_sizes_are_numbers(tmp_path, text, value):
-    (found,) = shown(load(tmp_path, f"(x, y), _ = keras.datasets.mnist.load_data()\nshow({text})", "import keras\nfrom somewhere import show\n"))
+    (found,) = shown(
+        load(
+            tmp_path,
+            f"(x, y), _ = keras.datasets.mnist.load_data()\nshow({text})",
+            "import keras\nfrom somewhere import show\n",
+        )
+    )
     assert constant(found) == value
 
 
 @pytest.mark.parametrize(
     ("text", "size"),
-    [("np.random.rand(9, 5)", 45), ("np.zeros((9, 2))", 18), ("np.random.normal(0, 1, (3, 2))", 6), ("np.random.uniform(size=7)", 7), ("np.random.rand(n)", None), ("np.linspace(0, 1, 8)", 8), ("np.random.normal(0, 1, 4)", 4), ("np.random.random((3, 3))", 9), ("np.random.multivariate_normal(n, n, size=5)", None)],
+    [
+        ("np.random.rand(9, 5)", 45),
+        ("np.zeros((9, 2))", 18),
+        ("np.random.normal(0, 1, (3, 2))", 6),
+        ("np.random.uniform(size=7)", 7),
+        ("np.random.rand(n)", None),
+        ("np.linspace(0, 1, 8)", 8),
+        ("np.random.normal(0, 1, 4)", 4),
+        ("np.random.random((3, 3))", 9),
+        ("np.random.multivariate_normal(n, n, size=5)", None),
+    ],
 )
 def test_sizes(tmp_path, text, size):
     (value,) = shown(load(tmp_path, f"show({text})", "import numpy as np\nfrom somewhere import n, show\n"))

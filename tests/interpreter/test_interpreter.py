@@ -12,7 +12,9 @@ DATA = MODEL + "def aug(x):\n    return x + tf.random.uniform([])\nbase = tf.dat
 
 def constants(module):
     """What the first ``show`` may have been given: the constants, and "?" for anything else."""
-    return sorted({option.value if isinstance(option, Const) else "?" for option in options_of(shown(module)[0])}, key=str)
+    return sorted(
+        {option.value if isinstance(option, Const) else "?" for option in options_of(shown(module)[0])}, key=str
+    )
 
 
 @pytest.mark.parametrize(
@@ -66,7 +68,10 @@ def constants(module):
         ("def f(a, /, b): return b\nshow(f(1, 2))", [2]),
         ("N = 1\ndef f(a=N): return a\nN = 2\nshow(f())", [1]),
         ("def outer(k):\n    def inner(): return k\n    return inner\nshow(outer(3)())", [3]),
-        ("def outer():\n    k = 1\n    def inner():\n        nonlocal k\n        k = 2\n    inner()\n    return k\nshow(outer())", [2]),
+        (
+            "def outer():\n    k = 1\n    def inner():\n        nonlocal k\n        k = 2\n    inner()\n    return k\nshow(outer())",
+            [2],
+        ),
         ("n = 1\ndef f():\n    global n\n    n = 2\nf()\nshow(n)", [2]),
         ("def f(n):\n    if n: return 1\n    return 2\nshow(f(load()))", [1, 2]),
         ("def f(): pass\nshow(f())", [None]),
@@ -220,7 +225,9 @@ def test_lists_know_whether_their_length_is_known(tmp_path, text, length):
     ],
 )
 def test_arguments_decide_the_ways_that_a_call_takes(tmp_path, call, expected, body):
-    module = load(tmp_path, f"from functools import partial\nDEBUG = False\ndef f(flag=False):\n    {body}\nshow({call})\n")
+    module = load(
+        tmp_path, f"from functools import partial\nDEBUG = False\ndef f(flag=False):\n    {body}\nshow({call})\n"
+    )
     assert constants(module) == expected
 
 
@@ -261,17 +268,26 @@ CROSS = {
     "alias": ("import data as d\nf = d.make\nmodel.fit(f())", {}),
     "star": ("from data import *\nmodel.fit(make())", {}),
     "in a function": ("def main():\n    from data import make\n    model.fit(make())\nmain()", {}),
-    "either of two": ("try:\n    from .data import make\nexcept ImportError:\n    from data import make\nmodel.fit(make())", {}),
+    "either of two": (
+        "try:\n    from .data import make\nexcept ImportError:\n    from data import make\nmodel.fit(make())",
+        {},
+    ),
     "reexported": ("from middle import make\nmodel.fit(make())", {"middle.py": "from data import make\n"}),
     "variable": ("from data import ds\nmodel.fit(ds)", {}),
     "class": ("from data import Data\nmodel.fit(Data().train)", {}),
-    "dotted": ("import pkg.inner.data\nmodel.fit(pkg.inner.data.make())", {"pkg/inner/data.py": "from data import make\n"}),
+    "dotted": (
+        "import pkg.inner.data\nmodel.fit(pkg.inner.data.make())",
+        {"pkg/inner/data.py": "from data import make\n"},
+    ),
     "two of a folder": (
         "import pkg.other\nimport pkg.data\nmodel.fit(pkg.data.make())",
         {"pkg/data.py": "from data import make\n", "pkg/other.py": ""},
     ),
     "from a folder": ("from pkg import data\nmodel.fit(data.make())", {"pkg/data.py": "from data import make\n"}),
-    "package": ("import pkg\nmodel.fit(pkg.make())", {"pkg/__init__.py": "from .inner import make\n", "pkg/inner.py": "from data import make\n"}),
+    "package": (
+        "import pkg\nmodel.fit(pkg.make())",
+        {"pkg/__init__.py": "from .inner import make\n", "pkg/inner.py": "from data import make\n"},
+    ),
     "star with __all__": (
         "from named import *\nmodel.fit(_make())",
         {"named.py": "from data import make as _make\n__all__ = ['_make']\n"},
@@ -340,7 +356,13 @@ def test_settings_of_another_module(tmp_path):
 
 def test_main_of_another_module_does_not_run(tmp_path):
     data = LIBRARY + "def main():\n    keras.Sequential([]).fit(make())\nif __name__ == '__main__':\n    main()\n"
-    module = load(tmp_path, {"train.py": f"{MODEL}from data import make\nif __name__ == '__main__':\n    model.evaluate(make())\n", "data.py": data})
+    module = load(
+        tmp_path,
+        {
+            "train.py": f"{MODEL}from data import make\nif __name__ == '__main__':\n    model.evaluate(make())\n",
+            "data.py": data,
+        },
+    )
     assert sinks(module) == ["evaluate: range map batch"]
 
 
@@ -350,14 +372,23 @@ def test_main_of_another_module_does_not_run(tmp_path):
         ("ds = base\nds = ds.map(aug)\nds = ds.batch(2)", "range map batch"),
         ("ds = base\nif flag:\n    ds = ds.map(aug)", "range map?"),
         ("ds = base.map(aug) if flag else base", "range map?"),
-        ("ds = base\nif flag:\n    ds = ds.map(aug)\nds = ds.batch(2)\nif other:\n    ds = ds.prefetch(2)", "range map? batch prefetch?"),
+        (
+            "ds = base\nif flag:\n    ds = ds.map(aug)\nds = ds.batch(2)\nif other:\n    ds = ds.prefetch(2)",
+            "range map? batch prefetch?",
+        ),
         ("ds = base\nfor f in load():\n    ds = ds.map(f)", "range map?"),
         ("ds = base\nwhile load():\n    ds = ds.map(aug)", "range map?"),
         ("with tf.device('/cpu:0'):\n    ds = base.map(aug)", "range map"),
         ("try:\n    ds = base.map(aug)\nexcept ValueError:\n    raise", "range map"),
-        ("import sys\ntry:\n    ds = base.map(aug)\nexcept ValueError:\n    sys.exit()\nelse:\n    ds = ds.batch(2)\nfinally:\n    print()", "range map batch"),
+        (
+            "import sys\ntry:\n    ds = base.map(aug)\nexcept ValueError:\n    sys.exit()\nelse:\n    ds = ds.batch(2)\nfinally:\n    print()",
+            "range map batch",
+        ),
         ("match kind:\n    case 'a':\n        ds = base.map(aug)\n    case _:\n        raise ValueError", "range map"),
-        ("def make():\n    ds = base.map(aug)\n    if flag:\n        return ds.batch(2)\n    return ds\nds = make()", "range map batch?"),
+        (
+            "def make():\n    ds = base.map(aug)\n    if flag:\n        return ds.batch(2)\n    return ds\nds = make()",
+            "range map batch?",
+        ),
         ("def make(d):\n    if flag:\n        raise ValueError\n    return d.map(aug)\nds = make(base)", "range map"),
         ("d, ds = base, base.map(aug)", "range map"),
         ("def pair():\n    return base, base.map(aug)\nd, ds = pair()", "range map"),
@@ -368,8 +399,14 @@ def test_main_of_another_module_does_not_run(tmp_path):
         ("a, ds = [d.map(aug) for d in (base, base)]", "range map"),
         ("a, ds = map(lambda d: d.map(aug), (base, base))", "range map"),
         ("ds = base\nfor op in (lambda d: d.map(aug), lambda d: d.batch(2)):\n    ds = op(ds)", "range map batch"),
-        ("class D:\n    def __init__(self): self.ds = self.make()\n    def make(self): return base.map(aug)\nds = D().ds", "range map"),
-        ("from typing import NamedTuple\nclass S(NamedTuple):\n    train: object\n    val: object\nds = S(base.map(aug), base).train", "range map"),
+        (
+            "class D:\n    def __init__(self): self.ds = self.make()\n    def make(self): return base.map(aug)\nds = D().ds",
+            "range map",
+        ),
+        (
+            "from typing import NamedTuple\nclass S(NamedTuple):\n    train: object\n    val: object\nds = S(base.map(aug), base).train",
+            "range map",
+        ),
         ("ds = base.apply(lambda d: d.map(aug).batch(2))", "range map batch"),
         ("ds = base.apply(load())", "range apply"),
         ("ds = base.apply(tf.data.experimental.map_and_batch(aug, 2))", "range map_and_batch"),
@@ -378,8 +415,14 @@ def test_main_of_another_module_does_not_run(tmp_path):
         ("ds = getattr(base, 'map')(aug)", "range map"),
         ("ds = (a := base.map(aug))", "range map"),
         ("MAKERS = {'a': lambda: base.map(aug)}\nds = MAKERS[kind]()", "range map"),
-        ("import functools\n@functools.lru_cache(maxsize=None)\ndef make(): return base.map(aug)\nds = make()", "range map"),
-        ("def outer():\n    ds = base\n    def inner():\n        nonlocal ds\n        ds = ds.map(aug)\n    inner()\n    return ds\nds = outer()", "range map"),
+        (
+            "import functools\n@functools.lru_cache(maxsize=None)\ndef make(): return base.map(aug)\nds = make()",
+            "range map",
+        ),
+        (
+            "def outer():\n    ds = base\n    def inner():\n        nonlocal ds\n        ds = ds.map(aug)\n    inner()\n    return ds\nds = outer()",
+            "range map",
+        ),
         ("ds = None\ndef setup():\n    global ds\n    ds = base.map(aug)\nsetup()", "range map"),
         ("def f[T](d: T) -> T:\n    return d.map(aug)\nds = f(base)", "range map"),
         ("class C[T]:\n    def f(self): return base.map(aug)\nds = C().f()", "range map"),
@@ -388,8 +431,6 @@ def test_main_of_another_module_does_not_run(tmp_path):
 )
 def test_datasets_flow_to_fit(tmp_path, text, expected):
     assert f"train: {expected}" in sinks(load(tmp_path, f"{DATA}{text}\nmodel.fit(ds)\n"))
-
-
 
 
 @pytest.mark.parametrize(
@@ -507,7 +548,9 @@ def test_what_a_loop_with_a_break_does_may_not_happen(tmp_path):
     assert constants(module) == [1, 2]
 
 
-@pytest.mark.parametrize("end", ["exit()", "quit()", "import sys\nsys.exit(1)", "import os\nos._exit(0)", "raise SystemExit"])
+@pytest.mark.parametrize(
+    "end", ["exit()", "quit()", "import sys\nsys.exit(1)", "import os\nos._exit(0)", "raise SystemExit"]
+)
 def test_nothing_runs_behind_the_end_of_the_program(tmp_path, end):
     module = load(tmp_path, f"from z import mark\nmark(1)\n{end}\nmark(2)\ndef f(): mark(3)\n")
     assert [constant(call.first) for call in module.run.calls if call.name == "z.mark"] == [1]
@@ -520,15 +563,26 @@ def test_an_end_under_a_condition_or_in_a_function_is_not_that_of_the_program(tm
 
 def test_cells_go_on_where_one_ends_the_kernel(tmp_path):
     cells = ["from z import mark\nimport os\nos._exit(0)", "mark(1)"]
-    text = json.dumps({"cells": [{"cell_type": "code", "source": cell} for cell in cells], "metadata": {}, "nbformat": 4})
+    text = json.dumps(
+        {"cells": [{"cell_type": "code", "source": cell} for cell in cells], "metadata": {}, "nbformat": 4}
+    )
     assert any(call.name == "z.mark" for call in load(tmp_path, {"train.ipynb": text}).run.calls)
 
 
 @pytest.mark.parametrize(
-    "manager", ["pytest.raises(ValueError)", "self.assertRaises(ValueError)", "assert_raises(ValueError)", "self.assertRaisesRegex(ValueError, 'x') as error"]
+    "manager",
+    [
+        "pytest.raises(ValueError)",
+        "self.assertRaises(ValueError)",
+        "assert_raises(ValueError)",
+        "self.assertRaisesRegex(ValueError, 'x') as error",
+    ],
 )
 def test_what_shows_an_error_does_not_count_as_run(tmp_path, manager):
-    module = load(tmp_path, f"from z import mark\nimport pytest\ndef f(n): mark(n)\ndef g(): f(1)\nwith {manager}:\n    g()\n    mark(2)\nf(3)\n")
+    module = load(
+        tmp_path,
+        f"from z import mark\nimport pytest\ndef f(n): mark(n)\ndef g(): f(1)\nwith {manager}:\n    g()\n    mark(2)\nf(3)\n",
+    )
     assert [constant(call.first) for call in module.run.calls if call.name == "z.mark"] == [3]
 
 
@@ -537,8 +591,20 @@ def test_notebook_cells_run_in_order(tmp_path):
     cells = [
         {"cell_type": "code", "source": DATA, "metadata": {}, "outputs": [], "execution_count": None},
         {"cell_type": "markdown", "source": "ds = base", "metadata": {}},
-        {"cell_type": "code", "source": "%time\nds = base.map(aug)\n!ls", "metadata": {}, "outputs": [], "execution_count": None},
-        {"cell_type": "code", "source": ["ds = ds.batch(2)\n", "model.fit(ds)"], "metadata": {}, "outputs": [], "execution_count": None},
+        {
+            "cell_type": "code",
+            "source": "%time\nds = base.map(aug)\n!ls",
+            "metadata": {},
+            "outputs": [],
+            "execution_count": None,
+        },
+        {
+            "cell_type": "code",
+            "source": ["ds = ds.batch(2)\n", "model.fit(ds)"],
+            "metadata": {},
+            "outputs": [],
+            "execution_count": None,
+        },
     ]
     notebook = json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
     assert sinks(load(tmp_path, {"train.ipynb": notebook})) == ["train: range map batch"]

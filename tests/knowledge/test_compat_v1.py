@@ -47,4 +47,8 @@ def test_these_are_the_names_of_the_same_objects():
     same = {name for name, value in old.items() if name in new and undecorated(value) is undecorated(new[name])}
     assert {name for name in same if name.rpartition(".")[0] not in WHOLE_MODULES} == SHARED
     assert not [name for name in old if name.rpartition(".")[0] in WHOLE_MODULES and name not in same]
-    assert not [name for name, other in MOVED.items() if undecorated(old[name]) is not undecorated(operator.attrgetter(other)(tf))]
+    assert not [
+        name
+        for name, other in MOVED.items()
+        if undecorated(old[name]) is not undecorated(operator.attrgetter(other)(tf))
+    ]

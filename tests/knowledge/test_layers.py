@@ -33,7 +33,10 @@ def test_what_is_known_agrees():
         assert not layer.per_channel or layer.holds is Holds.WEIGHTS
         assert not layer.worth_half or layer.width
         assert not layer.on_last_axis or layer.axes == 0
-    assert all(layers <= set(KNOWN_LAYERS) for layers in (set(CONVOLUTIONS), OF_COLUMNS, OF_DENSE_MODELS, PREPROCESSING, RECURRENT, WEIGHTLESS))
+    assert all(
+        layers <= set(KNOWN_LAYERS)
+        for layers in (set(CONVOLUTIONS), OF_COLUMNS, OF_DENSE_MODELS, PREPROCESSING, RECURRENT, WEIGHTLESS)
+    )
 
 
 @pytest.mark.parametrize(
@@ -77,7 +80,9 @@ def _made(keras, layer):
         for arguments in (_arguments(layer.short), ()):
             try:
                 made = cls(*arguments)
-                result = made(keras.ops.ones(shape, "int32" if layer.work in (Work.EMBEDS, Work.LOOKS_UP) else "float32"))
+                result = made(
+                    keras.ops.ones(shape, "int32" if layer.work in (Work.EMBEDS, Work.LOOKS_UP) else "float32")
+                )
             except Exception:
                 continue
             return made, tuple(result.shape) == shape
@@ -100,6 +105,9 @@ def test_layers_hold_what_is_said():
             assert ends - seeds, layer.name
         assert keeps_shape or not layer.keeps_shape, layer.name
         if layer.per_channel:
-            assert sum(variable.shape[0] for variable in instance.variables) == layer.per_channel * instance.variables[0].shape[0]
+            assert (
+                sum(variable.shape[0] for variable in instance.variables)
+                == layer.per_channel * instance.variables[0].shape[0]
+            )
         if layer.work is Work.PREPARES and inspect.isclass(type(instance)):
             assert instance.supports_jit or not layer.jit or layer.holds is not Holds.SEED, layer.name

@@ -26,7 +26,11 @@ def _public(library, name):
     if name == "keras.Model":
         # What the call with inputs and outputs makes.
         return import_module(f"{library}.src.{'models' if library == 'keras' else 'engine'}.functional").Functional
-    for part in name.replace("Model.add", "Sequential.add").replace("numpy.random.default_rng", "numpy.random.Generator").split(".")[1:]:
+    for part in (
+        name.replace("Model.add", "Sequential.add")
+        .replace("numpy.random.default_rng", "numpy.random.Generator")
+        .split(".")[1:]
+    ):
         if not hasattr(found, part):
             return None
         found = getattr(found, part)
@@ -39,14 +43,18 @@ def _differences(found, known: Signature):
     if parameters and parameters[0].name == "self":
         del parameters[0]
     kinds = {parameter.kind for parameter in parameters}
-    placed = [parameter.name for parameter in parameters if parameter.kind in (PARAMETER.POSITIONAL_ONLY, PARAMETER.POSITIONAL_OR_KEYWORD)]
+    placed = [
+        parameter.name
+        for parameter in parameters
+        if parameter.kind in (PARAMETER.POSITIONAL_ONLY, PARAMETER.POSITIONAL_OR_KEYWORD)
+    ]
     for position, (name, there) in enumerate(zip(known.names, placed)):
         if name not in (None, there):
             yield f"position {position} is that of {there}, not {name}"
     if PARAMETER.VAR_POSITIONAL not in kinds and len(known.names) > len(placed):
-        yield f"there are no {known.names[len(placed):]}"
+        yield f"there are no {known.names[len(placed) :]}"
     if len(placed) > min(known.open, len(known.names)) and known.open > len(known.names):
-        yield f"there is more: {placed[len(known.names):]}"
+        yield f"there is more: {placed[len(known.names) :]}"
     by_position = known.keywords & {*placed}
     if by_position - {"name", "dtype", "trainable", "weights"}:
         yield f"they have positions: {by_position}"
@@ -59,7 +67,10 @@ def test_the_installed_keras_has_these_parameters(library, release):
         pytest.skip(f"needs {library}")
     there = {name: found for name in KERAS if (found := _public(library, name)) is not None}
     assert len(there) > len(KERAS) * 0.7
-    wrong = {name: list(_differences(found, signature_of(name, None, NEWEST_TENSORFLOW, release))) for name, found in there.items()}
+    wrong = {
+        name: list(_differences(found, signature_of(name, None, NEWEST_TENSORFLOW, release)))
+        for name, found in there.items()
+    }
     assert not {name: differences for name, differences in wrong.items() if differences}
 
 
@@ -70,7 +81,11 @@ def test_the_installed_libraries_have_these_parameters(library):
     names = [name for name in OTHERS if name.startswith(f"{library}.")]
     there = {name: found for name in names if (found := _public(library, name)) is not None}
     assert len(there) > len(names) * 0.7
-    wrong = {name: list(_differences(found, signature_of(name, None, NEWEST_TENSORFLOW, (3, 0)))) for name, found in there.items() if _has_signature(found)}
+    wrong = {
+        name: list(_differences(found, signature_of(name, None, NEWEST_TENSORFLOW, (3, 0))))
+        for name, found in there.items()
+        if _has_signature(found)
+    }
     assert not {name: differences for name, differences in wrong.items() if differences}
 
 
@@ -150,7 +165,10 @@ def test_how_the_table_is_written(text, names, known, unknown):
     assert signature.names == names and known in signature and unknown not in signature
 
 
-@pytest.mark.parametrize(("text", "may"), [("a b", False), ("a ? b", False), ("a ? c", True), ("a ...", True), ("a ... b", True), ("a * b", False)])
+@pytest.mark.parametrize(
+    ("text", "may"),
+    [("a b", False), ("a ? b", False), ("a ? c", True), ("a ...", True), ("a ... b", True), ("a * b", False)],
+)
 def test_a_position_that_is_not_known_may_be_any(text, may):
     assert read(text).may_hold(3, "b") is may
     assert not read(text).may_hold(1, "b")
@@ -185,7 +203,9 @@ def test_what_a_call_gives(tmp_path, call, parameter, keras, given):
 
 def test_the_tests_refuse_a_question_about_what_is_not_in_the_table(tmp_path):
     module = load(tmp_path, "model.fit(x)\nmine(x)\n", HEAD)
-    for call, parameter in zip([each for each in module.run.calls if each.order >= module.run.calls[-2].order], ("batchsize", "x")):
+    for call, parameter in zip(
+        [each for each in module.run.calls if each.order >= module.run.calls[-2].order], ("batchsize", "x")
+    ):
         for ask in (call.given, call.written):
             with pytest.raises(AssertionError, match=f"has no '{parameter}'"):
                 ask(parameter)
@@ -193,7 +213,12 @@ def test_the_tests_refuse_a_question_about_what_is_not_in_the_table(tmp_path):
 
 def test_what_the_code_asks_for_is_a_parameter_of_something():
     asked = re.compile(r"""\.(?:given|written)\((?:[^"()]+, )?"(\w+)"\)""")
-    known = {parameter for text in SIGNATURES.values() for each in ([text] if isinstance(text, str) else text.values()) for parameter in read(each).parameters()}
+    known = {
+        parameter
+        for text in SIGNATURES.values()
+        for each in ([text] if isinstance(text, str) else text.values())
+        for parameter in read(each).parameters()
+    }
     root = Path(kerascheck.__file__).parent
     code = [path.read_text() for path in (*root.rglob("*.py"), *(root.parent / "rules").rglob("rule.py"))]
     names = {name for text in code for name in asked.findall(text)}
@@ -201,13 +226,18 @@ def test_what_the_code_asks_for_is_a_parameter_of_something():
 
 
 def test_a_position_whose_parameter_is_not_known_may_give_any(tmp_path):
-    module = load(tmp_path, "model.fit_generator(x, 100)\nmodel.compile('adam', 'mse', 1, 2)\n", HEAD, target_tensorflow="2.1")
+    module = load(
+        tmp_path, "model.fit_generator(x, 100)\nmodel.compile('adam', 'mse', 1, 2)\n", HEAD, target_tensorflow="2.1"
+    )
     fit, compiled = [each for each in module.run.calls if each.attribute in ("fit_generator", "compile")]
     assert fit.given("steps_per_epoch") is UNKNOWN and compiled.given("loss_weights") is UNKNOWN
     assert fit.given("callbacks") is None and constant(compiled.given("metrics")) == 1
 
 
-@pytest.mark.parametrize(("keras", "given", "found"), [("2", "[M()]", 1), ("2", "None, [M()]", 0), ("3", "[M()]", 0), ("3", "None, [M()]", 1)])
+@pytest.mark.parametrize(
+    ("keras", "given", "found"),
+    [("2", "[M()]", 1), ("2", "None, [M()]", 0), ("3", "[M()]", 0), ("3", "None, [M()]", 1)],
+)
 def test_metrics_stand_where_the_version_has_them(tmp_path, keras, given, found):
     cls = "class M(keras.metrics.Metric):\n    def update_state(self, *args):\n        pass\n"
     module = load(tmp_path, f"{cls}model.compile('adam', 'mse', {given})\n", HEAD, keras=keras)
@@ -215,5 +245,9 @@ def test_metrics_stand_where_the_version_has_them(tmp_path, keras, given, found)
 
 
 def test_validation_data_are_known_by_their_position(tmp_path):
-    module = load(tmp_path, "train, held = tf.data.Dataset.range(9), tf.data.Dataset.range(3)\nmodel.fit(train, None, None, 3, 1, None, 0.0, held)\n", HEAD)
+    module = load(
+        tmp_path,
+        "train, held = tf.data.Dataset.range(9), tf.data.Dataset.range(3)\nmodel.fit(train, None, None, 3, 1, None, 0.0, held)\n",
+        HEAD,
+    )
     assert [role for _, role in module.pipelines.sinks] == ["train", "validation"]

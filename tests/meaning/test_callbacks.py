@@ -67,6 +67,8 @@ def test_callbacks_that_may_see_batches(tmp_path, callbacks, expected):
         "class OfBatches(keras.callbacks.Callback):\n    def on_train_batch_end(self, b, logs): pass\n"
         "class Foreign(WandbCallback): pass\n"
     )
-    module = load(tmp_path, f"{MODEL}from wandb.keras import WandbCallback\n{classes}model.fit(x, y, callbacks={callbacks})\n")
+    module = load(
+        tmp_path, f"{MODEL}from wandb.keras import WandbCallback\n{classes}model.fit(x, y, callbacks={callbacks})\n"
+    )
     (fit,) = module.program.model_calls("fit")
     assert may_act_on_batches(fit) is expected

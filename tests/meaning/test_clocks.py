@@ -22,13 +22,22 @@ def only(module):
         ("import datetime\nt = datetime.datetime.now()\nf(x)\nprint(datetime.datetime.now() - t)", 1),
         ("def run():\n    t = time.time()\n    f(x)\n    return time.time() - t\nrun()", 1),
         ("import datetime\nt = datetime.datetime.now()\nf(x)\nprint((datetime.datetime.now() - t).total_seconds())", 1),
-        ("s, e = [], []\nfor x in load():\n    s.append(time.time())\n    f(x)\n    e.append(time.time())\nd = [b - a for a, b in zip(s, e)]", 1),
-        ("s, e = [], []\nfor x in load():\n    s.append(time.time())\n    f(x)\n    e.append(time.time())\nd = np.array(e) - np.array(s)", 1),
+        (
+            "s, e = [], []\nfor x in load():\n    s.append(time.time())\n    f(x)\n    e.append(time.time())\nd = [b - a for a, b in zip(s, e)]",
+            1,
+        ),
+        (
+            "s, e = [], []\nfor x in load():\n    s.append(time.time())\n    f(x)\n    e.append(time.time())\nd = np.array(e) - np.array(s)",
+            1,
+        ),
         ("s = []\nfor x in load():\n    f(x)\n    s.append(time.time())\nd = np.diff(s)", 1),
         # One reading, or other numbers.
         ("s = [time.time()]\nf(x)\nd = np.diff(s)", 0),
         ("s = []\nfor x in load():\n    s.append(x)\nd = np.diff(s)", 0),
-        ("class T:\n    def start(self): self.t = time.time()\n    def stop(self): return time.time() - self.t\nt = T()\nt.start()\nf(x)\nt.stop()", 1),
+        (
+            "class T:\n    def start(self): self.t = time.time()\n    def stop(self): return time.time() - self.t\nt = T()\nt.start()\nf(x)\nt.stop()",
+            1,
+        ),
         # Nobody calls it; no second reading; something else is subtracted.
         ("def run():\n    t = time.time()\n    f(x)\n    return time.time() - t", 0),
         ("t = time.time()\nf(x)\nprint(t)", 0),
@@ -120,7 +129,12 @@ def test_work_that_nobody_waits_for(tmp_path, timed, unread):
 
 @pytest.mark.parametrize(
     ("after", "unread"),
-    [("", True), ("    losses.append(step(x))\n", True), ("    print(float(loss))\n", False), ("print(float(loss))\n", False)],
+    [
+        ("", True),
+        ("    losses.append(step(x))\n", True),
+        ("    print(float(loss))\n", False),
+        ("print(float(loss))\n", False),
+    ],
 )
 def test_eager_steps_that_nobody_waits_for(tmp_path, after, unread):
     step = "def step(x):\n    with tf.GradientTape() as tape:\n        loss = tf.reduce_sum(model(x))\n    optimizer.apply_gradients(zip(tape.gradient(loss, v), v))\n    return loss\n"

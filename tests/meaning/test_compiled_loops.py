@@ -158,7 +158,10 @@ TRAINED = IMPORTS + (
     ("text", "names"),
     [
         ("for x in data:\n    loss = step(x)\n    m(loss)", ["keras.Metric.__call__"]),
-        ("def run():\n    for x in data:\n        step(x)\n        m.reset_state()\nfor e in range(9): run()", ["keras.Metric.reset_state"]),
+        (
+            "def run():\n    for x in data:\n        step(x)\n        m.reset_state()\nfor e in range(9): run()",
+            ["keras.Metric.reset_state"],
+        ),
         ("run = tf.function(update)\nfor x in data:\n    run(x)\n    m.result()", ["keras.Metric.result"]),
         ("for x in data: step(x)\nfor x in data: m(x)", []),
         ("for x in data: update(x), m(x)", []),
@@ -169,7 +172,9 @@ TRAINED = IMPORTS + (
 )
 def test_what_stands_beside_a_compiled_step(tmp_path, text, names):
     module = load(tmp_path, TRAINED + text)
-    assert [call.name for call, _, _ in beside_training(module) if (call.name or "").startswith("keras.Metric")] == names
+    assert [
+        call.name for call, _, _ in beside_training(module) if (call.name or "").startswith("keras.Metric")
+    ] == names
 
 
 @pytest.mark.parametrize(

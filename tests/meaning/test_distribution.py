@@ -56,7 +56,10 @@ def test_strategies_for_whatever_there_is(tmp_path, text, found):
     assert len(list(unconditional_mirrors(load(tmp_path, IMPORTS + text)))) == found
 
 
-PLACED = IMPORTS + "def build(): return keras.Sequential([keras.layers.Dense(1)])\nstrategy = tf.distribute.MirroredStrategy()\n"
+PLACED = (
+    IMPORTS
+    + "def build(): return keras.Sequential([keras.layers.Dense(1)])\nstrategy = tf.distribute.MirroredStrategy()\n"
+)
 
 
 @pytest.mark.parametrize(
@@ -64,7 +67,10 @@ PLACED = IMPORTS + "def build(): return keras.Sequential([keras.layers.Dense(1)]
     [
         ("model = build()\nmodel.compile('adam')\nmodel.fit(x)", [False]),
         ("model = build()\nwith strategy.scope(): model.compile('adam')\nmodel.fit(x)", [True]),
-        ("def train():\n    s = tf.distribute.TPUStrategy(r)\n    model = build()\n    model.compile('adam')\n    model.fit(x)\ntrain()", [False]),
+        (
+            "def train():\n    s = tf.distribute.TPUStrategy(r)\n    model = build()\n    model.compile('adam')\n    model.fit(x)\ntrain()",
+            [False],
+        ),
         ("class M(keras.Model): pass\nmodel = M()\nmodel.compile('adam')\nmodel.fit(x)", [False]),
         ("model = keras.models.load_model('m.keras')\nmodel.fit(x)", [False]),
         ("with strategy.scope(): model = build()\nmodel.fit(x)", []),
@@ -116,12 +122,21 @@ IN_STEPS = IMPORTS + (
         ({"optimizer": "with make(): "}, []),
         ({"model": "", "strategy": "tf.distribute.OneDeviceStrategy('cpu')"}, []),
         ({"model": "", "strategy": "make()"}, []),
-        ({"model": "", "strategy": "tf.distribute.MirroredStrategy() if several else tf.distribute.get_strategy()"}, []),
+        (
+            {"model": "", "strategy": "tf.distribute.MirroredStrategy() if several else tf.distribute.get_strategy()"},
+            [],
+        ),
         ({"model": "", "runs": "step(x)"}, []),
     ],
 )
 def test_what_steps_use_from_outside_of_every_scope(tmp_path, change, found):
-    parts = {"strategy": "tf.distribute.MirroredStrategy()", "model": "with strategy.scope(): ", "optimizer": "with strategy.scope(): ", "rate": "", "runs": "strategy.run(step, args=(x,))"}
+    parts = {
+        "strategy": "tf.distribute.MirroredStrategy()",
+        "model": "with strategy.scope(): ",
+        "optimizer": "with strategy.scope(): ",
+        "rate": "",
+        "runs": "strategy.run(step, args=(x,))",
+    }
     module = load(tmp_path, IN_STEPS.format(**parts | change))
     assert ["optimizer" if used.is_optimizer else "model" for used in unplaced_in_steps(module)] == found
 
@@ -140,8 +155,14 @@ def test_what_steps_use_from_outside_of_every_scope(tmp_path, change, found):
         # What is printed or never used scales nothing, and a comment neither.
         ("strategy = tf.distribute.MirroredStrategy()\nprint('devices:', strategy.num_replicas_in_sync)", [8]),
         ("strategy = tf.distribute.MirroredStrategy()\nn = strategy.num_replicas_in_sync\nprint(f'devices: {n}')", [8]),
-        ("strategy = tf.distribute.MirroredStrategy()\nn = strategy.num_replicas_in_sync\nGLOBAL_BATCH_SIZE = 8 * n", [8]),
-        ("strategy = tf.distribute.MirroredStrategy()\nGLOBAL_BATCH_SIZE = 8 * strategy.num_replicas_in_sync\nlogging.info(GLOBAL_BATCH_SIZE)", [8]),
+        (
+            "strategy = tf.distribute.MirroredStrategy()\nn = strategy.num_replicas_in_sync\nGLOBAL_BATCH_SIZE = 8 * n",
+            [8],
+        ),
+        (
+            "strategy = tf.distribute.MirroredStrategy()\nGLOBAL_BATCH_SIZE = 8 * strategy.num_replicas_in_sync\nlogging.info(GLOBAL_BATCH_SIZE)",
+            [8],
+        ),
         ("strategy = tf.distribute.MirroredStrategy()  # num_replicas_in_sync", [8]),
     ],
 )
@@ -169,4 +190,6 @@ def test_sizes_by_name(tmp_path, sizes, batch, found):
         f"strategy = tf.distribute.MirroredStrategy()\n{sizes}\nwith strategy.scope():\n    model = keras.Sequential([keras.layers.Dense(1)])\n    model.compile('adam')\n"
         f"model.fit(tf.data.Dataset.from_tensor_slices(load()).batch({batch}))\n"
     )
-    assert [(each.is_for_one, each.unused is not None) for each in unscaled_batches(load(tmp_path, IMPORTS + text))] == found
+    assert [
+        (each.is_for_one, each.unused is not None) for each in unscaled_batches(load(tmp_path, IMPORTS + text))
+    ] == found

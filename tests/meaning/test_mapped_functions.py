@@ -27,7 +27,10 @@ def facts(folder, before, body, parameters="x"):
         ("return x + keras.random.normal([], seed=seeds)", "seeds = keras.random.SeedGenerator(1)"),
         ("return x + rng.uniform([])", "rng = tf.random.Generator.from_seed(1)"),
         ("return x + rng.normal([])", "rng = tf.random.get_global_generator()"),
-        ("return x + tf.random.stateless_uniform([], rng.make_seeds(1)[:, 0])", "rng = tf.random.Generator.from_non_deterministic_state()"),
+        (
+            "return x + tf.random.stateless_uniform([], rng.make_seeds(1)[:, 0])",
+            "rng = tf.random.Generator.from_non_deterministic_state()",
+        ),
         ("tf.print(x)\nreturn x", ""),
         ("return tf.py_function(g, [x], tf.float32)", "def g(x): return x"),
         ("return tf.py_function(func=g, inp=[x], Tout=tf.float32)", "def g(x): return x"),
@@ -46,16 +49,34 @@ def facts(folder, before, body, parameters="x"):
         ("return layer(x)", "layer = keras.Sequential([keras.layers.Rescaling(2), keras.layers.RandomFlip()])"),
         ("return layer(x)", "layer = keras.Sequential()\nlayer.add(keras.layers.RandomFlip())"),
         ("return layer(x)", "layers = [keras.layers.RandomFlip()]\nlayer = keras.Sequential(layers)"),
-        ("for layer in layers:\n    x = layer(x)\nreturn x", "layers = [keras.layers.Rescaling(2), keras.layers.RandomZoom(.1)]"),
+        (
+            "for layer in layers:\n    x = layer(x)\nreturn x",
+            "layers = [keras.layers.Rescaling(2), keras.layers.RandomZoom(.1)]",
+        ),
         ("return make()(x)", "def make():\n    return keras.Sequential([keras.layers.RandomFlip()])"),
         ("return net(x)", "net = keras.applications.ResNet50()"),
         ("return net(x)", "net = keras.models.load_model('x')"),
-        ("return Augment()(x)", "class Augment(keras.layers.Layer):\n    def call(self, x):\n        return tf.image.random_flip_left_right(x)"),
-        ("return a(x)", "class A(keras.layers.Layer):\n    def build(self, s): self.w = self.add_weight(shape=[1])\n    def call(self, x): return x * self.w\na = A()"),
-        ("return a(x)", "class B(keras.Layer):\n    def __init__(self):\n        super().__init__()\n        self.w = tf.Variable(1.)\nclass A(B):\n    def call(self, x): return x * self.w\na = A()"),
+        (
+            "return Augment()(x)",
+            "class Augment(keras.layers.Layer):\n    def call(self, x):\n        return tf.image.random_flip_left_right(x)",
+        ),
+        (
+            "return a(x)",
+            "class A(keras.layers.Layer):\n    def build(self, s): self.w = self.add_weight(shape=[1])\n    def call(self, x): return x * self.w\na = A()",
+        ),
+        (
+            "return a(x)",
+            "class B(keras.Layer):\n    def __init__(self):\n        super().__init__()\n        self.w = tf.Variable(1.)\nclass A(B):\n    def call(self, x): return x * self.w\na = A()",
+        ),
         ("return A(3)(x)", "class A(keras.layers.Dense): pass"),
-        ("return a(x)", "class A(keras.Model):\n    def __init__(self):\n        super().__init__()\n        self.d = keras.layers.Dense(3)\n    def call(self, x): return self.d(x)\na = A()"),
-        ("return a(x)", "class A:\n    def __init__(self): self.l = keras.layers.RandomFlip()\n    def __call__(self, x): return self.l(x)\na = A()"),
+        (
+            "return a(x)",
+            "class A(keras.Model):\n    def __init__(self):\n        super().__init__()\n        self.d = keras.layers.Dense(3)\n    def call(self, x): return self.d(x)\na = A()",
+        ),
+        (
+            "return a(x)",
+            "class A:\n    def __init__(self): self.l = keras.layers.RandomFlip()\n    def __call__(self, x): return self.l(x)\na = A()",
+        ),
         ("return g(x)", "def g(x): return h(x)\ndef h(x): return x + tf.random.normal([])"),
         ("return g(x)", "@tf.function\ndef g(x): return x + tf.random.normal([])"),
         ("return tf.cond(x > 3, lambda: x, lambda: x + tf.random.normal([]))", ""),
@@ -89,11 +110,17 @@ def test_stateful(tmp_path, body, before):
         ("return layer(x)", "layer = keras.layers.Rescaling(1/255)"),
         ("return layer(x)", "layer = keras.layers.CategoryEncoding(3)"),
         ("return layer(x)", "layer = keras.Sequential([keras.layers.Resizing(3, 3), keras.layers.Rescaling(2)])"),
-        ("return a(x)", "class A(keras.layers.Layer):\n    def __init__(self):\n        super().__init__()\n        self.k = 2\n    def call(self, x): return x * self.k\na = A()"),
+        (
+            "return a(x)",
+            "class A(keras.layers.Layer):\n    def __init__(self):\n        super().__init__()\n        self.k = 2\n    def call(self, x): return x * self.k\na = A()",
+        ),
         ("return g(x)", "@tf.function\ndef g(x): return x * 2"),
         ("return x", "v = tf.Variable(1.)"),
         ("return g(x)", "def g(x, training=False):\n    return tf.image.random_hue(x, .1) if training else x"),
-        ("return g(x, training=False)", "def g(x, training):\n    if training:\n        x = tf.image.random_hue(x, .1)\n    return x"),
+        (
+            "return g(x, training=False)",
+            "def g(x, training):\n    if training:\n        x = tf.image.random_hue(x, .1)\n    return x",
+        ),
         ("def unused():\n    return tf.random.normal([])\nreturn x", ""),
     ],
 )
@@ -156,7 +183,10 @@ def test_written(tmp_path, body):
     assert facts(tmp_path, WRITES, body + "\nreturn x").written is not None
 
 
-@pytest.mark.parametrize("mapped", ["owner.step", "lambda x: owner.step(x)", "Owner().step", "partial(owner.step)", "tf.function(owner.step)"])
+@pytest.mark.parametrize(
+    "mapped",
+    ["owner.step", "lambda x: owner.step(x)", "Owner().step", "partial(owner.step)", "tf.function(owner.step)"],
+)
 @pytest.mark.parametrize(
     "line",
     [
@@ -240,10 +270,20 @@ model.fit(base.map({mapped}))
 
 @pytest.mark.parametrize(
     "mapped",
-    ["load()", "lambda x: load()(x)", "module.function", "partial(load(), k=1)", "lambda x: helper(x)", "lambda x: self.f(x)", "*args"],
+    [
+        "load()",
+        "lambda x: load()(x)",
+        "module.function",
+        "partial(load(), k=1)",
+        "lambda x: helper(x)",
+        "lambda x: self.f(x)",
+        "*args",
+    ],
 )
 def test_what_cannot_be_followed_is_not_known(tmp_path, mapped):
-    text = f"from functools import partial\nimport module\nfrom somewhere import helper\nmodel.fit(base.map({mapped}))\n"
+    text = (
+        f"from functools import partial\nimport module\nfrom somewhere import helper\nmodel.fit(base.map({mapped}))\n"
+    )
     found = operation(load(tmp_path, BASE + text)).facts
     assert (found.known, found.state, found.elementwise) == (False, None, False)
 
@@ -341,12 +381,19 @@ def test_not_proven_elementwise(tmp_path, parameters, body):
 def test_randomness_is_state_that_changes_from_call_to_call(tmp_path):
     (tmp_path / "a").mkdir()
     (tmp_path / "b").mkdir()
-    assert facts(tmp_path / "a", "", "tf.print(x)\nreturn x + tf.random.normal([])").randomness.call.name == "tensorflow.random.normal"
+    assert (
+        facts(tmp_path / "a", "", "tf.print(x)\nreturn x + tf.random.normal([])").randomness.call.name
+        == "tensorflow.random.normal"
+    )
     assert facts(tmp_path / "b", "v = tf.Variable(1.)", "return x + v").randomness is None
 
 
 def test_the_body_of_a_py_function_is_plain_python(tmp_path):
-    found = facts(tmp_path, "import numpy as np\ndef g(v):\n    return np.flip(v.numpy())", "return tf.py_function(g, [x], tf.float32)")
+    found = facts(
+        tmp_path,
+        "import numpy as np\ndef g(v):\n    return np.flip(v.numpy())",
+        "return tf.py_function(g, [x], tf.float32)",
+    )
     (flip,) = [call for call in found.calls if call.name == "numpy.flip"]
     assert flip.scope.traced_by() is None
     assert found.python_function.scope.traced_by() == "map"

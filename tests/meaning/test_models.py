@@ -7,11 +7,16 @@ from kerascheck.interpreter.values import Instance
 from kerascheck.meaning.models.models import UNKNOWN_WIDTH, batching
 
 HEAD = IMPORTS + "from tensorflow.keras import Input, Model, Sequential, layers\n"
-NET = HEAD + "class Net(Model):\n    def __init__(self):\n        super().__init__()\n        self.first, self.last = layers.Dense(8), layers.Dense(1)\n"
+NET = (
+    HEAD
+    + "class Net(Model):\n    def __init__(self):\n        super().__init__()\n        self.first, self.last = layers.Dense(8), layers.Dense(1)\n"
+)
 
 
 def names(layers):
-    return layers and [(layer.name or layer.value.cls.name).rpartition(".")[2] + "?" * (not layer.certain) for layer in layers]
+    return layers and [
+        (layer.name or layer.value.cls.name).rpartition(".")[2] + "?" * (not layer.certain) for layer in layers
+    ]
 
 
 def model(folder, text, head=HEAD, files=None):
@@ -150,16 +155,28 @@ def test_sizes(tmp_path, text, shape, parameters):
         ("Sequential([Input((n, n)), layers.Dense(3)])", None),
         ("Sequential([Input((4,)), layers.Dense(3), layers.Dense(classes)])", 15 + 4 * UNKNOWN_WIDTH),
         ("i = Input((n,))\nModel(i, layers.Dense(2)(layers.Dense(3)(i)))", 3 * (UNKNOWN_WIDTH + 1) + 8),
-        ("Sequential([Input((n,)), layers.BatchNormalization(), layers.Dense(2)])", 4 * UNKNOWN_WIDTH + 2 * (UNKNOWN_WIDTH + 1)),
+        (
+            "Sequential([Input((n,)), layers.BatchNormalization(), layers.Dense(2)])",
+            4 * UNKNOWN_WIDTH + 2 * (UNKNOWN_WIDTH + 1),
+        ),
         ("m = Sequential()\nfor _ in range(3): m.add(layers.Dense(4))", None),
         ("m = Sequential()\nif wide: m.add(layers.Dense(4))", None),
         ("Sequential([layers.Embedding(n, 4), layers.Flatten(), layers.Dense(1)])", None),
         ("Sequential([layers.Flatten(), layers.Dense(1)])", None),
         ("Sequential([*load(), layers.Dense(1)])", None),
-        ("m = Sequential([layers.Dense(3), layers.Flatten(), layers.Dense(1)])\nm.fit(load(), load())", 3 * (UNKNOWN_WIDTH + 1) + 4),
+        (
+            "m = Sequential([layers.Dense(3), layers.Flatten(), layers.Dense(1)])\nm.fit(load(), load())",
+            3 * (UNKNOWN_WIDTH + 1) + 4,
+        ),
         ("m = Sequential([layers.Dense(3)])\nm.fit(np.ones((9, 5)), load())", 18),
-        ("m = Sequential([layers.Dense(3)])\nm.fit(tf.data.Dataset.from_tensor_slices((np.ones((9, 5)), load())).shuffle(9).batch(3))", 18),
-        ("m = Sequential([layers.Dense(3)])\nm.fit(tf.data.Dataset.from_tensor_slices((np.ones((9, 5)), load())).map(load).batch(3))", 3 * (UNKNOWN_WIDTH + 1)),
+        (
+            "m = Sequential([layers.Dense(3)])\nm.fit(tf.data.Dataset.from_tensor_slices((np.ones((9, 5)), load())).shuffle(9).batch(3))",
+            18,
+        ),
+        (
+            "m = Sequential([layers.Dense(3)])\nm.fit(tf.data.Dataset.from_tensor_slices((np.ones((9, 5)), load())).map(load).batch(3))",
+            3 * (UNKNOWN_WIDTH + 1),
+        ),
         ("m = Sequential([layers.Flatten(), layers.Dense(3)])\nm.fit(np.ones((9, 5, 2)), load())", 33),
         ("m = Sequential([layers.Flatten(), layers.Dense(3)])\nm.fit(load(), load())", None),
         # As often as a loop makes them, as wide as they can be.
@@ -167,9 +184,18 @@ def test_sizes(tmp_path, text, shape, parameters):
         ("i = x = Input((4,))\nfor n in [5, 7]: x = layers.Dense(n)(x)\nModel(i, x)", 2 * 7 * (7 + 1)),
         ("i = x = Input((4,))\nfor n in sizes: x = layers.Dense(5)(x)\nModel(i, x)", None),
         # Convolutions: over the channels of the widest, or of all of them together.
-        ("i = x = Input((9, 9, 3))\nfor _ in range(2): x = layers.Conv2D(8, 3)(x)\nModel(i, layers.Dense(2)(layers.GlobalAveragePooling2D()(x)))", 2 * 8 * (72 + 1) + 2 * 9),
-        ("i = x = Input((9, 9, 3))\nfor _ in range(2): x = layers.Concatenate()([x, layers.Conv2D(8, 1)(x)])\nModel(i, x)", 2 * 8 * (19 + 1)),
-        ("i = x = Input((9, 9, 3))\nfor _ in range(2): x = layers.Conv2D(8, 3)(x)\nModel(i, layers.Dense(2)(layers.Flatten()(x)))", None),
+        (
+            "i = x = Input((9, 9, 3))\nfor _ in range(2): x = layers.Conv2D(8, 3)(x)\nModel(i, layers.Dense(2)(layers.GlobalAveragePooling2D()(x)))",
+            2 * 8 * (72 + 1) + 2 * 9,
+        ),
+        (
+            "i = x = Input((9, 9, 3))\nfor _ in range(2): x = layers.Concatenate()([x, layers.Conv2D(8, 1)(x)])\nModel(i, x)",
+            2 * 8 * (19 + 1),
+        ),
+        (
+            "i = x = Input((9, 9, 3))\nfor _ in range(2): x = layers.Conv2D(8, 3)(x)\nModel(i, layers.Dense(2)(layers.Flatten()(x)))",
+            None,
+        ),
         ("i = x = Input((9, 9, None))\nfor _ in range(2): x = layers.Conv2D(8, 3)(x)\nModel(i, x)", None),
     ],
 )
@@ -192,7 +218,11 @@ OWN = (
         (OWN + "m = Net()\nm(load())", 8 * (UNKNOWN_WIDTH + 1) + 2 * (UNKNOWN_WIDTH + 1)),
         # It is called by nobody, but another one is.
         (OWN + "Net()(load())\nm = Net()", 8 * (UNKNOWN_WIDTH + 1) + 2 * (UNKNOWN_WIDTH + 1)),
-        (SAMPLING + "i = Input((6,))\nm = Model(i, layers.Dense(2)(Sampling()((layers.Dense(3)(i), layers.Dense(3)(i)))))", 42 + 2 * (UNKNOWN_WIDTH + 1)),
+        (
+            SAMPLING
+            + "i = Input((6,))\nm = Model(i, layers.Dense(2)(Sampling()((layers.Dense(3)(i), layers.Dense(3)(i)))))",
+            42 + 2 * (UNKNOWN_WIDTH + 1),
+        ),
         # Weights of its own, work of its own, and a layer that is not seen.
         (OWN.replace("tf.exp(0.5 * spread)", "tf.Variable(1.0)") + "m = Net()\nm(load())", None),
         (OWN.replace("tf.exp(0.5 * spread)", "tf.linalg.inv(spread)") + "m = Net()\nm(load())", None),

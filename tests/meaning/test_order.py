@@ -16,21 +16,36 @@ WRITTEN = {
     "decode": "map(decode)", "augment": "map(augment)", "scale": "map(scale)", "batch": "batch(32)", "shuffle": "shuffle(1000)", "cache": "cache()",
     "take": "take(500)", "repeat": "repeat()", "prefetch": "prefetch(2)", "filter": "filter(scale)", "interleave": "interleave(tf.data.TFRecordDataset)",
 }  # fmt: skip
-KINDS = {"cache": Kind.CACHE_EARLIER, "shuffle": Kind.SHUFFLE_EARLIER, "take": Kind.TAKE_EARLIER, "repeat": Kind.REPEAT_LATER, "prefetch": Kind.PREFETCH_LAST}
+KINDS = {
+    "cache": Kind.CACHE_EARLIER,
+    "shuffle": Kind.SHUFFLE_EARLIER,
+    "take": Kind.TAKE_EARLIER,
+    "repeat": Kind.REPEAT_LATER,
+    "prefetch": Kind.PREFETCH_LAST,
+}
 
 
 def chain(folder, operations, end="model.fit({}, epochs=3)\n"):
     """The module and the stages of a chain of such operations, by their short names."""
     written = "base" + "".join(f".{WRITTEN[name]}" for name in operations)
     module = load(folder, HEAD + end.format(written))
-    line = line_of(module.pipelines, next(stage for sink, _ in module.pipelines.sinks for stage in sink.stage.upstream()))
+    line = line_of(
+        module.pipelines, next(stage for sink, _ in module.pipelines.sinks for stage in sink.stage.upstream())
+    )
     return module, dict(zip(operations, [stage for stage in line if not stage.is_source]))
 
 
 def ordered(folder, operations, *wishes):
     """The short names in the order that gives the wishes, "+" for what is added; a wish is the name of what is to move, or "+cache decode"."""
     module, stages = chain(folder, operations.split())
-    kinds = [(Kind.ADD_CACHE, wish.split()[1]) if wish.startswith("+cache") else (Kind.ADD_PREFETCH, wish.split()[1]) if wish.startswith("+") else (KINDS[wish], wish) for wish in wishes]
+    kinds = [
+        (Kind.ADD_CACHE, wish.split()[1])
+        if wish.startswith("+cache")
+        else (Kind.ADD_PREFETCH, wish.split()[1])
+        if wish.startswith("+")
+        else (KINDS[wish], wish)
+        for wish in wishes
+    ]
     plan = arrangement(module.pipelines, [Wish(kind, stages[name]) for kind, name in kinds])
     names = {stage: name for name, stage in stages.items()}
     return plan and " ".join("+" + item.name if isinstance(item, Added) else names[item] for item in plan.after)
@@ -64,7 +79,11 @@ def ordered(folder, operations, *wishes):
         # Those that undo each other.
         ("decode batch shuffle cache", ["shuffle", "cache"], "decode cache shuffle batch"),
         ("decode shuffle batch", ["shuffle", "+cache decode"], "decode +cache shuffle batch"),
-        ("decode augment batch shuffle", ["shuffle", "+cache decode", "+prefetch shuffle"], "decode +cache shuffle augment batch +prefetch"),
+        (
+            "decode augment batch shuffle",
+            ["shuffle", "+cache decode", "+prefetch shuffle"],
+            "decode +cache shuffle augment batch +prefetch",
+        ),
         ("augment cache take batch shuffle", ["cache", "take"], "take cache augment batch shuffle"),
         ("repeat decode batch shuffle cache", ["repeat", "shuffle", "cache"], "decode cache shuffle repeat batch"),
         # None serves.
@@ -84,7 +103,10 @@ def test_the_order_that_is_asked_for(tmp_path, operations, wishes, after):
 def test_a_wish_for_another_chain_is_not_granted(tmp_path):
     module = load(tmp_path, HEAD + "model.fit(base.shuffle(9).cache())\nmodel.fit(base.batch(2).shuffle(9))\n")
     stages = {stage.node: stage for sink, _ in module.pipelines.sinks for stage in sink.stage.upstream()}
-    cache, shuffle = (next(stage for stage in stages.values() if stage.name == name and stage.input.name == before) for name, before in (("cache", "shuffle"), ("shuffle", "batch")))
+    cache, shuffle = (
+        next(stage for stage in stages.values() if stage.name == name and stage.input.name == before)
+        for name, before in (("cache", "shuffle"), ("shuffle", "batch"))
+    )
     assert arrangement(module.pipelines, [Wish(Kind.CACHE_EARLIER, cache), Wish(Kind.SHUFFLE_EARLIER, shuffle)]) is None
 
 

@@ -6,7 +6,9 @@ from snippets import MODEL, load, operation, roles, sinks
 from kerascheck.interpreter.values import UNKNOWN, constant
 from kerascheck.meaning.data.pipelines import gives_few, is_batched, nearest, next_batch, reads_remote_files
 
-DATA = MODEL + """\
+DATA = (
+    MODEL
+    + """\
 def aug(x):
     return x + tf.random.uniform([])
 base = tf.data.Dataset.range(100)
@@ -17,6 +19,7 @@ def step(x):
         loss = model(x)
     opt.apply_gradients(zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables))
 """
+)
 
 
 @pytest.mark.parametrize(
@@ -46,7 +49,10 @@ def step(x):
         ("import tqdm.auto as t\nfor i, x in enumerate(t.tqdm(ds)): step(x)", "train"),
         ("from tqdm import tqdm\nwith tqdm(ds) as bar:\n    for x in bar: step(x)", "train"),
         ("it = iter(ds)\nfor i in range(1000): step(next(it))", "train"),
-        ("it = iter(ds)\nwhile True:\n    try:\n        x = next(it)\n    except StopIteration:\n        break\n    step(x)", "train"),
+        (
+            "it = iter(ds)\nwhile True:\n    try:\n        x = next(it)\n    except StopIteration:\n        break\n    step(x)",
+            "train",
+        ),
         ("it = iter(ds)\nfor i in range(1000): step(it.get_next())", "train"),
         ("for e in range(9):\n    for x in ds.take(1000): step(x)", "train"),
         ("for x in ds.as_numpy_iterator(): step(x)", "train"),
@@ -64,11 +70,23 @@ def step(x):
         ("list(ds.as_numpy_iterator())", "inspect"),
         ("import matplotlib.pyplot as plt\nfor x in ds: plt.imshow(x)", "inspect"),
         ("len(ds)", "inspect"),
-        ("strategy = tf.distribute.MirroredStrategy()\nmodel.fit(strategy.experimental_distribute_dataset(ds))", "train"),
-        ("s = tf.distribute.MirroredStrategy()\nfor x in s.experimental_distribute_dataset(ds): s.run(step, args=(x,))", "train"),
-        ("s = tf.distribute.MirroredStrategy()\n@tf.function\ndef go(x): s.run(step, args=(x,))\nfor x in s.experimental_distribute_dataset(ds): go(x)", "train"),
+        (
+            "strategy = tf.distribute.MirroredStrategy()\nmodel.fit(strategy.experimental_distribute_dataset(ds))",
+            "train",
+        ),
+        (
+            "s = tf.distribute.MirroredStrategy()\nfor x in s.experimental_distribute_dataset(ds): s.run(step, args=(x,))",
+            "train",
+        ),
+        (
+            "s = tf.distribute.MirroredStrategy()\n@tf.function\ndef go(x): s.run(step, args=(x,))\nfor x in s.experimental_distribute_dataset(ds): go(x)",
+            "train",
+        ),
         ("s = tf.distribute.MirroredStrategy()\nmodel.fit(s.distribute_datasets_from_function(lambda c: ds))", "train"),
-        ("s = tf.distribute.MirroredStrategy()\ndef make(c): return ds\nmodel.fit(s.experimental_distribute_datasets_from_function(make))", "train"),
+        (
+            "s = tf.distribute.MirroredStrategy()\ndef make(c): return ds\nmodel.fit(s.experimental_distribute_datasets_from_function(make))",
+            "train",
+        ),
         ("model.fit(tf.data.Dataset.zip((base, ds)))", "train"),
         ("model.fit(tf.data.Dataset.zip(base, ds))", "train"),
         ("model.fit(base.zip(ds))", "train"),
@@ -187,7 +205,10 @@ def test_annotated_parameters(tmp_path, annotation, is_one):
         ("a, b = tfds.load('x', split=('train', 'test'), batch_size=3)", "load|load"),
         ("d, info = tfds.load('x', with_info=True)\na, b = d['train'], d['test']", "load|load"),
         ("[a, b] = tfds.load('x', split=[tfds.Split.TRAIN, tfds.Split.TEST])", "load|load"),
-        ("a, b = keras.utils.image_dataset_from_directory('d', subset='both', validation_split=.2)", "image_dataset_from_directory|image_dataset_from_directory"),
+        (
+            "a, b = keras.utils.image_dataset_from_directory('d', subset='both', validation_split=.2)",
+            "image_dataset_from_directory|image_dataset_from_directory",
+        ),
         ("a, b = keras.utils.split_dataset(base, .8)", "split_dataset|split_dataset"),
         ("a, b = base.take(80), base.skip(80)", "range take|range skip"),
         ("def split(d): return d.take(80), d.skip(80)\na, b = split(base)", "range take|range skip"),
@@ -198,7 +219,10 @@ def test_annotated_parameters(tmp_path, annotation, is_one):
 def test_training_and_validation_data_from_one_call(tmp_path, text, expected):
     module = load(tmp_path, f"{DATA}import tensorflow_datasets as tfds\n{text}\nmodel.fit(a, validation_data=b)\n")
     found = [line.partition(": ") for line in sinks(module)]
-    assert "|".join(chain for role, _, chain in found if role in ("train", "validation") and not chain.endswith("batch")) == expected
+    assert (
+        "|".join(chain for role, _, chain in found if role in ("train", "validation") and not chain.endswith("batch"))
+        == expected
+    )
 
 
 @pytest.mark.parametrize(
@@ -272,11 +296,17 @@ def test_a_buffer_that_could_stand_at_the_end(tmp_path, chain, found):
     ],
 )
 def test_datasets_that_a_module_leaves_behind(tmp_path, text, role):
-    assert roles(load(tmp_path, f"{MODEL}from z import flag, kept, load\nbase = tf.data.Dataset.range(3)\ndef f(x): return x\n{text}\n"), "map") == [role]
+    assert roles(
+        load(
+            tmp_path,
+            f"{MODEL}from z import flag, kept, load\nbase = tf.data.Dataset.range(3)\ndef f(x): return x\n{text}\n",
+        ),
+        "map",
+    ) == [role]
 
 
 def ends(module):
-    """"operation" or "operation!" (where it costs) of every unbuffered end of training data."""
+    """Such as "operation" or "operation!" (where it costs) of every unbuffered end of training data."""
     return [end.last.name + "!" * end.costs for end in module.pipelines.unbuffered()]
 
 
@@ -333,12 +363,28 @@ def test_ends_without_a_buffer(tmp_path, chain, found):
         ("for x in base.batch(2): step(x)", {}, ["batch"]),
         ("@tf.function\ndef epoch():\n    for x in base.batch(2): step(x)\nepoch()", {}, ["batch!"]),
         ("o = tf.data.Options()\no.autotune.enabled = False\nmodel.fit(base.batch(2).with_options(o))", {}, ["batch!"]),
-        ("o = tf.data.Options()\no.experimental_optimization.inject_prefetch = False\nmodel.fit(base.with_options(o).batch(2))", {}, ["batch!"]),
+        (
+            "o = tf.data.Options()\no.experimental_optimization.inject_prefetch = False\nmodel.fit(base.with_options(o).batch(2))",
+            {},
+            ["batch!"],
+        ),
         ("o = tf.data.Options()\no.autotune.enabled = True\nmodel.fit(base.batch(2).with_options(o))", {}, ["batch"]),
         ("o = tf.data.Options()\no.deterministic = False\nmodel.fit(base.batch(2).with_options(o))", {}, ["batch"]),
-        ("o = tf.data.Options()\nif args.slow:\n    o.autotune.enabled = False\nmodel.fit(base.batch(2).with_options(o))", {}, ["batch"]),
-        ("o = tf.data.Options()\no.autotune.enabled = False\nds = base.batch(2)\nif args.slow:\n    ds = ds.with_options(o)\nmodel.fit(ds)", {}, ["batch"]),
-        ("o = tf.data.Options()\no.autotune.enabled = args.tune\nmodel.fit(base.batch(2).with_options(o))", {}, ["batch"]),
+        (
+            "o = tf.data.Options()\nif args.slow:\n    o.autotune.enabled = False\nmodel.fit(base.batch(2).with_options(o))",
+            {},
+            ["batch"],
+        ),
+        (
+            "o = tf.data.Options()\no.autotune.enabled = False\nds = base.batch(2)\nif args.slow:\n    ds = ds.with_options(o)\nmodel.fit(ds)",
+            {},
+            ["batch"],
+        ),
+        (
+            "o = tf.data.Options()\no.autotune.enabled = args.tune\nmodel.fit(base.batch(2).with_options(o))",
+            {},
+            ["batch"],
+        ),
     ],
 )
 def test_where_a_missing_buffer_costs(tmp_path, text, settings, found):
@@ -362,12 +408,16 @@ def test_options_that_keep_maps_serial(tmp_path, option, serial):
 
 
 def test_what_only_builds_a_vocabulary_is_not_training(tmp_path):
-    module = load(tmp_path, f"{DATA}import text\ntext.bert_vocab_from_dataset(base.batch(8))\ntext.other(base.batch(8))\n")
+    module = load(
+        tmp_path, f"{DATA}import text\ntext.bert_vocab_from_dataset(base.batch(8))\ntext.other(base.batch(8))\n"
+    )
     assert [op.roles for op in module.pipelines.operations("batch")][1:] == [{"adapt"}, {"unknown"}]
 
 
 def test_operations_of_an_imported_module_for_sessions_are_left_alone(tmp_path):
-    (tmp_path / "old.py").write_text("import tensorflow as tf\ndef load(ds):\n    return ds.map(f)\nwith tf.Session() as s: s.run(1)\n")
+    (tmp_path / "old.py").write_text(
+        "import tensorflow as tf\ndef load(ds):\n    return ds.map(f)\nwith tf.Session() as s: s.run(1)\n"
+    )
     module = load(tmp_path, f"{DATA}import old\nmodel.fit(old.load(ds))\n")
     assert not any(op.module is not module for op in module.pipelines.operations("map"))
 
@@ -404,7 +454,10 @@ def test_elements_that_are_batches(tmp_path, chain, batched):
     ],
 )
 def test_the_batch_that_follows(tmp_path, chain, found):
-    module = load(tmp_path, f"{MODEL}def f(x):\n    return tf.io.decode_raw(x, tf.uint8)\nmodel.fit(tf.data.Dataset.range(3).{chain})\n")
+    module = load(
+        tmp_path,
+        f"{MODEL}def f(x):\n    return tf.io.decode_raw(x, tf.uint8)\nmodel.fit(tf.data.Dataset.range(3).{chain})\n",
+    )
     assert (next_batch(module, operation(module)) is not None) is found
 
 
@@ -420,7 +473,9 @@ def test_the_batch_that_follows(tmp_path, chain, found):
     ],
 )
 def test_results_that_are_thrown_away(tmp_path, text, found):
-    assert [line for line in sinks(load(tmp_path, f"{DATA}{text}\nmodel.fit(ds)\n")) if line.startswith("discard")] == found
+    assert [
+        line for line in sinks(load(tmp_path, f"{DATA}{text}\nmodel.fit(ds)\n")) if line.startswith("discard")
+    ] == found
 
 
 @pytest.mark.parametrize(

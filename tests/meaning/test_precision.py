@@ -59,7 +59,11 @@ UPDATE = "self.optimizer.apply_gradients(zip(tape.gradient(loss, self.trainable_
         ('tf.keras.mixed_precision.set_global_policy(tf.keras.mixed_precision.Policy("mixed_float16"))', UPDATE, 1),
         ('from keras.config import set_dtype_policy as use\nuse("mixed_float16")', UPDATE, 1),
         ('keras.mixed_precision.set_global_policy("mixed_bfloat16")  # not mixed_float16', UPDATE, 0),
-        ('keras.mixed_precision.set_global_policy("mixed_float16")', "loss = self.optimizer.scale_loss(loss)\n        " + UPDATE, 0),
+        (
+            'keras.mixed_precision.set_global_policy("mixed_float16")',
+            "loss = self.optimizer.scale_loss(loss)\n        " + UPDATE,
+            0,
+        ),
     ],
 )
 def test_steps_of_models_made_in_float16_have_to_scale(tmp_path, policy, update, found):
@@ -132,11 +136,17 @@ def test_growth_on_one_gpu_is_enough_where_one_is_visible(tmp_path, visible, fou
 @pytest.mark.parametrize("kind", ["intra", "inter"])
 def test_threads_are_set_before_the_first_operation(tmp_path, kind):
     script = tmp_path / "train.py"
-    lines = ["import tensorflow as tf", f"tf.config.threading.set_{kind}_op_parallelism_threads(2)", "x = tf.constant(1)"]
+    lines = [
+        "import tensorflow as tf",
+        f"tf.config.threading.set_{kind}_op_parallelism_threads(2)",
+        "x = tf.constant(1)",
+    ]
     ran = []
     for order in (lines, [lines[0], lines[2], lines[1]]):
         script.write_text("\n".join(order) + "\n")
-        ran.append(kerascheck("--isolated", "--select", "KC307", "--output-format", "concise", script).out.count("KC307"))
+        ran.append(
+            kerascheck("--isolated", "--select", "KC307", "--output-format", "concise", script).out.count("KC307")
+        )
     assert ran == [0, 1]
 
 
@@ -153,7 +163,9 @@ STATELESS = (
 TORCH = "import os\nos.environ['KERAS_BACKEND'] = 'torch'\nimport torch\n"
 BACKWARD = "optimizer = keras.optimizers.Adam()\nfor x in load():\n    loss = loss_of(model(x))\n    loss.backward()\n    with torch.no_grad():\n        optimizer.apply([v.value.grad for v in model.trainable_weights], model.trainable_weights)\n"
 FLOWS = "flow = keras.preprocessing.image.ImageDataGenerator(horizontal_flip=True).flow_from_directory('a')\n"
-OWN_STEP = STEP.replace("keras.Input((4,)), keras.layers.Dense(1)(keras.Input((4,)))", "base.inputs, base.outputs").replace("def main():\n", "def main():\n    base = keras.applications.ResNet50()\n")
+OWN_STEP = STEP.replace(
+    "keras.Input((4,)), keras.layers.Dense(1)(keras.Input((4,)))", "base.inputs, base.outputs"
+).replace("def main():\n", "def main():\n    base = keras.applications.ResNet50()\n")
 OWN_LAYER = "import tensorflow as tf\nclass Scale(keras.layers.Layer):\n    def call(self, x):\n        return self.scaled(x)\n    def scaled(self, x):\n        return x * tf.cast(9, tf.float32)\n"
 TPU = (
     "import tensorflow as tf\ntry:\n    strategy = tf.distribute.TPUStrategy(tf.distribute.cluster_resolver.TPUClusterResolver())\nexcept ValueError:\n"
@@ -166,27 +178,64 @@ SCALED = 'Float32-only step; on Tensor Cores try "mixed_float16" with optimizer.
 @pytest.mark.parametrize(
     ("code", "message", "because", "related"),
     [
-        (LARGE + "model.fit(x, y)\n", f"This trains in float32 only; on a GPU with Tensor Cores {POLICY}", "The gain depends on the GPU, the layers and the batch size", []),
+        (
+            LARGE + "model.fit(x, y)\n",
+            f"This trains in float32 only; on a GPU with Tensor Cores {POLICY}",
+            "The gain depends on the GPU, the layers and the batch size",
+            [],
+        ),
         (LARGE + TAPED, SCALED, "LossScaleOptimizer", [9]),
-        ("import tensorflow_addons\n" + LARGE + TAPED, "LossScaleOptimizer.get_scaled_loss.", "LossScaleOptimizer", [10]),
+        (
+            "import tensorflow_addons\n" + LARGE + TAPED,
+            "LossScaleOptimizer.get_scaled_loss.",
+            "LossScaleOptimizer",
+            [10],
+        ),
         (OWN_STEP.format(policy="", update=UPDATE), SCALED, "LossScaleOptimizer", [11]),
         (OWN_STEP.format(policy="", update="super().train_step(data)"), POLICY, "", []),
         (JAX + LARGE + "model.fit(x, y)\n", POLICY, "", []),
-        (JAX + LARGE + STATELESS, 'This step is float32 only; on Tensor Cores try set_global_policy("mixed_bfloat16").', "bfloat16 needs no loss scaling.", [12]),
+        (
+            JAX + LARGE + STATELESS,
+            'This step is float32 only; on Tensor Cores try set_global_policy("mixed_bfloat16").',
+            "bfloat16 needs no loss scaling.",
+            [12],
+        ),
         (TORCH + LARGE + "model.fit(x, y)\n", POLICY, "", []),
-        (TORCH + "import keras\nmodel = nets.resnet()\nmodel.fit(x, y, epochs=3)\nkeras.layers.Conv2D(512, 3)\n", POLICY, "", []),
+        (
+            TORCH + "import keras\nmodel = nets.resnet()\nmodel.fit(x, y, epochs=3)\nkeras.layers.Conv2D(512, 3)\n",
+            POLICY,
+            "",
+            [],
+        ),
         (TORCH + LARGE + BACKWARD, SCALED, "LossScaleOptimizer", [12]),
-        (LARGE + FLOWS + "model.fit(flow)\n", f"This trains in float32 only; once the input keeps up, {POLICY}", "one by one", []),
+        (
+            LARGE + FLOWS + "model.fit(flow)\n",
+            f"This trains in float32 only; once the input keeps up, {POLICY}",
+            "one by one",
+            [],
+        ),
         (LARGE + OWN_LAYER + "model.fit(x, y)\n", POLICY, "hard-code float32", [8]),
-        (OWN_LAYER + "import keras\nmodel = keras.Sequential([keras.layers.Conv2D(512, 3)])\nmodel.fit(x, y)\n", POLICY, "", []),
+        (
+            OWN_LAYER + "import keras\nmodel = keras.Sequential([keras.layers.Conv2D(512, 3)])\nmodel.fit(x, y)\n",
+            POLICY,
+            "",
+            [],
+        ),
         (LARGE + OWN_LAYER.replace("keras.layers.Layer", "Distance") + "model.fit(x, y)\n", POLICY, "", []),
-        (LARGE + OWN_LAYER + "model = keras.Sequential([keras.layers.Conv2D(512, 3), Scale()])\nmodel.fit(x, y)\n", 'for "mixed_float16" let its own layers cast to self.compute_dtype.', "hard-code float32", [8]),
+        (
+            LARGE + OWN_LAYER + "model = keras.Sequential([keras.layers.Conv2D(512, 3), Scale()])\nmodel.fit(x, y)\n",
+            'for "mixed_float16" let its own layers cast to self.compute_dtype.',
+            "hard-code float32",
+            [8],
+        ),
         (LARGE + TPU + "model.fit(x, y)\n", POLICY, 'On a TPU take "mixed_bfloat16".', []),
     ],
 )
 def test_what_a_training_in_float32_is_told(tmp_path, code, message, because, related):
     script = tmp_path / "train.py"
     script.write_text(code)
-    (finding,) = json.loads(kerascheck("--isolated", "--select", "KC301", "--output-format", "json", script).out)["findings"]
+    (finding,) = json.loads(kerascheck("--isolated", "--select", "KC301", "--output-format", "json", script).out)[
+        "findings"
+    ]
     assert finding["message"].endswith(message) and because in finding["because"], finding
     assert [place["line"] for place in finding["related"]] == related

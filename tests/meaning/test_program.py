@@ -73,8 +73,15 @@ def test_the_first_place_that_trains(tmp_path, text, place):
 
 
 def test_every_place_that_trains(tmp_path):
-    module = load(tmp_path, f"{STEP}if debug:\n    {LOOP.replace(chr(10), chr(10) + '    ')}\nelse:\n    model.fit(1)\nmodel.fit(2)\n")
-    assert [written(module, place.node).split("(")[0].split()[0] for place, _ in module.program.training_places] == ["for", "model.fit", "model.fit"]
+    module = load(
+        tmp_path,
+        f"{STEP}if debug:\n    {LOOP.replace(chr(10), chr(10) + '    ')}\nelse:\n    model.fit(1)\nmodel.fit(2)\n",
+    )
+    assert [written(module, place.node).split("(")[0].split()[0] for place, _ in module.program.training_places] == [
+        "for",
+        "model.fit",
+        "model.fit",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -100,8 +107,16 @@ def test_every_place_that_trains(tmp_path):
         ("import chem\nmodel = chem.TorchModel()\n", "model.fit_generator(1)", False),
         # TensorFlow is there for its seed alone.
         ("from ranking import Ranker\ntf.random.set_seed(1)\nmodel = Ranker()\n", "model.fit(1, epochs=3)", False),
-        ("from ranking import Ranker\ntf.random.set_seed(1)\ntf.io.read_file('a')\nmodel = Ranker()\n", "model.fit(1, epochs=3)", True),
-        ("import segmentation_models as sm\ntf.random.set_seed(1)\nmodel = sm.Unet()\n", "model.fit(1, epochs=3)", True),
+        (
+            "from ranking import Ranker\ntf.random.set_seed(1)\ntf.io.read_file('a')\nmodel = Ranker()\n",
+            "model.fit(1, epochs=3)",
+            True,
+        ),
+        (
+            "import segmentation_models as sm\ntf.random.set_seed(1)\nmodel = sm.Unet()\n",
+            "model.fit(1, epochs=3)",
+            True,
+        ),
         ("tf.random.set_seed(1)\nmodel = load()\n", "model.fit(1, epochs=3)", True),
         ("from sklearn.base import BaseEstimator\nclass M(BaseEstimator): pass\n", "M().fit_generator(1)", False),
         ("class M: pass\n", "M().fit(1, epochs=3)", False),
@@ -170,9 +185,18 @@ RESOLVED = "resolver = tf.distribute.cluster_resolver.TPUClusterResolver()"
         (RESOLVED, True),
         (f"try:\n    {RESOLVED}\nexcept ValueError:\n    resolver = None", False),
         (f"try:\n    {RESOLVED}\nexcept ValueError:\n    raise BaseException('no TPU')", True),
-        (f"try:\n    {RESOLVED}\nexcept ValueError:\n    resolver = None\nstrategy = tf.distribute.TPUStrategy(resolver)", True),
-        (f"try:\n    {RESOLVED}\nexcept ValueError:\n    resolver = None\ntf.distribute.experimental.TPUStrategy(resolver)", True),
-        (f"try:\n    {RESOLVED}\nexcept ValueError:\n    resolver = None\nif resolver:\n    strategy = tf.distribute.experimental.TPUStrategy(resolver)", False),
+        (
+            f"try:\n    {RESOLVED}\nexcept ValueError:\n    resolver = None\nstrategy = tf.distribute.TPUStrategy(resolver)",
+            True,
+        ),
+        (
+            f"try:\n    {RESOLVED}\nexcept ValueError:\n    resolver = None\ntf.distribute.experimental.TPUStrategy(resolver)",
+            True,
+        ),
+        (
+            f"try:\n    {RESOLVED}\nexcept ValueError:\n    resolver = None\nif resolver:\n    strategy = tf.distribute.experimental.TPUStrategy(resolver)",
+            False,
+        ),
         (f"if args.tpu:\n    {RESOLVED}", False),
         ("strategy = getattr(tf.distribute, 'TPUStrategy')()", True),
         ("", False),
@@ -184,7 +208,10 @@ def test_scripts_that_run_on_a_tpu_only(tmp_path, text, needs):
 
 def test_settings_in_an_imported_module_come_before_what_follows_the_import(tmp_path):
     setup = "import tensorflow as tf\nfor gpu in tf.config.list_physical_devices('GPU'):\n    tf.config.experimental.set_memory_growth(gpu, True)\n"
-    for order, late in ((("import setup\n", "x = tf.constant(1)\n"), False), (("x = tf.constant(1)\n", "import setup\n"), True)):
+    for order, late in (
+        (("import setup\n", "x = tf.constant(1)\n"), False),
+        (("x = tf.constant(1)\n", "import setup\n"), True),
+    ):
         folder = tmp_path / str(late)
         folder.mkdir()
         program = load(folder, {"train.py": "import tensorflow as tf\n" + "".join(order), "setup.py": setup}).program
@@ -214,8 +241,14 @@ def test_strategies(tmp_path, text, expected):
         ("keras.config.set_dtype_policy(policy='mixed_float16')", "mixed_float16"),
         ("def prepare(): keras.mixed_precision.set_global_policy('mixed_float16')\nprepare()", "mixed_float16"),
         ("if half: keras.mixed_precision.set_global_policy('mixed_float16')", None),
-        ("keras.mixed_precision.set_global_policy('mixed_float16')\nkeras.mixed_precision.set_global_policy(name)", None),
-        ("keras.mixed_precision.set_global_policy('mixed_float16')\nkeras.mixed_precision.set_global_policy('float32')", "float32"),
+        (
+            "keras.mixed_precision.set_global_policy('mixed_float16')\nkeras.mixed_precision.set_global_policy(name)",
+            None,
+        ),
+        (
+            "keras.mixed_precision.set_global_policy('mixed_float16')\nkeras.mixed_precision.set_global_policy('float32')",
+            "float32",
+        ),
         ("keras.mixed_precision.set_global_policy('mixed_float16')\nkeras.backend.clear_session()", None),
         ("", None),
     ],
@@ -285,7 +318,9 @@ def test_a_file_that_never_says_keras_has_no_generators_of_its(tmp_path):
 
 
 def test_another_keras_may_be_chosen_by_an_imported_module(tmp_path):
-    (tmp_path / "backend.py").write_text("import os\nos.environ['TF_USE_LEGACY_KERAS'] = '1'\nfrom tensorflow import keras\n")
+    (tmp_path / "backend.py").write_text(
+        "import os\nos.environ['TF_USE_LEGACY_KERAS'] = '1'\nfrom tensorflow import keras\n"
+    )
     assert load(tmp_path, "from backend import keras\n").program.chooses_legacy_keras
     assert not load(tmp_path, "from tensorflow import keras\n").program.chooses_legacy_keras
 

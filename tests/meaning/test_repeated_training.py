@@ -12,8 +12,14 @@ from kerascheck.meaning.training.repeated_training import (
     repetitions,
 )
 
-BUILD = IMPORTS + "def build():\n    m = keras.Sequential([keras.layers.Dense(1)])\n    m.compile('adam', 'mse')\n    return m\n"
-AGENT = BUILD + "class Agent:\n    def __init__(self): self.model = build()\n    def learn(self, x, y): self.model.fit(x, y, epochs=1)\n"
+BUILD = (
+    IMPORTS
+    + "def build():\n    m = keras.Sequential([keras.layers.Dense(1)])\n    m.compile('adam', 'mse')\n    return m\n"
+)
+AGENT = (
+    BUILD
+    + "class Agent:\n    def __init__(self): self.model = build()\n    def learn(self, x, y): self.model.fit(x, y, epochs=1)\n"
+)
 
 
 @pytest.mark.parametrize(
@@ -79,7 +85,10 @@ def test_models_that_are_made_and_trained_in_one_turn(tmp_path, text, count):
         ("for a in rates:\n    for b in sizes[:2]: build()", (6, False)),
         ("import itertools\nfor a, b in itertools.product(rates, sizes): build()", (9, False)),
         ("import itertools\nfor i, (a, b) in enumerate(itertools.product([1, 2], [3, 4, 5])): build()", (6, True)),
-        ("from sklearn.model_selection import ParameterGrid\nfor a in ParameterGrid({'rate': [1, 2], 'size': sizes}): build()", (6, False)),
+        (
+            "from sklearn.model_selection import ParameterGrid\nfor a in ParameterGrid({'rate': [1, 2], 'size': sizes}): build()",
+            (6, False),
+        ),
         ("from sklearn.model_selection import ParameterGrid\nfor a in ParameterGrid(grid): build()", (1, False)),
     ],
 )

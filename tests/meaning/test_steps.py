@@ -49,7 +49,11 @@ def test_steps_that_play(tmp_path, under, beside, steps):
     [
         (LOOP, ["step"]),
         # Another tape before, and a loop over optimizers behind its own.
-        (TAPE + f"for x in load():\n{textwrap.indent(TAPE, '    ').replace('    opt.', '    for opt in (a, opt): opt.')}", ["with"]),
+        (
+            TAPE
+            + f"for x in load():\n{textwrap.indent(TAPE, '    ').replace('    opt.', '    for opt in (a, opt): opt.')}",
+            ["with"],
+        ),
         ("for e in range(9):\n    for x in load():\n        loss = step(x)", ["step"]),
         ("def train(data):\n    for x in data: step(x)\ntrain(load())", ["step"]),
         ("def train(data):\n    for x in data: step(x)", ["step"]),
@@ -61,7 +65,10 @@ def test_steps_that_play(tmp_path, under, beside, steps):
         ("for x in tf.data.Dataset.range(3).batch(2): step(x)", ["step"]),
         ("s = tf.distribute.MirroredStrategy()\nfor x in load(): s.run(step, args=(x,))", ["step"]),
         ("import functools\nf = functools.partial(step)\nfor x in load(): f(x)", ["step"]),
-        ("import functools\ndef log(f):\n    @functools.wraps(f)\n    def g(*a): return f(*a)\n    return g\nstep = log(step)\nfor x in load(): step(x)", ["step"]),
+        (
+            "import functools\ndef log(f):\n    @functools.wraps(f)\n    def g(*a): return f(*a)\n    return g\nstep = log(step)\nfor x in load(): step(x)",
+            ["step"],
+        ),
         # A few turns, a look, nothing that loops.
         ("step(load())", []),
         ("for i in range(10): step(load())", []),
@@ -84,11 +91,17 @@ def test_steps_that_play(tmp_path, under, beside, steps):
         ("run = step\nif not args.eager: run = tf.function(run)\nfor x in load(): run(x)", []),
         (f"try:\n    step = tf.function(step)\nexcept Exception: pass\n{LOOP}", []),
         ("@tf.function\ndef outer(x): return step(x)\nfor x in load(): outer(x)", []),
-        ("def train(data):\n    @tf.function\n    def one(x): return step(x)\n    for x in data: one(x)\ntrain(load())", []),
+        (
+            "def train(data):\n    @tf.function\n    def one(x): return step(x)\n    for x in data: one(x)\ntrain(load())",
+            [],
+        ),
         ("@tf.function\ndef epoch(data):\n    for x in data: step(x)\nfor e in range(99): epoch(load())", []),
         ("f = tf.function(lambda x: step(x))\nfor x in load(): f(x)", []),
         ("steps = {'a': tf.function(step)}\nfor x in load(): steps['a'](x)", []),
-        ("s = tf.distribute.MirroredStrategy()\n@tf.function\ndef go(x): s.run(step, args=(x,))\nfor x in load(): go(x)", []),
+        (
+            "s = tf.distribute.MirroredStrategy()\n@tf.function\ndef go(x): s.run(step, args=(x,))\nfor x in load(): go(x)",
+            [],
+        ),
         ("s = tf.distribute.MirroredStrategy()\nstep = tf.function(step)\nfor x in load(): s.run(step, args=(x,))", []),
         (f"fast = tf.function(step)\nfast(0)\n{LOOP}", []),
         ("import jax\nstep = jax.jit(step)\nfor x in load(): step(x)", []),
@@ -97,7 +110,10 @@ def test_steps_that_play(tmp_path, under, beside, steps):
         (f"from runner import compiled\nstep = compiled(step)\n{LOOP}", []),
         # Games run in Python anyway.
         ("import gym\nenv = gym.make('x')\nwhile True:\n    x = env.step(1)\n    step(x)", ["step"]),
-        ("import gym\nenv = gym.make('x')\nwhile True:\n    x = env.step(1)\n    with tf.GradientTape() as tape: loss = model(x)\n    opt.apply_gradients(zip(tape.gradient(loss, v), v))", []),
+        (
+            "import gym\nenv = gym.make('x')\nwhile True:\n    x = env.step(1)\n    with tf.GradientTape() as tape: loss = model(x)\n    opt.apply_gradients(zip(tape.gradient(loss, v), v))",
+            [],
+        ),
     ],
 )
 def test_steps_that_run_eagerly(tmp_path, text, steps):
@@ -116,7 +132,9 @@ def train(x):
 """
 
 
-INLINE = "for x in load():\n    loss, grads = gradients(x)\n    opt.apply_gradients(zip(grads, model.trainable_variables))\n"
+INLINE = (
+    "for x in load():\n    loss, grads = gradients(x)\n    opt.apply_gradients(zip(grads, model.trainable_variables))\n"
+)
 
 
 @pytest.mark.parametrize(
@@ -124,8 +142,14 @@ INLINE = "for x in load():\n    loss, grads = gradients(x)\n    opt.apply_gradie
     [
         (INLINE, ["loss, grads = gradients(x)"]),
         ("for x in load(): train(x)", ["train"]),
-        (f"with tf.GradientTape() as tape: loss = model(load())\nprint(tape.gradient(loss, v))\n{INLINE}", ["loss, grads = gradients(x)"]),
-        ("for i in range(9):\n    loss, grads = gradients(load())\n    opt.apply_gradients(zip(grads, model.trainable_variables))", []),
+        (
+            f"with tf.GradientTape() as tape: loss = model(load())\nprint(tape.gradient(loss, v))\n{INLINE}",
+            ["loss, grads = gradients(x)"],
+        ),
+        (
+            "for i in range(9):\n    loss, grads = gradients(load())\n    opt.apply_gradients(zip(grads, model.trainable_variables))",
+            [],
+        ),
         (f"gradients = tf.function(gradients)\n{INLINE}", []),
         (f"fast = tf.function(gradients)\n{INLINE}", []),
         (f"from runner import compiled\ngradients = compiled(gradients)\n{INLINE}", []),
@@ -135,14 +159,19 @@ INLINE = "for x in load():\n    loss, grads = gradients(x)\n    opt.apply_gradie
         ("import tensorflow.compat.v1 as tf\nopt = tf.train.AdamOptimizer()\nfor x in load(): train(x)", ["train"]),
         ("import tensorflow.compat.v1 as tf\ntf.disable_v2_behavior()\nfor x in load(): train(x)", []),
         # The gradients of the update come from elsewhere: one of the tapes of the turn is compiled.
-        ("@tf.function\ndef other(x):\n    with tf.GradientTape() as tape: loss = model(x)\n    return tape.gradient(loss, v)\nfor x in load():\n    gradients(x)\n    opt.apply_gradients(zip(other(x), v))", []),
+        (
+            "@tf.function\ndef other(x):\n    with tf.GradientTape() as tape: loss = model(x)\n    return tape.gradient(loss, v)\nfor x in load():\n    gradients(x)\n    opt.apply_gradients(zip(other(x), v))",
+            [],
+        ),
         # A look at the gradients, in a loop before.
         ("for x in load(): print(gradients(x))\nfor x in load(): opt.apply_gradients(zip(elsewhere(x), v))", []),
     ],
 )
 def test_steps_whose_tape_is_in_a_function_of_its_own(tmp_path, text, steps):
     module = load(tmp_path, f"{MODEL}{GRADIENTS}{text}\n")
-    assert [one.node.name.value if one.is_function else written(module, one.node) for one in eager_steps(module)] == steps
+    assert [
+        one.node.name.value if one.is_function else written(module, one.node) for one in eager_steps(module)
+    ] == steps
 
 
 @pytest.mark.parametrize(
@@ -176,14 +205,38 @@ def test_decorators_of_a_step(tmp_path, decorator, steps):
     [
         (f"class T:\n{METHOD}    def train(self):\n        for x in load(): self.step(x)\nT().train()", ["step"]),
         (f"class T:\n{METHOD}    def train(self):\n        for x in load(): self.step(x)", ["step"]),
-        (f"class T:\n    @tf.function\n{METHOD}    def train(self):\n        for x in load(): self.step(x)\nT().train()", []),
-        (f"class T:\n    def __init__(self):\n        self.f = tf.function(self.step)\n{METHOD}    def train(self):\n        for x in load(): self.f(x)\nT().train()", []),
-        (f"class T:\n    def __init__(self, graph):\n        if graph:\n            self.step = tf.function(self.step)\n{METHOD}    def train(self):\n        for x in load(): self.step(x)\nT(load()).train()", []),
-        (f"class T:\n{METHOD}    def train(self):\n        for x in load(): self.step(x)\n    def compile(self):\n        self.step = tf.function(self.step)", []),
-        (f"class B:\n    def train(self):\n        for x in load(): self.step(x)\nclass T(B):\n    @tf.function\n{METHOD}T().train()", []),
-        (f"class B:\n    def __init__(self):\n        self.f = self.wrap(self.step)\n    def wrap(self, f): return tf.function(f)\n    def train(self):\n        for x in load(): self.f(x)\nclass T(B):\n{METHOD}T().train()", []),
-        (f"class T:\n    @property\n    def fast(self):\n        return tf.function(self.step)\n{METHOD}    def train(self):\n        for x in load(): self.fast(x)\nT().train()", []),
-        (f"class M(keras.Model):\n{METHOD.replace('step(', 'train_step(', 1)}m = M()\nm.compile('adam')\nfor e in range(99): m.fit(load())", []),
+        (
+            f"class T:\n    @tf.function\n{METHOD}    def train(self):\n        for x in load(): self.step(x)\nT().train()",
+            [],
+        ),
+        (
+            f"class T:\n    def __init__(self):\n        self.f = tf.function(self.step)\n{METHOD}    def train(self):\n        for x in load(): self.f(x)\nT().train()",
+            [],
+        ),
+        (
+            f"class T:\n    def __init__(self, graph):\n        if graph:\n            self.step = tf.function(self.step)\n{METHOD}    def train(self):\n        for x in load(): self.step(x)\nT(load()).train()",
+            [],
+        ),
+        (
+            f"class T:\n{METHOD}    def train(self):\n        for x in load(): self.step(x)\n    def compile(self):\n        self.step = tf.function(self.step)",
+            [],
+        ),
+        (
+            f"class B:\n    def train(self):\n        for x in load(): self.step(x)\nclass T(B):\n    @tf.function\n{METHOD}T().train()",
+            [],
+        ),
+        (
+            f"class B:\n    def __init__(self):\n        self.f = self.wrap(self.step)\n    def wrap(self, f): return tf.function(f)\n    def train(self):\n        for x in load(): self.f(x)\nclass T(B):\n{METHOD}T().train()",
+            [],
+        ),
+        (
+            f"class T:\n    @property\n    def fast(self):\n        return tf.function(self.step)\n{METHOD}    def train(self):\n        for x in load(): self.fast(x)\nT().train()",
+            [],
+        ),
+        (
+            f"class M(keras.Model):\n{METHOD.replace('step(', 'train_step(', 1)}m = M()\nm.compile('adam')\nfor e in range(99): m.fit(load())",
+            [],
+        ),
         (f"class M(keras.Model):\n    @tf.function\n{METHOD}m = M()\nfor x in load(): m.step(x)", []),
         (f"class M(keras.Model):\n{METHOD}m = M()\nfor x in load(): m.step(x)", ["step"]),
     ],
@@ -209,6 +262,8 @@ def test_steps_written_in_their_loop(tmp_path, around, steps):
 
 
 def test_a_compiled_step_of_another_module(tmp_path):
-    steps = f"{IMPORTS}opt = keras.optimizers.Adam()\n@tf.function\n{step('step', 'model, x')}{step('slow', 'model, x')}"
+    steps = (
+        f"{IMPORTS}opt = keras.optimizers.Adam()\n@tf.function\n{step('step', 'model, x')}{step('slow', 'model, x')}"
+    )
     script = f"{MODEL}from steps import slow, step\nfor x in load(): step(model, x)\nfor x in load(): slow(model, x)\n"
     assert found(load(tmp_path, {"train.py": script, "steps.py": steps})) == ["slow"]

@@ -47,8 +47,14 @@ def marks(module):
         (f"{LAYER}        if keras.backend.backend() == 'torch': mark()", []),
         (f"{LAYER}        if keras.backend.backend() == 'tensorflow': mark()", ["call"]),
         (f"{LAYER}        if keras.backend.backend() == 'tensorflow': pass\n        else: mark()", []),
-        (f"{LAYER}        if keras.backend.backend() == 'theano': pass\n        elif keras.backend.backend() == 'tensorflow': mark()", ["call"]),
-        (f"{LAYER}        if keras.backend.backend() == 'jax' or tf.executing_eagerly(): pass\n        else: mark()", []),
+        (
+            f"{LAYER}        if keras.backend.backend() == 'theano': pass\n        elif keras.backend.backend() == 'tensorflow': mark()",
+            ["call"],
+        ),
+        (
+            f"{LAYER}        if keras.backend.backend() == 'jax' or tf.executing_eagerly(): pass\n        else: mark()",
+            [],
+        ),
         ("keras.Sequential([]).compile(run_eagerly=True)\n" + f"{LAYER}        mark()", []),
         ("os.environ['KERAS_BACKEND'] = 'torch'\n" + f"{LAYER}        mark()", []),
         # Only called by an eager loop.
@@ -101,7 +107,15 @@ def test_what_follows_the_inputs_of_a_layer_may_be_no_tensor(tmp_path, parameter
     assert holds_tensor(call.first) is tensor
 
 
-@pytest.mark.parametrize(("given", "tensors"), [("x, 7", [True, False]), ("x, x.shape[1]", [True, False]), ("x, tf.abs(x)", [True, True]), ("self.rows[0], 7", [True, False])])
+@pytest.mark.parametrize(
+    ("given", "tensors"),
+    [
+        ("x, 7", [True, False]),
+        ("x, x.shape[1]", [True, False]),
+        ("x, tf.abs(x)", [True, True]),
+        ("self.rows[0], 7", [True, False]),
+    ],
+)
 def test_what_a_model_hands_to_its_layer_is_known_better_than_by_name(tmp_path, given, tensors):
     code = (
         "class L(keras.layers.Layer):\n    def call(self, x, states): mark(x, states)\n"
@@ -205,7 +219,9 @@ def test_prints_of_words(tmp_path, code, certain):
     ],
 )
 def test_loops_that_are_unrolled(tmp_path, loop, turns):
-    assert [each.turns for each in unrolled_loops(load(tmp_path, f"{HEAD}{LAYER}        {loop}\n        return y\n"))] == turns
+    assert [
+        each.turns for each in unrolled_loops(load(tmp_path, f"{HEAD}{LAYER}        {loop}\n        return y\n"))
+    ] == turns
 
 
 @pytest.mark.parametrize(
@@ -214,7 +230,10 @@ def test_loops_that_are_unrolled(tmp_path, loop, turns):
         ("y = L()(tf.zeros((1, 10, 4)))", False),
         ("layer = L()\nlayer(tf.zeros((1, 10, 4)))", False),
         # Another class of that name.
-        ("y = L()(tf.zeros((1, 10, 4)))\nclass L(keras.layers.Layer):\n    def call(self, x): return x\nkeras.Sequential([L()])", False),
+        (
+            "y = L()(tf.zeros((1, 10, 4)))\nclass L(keras.layers.Layer):\n    def call(self, x): return x\nkeras.Sequential([L()])",
+            False,
+        ),
         ("", True),
         ("y = L()(keras.Input((10, 4)))", True),
         ("y = L()(tf.zeros((1, 10, 4)))\nz = L()(keras.Input((10, 4)))", True),
@@ -254,7 +273,10 @@ def test_compiled_code_of_a_training_step(tmp_path, code, trains):
         ("@tf.function\ndef f(x, v=None):\n    if v is not None: v = 1\n    else: mark()\nf(1)", True),
         # What is passed on.
         ("def g(v):\n    if v is None: mark()\n@tf.function\ndef f(x, v=None): g(v)\nf(1)", True),
-        ("def g(v):\n    if v is None: mark()\nclass L(keras.layers.Layer):\n    def call(self, x): g(x)\nclass M(keras.Model):\n    def go(self): L()(None)", True),
+        (
+            "def g(v):\n    if v is None: mark()\nclass L(keras.layers.Layer):\n    def call(self, x): g(x)\nclass M(keras.Model):\n    def go(self): L()(None)",
+            True,
+        ),
         # The function itself decides.
         ("def g(v=None):\n    if v is None: mark()\n@tf.function\ndef f(x): g()\nf(1)", False),
         ("def g(v):\n    if v is None: mark()\n@tf.function\ndef f(x): g(None)\nf(1)", False),

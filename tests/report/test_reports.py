@@ -18,7 +18,9 @@ def plain(text, **colours):
 CODE = "\nif x:\n\tds = ds.map(\n\t\tf)\n"
 SCRIPT = Source("a.py", CODE)
 START = CODE.index("ds.map")
-FIX = Fix(Applicability.SAFE, "Add the argument", (Edit(CODE.index(")"), CODE.index(")"), ", 1"), Edit(0, 0, "import x\n")))
+FIX = Fix(
+    Applicability.SAFE, "Add the argument", (Edit(CODE.index(")"), CODE.index(")"), ", 1"), Edit(0, 0, "import x\n"))
+)
 
 
 def finding(**changes):
@@ -40,7 +42,9 @@ def show(*findings, errors=(), sources=None, width=100):
 
 
 def test_text_shows_the_code_the_cause_and_the_remedy():
-    assert show(finding()) == """\
+    assert (
+        show(finding())
+        == """\
 a.py:3:7  warning  KC101 serial-map
   This map is serial; write more.
 2 | if x:
@@ -50,6 +54,7 @@ a.py:3:7  warning  KC101 serial-map
   = see: b.py:7:2: this draws
   = fix: Add the argument [--fix]
 """
+    )
 
 
 def test_carets_stand_under_wide_characters_and_keep_control_characters_from_the_terminal():
@@ -107,16 +112,31 @@ def test_the_head_of_a_cell_of_a_long_path_takes_two_lines():
     lines = show(finding(location=source.locate(0, 5)), sources={path: source}, width=80).splitlines()
     assert lines[:2] == [f"{path}:cell 5:1:1", "  warning  KC101 serial-map  (model = keras.Sequential() ...)"]
     script = Source(path.replace("ipynb", "py"), "x\n")
-    assert show(finding(location=script.locate(0, 1)), sources={script.path: script}, width=60).startswith(f"{script.path}:1:1  warning  KC101 serial-map\n")
+    assert show(finding(location=script.locate(0, 1)), sources={script.path: script}, width=60).startswith(
+        f"{script.path}:1:1  warning  KC101 serial-map\n"
+    )
 
 
 def test_neighbours_that_say_the_same_are_shown_once():
     other = {"location": Location("a.py", None, 4, 3, 4, 4)}
     shown = show(finding(), finding(**other), finding(location=Location("a.py", None, 5, 1, 5, 1)))
-    assert shown.count("serial-map") == 1 and shown.endswith("  = fix: Add the argument [--fix]\n  = also: lines 4, 5\n")
-    for changed in ({"message": "No."}, {"because": None}, {"severity": Severity.ERROR}, {"fix": None}, {"code": "KC102"}):
+    assert shown.count("serial-map") == 1 and shown.endswith(
+        "  = fix: Add the argument [--fix]\n  = also: lines 4, 5\n"
+    )
+    for changed in (
+        {"message": "No."},
+        {"because": None},
+        {"severity": Severity.ERROR},
+        {"fix": None},
+        {"code": "KC102"},
+    ):
         assert "also" not in show(finding(), finding(**other, **changed))
-    assert show(finding(), finding(**other, code="KC102"), finding(location=Location("a.py", None, 5, 1, 5, 1))).count("serial-map") == 3
+    assert (
+        show(finding(), finding(**other, code="KC102"), finding(location=Location("a.py", None, 5, 1, 5, 1))).count(
+            "serial-map"
+        )
+        == 3
+    )
 
 
 def test_places_of_the_same_file_are_named_by_their_line():
@@ -130,7 +150,9 @@ def test_places_of_the_same_file_are_named_by_their_line():
 def frame(line, marked, width=60):
     source = Source("a.py", f"first = 1\n{line}\n")
     start = source.text.index(marked)
-    shown = show(finding(location=source.locate(start, start + len(marked))), sources={"a.py": source}, width=width).splitlines()
+    shown = show(
+        finding(location=source.locate(start, start + len(marked))), sources={"a.py": source}, width=width
+    ).splitlines()
     return shown[2 : shown.index("  = because: It draws random numbers.")]
 
 
@@ -165,7 +187,10 @@ def test_carets_stand_under_wide_characters_and_tabs_of_a_cropped_line():
 def test_errors_stand_among_the_findings():
     error = FileError("KC999", Location("a.py", None, 1, 2, 1, 2), "does not parse")
     lines = list(concise.render([finding()], [error], {}))
-    assert lines == ["a.py:1:2: error: KC999 does not parse", "a.py:3:7: warning: KC101 This map is serial; write more."]
+    assert lines == [
+        "a.py:1:2: error: KC999 does not parse",
+        "a.py:3:7: warning: KC101 This map is serial; write more.",
+    ]
     assert show(finding(), errors=[error]).startswith("a.py:1:2: KC999 does not parse\n\na.py:3:7  warning")
 
 
@@ -221,7 +246,9 @@ def test_the_summary_counts():
     unsafe = finding(severity=Severity.INFO, fix=Fix(Applicability.UNSAFE, "Do", FIX.edits))
     assert common.summary([], [], 2) == "No problems found in 2 files."
     assert common.summary([finding()], [], 1) == "Found 1 problem (1 warning) in 1 file; 1 fixable with --fix."
-    assert common.summary([finding(), finding(fix=None, severity=Severity.ERROR), unsafe], [FileError("", None, "")], 2) == (
+    assert common.summary(
+        [finding(), finding(fix=None, severity=Severity.ERROR), unsafe], [FileError("", None, "")], 2
+    ) == (
         "Found 3 problems (1 error, 1 warning, 1 hint) in 2 files; 1 fixable with --fix; 1 more with --fix --unsafe-fixes. 1 file error."
     )
     assert common.summary([unsafe], [], 1) == "Found 1 problem (1 hint) in 1 file; 1 fixable with --fix --unsafe-fixes."
@@ -230,7 +257,11 @@ def test_the_summary_counts():
 
 def test_fixes_on_request_say_how_to_ask_and_are_not_counted():
     asked = finding(fix=Fix(Applicability.ON_REQUEST, "Do", FIX.edits))
-    assert common.summary([asked], [], 1) == common.summary([asked], [], 1, unsafe=True) == "Found 1 problem (1 warning) in 1 file."
+    assert (
+        common.summary([asked], [], 1)
+        == common.summary([asked], [], 1, unsafe=True)
+        == "Found 1 problem (1 warning) in 1 file."
+    )
     assert "fix: Do [--select KC101 --fix]\n" in show(asked)
     assert common.statistics([asked], {}).splitlines()[1].split()[:2] == ["1", "0"]
     document = json.loads(json_report.render([asked], [], {"a.py": SCRIPT}, 1))
@@ -239,7 +270,10 @@ def test_fixes_on_request_say_how_to_ask_and_are_not_counted():
 
 def test_the_summary_after_fixing_counts_what_was_fixed_and_what_remains():
     assert common.summary([], [], 2, fixed=3) == "Found 3 problems (3 fixed, 0 remaining) in 2 files."
-    assert common.summary([finding(fix=None)] * 2, [], 2, fixed=3) == "Found 5 problems (3 fixed, 2 remaining: 2 warnings) in 2 files."
+    assert (
+        common.summary([finding(fix=None)] * 2, [], 2, fixed=3)
+        == "Found 5 problems (3 fixed, 2 remaining: 2 warnings) in 2 files."
+    )
 
 
 def test_statistics_count_findings_and_time_per_rule():
@@ -255,7 +289,9 @@ def test_statistics_count_findings_and_time_per_rule():
 
 # --- evidence -----------------------------------------------------------------------------------------
 
-CONFIRMED = Evidence("confirmed", "steps are 1.84 times faster", 1.84, 1.79, 1.9, "2026-11-21", {"tensorflow": "2.21.0"})
+CONFIRMED = Evidence(
+    "confirmed", "steps are 1.84 times faster", 1.84, 1.79, 1.9, "2026-11-21", {"tensorflow": "2.21.0"}
+)
 
 
 def test_evidence_stands_beside_its_finding():
@@ -264,7 +300,9 @@ def test_evidence_stands_beside_its_finding():
     assert shown.count("  = measured: confirmed here: x1.84 [1.79-1.90], 2026-11-21\n") == 1
     lines = list(concise.render([measured, other], [], {"a.py": SCRIPT}, {measured: CONFIRMED}))
     assert [line.endswith(" (confirmed here: x1.84 [1.79-1.90], 2026-11-21)") for line in lines] == [True, False]
-    found = json.loads(json_report.render([measured, other], [], {"a.py": SCRIPT}, 1, {measured: CONFIRMED}))["findings"]
+    found = json.loads(json_report.render([measured, other], [], {"a.py": SCRIPT}, 1, {measured: CONFIRMED}))[
+        "findings"
+    ]
     assert found[0]["evidence"] == {
         "status": "confirmed", "reason": "steps are 1.84 times faster", "ratio": 1.84, "low": 1.79, "high": 1.9,
         "date": "2026-11-21", "versions": {"tensorflow": "2.21.0"}, "outdated": None,
@@ -273,7 +311,9 @@ def test_evidence_stands_beside_its_finding():
 
 
 def test_what_could_not_be_shown_is_not_called_absent():
-    assert str(replace(CONFIRMED, status="no effect", low=0.99, ratio=1.0, high=1.02)).startswith("no effect here: x1.00")
+    assert str(replace(CONFIRMED, status="no effect", low=0.99, ratio=1.0, high=1.02)).startswith(
+        "no effect here: x1.00"
+    )
 
 
 # --- what stands below the findings -------------------------------------------------------------------
@@ -283,7 +323,17 @@ SUMMARIES = {"KC101": "map runs one call at a time", "KC411": "batch size is sma
 
 def info(code="KC411", path="a.py", line=1, cell=None, **changes):
     place = Location(path, cell, line, 1, line, 2)
-    return finding(**{"code": code, "name": "n", "severity": Severity.INFO, "location": place, "fix": None, "related": (), **changes})
+    return finding(
+        **{
+            "code": code,
+            "name": "n",
+            "severity": Severity.INFO,
+            "location": place,
+            "fix": None,
+            "related": (),
+            **changes,
+        }
+    )
 
 
 def test_hints_are_one_entry_per_rule_with_the_first_places():
@@ -344,7 +394,12 @@ SAFE, UNSAFE, NONE = finding(), finding(fix=replace(FIX, applicability=Applicabi
     [
         ([SAFE, UNSAFE], ["my folder"], False, "kerascheck 'my folder' --diff    (what --fix would change)"),
         ([UNSAFE], ["a.py"], False, "kerascheck a.py --diff --unsafe-fixes    (what all fixes would change)"),
-        ([UNSAFE], ["--unsafe-fixes", "a.py"], False, "kerascheck --unsafe-fixes a.py --diff    (what all fixes would change)"),
+        (
+            [UNSAFE],
+            ["--unsafe-fixes", "a.py"],
+            False,
+            "kerascheck --unsafe-fixes a.py --diff    (what all fixes would change)",
+        ),
         ([SAFE], ["a" * 99], False, "the same command with --diff    (what --fix would change)"),
         ([SAFE], ["--fix", "a.py"], True, "kerascheck rule KC101    (what serial-map costs, and what to write)"),
         ([SAFE], ["-"], False, "kerascheck rule KC101    (what serial-map costs, and what to write)"),
@@ -359,4 +414,7 @@ def test_the_command_that_helps_most_is_named(findings, arguments, fixing, comma
     given = overview.next_command(findings, rules, arguments, 100, fixing=fixing)
     assert given == (command and f"Next: {command}")
     if command:
-        assert overview.next_command(findings, rules, arguments, 40, fixing=fixing) == f"Next: {command.partition('    ')[0]}"
+        assert (
+            overview.next_command(findings, rules, arguments, 40, fixing=fixing)
+            == f"Next: {command.partition('    ')[0]}"
+        )

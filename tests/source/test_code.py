@@ -14,7 +14,11 @@ from kerascheck.source.code import compact, without_comments, without_strings
 
 # Modules of Python's own library with strings and comments of every sort.
 SAMPLES = [ast, io, json, re, tokenize]
-FILES = sorted({Path(module.__file__) for module in SAMPLES} | set(rules_folder().rglob("*.py")) | set(Path(__file__).parents[2].glob("*/**/test_*.py")))
+FILES = sorted(
+    {Path(module.__file__) for module in SAMPLES}
+    | set(rules_folder().rglob("*.py"))
+    | set(Path(__file__).parents[2].glob("*/**/test_*.py"))
+)
 
 
 def told_by_python(text):
@@ -29,7 +33,11 @@ def told_by_python(text):
     ]
     lines = text.encode().splitlines(keepends=True)
     for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, (str, bytes)):
+        if (
+            isinstance(node, ast.Expr)
+            and isinstance(node.value, ast.Constant)
+            and isinstance(node.value.value, (str, bytes))
+        ):
             places = ((node.lineno, node.col_offset), (node.end_lineno, node.end_col_offset))
             spoken.append(tuple(starts[line - 1] + len(lines[line - 1][:column].decode()) for line, column in places))
     for start, end in spoken:
@@ -77,8 +85,11 @@ def test_a_part_of_a_statement_keeps_its_strings():
 
 
 def test_strings_are_emptied_for_what_looks_for_names():
-    assert without_strings("print('tf.contrib', \"\"\"a\nb\"\"\", f'{x}')\n") == "print('', \"\", f'')\n"
+    assert without_strings('print(\'tf.contrib\', """a\nb""", f\'{x}\')\n') == "print('', \"\", f'')\n"
 
 
 def test_searches_are_spared_long_runs_of_white_space():
-    assert compact("x = 1   \n\n    \n\ndef f():  \r\n    return '''a\n\nb'''\n") == "x = 1\ndef f():\n    return '''a\nb'''"
+    assert (
+        compact("x = 1   \n\n    \n\ndef f():  \r\n    return '''a\n\nb'''\n")
+        == "x = 1\ndef f():\n    return '''a\nb'''"
+    )

@@ -52,7 +52,16 @@ def test_what_is_left_out(short, text, left):
     assert shown(text) == left
 
 
-@pytest.mark.parametrize("text", ["x = [1, 2, 3, 4, 5", "x = 1, 2, 3, 4, 5)", "x = ']' '[' ']' '[' 'a', [", "x = '''[1, 2, 3, 4, 5]", ")" * 9 + ",,,,,"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x = [1, 2, 3, 4, 5",
+        "x = 1, 2, 3, 4, 5)",
+        "x = ']' '[' ']' '[' 'a', [",
+        "x = '''[1, 2, 3, 4, 5]",
+        ")" * 9 + ",,,,,",
+    ],
+)
 def test_what_does_not_parse_stays_as_long_as_it_was(short, text):
     assert len(without_long_data(text)) == len(text)
 

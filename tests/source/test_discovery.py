@@ -59,7 +59,18 @@ def test_explicit_files_are_linted_whatever_leaves_them_out(tree):
 
 def test_of_named_files_only_what_can_be_python_or_requirements_is_read_under_force_exclude(tree):
     tree("a.py", "a.pyw", "a.wsgi", "wscript", "a.ipynb", "a.pyi", "requirements.txt", "environment.yml", "Dockerfile")
-    tree("LICENSE", "README", "CHANGELOG", "AUTHORS", "README.adoc", "CITATION.cff", "poetry.lock", "uv.lock", "data.json", "notes.txt")
+    tree(
+        "LICENSE",
+        "README",
+        "CHANGELOG",
+        "AUTHORS",
+        "README.adoc",
+        "CITATION.cff",
+        "poetry.lock",
+        "uv.lock",
+        "data.json",
+        "notes.txt",
+    )
     scripts = {
         "train": "#!/usr/bin/env python3", "eval": "#! /usr/bin/python3.11 -u", "run.sh": "#!/bin/sh", "old": "#!/usr/bin/python2", "empty": "",
         "with_env": "#!/usr/bin/env -S python -O", "bpython": "#!/usr/bin/env bpython-helper", "script.tpl": "#!/usr/bin/env python3",
@@ -69,7 +80,19 @@ def test_of_named_files_only_what_can_be_python_or_requirements_is_read_under_fo
     (tree.path / "binary").write_bytes(b"#!\xff\x00")
     (tree.path / "gone").symlink_to("nowhere")
     everything = ["missing.md", *(path.name for path in tree.path.iterdir())]
-    read = ["Dockerfile", "a.ipynb", "a.py", "a.pyw", "a.wsgi", "environment.yml", "eval", "requirements.txt", "train", "with_env", "wscript"]
+    read = [
+        "Dockerfile",
+        "a.ipynb",
+        "a.py",
+        "a.pyw",
+        "a.wsgi",
+        "environment.yml",
+        "eval",
+        "requirements.txt",
+        "train",
+        "with_env",
+        "wscript",
+    ]
     assert tree.found(*everything, force_exclude=True) == read
     with pytest.raises(MissingPath):
         tree.found("missing.py", force_exclude=True)
@@ -117,7 +140,9 @@ def test_scripts_that_are_only_called_tests_are_no_tests(tree):
     for name in ("train_and_test.py", "test_gan.py", "mnist_test.ipynb"):
         (tree.path / name).write_text("model.fit(x_train, y_train)\nmodel.evaluate(x_test, y_test)\n")
     (tree.path / "test_gan.py").write_text("model.fit(x_train, y_train)  # as in def test_it\n'''Like a TestCase.'''\n")
-    assert tree.found() == tree.found(".", force_exclude=True) == ["mnist_test.ipynb", "test_gan.py", "train_and_test.py"]
+    assert (
+        tree.found() == tree.found(".", force_exclude=True) == ["mnist_test.ipynb", "test_gan.py", "train_and_test.py"]
+    )
     for name, text in {"test_gan.py": "class TestGan: ...", "train_and_test.py": "import unittest"}.items():
         (tree.path / name).write_text(text)
     assert tree.found() == ["mnist_test.ipynb"]
@@ -131,14 +156,18 @@ def test_a_project_below_a_folder_called_tests_is_no_test(tree, monkeypatch):
 
 
 def test_gitignore_files_nest_and_the_deepest_decides(tree):
-    tree("a.py", "gen.py", "out/a.py", "pkg/gen.py", "pkg/keep/gen.py", "pkg/local.py", "pkg/anchored.py", "anchored.py")
+    tree(
+        "a.py", "gen.py", "out/a.py", "pkg/gen.py", "pkg/keep/gen.py", "pkg/local.py", "pkg/anchored.py", "anchored.py"
+    )
     (tree.path / ".gitignore").write_text("# generated\ngen.py\nout/\n/anchored.py\n")
     (tree.path / "pkg" / ".gitignore").write_text("local.py\n")
     (tree.path / "pkg" / "keep" / ".gitignore").write_text("!gen.py\n")
     expected = ["a.py", "pkg/anchored.py", "pkg/keep/gen.py"]
     assert tree.found() == expected
     subprocess.run(["git", "init", "-q"], check=True)
-    listed = subprocess.run(["git", "ls-files", "-o", "--exclude-standard", "*.py"], capture_output=True, text=True).stdout
+    listed = subprocess.run(
+        ["git", "ls-files", "-o", "--exclude-standard", "*.py"], capture_output=True, text=True
+    ).stdout
     assert sorted(listed.split()) == expected
 
 
@@ -190,7 +219,9 @@ def test_a_folder_that_cannot_be_listed_is_told(tree, monkeypatch):
 
     monkeypatch.setattr(os, "scandir", refuse)
     result = discover(["."], Configuration())
-    assert [(os.path.basename(folder), reason) for folder, reason in result.unreadable] == [("a", "cannot be listed: Permission denied")]
+    assert [(os.path.basename(folder), reason) for folder, reason in result.unreadable] == [
+        ("a", "cannot be listed: Permission denied")
+    ]
 
 
 # --- what is no regular file --------------------------------------------------------------------------

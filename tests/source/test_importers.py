@@ -55,7 +55,16 @@ def test_packages_and_relative_imports(importers, name, statement):
 
 
 def test_what_only_looks_alike(importers):
-    assert importers("pkg/data.py", pkg__data="", other__data="", other__train="import data", train="import data\nx = 'import pkg.data'") == []
+    assert (
+        importers(
+            "pkg/data.py",
+            pkg__data="",
+            other__data="",
+            other__train="import data",
+            train="import data\nx = 'import pkg.data'",
+        )
+        == []
+    )
 
 
 def test_importers_of_importers_come_after_the_nearer_ones(importers):

@@ -44,7 +44,7 @@ def notebook(*cells, **metadata):
         ("x = a % b; y = a != b; z %= 3", "x = a % b; y = a != b; z %= 3"),
         ("x = 'what?'\n# really?", "x = 'what?'\n# really?"),
         ("print('!') # '''\n!ls -l", "print('!') # '''\npass  "),
-        ("s = \"it's\"\n!ls -l", "s = \"it's\"\npass  "),
+        ('s = "it\'s"\n!ls -l', 's = "it\'s"\npass  '),
         ("pip install -q keras", "pass                "),
         ("cd = 3\nls in cd", "cd = 3\nls in cd"),
         ("%matplotlib inline\r\nx", "pass              \r\nx"),

@@ -128,7 +128,11 @@ def test_bounded_versions(tmp_path, name, content, pins):
     [
         ("requirements-gpu.txt", "numpy\ntensorflow-gpu[and-cuda] >= 2.8, < 2.11\n", 2),
         ("requirements.txt", "# tensorflow==2.10\ntensorflow-datasets==2.10\ntensorflow==2.10\n", 3),
-        ("pyproject.toml", '[project]\nname = "tensorflow"\ndependencies = [\n  "numpy",\n  "tensorflow==2.9.*",\n]\n', 5),
+        (
+            "pyproject.toml",
+            '[project]\nname = "tensorflow"\ndependencies = [\n  "numpy",\n  "tensorflow==2.9.*",\n]\n',
+            5,
+        ),
         ("pyproject.toml", '[project]\nrequires-python = "<3.8"\ndependencies = ["tensorflow"]\n', 2),
         ("pyproject.toml", '[tool.poetry.dependencies]\npython = "3"\ntensorflow = "^2.10"\n', 3),
         ("Pipfile", '[packages]\ntensorflow = "==2.7.0"\n', 2),
@@ -147,7 +151,9 @@ def test_a_bound_knows_where_it_is_stated(tmp_path, name, content, line):
     assert (stated.path, stated.line) == (str(tmp_path / name), line)
 
 
-@pytest.mark.parametrize(("encoding", "pins"), [("utf-16", {"keras": "==2.3.1"}), ("utf-8-sig", {"keras": "==2.3.1"}), ("utf-16-be", {})])
+@pytest.mark.parametrize(
+    ("encoding", "pins"), [("utf-16", {"keras": "==2.3.1"}), ("utf-8-sig", {"keras": "==2.3.1"}), ("utf-16-be", {})]
+)
 def test_requirements_tell_by_a_mark_how_they_are_encoded(tmp_path, encoding, pins):
     (tmp_path / "requirements.txt").write_text("Keras==2.3.1\r\n", encoding=encoding)
     assert pinned_versions(tmp_path / "train.py") == pins
@@ -199,7 +205,9 @@ def test_several_parts_say_nothing_of_what_stands_beside_them(tmp_path):
 
 
 def test_pipfiles_pin_too(tmp_path):
-    (tmp_path / "Pipfile").write_text('[packages]\ntensorflow = "==2.7.0"\nkeras = {version = "==2.7.*"}\n[dev-packages]\ntf-keras = "==2.15"\n[requires]\npython_version = "3.8"\n')
+    (tmp_path / "Pipfile").write_text(
+        '[packages]\ntensorflow = "==2.7.0"\nkeras = {version = "==2.7.*"}\n[dev-packages]\ntf-keras = "==2.15"\n[requires]\npython_version = "3.8"\n'
+    )
     assert pinned_versions(tmp_path / "train.py") == {"tensorflow": "==2.7.0", "keras": "==2.7.*"}
 
 
@@ -295,7 +303,12 @@ def asked_for(name, text):
     found = RequirementsFile(Source(name, text)).requirements
     for each in found:
         assert text[each.start : each.end].startswith(text[each.start : each.name_end])
-    return ["|".join([each.name + str(sorted(each.extras) or ""), each.specifier, each.marker, each.by, each.group]).rstrip("|") for each in found]
+    return [
+        "|".join([each.name + str(sorted(each.extras) or ""), each.specifier, each.marker, each.by, each.group]).rstrip(
+            "|"
+        )
+        for each in found
+    ]
 
 
 @pytest.mark.parametrize(
@@ -319,7 +332,9 @@ def test_what_files_ask_for(name, text, expected):
 
 
 def test_images_and_comments():
-    file = RequirementsFile(Source("Dockerfile", "# syntax=x\nFROM --platform=linux/amd64 a/b:1 AS base\nfrom c\nRUN pip install d # e\n"))
+    file = RequirementsFile(
+        Source("Dockerfile", "# syntax=x\nFROM --platform=linux/amd64 a/b:1 AS base\nfrom c\nRUN pip install d # e\n")
+    )
     assert (file.images, file.comments) == (["a/b:1", "c"], "# syntax=x\n# e")
 
 
@@ -338,7 +353,13 @@ def test_kinds_by_name(path, kind):
 
 @pytest.mark.parametrize(
     ("content", "wanted"),
-    [("tensorflow-cpu==2.15\n", True), ("tensorflow_cpu\nnumpy\n", True), ("tensorflow\n", False), ("tensorflow-cpu\ntensorflow-gpu\n", False), ("numpy\n", False)],
+    [
+        ("tensorflow-cpu==2.15\n", True),
+        ("tensorflow_cpu\nnumpy\n", True),
+        ("tensorflow\n", False),
+        ("tensorflow-cpu\ntensorflow-gpu\n", False),
+        ("numpy\n", False),
+    ],
 )
 def test_a_build_without_gpus(tmp_path, content, wanted):
     (tmp_path / ".git").mkdir()
@@ -349,7 +370,13 @@ def test_a_build_without_gpus(tmp_path, content, wanted):
 
 @pytest.mark.parametrize(
     ("line", "wanted"),
-    [("_tflow_select=2.3.0", True), ("_tflow_select=2.2.0=eigen", True), ("_tflow_select=2.1.0", False), ("tensorflow-base=2.6.0=mkl_py39h3d85931_0", True), ("tensorflow-base=2.6.0=gpu_py39_0", False)],
+    [
+        ("_tflow_select=2.3.0", True),
+        ("_tflow_select=2.2.0=eigen", True),
+        ("_tflow_select=2.1.0", False),
+        ("tensorflow-base=2.6.0=mkl_py39h3d85931_0", True),
+        ("tensorflow-base=2.6.0=gpu_py39_0", False),
+    ],
 )
 def test_a_build_of_conda_without_gpus(tmp_path, line, wanted):
     (tmp_path / "environment.yml").write_text(f"dependencies:\n  - {line}\n  - tensorflow=2.6.0\n")
@@ -359,11 +386,30 @@ def test_a_build_of_conda_without_gpus(tmp_path, line, wanted):
 @pytest.mark.parametrize(
     ("files", "wanted"),
     [
-        ({"conda_env.yml": "  - _tflow_select=2.3.0=mkl\n  - tensorflow=2.3\n", "conda_env_gpu.yml": "  - _tflow_select=2.1.0=gpu\n  - tensorflow=2.3\n"}, False),
+        (
+            {
+                "conda_env.yml": "  - _tflow_select=2.3.0=mkl\n  - tensorflow=2.3\n",
+                "conda_env_gpu.yml": "  - _tflow_select=2.1.0=gpu\n  - tensorflow=2.3\n",
+            },
+            False,
+        ),
         ({"conda_env.yml": "  - tensorflow=2.3=mkl_1\n", "conda_env_gpu.yml": "  - tensorflow-gpu=2.3\n"}, False),
         ({"requirements.txt": "tensorflow-cpu\n", "requirements-all.txt": "tensorflow\n"}, False),
-        ({"requirements.txt": "tensorflow-intel==2.12\ntensorflow==2.12\n", "requirements-linux.txt": "tensorflow==2.12\n"}, False),
-        ({"conda_env.yml": "  - tensorflow=2.3=mkl_1\n", "requirements.txt": "tensorflow-cpu\n", "requirements-test.txt": "pytest\n"}, True),
+        (
+            {
+                "requirements.txt": "tensorflow-intel==2.12\ntensorflow==2.12\n",
+                "requirements-linux.txt": "tensorflow==2.12\n",
+            },
+            False,
+        ),
+        (
+            {
+                "conda_env.yml": "  - tensorflow=2.3=mkl_1\n",
+                "requirements.txt": "tensorflow-cpu\n",
+                "requirements-test.txt": "pytest\n",
+            },
+            True,
+        ),
     ],
 )
 def test_files_that_contradict_each_other_say_nothing(tmp_path, files, wanted):
@@ -387,6 +433,8 @@ def test_memory_that_grows_by_the_environment(tmp_path, name, content, lets):
 
 
 def test_a_comment_is_no_part_of_a_requirement():
-    file = RequirementsFile(Source("pyproject.toml", "[tool.poetry.dependencies]\na = '^2.1'  # {version = '3.0', extras = ['x']}\n"))
+    file = RequirementsFile(
+        Source("pyproject.toml", "[tool.poetry.dependencies]\na = '^2.1'  # {version = '3.0', extras = ['x']}\n")
+    )
     assert [(each.specifier, each.extras) for each in file.requirements] == [(">=2.1,<3", frozenset())]
     assert RequirementsFile(Source("Dockerfile", "FROM a # b\n# CUDA\nRUN c#d\n")).code == "FROM a \n\nRUN c#d\n"

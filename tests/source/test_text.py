@@ -70,7 +70,11 @@ def test_paths_inside_the_working_directory_are_shown_relative(tmp_path, monkeyp
 @pytest.mark.parametrize(
     ("text", "read", "commands"),
     [
-        ("!pip install keras\nx = 1\n%time y = 2\n", "pass              \nx = 1\npass; y = 2\n", "!pip install keras\n%time y = 2"),
+        (
+            "!pip install keras\nx = 1\n%time y = 2\n",
+            "pass              \nx = 1\npass; y = 2\n",
+            "!pip install keras\n%time y = 2",
+        ),
         ("x = (7\n% 2)\n", "x = (7\n% 2)\n", ""),
         ('"""\n!ls\n"""\n', '"""\n!ls\n"""\n', ""),
         ("!ls\nx = '''\n!ls -l\n'''\n", "0  \nx = '''\n!ls -l\n'''\n", "!ls"),

@@ -22,7 +22,8 @@ def call(tree, name, nth=0):
         node
         for node in tree.descendants(tree.root)
         if isinstance(node, cst.Call)
-        and name == (node.func.attr.value if isinstance(node.func, cst.Attribute) else getattr(node.func, "value", None))
+        and name
+        == (node.func.attr.value if isinstance(node.func, cst.Attribute) else getattr(node.func, "value", None))
     ]
     return sorted(found, key=lambda node: tree.range_of(node)[1])[nth]
 
@@ -323,12 +324,28 @@ def test_rename_method_of_a_function():
         ("x = (\n    y\n    .map(f)\n    .batch(2)\n)", "B", f"x = (\n    y\n    .map(f)\n    .batch(2)\n    {P}\n)"),
         ("x = (\n    y.map(f)\n    .batch(2)  # c\n)", "B", f"x = (\n    y.map(f)\n    .batch(2)  # c\n    {P}\n)"),
         ("x = (y\n     .map(f)\n     .batch(2))", "B", f"x = (y\n     .map(f)\n     .batch(2)\n     {P})"),
-        ("x = (y\n     .map(f)\n     .batch(2)).take(1)", "B", f"x = (y\n     .map(f)\n     .batch(2)\n     {P}).take(1)"),
-        ("x = (\n\ty\n\t# a\n\t.batch(\n\t\t2,\n\t)\n\t# b\n)", "B", f"x = (\n\ty\n\t# a\n\t.batch(\n\t\t2,\n\t)\n\t{P}\n\t# b\n)"),
-        ("m.fit(\n    y\n    .batch(2),  # c\n    z,\n)", "B", f"m.fit(\n    y\n    .batch(2)\n    {P},  # c\n    z,\n)"),
+        (
+            "x = (y\n     .map(f)\n     .batch(2)).take(1)",
+            "B",
+            f"x = (y\n     .map(f)\n     .batch(2)\n     {P}).take(1)",
+        ),
+        (
+            "x = (\n\ty\n\t# a\n\t.batch(\n\t\t2,\n\t)\n\t# b\n)",
+            "B",
+            f"x = (\n\ty\n\t# a\n\t.batch(\n\t\t2,\n\t)\n\t{P}\n\t# b\n)",
+        ),
+        (
+            "m.fit(\n    y\n    .batch(2),  # c\n    z,\n)",
+            "B",
+            f"m.fit(\n    y\n    .batch(2)\n    {P},  # c\n    z,\n)",
+        ),
         ("x = y.map(f) \\\n    .batch(2)  # c", "B", f"x = y.map(f) \\\n    .batch(2) \\\n    {P}  # c"),
         ("x = y \\\n    .map(f) \\\n    .batch(2)", "M", f"x = y \\\n    .map(f) \\\n    {P} \\\n    .batch(2)"),
-        ("x = (\n    y\n    .map(f)  # a\n    .batch(2)\n)", "M", f"x = (\n    y\n    .map(f)  # a\n    {P}\n    .batch(2)\n)"),
+        (
+            "x = (\n    y\n    .map(f)  # a\n    .batch(2)\n)",
+            "M",
+            f"x = (\n    y\n    .map(f)  # a\n    {P}\n    .batch(2)\n)",
+        ),
         # Broken over lines, but not one call per line.
         ("x = (y.map(f).\n     batch(2))", "B", f"x = (y.map(f).\n     batch(2){P})"),
         ("x = Y(\n    (a, b)  # c\n).batch(2)", "B", f"x = Y(\n    (a, b)  # c\n).batch(2){P}"),
@@ -339,7 +356,11 @@ def test_rename_method_of_a_function():
 def test_append_method(before, expression, after):
     def build(tree):
         names = {"B": "batch", "M": "map"}
-        where = call(tree, names[expression]) if expression in names else node(tree, expression_text(tree), cst.BaseExpression)
+        where = (
+            call(tree, names[expression])
+            if expression in names
+            else node(tree, expression_text(tree), cst.BaseExpression)
+        )
         return edits.append_method(tree, where, P)
 
     def expression_text(tree):
@@ -356,7 +377,10 @@ def test_append_method(before, expression, after):
         ("x = y.map(f).shuffle(1).batch(2)", "x = y.batch(2).shuffle(1).map(f)"),
         ("x = (y.map(f)).batch(2)", "x = (y.batch(2)).map(f)"),
         ("x = y.map(f) \\\n    .batch(2)  # c", "x = y.batch(2) \\\n    .map(f)  # c"),
-        ("x = (\n    y\n    .map(f)  # a\n    .batch(2)  # b\n)", "x = (\n    y\n    .batch(2)  # b\n    .map(f)  # a\n)"),
+        (
+            "x = (\n    y\n    .map(f)  # a\n    .batch(2)  # b\n)",
+            "x = (\n    y\n    .batch(2)  # b\n    .map(f)  # a\n)",
+        ),
         ("x = (\n    y\n    .map(f)  # a\n    .batch(2))  # b", "x = (\n    y\n    .batch(2)  # a\n    .map(f))  # b"),
         (
             "x = (\n    y\n    # a\n    # b\n    .map(f)\n    # c\n    .batch(2)  # d\n)",
@@ -418,7 +442,10 @@ def test_calls_that_cannot_swap(text):
         ),
         ("x = (y\n     .move(1)  # b\n     .to(2))", "x = (y\n     .to(2)\n     # b\n     .move(1))"),
         ("x = (y\n     .to(1)\n     .a()\n     .move(2))", "x = (y\n     .to(1)\n     .move(2)\n     .a())"),
-        ("x = (y\n     .to(1)\n     .a()  # a\n     .move(2))", "x = (y\n     .to(1)\n     .move(2)\n     .a()  # a\n     )"),
+        (
+            "x = (y\n     .to(1)\n     .a()  # a\n     .move(2))",
+            "x = (y\n     .to(1)\n     .move(2)\n     .a()  # a\n     )",
+        ),
         (
             "x = (\n    to(a)  # h\n    .a()\n    # i\n    .move(1)\n)",
             "x = (\n    to(a)  # h\n    # i\n    .move(1)\n    .a()\n)",
@@ -426,7 +453,10 @@ def test_calls_that_cannot_swap(text):
         ("x = (\n    y.to(a)\n    .move(1)  # c\n)", "x = (\n    y.to(a)\n    .move(1)  # c\n)"),
         ("x = (\n    y.to(a).b()\n    .move(1)  # c\n)", "x = (\n    y.to(a).move(1).b()\n    # c\n)"),
         ("x = (\n    y.to(a).b()\n    .move(1)\n)", "x = (\n    y.to(a).move(1).b()\n)"),
-        ("x = y \\\n    .move(1) \\\n    .a() \\\n    .to(2)  # c", "x = y \\\n    .a() \\\n    .to(2) \\\n    .move(1)  # c"),
+        (
+            "x = y \\\n    .move(1) \\\n    .a() \\\n    .to(2)  # c",
+            "x = y \\\n    .a() \\\n    .to(2) \\\n    .move(1)  # c",
+        ),
         ("x = to(y) \\\n    .a() \\\n    .move(1)  # c", "x = to(y) \\\n    .move(1) \\\n    .a()  # c"),
         # Statements.
         ("x = x.move(1)\nx = x.to(2)\n", "x = x.to(2)\nx = x.move(1)\n"),
@@ -479,7 +509,10 @@ def test_move_call_before_the_first_link():
         ("x = x.a(1)\nx = x.b(2)\nx = x.c(3)\n", "x = x.c(3)\nx = x.a(1).k()\nx = x.b(2)\n"),
         ("x = x.a(1)  # a\nx = x.b(2)\nx = x.c(3)  # c\n", "x = x.c(3)  # c\nx = x.a(1).k()  # a\nx = x.b(2)\n"),
         ("x = x.a(1).b(2)\nm = 1\nreturned = x.c(3)\n", "x = x.c(3).a(1).k()\nm = 1\nreturned = x.b(2)\n"),
-        ("def f(x):\n    x = x.a(1)\n    y = x.b(2)\n    return y.c(3)", "def f(x):\n    x = x.c(3)\n    y = x.a(1).k()\n    return y.b(2)"),
+        (
+            "def f(x):\n    x = x.a(1)\n    y = x.b(2)\n    return y.c(3)",
+            "def f(x):\n    x = x.c(3)\n    y = x.a(1).k()\n    return y.b(2)",
+        ),
     ],
 )
 def test_arrange_links(before, after):
@@ -512,7 +545,15 @@ def test_links_that_cannot_be_arranged(text):
         applied(text, build)
 
 
-@pytest.mark.parametrize("text", ["f(x.move(1), y.to(2))", "if a:\n    x = x.move(1)\nx = x.to(2)", "move(1).to(1)", "if x.move(1): pass\nx = x.to(2)"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "f(x.move(1), y.to(2))",
+        "if a:\n    x = x.move(1)\nx = x.to(2)",
+        "move(1).to(1)",
+        "if x.move(1): pass\nx = x.to(2)",
+    ],
+)
 def test_calls_that_cannot_move(text):
     with pytest.raises(CannotEdit):
         applied(text, lambda tree: edits.move_call(tree, call(tree, "move"), call(tree, "to")))
@@ -599,7 +640,10 @@ def test_elif_is_no_statement():
         ("a\nasync def f(): pass", "a\n@tf.function\nasync def f(): pass"),
         ("class A:\n\t# c\n\tdef f(self):\n\t\tpass", "class A:\n\t# c\n\t@tf.function\n\tdef f(self):\n\t\tpass"),
         ("@staticmethod\n# c\ndef f(): pass", "@staticmethod\n# c\n@tf.function\ndef f(): pass"),
-        ("if x:\n    @a(\n        1\n    )\n    def f(): pass", "if x:\n    @a(\n        1\n    )\n    @tf.function\n    def f(): pass"),
+        (
+            "if x:\n    @a(\n        1\n    )\n    def f(): pass",
+            "if x:\n    @a(\n        1\n    )\n    @tf.function\n    def f(): pass",
+        ),
     ],
 )
 def test_add_decorator(before, after):
@@ -615,7 +659,10 @@ def test_add_decorator(before, after):
         ("import a\n# c\nb\n", "import a\n\nNEW\n\n# c\nb\n"),
         ("import a", "import a\n\nNEW\n"),
         ("import a\n", "import a\n\nNEW\n"),
-        ("import a  # c\nfrom b import (\n    c,  # d\n)  # e\n\nd\n", "import a  # c\nfrom b import (\n    c,  # d\n)  # e\n\nNEW\n\nd\n"),
+        (
+            "import a  # c\nfrom b import (\n    c,  # d\n)  # e\n\nd\n",
+            "import a  # c\nfrom b import (\n    c,  # d\n)  # e\n\nNEW\n\nd\n",
+        ),
         ("'''doc'''\n\nb\n", "'''doc'''\n\nNEW\n\nb\n"),
         ("'''doc'''\nfrom __future__ import a\n\nb\n", "'''doc'''\nfrom __future__ import a\n\nNEW\n\nb\n"),
         ("b\n", "NEW\n\nb\n"),
@@ -623,7 +670,10 @@ def test_add_decorator(before, after):
         ("#!/usr/bin/python\n# coding: utf-8\nb\n", "#!/usr/bin/python\n# coding: utf-8\nNEW\n\nb\n"),
         ("# Licence\n# more\n\nb\n", "# Licence\n# more\n\nNEW\n\nb\n"),
         ("# about b\nb\n", "NEW\n\n# about b\nb\n"),
-        ("import os\nos.environ['A'] = '1'\nimport b\n\nc\n", "import os\nos.environ['A'] = '1'\nimport b\n\nNEW\n\nc\n"),
+        (
+            "import os\nos.environ['A'] = '1'\nimport b\n\nc\n",
+            "import os\nos.environ['A'] = '1'\nimport b\n\nNEW\n\nc\n",
+        ),
         ("import a\nN = 1\nprint('x')\nimport b\nc\n", "import a\nN = 1\nprint('x')\nimport b\n\nNEW\n\nc\n"),
         ("import a\nx = a.f()\nimport b\n", "import a\n\nNEW\n\nx = a.f()\nimport b\n"),
         ("import a\nos.environ['A'] = '1'\n\nc\n", "import a\n\nNEW\n\nos.environ['A'] = '1'\n\nc\n"),
@@ -632,9 +682,15 @@ def test_add_decorator(before, after):
             "try:\n    import a\nexcept ImportError:\n    a = None  # c\n\nNEW\n\nb\n",
         ),
         ("import a\nif T:\n    import b\n\n\nc\n", "import a\nif T:\n    import b\n\nNEW\n\n\nc\n"),
-        ("import a\nif __name__ == '__main__':\n    import b\n", "import a\n\nNEW\n\nif __name__ == '__main__':\n    import b\n"),
+        (
+            "import a\nif __name__ == '__main__':\n    import b\n",
+            "import a\n\nNEW\n\nif __name__ == '__main__':\n    import b\n",
+        ),
         ("import a\ndef f():\n    import b\n", "import a\n\nNEW\n\ndef f():\n    import b\n"),
-        ("import a\ntry:\n    import b\n    for i in b: c\nexcept D: e\n", "import a\n\nNEW\n\ntry:\n    import b\n    for i in b: c\nexcept D: e\n"),
+        (
+            "import a\ntry:\n    import b\n    for i in b: c\nexcept D: e\n",
+            "import a\n\nNEW\n\ntry:\n    import b\n    for i in b: c\nexcept D: e\n",
+        ),
         ("import a; import b;  # c\nc\n", "import a; import b;  # c\n\nNEW\n\nc\n"),
         ("import a, \\\n    b\nc\n", "import a, \\\n    b\n\nNEW\n\nc\n"),
     ],
@@ -875,13 +931,19 @@ def random_chain(rng):
         if rng.random() < 0.1:
             text = f"({text})"
     if layout in ("lines", "mixed"):
-        text = rng.choice(("({})", "(  # open\n    {}\n)", "(\n    {}  # last\n)", "f({}, 1)", "[\n    {},  # c\n]")).format(text)
+        text = rng.choice(
+            ("({})", "(  # open\n    {}\n)", "(\n    {}  # last\n)", "f({}, 1)", "[\n    {},  # c\n]")
+        ).format(text)
     return f"{{}} = 1\nx = {text}  # end\n".format("z"), count
 
 
 def order_of_calls(text):
     tree = Tree(text)
-    names = [found.func.attr.value for found in tree.descendants(tree.root) if isinstance(found, cst.Call) and isinstance(found.func, cst.Attribute)]
+    names = [
+        found.func.attr.value
+        for found in tree.descendants(tree.root)
+        if isinstance(found, cst.Call) and isinstance(found.func, cst.Attribute)
+    ]
     return [int(name[1:]) for name in reversed(names)]
 
 

@@ -67,7 +67,11 @@ def test_classes_have_their_name_in_the_module_that_keras_keeps_them_in(namespac
     keras = pytest.importorskip("keras")
     exported = vars(operator.attrgetter(namespace)(keras))
     home = f"keras.src.{namespace}"
-    classes = {name: value for name, value in exported.items() if isinstance(value, type) and value.__name__ == name and value.__module__.startswith(home)}
+    classes = {
+        name: value
+        for name, value in exported.items()
+        if isinstance(value, type) and value.__name__ == name and value.__module__.startswith(home)
+    }
     assert classes
     for name, value in classes.items():
         assert canonical(f"{value.__module__}.{name}") == canonical(f"keras.{namespace}.{name}")
@@ -96,7 +100,10 @@ def test_classes_have_their_name_in_the_module_that_keras_keeps_them_in(namespac
         ("import tensorflow as tf\nD, N = tf.keras.layers.Dense, 3", "D"),
         ("import keras\nD = getattr(keras.layers, 'Dense')", "D"),
         ("try:\n    import keras\nexcept ImportError:\n    from tensorflow import keras", "keras.layers.Dense"),
-        ("try:\n    from keras.layers import Dense\nexcept ImportError:\n    from tensorflow.keras.layers import Dense", "Dense"),
+        (
+            "try:\n    from keras.layers import Dense\nexcept ImportError:\n    from tensorflow.keras.layers import Dense",
+            "Dense",
+        ),
         ("if new:\n    import tf_keras as keras\nelse:\n    from tensorflow import keras", "keras.layers.Dense"),
         ("import keras\nclass K:\n    D = keras.layers.Dense", "K.D"),
         ("import keras\nlayers = {'dense': keras.layers.Dense}", "layers['dense']"),
@@ -162,5 +169,7 @@ def test_shadows_end_with_their_scope(tmp_path, inner):
 
 
 def test_methods_do_not_see_the_members_of_their_class(tmp_path):
-    module = load(tmp_path, "n = 1\nclass A:\n    n = 2\n    def f(self):\n        show(n)\n        show(self.n)\nA().f()\n")
+    module = load(
+        tmp_path, "n = 1\nclass A:\n    n = 2\n    def f(self):\n        show(n)\n        show(self.n)\nA().f()\n"
+    )
     assert shown(module) == [Const(1), Const(2)]

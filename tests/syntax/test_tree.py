@@ -37,11 +37,16 @@ def first(tree, kind):
 def test_ranges_cover_the_text_of_a_node(text):
     tree = Tree(text)
     assert text_of(tree, first(tree, cst.Call)) == "f(1)"
-    assert tree.line_of(first(tree, cst.Call)) == text[: text.index("f(1)")].replace("\r\n", "\n").replace("\r", "\n").count("\n") + 1
+    assert (
+        tree.line_of(first(tree, cst.Call))
+        == text[: text.index("f(1)")].replace("\r\n", "\n").replace("\r", "\n").count("\n") + 1
+    )
 
 
 def test_parents_and_children_agree():
-    tree = Tree("@d\ndef f(a, *b, c=1, **k):\n    with x as y, z:\n        return [i async for i in a if i]\nclass A(B, m=C): pass\n")
+    tree = Tree(
+        "@d\ndef f(a, *b, c=1, **k):\n    with x as y, z:\n        return [i async for i in a if i]\nclass A(B, m=C): pass\n"
+    )
     nodes = list(tree.descendants(tree.root))
     assert len(nodes) == len(set(map(id, nodes)))
     for node in nodes:
@@ -53,12 +58,18 @@ def test_parents_and_children_agree():
 
 def test_descendants_come_in_the_order_of_the_text():
     tree = Tree("def f(a=1):\n    if b:\n        c(d, g)\n    else:\n        h[i] = j\nk = [l for m in n]\n")
-    starts = [tree.range_of(node)[0] for node in tree.descendants(tree.root) if isinstance(node, cst.Name) and node.value not in "lmn"]
+    starts = [
+        tree.range_of(node)[0]
+        for node in tree.descendants(tree.root)
+        if isinstance(node, cst.Name) and node.value not in "lmn"
+    ]
     assert starts == sorted(starts)
 
 
 def test_kinds_are_listed_in_the_order_of_the_text():
-    tree = Tree("import a\nclass B:\n    def c(self):\n        from d import e\n        def f(): pass\ndef g(): import h\nclass I: pass\n")
+    tree = Tree(
+        "import a\nclass B:\n    def c(self):\n        from d import e\n        def f(): pass\ndef g(): import h\nclass I: pass\n"
+    )
     assert [node.name.value for node in tree.functions] == ["c", "f", "g"]
     assert [node.name.value for node in tree.classes] == ["B", "I"]
     assert [type(node) for node in tree.imports] == [cst.Import, cst.ImportFrom, cst.Import]
@@ -153,5 +164,9 @@ def test_chains_over_several_lines_are_located_at_the_method(tmp_path):
 )
 def test_a_method_call_is_located_at_the_method_and_a_function_at_its_module(tmp_path, chain, place):
     module = load(tmp_path, f"import numpy as np\nimport tensorflow as tf\nx = {chain}\n")
-    (call,) = (node for node in module.tree.parents if isinstance(node, cst.Call) and getattr(node.func, "attr", None) and node.func.attr.value == "map")
+    (call,) = (
+        node
+        for node in module.tree.parents
+        if isinstance(node, cst.Call) and getattr(node.func, "attr", None) and node.func.attr.value == "map"
+    )
     assert module.text[slice(*module.range_of(call))] == place

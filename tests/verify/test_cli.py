@@ -96,7 +96,12 @@ def test_how_little_counts_as_no_effect_is_a_percentage(script, given):
 
 @pytest.mark.parametrize(
     "given, chosen",
-    [("2", Chosen(number=2)), (":40", Chosen(line=40)), ("lib/train.py:40", Chosen(path="lib/train.py", line=40)), ("./a.py:4", Chosen(path="a.py", line=4))],
+    [
+        ("2", Chosen(number=2)),
+        (":40", Chosen(line=40)),
+        ("lib/train.py:40", Chosen(path="lib/train.py", line=40)),
+        ("./a.py:4", Chosen(path="a.py", line=4)),
+    ],
 )
 def test_a_training_is_chosen_by_number_or_line(given, chosen):
     assert _training(None, None, given) == chosen
@@ -123,7 +128,9 @@ def test_importing_the_commands_imports_no_framework():
         "kerascheck.verify.evidence, kerascheck.verify.report_html\n"
         "print({'tensorflow', 'keras', 'numpy', 'libcst', 'torch', 'jax'} & set(sys.modules))"
     )
-    assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True).stdout.strip() == "set()"
+    assert (
+        subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True).stdout.strip() == "set()"
+    )
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=lambda n: n.name)

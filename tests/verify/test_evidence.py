@@ -39,14 +39,22 @@ def test_columns_of_cpu_and_gpu_are_kept_apart():
     assert "(Made Up 9000, tensorflow" in evidence.for_rule("KC101", [gpu])[1]
     assert set(evidence.merge([cpu], [gpu])[0]) == {"code", "name", "cpu", "gpu"}
     first, second = evidence.for_rule("KC101", [cpu])
-    assert first.startswith("CPU: confirmed x1.90 [1.80-2.00] (") and "tensorflow 2.21.0, 20" in first and " cores " in first
+    assert (
+        first.startswith("CPU: confirmed x1.90 [1.80-2.00] (")
+        and "tensorflow 2.21.0, 20" in first
+        and " cores " in first
+    )
     assert second == "GPU: unmeasured"
     assert evidence.for_rule("KC999", [cpu]) is None
 
 
 def test_what_is_inconclusive_takes_the_place_of_nothing():
-    known = evidence.row("KC101", "serial-map", comparison(Verdict("line 9", Status.CONFIRMED, "", Ratio(1.9, 1.8, 2.0))))
-    unknown = evidence.row("KC101", "serial-map", comparison(Verdict("line 9", Status.INCONCLUSIVE, "", Ratio(1.2, 0.6, 2.8))))
+    known = evidence.row(
+        "KC101", "serial-map", comparison(Verdict("line 9", Status.CONFIRMED, "", Ratio(1.9, 1.8, 2.0)))
+    )
+    unknown = evidence.row(
+        "KC101", "serial-map", comparison(Verdict("line 9", Status.INCONCLUSIVE, "", Ratio(1.2, 0.6, 2.8)))
+    )
     assert evidence.merge([known], [unknown]) == [known]
     assert evidence.merge([], [unknown]) == [unknown] and evidence.merge([unknown], [known]) == [known]
 

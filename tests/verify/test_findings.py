@@ -96,7 +96,10 @@ def test_what_is_not_about_speed_is_not_measured(tmp_path):
 
 
 def test_findings_without_a_fix_are_looked_at(project):
-    text = DATA + "\n\ndef slow(x):\n    return tf.data.Dataset.range(9).map(lambda a: tf.py_function(lambda b: b, [a], tf.int64)).batch(2)\n"
+    text = (
+        DATA
+        + "\n\ndef slow(x):\n    return tf.data.Dataset.range(9).map(lambda a: tf.py_function(lambda b: b, [a], tf.int64)).batch(2)\n"
+    )
     (project / "lib" / "data.py").write_text(text)
     linted = findings_of("train.py", Configuration(overrides_from({"select": ["KC101,KC107"]})))
     (look,) = looks(linted, repairs(linted))

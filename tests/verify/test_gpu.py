@@ -64,7 +64,9 @@ def test_medians_are_told(monkeypatch):
     assert line.startswith("Made Up 9000: 50% busy, 7e-09 GB of memory, 300 W, 1500 MHz (medians of ")
 
 
-@pytest.mark.parametrize("broken", [{"count": 0}, {"nvmlInit": fail}, {"nvmlDeviceGetCount": fail}], ids=lambda broken: next(iter(broken)))
+@pytest.mark.parametrize(
+    "broken", [{"count": 0}, {"nvmlInit": fail}, {"nvmlDeviceGetCount": fail}], ids=lambda broken: next(iter(broken))
+)
 def test_without_a_usable_gpu_there_is_nothing(broken, monkeypatch):
     assert sample(nvml(**broken), monkeypatch) is None
 
@@ -77,10 +79,14 @@ def test_what_a_card_does_not_tell_is_missing_and_the_rest_is_there(monkeypatch)
 
 def test_every_gpu_has_its_own_line_and_its_own_course(monkeypatch):
     rates = {0: 90, 1: 0}
-    summary = sample(nvml(2, nvmlDeviceGetUtilizationRates=lambda handle: types.SimpleNamespace(gpu=rates[handle])), monkeypatch)
+    summary = sample(
+        nvml(2, nvmlDeviceGetUtilizationRates=lambda handle: types.SimpleNamespace(gpu=rates[handle])), monkeypatch
+    )
     first, second = summary["devices"]
     assert (first["used"], second["used"]) == (True, False)
-    assert first["time"]["utilisation"][:3] == [0.9] * 3 and first["time"]["seconds"] == sorted(first["time"]["seconds"])
+    assert first["time"]["utilisation"][:3] == [0.9] * 3 and first["time"]["seconds"] == sorted(
+        first["time"]["seconds"]
+    )
     assert first["memory_total_bytes"] == 70
     lines = list(gpu.lines(summary))
     assert lines[0].startswith("Made Up 9000 (0): 90% busy") and lines[1] == "Made Up 9000 (1): not used"
@@ -149,7 +155,10 @@ def test_the_work_of_others_is_told_from_ours(other_process, monkeypatch):
 
 def test_numbers_of_processes_from_outside_a_container_accuse_nobody(other_process, monkeypatch):
     # None of them is known here, or by chance is one that has nothing to do with it.
-    assert sample(nvml(nvmlDeviceGetProcessUtilization=used({2**22 + 1: 60, other_process: 30})), monkeypatch)["trouble"] is None
+    assert (
+        sample(nvml(nvmlDeviceGetProcessUtilization=used({2**22 + 1: 60, other_process: 30})), monkeypatch)["trouble"]
+        is None
+    )
     before = {"nvmlDeviceGetComputeRunningProcesses": lambda handle: [types.SimpleNamespace(pid=2**22 + 1)]}
     busy = sample(nvml(nvmlDeviceGetProcessUtilization=used({2**22 + 1: 60, 2**22 + 2: 30}), **before), monkeypatch)
     assert busy["trouble"] == "other processes used 60% of the GPU meanwhile"
@@ -157,7 +166,9 @@ def test_numbers_of_processes_from_outside_a_container_accuse_nobody(other_proce
 
 def test_work_of_others_on_a_gpu_that_the_script_does_not_use_is_no_trouble(other_process, monkeypatch):
     shares = {0: used({os.getpid(): 60}), 1: used({other_process: 100})}
-    summary = sample(nvml(2, nvmlDeviceGetProcessUtilization=lambda handle, last: shares[handle](handle, last)), monkeypatch)
+    summary = sample(
+        nvml(2, nvmlDeviceGetProcessUtilization=lambda handle, last: shares[handle](handle, last)), monkeypatch
+    )
     assert [device["used"] for device in summary["devices"]] == [True, False]
     assert summary["trouble"] is None
 
@@ -174,15 +185,25 @@ def test_what_cuda_shows_to_the_script(named, visible):
 def test_a_gpu_in_trouble_takes_the_verdicts_on_speed_back():
     def compared(gpus):
         verdicts = [
-            Verdict(status.value, status, "", Ratio(2, 1.9, 2.1)) for status in (Status.CONFIRMED, Status.NO_EFFECT, Status.CHANGES_RESULTS, Status.NOT_RUN)
+            Verdict(status.value, status, "", Ratio(2, 1.9, 2.1))
+            for status in (Status.CONFIRMED, Status.NO_EFFECT, Status.CHANGES_RESULTS, Status.NOT_RUN)
         ]
         return Comparison("a.py", Run(end={"facts": {"gpus": gpus}}), verdicts=verdicts)
 
     summary = {"trouble": "other processes used 30% of the GPU meanwhile"}
     doubted = gpu.doubted(compared(["Made Up 9000"]), summary)
-    assert [v.status for v in doubted.verdicts] == [Status.INCONCLUSIVE, Status.INCONCLUSIVE, Status.CHANGES_RESULTS, Status.NOT_RUN]
+    assert [v.status for v in doubted.verdicts] == [
+        Status.INCONCLUSIVE,
+        Status.INCONCLUSIVE,
+        Status.CHANGES_RESULTS,
+        Status.NOT_RUN,
+    ]
     assert doubted.verdicts[0].reason == "no verdict: other processes used 30% of the GPU meanwhile"
-    for unharmed in (gpu.doubted(compared([]), summary), gpu.doubted(compared(["x"]), {"trouble": None}), gpu.doubted(compared(["x"]), None)):
+    for unharmed in (
+        gpu.doubted(compared([]), summary),
+        gpu.doubted(compared(["x"]), {"trouble": None}),
+        gpu.doubted(compared(["x"]), None),
+    ):
         assert unharmed.verdicts[0].status is Status.CONFIRMED
     assert "was not watched" in gpu.doubted(compared(["x"]), None).notes[0]
     assert not gpu.doubted(compared([]), None).notes and not gpu.doubted(compared(["x"]), {"trouble": None}).notes

@@ -44,7 +44,11 @@ def frameworks(monkeypatch):
 
 @pytest.mark.parametrize(
     "gpus, backend",
-    [({"tensorflow": 1, "jax": 1}, "tensorflow"), ({"tensorflow": 0, "jax": 0, "torch": 8}, "torch"), ({"jax": 1}, "jax")],
+    [
+        ({"tensorflow": 1, "jax": 1}, "tensorflow"),
+        ({"tensorflow": 0, "jax": 0, "torch": 8}, "torch"),
+        ({"jax": 1}, "jax"),
+    ],
     ids=str,
 )
 def test_the_first_backend_that_sees_the_gpu_is_taken(gpus, backend, frameworks):
@@ -85,8 +89,14 @@ def test_a_gpu_that_cannot_be_watched_is_not_measured(frameworks, monkeypatch):
 
 def compared(facts, failure=None):
     if failure:
-        return Comparison("slow.py", Run(end=None), verdicts=[Verdict("line 3", Status.NOT_RUN, failure)], failure=failure)
-    return Comparison("slow.py", Run(end={"facts": facts}), verdicts=[Verdict("line 3", Status.CONFIRMED, "faster", Ratio(1.9, 1.8, 2.0))])
+        return Comparison(
+            "slow.py", Run(end=None), verdicts=[Verdict("line 3", Status.NOT_RUN, failure)], failure=failure
+        )
+    return Comparison(
+        "slow.py",
+        Run(end={"facts": facts}),
+        verdicts=[Verdict("line 3", Status.CONFIRMED, "faster", Ratio(1.9, 1.8, 2.0))],
+    )
 
 
 def column(engine, comparison, text="import tensorflow as tf\nmodel = tf.keras.Sequential()", tmp_path=None):
@@ -111,7 +121,10 @@ def test_a_column_has_card_driver_and_versions(tmp_path):
     assert measured["versions"] == {"keras": "3.15.1", "tensorflow": "2.21.0"}
     from kerascheck.verify import evidence as table
 
-    assert "(NVIDIA H200 (driver 570.86.15), keras 3.15.1, tensorflow 2.21.0, 20" in table.for_rule("KC101", [{"code": "KC101", "gpu": measured}])[1]
+    assert (
+        "(NVIDIA H200 (driver 570.86.15), keras 3.15.1, tensorflow 2.21.0, 20"
+        in table.for_rule("KC101", [{"code": "KC101", "gpu": measured}])[1]
+    )
 
 
 @pytest.mark.parametrize(
@@ -131,14 +144,28 @@ def test_what_did_not_use_the_gpu_is_not_run(facts, failure, reason, tmp_path):
     "text, facts, reason",
     [
         ("import keras", {"gpus": ["NVIDIA H200"], "backend": "jax", "jax": "0.9.0"}, None),
-        ("import tensorflow as tf\n@tf.function\ndef step(): pass\nimport keras", None, "its example uses tf.function, and TensorFlow has no GPU here"),
-        ("import tensorflow as tf\nfor x in ds: pass", None, "its example does not train with Keras, and TensorFlow has no GPU here"),
-        ("import keras", {"gpus": ["NVIDIA H200"], "backend": "tensorflow"}, "its example ran on tensorflow, not on JAX"),
+        (
+            "import tensorflow as tf\n@tf.function\ndef step(): pass\nimport keras",
+            None,
+            "its example uses tf.function, and TensorFlow has no GPU here",
+        ),
+        (
+            "import tensorflow as tf\nfor x in ds: pass",
+            None,
+            "its example does not train with Keras, and TensorFlow has no GPU here",
+        ),
+        (
+            "import keras",
+            {"gpus": ["NVIDIA H200"], "backend": "tensorflow"},
+            "its example ran on tensorflow, not on JAX",
+        ),
     ],
 )
 def test_where_tensorflow_has_no_gpu_rooms_of_keras_run_on_the_backend_that_has(text, facts, reason, tmp_path):
     measured, told = column(JAX, compared(facts or {}), text, tmp_path)
-    assert (measured["status"], measured["reason"]) == (("confirmed", "faster") if reason is None else ("not run", reason))
+    assert (measured["status"], measured["reason"]) == (
+        ("confirmed", "faster") if reason is None else ("not run", reason)
+    )
     assert told == ([{"KERAS_BACKEND": "jax"}] if facts else [])
 
 
@@ -167,7 +194,12 @@ def test_what_the_table_has_of_this_card_and_these_versions_is_not_measured_agai
     monkeypatch.setattr(gpu_evidence, "collect", collect)
     table = tmp_path / "table.json"
     run = ["--gpu", "--update", str(table), "KC101", "KC102"]
-    for arguments, expected in ((run[:-1], ["KC101"]), (run, ["KC102"]), (run, []), ([*run, "--again"], ["KC101", "KC102"])):
+    for arguments, expected in (
+        (run[:-1], ["KC101"]),
+        (run, ["KC102"]),
+        (run, []),
+        ([*run, "--again"], ["KC101", "KC102"]),
+    ):
         measured.clear()
         assert CliRunner().invoke(evidence, arguments, standalone_mode=False).return_value == 0
         assert measured == expected
@@ -180,9 +212,15 @@ def test_what_the_table_has_of_this_card_and_these_versions_is_not_measured_agai
 @pytest.mark.gpu
 @pytest.mark.slow
 def test_a_real_card_fills_its_column(tmp_path):
-    if os.environ.get("CUDA_VISIBLE_DEVICES") == "" or subprocess.run(["sh", "-c", "nvidia-smi"], capture_output=True).returncode:
+    if (
+        os.environ.get("CUDA_VISIBLE_DEVICES") == ""
+        or subprocess.run(["sh", "-c", "nvidia-smi"], capture_output=True).returncode
+    ):
         pytest.skip("no GPU")
     table = tmp_path / "table.json"
-    assert CliRunner().invoke(evidence, ["--gpu", "--update", str(table), "KC101"], standalone_mode=False).return_value == 0
+    assert (
+        CliRunner().invoke(evidence, ["--gpu", "--update", str(table), "KC101"], standalone_mode=False).return_value
+        == 0
+    )
     (row,) = json.loads(table.read_text())["rows"]
     assert row["gpu"]["machine"]["gpu"] and row["gpu"]["machine"]["driver"]

@@ -38,7 +38,9 @@ def test_every_script_has_a_row_and_none_stops_the_others(folder):
     result = invoke(str(folder / "many.txt"))
     assert result.return_value == 2
     first, second, third, summary = result.stdout.splitlines()
-    assert first.startswith("a.py --epochs 3  not run: the script called sys.exit() with '--epochs 3' before any training step")
+    assert first.startswith(
+        "a.py --epochs 3  not run: the script called sys.exit() with '--epochs 3' before any training step"
+    )
     assert second.startswith("missing.py       not run: ") and "No such file" in second
     assert third.startswith("b.py             not run: the script raised ValueError: no at line 2")
     assert summary == "3 scripts: 3 not measured"
@@ -96,7 +98,15 @@ def verification(status, value=1.0, failure=None, waits=0.25):
     ratio = None if status is None else {"value": value, "low": value - 0.1, "high": value + 0.1}
     verdicts = [] if status is None else [{"status": status, "name": f"KC101 {status}", "ratio": ratio}]
     verdicts.append({"status": "not run", "name": "KC102", "ratio": None})
-    return {"verification": {"failure": failure, "verdicts": verdicts, "trainings": [{"input_bound": waits}, {"input_bound": None}], "seconds": 61.2}, "problem": None}
+    return {
+        "verification": {
+            "failure": failure,
+            "verdicts": verdicts,
+            "trainings": [{"input_bound": waits}, {"input_bound": None}],
+            "seconds": 61.2,
+        },
+        "problem": None,
+    }
 
 
 @pytest.mark.parametrize(
@@ -117,7 +127,13 @@ def test_rows_for_people(row, text, code):
 
 
 def test_the_last_line_counts_the_rows_by_kind():
-    kinds = [verification("confirmed", 1.8), verification("no effect"), verification("inconclusive"), verification("inconclusive"), None]
+    kinds = [
+        verification("confirmed", 1.8),
+        verification("no effect"),
+        verification("inconclusive"),
+        verification("inconclusive"),
+        None,
+    ]
     lines = [many.Line(f"{index}.py", "/a.py", ()) for index in range(len(kinds))]
     *_, last = many.table(lines, kinds)
     assert last == "5 scripts: 1 with something to win, 2 inconclusive, 1 with nothing to win, 1 not measured"
@@ -151,7 +167,9 @@ def test_a_list_on_another_machine_is_asked_for_once_and_resumes(folder, tmp_pat
     log = with_ssh(tmp_path, monkeypatch)
     git(tmp_path, "init", "-q", str(folder))
     refused = CliRunner().invoke(verify, [str(folder / "many.txt"), "--on", "ssh://gpu1"], standalone_mode=False)
-    assert isinstance(refused.exception, click.ClickException) and "--yes" in str(refused.exception) and not log.exists()
+    assert (
+        isinstance(refused.exception, click.ClickException) and "--yes" in str(refused.exception) and not log.exists()
+    )
     result = invoke(str(folder / "many.txt"), "--on", "ssh://gpu1", "--python", sys.executable, "--yes")
     assert result.stderr.count("UPLOADS") == 1 and "python a.py --epochs 3; python b.py" in result.stderr
     assert "sys.exit() with '--epochs 3'" in result.stdout and "ValueError: no at line 2" in result.stdout

@@ -65,7 +65,10 @@ def project(tmp_path):
 
 @pytest.fixture
 def remembered(project, tmp_path):
-    assert remember(project, Verdict("v", Status.CONFIRMED, "faster", Ratio(1.9, 1.8, 2.0))) == tmp_path / ".kerascheck" / "evidence.json"
+    assert (
+        remember(project, Verdict("v", Status.CONFIRMED, "faster", Ratio(1.9, 1.8, 2.0)))
+        == tmp_path / ".kerascheck" / "evidence.json"
+    )
     return project
 
 
@@ -143,7 +146,10 @@ def test_equal_calls_of_one_chain_are_told_apart():
     text = "x = make().map(f).batch(2).map(f)\n"
     first, second = (text.index("map(f)"), text.rindex("map(f)"))
     keys = {
-        memory.key(Finding("KC101", "serial-map", Severity.WARNING, Location("t.py", None, 1, start + 1, 1, start + 7), "m"), Source("t.py", text))
+        memory.key(
+            Finding("KC101", "serial-map", Severity.WARNING, Location("t.py", None, 1, start + 1, 1, start + 7), "m"),
+            Source("t.py", text),
+        )
         for start in (first, second)
     }
     assert len(keys) == 2
@@ -155,7 +161,13 @@ def test_what_is_no_python_has_a_key():
 
 @pytest.mark.parametrize(
     "change",
-    [("map(f)", "map(f, 1)"), ("batch(3)", "batch(4)"), ("def make", "def make_other"), ("return g(x)", "return x"), ("SIZE = 3", "SIZE = 4")],
+    [
+        ("map(f)", "map(f, 1)"),
+        ("batch(3)", "batch(4)"),
+        ("def make", "def make_other"),
+        ("return g(x)", "return x"),
+        ("SIZE = 3", "SIZE = 4"),
+    ],
     ids=str,
 )
 def test_changed_code_makes_evidence_stale(remembered, change):
@@ -164,11 +176,17 @@ def test_changed_code_makes_evidence_stale(remembered, change):
         assert stale is None  # another function, another statement: nothing is known of it
     else:
         assert stale.outdated == "the code has changed since" and not stale.confirmed
-        assert str(stale) == f"confirmed once (x1.90 [1.80-2.00], {stale.date}), but the code has changed since: measure again"
+        assert (
+            str(stale)
+            == f"confirmed once (x1.90 [1.80-2.00], {stale.date}), but the code has changed since: measure again"
+        )
 
 
 def test_other_versions_make_evidence_stale(remembered):
-    assert recall(remembered, TEXT, {**VERSIONS, "tensorflow": "2.22.0"}).outdated == "with keras 3.15.1, tensorflow 2.21.0"
+    assert (
+        recall(remembered, TEXT, {**VERSIONS, "tensorflow": "2.22.0"}).outdated
+        == "with keras 3.15.1, tensorflow 2.21.0"
+    )
     assert recall(remembered, TEXT, {}).outdated is None  # not installed here: nothing speaks against it
 
 
@@ -194,7 +212,9 @@ def test_evidence_of_another_machine_is_named(remembered, monkeypatch):
     here = machine()
     monkeypatch.setattr("kerascheck.verify.compare.os.cpu_count", lambda: 512)
     foreign = recall(remembered, TEXT)
-    assert foreign.outdated == f"on another machine ({here['cores']} cores {here['processor']})" and not foreign.confirmed
+    assert (
+        foreign.outdated == f"on another machine ({here['cores']} cores {here['processor']})" and not foreign.confirmed
+    )
 
 
 @pytest.mark.parametrize("content", ["", "[]", '{"version": 1, "evidence": 3}', '{"version": 99, "evidence": {}}'])
@@ -211,7 +231,11 @@ def test_broken_entries_are_no_evidence(remembered, tmp_path):
         entries = {key: {**entry, **change} for key, entry in content["evidence"].items()}
         file.write_text(json.dumps({**content, "evidence": entries}))
         assert recall(remembered, TEXT) is None, change
-    file.write_text(json.dumps({**content, "evidence": {key: {"state": entry["state"]} for key, entry in content["evidence"].items()}}))
+    file.write_text(
+        json.dumps(
+            {**content, "evidence": {key: {"state": entry["state"]} for key, entry in content["evidence"].items()}}
+        )
+    )
     assert recall(remembered, TEXT) is None
 
 
@@ -288,7 +312,9 @@ def test_a_target_of_the_command_line_counts(verified):
 def test_where_verify_never_ran_nothing_of_it_is_imported(verified):
     code = "import sys\nfrom kerascheck.cli import main\ntry: main(['.'])\nfinally: print([m for m in sys.modules if 'verify' in m])"
     environment = {**os.environ, "PYTHONPATH": str(Path(memory.__file__).parents[2])}
-    run = lambda: subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment).stdout.splitlines()[-1]
+    run = lambda: subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=environment
+    ).stdout.splitlines()[-1]
     assert run() == "[]"
     verified(KC101=Status.CONFIRMED, KC309=Status.CONFIRMED)
     assert "kerascheck.verify.memory" in run()

@@ -53,10 +53,18 @@ def test_what_is_not_about_speed_or_was_measured_is_left_out():
 
 def test_data_that_fit_makes_its_own_stages_of_is_seen_there():
     text = "gen = make()\ndata = gen.flow(x)\nother = 1\nmodel.fit(data)\n"
-    nodes = [{"name": name, "elements": 10, "seconds": seconds, "parallelism": 1} for name, seconds in (("FlatMap", 1.0), ("Generator", 0.1))]
+    nodes = [
+        {"name": name, "elements": 10, "seconds": seconds, "parallelism": 1}
+        for name, seconds in (("FlatMap", 1.0), ("Generator", 0.1))
+    ]
     scout = ended(runtime_nodes=nodes, chain=[{"name": "FlatMap", "place": ["/a.py", 4]}])
     scout.end["stack"] = [["/a.py", 4, 0]]
-    linted = Linted("/a.py", {"/a.py": Source("/a.py", text)}, [finding(1, "KC111"), finding(3, "KC111"), finding(1, "KC401")])
+    linted = Linted(
+        "/a.py", {"/a.py": Source("/a.py", text)}, [finding(1, "KC111"), finding(3, "KC111"), finding(1, "KC401")]
+    )
     found = observations(linted, [analyse(0.01, scout, 1.44)], [], [[Frame("/a.py", 4, 0)]])
-    assert found[0].seen == "it feeds /a.py:4, whose own stages take 100% of the pipeline; an input fix can win x1.44 at most"
+    assert (
+        found[0].seen
+        == "it feeds /a.py:4, whose own stages take 100% of the pipeline; an input fix can win x1.44 at most"
+    )
     assert [each.seen for each in found[1:]] == [NOTHING_SEEN] * 2

@@ -25,7 +25,9 @@ def run(tmp_path):
         script.write_text(text)
         for name, source in modules.items():
             (tmp_path / f"{name}.py").write_text(source)
-        sources = {str(script): text} | {str(tmp_path / f"{name}.py"): source for name, source in (served or {}).items()}
+        sources = {str(script): text} | {
+            str(tmp_path / f"{name}.py"): source for name, source in (served or {}).items()
+        }
         description = Script(str(script), sources, arguments, directory=str(tmp_path))
         return run_alone(description, Plan(), start_limit=start_limit, block_limit=5)
 
@@ -40,7 +42,9 @@ def test_arguments_name_file_and_folder_are_those_of_a_script(run, tmp_path):
 
 
 def test_imports_are_served_from_memory_and_the_disk_stays(run, tmp_path):
-    result = run("import data\nprint(data.size())", data="def size(): return 1\n", served={"data": "def size(): return 2\n"})
+    result = run(
+        "import data\nprint(data.size())", data="def size(): return 1\n", served={"data": "def size(): return 2\n"}
+    )
     assert result.output.strip() == "2"
     assert (tmp_path / "data.py").read_text() == "def size(): return 1\n"
     assert not list(tmp_path.glob("**/__pycache__"))
@@ -52,7 +56,9 @@ def test_stale_bytecode_of_the_original_is_not_used(run, tmp_path):
     (tmp_path / "data.py").write_text("def size(): return 1\n")
     py_compile.compile(str(tmp_path / "data.py"))
     before = {p: p.read_bytes() for p in tmp_path.glob("**/*.pyc")}
-    result = run("import data\nprint(data.size())", data="def size(): return 1\n", served={"data": "def size(): return 2\n"})
+    result = run(
+        "import data\nprint(data.size())", data="def size(): return 1\n", served={"data": "def size(): return 2\n"}
+    )
     assert result.output.strip() == "2"
     assert {p: p.read_bytes() for p in tmp_path.glob("**/*.pyc")} == before
 

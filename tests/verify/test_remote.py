@@ -26,7 +26,9 @@ ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
 
 
-needs_submitit = pytest.mark.skipif(find_spec("submitit") is None, reason="submitit is not installed: pip install kerascheck[slurm]")
+needs_submitit = pytest.mark.skipif(
+    find_spec("submitit") is None, reason="submitit is not installed: pip install kerascheck[slurm]"
+)
 needs_ray = pytest.mark.skipif(find_spec("ray") is None, reason="Ray is not installed: pip install kerascheck[ray]")
 
 
@@ -167,7 +169,15 @@ def comparison():
     scout = ended(tensorflow="2.21.0", losses=[1.0])
     from kerascheck.verify.analysis import Analysis, Stage
 
-    analysis = Analysis("fit", 0.2, ceiling_seconds=0.1, input_bound=0.5, largest_input_gain=2.0, stages=[Stage("Map", ("/a.py", 4), 0.1, 1.0, 1.0)], facts={"backend": "tensorflow"})
+    analysis = Analysis(
+        "fit",
+        0.2,
+        ceiling_seconds=0.1,
+        input_bound=0.5,
+        largest_input_gain=2.0,
+        stages=[Stage("Map", ("/a.py", 4), 0.1, 1.0, 1.0)],
+        facts={"backend": "tensorflow"},
+    )
     return Comparison("/a.py", scout, [scout], [analysis], [verdict], notes=["validation was skipped"], seconds=3.0)
 
 
@@ -176,7 +186,14 @@ def test_a_comparison_survives_the_journey():
     assert restored(Comparison, json.loads(json.dumps(plain(there)))) == there
 
 
-@pytest.mark.parametrize("value", [Budget(3.0, None, training=Chosen(path="a.py", line=3)), Variant("v", {"/a.py": "x"}, None, (("/a.py", 1, 2),), True), Script("/a", {"/a": ""}, ("--x",))])
+@pytest.mark.parametrize(
+    "value",
+    [
+        Budget(3.0, None, training=Chosen(path="a.py", line=3)),
+        Variant("v", {"/a.py": "x"}, None, (("/a.py", 1, 2),), True),
+        Script("/a", {"/a": ""}, ("--x",)),
+    ],
+)
 def test_orders_survive_the_journey(value):
     back = restored(type(value), json.loads(json.dumps(plain(value))))
     assert plain(back) == plain(value) and type(back) is type(value)
@@ -195,21 +212,27 @@ def test_a_result_of_which_a_line_was_lost_is_refused():
         conversation.hear('@kerascheck {"event": "result", "project": "/x", "length": 9}')
 
 
-@pytest.mark.parametrize("line", ["{", "[]", "{}", '{"event": "part"}', '{"event": "result", "project": "/x", "length": 0}'])
+@pytest.mark.parametrize(
+    "line", ["{", "[]", "{}", '{"event": "part"}', '{"event": "result", "project": "/x", "length": 0}']
+)
 def test_what_cannot_be_understood_is_said_in_one_line(line):
     with pytest.raises(talk.Refused, match="^what it says cannot be understood") as problem:
         talk.Conversation(lambda text, left: None).hear("@kerascheck " + line)
     assert "\n" not in str(problem.value)
 
 
-@pytest.mark.parametrize("told", [{}, {"comparison": []}, {"comparison": {"script": "a.py"}}, {"comparison": {"verdict": 1}}])
+@pytest.mark.parametrize(
+    "told", [{}, {"comparison": []}, {"comparison": {"script": "a.py"}}, {"comparison": {"verdict": 1}}]
+)
 def test_a_result_that_is_none_is_said_in_one_line(told):
     with pytest.raises(talk.Refused, match="^its result cannot be understood"):
         run._understood(Comparison, told, "comparison")
 
 
 def test_frameworks_that_a_script_needs():
-    assert talk.needs(["import tensorflow.keras as k, os", "from jax import numpy", "from . import torch", "def f(:"]) == {"tensorflow", "jax"}
+    assert talk.needs(
+        ["import tensorflow.keras as k, os", "from jax import numpy", "from . import torch", "def f(:"]
+    ) == {"tensorflow", "jax"}
 
 
 # ssh --------------------------------------------------------------------------------------------------------------
@@ -232,12 +255,18 @@ def left_behind(tmp_path):
 
 
 def test_the_script_runs_there_and_is_reported_as_here(project, ssh, tmp_path):
-    (project / "src" / "train.py").write_text("import os, sys\nprint(os.getcwd(), os.listdir(), sys.argv[1:])\nsys.exit(3)\n")
-    result = invoke("src/train.py", "--on", "ssh://me@gpu1:2222", "--python", sys.executable, "--yes", "--", "--epochs", "3")
+    (project / "src" / "train.py").write_text(
+        "import os, sys\nprint(os.getcwd(), os.listdir(), sys.argv[1:])\nsys.exit(3)\n"
+    )
+    result = invoke(
+        "src/train.py", "--on", "ssh://me@gpu1:2222", "--python", sys.executable, "--yes", "--", "--epochs", "3"
+    )
     assert result.return_value == 2
     assert "the script called sys.exit() with '3' before any training step" in result.stdout
     assert f"{project} ['src'] ['--epochs', '3']" in result.stdout
-    assert f"UPLOADS to ssh://gpu1: 1 files of {project} (as git sees it)" in result.stderr and "train.py" in result.stderr
+    assert (
+        f"UPLOADS to ssh://gpu1: 1 files of {project} (as git sees it)" in result.stderr and "train.py" in result.stderr
+    )
     assert "-p 2222 me@gpu1" in ssh.read_text()
     assert left_behind(tmp_path) == []
 
@@ -250,7 +279,9 @@ def test_nothing_is_uploaded_without_a_yes(project, ssh):
 
 
 def test_what_the_script_reads_from_beside_the_upload_is_linked(project, ssh, tmp_path):
-    (project / "src" / "train.py").write_text("import sys\nsys.exit(open('data/x/numbers').read() + open('src/own').read())\n")
+    (project / "src" / "train.py").write_text(
+        "import sys\nsys.exit(open('data/x/numbers').read() + open('src/own').read())\n"
+    )
     (project / "src" / "own").write_text(" uploaded")
     (tmp_path / "far" / "data" / "x").mkdir(parents=True)
     (tmp_path / "far" / "src").mkdir()
@@ -264,8 +295,16 @@ def test_what_the_script_reads_from_beside_the_upload_is_linked(project, ssh, tm
 @pytest.mark.parametrize(
     "where, python, words",
     [
-        ("ssh://nowhere", sys.executable, "ssh://nowhere: ssh cannot reach nowhere: ssh: Could not resolve hostname nowhere"),
-        ("ssh://gpu1", "/nowhere/python", "/nowhere/python could not be started on gpu1 (name another one with --python)"),
+        (
+            "ssh://nowhere",
+            sys.executable,
+            "ssh://nowhere: ssh cannot reach nowhere: ssh: Could not resolve hostname nowhere",
+        ),
+        (
+            "ssh://gpu1",
+            "/nowhere/python",
+            "/nowhere/python could not be started on gpu1 (name another one with --python)",
+        ),
     ],
 )
 def test_no_connection_and_no_interpreter_are_said_in_one_line(project, ssh, where, python, words):
@@ -281,10 +320,15 @@ def test_an_environment_without_the_frameworks_is_named(project, ssh, tmp_path):
     starter = tmp_path / "python"
     # What starts the run there is the interpreter itself, without its packages.
     starter.write_text(f"import sys; sys.executable = {str(bare)!r}\n")
-    python = program(tmp_path, "python3", f'#!/bin/sh\nshift; exec {shlex.quote(sys.executable)} -c "$(cat {starter}); $1"\n')
+    python = program(
+        tmp_path, "python3", f'#!/bin/sh\nshift; exec {shlex.quote(sys.executable)} -c "$(cat {starter}); $1"\n'
+    )
     result = invoke("src/train.py", "--on", "ssh://gpu1", "--python", str(python), "--yes")
     assert result.return_value == 2
-    assert "has none of the packages that the script needs: tensorflow; name another one with --python" in result.stderr.splitlines()[-1]
+    assert (
+        "has none of the packages that the script needs: tensorflow; name another one with --python"
+        in result.stderr.splitlines()[-1]
+    )
     assert left_behind(tmp_path) == []
 
 
@@ -302,10 +346,14 @@ def test_an_interpreter_that_is_too_old_is_named(project, ssh, traces, tmp_path,
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda n: n.name)
 def test_a_signal_ends_the_run_there_and_removes_the_upload(project, ssh, tmp_path, number):
     script = project / "src" / "train.py"
-    script.write_text(f"import os, time\nopen({str(tmp_path / 'pid')!r}, 'w').write(str(os.getpid()))\ntime.sleep(600)\n")
+    script.write_text(
+        f"import os, time\nopen({str(tmp_path / 'pid')!r}, 'w').write(str(os.getpid()))\ntime.sleep(600)\n"
+    )
     code = "import signal, sys\nsignal.signal(signal.SIGINT, signal.default_int_handler)\nfrom kerascheck.verify.cli import verify\n"
     code += f"verify.main(['src/train.py', '--on', 'ssh://gpu1', '--yes', '--python', {sys.executable!r}], standalone_mode=False)"
-    here = subprocess.Popen([sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": str(ROOT)}, stderr=subprocess.PIPE)
+    here = subprocess.Popen(
+        [sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": str(ROOT)}, stderr=subprocess.PIPE
+    )
     pid = wait_for(tmp_path / "pid")
     assert left_behind(tmp_path)
     here.send_signal(number)
@@ -329,7 +377,9 @@ def test_a_lost_connection_ends_the_run_there(project, ssh, tmp_path):
     )
     code = "from kerascheck.verify.cli import verify\n"
     code += f"verify.main(['src/train.py', '--on', 'ssh://gpu1', '--yes', '--python', {sys.executable!r}], standalone_mode=False)"
-    here = subprocess.Popen([sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": str(ROOT)}, stderr=subprocess.PIPE)
+    here = subprocess.Popen(
+        [sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": str(ROOT)}, stderr=subprocess.PIPE
+    )
     pid = wait_for(tmp_path / "pid")
     here.kill()
     here.communicate()
@@ -386,9 +436,13 @@ def test_the_report_is_the_same_and_names_the_machine(project, recorded):
     assert "confirmed       x1.90 [1.80-2.00]" in result.stdout
     assert f"it wrote {project}/log" in result.stdout
     assert "64 cores x86_64 on ssh://gpu1" in result.stdout
-    html = invoke("train.py", "--on", "ssh://gpu1", "--python", recorded, "--yes", "--select", "KC407", "--output-format", "html")
+    html = invoke(
+        "train.py", "--on", "ssh://gpu1", "--python", recorded, "--yes", "--select", "KC407", "--output-format", "html"
+    )
     assert "64 cores x86_64 on ssh://gpu1" in html.stdout
-    dictionary = json.loads(invoke("train.py", "--on", "ssh://gpu1", "--python", recorded, "--yes", "--output-format", "json").stdout)
+    dictionary = json.loads(
+        invoke("train.py", "--on", "ssh://gpu1", "--python", recorded, "--yes", "--output-format", "json").stdout
+    )
     assert dictionary["machine"]["on"] == "ssh://gpu1"
 
 
@@ -412,7 +466,11 @@ def test_a_real_training_there_end_to_end(project, ssh, tmp_path):
     )
     result = invoke("src/train.py", "--on", "ssh://gpu1", "--python", sys.executable, "--yes", "--budget", "5")
     assert result.return_value == 0
-    assert "Training (optimizer loop" in result.stdout and "per step" in result.stdout and "on ssh://gpu1, torch 0.0" in result.stdout
+    assert (
+        "Training (optimizer loop" in result.stdout
+        and "per step" in result.stdout
+        and "on ssh://gpu1, torch 0.0" in result.stdout
+    )
     assert left_behind(tmp_path) == []
 
 
@@ -420,7 +478,11 @@ def test_a_real_training_there_end_to_end(project, ssh, tmp_path):
 
 
 def sshd():
-    found = os.environ.get("KERASCHECK_SSHD") or shutil.which("sshd") or shutil.which("sshd", path="/usr/sbin:/usr/local/sbin")
+    found = (
+        os.environ.get("KERASCHECK_SSHD")
+        or shutil.which("sshd")
+        or shutil.which("sshd", path="/usr/sbin:/usr/local/sbin")
+    )
     return found if found and shutil.which("ssh") and shutil.which("ssh-keygen") else None
 
 
@@ -463,7 +525,9 @@ def real_ssh(tmp_path, monkeypatch):
 
 @pytest.mark.skipif(sshd() is None, reason="no sshd on this machine")
 def test_over_a_real_connection(project, real_ssh, tmp_path):
-    (project / "src" / "train.py").write_text("import os, sys\nsys.exit('there' if 'SSH_CONNECTION' in os.environ else 'here')\n")
+    (project / "src" / "train.py").write_text(
+        "import os, sys\nsys.exit('there' if 'SSH_CONNECTION' in os.environ else 'here')\n"
+    )
     result = invoke("src/train.py", "--on", f"ssh://127.0.0.1:{real_ssh}", "--python", sys.executable, "--yes")
     assert "with 'there' before any training step" in result.stdout, result.stderr
     assert left_behind(tmp_path) == []
@@ -477,7 +541,10 @@ def test_an_interrupt_over_a_real_connection(project, real_ssh, tmp_path):
     code = "import signal, sys\nsignal.signal(signal.SIGINT, signal.default_int_handler)\nfrom kerascheck.verify.cli import verify\n"
     code += f"verify.main(['src/train.py', '--on', 'ssh://127.0.0.1:{real_ssh}', '--yes', '--python', {sys.executable!r}], standalone_mode=False)"
     here = subprocess.Popen(
-        [sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": str(ROOT)}, stderr=subprocess.PIPE, start_new_session=True
+        [sys.executable, "-c", code],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stderr=subprocess.PIPE,
+        start_new_session=True,
     )
     pid = wait_for(tmp_path / "pid")
     os.killpg(here.pid, signal.SIGINT)  # as a terminal does: ssh gets it too
@@ -493,11 +560,18 @@ def test_an_interrupt_over_a_real_connection(project, real_ssh, tmp_path):
 def test_a_job_of_slurm(project, traces, tmp_path):
     (project / ".gitignore").write_text("data\n")
     (project / "data").write_text("ignored by git")
-    (project / "src" / "train.py").write_text("import os, sys\nsys.exit(open('data').read() + os.environ['SLURM_JOB_ID'])\n")
+    (project / "src" / "train.py").write_text(
+        "import os, sys\nsys.exit(open('data').read() + os.environ['SLURM_JOB_ID'])\n"
+    )
     result = invoke("src/train.py", "--on", "slurm:gpu,gpus=2,cpus=4,minutes=7", "--yes")
     assert "with 'ignored by git4711' before any training step" in result.stdout, result.stderr
     batch = (traces / "submitted").read_text()
-    assert {"#SBATCH --partition=gpu", "#SBATCH --gpus-per-node=2", "#SBATCH --cpus-per-task=4", "#SBATCH --time=7"} <= set(batch.splitlines())
+    assert {
+        "#SBATCH --partition=gpu",
+        "#SBATCH --gpus-per-node=2",
+        "#SBATCH --cpus-per-task=4",
+        "#SBATCH --time=7",
+    } <= set(batch.splitlines())
     assert not (project / ".kerascheck").exists()
     assert (project / "data").read_text() == "ignored by git"
 
@@ -530,7 +604,9 @@ def interrupted(project, tmp_path, where):
     (project / "src" / "train.py").write_text(text)
     code = "import signal, sys\nsignal.signal(signal.SIGINT, signal.default_int_handler)\nfrom kerascheck.verify.cli import verify\n"
     code += f"verify.main(['src/train.py', '--on', {where!r}, '--yes', '--python', {sys.executable!r}], standalone_mode=False)"
-    here = subprocess.Popen([sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": str(ROOT)}, stderr=subprocess.PIPE)
+    here = subprocess.Popen(
+        [sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": str(ROOT)}, stderr=subprocess.PIPE
+    )
     pid = wait_for(tmp_path / "pid")
     here.send_signal(signal.SIGINT)
     here.communicate(timeout=90)
@@ -581,7 +657,9 @@ def kept_by_ray(ray_cluster):
 
 @needs_ray
 def test_a_job_of_ray(project, ray_cluster, tmp_path):
-    (project / "src" / "train.py").write_text("import os, sys\nprint(os.getcwd())\nsys.exit(str(any(k.startswith('RAY_') for k in os.environ)))\n")
+    (project / "src" / "train.py").write_text(
+        "import os, sys\nprint(os.getcwd())\nsys.exit(str(any(k.startswith('RAY_') for k in os.environ)))\n"
+    )
     result = invoke("src/train.py", "--on", f"ray://{ray_cluster[0]}", "--python", sys.executable, "--yes")
     assert "with 'True' before any training step" in result.stdout, result.stderr
     assert str(project) in result.stdout

@@ -28,14 +28,20 @@ def verification(*verdicts, failure=None):
     fix = Fix(Applicability.SAFE, "Do", (Edit(0, 0, ""),))
     finding = Finding("KC101", "serial-map", Severity.WARNING, Location(PATH, None, 2, 1, 2, 3), "m", fix=fix)
     repair = Repair(Variant("KC101", {PATH: TEXT.replace("map(f)", "map(f, 2)")}), (finding,))
-    linted = Linted(PATH, {PATH: Source(PATH, TEXT)}, [finding, replace(finding, code="KC107", fix=None), replace(finding, code="KC306")])
+    linted = Linted(
+        PATH,
+        {PATH: Source(PATH, TEXT)},
+        [finding, replace(finding, code="KC107", fix=None), replace(finding, code="KC306")],
+    )
     machine = {"system": "Linux", "processor": "x86_64", "cores": 2}
     return Verification(comparison, linted, {v.name: repair for v in verdicts}, machine, f"python {EVIL}")
 
 
 def verdict(status, ratio=None, **options):
     ticks = ([0.01, 0.011, 0.02] * 9, [0.005, 0.006] * 9)
-    return Verdict(f"KC101 {EVIL}", status, f"because {EVIL}", ratio, ticks=ticks, step_seconds=(0.01, 0.005), **options)
+    return Verdict(
+        f"KC101 {EVIL}", status, f"because {EVIL}", ratio, ticks=ticks, step_seconds=(0.01, 0.005), **options
+    )
 
 
 CASES = [
@@ -95,14 +101,38 @@ def test_losses_of_both_are_shown_where_they_differ():
 
 def test_what_the_gpu_did_is_told():
     result = verification(CASES[0])
-    medians = {"name": EVIL, "samples": 12, "utilisation": 0.53, "memory_bytes": 7.3e9, "watts": 312.4, "megahertz": 1500}
-    time = {"seconds": [0.5, 1.0, 1.5], "utilisation": [0.0, None, 1.0], "memory_bytes": [0, 1e9, 2e9], "watts": [1, 2, 3], "megahertz": [1, 2, 3]}
-    device = {**medians, "index": 0, "used": True, "slowed": {"power limit": 0.4}, "memory_total_bytes": 4e9, "time": time}
+    medians = {
+        "name": EVIL,
+        "samples": 12,
+        "utilisation": 0.53,
+        "memory_bytes": 7.3e9,
+        "watts": 312.4,
+        "megahertz": 1500,
+    }
+    time = {
+        "seconds": [0.5, 1.0, 1.5],
+        "utilisation": [0.0, None, 1.0],
+        "memory_bytes": [0, 1e9, 2e9],
+        "watts": [1, 2, 3],
+        "megahertz": [1, 2, 3],
+    }
+    device = {
+        **medians,
+        "index": 0,
+        "used": True,
+        "slowed": {"power limit": 0.4},
+        "memory_total_bytes": 4e9,
+        "time": time,
+    }
     result.gpu = {**medians, "devices": [device], "trouble": None}
     page = report_html.render(result)
     assert 'points="0.0,100.0 1000.0,0.0"' in page and 'points="0.0,100.0 500.0,75.0 1000.0,50.0"' in page
     for text in (report_html.render(result), "\n".join(report_text.render(result))):
-        assert "53% busy, 7.3 GB of memory, 312 W, 1500 MHz, clocks lowered 40% of the time (power limit) (medians of 12 looks" in text and "\x1b" not in text
+        assert (
+            "53% busy, 7.3 GB of memory, 312 W, 1500 MHz, clocks lowered 40% of the time (power limit) (medians of 12 looks"
+            in text
+            and "\x1b" not in text
+        )
 
 
 def test_tabs_of_the_code_stay():

@@ -29,14 +29,21 @@ def test_the_gpus_that_a_script_may_use(cards, named, found):
     assert scaling.devices(cards, named) == found
 
 
-@pytest.mark.parametrize("cards, named, words", [(0, None, "has none"), (1, None, "has 1"), (8, "3", "shows 1"), (8, "-1", "shows 0"), (8, "", "shows 0")])
+@pytest.mark.parametrize(
+    "cards, named, words",
+    [(0, None, "has none"), (1, None, "has 1"), (8, "3", "shows 1"), (8, "-1", "shows 0"), (8, "", "shows 0")],
+)
 def test_one_gpu_is_not_compared(cards, named, words):
     with pytest.raises(TooFewGpus, match=words):
         scaling.devices(cards, named)
 
 
-def judged(status=Status.CHANGES_RESULTS, batches=(64, 128), replicas=(1, 2), ratio=Ratio(0.9, 0.88, 0.92), trouble=None):
-    result = Scaling("a.py", "python a.py", Side(["0"], replicas[0], batches[0]), Side(["0", "1"], replicas[1], batches[1]))
+def judged(
+    status=Status.CHANGES_RESULTS, batches=(64, 128), replicas=(1, 2), ratio=Ratio(0.9, 0.88, 0.92), trouble=None
+):
+    result = Scaling(
+        "a.py", "python a.py", Side(["0"], replicas[0], batches[0]), Side(["0", "1"], replicas[1], batches[1])
+    )
     result.gpu = trouble and {"trouble": trouble, "devices": []}
     verdict = Verdict("all devices", status, "why", ratio, step_seconds=ratio and (0.09, 0.1))
     scaling._judge(result, Comparison("a.py", Run(end={"facts": {"gpus": ["x"]}}), verdicts=[verdict]))
@@ -50,7 +57,10 @@ def test_larger_batches_count_by_their_examples():
     text = list(scaling.render(result))
     assert text[1] == "2 GPUs: x1.80 [1.76-1.84] the examples per second of one, 90% of x2"
     assert text[2].split() == "1 GPU 1 replica global batch 64 (64 per replica) 90 ms per step 711 examples/s".split()
-    assert text[3].split() == "2 GPUs 2 replicas global batch 128 (64 per replica) 100 ms per step 1,280 examples/s".split()
+    assert (
+        text[3].split()
+        == "2 GPUs 2 replicas global batch 128 (64 per replica) 100 ms per step 1,280 examples/s".split()
+    )
     assert len(text) == 4
     assert json.loads(json.dumps(result.as_dict()))["all"]["examples_per_second"] == 1280
 
@@ -58,12 +68,18 @@ def test_larger_batches_count_by_their_examples():
 @pytest.mark.parametrize(
     "case, words",
     [
-        ({"batches": (64, 64), "ratio": Ratio(1.2, 1.1, 1.3)}, "The global batch stays 64: each replica computes 32 examples."),
+        (
+            {"batches": (64, 64), "ratio": Ratio(1.2, 1.1, 1.3)},
+            "The global batch stays 64: each replica computes 32 examples.",
+        ),
         ({"replicas": (1, 1)}, "1 of 2 GPUs have a replica"),
         ({"replicas": (None, None), "batches": (None, None)}, "No distribution strategy of TensorFlow was seen"),
         ({"batches": (None, None)}, "the steps per second of one"),
         ({"status": Status.INCONCLUSIVE}, "Inconclusive: why"),
-        ({"trouble": "other processes used 30% of GPU 1 meanwhile", "status": Status.CONFIRMED}, "Inconclusive: no verdict: other processes used 30%"),
+        (
+            {"trouble": "other processes used 30% of GPU 1 meanwhile", "status": Status.CONFIRMED},
+            "Inconclusive: no verdict: other processes used 30%",
+        ),
         ({"ratio": None, "status": Status.NOT_RUN}, "not measured  why"),
     ],
 )
@@ -85,7 +101,9 @@ def test_the_same_script_runs_on_one_and_on_all(tmp_path):
     assert result.failure is None and result.ratio is not None
     assert result.one.devices == ["4"] and result.all.devices == ["4", "6"]
     script.write_text("raise ValueError('no')")
-    failed = scaling.measure(Script(str(script), {str(script): "raise ValueError('no')"}), ["0", "1"], "", Budget(4), lambda text, left: None)
+    failed = scaling.measure(
+        Script(str(script), {str(script): "raise ValueError('no')"}), ["0", "1"], "", Budget(4), lambda text, left: None
+    )
     assert failed.failure == "on 1 GPU, the script raised ValueError: no at line 1"
 
 
@@ -144,7 +162,10 @@ def test_replicas_and_the_global_batch_are_seen(shown, replicas, batch, tmp_path
     script = tmp_path / "train.py"
     script.write_text(MIRRORED)
     run = run_alone(
-        Script(str(script), {str(script): MIRRORED}, environment={"CUDA_VISIBLE_DEVICES": shown}), replace(SCOUT, rows=True), start_limit=200, block_limit=50
+        Script(str(script), {str(script): MIRRORED}, environment={"CUDA_VISIBLE_DEVICES": shown}),
+        replace(SCOUT, rows=True),
+        start_limit=200,
+        block_limit=50,
     )
     side = Side(shown.split(","))
     scaling._describe(side, run)

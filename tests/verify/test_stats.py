@@ -64,7 +64,15 @@ def test_more_looks_make_an_interval_wider():
 
 @pytest.mark.parametrize(
     "probability, freedom, value",
-    [(0.975, 1, 12.706), (0.975, 2, 4.303), (0.975, 3, 3.182), (0.975, 10, 2.228), (0.995, 4, 4.604), (0.9995, 3, 12.924), (0.975, 100, 1.984)],
+    [
+        (0.975, 1, 12.706),
+        (0.975, 2, 4.303),
+        (0.975, 3, 3.182),
+        (0.975, 10, 2.228),
+        (0.995, 4, 4.604),
+        (0.9995, 3, 12.924),
+        (0.975, 100, 1.984),
+    ],
 )
 def test_quantiles_of_t_are_those_of_the_tables(probability, freedom, value):
     assert t_quantile(probability, freedom) == pytest.approx(value, abs=2e-3)
@@ -74,10 +82,17 @@ def until_decided(seed, processes, blocks, ratio=1.0, most=6):
     """The intervals of all looks until one decides, on made-up processes whose speeds vary by ``processes`` and blocks by ``blocks``."""
     generator = random.Random(seed)
     a, b, looks = [], [], []
-    while len(a) < most and not (looks and (looks[-1].low > 1.03 or looks[-1].high < 1 / 1.03 or is_no_effect(looks[-1].low, looks[-1].high))):
+    while len(a) < most and not (
+        looks and (looks[-1].low > 1.03 or looks[-1].high < 1 / 1.03 or is_no_effect(looks[-1].low, looks[-1].high))
+    ):
         for side, level in ((a, ratio), (b, 1.0)):
             process = level * generator.lognormvariate(0, processes / 2**0.5)
-            side.append([process * generator.lognormvariate(0, blocks) * (3 if generator.random() < 0.1 else 1) for _ in range(30)])
+            side.append(
+                [
+                    process * generator.lognormvariate(0, blocks) * (3 if generator.random() < 0.1 else 1)
+                    for _ in range(30)
+                ]
+            )
         if len(a) >= FIRST_LOOK:
             looks.append(speedup(a, b, looks=looks_in(most)))
     return looks

@@ -107,18 +107,39 @@ def test_a_loop_inside_a_function_has_a_ceiling(tmp_path):
 def test_a_script_that_only_predicts(tmp_path):
     needs("tensorflow")
     path, script = script_of(PREDICT, tmp_path)
-    about = variant(path, PREDICT, "model.predict(row[None], verbose=0)", "model.predict_on_batch(row[None])", predicts=True, tolerance=1e-5)
+    about = variant(
+        path,
+        PREDICT,
+        "model.predict(row[None], verbose=0)",
+        "model.predict_on_batch(row[None])",
+        predicts=True,
+        tolerance=1e-5,
+    )
     unused = variant(path, PREDICT, "import numpy as np", "import numpy as np, sys")
     first, second = compare(script, [about, unused], QUICK).verdicts
-    assert first.ratio is not None and "calls" in first.reason and first.losses[0] == pytest.approx(first.losses[1], rel=1e-5)
-    assert (second.status, second.reason) == (Status.NOT_RUN, "the script trains for no step, and no loop of predictions uses its lines")
+    assert (
+        first.ratio is not None
+        and "calls" in first.reason
+        and first.losses[0] == pytest.approx(first.losses[1], rel=1e-5)
+    )
+    assert (second.status, second.reason) == (
+        Status.NOT_RUN,
+        "the script trains for no step, and no loop of predictions uses its lines",
+    )
 
 
 def test_predictions_after_a_training(tmp_path):
     needs("tensorflow")
     text = PREDICT.replace("for row", "model.fit(x, x[:, :1], epochs=10**6, batch_size=4, verbose=0)\nfor row")
     path, script = script_of(text, tmp_path)
-    about = variant(path, text, "model.predict(row[None], verbose=0)", "model.predict_on_batch(row[None])", predicts=True, tolerance=1e-5)
+    about = variant(
+        path,
+        text,
+        "model.predict(row[None], verbose=0)",
+        "model.predict_on_batch(row[None])",
+        predicts=True,
+        tolerance=1e-5,
+    )
     eager = variant(path, text, '"mse"', '"mse", jit_compile=False', tolerance=1e-5)
     result = compare(script, [about, eager], QUICK, ceilings=False)
     first, second = result.verdicts
@@ -149,8 +170,12 @@ main()
 
 def test_a_later_training_reads_what_the_first_one_wrote(tmp_path):
     needs("tensorflow")
-    text = TWO_FITS.replace("batch_size=4, verbose=0)", "batch_size=4, verbose=0, callbacks=[keras.callbacks.ModelCheckpoint('best.keras')])").replace(
-        "    two = keras.Sequential([keras.Input((8,)), keras.layers.Dense(1)])", "    two = keras.models.load_model('best.keras')\n    one.load_weights('best.keras')"
+    text = TWO_FITS.replace(
+        "batch_size=4, verbose=0)",
+        "batch_size=4, verbose=0, callbacks=[keras.callbacks.ModelCheckpoint('best.keras')])",
+    ).replace(
+        "    two = keras.Sequential([keras.Input((8,)), keras.layers.Dense(1)])",
+        "    two = keras.models.load_model('best.keras')\n    one.load_weights('best.keras')",
     )
     path, script = script_of(text, tmp_path)
     run = run_alone(script, replace(LOOK, training=1), start_limit=120, block_limit=60)
@@ -161,7 +186,7 @@ def test_a_later_training_reads_what_the_first_one_wrote(tmp_path):
 def test_each_fit_is_a_training_of_its_own(tmp_path):
     needs("tensorflow")
     path, script = script_of(TWO_FITS, tmp_path)
-    eager = variant(path, TWO_FITS, ', run_eagerly=True', "", tolerance=1e-5)
+    eager = variant(path, TWO_FITS, ", run_eagerly=True", "", tolerance=1e-5)
     other = variant(path, TWO_FITS, '"sgd", "mse")', '"sgd", "mse", jit_compile=False)', tolerance=1e-5)
     result = compare(script, [eager, other], QUICK)
     assert [verdict.training for verdict in result.verdicts] == [1, 0]

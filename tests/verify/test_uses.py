@@ -10,12 +10,21 @@ from kerascheck.verify.uses import Frame, lines_used
 def used(text, *stack, everything_before=False, others=None):
     """The lines (without blanks around them) that are used, ``stack`` naming frames by a part of their line, innermost first."""
     text = textwrap.dedent(text).lstrip("\n")
-    sources = {"/p/train.py": text} | {f"/p/{name}": textwrap.dedent(other).lstrip("\n") for name, other in (others or {}).items()}
+    sources = {"/p/train.py": text} | {
+        f"/p/{name}": textwrap.dedent(other).lstrip("\n") for name, other in (others or {}).items()
+    }
     frames = []
     for part in stack:
         line = text[: text.index(part)].count("\n") + 1
         head = text.splitlines()[:line]
-        start = next((n for n in range(line, 0, -1) if head[n - 1].lstrip().startswith("def ") and _indent(head[n - 1]) < _indent(head[line - 1])), 0)
+        start = next(
+            (
+                n
+                for n in range(line, 0, -1)
+                if head[n - 1].lstrip().startswith("def ") and _indent(head[n - 1]) < _indent(head[line - 1])
+            ),
+            0,
+        )
         frames.append(Frame("/p/train.py", line, start))
     spans = lines_used(sources, frames, everything_before=everything_before)
     lines = {path: source.splitlines() for path, source in sources.items()}
@@ -67,7 +76,11 @@ def test_every_training_has_its_own_model_and_data():
 
 
 def test_a_function_that_holds_both_is_no_reason_to_mix_them():
-    main = "import keras\n\ndef main():\n" + textwrap.indent(textwrap.dedent(TWO).split("return x\n\n")[1], "    ") + "\nmain()\n"
+    main = (
+        "import keras\n\ndef main():\n"
+        + textwrap.indent(textwrap.dedent(TWO).split("return x\n\n")[1], "    ")
+        + "\nmain()\n"
+    )
     assert 'second.compile("sgd", run_eagerly=True)' not in used(main, "first.fit", "main()\n")
     found = used(main, "second.fit", "\nmain()\n"[1:])
     assert 'second.compile("sgd", run_eagerly=True)' in found and 'first.compile("sgd")' not in found
@@ -94,7 +107,9 @@ def test_a_name_that_is_given_again_stands_for_the_last_value():
 
 def test_a_value_given_under_a_condition_does_not_hide_the_one_before():
     text = "import keras\nmodel = keras.Sequential()\nif large:\n    model = keras.Sequential([1])\nmodel.fit(x)\n"
-    assert used(text, "model.fit") == set(text.splitlines()[1:2] + ["if large:", "model = keras.Sequential([1])", "model.fit(x)"])
+    assert used(text, "model.fit") == set(
+        text.splitlines()[1:2] + ["if large:", "model = keras.Sequential([1])", "model.fit(x)"]
+    )
 
 
 def test_where_there_is_one_training_all_before_it_counts_but_nothing_after():
@@ -142,7 +157,12 @@ def test_a_loop_uses_all_of_itself_and_what_it_calls():
 
 
 def test_a_function_begins_with_the_comments_above_it():
-    found = used(LOOP.replace("    def helper", "    # what helps\n    def helper"), "optimizer.apply", "step(model, x)\n    ", "train(net")
+    found = used(
+        LOOP.replace("    def helper", "    # what helps\n    def helper"),
+        "optimizer.apply",
+        "step(model, x)\n    ",
+        "train(net",
+    )
     assert "# what helps" in found
 
 
@@ -175,7 +195,10 @@ def test_attributes_are_followed_through_the_methods_of_a_class():
     assert {'self.small.compile("sgd")', "return keras.Sequential([1])", "trainer = Trainer()"} <= found
     assert not {'model.compile("sgd", run_eagerly=True)', "self.large.fit(x)"} & found
     found = used(text, "self.large.fit", "trainer.finetune")
-    assert {"self.large = model", 'model.compile("sgd", run_eagerly=True)'} <= found and 'self.small.compile("sgd")' not in found
+    assert {
+        "self.large = model",
+        'model.compile("sgd", run_eagerly=True)',
+    } <= found and 'self.small.compile("sgd")' not in found
 
 
 def test_modules_of_the_script_are_followed():
@@ -215,7 +238,13 @@ def test_process_wide_settings_concern_every_training_after_them():
         keras.later()
     """
     found = used(text, "model.fit(x)")
-    assert {'os.environ["X"] = "1"', "setup()", 'keras.config.set_floatx("float64")', "keras.grow(gpu)", "for gpu in keras.gpus():"} <= found
+    assert {
+        'os.environ["X"] = "1"',
+        "setup()",
+        'keras.config.set_floatx("float64")',
+        "keras.grow(gpu)",
+        "for gpu in keras.gpus():",
+    } <= found
     assert not {"other()", "keras.later()", "model.fit(z)"} & found
 
 

@@ -73,12 +73,18 @@ def test_how_little_is_no_effect_can_be_set(ratio, limit, status):
 def test_an_inconclusive_verdict_says_what_it_needs():
     budget = Budget(seconds=60)
     # Half as wide an interval takes four times as long.
-    assert what_is_needed(Ratio(1.0, 1 / 1.05**2, 1.05**2), 3, budget, 0.0) == "too little to tell: it needs about 4 times as long (--budget 240)"
+    assert (
+        what_is_needed(Ratio(1.0, 1 / 1.05**2, 1.05**2), 3, budget, 0.0)
+        == "too little to tell: it needs about 4 times as long (--budget 240)"
+    )
     quick = replace(budget, rounds=2)
     assert "(without --quick, --budget 240)" in what_is_needed(Ratio(1.0, 1 / 1.05**2, 1.05**2), 2, quick, 0.0)
     busy = what_is_needed(Ratio(1.18, 0.57, 2.85), 6, budget, 0.59)
     assert "a quieter machine (other programs used 59% of it)" in busy
-    assert what_is_needed(Ratio(1.0, 0.5, 2.0), 3, budget, None) == "its steps vary too much on this machine to tell, however long they are measured"
+    assert (
+        what_is_needed(Ratio(1.0, 0.5, 2.0), 3, budget, None)
+        == "its steps vary too much on this machine to tell, however long they are measured"
+    )
 
 
 def test_equal_losses_change_nothing():
@@ -229,7 +235,9 @@ def test_what_is_traced_once_shows_in_the_start(written, repaired, status):
         run.end["start_seconds"], run.blocks = seconds, [block(0.01)] * 10
         return run
 
-    gathered = _Gathered(Variant("v", {}), [*map(run, written), ended()], [*map(run, repaired), ended()], ratio=Ratio(1.0, 0.98, 1.02))
+    gathered = _Gathered(
+        Variant("v", {}), [*map(run, written), ended()], [*map(run, repaired), ended()], ratio=Ratio(1.0, 0.98, 1.02)
+    )
     wide = _judge(replace(gathered, ratio=Ratio(1.0, 0.7, 1.4)))
     assert wide.status is Status.INCONCLUSIVE  # the later steps may be slower
     verdict = _judge(gathered)
@@ -288,7 +296,9 @@ def timed(monkeypatch, times):
 
 def measured(variants=("v",), budget=Budget(seconds=1000), ceiling=None):
     script = Script("/train.py", {})
-    return _measure_group(script, [Variant(name, {}) for name in variants], Plan(in_turn=True), budget, lambda *_: None, ceiling)
+    return _measure_group(
+        script, [Variant(name, {}) for name in variants], Plan(in_turn=True), budget, lambda *_: None, ceiling
+    )
 
 
 def test_the_ceiling_is_measured_beside_the_first_round_only(monkeypatch):
@@ -298,12 +308,16 @@ def test_the_ceiling_is_measured_beside_the_first_round_only(monkeypatch):
     assert all(CEILING not in names for names, _ in asked[1:]) and len(asked) > 1
     assert _analysis(ended(), {"iterator": 0}, beside).largest_input_gain == pytest.approx(2)
     asked.clear()
-    assert measured((), ceiling=Script("/train.py", {}))[0] == [] and [names for names, _ in asked] == [{ORIGINAL, CEILING}]
+    assert measured((), ceiling=Script("/train.py", {}))[0] == [] and [names for names, _ in asked] == [
+        {ORIGINAL, CEILING}
+    ]
 
 
 def test_rounds_end_with_the_decision_and_each_variant_has_its_own(monkeypatch):
     # One is twice as fast in every round; the other differs from round to round, and shows nothing.
-    asked = timed(monkeypatch, lambda name, number: {"fast": 0.005, "odd": 0.01 * (0.8, 1.25)[number % 2]}.get(name, 0.01))
+    asked = timed(
+        monkeypatch, lambda name, number: {"fast": 0.005, "odd": 0.01 * (0.8, 1.25)[number % 2]}.get(name, 0.01)
+    )
     ((fast, odd), _) = measured(("fast", "odd"))
     assert (fast.status, fast.rounds) == (Status.CONFIRMED, 2)
     assert (odd.status, odd.rounds) == (Status.INCONCLUSIVE, Budget(seconds=1000).most_rounds)
@@ -375,7 +389,14 @@ one.predict(x)
 
 
 def at(line, number):
-    return {"event": "training", "kind": "fit", "number": number, "order": number, "stack": [["/a.py", line, 0]], "data_places": []}
+    return {
+        "event": "training",
+        "kind": "fit",
+        "number": number,
+        "order": number,
+        "stack": [["/a.py", line, 0]],
+        "data_places": [],
+    }
 
 
 @pytest.fixture
@@ -436,7 +457,12 @@ def test_several_fixes_together_are_measured_where_most_of_them_are(two_fits):
     result.scout.end |= {"stack": [["/a.py", 3, 0]], "order": 0}
     result.scouts = [result.scout]
     script = Script("/a.py", {"/a.py": TWO_FITS})
-    assert _targets(script, [*variants, everything], result, Budget(), lambda *_: None) == {"2": 0, "4": 1, "5": 1, "all": 1}
+    assert _targets(script, [*variants, everything], result, Budget(), lambda *_: None) == {
+        "2": 0,
+        "4": 1,
+        "5": 1,
+        "all": 1,
+    }
     two = [variants[0], variants[1], replace(everything, places=variants[0].places + variants[1].places)]
     assert "more than one of the fixes" in _targets(script, two, result, Budget(), lambda *_: None)["all"]
 
@@ -480,7 +506,10 @@ def test_a_training_can_be_chosen(two_fits, chosen, asked):
 
 def test_a_training_that_is_not_there_cannot_be_chosen(two_fits):
     script = Script("/a.py", {"/a.py": TWO_FITS})
-    assert "no training was reached at line 7: there are some at line 3, 6" in compare(script, [], Budget(training=Chosen(line=7))).failure
+    assert (
+        "no training was reached at line 7: there are some at line 3, 6"
+        in compare(script, [], Budget(training=Chosen(line=7))).failure
+    )
     assert "training 3 was not reached" in compare(script, [], Budget(training=Chosen(number=3))).failure
 
 
@@ -498,10 +527,15 @@ def test_predictions_are_looked_for_beyond_those_that_are_too_few(monkeypatch):
         return found[plan.training]
 
     monkeypatch.setattr("kerascheck.verify.compare.run_alone", run_alone)
-    variants = [Variant(name, {}, places=(("/a.py", line, line),), predicts=True) for name, line in (("few", 10), ("many", 20))]
+    variants = [
+        Variant(name, {}, places=(("/a.py", line, line),), predicts=True) for name, line in (("few", 10), ("many", 20))
+    ]
     result = Comparison("/a.py", ended(), scouts=[ended()])
     targets = _targets(Script("/a.py", {"/a.py": "x = 1\n" * 20}), variants, result, Budget(), lambda *_: None)
-    assert targets == {"few": "its predictions are made inside a training, too few, or not in the time allowed", "many": 1}
+    assert targets == {
+        "few": "its predictions are made inside a training, too few, or not in the time allowed",
+        "many": 1,
+    }
     assert asked == [("prediction loop", 0), ("prediction loop", 1), ("prediction loop", 2)]
     assert result.scouts[1] is found[1]
 

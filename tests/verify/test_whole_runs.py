@@ -128,7 +128,9 @@ def test_a_training_that_is_short_or_shows_no_loss_says_so(against):
     (verdict,) = against(SHORT.replace("0.002", "0.001"), SHORT).verdicts
     assert "the training ends after 30 steps" in verdict.remark
     assert "the results could not be compared: no loss is visible" in verdict.remark
-    with_loss = LOOP.replace("    optimizer", "    torch.Tensor(1.0 / (step + 1)).backward()\n    optimizer").replace("import os", "import torch, os")
+    with_loss = LOOP.replace("    optimizer", "    torch.Tensor(1.0 / (step + 1)).backward()\n    optimizer").replace(
+        "import os", "import torch, os"
+    )
     (verdict,) = against(with_loss.replace("0.002", "0.001"), with_loss).verdicts
     assert verdict.losses[0][:2] == verdict.losses[1][:2] == [1.0, 0.5]
     assert "could not be compared" not in verdict.remark and "ends after" not in verdict.remark
@@ -139,5 +141,7 @@ def test_a_training_that_is_short_or_shows_no_loss_says_so(against):
 def test_what_is_about_predictions_is_not_measured_on_a_training(folder):
     path = str(folder / "train.py")
     variant = Variant("repaired", {path: LOOP + " "}, places=((path, 1, 99),), predicts=True)
-    (verdict,) = compare(Script(path, {path: LOOP}, directory=str(folder)), [variant], replace(QUICK, start_limit=2), ceilings=False).verdicts
+    (verdict,) = compare(
+        Script(path, {path: LOOP}, directory=str(folder)), [variant], replace(QUICK, start_limit=2), ceilings=False
+    ).verdicts
     assert verdict.status is Status.NOT_RUN and "its predictions are made inside a training" in verdict.reason

@@ -84,11 +84,7 @@ def _of_tensor(machine: Machine, call: Invocation) -> Value:
     return machine.computed_tensor("result", call.receiver)
 
 
-@outcome(
-    lambda name: name.startswith(
-        (OF_PYTHON_FRAMEWORK_COMMON_SHAPES, OF_PYTHON_FRAMEWORK_TENSOR_SHAPE)
-    )
-)
+@outcome(lambda name: name.startswith((OF_PYTHON_FRAMEWORK_COMMON_SHAPES, OF_PYTHON_FRAMEWORK_TENSOR_SHAPE)))
 def _shape(machine: Machine, call: Call) -> Value:
     """What TensorFlow knows of the shapes in its graphs are Python objects."""
     return UNKNOWN

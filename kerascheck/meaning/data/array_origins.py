@@ -88,7 +88,9 @@ def made_as_double(value: Value | None, depth: int = 8) -> Call | None:
     if value.name == "numpy.ndarray" and value.call is None:
         operands = value.attributes.get("operands")
         # Numbers, and arrays of any other real type, become 64-bit beside one that is.
-        found = [made_as_double(operand, depth - 1) for operand in operands.items] if isinstance(operands, Group) else []
+        found = (
+            [made_as_double(operand, depth - 1) for operand in operands.items] if isinstance(operands, Group) else []
+        )
         operation = value.attributes.get("operation")
         if isinstance(operation, Made) and operation.call is not None and _widens(operation.call, depth - 1):
             found.append(operation.call)
@@ -99,7 +101,11 @@ def made_as_double(value: Value | None, depth: int = 8) -> Call | None:
     name = value.name[6:]
     if name.endswith(".astype"):
         given = call.given("dtype")
-        double = isinstance(given, External) and given.name in _DOUBLE_TYPES or constant(given) in ("float64", "float", "double")
+        double = (
+            isinstance(given, External)
+            and given.name in _DOUBLE_TYPES
+            or constant(given) in ("float64", "float", "double")
+        )
         return call if double else None
     if call.keyword("dtype") is not None:
         return None
@@ -123,7 +129,10 @@ def _widens(operation: Call, depth: int) -> bool:
     Source: tried with NumPy 2.4; ``uint8`` divided by ``numpy.float32(255)`` stays at 32 bits, by 255 and 255.0 it does not.
     """
     numbers = [constant(operand) for operand in operation.arguments.positional]
-    known = all(type(number) in (int, float) or _is_integer(operand, depth) for number, operand in zip(numbers, operation.arguments.positional))
+    known = all(
+        type(number) in (int, float) or _is_integer(operand, depth)
+        for number, operand in zip(numbers, operation.arguments.positional)
+    )
     return known and (operation.name == "numpy.divide" or any(type(number) is float for number in numbers))
 
 
@@ -156,5 +165,7 @@ def _is_integer(value: Value | None, depth: int) -> bool:
 
 def _are_numbers(items: list[Value]) -> bool:
     """Whether all items of a list are numbers of Python, and one of them a float."""
-    floats = [isinstance(item, Made) and item.name == "builtins.float" or isinstance(constant(item), float) for item in items]
+    floats = [
+        isinstance(item, Made) and item.name == "builtins.float" or isinstance(constant(item), float) for item in items
+    ]
     return any(floats) and all(known or type(constant(item)) is int for known, item in zip(floats, items))

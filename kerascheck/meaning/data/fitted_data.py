@@ -17,9 +17,18 @@ def least_examples(fit: Call) -> int | None:
     if given is not None and is_one_item(fit.module.tree, given.value):
         return 1
     cut = rows_of_slice(given.value) if given is not None else None
-    written = [len(option.items) for parameter in ("x", "y") for option in options_of(fit.given(parameter)) if isinstance(option, Group) and _is_written_out(option)]
+    written = [
+        len(option.items)
+        for parameter in ("x", "y")
+        for option in options_of(fit.given(parameter))
+        if isinstance(option, Group) and _is_written_out(option)
+    ]
     # Of texts that a tokenizer has changed only the labels may still tell.
-    known = [shape[0] for shape in map(shape_of, (*_fitted_arrays(fit), *options_of(fit.given("y")))) if shape and shape[0] is not None]
+    known = [
+        shape[0]
+        for shape in map(shape_of, (*_fitted_arrays(fit), *options_of(fit.given("y"))))
+        if shape and shape[0] is not None
+    ]
     return min((*written, *known, *(() if cut is None else (cut,))), default=None)
 
 
@@ -38,7 +47,9 @@ def _is_written_out(value: Value) -> bool:
 
 def example_shape(fit: Call) -> Shape:
     """The shape of the batches that a model is fitted on, the first size None; None where it is not known."""
-    stages = [stage for dataset in datasets_in(fit.given("x")) for stage in dataset.stage.upstream() if not stage.is_source]
+    stages = [
+        stage for dataset in datasets_in(fit.given("x")) for stage in dataset.stage.upstream() if not stage.is_source
+    ]
     shapes = {(None, *shape[1:]) if shape else None for shape in map(shape_of, _fitted_arrays(fit))}
     return shapes.pop() if len(shapes) == 1 and all(stage.name in _SAME_EXAMPLES for stage in stages) else None
 
@@ -46,6 +57,15 @@ def example_shape(fit: Call) -> Shape:
 def _fitted_arrays(fit: Call) -> list[Value]:
     """The arrays of examples that a model is fitted on, or that its datasets are made of; of several inputs the first."""
     data = fit.given("x")
-    sources = [stage.call.first if stage.call is not None else None for dataset in datasets_in(data) for stage in dataset.stage.upstream() if stage.is_source] or [data]
+    sources = [
+        stage.call.first if stage.call is not None else None
+        for dataset in datasets_in(data)
+        for stage in dataset.stage.upstream()
+        if stage.is_source
+    ] or [data]
     # A tuple is inputs and labels; a list of arrays is several inputs.
-    return [option.items[0] if isinstance(option, Group) and option.items else option for source in sources for option in options_of(source)]
+    return [
+        option.items[0] if isinstance(option, Group) and option.items else option
+        for source in sources
+        for option in options_of(source)
+    ]

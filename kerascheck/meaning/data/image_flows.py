@@ -33,11 +33,20 @@ def flows_of(module: Module) -> dict[Call, bool]:
     if module.is_graph_code:
         return {}
     program = module.once(Program)
-    given: list[Value] = [call.given("x") or UNKNOWN for call in program.model_calls("fit", "fit_generator", "train_on_batch")]
+    given: list[Value] = [
+        call.given("x") or UNKNOWN for call in program.model_calls("fit", "fit_generator", "train_on_batch")
+    ]
     given += [loop.value for loop in module.run.loops if loop.trains]
     # Validation may take its images in the outer loop, once an epoch.
-    innermost = {call.scope.innermost_loop(within="program") for call in (*program.updates, *program.model_calls("fit", "train_on_batch"))} - {None}
-    given += [call.receiver for call in module.run.calls if call.attribute in ("next", "__next__") and call.scope.innermost_loop(within="program") in innermost]
+    innermost = {
+        call.scope.innermost_loop(within="program")
+        for call in (*program.updates, *program.model_calls("fit", "train_on_batch"))
+    } - {None}
+    given += [
+        call.receiver
+        for call in module.run.calls
+        if call.attribute in ("next", "__next__") and call.scope.innermost_loop(within="program") in innermost
+    ]
     found: dict[Call, bool] = {}
     for value in given:
         for flow, paired in _flows_in(module, value):
@@ -52,7 +61,12 @@ def feeds(module: Module, training: Call) -> bool:
 
 def generators_of(flows: Iterable[Call]) -> list[Call]:
     """The constructors of the ImageDataGenerators that some flows come from, each once."""
-    made = [receiver.call for flow in flows for receiver in options_of(flow.receiver) if isinstance(receiver, Made) and receiver.call is not None]
+    made = [
+        receiver.call
+        for flow in flows
+        for receiver in options_of(flow.receiver)
+        if isinstance(receiver, Made) and receiver.call is not None
+    ]
     return list(dict.fromkeys(made))
 
 
@@ -64,11 +78,18 @@ def handed_generators(module: Module) -> list[Call]:
     handed = []
     for call in () if module.is_graph_code else module.run.calls:
         outer = call.scope.root.function
-        if call.name != IMAGE_DATA_GENERATOR or outer is None or names_held_out(outer.name) or _AUGMENTING.isdisjoint(call.arguments.keywords):
+        if (
+            call.name != IMAGE_DATA_GENERATOR
+            or outer is None
+            or names_held_out(outer.name)
+            or _AUGMENTING.isdisjoint(call.arguments.keywords)
+        ):
             continue
         for value in flat(module.run.returned.get(outer.node)):
             receiver = value.call.receiver if is_flow(value) else value
-            if any(option is call.result for option in options_of(receiver)) and (is_flow(value) or not module.once(Program).trains):
+            if any(option is call.result for option in options_of(receiver)) and (
+                is_flow(value) or not module.once(Program).trains
+            ):
                 handed.append(call)
                 break
     return handed
@@ -83,6 +104,10 @@ def _flows_in(module: Module, value: Value, paired: bool = False) -> Iterator[tu
         elif isinstance(option, Dataset):
             for made in (stage.given("generator") for stage in option.stage.upstream() if stage.name == FROM_GENERATOR):
                 for function in options_of(made):
-                    yield from _flows_in(module, module.run.returned.get(function.node) if isinstance(function, Function) else None, paired)
+                    yield from _flows_in(
+                        module,
+                        module.run.returned.get(function.node) if isinstance(function, Function) else None,
+                        paired,
+                    )
         elif is_flow(option):
             yield option.call, paired

@@ -75,7 +75,12 @@ _TRIVIAL = having(Trait.RESHAPES | Trait.RETYPES)
 _ELEMENTWISE = having(Trait.EACH_ALONE) | {f"{name}.__call__" for name in LOOKUP_LAYERS | {RESCALING}}
 _WITH_NUMBERS = having(Trait.WITH_NUMBERS)
 _READING = having(Trait.DECODES_IMAGE | Trait.PARSES) | {READ_FILE}
-_TAKING_APART = (OF_TENSORFLOW_DATASETS_FEATURES_TEXT, OF_TENSORFLOW_DATASETS_DEPRECATED_TEXT, "nltk.", "sentencepiece.")
+_TAKING_APART = (
+    OF_TENSORFLOW_DATASETS_FEATURES_TEXT,
+    OF_TENSORFLOW_DATASETS_DEPRECATED_TEXT,
+    "nltk.",
+    "sentencepiece.",
+)
 _WORKING = (OF_IMAGE, OF_IO, OF_AUDIO, OF_SIGNAL, STRINGS, "tensorflow_text.", OF_TENSORFLOW_ADDONS_IMAGE, LAYERS)
 # Where the height and width, or the whole shape, of the result stand among the arguments.
 SIZING = {
@@ -143,7 +148,11 @@ def state_of(call: Call) -> Stateful | None:
         return _state_of_object(call, call.receiver) if name.endswith(".__call__") else None
     if state is State.DRAWS and name.startswith(KERAS_RANDOM):
         seed = call.keyword("seed")
-        return None if isinstance(seed, Const) and seed.value is not None else Stateful(call, state, f"{name} {_WORDS[state]}")
+        return (
+            None
+            if isinstance(seed, Const) and seed.value is not None
+            else Stateful(call, state, f"{name} {_WORDS[state]}")
+        )
     if name == NUMPY_FUNCTION and constant(call.given("stateful"), True) is False:
         return None
     return Stateful(call, state, _WORDS[state] if state in _WITHOUT_NAME else f"{display(name)} {_WORDS[state]}")
@@ -203,7 +212,9 @@ def _makes_weights(cls: Class) -> bool:
             continue
         for method in (base.members.get("__init__"), base.members.get("build")):
             if isinstance(method, Function) and any(
-                isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and node.func.attr.value in ("add_weight", "add_variable", "Variable")
+                isinstance(node, cst.Call)
+                and isinstance(node.func, cst.Attribute)
+                and node.func.attr.value in ("add_weight", "add_variable", "Variable")
                 for node in method.module.tree.descendants(method.node)
             ):
                 return True
@@ -294,7 +305,14 @@ class Facts:
     @property
     def reading(self) -> Call | None:
         """The first call that reads a file, decodes it, parses a record, or takes a text apart in Python, and does so each time."""
-        found = (call for call in self.calls if call.name in _READING or reads_file(call) or _opens_file(call) or (call.name or "").startswith(_TAKING_APART))
+        found = (
+            call
+            for call in self.calls
+            if call.name in _READING
+            or reads_file(call)
+            or _opens_file(call)
+            or (call.name or "").startswith(_TAKING_APART)
+        )
         return next((call for call in found if not _is_kept(call)), None)
 
     @property
@@ -313,7 +331,11 @@ class Facts:
             given = [call.given(place) for place in places]
             sides = given[0].items if len(given) == 1 and isinstance(given[0], Group) and not given[0].open else given
             height, width = [constant(side) for side in sides[:2]] if len(sides) > 1 else (None, None)
-            result = height * width if isinstance(height, int) and isinstance(width, int) and height > 0 and width > 0 else None
+            result = (
+                height * width
+                if isinstance(height, int) and isinstance(width, int) and height > 0 and width > 0
+                else None
+            )
         return result
 
     @property
@@ -333,7 +355,11 @@ class Facts:
     @property
     def is_trivial(self) -> bool:
         """It only picks, repacks, reshapes and changes types: there is nothing to do in parallel."""
-        return self.known and all((call.name or "") in _TRIVIAL for call in self.calls) and not any(kind == "arithmetic" for run in self._runs for kind, _, _ in run.uses)
+        return (
+            self.known
+            and all((call.name or "") in _TRIVIAL for call in self.calls)
+            and not any(kind == "arithmetic" for run in self._runs for kind, _, _ in run.uses)
+        )
 
     @property
     def picks_entries(self) -> bool:
@@ -365,7 +391,11 @@ def _widening(run: FunctionFacts) -> Call | None:
         name = call.name or ""
         if name in _BYTES_DECODING:
             # Types other than uint8 are asked for.
-            image = call.result if all(_is_type(value, "uint8") for value in call.arguments.values() if isinstance(value, External)) else None
+            image = (
+                call.result
+                if all(_is_type(value, "uint8") for value in call.arguments.values() if isinstance(value, External))
+                else None
+            )
             if name.endswith("decode_raw") and not any(_is_type(value, "uint8") for value in call.arguments.values()):
                 image = None
         elif found is not None:
@@ -384,7 +414,11 @@ def _widening(run: FunctionFacts) -> Call | None:
 def _is_kept(call: Call) -> bool:
     """Whether a function around a call, within the map, keeps what it makes: by ``functools.cache``, or under a key of what outlives it."""
     for frame in call.scope.frames():
-        if isinstance(frame.function, Function) and isinstance(frame.function.node, cst.FunctionDef) and _keeps(frame.function.module, frame.function.node):
+        if (
+            isinstance(frame.function, Function)
+            and isinstance(frame.function.node, cst.FunctionDef)
+            and _keeps(frame.function.module, frame.function.node)
+        ):
             return True
         if frame.stage is not None:
             break
@@ -392,14 +426,27 @@ def _is_kept(call: Call) -> bool:
 
 
 def _keeps(module: Module, function: cst.FunctionDef) -> bool:
-    decorators = [each.decorator.func if isinstance(each.decorator, cst.Call) else each.decorator for each in function.decorators]
+    decorators = [
+        each.decorator.func if isinstance(each.decorator, cst.Call) else each.decorator for each in function.decorators
+    ]
     if any(last_name(decorator) in KEEPERS for decorator in decorators):
         return True
     nodes = list(module.tree.descendants(function))
     own = {node.name.value for node in nodes if isinstance(node, cst.Param)}
-    own |= {node.value for node in nodes if isinstance(node, cst.Name) and isinstance(module.tree.parents.get(node), (cst.AssignTarget, cst.Element, cst.AsName, cst.For))}
-    stored = [node.target.value for node in nodes if isinstance(node, cst.AssignTarget) and isinstance(node.target, cst.Subscript)]
-    return any(isinstance(owner, cst.Attribute) or isinstance(owner, cst.Name) and owner.value not in own for owner in stored)
+    own |= {
+        node.value
+        for node in nodes
+        if isinstance(node, cst.Name)
+        and isinstance(module.tree.parents.get(node), (cst.AssignTarget, cst.Element, cst.AsName, cst.For))
+    }
+    stored = [
+        node.target.value
+        for node in nodes
+        if isinstance(node, cst.AssignTarget) and isinstance(node.target, cst.Subscript)
+    ]
+    return any(
+        isinstance(owner, cst.Attribute) or isinstance(owner, cst.Name) and owner.value not in own for owner in stored
+    )
 
 
 def _opens_file(call: Call) -> bool:
@@ -411,7 +458,12 @@ def _opens_file(call: Call) -> bool:
 
 
 def _is_type(value: Value | None, name: str) -> bool:
-    return isinstance(value, External) and value.name == f"{TENSORFLOW}{name}" or isinstance(value, Const) and value.value == name
+    return (
+        isinstance(value, External)
+        and value.name == f"{TENSORFLOW}{name}"
+        or isinstance(value, Const)
+        and value.value == name
+    )
 
 
 def _is_deterministic(call: Call) -> bool:
@@ -421,7 +473,12 @@ def _is_deterministic(call: Call) -> bool:
         return all(isinstance(option, (Function, Partial)) for option in options_of(call.given("func")))
     if not name:
         # What an object of the tree does when it is called is among the calls, too.
-        return call.attribute in OF_VALUES or call.attribute == "__call__" and isinstance(call.receiver, Instance) and isinstance(call.receiver.cls.member("__call__"), Function)
+        return (
+            call.attribute in OF_VALUES
+            or call.attribute == "__call__"
+            and isinstance(call.receiver, Instance)
+            and isinstance(call.receiver.cls.member("__call__"), Function)
+        )
     if not name.startswith(SAME_EACH_TIME) or DRAWS.match(name):
         return False
     found = state_of(call)
@@ -440,10 +497,16 @@ def _is_elementwise(call: Call) -> bool:
         # Counted from the end, an axis of a batch is that of its elements.
         axis = call.given("axis")
         axes = axis.items if isinstance(axis, Group) and axis.items else [axis]
-        return isinstance(call.given("input"), Tensor) and all(isinstance(constant(each), int) and constant(each) < 0 for each in axes)
+        return isinstance(call.given("input"), Tensor) and all(
+            isinstance(constant(each), int) and constant(each) < 0 for each in axes
+        )
     # Other arguments than numbers and types would have to line up with the elements.
     values = list(call.arguments.values())
-    return name in _ELEMENTWISE and sum(isinstance(value, Tensor) for value in values) == 1 and all(isinstance(value, (Const, External, Tensor)) for value in values)
+    return (
+        name in _ELEMENTWISE
+        and sum(isinstance(value, Tensor) for value in values) == 1
+        and all(isinstance(value, (Const, External, Tensor)) for value in values)
+    )
 
 
 def _is_repacking(value: Value) -> bool:

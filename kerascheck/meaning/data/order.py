@@ -34,7 +34,9 @@ class Kind(enum.Enum):
     PREFETCH_LAST = "a prefetch at the end"
 
 
-CONFLICTING = frozenset({Kind.ADD_CACHE, Kind.CACHE_EARLIER, Kind.SHUFFLE_EARLIER, Kind.TAKE_EARLIER, Kind.REPEAT_LATER})
+CONFLICTING = frozenset(
+    {Kind.ADD_CACHE, Kind.CACHE_EARLIER, Kind.SHUFFLE_EARLIER, Kind.TAKE_EARLIER, Kind.REPEAT_LATER}
+)
 """What can undo each other, where several are asked of one chain; what is asked of its end goes with all."""
 
 
@@ -79,7 +81,11 @@ def line_of(pipelines: Pipelines, stage: Stage) -> list[Stage]:
     """The operations of the chain that an operation is in, first to last: what leads to it, and what follows it as long as one does."""
     line = list(stage.upstream())[::-1]
     while True:
-        after = {child.node: child for child in pipelines.children(line[-1]) if child.input is not None and child.input.identity is line[-1].identity}
+        after = {
+            child.node: child
+            for child in pipelines.children(line[-1])
+            if child.input is not None and child.input.identity is line[-1].identity
+        }
         if len(after) != 1 or len(pipelines.children(line[-1])) != 1:
             return line
         line += after.values()
@@ -93,12 +99,23 @@ def arrangement(pipelines: Pipelines, wishes: Collection[Wish]) -> Arrangement |
         return None
     before = [stage for stage in line if not stage.is_source]
     order: list[Item] = list(before)
-    asked = {kind: [before[[each.identity for each in before].index(wish.stage.identity)] for wish in wishes if wish.kind is kind and not wish.stage.is_source] for kind in Kind}
+    asked = {
+        kind: [
+            before[[each.identity for each in before].index(wish.stage.identity)]
+            for wish in wishes
+            if wish.kind is kind and not wish.stage.is_source
+        ]
+        for kind in Kind
+    }
     try:
         _arrange(order, asked)
     except _Unordered:
         return None
-    return Arrangement(before, order, [(each, batch) for each in asked[Kind.SHUFFLE_EARLIER] for batch in _crossed(before, order, each)])
+    return Arrangement(
+        before,
+        order,
+        [(each, batch) for each in asked[Kind.SHUFFLE_EARLIER] for batch in _crossed(before, order, each)],
+    )
 
 
 def _arrange(order: list[Item], asked: dict[Kind, list[Stage]]) -> None:
@@ -132,10 +149,18 @@ def _place_cache(order: list[Item], cache: Item, shuffles_examples: bool) -> Non
     """Put a cache before what draws random numbers, and what is shuffled before it behind it."""
     before, after = order[: order.index(cache)], order[order.index(cache) :]
     again = any(item.name == "shuffle" for item in after)
-    shuffles = [item for item in before if isinstance(item, Stage) and item.name == "shuffle" and is_reshuffled(item) and not again]
+    shuffles = [
+        item
+        for item in before
+        if isinstance(item, Stage) and item.name == "shuffle" and is_reshuffled(item) and not again
+    ]
     target = next((place for place, item in enumerate(before) if _draws(item)), len(before))
     first = before.index(shuffles[0]) if shuffles and not shuffles_examples else 0
-    batching = [place for place, item in enumerate(before) if item.name in BATCHING and place >= first] if shuffles or shuffles_examples else []
+    batching = (
+        [place for place, item in enumerate(before) if item.name in BATCHING and place >= first]
+        if shuffles or shuffles_examples
+        else []
+    )
     if any(_reads(item) for item in before[min(batching, default=target) : target]):
         # Before it, the cache would keep what takes no time.
         raise _Unordered
@@ -166,7 +191,11 @@ def _place_shuffle(order: list[Item], shuffle: Stage) -> None:
     here = order.index(shuffle)
     before = order[:here]
     cached = [place for place, item in enumerate(before) if item.name == "cache"]
-    decoding = [place for place, item in enumerate(before) if isinstance(item, Stage) and item.facts is not None and Facts([item.facts], 1).decodes_images]
+    decoding = [
+        place
+        for place, item in enumerate(before)
+        if isinstance(item, Stage) and item.facts is not None and Facts([item.facts], 1).decodes_images
+    ]
     batching = [place for place, item in enumerate(before) if item.name in BATCHING]
     target = min([*(cached[-1:] and [cached[-1] + 1] or decoding[:1]), *batching], default=here)
     _pass(before[target:], _ONE_BY_ONE | _WITH_BATCHES)
@@ -204,4 +233,8 @@ def _end(order: list[Item]) -> int:
 
 def _crossed(before: Sequence[Stage], after: Sequence[Item], shuffle: Stage) -> list[Stage]:
     """The operations that make batches which a shuffle was behind and is before."""
-    return [item for item in before[: before.index(shuffle)] if item.name in BATCHING and after.index(item) > after.index(shuffle)]
+    return [
+        item
+        for item in before[: before.index(shuffle)]
+        if item.name in BATCHING and after.index(item) > after.index(shuffle)
+    ]

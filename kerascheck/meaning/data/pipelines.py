@@ -158,14 +158,20 @@ class Operation:
         Whether the dataset is there at all, as ``if test_set is not None`` asks, is no condition.
         """
         return any(
-            child.name in names and all(_asks_for(condition, child) for condition in child.scope.conditions(within=stage.scope))
+            child.name in names
+            and all(_asks_for(condition, child) for condition in child.scope.conditions(within=stage.scope))
             for stage in self.stages
             for child in pipelines.downstream(stage)
         )
 
     def is_batched_by_one(self, pipelines: Pipelines) -> bool:
         """Whether what batches it later makes batches of a single element each."""
-        sizes = [constant(child.given("batch_size")) for stage in self.stages for child in pipelines.downstream(stage) if child.name == "batch"]
+        sizes = [
+            constant(child.given("batch_size"))
+            for stage in self.stages
+            for child in pipelines.downstream(stage)
+            if child.name == "batch"
+        ]
         return bool(sizes) and all(size == 1 for size in sizes)
 
 
@@ -210,7 +216,9 @@ def _named(stage: Stage, says: Callable[[str], bool]) -> bool:
 def _is_for_scripts(stage: Stage) -> bool:
     """Whether a stage stands under ``if __name__ == "__main__"``, from where nothing is imported."""
     tree = stage.module.tree
-    return any("__main__" in tree.code_of(asked.test) for asked in written_conditions(tree, stage.node, within=tree.root))
+    return any(
+        "__main__" in tree.code_of(asked.test) for asked in written_conditions(tree, stage.node, within=tree.root)
+    )
 
 
 def _is_kept_in_memory(stage: Stage) -> bool:
@@ -220,7 +228,16 @@ def _is_kept_in_memory(stage: Stage) -> bool:
 
 def _only_arranges(stage: Stage) -> bool:
     """Whether an operation only slices arrays in memory, or brings what it gets into order and into batches: that takes next to no time."""
-    return stage.name in ("batch", "shuffle", "repeat", "cache", "take", "skip", "with_options", "enumerate") or stage.name.endswith((".from_tensor_slices", ".from_tensors", ".range"))
+    return stage.name in (
+        "batch",
+        "shuffle",
+        "repeat",
+        "cache",
+        "take",
+        "skip",
+        "with_options",
+        "enumerate",
+    ) or stage.name.endswith((".from_tensor_slices", ".from_tensors", ".range"))
 
 
 def is_cut_short(stage: Stage) -> bool:
@@ -242,7 +259,12 @@ def gives_few(stage: Stage, *, batches: bool = False) -> bool:
             count *= size if isinstance(size, int) and not batches else 1
         elif current.is_source and current.name.endswith(".from_tensor_slices") and not repeated:
             written = current.given("tensors")
-            if isinstance(written, Group) and written.kind == "list" and not written.open and all(isinstance(item, Const) for item in written.items):
+            if (
+                isinstance(written, Group)
+                and written.kind == "list"
+                and not written.open
+                and all(isinstance(item, Const) for item in written.items)
+            ):
                 count = min(len(written.items), len(written.items) if count is None else count)
     return count is not None and count <= INSPECTED_ELEMENTS
 
@@ -303,15 +325,27 @@ class Pipelines:
         consumed = {sink.stage.identity for sink in self._run.sinks}
         for stage in self._run.stages:
             # A dataset that a module leaves in a global, or an object in an attribute, may be used anywhere; nobody imports a notebook.
-            if stage.module.source.cells is None and stage.identity not in consumed and not self._children[stage.identity] and not self._roles[stage.identity]:
-                left = stage.scope.frame.kind == "root" and stage.scope.frame.function is None and not _is_for_scripts(stage) and not self._is_overwritten(stage)
+            if (
+                stage.module.source.cells is None
+                and stage.identity not in consumed
+                and not self._children[stage.identity]
+                and not self._roles[stage.identity]
+            ):
+                left = (
+                    stage.scope.frame.kind == "root"
+                    and stage.scope.frame.function is None
+                    and not _is_for_scripts(stage)
+                    and not self._is_overwritten(stage)
+                )
                 if left or _is_left_in_attribute(stage):
                     self._mark(stage, "unknown")
         for sink in nested:
             assert sink.outer is not None
             for role in self._roles[sink.outer.identity]:
                 for stage in self._mark(sink.stage, role):
-                    self._consumers[stage.identity] += [consumer for consumer in self._consumers[sink.outer.identity] if consumer[1] == role]
+                    self._consumers[stage.identity] += [
+                        consumer for consumer in self._consumers[sink.outer.identity] if consumer[1] == role
+                    ]
             self._rewrites[sink.stage.identity] |= self._rewrites[sink.outer.identity]
 
     def _is_overwritten(self, stage: Stage) -> bool:
@@ -359,7 +393,11 @@ class Pipelines:
         if loop.trips is not None and loop.trips <= INSPECTED_ELEMENTS:
             return "inspect"
         for call in calls:
-            if call.name is None and not isinstance(call.receiver, Const) and any(holds_tensor(value) for value in call.arguments.values()):
+            if (
+                call.name is None
+                and not isinstance(call.receiver, Const)
+                and any(holds_tensor(value) for value in call.arguments.values())
+            ):
                 # A function that cannot be seen gets the elements: it may well train.
                 return "unknown"
         if any((call.name or "").startswith((OF_KERAS_MODEL, OF_KERAS_METRIC, OF_KERAS_LOSS)) for call in calls):
@@ -381,9 +419,15 @@ class Pipelines:
 
     def is_shared(self, stage: Stage) -> bool:
         """Whether more than one operation is applied to a stage's dataset, or it is used as it is as well, but for a look at some elements."""
-        inspected = {child.node for child in self.children(stage) if {role for _, role in self._consumers[child.identity]} == {"inspect"}}
+        inspected = {
+            child.node
+            for child in self.children(stage)
+            if {role for _, role in self._consumers[child.identity]} == {"inspect"}
+        }
         used = {child.node for child in self.children(stage)} - inspected
-        return len(used) > 1 or any(sink.stage.identity is stage.identity and role != "inspect" for sink, role in self.sinks)
+        return len(used) > 1 or any(
+            sink.stage.identity is stage.identity and role != "inspect" for sink, role in self.sinks
+        )
 
     def downstream(self, stage: Stage) -> Iterator[Stage]:
         """Every operation between a stage and its consumers."""
@@ -400,7 +444,9 @@ class Pipelines:
         """Whether a stage's dataset is kept somewhere, endless before it gets there, or comes from or goes where that cannot be seen."""
         before = {each.name for each in stage.upstream()}
         after = {each.name for each in self.downstream(stage)}
-        return bool((before | after) & {"cache", "snapshot", "apply"} or before & {"repeat", "shuffle_and_repeat", "parameter"})
+        return bool(
+            (before | after) & {"cache", "snapshot", "apply"} or before & {"repeat", "shuffle_and_repeat", "parameter"}
+        )
 
     def rewrites(self, stage: Stage) -> Rewrites:
         """What is switched off on the way from a stage to its consumers."""
@@ -462,7 +508,13 @@ class Pipelines:
         for sink, role in self.sinks:
             last = _behind_passing(sink.stage)
             leaves = role == "unknown" and _named_training(last)
-            if role != "train" and not leaves or last.node in seen or runs_ahead(last) is not False or is_cut_short(last):
+            if (
+                role != "train"
+                and not leaves
+                or last.node in seen
+                or runs_ahead(last) is not False
+                or is_cut_short(last)
+            ):
                 continue
             # Slices of arrays take no time to prepare.
             if last.name.endswith((".from_tensor_slices", ".from_tensors", ".range")):
@@ -479,22 +531,39 @@ class Pipelines:
             seen.add(last.node)
             repaired = False
             if leaves and runtime.injects_prefetch:
-                because, costs, repaired = "Where the dataset is used, TensorFlow 2.11 and later append one themselves; older versions do not.", False, True
+                because, costs, repaired = (
+                    "Where the dataset is used, TensorFlow 2.11 and later append one themselves; older versions do not.",
+                    False,
+                    True,
+                )
             elif leaves:
-                because, costs = f"TensorFlow {runtime.tensorflow_version} adds no prefetch automatically; where the dataset is used is not seen here.", False
+                because, costs = (
+                    f"TensorFlow {runtime.tensorflow_version} adds no prefetch automatically; where the dataset is used is not seen here.",
+                    False,
+                )
             elif isinstance(sink.node, cst.For) and sink.scope.traced_by() is not None:
-                because, costs = "The loop is part of a tf.function, where the runtime adds no buffer before the step.", True
+                because, costs = (
+                    "The loop is part of a tf.function, where the runtime adds no buffer before the step.",
+                    True,
+                )
             elif (rewritten := self._rewritten(last)) is not None:
                 because, costs, repaired = rewritten, False, True
             elif not runtime.injects_prefetch:
                 # tf.distribute appends one to each dataset, and buffers for each device (input_lib.py).
                 if self._module.once(Program).distributes:
                     continue
-                because, costs = f"TensorFlow {runtime.tensorflow_version} adds no prefetch automatically.", not all(map(_only_arranges, upstream)) and not _is_kept_in_memory(last)
+                because, costs = (
+                    f"TensorFlow {runtime.tensorflow_version} adds no prefetch automatically.",
+                    not all(map(_only_arranges, upstream)) and not _is_kept_in_memory(last),
+                )
             elif self.rewrites(last).no_prefetch:
                 because, costs = "The options of this dataset switch the automatic prefetch off.", True
             else:
-                because, costs, repaired = "TensorFlow 2.11 and later append one here themselves; older versions do not.", False, True
+                because, costs, repaired = (
+                    "TensorFlow 2.11 and later append one here themselves; older versions do not.",
+                    False,
+                    True,
+                )
             yield Unbuffered(last, early, because, costs, repaired)
 
     def _ends_elsewhere(self, early: Stage, last: Stage) -> bool:
@@ -502,7 +571,9 @@ class Pipelines:
         if self.is_shared(early):
             return True
         return any(
-            any(stage.scope.conditions(within=early.scope)) for stage in last.upstream() if early in stage.upstream() and stage is not early
+            any(stage.scope.conditions(within=early.scope))
+            for stage in last.upstream()
+            if early in stage.upstream() and stage is not early
         )
 
     def _rewritten(self, last: Stage) -> str | None:
@@ -512,7 +583,12 @@ class Pipelines:
         autotuner nor a function without state, and makes MapAndBatch.
         """
         rewrites = self.rewrites(last)
-        if last.name == "map" and last.facts is not None and self._module.runtime.parallelizes_stateless_maps and not rewrites.maps_stay_serial:
+        if (
+            last.name == "map"
+            and last.facts is not None
+            and self._module.runtime.parallelizes_stateless_maps
+            and not rewrites.maps_stay_serial
+        ):
             facts = Facts([last.facts], 1)
             if facts.known and facts.state is None:
                 return "TensorFlow 2.6 and later make this map parallel, and it then runs ahead by itself; older versions do not."
@@ -531,7 +607,11 @@ class Pipelines:
     def training_loops(self, op: Operation) -> list[Scope]:
         """The loops written by hand that train on what an operation gives, or what is made of that."""
         consumed = {stage.identity for inner in op.stages for stage in (inner, *self.downstream(inner))}
-        return [sink.loop for sink, role in self.sinks if role == "train" and sink.loop is not None and sink.stage.identity in consumed]
+        return [
+            sink.loop
+            for sink, role in self.sinks
+            if role == "train" and sink.loop is not None and sink.stage.identity in consumed
+        ]
 
     def operations(self, *names: str) -> Iterator[Operation]:
         """The operations of these names, in program order, each once."""
@@ -648,7 +728,9 @@ def reads_remote_files(module: Module, source: Stage) -> bool:
             found = option.call
         else:
             continue
-        pattern = found.given("file_pattern" if isinstance(option, Dataset) else "pattern") if found is not None else None
+        pattern = (
+            found.given("file_pattern" if isinstance(option, Dataset) else "pattern") if found is not None else None
+        )
         if isinstance(pattern, Const):
             if isinstance(pattern.value, str) and _REMOTE.match(pattern.value):
                 return True
@@ -666,7 +748,12 @@ def last_deterministic(module: Module, stage: Stage) -> Stage:
     """The last of the maps and filters behind a stage that certainly give the same in every epoch: where a cache belongs."""
     while True:
         children = module.once(Pipelines).children(stage)
-        if len(children) != 1 or children[0].name not in ("map", "filter") or children[0].facts is None or not Facts([children[0].facts], 1).deterministic:
+        if (
+            len(children) != 1
+            or children[0].name not in ("map", "filter")
+            or children[0].facts is None
+            or not Facts([children[0].facts], 1).deterministic
+        ):
             return stage
         stage = children[0]
 
@@ -691,7 +778,9 @@ def _switched(options: Value | None) -> Rewrites:
         if not isinstance(option, Made):
             continue
         autotune = option.attributes.get("autotune")
-        older = option.attributes.get("experimental_optimization") or option.attributes.get("experimental_optimizations")
+        older = option.attributes.get("experimental_optimization") or option.attributes.get(
+            "experimental_optimizations"
+        )
 
         def says(owner: Value | None, name: str) -> object:
             return constant(owner.attributes.get(name), None) if isinstance(owner, Made) else None

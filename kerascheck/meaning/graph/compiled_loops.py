@@ -107,7 +107,9 @@ def _is_kept(made: Compilation) -> bool:
     for frame in made.scope.frames():
         node = frame.function.node if frame.function is not None else None
         for decorator in node.decorators if isinstance(node, cst.FunctionDef) else ():
-            if any(isinstance(name, cst.Name) and "cache" in name.value for name in made.module.tree.descendants(decorator)):
+            if any(
+                isinstance(name, cst.Name) and "cache" in name.value for name in made.module.tree.descendants(decorator)
+            ):
                 return True
     return False
 
@@ -128,9 +130,20 @@ def changing_constants(module: Module) -> Iterator[TurnArgument]:
                 loop, values = _counted(arg.value, value, entry.scope), turns(entry.scope)
             else:
                 values = float("inf") if loop.trips is None else loop.trips
-            if loop is not None and values > FEW_TRACES and not _is_python(entry, key) and counting_branch(entry.scope, loop) is None:
-                is_list = isinstance(value, Group) and value.kind == "list" and all(isinstance(item, (Counter, Const)) for item in value.items)
-                yield TurnArgument(entry, arg, loop, kind=_kind(value), is_constant=is_list or not isinstance(value, (Group, Mapping)))
+            if (
+                loop is not None
+                and values > FEW_TRACES
+                and not _is_python(entry, key)
+                and counting_branch(entry.scope, loop) is None
+            ):
+                is_list = (
+                    isinstance(value, Group)
+                    and value.kind == "list"
+                    and all(isinstance(item, (Counter, Const)) for item in value.items)
+                )
+                yield TurnArgument(
+                    entry, arg, loop, kind=_kind(value), is_constant=is_list or not isinstance(value, (Group, Mapping))
+                )
 
 
 def _kind(value: Value) -> str:
@@ -145,12 +158,21 @@ def _kind(value: Value) -> str:
 def changing_shapes(module: Module) -> Iterator[TurnArgument]:
     """Tensors and arrays of another shape in each of many turns, given to a tf.function that traces once for each."""
     for entry in _loop_entries(module):
-        relaxed = [_option(entry, name) for name in ("reduce_retracing", "experimental_relax_shapes", "experimental_follow_type_hints")]
-        if _option(entry, "input_signature") is not None or any(constant(value, value is not None) for value in relaxed):
+        relaxed = [
+            _option(entry, name)
+            for name in ("reduce_retracing", "experimental_relax_shapes", "experimental_follow_type_hints")
+        ]
+        if _option(entry, "input_signature") is not None or any(
+            constant(value, value is not None) for value in relaxed
+        ):
             continue
         for arg in entry.arguments.nodes.values():
             found = _reshaped(module, entry, arg)
-            if found is not None and turns(entry.scope) > FEW_TRACES and counting_branch(entry.scope, found.loop) is None:
+            if (
+                found is not None
+                and turns(entry.scope) > FEW_TRACES
+                and counting_branch(entry.scope, found.loop) is None
+            ):
                 yield found
                 break
 
@@ -160,14 +182,20 @@ def _loop_entries(module: Module) -> Iterator[Call]:
         return
     for entry in module.run.entries:
         how = entry.receiver.traced if isinstance(entry.receiver, Function) else "tf.function"
-        if how == "tf.function" and entry.scope.innermost_loop(within="program") is not None and _option(entry, "autograph") is not UNKNOWN:
+        if (
+            how == "tf.function"
+            and entry.scope.innermost_loop(within="program") is not None
+            and _option(entry, "autograph") is not UNKNOWN
+        ):
             yield entry
 
 
 def _option(entry: Call, name: str) -> Value | None:
     """An option given to tf.function, None where it is left out or None."""
     receiver = entry.receiver
-    options = receiver.options if isinstance(receiver, Function) else receiver.call if isinstance(receiver, Made) else None
+    options = (
+        receiver.options if isinstance(receiver, Function) else receiver.call if isinstance(receiver, Made) else None
+    )
     value = options.given(name) if options is not None else None
     return None if isinstance(value, Const) and value.value is None else value
 
@@ -177,28 +205,48 @@ def _is_python(entry: Call, key: int | str) -> bool:
     function = entry.receiver
     if not isinstance(function, Function):
         return False
-    parameters = [parameter.name.value for parameter in (*function.node.params.posonly_params, *function.node.params.params)][function.receiver is not None :]
+    parameters = [
+        parameter.name.value for parameter in (*function.node.params.posonly_params, *function.node.params.params)
+    ][function.receiver is not None :]
     name = key if isinstance(key, str) else parameters[key] if key < len(parameters) else None
     value = entry.arguments.get(None if isinstance(key, str) else key, key if isinstance(key, str) else None)
-    return name is not None and _reads_in_python(function.module.tree, function.node, name, _kind(value) != "number", {function.node})
+    return name is not None and _reads_in_python(
+        function.module.tree, function.node, name, _kind(value) != "number", {function.node}
+    )
 
 
-def _reads_in_python(tree: Tree, function: cst.FunctionDef | cst.Lambda, name: str, text: bool, seen: set[cst.CSTNode]) -> bool:
+def _reads_in_python(
+    tree: Tree, function: cst.FunctionDef | cst.Lambda, name: str, text: bool, seen: set[cst.CSTNode]
+) -> bool:
     for node in tree.descendants(function.body):
         if not isinstance(node, cst.Name) or node.value != name:
             continue
         holder = tree.parents.get(node)
-        if isinstance(holder, cst.Index) or any(isinstance(outer, cst.Call) and isinstance(outer.func, cst.Name) and outer.func.value == "range" for outer in tree.ancestors(node)):
+        if isinstance(holder, cst.Index) or any(
+            isinstance(outer, cst.Call) and isinstance(outer.func, cst.Name) and outer.func.value == "range"
+            for outer in tree.ancestors(node)
+        ):
             return True
         # A tensor has no letters, and is no name of anything.
-        if text and (isinstance(holder, (cst.Comparison, cst.ComparisonTarget, cst.BinaryOperation, cst.FormattedStringExpression)) or isinstance(holder, cst.Attribute) and holder.value is node):
+        if text and (
+            isinstance(
+                holder, (cst.Comparison, cst.ComparisonTarget, cst.BinaryOperation, cst.FormattedStringExpression)
+            )
+            or isinstance(holder, cst.Attribute)
+            and holder.value is node
+        ):
             return True
         call = tree.parents.get(holder) if isinstance(holder, cst.Arg) else None
         if not text or not isinstance(call, cst.Call):
             continue
         called = last_name(call.func)
         builtin = isinstance(call.func, cst.Name) and called in BUILTINS
-        if holder.keyword is not None and holder.keyword.value == "name" or builtin or "summary" in tree.code_of(call.func):
+        if (
+            holder.keyword is not None
+            and holder.keyword.value == "name"
+            or builtin
+            or "summary" in tree.code_of(call.func)
+        ):
             return True
         helper = next((each for each in tree.functions if each.name.value == called and each not in seen), None)
         if helper is not None and holder.keyword is None:
@@ -234,7 +282,8 @@ def _is_number(call: Call) -> bool:
 def _counted(expression: cst.BaseExpression, value: Value, scope: Scope) -> Scope | None:
     """The innermost loop of the function at hand that counts a variable up, whose number is given."""
     if not isinstance(expression, cst.Name) or not any(
-        isinstance(constant(option), (int, float)) and not isinstance(constant(option), bool) for option in options_of(value)
+        isinstance(constant(option), (int, float)) and not isinstance(constant(option), bool)
+        for option in options_of(value)
     ):
         return None
     for loop in scope.loops(within="function"):
@@ -243,7 +292,12 @@ def _counted(expression: cst.BaseExpression, value: Value, scope: Scope) -> Scop
             counts = isinstance(node, cst.AugAssign) and isinstance(node.operator, (cst.AddAssign, cst.SubtractAssign))
             if counts and isinstance(node.target, cst.Name) and node.target.value == expression.value:
                 return next(
-                    (inner for inner in scope.loops(within="function") if any(node is each for each in inner.module.tree.descendants(inner.node))), loop
+                    (
+                        inner
+                        for inner in scope.loops(within="function")
+                        if any(node is each for each in inner.module.tree.descendants(inner.node))
+                    ),
+                    loop,
                 )
     return None
 
@@ -268,7 +322,9 @@ def _padding(stage: Stage) -> Stage | None:
         if current.name == "padded_batch":
             shapes = current.given("padded_shapes")
             # Python in a map before it may have given all of them one length.
-            before = {call.name for stage in current.upstream() if stage.facts is not None for call in stage.facts.calls}
+            before = {
+                call.name for stage in current.upstream() if stage.facts is not None for call in stage.facts.calls
+            }
             # Or TensorFlow has, where no shape says that a part is left open.
             hidden = not before.isdisjoint(PY_FUNCTIONS) or shapes is None and not before.isdisjoint(SIZING)
             return current if not hidden and (shapes is None or _holds_none(shapes)) else None
@@ -283,9 +339,17 @@ def _padding(stage: Stage) -> Stage | None:
 def _is_padded_alike(stage: Stage, expression: cst.BaseExpression, loop: cst.CSTNode) -> bool:
     """Whether an expression is one of the parts that a loop takes from each batch, and the shape given for it leaves nothing open."""
     targets, shape = getattr(loop, "target", None), stage.given("padded_shapes")
-    if not isinstance(targets, cst.Tuple) or not isinstance(shape, Group) or shape.open or len(shape.items) != len(targets.elements):
+    if (
+        not isinstance(targets, cst.Tuple)
+        or not isinstance(shape, Group)
+        or shape.open
+        or len(shape.items) != len(targets.elements)
+    ):
         return False
-    return any(element.value.deep_equals(expression) and not _holds_none(part) for element, part in zip(targets.elements, shape.items))
+    return any(
+        element.value.deep_equals(expression) and not _holds_none(part)
+        for element, part in zip(targets.elements, shape.items)
+    )
 
 
 def _holds_none(value: Value) -> bool:
@@ -299,12 +363,20 @@ def _is_growing_slice(expression: cst.BaseExpression, scope: Scope) -> bool:
     if not isinstance(expression, cst.Subscript):
         return False
     for loop in scope.loops(within="function"):
-        if not (isinstance(loop.node, cst.For) and isinstance(loop.node.target, cst.Name) and isinstance(loop.value, Iteration) and loop.value.kind == "range"):
+        if not (
+            isinstance(loop.node, cst.For)
+            and isinstance(loop.node.target, cst.Name)
+            and isinstance(loop.value, Iteration)
+            and loop.value.kind == "range"
+        ):
             continue
         for element in expression.slice:
             cut = element.slice
             if isinstance(cut, cst.Slice) and cut.lower is None and cut.upper is not None:
-                if any(isinstance(node, cst.Name) and node.value == loop.node.target.value for node in scope.module.tree.descendants(cut.upper)):
+                if any(
+                    isinstance(node, cst.Name) and node.value == loop.node.target.value
+                    for node in scope.module.tree.descendants(cut.upper)
+                ):
                     return True
     return False
 
@@ -315,16 +387,28 @@ def _growing(module: Module, expression: cst.BaseExpression, loop: Scope) -> Cal
         return None
     tree = loop.module.tree
     setting = [
-        node for node in tree.descendants(loop.node) if isinstance(node, cst.AssignTarget) and isinstance(node.target, cst.Name) and node.target.value == expression.value
+        node
+        for node in tree.descendants(loop.node)
+        if isinstance(node, cst.AssignTarget)
+        and isinstance(node.target, cst.Name)
+        and node.target.value == expression.value
     ]
     for call in module.once(Pipelines).calls_in(loop):
         assign = tree.parents.get(call.node) if call.module is loop.module else None
-        if call.name not in _JOINING or not isinstance(assign, cst.Assign) or len(setting) != 1 or setting[0] not in assign.targets or any(call.scope.conditions(within=loop)):
+        if (
+            call.name not in _JOINING
+            or not isinstance(assign, cst.Assign)
+            or len(setting) != 1
+            or setting[0] not in assign.targets
+            or any(call.scope.conditions(within=loop))
+        ):
             continue
         if not call.node.args or call.scope.innermost_loop(within="program") is not loop:
             continue
         pieces = call.node.args[0].value
-        parts = [element.value for element in pieces.elements] if isinstance(pieces, (cst.List, cst.Tuple)) else [pieces]
+        parts = (
+            [element.value for element in pieces.elements] if isinstance(pieces, (cst.List, cst.Tuple)) else [pieces]
+        )
         if any(isinstance(part, cst.Name) and part.value == expression.value for part in parts):
             return call
     return None
@@ -356,7 +440,9 @@ def eager_training(module: Module) -> dict[Scope, Call]:
     return found
 
 
-def beside_training(module: Module, *, least: float = SHORT_LOOP, eager: bool = False) -> Iterator[tuple[Call, Scope, Call]]:
+def beside_training(
+    module: Module, *, least: float = SHORT_LOOP, eager: bool = False
+) -> Iterator[tuple[Call, Scope, Call]]:
     """What the turns of such loops call from Python, without a condition: the call, the loop, and the update; each place once.
 
     Args:
@@ -368,7 +454,12 @@ def beside_training(module: Module, *, least: float = SHORT_LOOP, eager: bool = 
     seen = {call.node for call in module.run.calls if call.scope.traced_by()} if loops else set()
     for call in module.run.calls if loops else ():
         loop = call.scope.innermost_loop(within="program")
-        if loop not in loops or call.node in seen or any(call.scope.conditions(within=loop)) or turns(call.scope) <= least:
+        if (
+            loop not in loops
+            or call.node in seen
+            or any(call.scope.conditions(within=loop))
+            or turns(call.scope) <= least
+        ):
             continue
         seen.add(call.node)
         yield call, loop, loops[loop]
@@ -405,7 +496,11 @@ def counting_branch(scope: Scope, loop: Scope) -> Scope | None:
 
 def _picks_turns(branch: Scope, loop: Scope) -> bool:
     """``if epoch == 100 or epoch == 200:`` and ``if epoch in (1, 5, 50):`` for what the loop counts."""
-    names = {node.value for node in loop.module.tree.descendants(loop.node.target) if isinstance(node, cst.Name)} if isinstance(loop.node, cst.For) else set()
+    names = (
+        {node.value for node in loop.module.tree.descendants(loop.node.target) if isinstance(node, cst.Name)}
+        if isinstance(loop.node, cst.For)
+        else set()
+    )
     pending, found = [branch.node.test], False
     while pending:
         test = pending.pop()
@@ -416,7 +511,13 @@ def _picks_turns(branch: Scope, loop: Scope) -> bool:
             return False
         operator, other = test.comparisons[0].operator, test.comparisons[0].comparator
         listed = isinstance(operator, cst.In) and isinstance(other, (cst.List, cst.Tuple, cst.Set))
-        picked = [element.value for element in other.elements] if listed else [other] if isinstance(operator, cst.Equal) else []
+        picked = (
+            [element.value for element in other.elements]
+            if listed
+            else [other]
+            if isinstance(operator, cst.Equal)
+            else []
+        )
         if not picked or not all(isinstance(each, cst.Integer) for each in picked):
             return False
         found = True
@@ -426,10 +527,22 @@ def _picks_turns(branch: Scope, loop: Scope) -> bool:
 def _sets_back(branch: Scope, loop: Scope) -> bool:
     """``if count == k: ...; count = 0`` in a loop that has ``count += 1``."""
     test = branch.node.test
-    if not isinstance(test, cst.Comparison) or not isinstance(test.left, cst.Name) or not isinstance(test.comparisons[0].operator, (cst.Equal, cst.GreaterThanEqual)):
+    if (
+        not isinstance(test, cst.Comparison)
+        or not isinstance(test.left, cst.Name)
+        or not isinstance(test.comparisons[0].operator, (cst.Equal, cst.GreaterThanEqual))
+    ):
         return False
     tree = branch.module.tree
-    counted = any(isinstance(node, cst.AugAssign) and isinstance(node.operator, cst.AddAssign) and node.target.deep_equals(test.left) for node in tree.descendants(loop.node))
+    counted = any(
+        isinstance(node, cst.AugAssign)
+        and isinstance(node.operator, cst.AddAssign)
+        and node.target.deep_equals(test.left)
+        for node in tree.descendants(loop.node)
+    )
     return counted and any(
-        isinstance(node, cst.Assign) and node.targets[0].target.deep_equals(test.left) and isinstance(node.value, cst.Integer) for node in tree.descendants(branch.node.body)
+        isinstance(node, cst.Assign)
+        and node.targets[0].target.deep_equals(test.left)
+        and isinstance(node.value, cst.Integer)
+        for node in tree.descendants(branch.node.body)
     )

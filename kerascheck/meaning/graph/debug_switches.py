@@ -82,39 +82,76 @@ def switches(module: Module) -> Iterator[Switch]:
 
 
 def _functions(module: Module) -> Iterator[Switch]:
-    switched_off = {call.name for call in module.run.calls if call.name in _SWITCHES and constant(call.first, True) is False}
+    switched_off = {
+        call.name for call in module.run.calls if call.name in _SWITCHES and constant(call.first, True) is False
+    }
     for call in module.once(Program).calls(*_SWITCHES) if module.once(Program).trains else ():
         argument = _SWITCHES[call.name]
-        if call.name in switched_off or module.once(Program).is_optional(call.scope) or argument is not None and constant(call.given(argument)) is not True:
+        if (
+            call.name in switched_off
+            or module.once(Program).is_optional(call.scope)
+            or argument is not None
+            and constant(call.given(argument)) is not True
+        ):
             continue
-        if call.name == RUN_FUNCTIONS_EAGERLY and _calls_nothing_compiled(module) or not module.once(Program).trains_behind(call):
+        if (
+            call.name == RUN_FUNCTIONS_EAGERLY
+            and _calls_nothing_compiled(module)
+            or not module.once(Program).trains_behind(call)
+        ):
             continue
         eager = call.name in _EAGER
-        yield Switch("function", call, call, True, not eager or _is_seen(module), False, eager and cannot_be_compiled(module))
+        yield Switch(
+            "function", call, call, True, not eager or _is_seen(module), False, eager and cannot_be_compiled(module)
+        )
 
 
 def _arguments(module: Module) -> Iterator[Switch]:
     for call in module.once(Program).model_calls("compile"):
         at = _literal(call)
-        if at is not None and not module.once(Program).is_optional(call.scope) and not _needs_python(module, call.receiver) and not _is_run_for_values(module, call) and not _is_tried_out(module, call):
+        if (
+            at is not None
+            and not module.once(Program).is_optional(call.scope)
+            and not _needs_python(module, call.receiver)
+            and not _is_run_for_values(module, call)
+            and not _is_tried_out(module, call)
+        ):
             shapeless = _takes_any_shape(module)
-            yield Switch("argument", call, at, at.node in call.node.args, _is_seen(module, call), shapeless, shapeless or cannot_be_compiled(module))
+            yield Switch(
+                "argument",
+                call,
+                at,
+                at.node in call.node.args,
+                _is_seen(module, call),
+                shapeless,
+                shapeless or cannot_be_compiled(module),
+            )
 
 
 def _attributes(module: Module) -> Iterator[Switch]:
     trained = list(module.once(Program).model_calls("fit", "train_on_batch"))
     for call in module.once(Program).calls(MODEL_SETATTR):
-        if call.attribute != "run_eagerly" or constant(call.given("value")) is not True or module.once(Program).is_optional(call.scope):
+        if (
+            call.attribute != "run_eagerly"
+            or constant(call.given("value")) is not True
+            or module.once(Program).is_optional(call.scope)
+        ):
             continue
         if any(other.receiver is call.receiver and other.order > call.order for other in trained):
-            seen = all(_is_seen(module, other) for other in module.once(Program).model_calls("compile") if other.receiver is call.receiver)
+            seen = all(
+                _is_seen(module, other)
+                for other in module.once(Program).model_calls("compile")
+                if other.receiver is call.receiver
+            )
             shapeless = _takes_any_shape(module)
             yield Switch("attribute", call, call, True, seen, shapeless, shapeless or cannot_be_compiled(module))
 
 
 def _calls_nothing_compiled(module: Module) -> bool:
     """Whether nothing runs that the switch could make eager: neither a function of ``tf.function`` nor a fit."""
-    return module.once(Program).steps_eagerly and not any(call.scope.traced_by() == "tf.function" for call in module.run.calls)
+    return module.once(Program).steps_eagerly and not any(
+        call.scope.traced_by() == "tf.function" for call in module.run.calls
+    )
 
 
 def _is_seen(module: Module, compiled: Call | None = None) -> bool:
@@ -123,13 +160,19 @@ def _is_seen(module: Module, compiled: Call | None = None) -> bool:
         known = any(each.value is option for each in module.once(models_of) for option in options_of(compiled.receiver))
         if not known or UNKNOWN in options_of(compiled.given("loss")):
             return False
-    return all((call.name or "").startswith(_KNOWN) for call in module.run.calls if compiled_by(call.scope) in ("tf.function", "train_step", "call"))
+    return all(
+        (call.name or "").startswith(_KNOWN)
+        for call in module.run.calls
+        if compiled_by(call.scope) in ("tf.function", "train_step", "call")
+    )
 
 
 def _takes_any_shape(module: Module) -> bool:
     """Whether data comes from a Python function without a shape: fit raises for it in a graph (as_list() of an unknown TensorShape, tried with Keras 3.15)."""
     return any(
-        op.feeds_training and op.facts.python_function is not None and not any((call.name or call.attribute or "").rpartition(".")[2] in _SHAPING for call in op.facts.calls)
+        op.feeds_training
+        and op.facts.python_function is not None
+        and not any((call.name or call.attribute or "").rpartition(".")[2] in _SHAPING for call in op.facts.calls)
         for op in module.once(Pipelines).operations("map")
     )
 
@@ -138,15 +181,34 @@ def _literal(compiled: Call) -> Place | None:
     """Where ``run_eagerly=True`` is written for a compile: in its call, or in that of the model's own ``compile`` that hands it on; None where it is a name, a switch that somebody turns."""
     written, call, module = compiled.written("run_eagerly"), compiled.node, compiled.module
     own = compiled.scope.frame
-    if own.function is not None and own.function.name == "compile" and isinstance(own.node, cst.Call) and constant(compiled.given("run_eagerly")) is True:
-        written, call, module = next((arg for arg in own.node.args if arg.keyword is not None and arg.keyword.value == "run_eagerly"), None), own.node, own.parent.module
+    if (
+        own.function is not None
+        and own.function.name == "compile"
+        and isinstance(own.node, cst.Call)
+        and constant(compiled.given("run_eagerly")) is True
+    ):
+        written, call, module = (
+            next(
+                (arg for arg in own.node.args if arg.keyword is not None and arg.keyword.value == "run_eagerly"), None
+            ),
+            own.node,
+            own.parent.module,
+        )
         parameters = (*own.function.node.params.params, *own.function.node.params.kwonly_params)
-        if any(each.name.value == "run_eagerly" and isinstance(each.default, cst.Name) and each.default.value == "True" for each in parameters):
+        if any(
+            each.name.value == "run_eagerly" and isinstance(each.default, cst.Name) and each.default.value == "True"
+            for each in parameters
+        ):
             return None
     elif written is not None and compiled.receiver is UNKNOWN and not _OF_KERAS.issuperset(compiled.arguments.keywords):
         # A method of its own, of which nobody can see what it does with it.
         return None
-    is_literal = written is not None and written in call.args and isinstance(written.value, cst.Name) and written.value.value == "True"
+    is_literal = (
+        written is not None
+        and written in call.args
+        and isinstance(written.value, cst.Name)
+        and written.value.value == "True"
+    )
     return Place(module, written) if is_literal else None
 
 
@@ -154,7 +216,10 @@ def _needs_python(module: Module, model: Value) -> bool:
     """Whether the step of a model draws from Python or NumPy, which a graph would do once."""
     return isinstance(model, Instance) and any(
         (call.name or "").startswith(("numpy.random.", "random."))
-        and any(function.owner is model.cls and function.name in ("call", "train_step") for function in call.scope.functions())
+        and any(
+            function.owner is model.cls and function.name in ("call", "train_step")
+            for function in call.scope.functions()
+        )
         for call in module.run.calls
     )
 
@@ -162,7 +227,11 @@ def _needs_python(module: Module, model: Value) -> bool:
 def _is_tried_out(module: Module, compiled: Call) -> bool:
     """Whether each fit of the model takes so few steps, of a part of the data, that tracing would take about as long."""
     own = options_of(compiled.receiver)
-    fits = [fit for fit in module.once(Program).model_calls("fit") if fit.order > compiled.order and any(option in own for option in options_of(fit.receiver))]
+    fits = [
+        fit
+        for fit in module.once(Program).model_calls("fit")
+        if fit.order > compiled.order and any(option in own for option in options_of(fit.receiver))
+    ]
     return bool(fits) and all(map(_is_short, fits))
 
 
@@ -170,7 +239,9 @@ def _is_short(fit: Call) -> bool:
     given, batch, epochs = fit.written("x"), batching(fit), fit.given("epochs")
     rows = rows_of_slice(given.value) if given is not None else None
     turns = 1 if epochs is None else constant(epochs)
-    return rows is not None and batch is not None and type(turns) is int and ceil(rows / batch.size) * turns <= SHORT_LOOP
+    return (
+        rows is not None and batch is not None and type(turns) is int and ceil(rows / batch.size) * turns <= SHORT_LOOP
+    )
 
 
 def _is_run_for_values(module: Module, compiled: Call) -> bool:
@@ -178,9 +249,15 @@ def _is_run_for_values(module: Module, compiled: Call) -> bool:
     own = options_of(compiled.receiver)
 
     def on_it(*methods: str) -> Iterator[Call]:
-        return (call for call in module.once(Program).model_calls(*methods) if any(option in (*own, UNKNOWN) for option in options_of(call.receiver)))
+        return (
+            call
+            for call in module.once(Program).model_calls(*methods)
+            if any(option in (*own, UNKNOWN) for option in options_of(call.receiver))
+        )
 
     if any(on_it("fit", "fit_generator", "train_on_batch", "evaluate")):
         return False
     # All that runs the models of a notebook stands in it.
-    return compiled.module.source.cells is not None or any(call.order > compiled.order for call in on_it("predict", "predict_on_batch"))
+    return compiled.module.source.cells is not None or any(
+        call.order > compiled.order for call in on_it("predict", "predict_on_batch")
+    )

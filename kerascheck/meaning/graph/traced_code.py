@@ -104,7 +104,12 @@ def traced_calls(module: Module) -> Iterator[tuple[Call, str]]:
     seen = set()
     for call in module.run.calls:
         how = compiled_by(call.scope)
-        if how is None or call.node in seen or (how not in ("tf.function", "train_step") and program.steps_eagerly) or asks_for_mode(call.scope):
+        if (
+            how is None
+            or call.node in seen
+            or (how not in ("tf.function", "train_step") and program.steps_eagerly)
+            or asks_for_mode(call.scope)
+        ):
             continue
         # Some are for eager evaluation only, and say so nowhere.
         metric = tracing_frame(call.scope).function if how == "metric" else None
@@ -119,7 +124,11 @@ def doubt_of(module: Module, how: str) -> str | None:
 
     Who uses the layers of a module that trains nothing may call them eagerly.
     """
-    return None if how in ("tf.function", "train_step") or module.once(Program).trains else "No code here trains, so it is unknown whether this code is ever compiled."
+    return (
+        None
+        if how in ("tf.function", "train_step") or module.once(Program).trains
+        else "No code here trains, so it is unknown whether this code is ever compiled."
+    )
 
 
 def cannot_be_compiled(module: Module) -> bool:
@@ -127,9 +136,11 @@ def cannot_be_compiled(module: Module) -> bool:
     return any(
         compiled_by(call.scope) in ("tf.function", "train_step", "call")
         and (
-            creates_state(call) is not None and not _is_made_once(call)
+            creates_state(call) is not None
+            and not _is_made_once(call)
             or call.name in (TENSOR_NUMPY, TENSOR_ITEM, TENSOR_TOLIST)
-            or (call.name or "").startswith("numpy.") and any(map(holds_tensor, call.arguments.values()))
+            or (call.name or "").startswith("numpy.")
+            and any(map(holds_tensor, call.arguments.values()))
         )
         for call in module.run.calls
     )
@@ -151,11 +162,20 @@ def _is_left_by_itself(branch: Scope) -> bool:
     if not isinstance(branch.node, cst.If):
         return False
     tree = branch.module.tree
-    asked = {tree.code_of(node) for node in (branch.node.test, *tree.descendants(branch.node.test)) if isinstance(node, (cst.Name, cst.Attribute))}
-    return any(isinstance(node, (cst.AssignTarget, cst.AugAssign)) and tree.code_of(node.target) in asked for node in tree.descendants(branch.node.body))
+    asked = {
+        tree.code_of(node)
+        for node in (branch.node.test, *tree.descendants(branch.node.test))
+        if isinstance(node, (cst.Name, cst.Attribute))
+    }
+    return any(
+        isinstance(node, (cst.AssignTarget, cst.AugAssign)) and tree.code_of(node.target) in asked
+        for node in tree.descendants(branch.node.body)
+    )
 
 
-_MODE = re.compile(r"eager|symbolic|is_(?:\w+_)?tensor\b|in_tf_function|\bbackend\b|torch|jax|numpy|ndarray|KerasTensor", re.I)
+_MODE = re.compile(
+    r"eager|symbolic|is_(?:\w+_)?tensor\b|in_tf_function|\bbackend\b|torch|jax|numpy|ndarray|KerasTensor", re.I
+)
 
 
 _BACKEND = re.compile(r"\b(?:\w+\.)*backend\(\) *== *['\"](\w+)['\"]")
@@ -181,7 +201,10 @@ def tracing_frame(scope: Scope) -> Scope | None:
 
 
 # What asks whether something has been done before: for None, attributes, members, counters and states of building.
-_ONCE = re.compile(r"\bNone\b|\bnot\b|\bin\b|\bis\b|\w\(|==|!=|<|built|build|init|first|creat|exist|cache|step|count|made|done|ready|setup", re.I)
+_ONCE = re.compile(
+    r"\bNone\b|\bnot\b|\bin\b|\bis\b|\w\(|==|!=|<|built|build|init|first|creat|exist|cache|step|count|made|done|ready|setup",
+    re.I,
+)
 
 
 def under_condition(call: Call) -> bool:
@@ -201,12 +224,20 @@ def under_condition(call: Call) -> bool:
             return False
         # What a function asks about its parameters is what its caller asks about the arguments.
         tree = function.module.tree
-        names = (names | _asked_for_none(tree, node, function.node)) & {parameter.name.value for parameter in tree.descendants(function.node.params) if isinstance(parameter, cst.Param)}
+        names = (names | _asked_for_none(tree, node, function.node)) & {
+            parameter.name.value
+            for parameter in tree.descendants(function.node.params)
+            if isinstance(parameter, cst.Param)
+        }
         if inner is frame:
             return bool(names)
         if not isinstance(inner.node, cst.Call):
             return False
-        names = {given.value for given in arguments_for(names, function, inner.node) if isinstance(given, cst.Name)} if names else set()
+        names = (
+            {given.value for given in arguments_for(names, function, inner.node) if isinstance(given, cst.Name)}
+            if names
+            else set()
+        )
         node = inner.node
     return False
 
@@ -216,7 +247,11 @@ def _asks_settings(branch: Scope) -> bool:
     if branch.test is None or _is_left_by_itself(branch):
         return False
     # What only the constructor sets is never changed by a trace.
-    asked = re.sub(r"\bnot self\.(\w+)\b(?!\.)", lambda asked: asked[1] if _is_set_once(branch, asked[1]) else asked[0], branch.question)
+    asked = re.sub(
+        r"\bnot self\.(\w+)\b(?!\.)",
+        lambda asked: asked[1] if _is_set_once(branch, asked[1]) else asked[0],
+        branch.question,
+    )
     return _ONCE.search(asked) is None
 
 
@@ -232,7 +267,9 @@ def _is_set_once(branch: Scope, name: str) -> bool:
             continue
         holder = tree.parents.get(node)
         if isinstance(holder, (cst.AssignTarget, cst.AnnAssign, cst.AugAssign)):
-            setters.add(next((outer.name.value for outer in tree.ancestors(node) if isinstance(outer, cst.FunctionDef)), None))
+            setters.add(
+                next((outer.name.value for outer in tree.ancestors(node) if isinstance(outer, cst.FunctionDef)), None)
+            )
         elif isinstance(holder, (cst.Attribute, cst.Subscript)):
             # A list that is extended, or whatever else changes by its methods.
             return False
@@ -244,8 +281,13 @@ def _asked_for_none(tree: Tree, node: cst.CSTNode, function: cst.FunctionDef) ->
     found = set()
     for condition in written_conditions(tree, node, within=function):
         for test in tree.descendants(condition.test) if isinstance(condition, cst.If) else ():
-            if isinstance(test, cst.Comparison) and isinstance(test.left, cst.Name) and any(
-                isinstance(target.comparator, cst.Name) and target.comparator.value == "None" for target in test.comparisons
+            if (
+                isinstance(test, cst.Comparison)
+                and isinstance(test.left, cst.Name)
+                and any(
+                    isinstance(target.comparator, cst.Name) and target.comparator.value == "None"
+                    for target in test.comparisons
+                )
             ):
                 found.add(test.left.value)
     return found
@@ -293,7 +335,9 @@ class SideEffect:
     is_certain: bool = True
 
 
-_CLOCKS = frozenset("time.time time.perf_counter time.monotonic time.process_time time.sleep datetime.datetime.now".split())
+_CLOCKS = frozenset(
+    "time.time time.perf_counter time.monotonic time.process_time time.sleep datetime.datetime.now".split()
+)
 _RANDOM = ("numpy.random.", "random.")
 # These make or set a generator, or work on what was drawn.
 _SETTING_UP = (
@@ -337,20 +381,43 @@ def side_effects(module: Module) -> Iterator[SideEffect]:
                 yield effect("print", "runs once, while tracing, and shows no numbers", remedy)
         elif name == "builtins.print" and how in ("tf.function", "train_step") and _is_for_each_step(module, call, how):
             yield replace(effect("print", "runs once, while tracing", "use tf.print or remove it"), is_certain=False)
-        elif name.startswith(_RANDOM) and not name.endswith(_SETTING_UP) and not tensors and not _is_seed(call) and not _is_counted(call) and call.scope.frame.node not in seeding:
-            yield effect(f"{short}()", "runs once, while tracing, so every step gets the same result", "use tf.random or keras.random")
+        elif (
+            name.startswith(_RANDOM)
+            and not name.endswith(_SETTING_UP)
+            and not tensors
+            and not _is_seed(call)
+            and not _is_counted(call)
+            and call.scope.frame.node not in seeding
+        ):
+            yield effect(
+                f"{short}()",
+                "runs once, while tracing, so every step gets the same result",
+                "use tf.random or keras.random",
+            )
         elif name in _CLOCKS:
             yield effect(f"{short}()", "runs once, while tracing", "move it around the call of the compiled function")
         elif name in ("builtins.open", "builtins.input"):
             yield effect(f"{short}()", "runs once, while tracing", "move it outside the compiled code")
         elif name in _APPENDING and any(map(_is_certainly_tensor, call.arguments.values())) and is_captured(call):
-            yield effect(short.replace("list.", ""), "runs once, while tracing, and keeps a tensor without a value", "return the tensor, or use a metric or tf.TensorArray")
+            yield effect(
+                short.replace("list.", ""),
+                "runs once, while tracing, and keeps a tensor without a value",
+                "return the tensor, or use a metric or tf.TensorArray",
+            )
         elif name == "builtins.object.__set__":
-            yield effect("This assignment", "runs once, while tracing, and keeps a tensor without a value", "return the tensor or use a tf.Variable")
+            yield effect(
+                "This assignment",
+                "runs once, while tracing, and keeps a tensor without a value",
+                "return the tensor or use a tf.Variable",
+            )
         elif name == "builtins.object.__iadd__" and _adds_number(call.node):
             yield effect("This counter", "counts traces, not steps", "use a tf.Variable or a metric")
         elif call.attribute is not None and name in _SETTING_ATTRIBUTES and _counts(call) and not _starts_over(call):
-            yield effect(f"self.{call.attribute} += ...", "counts traces, not steps", "use a tf.Variable, a metric or optimizer.iterations")
+            yield effect(
+                f"self.{call.attribute} += ...",
+                "counts traces, not steps",
+                "use a tf.Variable, a metric or optimizer.iterations",
+            )
 
 
 def _is_compiled_on_demand(call: Call) -> bool:
@@ -377,7 +444,9 @@ def is_captured(call: Call) -> bool:
     In compiled code, from outside of what is compiled: a list of the function around may be made anew in every trace.
     """
     function = call.scope.frame.function
-    receiver = call.node.func.value if isinstance(call.node, cst.Call) and isinstance(call.node.func, cst.Attribute) else None
+    receiver = (
+        call.node.func.value if isinstance(call.node, cst.Call) and isinstance(call.node.func, cst.Attribute) else None
+    )
     if function is None or receiver is None:
         return False
     while isinstance(receiver, cst.Subscript):
@@ -387,11 +456,18 @@ def is_captured(call: Call) -> bool:
     if not isinstance(receiver, cst.Name):
         return False
     tree = call.module.tree
-    if any(isinstance(outer, cst.BaseComp) and receiver.value in bound_in(call.module, outer) for outer in tree.ancestors(call.node)):
+    if any(
+        isinstance(outer, cst.BaseComp) and receiver.value in bound_in(call.module, outer)
+        for outer in tree.ancestors(call.node)
+    ):
         return False
     around = _enclosing(tree, call.node)
     for frame in call.scope.frames():
-        if frame.function is not None and frame.function.node in around and receiver.value in remembered(frame.function.module, frame.function.node, local_names):
+        if (
+            frame.function is not None
+            and frame.function.node in around
+            and receiver.value in remembered(frame.function.module, frame.function.node, local_names)
+        ):
             return False
         if frame.traced:
             break
@@ -408,20 +484,28 @@ def _is_certainly_tensor(value: Value) -> bool:
     options = options_of(value)
     if any(isinstance(option, Made) and option.name == VARIABLE for option in options):
         return False
-    return any(any(map(_is_certainly_tensor, option.items)) if isinstance(option, Group) else holds_tensor(option) for option in options)
+    return any(
+        any(map(_is_certainly_tensor, option.items)) if isinstance(option, Group) else holds_tensor(option)
+        for option in options
+    )
 
 
 # What is printed for the trace itself. Words alone may say more of it: there is no tensor that tells what they are for.
 _OF_TRACING = re.compile(r"trac|追踪|跟踪|compil", re.I)
-_OF_TRACING_IN_WORDS = re.compile(r"trac|追踪|跟踪|compil|graph|build|creat|construct|python|side.?effect|once|first|eager|execut|called|debug|test", re.I)
+_OF_TRACING_IN_WORDS = re.compile(
+    r"trac|追踪|跟踪|compil|graph|build|creat|construct|python|side.?effect|once|first|eager|execut|called|debug|test",
+    re.I,
+)
 
 
 def tells_of_tracing(call: Call, words: re.Pattern[str] = _OF_TRACING) -> bool:
     """Whether a print says itself that it is for the trace: in its texts and names, or by the shape that it shows."""
     found = call.module.tree.descendants(call.node)
     return any(
-        isinstance(node, cst.Attribute) and node.attr.value == "shape"
-        or isinstance(node, (cst.SimpleString, cst.FormattedStringText, cst.Name)) and words.search(node.value) is not None
+        isinstance(node, cst.Attribute)
+        and node.attr.value == "shape"
+        or isinstance(node, (cst.SimpleString, cst.FormattedStringText, cst.Name))
+        and words.search(node.value) is not None
         for node in found
     )
 
@@ -429,7 +513,12 @@ def tells_of_tracing(call: Call, words: re.Pattern[str] = _OF_TRACING) -> bool:
 def _is_for_each_step(module: Module, call: Call, how: str) -> bool:
     """Whether a print shows nothing but words, none of them about tracing, in what is called again and again, or behind a condition on a tensor."""
     words = [constant(value) for value in call.arguments.positional]
-    if not words or not all(isinstance(word, str) for word in words) or call.arguments.unknown_positional or tells_of_tracing(call, _OF_TRACING_IN_WORDS):
+    if (
+        not words
+        or not all(isinstance(word, str) for word in words)
+        or call.arguments.unknown_positional
+        or tells_of_tracing(call, _OF_TRACING_IN_WORDS)
+    ):
         return False
     frame = tracing_frame(call.scope)
     conditions = list(call.scope.conditions(within=frame))
@@ -445,7 +534,12 @@ def _is_for_each_step(module: Module, call: Call, how: str) -> bool:
 
 def _is_graph_loop(over: Value) -> bool:
     """Whether AutoGraph makes a loop over something one of the graph, whose body is traced once."""
-    return isinstance(over, (Tensor, Dataset)) or isinstance(over, Iteration) and over.kind == "enumerate" and any(map(_is_graph_loop, over.over))
+    return (
+        isinstance(over, (Tensor, Dataset))
+        or isinstance(over, Iteration)
+        and over.kind == "enumerate"
+        and any(map(_is_graph_loop, over.over))
+    )
 
 
 _NUMBER_FORMAT = re.compile(r"%[-+ #0-9.]*[a-qt-z]|\{[^{}]*:[^{}]*\}", re.I)
@@ -454,14 +548,19 @@ _NUMBER_FORMAT = re.compile(r"%[-+ #0-9.]*[a-qt-z]|\{[^{}]*:[^{}]*\}", re.I)
 def _formats_number(call: Call) -> bool:
     """Whether a print formats something as a number, by ``f"{loss:.3f}"`` and its like: that raises TypeError for the tensors of a trace (tried with TensorFlow 2.21)."""
     return any(
-        isinstance(node, cst.FormattedStringExpression) and node.format_spec is not None or isinstance(node, cst.SimpleString) and _NUMBER_FORMAT.search(node.value) is not None
+        isinstance(node, cst.FormattedStringExpression)
+        and node.format_spec is not None
+        or isinstance(node, cst.SimpleString)
+        and _NUMBER_FORMAT.search(node.value) is not None
         for node in call.module.tree.descendants(call.node)
     )
 
 
 def _prints_what_is_there(call: Call) -> bool:
     """Whether all tensors that a print is given, also in texts, are variables from outside of the compiled function, where they have got their values."""
-    given = [call.arguments.node(place, None) for place, value in enumerate(call.arguments.positional) if shows_tensor(value)]
+    given = [
+        call.arguments.node(place, None) for place, value in enumerate(call.arguments.positional) if shows_tensor(value)
+    ]
     return all(node is not None and _names_outside(node.value, call) for node in given)
 
 
@@ -490,8 +589,16 @@ def keeps_in_trace(module: Module, call: Call) -> bool:
     around = next((outer for outer in tree.ancestors(target) if isinstance(outer, cst.ClassDef)), None)
     if not isinstance(target, cst.Attribute) or around is None:
         return False
-    reading = (node for node in tree.descendants(around) if isinstance(node, cst.Attribute) and node.deep_equals(target) and not isinstance(tree.parents[node], cst.AssignTarget))
-    readers = {next((outer for outer in tree.ancestors(node) if isinstance(outer, cst.FunctionDef)), None) for node in reading}
+    reading = (
+        node
+        for node in tree.descendants(around)
+        if isinstance(node, cst.Attribute)
+        and node.deep_equals(target)
+        and not isinstance(tree.parents[node], cst.AssignTarget)
+    )
+    readers = {
+        next((outer for outer in tree.ancestors(node) if isinstance(outer, cst.FunctionDef)), None) for node in reading
+    }
     runs: dict[cst.CSTNode, set[str | None]] = {}
     for other in module.run.calls:
         function = other.scope.frame.function
@@ -514,7 +621,9 @@ def _starts_over(call: Call) -> bool:
             around = {node, *tree.ancestors(node)}
             for statement in takewhile(lambda statement: statement not in around, frame.function.node.body.body):
                 small = statement.body[0] if isinstance(statement, cst.SimpleStatementLine) else None
-                if isinstance(small, cst.Assign) and any(target.target.deep_equals(call.node) for target in small.targets):
+                if isinstance(small, cst.Assign) and any(
+                    target.target.deep_equals(call.node) for target in small.targets
+                ):
                     return True
         if frame.traced:
             break
@@ -523,19 +632,37 @@ def _starts_over(call: Call) -> bool:
 
 
 def _adds_number(statement: cst.CSTNode | None) -> bool:
-    return isinstance(statement, cst.AugAssign) and isinstance(statement.operator, (cst.AddAssign, cst.SubtractAssign)) and _is_number(statement.value)
+    return (
+        isinstance(statement, cst.AugAssign)
+        and isinstance(statement.operator, (cst.AddAssign, cst.SubtractAssign))
+        and _is_number(statement.value)
+    )
 
 
 def _is_number(node: cst.BaseExpression) -> bool:
     """A literal number, or one that is computed of literals: ``1 / 1440``."""
-    return isinstance(node, (cst.Integer, cst.Float)) or isinstance(node, cst.BinaryOperation) and _is_number(node.left) and _is_number(node.right)
+    return (
+        isinstance(node, (cst.Integer, cst.Float))
+        or isinstance(node, cst.BinaryOperation)
+        and _is_number(node.left)
+        and _is_number(node.right)
+    )
 
 
 def _makes_text(node: cst.CSTNode) -> bool:
     """``str(x)``, ``"...".format(x)`` or ``"..." % x``."""
     if isinstance(node, cst.Call):
-        return isinstance(node.func, cst.Name) and node.func.value == "str" or isinstance(node.func, cst.Attribute) and node.func.attr.value == "format"
-    return isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.Modulo) and isinstance(node.left, (cst.SimpleString, cst.ConcatenatedString))
+        return (
+            isinstance(node.func, cst.Name)
+            and node.func.value == "str"
+            or isinstance(node.func, cst.Attribute)
+            and node.func.attr.value == "format"
+        )
+    return (
+        isinstance(node, cst.BinaryOperation)
+        and isinstance(node.operator, cst.Modulo)
+        and isinstance(node.left, (cst.SimpleString, cst.ConcatenatedString))
+    )
 
 
 def _names_things(call: Call) -> bool:
@@ -547,7 +674,12 @@ def _names_things(call: Call) -> bool:
     for node in tree.descendants(function.node.body):
         if isinstance(node, cst.Attribute) and node.attr.value == call.attribute:
             for outer in tree.ancestors(node):
-                if isinstance(outer, cst.FormattedString) or isinstance(outer, cst.Arg) and outer.keyword is not None or _makes_text(outer):
+                if (
+                    isinstance(outer, cst.FormattedString)
+                    or isinstance(outer, cst.Arg)
+                    and outer.keyword is not None
+                    or _makes_text(outer)
+                ):
                     return True
                 if isinstance(outer, cst.BaseStatement):
                     break
@@ -591,10 +723,19 @@ def unrolled_loops(module: Module) -> Iterator[UnrolledLoop]:
     seen = set()
     for loop in module.run.loops:
         how = compiled_by(loop)
-        if how is None or how == "metric" or loop.node in seen or (how not in ("tf.function", "train_step") and program.steps_eagerly):
+        if (
+            how is None
+            or how == "metric"
+            or loop.node in seen
+            or (how not in ("tf.function", "train_step") and program.steps_eagerly)
+        ):
             continue
         taken = next((lists[id(value)] for value in _gone_through(loop.value) if id(value) in lists), None)
-        if not (_is_over_positions(module, loop) if taken is None else _is_along_steps(module, taken)) or how == "call" and _is_only_called_eagerly(module, loop):
+        if (
+            not (_is_over_positions(module, loop) if taken is None else _is_along_steps(module, taken))
+            or how == "call"
+            and _is_only_called_eagerly(module, loop)
+        ):
             continue
         seen.add(loop.node)
         # Of loops in each other the outermost is told.
@@ -615,7 +756,12 @@ def _gone_through(value: Value) -> Iterator[Value]:
 def _is_over_positions(module: Module, loop: Scope) -> bool:
     """Whether a loop over ``range`` goes along an axis other than the first, and takes an item of a tensor in each turn."""
     counted = loop.value.over[0] if isinstance(loop.value, Iteration) and loop.value.kind == "wrapper" else loop.value
-    if not isinstance(loop.node, cst.For) or not isinstance(counted, Iteration) or counted.kind != "range" or not isinstance(loop.node.target, cst.Name):
+    if (
+        not isinstance(loop.node, cst.For)
+        or not isinstance(counted, Iteration)
+        or counted.kind != "range"
+        or not isinstance(loop.node.target, cst.Name)
+    ):
         return False
     # Over a number that is computed in the graph, such as tf.shape(x)[0], AutoGraph makes a loop of the graph, and Python raises a TypeError.
     if any(isinstance(option, Tensor) for value in counted.over for option in options_of(value)):
@@ -633,7 +779,10 @@ def _is_along_steps(module: Module, call: Call) -> bool:
     if axis != 0:
         return axis in (1, -2)
     given = call.first
-    moved = next((other for other in module.run.calls if other.result is given and other.name in (TRANSPOSE, OPS_TRANSPOSE)), None)
+    moved = next(
+        (other for other in module.run.calls if other.result is given and other.name in (TRANSPOSE, OPS_TRANSPOSE)),
+        None,
+    )
     order = moved.given("perm" if moved.name == TRANSPOSE else "axes") if moved is not None else None
     return isinstance(order, Group) and bool(order.items) and constant(order.items[0]) == 1
 
@@ -643,7 +792,11 @@ def is_for_inference(module: Module, scope: Scope) -> bool:
     frame = tracing_frame(scope)
     owner = frame.function.owner if frame is not None and frame.function is not None else None
     # That of the base class, which an object calls for itself, makes no other.
-    made = [call for call in module.run.calls if call.attribute == "__init__" and isinstance(call.result, Instance) and call.result.cls is owner]
+    made = [
+        call
+        for call in module.run.calls
+        if call.attribute == "__init__" and isinstance(call.result, Instance) and call.result.cls is owner
+    ]
     return bool(made) and all(is_beside_training(call.module.tree, call.node) for call in made)
 
 
@@ -663,7 +816,11 @@ def _is_only_called_eagerly(module: Module, scope: Scope) -> bool:
         keeps = call.attribute == "__init__" and isinstance(call.receiver, Instance)
         if not keeps and any(is_kind(inner) for value in call.arguments.values() for inner in _held(value)):
             return False
-        if not any(map(is_kind, options_of(call.receiver))) or call.attribute == "__init__" or (call.name or "").endswith("__setattr__"):
+        if (
+            not any(map(is_kind, options_of(call.receiver)))
+            or call.attribute == "__init__"
+            or (call.name or "").endswith("__setattr__")
+        ):
             continue
         if call.attribute != "__call__" or call.scope.traced_by() is not None or isinstance(call.result, Made):
             return False
@@ -683,7 +840,11 @@ def _takes_apart(module: Module, loop: Scope) -> bool:
     tensors = module.run.indexed
     for node in tree.descendants(loop.node.body):
         if isinstance(node, cst.Subscript) and node in tensors:
-            if any(isinstance(name, cst.Name) and name.value == variable for element in node.slice for name in tree.descendants(element)):
+            if any(
+                isinstance(name, cst.Name) and name.value == variable
+                for element in node.slice
+                for name in tree.descendants(element)
+            ):
                 return True
     return False
 
@@ -709,7 +870,13 @@ def recursive_calls(module: Module) -> Iterator[Recursion]:
                 continue
             target = node.func
             own = isinstance(target, cst.Name) and target.value == name and function.owner is None
-            method = isinstance(target, cst.Attribute) and target.attr.value == name and isinstance(target.value, cst.Name) and target.value.value in ("self", "cls") and function.owner is not None
+            method = (
+                isinstance(target, cst.Attribute)
+                and target.attr.value == name
+                and isinstance(target.value, cst.Name)
+                and target.value.value in ("self", "cls")
+                and function.owner is not None
+            )
             if (own or method) and _function_around(tree, node) is function.node:
                 yield Recursion(Place(module, function.node), name, Place(module, node))
                 break
@@ -745,7 +912,12 @@ def stale_globals(module: Module) -> Iterator[StaleGlobal]:
                 # What the function itself changes while it is traced is a side effect, not a stale value.
                 continue
             parent = tree.parents.get(node)
-            if isinstance(parent, cst.Attribute) and parent.attr is node or isinstance(parent, cst.Arg) and parent.keyword is node:
+            if (
+                isinstance(parent, cst.Attribute)
+                and parent.attr is node
+                or isinstance(parent, cst.Arg)
+                and parent.keyword is node
+            ):
                 continue
             seen.add(node.value)
             yield StaleGlobal(Place(module, node), node.value, Place(module, changes[node.value]))
@@ -768,7 +940,11 @@ def _changed_numbers(module: Module, declared: dict[cst.CSTNode, set[str]]) -> d
             if not isinstance(target, cst.Name) or around is not None and target.value not in declared.get(around, ()):
                 continue
             number = isinstance(node, cst.AugAssign) or isinstance(node.value, (cst.BaseNumber, cst.BinaryOperation))
-            moving = isinstance(node, cst.AugAssign) or around is not None or any(isinstance(outer, (cst.For, cst.While)) for outer in tree.ancestors(node))
+            moving = (
+                isinstance(node, cst.AugAssign)
+                or around is not None
+                or any(isinstance(outer, (cst.For, cst.While)) for outer in tree.ancestors(node))
+            )
             if not number:
                 other.add(target.value)
             elif moving:
@@ -791,16 +967,23 @@ def _declared_globals(module: Module) -> dict[cst.CSTNode, set[str]]:
 
 
 def _function_around(tree, node: cst.CSTNode) -> cst.CSTNode | None:
-    return next((outer for outer in tree.ancestors(node) if isinstance(outer, (cst.FunctionDef, cst.Lambda, cst.ClassDef))), None)
+    return next(
+        (outer for outer in tree.ancestors(node) if isinstance(outer, (cst.FunctionDef, cst.Lambda, cst.ClassDef))),
+        None,
+    )
 
 
 def _bound_names(module: Module, function: cst.FunctionDef) -> set[str]:
     """Names that are parameters or variables of a function."""
     tree = module.tree
-    names = {parameter.name.value for parameter in tree.descendants(function.params) if isinstance(parameter, cst.Param)}
+    names = {
+        parameter.name.value for parameter in tree.descendants(function.params) if isinstance(parameter, cst.Param)
+    }
     for node in tree.descendants(function.body):
         if isinstance(node, (cst.AssignTarget, cst.For, cst.AugAssign, cst.AnnAssign, cst.NamedExpr, cst.CompFor)):
-            names |= {name.value for name in [node.target, *tree.descendants(node.target)] if isinstance(name, cst.Name)}
+            names |= {
+                name.value for name in [node.target, *tree.descendants(node.target)] if isinstance(name, cst.Name)
+            }
         elif isinstance(node, cst.AsName):
             names |= {name.value for name in tree.descendants(node) if isinstance(name, cst.Name)}
     return names
@@ -816,5 +999,6 @@ def trains_in(module: Module, scope: Scope) -> bool:
     while frames and not frames[-1].traced:
         frames.pop()
     return any(frame in module.once(tapes_of) for frame in frames) or any(
-        isinstance(manager.value, Made) and manager.value.name == GRADIENT_TAPE for manager in scope.managers(within="program")
+        isinstance(manager.value, Made) and manager.value.name == GRADIENT_TAPE
+        for manager in scope.managers(within="program")
     )

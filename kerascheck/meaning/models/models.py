@@ -165,7 +165,11 @@ class Model:
     @property
     def complete(self) -> bool:
         """Nothing is among its layers that is not seen, and no code of the tree, of which all is never known."""
-        return self.closed and self.kind != "subclassed" and not any(isinstance(layer.value, Instance) for layer in self.layers)
+        return (
+            self.closed
+            and self.kind != "subclassed"
+            and not any(isinstance(layer.value, Instance) for layer in self.layers)
+        )
 
     @property
     def is_trained(self) -> bool:
@@ -173,7 +177,9 @@ class Model:
 
         What is compiled outside of functions and not fitted is meant for evaluation and export.
         """
-        return bool(self.fits) or any(call.given("loss") is not None and call.scope.frame.function is not None for call in self.compiles)
+        return bool(self.fits) or any(
+            call.given("loss") is not None and call.scope.frame.function is not None for call in self.compiles
+        )
 
     @property
     def largest_input(self) -> float:
@@ -190,21 +196,46 @@ class Model:
         """
         if self.parameters is not None:
             return self.parameters
-        if not self.closed or not any(layer.name in _WIDTHS for layer in self.layers) or self.kind != "subclassed" and not self.inputs:
+        if (
+            not self.closed
+            or not any(layer.name in _WIDTHS for layer in self.layers)
+            or self.kind != "subclassed"
+            and not self.inputs
+        ):
             return None
-        layers = {id(layer.value): layer for layer in self.layers if not isinstance(layer.value, Instance) and layer.name not in _CONTAINERS}.values()
+        layers = {
+            id(layer.value): layer
+            for layer in self.layers
+            if not isinstance(layer.value, Instance) and layer.name not in _CONTAINERS
+        }.values()
         if any(layer.name in CONVOLUTIONS for layer in layers):
             return self._most_of_convolutions(layers)
         # A table has its columns, and what a picture or a sequence holds is known where its size is; what lays it flat comes first.
         first = next(layer for layer in layers if layer.name in _WIDTHS)
-        if any(shape is None or len(shape) != 2 and (None in shape[1:] or not first.shape or len(first.shape) != 2) for shape in self.inputs):
+        if any(
+            shape is None or len(shape) != 2 and (None in shape[1:] or not first.shape or len(first.shape) != 2)
+            for shape in self.inputs
+        ):
             return None
         total, before = 0, None
         # What comes out of one turn of a loop goes into the next.
-        looped = max((shapes.most_units(layer.value) or UNKNOWN_WIDTH for layer in layers if layer.name == DENSE and layer.times != 1), default=0)
+        looped = max(
+            (
+                shapes.most_units(layer.value) or UNKNOWN_WIDTH
+                for layer in layers
+                if layer.name == DENSE and layer.times != 1
+            ),
+            default=0,
+        )
         for layer in layers:
             shape = layer.shape or (None, before)
-            if layer.name not in OF_COLUMNS or layer.times is None or layer.name == FLATTEN and not self.inputs and None in shape[1:]:
+            if (
+                layer.name not in OF_COLUMNS
+                or layer.times is None
+                or layer.name == FLATTEN
+                and not self.inputs
+                and None in shape[1:]
+            ):
                 return None
             width = max(shape[-1] or UNKNOWN_WIDTH, 0 if layer.times == 1 else looped)
             if layer.name == DENSE:
@@ -223,7 +254,11 @@ class Model:
         if not channels or None in channels or None in each.values():
             return None
         joined = any(layer.name == CONCATENATE for layer in layers)
-        widest = sum(channels) + sum(units * (layer.times or 0) for layer, units in each.items()) if joined else max(*channels, *each.values())
+        widest = (
+            sum(channels) + sum(units * (layer.times or 0) for layer, units in each.items())
+            if joined
+            else max(*channels, *each.values())
+        )
         total = 0
         for layer in layers:
             width = layer.shape[-1] if layer.shape and layer.times == 1 else widest
@@ -250,7 +285,9 @@ class Model:
         if self.parameters is not None:
             return f"{self.parameters:,}-parameter model"
         counted = any(layer.name in CONVOLUTIONS or layer.times != 1 for layer in self.layers)
-        return f"model of at most {self.most_parameters:,} parameters" if counted else "model of a few small dense layers"
+        return (
+            f"model of at most {self.most_parameters:,} parameters" if counted else "model of a few small dense layers"
+        )
 
 
 def models_of(module: Module) -> list[Model]:
@@ -260,15 +297,26 @@ def models_of(module: Module) -> list[Model]:
 
 def layer_place(model: Model, layer: Layer) -> Place | Call:
     """Where a model gets a layer: in its list of layers, by ``add``, or where the layer is called on a tensor; where it is made, if that stands there or cannot be told."""
-    listed, written = (model.call.given("layers"), model.call.written("layers")) if model.kind == "sequential" else (None, None)
+    listed, written = (
+        (model.call.given("layers"), model.call.written("layers")) if model.kind == "sequential" else (None, None)
+    )
     if isinstance(listed, Group) and written is not None and isinstance(written.value, (cst.List, cst.Tuple)):
         single = takewhile(lambda element: isinstance(element, cst.Element), written.value.elements)
         for item, element in zip(listed.items, single):
             if item is layer.value:
                 return Place(model.module, element.value)
     for call in reversed(model.module.run.calls):
-        added = call.attribute == "add" and any(option is model.value for option in options_of(call.receiver)) and call.given("layer") is layer.value
-        called = model.kind == "functional" and call.attribute == "__call__" and call.receiver is layer.value and call.order < model.call.order
+        added = (
+            call.attribute == "add"
+            and any(option is model.value for option in options_of(call.receiver))
+            and call.given("layer") is layer.value
+        )
+        called = (
+            model.kind == "functional"
+            and call.attribute == "__call__"
+            and call.receiver is layer.value
+            and call.order < model.call.order
+        )
         if added or called:
             return Place(call.module, call.arguments.nodes[0].value) if added and 0 in call.arguments.nodes else call
     return layer.made
@@ -287,14 +335,25 @@ def takes_tables(module: Module, made: Call) -> bool:
 def may_mask(module: Module) -> bool:
     """Whether something in the program may hand a mask to its recurrent layers."""
     for call in module.run.calls:
-        masks = call.given("mask_zero") if call.name == EMBEDDING else call.keyword("mask") if call.attribute == "__call__" else None
+        masks = (
+            call.given("mask_zero")
+            if call.name == EMBEDDING
+            else call.keyword("mask")
+            if call.attribute == "__call__"
+            else None
+        )
         if call.name == MASKING or masks is not None and constant(masks, True) not in (None, False):
             return True
     return False
 
 
 def _placed(module: Module, made: Call) -> list[Layer]:
-    return [layer for model in module.once(models_of) for layer in model.layers if layer.made is not None and layer.made.node is made.node]
+    return [
+        layer
+        for model in module.once(models_of)
+        for layer in model.layers
+        if layer.made is not None and layer.made.node is made.node
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -320,7 +379,11 @@ def batching(fit: Call) -> Batching | None:
     if len(found) == 1 and (batch := batching_of(found[0])) is not None:
         return batch
     # Only arrays come with their labels apart.
-    return Batching(32, Place(fit.module, fit.node)) if not found and fit.attribute == "fit" and fit.given("y") is not None else None
+    return (
+        Batching(32, Place(fit.module, fit.node))
+        if not found and fit.attribute == "fit" and fit.given("y") is not None
+        else None
+    )
 
 
 def batching_of(dataset: Dataset) -> Batching | None:
@@ -332,7 +395,9 @@ def batching_of(dataset: Dataset) -> Batching | None:
             return _batching(batch_size(stage), Place(stage.module, stage.node))
         if stage.name in BATCHING_SOURCES:
             size = stage.given("batch_size")
-            return _batching(Const(BATCHING_SOURCES[stage.name]) if size is None else size, Place(stage.module, stage.node))
+            return _batching(
+                Const(BATCHING_SOURCES[stage.name]) if size is None else size, Place(stage.module, stage.node)
+            )
     return None
 
 
@@ -356,16 +421,31 @@ class _Builder:
         self._known: dict[int, Model] = {}
         # The functions that make weights by themselves, or work on tensors by more than layers.
         self._opaque = {function.node for call in calls if _is_opaque(call) for function in call.scope.functions()}
-        trained = [call for call in calls if call.attribute in ("compile", "fit", "fit_generator") and module.once(Program).is_model_call(call)]
-        self._fitted = {id(option): call for call in trained if call.attribute == "fit" for option in options_of(call.receiver)}
+        trained = [
+            call
+            for call in calls
+            if call.attribute in ("compile", "fit", "fit_generator") and module.once(Program).is_model_call(call)
+        ]
+        self._fitted = {
+            id(option): call for call in trained if call.attribute == "fit" for option in options_of(call.receiver)
+        }
         for call in calls:
             value = call.result
-            if call.name in (SEQUENTIAL, MODEL) and isinstance(value, Made) or call.name == MODEL_INIT and isinstance(value, Instance):
+            if (
+                call.name in (SEQUENTIAL, MODEL)
+                and isinstance(value, Made)
+                or call.name == MODEL_INIT
+                and isinstance(value, Instance)
+            ):
                 self._model(value, call)
         self.models = list(self._known.values())
         saved = [(call.order, call.given("filepath"), call.receiver) for call in calls if call.name == MODEL_SAVE]
         for call in trained:
-            checkpoints = (value.call for value in flat(call.given("callbacks") if "callbacks" in call.signature else None) if isinstance(value, Made) and value.name == MODEL_CHECKPOINT)
+            checkpoints = (
+                value.call
+                for value in flat(call.given("callbacks") if "callbacks" in call.signature else None)
+                if isinstance(value, Made) and value.name == MODEL_CHECKPOINT
+            )
             saved += [(call.order, made.given("filepath"), call.receiver) for made in checkpoints if made is not None]
         for call in trained:
             for option in options_of(call.receiver):
@@ -377,16 +457,29 @@ class _Builder:
         """The model that a value is, or is a clone of, or that ``load_model`` reads again: the last one that the program saved under the same literal name before."""
         model = self._known.get(id(value))
         if model is None and isinstance(value, Made) and value.name == CLONE_MODEL and value.call is not None:
-            return next((found for option in options_of(value.call.given("model")) if (found := self._found(option, saved)) is not None), None)
+            return next(
+                (
+                    found
+                    for option in options_of(value.call.given("model"))
+                    if (found := self._found(option, saved)) is not None
+                ),
+                None,
+            )
         call = value.call if model is None and isinstance(value, Made) and value.name == LOAD_MODEL else None
         name = constant(call.given("filepath")) if call is not None else None
-        before = [(order, other) for order, path, other in saved if name is not None and order < call.order and constant(path) == name]
+        before = [
+            (order, other)
+            for order, path, other in saved
+            if name is not None and order < call.order and constant(path) == name
+        ]
         return self._found(max(before, key=lambda each: each[0])[1], saved) if before else model
 
     def _model(self, value: Value, call: Call) -> Model:
         if id(value) in self._known:
             return self._known[id(value)]
-        kind = "subclassed" if isinstance(value, Instance) else "sequential" if call.name == SEQUENTIAL else "functional"
+        kind = (
+            "subclassed" if isinstance(value, Instance) else "sequential" if call.name == SEQUENTIAL else "functional"
+        )
         model = self._known[id(value)] = Model(call.module, call, value, kind)
         {"sequential": self._sequential, "functional": self._functional, "subclassed": self._subclassed}[kind](model)
         return model
@@ -436,7 +529,11 @@ class _Builder:
         """The shape that a Sequential gets from what it is fitted on; where that is not known, layers for columns come first for a table."""
         fit = self._fitted.get(id(model.value))
         shape = example_shape(fit) if fit is not None else None
-        return (None, None) if shape is None and fit is not None and first.name in OF_COLUMNS and first.name != FLATTEN else shape
+        return (
+            (None, None)
+            if shape is None and fit is not None and first.name in OF_COLUMNS and first.name != FLATTEN
+            else shape
+        )
 
     def _functional(self, model: Model) -> None:
         outputs = model.call.given("outputs")
@@ -488,7 +585,9 @@ class _Builder:
             if layer.shape is None and layer.name in OF_COLUMNS and self._origin(layer.value) in applied:
                 layer.shape = widths.into(applied[self._origin(layer.value)])
         model.closed = model.closed and applied.keys() >= held.keys() and self._is_only_layers(instance)
-        model.outputs = self._ends(model, self._module.run.returned.get(method.node)) if isinstance(method, Function) else None
+        model.outputs = (
+            self._ends(model, self._module.run.returned.get(method.node)) if isinstance(method, Function) else None
+        )
 
     def _origin(self, value: Value) -> object:
         """What two layers share that are made in the same place."""
@@ -501,9 +600,15 @@ class _Builder:
         methods = {member.node for base in classes for member in base.members.values() if isinstance(member, Function)}
         if not isinstance(instance.cls.member("call"), Function) or methods & self._opaque:
             return False
-        unknown = [name for name, value in instance.attributes.items() if any(option is UNKNOWN for option in options_of(value))]
+        unknown = [
+            name
+            for name, value in instance.attributes.items()
+            if any(option is UNKNOWN for option in options_of(value))
+        ]
         code = [base.module.tree.code_of(base.node) for base in classes] if unknown else []
-        return not any(re.search(rf"\bself\.{re.escape(name)}\b(?:\[[^\]]*\])*\s*\(", each) for name in unknown for each in code)
+        return not any(
+            re.search(rf"\bself\.{re.escape(name)}\b(?:\[[^\]]*\])*\s*\(", each) for name in unknown for each in code
+        )
 
     def _is_light(self, function: Value) -> bool:
         """Whether a function is known to look at each number of a tensor no more than a few times."""
@@ -513,7 +618,9 @@ class _Builder:
 
     # ------------------------------------------------------------------- their parts
 
-    def _placed(self, model: Model, value: Value, scope: Scope | None, shape: Shape = None, depth: int = 0) -> tuple[Layer | None, list[Layer]]:
+    def _placed(
+        self, model: Model, value: Value, scope: Scope | None, shape: Shape = None, depth: int = 0
+    ) -> tuple[Layer | None, list[Layer]]:
         """A layer, and with it those that it holds; None for what is not known to be a layer.
 
         ``scope`` is where it is added or called, None where a model holds it whether it is called or not.
@@ -530,7 +637,11 @@ class _Builder:
             return None, []
         made = self._constructor(value)
         # What decides on the whole model decides on none of its layers.
-        certain = not any(any(place.conditions(within=model.call.scope)) for place in (scope, made and made.scope) if place is not None)
+        certain = not any(
+            any(place.conditions(within=model.call.scope))
+            for place in (scope, made and made.scope)
+            if place is not None
+        )
         layer = Layer(value, made, certain, shape, _times(made.scope, model) if made is not None else None)
         inside = [layer]
         # Objects may hold each other.
@@ -539,7 +650,9 @@ class _Builder:
         if layer.name in (SEQUENTIAL, MODEL):
             nested = self._model(value, made)
             model.closed = model.closed and nested.closed
-            inside += [Layer(other.value, other.made, other.certain and certain, other.shape) for other in nested.layers]
+            inside += [
+                Layer(other.value, other.made, other.certain and certain, other.shape) for other in nested.layers
+            ]
         elif isinstance(value, Instance):
             model.closed = model.closed and self._is_only_layers(value)
         elif layer.name == LAMBDA:
@@ -660,7 +773,9 @@ class _Widths:
                 found = shapes.input_shape(call)
             elif call.attribute == "__call__" and isinstance(call.receiver, Instance):
                 method = call.receiver.cls.member("call")
-                found = self._shape(self._returned.get(method.node), depth + 1) if isinstance(method, Function) else None
+                found = (
+                    self._shape(self._returned.get(method.node), depth + 1) if isinstance(method, Function) else None
+                )
             elif call.attribute == "__call__":
                 found = shapes.output_shape(call.receiver, self._shape(call.first, depth + 1))
             elif call.name == KERAS_CONCATENATE and call.given("axis") is None:
@@ -674,7 +789,8 @@ class _Widths:
 def _holds_symbol(value: Value) -> bool:
     return not isinstance(value, (Function, Tensor)) and (
         isinstance(value, (Group, Mapping, Union))
-        or isinstance(value, Made) and value.name == KERAS_TENSOR
+        or isinstance(value, Made)
+        and value.name == KERAS_TENSOR
         or isinstance(value, Method)
     )
 
@@ -701,7 +817,11 @@ def _held_layers(instance: Instance) -> Iterator[Value]:
     """The layers in the attributes of an object, also those in lists and dictionaries."""
     for value in instance.attributes.values():
         for inner in flat(value):
-            if _is_layer(inner) and inner is not instance and not (isinstance(inner, Made) and inner.name == KERAS_TENSOR):
+            if (
+                _is_layer(inner)
+                and inner is not instance
+                and not (isinstance(inner, Made) and inner.name == KERAS_TENSOR)
+            ):
                 yield inner
 
 

@@ -124,10 +124,18 @@ def _trained_at(module: Module, place: Place, call: Call) -> tuple[list[Model], 
     if call.attribute in _BY_KERAS:
         options = options_of(call.receiver)
         # Clones, and models that are loaded again.
-        found = {id(model.value): model for model in module.once(models_of) if any(fit.node is call.node for fit in model.fits)}
-        others = () if found and len(found) >= len(options) else [option for option in options if id(option) not in known]
+        found = {
+            id(model.value): model
+            for model in module.once(models_of)
+            if any(fit.node is call.node for fit in model.fits)
+        }
+        others = (
+            () if found and len(found) >= len(options) else [option for option in options if id(option) not in known]
+        )
         found |= {id(option): known[id(option)] for option in options if id(option) in known}
-        return list(found.values()), frozenset(receiver_text(call) if option is UNKNOWN else option for option in others)
+        return list(found.values()), frozenset(
+            receiver_text(call) if option is UNKNOWN else option for option in others
+        )
     inside = (each for each in module.run.calls if any(scope.node is place.node for scope in each.scope.chain()))
     applied = (option for each in inside if each.attribute == "__call__" for option in options_of(each.receiver))
     return list({id(option): known[id(option)] for option in applied if id(option) in known}.values()), frozenset()
@@ -136,8 +144,15 @@ def _trained_at(module: Module, place: Place, call: Call) -> tuple[list[Model], 
 def _updates_numbers(module: Module, call: Call) -> bool:
     """Whether an update changes no model: it does without an optimizer, or the gradient is that of a ``tf.Variable``, as of a picture."""
     given = options_of(call.first)
-    items = (item for option in given for value in (option.over if isinstance(option, Iteration) else (option,)) for item in flat(value))
-    return call in module.once(Program).assigned_updates or any(isinstance(item, Made) and item.name in _VARIABLES for item in items)
+    items = (
+        item
+        for option in given
+        for value in (option.over if isinstance(option, Iteration) else (option,))
+        for item in flat(value)
+    )
+    return call in module.once(Program).assigned_updates or any(
+        isinstance(item, Made) and item.name in _VARIABLES for item in items
+    )
 
 
 def _own_step(module: Module, call: Call) -> tuple[bool, Call | None]:
@@ -232,12 +247,18 @@ def _is_loaded(value: object) -> bool:
 
 
 def _names_architecture(name: str) -> bool:
-    return name.startswith(OF_KERAS_APPLICATIONS) or _ARCHITECTURES.search(f"{name}.{_CAMEL.sub('_', name)}".lower()) is not None
+    return (
+        name.startswith(OF_KERAS_APPLICATIONS)
+        or _ARCHITECTURES.search(f"{name}.{_CAMEL.sub('_', name)}".lower()) is not None
+    )
 
 
 def train_step_of(scope: Scope) -> Function | None:
     """The ``train_step`` of a Keras model that a place runs in; None outside of one."""
-    return next((frame.function for frame in scope.frames() if frame.traced == "train_step" and frame.function is not None), None)
+    return next(
+        (frame.function for frame in scope.frames() if frame.traced == "train_step" and frame.function is not None),
+        None,
+    )
 
 
 def scales_loss(update: Call) -> bool:
@@ -248,7 +269,8 @@ def scales_loss(update: Call) -> bool:
     around = {frame.function.node if frame.function is not None else frame.node for frame in update.scope.frames()}
     for call in update.scope.root.module.run.calls:
         if call.attribute in _SCALING and any(
-            (frame.function.node if frame.function is not None else frame.node) in around and (frame.function is not None or frame is update.scope.frame)
+            (frame.function.node if frame.function is not None else frame.node) in around
+            and (frame.function is not None or frame is update.scope.frame)
             for frame in call.scope.frames()
         ):
             return True
@@ -258,7 +280,9 @@ def scales_loss(update: Call) -> bool:
 def float16_models(module: Module, cls: Class | None) -> Iterator[Call]:
     """The calls that make models of a class, or of one derived from it, while the policy is certainly ``mixed_float16``."""
     for instance, made in module.once(Program).constructors.items():
-        if cls is not None and any(base is cls or getattr(base, "node", None) is cls.node for base in instance.cls.ancestry()):
+        if cls is not None and any(
+            base is cls or getattr(base, "node", None) is cls.node for base in instance.cls.ancestry()
+        ):
             if made.keyword("dtype") is None and module.once(Program).policy_at(made) == "mixed_float16":
                 yield made
 
@@ -270,7 +294,9 @@ def _computing_in_float32(module: Module) -> Iterator[tuple[Place, cst.ClassDef]
     (InvalidArgumentError and TypeError, tried with TensorFlow 2.21).
     """
     modules = [module, *module.project.imported(module)]
-    if not any(module.mentions(_CALL) for module in modules) or not any(module.mentions(_FLOAT32) for module in modules):
+    if not any(module.mentions(_CALL) for module in modules) or not any(
+        module.mentions(_FLOAT32) for module in modules
+    ):
         return
     helpers: dict[str, list[Place]] = {}
     owned: dict[cst.ClassDef, dict[str, Place]] = {}
@@ -298,7 +324,13 @@ def _computing_in_float32(module: Module) -> Iterator[tuple[Place, cst.ClassDef]
 
 def _classes_of(values: Iterable[Value]) -> set[cst.ClassDef]:
     """The classes of the tree that some objects belong to, with their bases."""
-    return {base.node for value in values if isinstance(value, Instance) for base in value.cls.ancestry() if isinstance(base, Class)}
+    return {
+        base.node
+        for value in values
+        if isinstance(value, Instance)
+        for base in value.cls.ancestry()
+        if isinstance(base, Class)
+    }
 
 
 def _is_layer(module: Module, cls: cst.ClassDef) -> bool:
@@ -314,6 +346,8 @@ def _functions_of(module: Module) -> Iterator[tuple[cst.FunctionDef, cst.ClassDe
     except SyntaxProblem:
         return
     for function in tree.functions:
-        owner = next((node for node in tree.ancestors(function) if isinstance(node, (cst.ClassDef, cst.FunctionDef))), None)
+        owner = next(
+            (node for node in tree.ancestors(function) if isinstance(node, (cst.ClassDef, cst.FunctionDef))), None
+        )
         if not isinstance(owner, cst.FunctionDef):
             yield function, owner

@@ -24,13 +24,20 @@ _FUNCTIONS = {
     "evaluate": "test", "test_on_batch": "test",
     "predict": "predict", "predict_on_batch": "predict",
 }  # fmt: skip
-_SPEED = re.compile(r"fps|latenc|throughput|speed|benchmark|inference|run.?time|(?:process|predict)\w*[_ ]time|per[_ ](?:step|image|frame|sample|example|token|batch|second|call|item)|average|mean", re.I)
+_SPEED = re.compile(
+    r"fps|latenc|throughput|speed|benchmark|inference|run.?time|(?:process|predict)\w*[_ ]time|per[_ ](?:step|image|frame|sample|example|token|batch|second|call|item)|average|mean",
+    re.I,
+)
 _FIRST = re.compile(r"\bfirst|cold|warm|trac(?:e|ing)|compil(?:e|ation)_?(?:time|s)|start.?up|\binit", re.I)
 _NEXT_LINE = re.compile(r"[^\r\n]*\s*[^\r\n]*")
 # What a device works on for a while.
-_HEAVY = re.compile(r"keras\.Model\.__call__$|(?:tensorflow\.(?:linalg\.)?|keras\.ops\.)(?:matmul|einsum|tensordot|matvec)$|tensorflow\.nn\.conv")
+_HEAVY = re.compile(
+    r"keras\.Model\.__call__$|(?:tensorflow\.(?:linalg\.)?|keras\.ops\.)(?:matmul|einsum|tensordot|matvec)$|tensorflow\.nn\.conv"
+)
 # Python does not wait in these, or there is nothing to wait for.
-_HANDED_OVER = re.compile(r"builtins\.next$|keras\.ops\.|tensorflow\.(?!Tensor\.numpy$|test\.|print$|data\.|io\.|strings\.|config\.|saved_model\.|summary\.|train\.|py_function|numpy_function)")
+_HANDED_OVER = re.compile(
+    r"builtins\.next$|keras\.ops\.|tensorflow\.(?!Tensor\.numpy$|test\.|print$|data\.|io\.|strings\.|config\.|saved_model\.|summary\.|train\.|py_function|numpy_function)"
+)
 _PASSIVE = CLOCKS | {"builtins.list.append", "time.elapsed", "time.rate", "time.collected"}
 _KNOWN = (KERAS, TENSORFLOW, "builtins.", "numpy.", "time.")
 
@@ -85,7 +92,11 @@ def between(module: Module, interval: Interval) -> list[Call]:
     if interval.start is interval.end:
         loop = interval.start.scope.innermost_loop(within="program")
         return [call for call in module.run.calls if call.scope.is_in(loop)]
-    return [call for call in module.run.calls if interval.start.order < call.order < interval.end.order and call.scope.root is interval.start.scope.root]
+    return [
+        call
+        for call in module.run.calls
+        if interval.start.order < call.order < interval.end.order and call.scope.root is interval.start.scope.root
+    ]
 
 
 def executions(calls: list[Call]) -> Iterator[Execution]:
@@ -96,7 +107,14 @@ def executions(calls: list[Call]) -> Iterator[Execution]:
         if call.attribute in _FUNCTIONS:
             models.setdefault((call.node, call.scope), []).append(call.receiver)
     for call in calls:
-        outer = next((frame for frame in reversed(list(call.scope.frames())) if frame.traced == "tf.function" and frame.function is not None), None)
+        outer = next(
+            (
+                frame
+                for frame in reversed(list(call.scope.frames()))
+                if frame.traced == "tf.function" and frame.function is not None
+            ),
+            None,
+        )
         if outer is not None:
             if outer not in entered:
                 entered.add(outer)
@@ -104,7 +122,13 @@ def executions(calls: list[Call]) -> Iterator[Execution]:
         elif call.attribute in _FUNCTIONS and call.name == f"{OF_KERAS_MODEL}{call.attribute}":
             alternatives = models.pop((call.node, call.scope), None)
             if alternatives is not None:
-                yield Execution((_FUNCTIONS[call.attribute], tuple(dict.fromkeys(alternatives))), call, call.module, call.node, call.scope)
+                yield Execution(
+                    (_FUNCTIONS[call.attribute], tuple(dict.fromkeys(alternatives))),
+                    call,
+                    call.module,
+                    call.node,
+                    call.scope,
+                )
 
 
 def is_warm(module: Module, execution: Execution, interval: Interval) -> bool:
@@ -118,7 +142,12 @@ def is_warm(module: Module, execution: Execution, interval: Interval) -> bool:
     if any(constructor(module, model) is None for model in models):
         return True
     for call in before:
-        if function == "test" and call.receiver in models and call.attribute == "fit" and call.given("validation_data") is not None:
+        if (
+            function == "test"
+            and call.receiver in models
+            and call.attribute == "fit"
+            and call.given("validation_data") is not None
+        ):
             return True
         if not (call.name or "").startswith(_KNOWN) and any(value in models for value in call.arguments.values()):
             return True
@@ -145,7 +174,9 @@ def measures_speed(module: Module, interval: Interval) -> bool:
 
     It is divided by a number of items, collected in a list, or called a latency, throughput or the like; the first run is not what is asked for.
     """
-    if interval.start.module is not interval.elapsed.module or _FIRST.search(_lines_around(interval, interval.elapsed.module.code)):
+    if interval.start.module is not interval.elapsed.module or _FIRST.search(
+        _lines_around(interval, interval.elapsed.module.code)
+    ):
         return False
     if any(_tells(call, interval.elapsed) for call in module.run.calls):
         return True
@@ -157,7 +188,9 @@ def _is_phase(module: Module, interval: Interval) -> bool:
     """Whether a reading of a measurement is one of another, too, as where a program tells how long each of its parts took, and all of them."""
     ends = {interval.start, interval.end}
     return any(
-        other.elapsed.node is not interval.elapsed.node and other.start is not other.end and not ends.isdisjoint((other.start, other.end))
+        other.elapsed.node is not interval.elapsed.node
+        and other.start is not other.end
+        and not ends.isdisjoint((other.start, other.end))
         for other in intervals(module)
     )
 
@@ -182,7 +215,9 @@ def _lines_around(interval: Interval, text: str, since: Call | None = None) -> s
 
 def _tells(call: Call, elapsed: Call) -> bool:
     """Whether a call divides a time by a number of items, or puts it beside others of its kind."""
-    return (call.name in ("time.rate", "time.collected") or call.attribute == "append") and any(isinstance(value, Made) and value.call is elapsed for value in call.arguments.positional)
+    return (call.name in ("time.rate", "time.collected") or call.attribute == "append") and any(
+        isinstance(value, Made) and value.call is elapsed for value in call.arguments.positional
+    )
 
 
 def unread_work(module: Module, calls: list[Call]) -> Execution | None:
@@ -202,7 +237,9 @@ def unread_work(module: Module, calls: list[Call]) -> Execution | None:
         inside = [next(frame for frame in work.call.scope.frames() if frame.node is work.node)]
     else:
         return None
-    behind = [call for call in calls if call.order > work.call.order and not any(call.scope.is_in(frame) for frame in inside)]
+    behind = [
+        call for call in calls if call.order > work.call.order and not any(call.scope.is_in(frame) for frame in inside)
+    ]
     waits = any(call.name not in _PASSIVE and not _HANDED_OVER.match(call.name or "") for call in behind)
     return None if waits else work
 
@@ -210,5 +247,12 @@ def unread_work(module: Module, calls: list[Call]) -> Execution | None:
 def eager_work(calls: list[Call]) -> Execution | None:
     """The last model or matrix product that is run eagerly among some calls, if nothing else among them takes time or reads its result."""
     work = [call for call in calls if call.scope.traced_by() is None and _HEAVY.match(call.name or "")]
-    handed_over = all(call in work or call.scope.traced_by() or call.name in _PASSIVE or _HANDED_OVER.match(call.name or "") for call in calls)
-    return Execution(work[-1].node, work[-1], work[-1].module, work[-1].node, work[-1].scope) if work and handed_over else None
+    handed_over = all(
+        call in work or call.scope.traced_by() or call.name in _PASSIVE or _HANDED_OVER.match(call.name or "")
+        for call in calls
+    )
+    return (
+        Execution(work[-1].node, work[-1], work[-1].module, work[-1].node, work[-1].scope)
+        if work and handed_over
+        else None
+    )

@@ -39,12 +39,18 @@ from kerascheck.meaning.training.repeated_training import constructor
 from kerascheck.syntax.conditions import happens_before
 from kerascheck.syntax.written import last_name, unread_assignments
 
-_SEVERAL = re.compile(r"num_replicas_in_sync|(?:logical|virtual)_device|cross_device_ops|nccl|multi_?gpu|num_gpus?\b|n_gpus?\b|len\(gpus\)|MultiWorker|TF_CONFIG", re.I)
+_SEVERAL = re.compile(
+    r"num_replicas_in_sync|(?:logical|virtual)_device|cross_device_ops|nccl|multi_?gpu|num_gpus?\b|n_gpus?\b|len\(gpus\)|MultiWorker|TF_CONFIG",
+    re.I,
+)
 
 # These hand a function on to the one place where everything runs anyway.
 _SINGLE = ("get_strategy", "OneDeviceStrategy")
 _SEVERAL_DEVICES = ("MirroredStrategy", "TPUStrategy")
-_FOR_ALL = re.compile(r"\breplicas\b|num_replicas|num_workers|n_workers|global_?batch|num_?gpus?|n_?gpus?\b|gpu_?count|len\((?:\w*gpus|.*devices)", re.I)
+_FOR_ALL = re.compile(
+    r"\breplicas\b|num_replicas|num_workers|n_workers|global_?batch|num_?gpus?|n_?gpus?\b|gpu_?count|len\((?:\w*gpus|.*devices)",
+    re.I,
+)
 _PER_DEVICE = re.compile(r"batch_?size_?per|per_?(?:replica|gpu|device|core|worker)|replica_?batch", re.I)
 _SCALED = re.compile(f"{_FOR_ALL.pattern}|{_PER_DEVICE.pattern}", re.I)
 # What shows a number only says what it is.
@@ -65,7 +71,14 @@ def eager_runs(module: Module) -> Iterator[tuple[Call, Scope]]:
     seen = set()
     for call in runs:
         loop = call.scope.innermost_loop(within="program", comprehensions=False)
-        if loop is None or not any(outer.trains for outer in call.scope.loops(within="program")) or call.node in compiled or call.node in seen or turns(call.scope) <= SHORT_LOOP or _is_single(call):
+        if (
+            loop is None
+            or not any(outer.trains for outer in call.scope.loops(within="program"))
+            or call.node in compiled
+            or call.node in seen
+            or turns(call.scope) <= SHORT_LOOP
+            or _is_single(call)
+        ):
             continue
         steps = options_of(call.given("fn"))
         if not all(isinstance(step, Function) and not step.traced and not step.opaque for step in steps):
@@ -77,7 +90,11 @@ def eager_runs(module: Module) -> Iterator[tuple[Call, Scope]]:
 
 
 def _runs(module: Module) -> list[Call]:
-    return [call for call in module.run.calls if call.attribute in ("run", "experimental_run_v2") and call.name == f"{OF_DISTRIBUTE_STRATEGY}{call.attribute}"]
+    return [
+        call
+        for call in module.run.calls
+        if call.attribute in ("run", "experimental_run_v2") and call.name == f"{OF_DISTRIBUTE_STRATEGY}{call.attribute}"
+    ]
 
 
 def _is_single(call: Call) -> bool:
@@ -93,7 +110,11 @@ def unconditional_mirrors(module: Module) -> Iterator[Call]:
     for call in module.run.calls:
         names.setdefault(call.node, set()).add(call.name)
     for call in module.once(Program).calls(MIRRORED_STRATEGY, EXPERIMENTAL_MIRRORED_STRATEGY):
-        if call.given("devices") is None and not any(call.scope.conditions(within="program")) and len(names[call.node]) == 1:
+        if (
+            call.given("devices") is None
+            and not any(call.scope.conditions(within="program"))
+            and len(names[call.node]) == 1
+        ):
             yield call
 
 
@@ -124,7 +145,11 @@ def unplaced_models(module: Module) -> Iterator[Unplaced]:
             strategy = next((call for call in made if model is not None and happens_before(call, model)), None)
             if strategy is None or _may_be_placed(model.scope) or _may_be_placed(fit.scope):
                 return
-            compiled = [call for call in module.once(Program).model_calls("compile") if any(other is option for other in options_of(call.receiver))]
+            compiled = [
+                call
+                for call in module.once(Program).model_calls("compile")
+                if any(other is option for other in options_of(call.receiver))
+            ]
             inside = next((call for call in compiled if _is_placed(call.scope)), None)
             if inside is None and any(_may_be_placed(call.scope) for call in compiled):
                 return
@@ -141,15 +166,37 @@ def given_models(module: Module) -> Iterator[tuple[Call, Call]]:
     if not made or module.is_graph_code or module.mentions(_OTHER_WAYS):
         return
     for compiled in module.once(Program).model_calls("compile"):
-        frame, receiver = compiled.scope.frame, compiled.node.func.value if isinstance(compiled.node, cst.Call) and isinstance(compiled.node.func, cst.Attribute) else None
-        if compiled.receiver is not UNKNOWN or frame.function is None or not isinstance(receiver, cst.Name) or not _is_placed(compiled.scope):
+        frame, receiver = (
+            compiled.scope.frame,
+            compiled.node.func.value
+            if isinstance(compiled.node, cst.Call) and isinstance(compiled.node.func, cst.Attribute)
+            else None,
+        )
+        if (
+            compiled.receiver is not UNKNOWN
+            or frame.function is None
+            or not isinstance(receiver, cst.Name)
+            or not _is_placed(compiled.scope)
+        ):
             continue
-        parameters = {parameter.name.value for parameter in (*frame.function.node.params.params, *frame.function.node.params.kwonly_params)}
+        parameters = {
+            parameter.name.value
+            for parameter in (*frame.function.node.params.params, *frame.function.node.params.kwonly_params)
+        }
         tree = frame.function.module.tree
         targets = [node for node in tree.descendants(frame.function.node.body) if isinstance(node, cst.AssignTarget)]
-        bound = any(isinstance(node, cst.Name) and node.value == receiver.value for target in targets for node in tree.descendants(target))
+        bound = any(
+            isinstance(node, cst.Name) and node.value == receiver.value
+            for target in targets
+            for node in tree.descendants(target)
+        )
         entered = [option.call if isinstance(option, Made) else None for option in _entered(compiled.scope)]
-        if receiver.value in parameters and not bound and entered and all(call in made and call.scope.frame is frame for call in entered):
+        if (
+            receiver.value in parameters
+            and not bound
+            and entered
+            and all(call in made and call.scope.frame is frame for call in entered)
+        ):
             yield compiled, entered[0]
 
 
@@ -159,7 +206,11 @@ def unentered_scopes(module: Module) -> Iterator[Call]:
         return
     seen = set()
     for call in module.run.calls:
-        if call.name == STRATEGY_SCOPE and isinstance(call.module.tree.parents.get(call.node), cst.Expr) and call.node not in seen:
+        if (
+            call.name == STRATEGY_SCOPE
+            and isinstance(call.module.tree.parents.get(call.node), cst.Expr)
+            and call.node not in seen
+        ):
             seen.add(call.node)
             yield call
 
@@ -170,7 +221,12 @@ def unplaced_optimizers(module: Module) -> Iterator[tuple[Call, Call]]:
     Its optimizers have variables from the start, and ``fit`` raises "Mixing different tf.distribute.Strategy objects", also
     with a single device; those of Keras 2 make theirs in ``fit``, and a program that says ``lr`` is for it. Source: tried with MirroredStrategy on Keras 3.15 and tf-keras 2.21.
     """
-    if module.is_graph_code or module.runtime.keras < 3 or module.once(Program).needs_old_keras or module.mentions(_OTHER_WAYS):
+    if (
+        module.is_graph_code
+        or module.runtime.keras < 3
+        or module.once(Program).needs_old_keras
+        or module.mentions(_OTHER_WAYS)
+    ):
         return
     seen = set()
     compiles = list(module.once(Program).model_calls("compile"))
@@ -181,9 +237,17 @@ def unplaced_optimizers(module: Module) -> Iterator[tuple[Call, Call]]:
             continue
         optimizer = compiled.given("optimizer")
         made = optimizer.call if isinstance(optimizer, Made) and class_of(optimizer.name) == OPTIMIZER else None
-        if made is None or _OLD_ARGUMENT in made.arguments.keywords or made.node in seen or not _is_placed(compiled.scope) or _may_be_placed(made.scope):
+        if (
+            made is None
+            or _OLD_ARGUMENT in made.arguments.keywords
+            or made.node in seen
+            or not _is_placed(compiled.scope)
+            or _may_be_placed(made.scope)
+        ):
             continue
-        if all(isinstance(option, Made) and option.name.endswith("MirroredStrategy") for option in _entered(compiled.scope)):
+        if all(
+            isinstance(option, Made) and option.name.endswith("MirroredStrategy") for option in _entered(compiled.scope)
+        ):
             seen.add(made.node)
             yield made, compiled
 
@@ -218,10 +282,21 @@ def unplaced_in_steps(module: Module) -> Iterator[UnplacedInStep]:
     seen = set()
     for update in module.once(Program).updates:
         frame = next((frame for frame in update.scope.frames() if frame.node in runs), None)
-        if frame is None or not all(isinstance(option, Made) and option.call in made_for_several for option in options_of(runs[frame.node].receiver)):
+        if frame is None or not all(
+            isinstance(option, Made) and option.call in made_for_several
+            for option in options_of(runs[frame.node].receiver)
+        ):
             continue
-        called = [call for call in module.run.calls if call.attribute == "__call__" and call.order < update.order and call.scope.is_in(frame)]
-        models = [[constructor(module, option) for option in options_of(call.receiver)] for call in called if call.name == MODEL_CALL]
+        called = [
+            call
+            for call in module.run.calls
+            if call.attribute == "__call__" and call.order < update.order and call.scope.is_in(frame)
+        ]
+        models = [
+            [constructor(module, option) for option in options_of(call.receiver)]
+            for call in called
+            if call.name == MODEL_CALL
+        ]
         optimizer = [
             option.call if isinstance(option, Made) and class_of(option.name) == OPTIMIZER else None
             for option in options_of(update.receiver)
@@ -229,7 +304,12 @@ def unplaced_in_steps(module: Module) -> Iterator[UnplacedInStep]:
         # What runs the step by its old name went before Keras 3 came.
         for options in (*models, optimizer if new_keras and runs[frame.node].attribute == "run" else ()):
             for made in options:
-                if None in options or made.node in seen or any(_may_be_placed(each.scope) for each in options) or _OLD_ARGUMENT in made.arguments.keywords:
+                if (
+                    None in options
+                    or made.node in seen
+                    or any(_may_be_placed(each.scope) for each in options)
+                    or _OLD_ARGUMENT in made.arguments.keywords
+                ):
                     continue
                 seen.add(made.node)
                 yield UnplacedInStep(made, options is optimizer, runs[frame.node])
@@ -238,7 +318,14 @@ def unplaced_in_steps(module: Module) -> Iterator[UnplacedInStep]:
 def _last_before(fit: Call, compiles: list[Call]) -> Call | None:
     """The last ``compile`` of the model that is trained before that."""
     own = {id(option) for option in options_of(fit.receiver)}
-    return next((call for call in reversed(compiles) if call.order < fit.order and own & {id(option) for option in options_of(call.receiver)}), None)
+    return next(
+        (
+            call
+            for call in reversed(compiles)
+            if call.order < fit.order and own & {id(option) for option in options_of(call.receiver)}
+        ),
+        None,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,7 +355,11 @@ def unscaled_batches(module: Module) -> Iterator[Unscaled]:
     What it only prints, or computes and never uses, scales nothing.
     """
     alone = module.mentions(_ONE_GPU)
-    strategies = [call for call in _made_for_several(module) if not _is_for_one(call) and not (alone and (call.name or "").endswith("MirroredStrategy"))]
+    strategies = [
+        call
+        for call in _made_for_several(module)
+        if not _is_for_one(call) and not (alone and (call.name or "").endswith("MirroredStrategy"))
+    ]
     if not strategies or module.is_graph_code:
         return
     seen = set()
@@ -279,15 +370,26 @@ def unscaled_batches(module: Module) -> Iterator[Unscaled]:
             strategy = chosen[0]
         else:
             strategy = next((call for call in strategies if happens_before(call, use)), None)
-        if strategy is None or batch is None or batch.place.node in seen or batch.place.module.is_commented(batch.place.node, _SCALED):
+        if (
+            strategy is None
+            or batch is None
+            or batch.place.node in seen
+            or batch.place.module.is_commented(batch.place.node, _SCALED)
+        ):
             continue
-        concerned = list(dict.fromkeys(each.module for each in (Place(module, module.tree.root), strategy, batch.place, use)))
+        concerned = list(
+            dict.fromkeys(each.module for each in (Place(module, module.tree.root), strategy, batch.place, use))
+        )
         size = _written_size(batch.place)
         is_for_one = size is not None and _PER_DEVICE.search(last_name(size)) is not None
         if not is_for_one and size is not None and _SCALED.search(batch.place.module.tree.code_of(size)):
             continue
         unused = next((Place(each, node) for each in concerned for node in _unused_scaling(each)), None)
-        if is_for_one or not any(map(_scales, concerned)) and (unused is not None or module.once(Program).has_many_examples(use)):
+        if (
+            is_for_one
+            or not any(map(_scales, concerned))
+            and (unused is not None or module.once(Program).has_many_examples(use))
+        ):
             seen.add(batch.place.node)
             yield Unscaled(strategy, batch.size, batch.place, use, is_for_one, unused)
 
@@ -296,7 +398,10 @@ def _written_size(place: Place) -> cst.BaseExpression | None:
     """What is written for the size of a batch: in an argument, or in the call of a dataset operation; None for a default."""
     node = place.node
     if isinstance(node, cst.Call):
-        node = next((arg for arg in node.args if arg.keyword is not None and arg.keyword.value == "batch_size"), node.args[0] if node.args else None)
+        node = next(
+            (arg for arg in node.args if arg.keyword is not None and arg.keyword.value == "batch_size"),
+            node.args[0] if node.args else None,
+        )
     return node.value if isinstance(node, cst.Arg) else None
 
 
@@ -314,11 +419,19 @@ def _spots(module: Module) -> tuple[list[int], list[cst.Assign]]:
     if _spots not in module.memory:
         # A size for one device is there to be scaled; its name does not do it.
         spots, tree = [found.start() for found in _FOR_ALL.finditer(module.code)], module.tree
-        shown = [node for node in tree.parents if isinstance(node, cst.Call) and last_name(node.func) in _SHOWING] if spots else []
+        shown = (
+            [node for node in tree.parents if isinstance(node, cst.Call) and last_name(node.func) in _SHOWING]
+            if spots
+            else []
+        )
         unread = unread_assignments(tree, shown) if spots else []
         ranges = [tree.range_of(node) for node in (*shown, *unread)]
         used = [spot for spot in spots if not any(start <= spot < end for start, end in ranges)]
-        computed = [node for node in unread if isinstance(node.value, cst.BinaryOperation) and _FOR_ALL.search(tree.code_of(node.value))]
+        computed = [
+            node
+            for node in unread
+            if isinstance(node.value, cst.BinaryOperation) and _FOR_ALL.search(tree.code_of(node.value))
+        ]
         module.memory[_spots] = used, computed
     return module.memory[_spots]
 
@@ -328,7 +441,9 @@ def _fitted_in_scope(module: Module) -> Iterator[tuple[Call, Batching | None, li
         made = [constructor(module, option) for option in options_of(fit.receiver)]
         chain = [stage for dataset in datasets_in(fit.given("x")) for stage in dataset.stage.upstream()]
         # There the function makes the batches of one replica.
-        in_parts = any(stage.call is not None and (stage.call.attribute or "").endswith("from_function") for stage in chain)
+        in_parts = any(
+            stage.call is not None and (stage.call.attribute or "").endswith("from_function") for stage in chain
+        )
         if not in_parts and made and all(_is_placed(fit.scope if call is None else call.scope) for call in made):
             yield fit, batching(fit), [option for call in made for option in _entered((call or fit).scope)]
 
@@ -337,7 +452,9 @@ def _distributed(module: Module) -> Iterator[tuple[Call, Batching | None, list[V
     for call in module.run.calls:
         if call.name == STRATEGY_EXPERIMENTAL_DISTRIBUTE_DATASET and not _is_single(call) and not is_left_unused(call):
             given = call.given("dataset")
-            if isinstance(given, Dataset) and any(role == "train" and given.stage in sink.stage.upstream() for sink, role in module.once(Pipelines).sinks):
+            if isinstance(given, Dataset) and any(
+                role == "train" and given.stage in sink.stage.upstream() for sink, role in module.once(Pipelines).sinks
+            ):
                 yield call, batching_of(given), list(options_of(call.receiver))
 
 
@@ -364,8 +481,15 @@ def _may_be_scope(value: Value) -> bool:
 
 def _entered(scope: Scope) -> list[Value]:
     """The strategies of which a place is in the scope: one of them, where conditions decide."""
-    scopes = [option for each in scope.managers(within="program") for option in options_of(each.value) if _is_scope(option)]
-    return [option for made in scopes if isinstance(made, Made) and made.call is not None for option in options_of(made.call.receiver)]
+    scopes = [
+        option for each in scope.managers(within="program") for option in options_of(each.value) if _is_scope(option)
+    ]
+    return [
+        option
+        for made in scopes
+        if isinstance(made, Made) and made.call is not None
+        for option in options_of(made.call.receiver)
+    ]
 
 
 def _is_placed(scope: Scope) -> bool:

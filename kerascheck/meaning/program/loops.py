@@ -35,10 +35,17 @@ def makes_few_steps(training: Call) -> bool:
         return turns(training.scope) <= A_FEW_STEPS
     steps, epochs = constant(training.given("steps_per_epoch")), training.given("epochs")
     passes = 1 if epochs is None else constant(epochs)
-    return type(steps) is int and type(passes) is int and 0 < steps * passes <= A_FEW_STEPS and not any(training.scope.loops(within="program"))
+    return (
+        type(steps) is int
+        and type(passes) is int
+        and 0 < steps * passes <= A_FEW_STEPS
+        and not any(training.scope.loops(within="program"))
+    )
 
 
-def varies(expression: cst.CSTNode, scope: Scope, *, exactly: bool = False, beside: Scope | None = None) -> Scope | None:
+def varies(
+    expression: cst.CSTNode, scope: Scope, *, exactly: bool = False, beside: Scope | None = None
+) -> Scope | None:
     """The innermost loop of which an expression depends on the turn; None where none is seen.
 
     Follows the parameters of a function to the arguments of the call that a loop makes. Other names of the function may depend on all of its
@@ -80,7 +87,9 @@ def _sources(module: Module, function: cst.CSTNode, names: set[str]) -> set[str]
 
 def arguments_for(names: set[str], function: Function, call: cst.Call) -> list[cst.BaseExpression]:
     """What a call passes for some of the function's names: all of it where one of these is no plain parameter, and so may depend on any."""
-    parameters = [parameter.name.value for parameter in (*function.node.params.posonly_params, *function.node.params.params)]
+    parameters = [
+        parameter.name.value for parameter in (*function.node.params.posonly_params, *function.node.params.params)
+    ]
     keywords = {*parameters, *(parameter.name.value for parameter in function.node.params.kwonly_params)}
     everything = [argument.value for argument in call.args]
     if not names <= keywords or any(argument.star for argument in call.args):
@@ -112,7 +121,11 @@ def bound_in(module: Module, node: cst.CSTNode) -> set[str]:
             bound |= _target_names(tree, inner.target)
         elif isinstance(inner, cst.AugAssign):
             bound |= _target_names(tree, inner.target)
-        elif isinstance(inner, cst.Call) and isinstance(inner.func, cst.Attribute) and inner.func.attr.value in ("append", "extend", "insert", "update"):
+        elif (
+            isinstance(inner, cst.Call)
+            and isinstance(inner.func, cst.Attribute)
+            and inner.func.attr.value in ("append", "extend", "insert", "update")
+        ):
             bound |= _target_names(tree, inner.func.value)
     return bound
 
@@ -133,11 +146,15 @@ def feeds_back(loop: Scope, call: cst.Call) -> bool:
         if statement in around:
             break
         for node in statement.body if isinstance(statement, cst.SimpleStatementLine) else ():
-            if isinstance(node, cst.Assign) and all(isinstance(each.target, (cst.Name, cst.Tuple)) for each in node.targets):
+            if isinstance(node, cst.Assign) and all(
+                isinstance(each.target, (cst.Name, cst.Tuple)) for each in node.targets
+            ):
                 fresh |= set().union(*(_written(tree, each.target) for each in node.targets)) - _read(tree, node.value)
     last = next((at for at, (_, _, value) in enumerate(flows) if value in around), len(flows))
     given = set().union(*(_read(tree, argument.value) for argument in call.args))
-    needed = _reached(given, [(targets if at < last else targets - fresh, sources) for at, (targets, sources, _) in enumerate(flows)])
+    needed = _reached(
+        given, [(targets if at < last else targets - fresh, sources) for at, (targets, sources, _) in enumerate(flows)]
+    )
     results = set().union(*(targets for targets, _, value in flows if value in around))
     return bool((needed - fresh) & _reached(results, [(sources, targets) for targets, sources, _ in flows]))
 
@@ -146,8 +163,14 @@ def _flows(tree, body: cst.CSTNode) -> Iterator[tuple[set[str], set[str], cst.CS
     """Names that a piece of code gives a value, with those that the value comes from, and the value."""
     for node in tree.descendants(body):
         if isinstance(node, cst.Assign):
-            places = [index for each in node.targets if isinstance(each.target, cst.Subscript) for index in each.target.slice]
-            yield set().union(*(_written(tree, each.target) for each in node.targets)), set().union(*(_read(tree, each) for each in (node.value, *places))), node.value
+            places = [
+                index for each in node.targets if isinstance(each.target, cst.Subscript) for index in each.target.slice
+            ]
+            yield (
+                set().union(*(_written(tree, each.target) for each in node.targets)),
+                set().union(*(_read(tree, each) for each in (node.value, *places))),
+                node.value,
+            )
         elif isinstance(node, (cst.AugAssign, cst.AnnAssign)) and node.value is not None:
             yield _written(tree, node.target), _read(tree, node.value), node.value
         elif isinstance(node, cst.For):
@@ -179,7 +202,11 @@ def _written(tree, target: cst.CSTNode) -> set[str]:
 
 def _read(tree, value: cst.CSTNode) -> set[str]:
     """The names, and attributes of ``self``, that an expression reads, without those of modules."""
-    attributes = {tree.code_of(node) for node in tree.descendants(value) if isinstance(node, cst.Attribute) and isinstance(node.value, cst.Name)}
+    attributes = {
+        tree.code_of(node)
+        for node in tree.descendants(value)
+        if isinstance(node, cst.Attribute) and isinstance(node.value, cst.Name)
+    }
     return attributes | set(_variables(tree, value)) - tree.imported_names - {"self"}
 
 
@@ -188,7 +215,12 @@ def _variables(tree, expression: cst.CSTNode) -> Iterator[str]:
     for node in tree.descendants(expression):
         if isinstance(node, cst.Name):
             holder = tree.parents.get(node)
-            if not (isinstance(holder, cst.Attribute) and holder.attr is node or isinstance(holder, cst.Arg) and holder.keyword is node):
+            if not (
+                isinstance(holder, cst.Attribute)
+                and holder.attr is node
+                or isinstance(holder, cst.Arg)
+                and holder.keyword is node
+            ):
                 yield node.value
 
 
@@ -212,5 +244,3 @@ def local_names(module: Module, function: cst.CSTNode) -> set[str]:
         elif isinstance(node, cst.For):
             names |= _target_names(tree, node.target)
     return names
-
-

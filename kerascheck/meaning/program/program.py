@@ -98,8 +98,12 @@ _KERAS_METHODS = frozenset(
     "fit_generator predict_generator evaluate_generator train_on_batch predict_on_batch test_on_batch apply_gradients".split()
 )
 # Of these, nobody else has two.
-_ONLY_KERAS = frozenset("steps_per_epoch validation_steps validation_freq validation_split initial_epoch workers use_multiprocessing max_queue_size".split())
-_OF_MODELS = frozenset("get_layer get_weights load_weights save_weights set_weights trainable_variables trainable_weights".split())
+_ONLY_KERAS = frozenset(
+    "steps_per_epoch validation_steps validation_freq validation_split initial_epoch workers use_multiprocessing max_queue_size".split()
+)
+_OF_MODELS = frozenset(
+    "get_layer get_weights load_weights save_weights set_weights trainable_variables trainable_weights".split()
+)
 _KERAS_ONLY = re.compile(r"\.(?:fit_generator|predict_generator|train_on_batch|predict_on_batch)\(")
 _RIVALS = re.compile(
     r"^\s*(?:from|import)\s+(?:sklearn\.(?!metrics|model_selection|preprocessing|utils|datasets|feature_extraction)|xgboost|lightgbm|catboost|"
@@ -107,8 +111,12 @@ _RIVALS = re.compile(
     re.M,
 )
 _TORCH = re.compile(r"^\s*(?:from|import)\s+torch\b", re.M)
-_COMPILES = re.compile(r"\.(?:fit|compile|predict|evaluate|train_on)\w*\(|tf\.function|\bfunction\(|Model\(\s*(?:inputs|\[)|Input\(|export|\.save\(")
-_NETWORK = re.compile(r"model|network|(?<![a-z])(?:net|cnn|rnn|lstm|(?:auto)?encoder|decoder|generator|discriminator)(?![a-z])")
+_COMPILES = re.compile(
+    r"\.(?:fit|compile|predict|evaluate|train_on)\w*\(|tf\.function|\bfunction\(|Model\(\s*(?:inputs|\[)|Input\(|export|\.save\("
+)
+_NETWORK = re.compile(
+    r"model|network|(?<![a-z])(?:net|cnn|rnn|lstm|(?:auto)?encoder|decoder|generator|discriminator)(?![a-z])"
+)
 _KERAS_IMPORT = re.compile(r"^\s*(?:from|import)\s+(?:tensorflow|keras|tf_keras)\b", re.M)
 _KERAS = re.compile(r"keras", re.I)
 _MODEL_CLASS = re.compile(r"^class[ \t]+\w+\([^)]*\b(?:Model|Sequential)\b[^)]*\):.*?(?=^[^\s)]|\Z)", re.M | re.S)
@@ -117,9 +125,13 @@ _METHOD = re.compile(r"^[ \t]+def[ \t]+(\w+)\(", re.M)
 # A program that does nothing else with TensorFlow or Keras has imported them for this: other libraries draw from their generators.
 _SEEDS = having(Trait.SEEDS)
 _UNPICKLERS = ("pickle.load", "pickle.loads", "joblib.load", "dill.load", "cloudpickle.load")
-_NEVER_MODELS = frozenset("builtins abc typing collections dataclasses enum threading sklearn torch gym gymnasium object".split())
+_NEVER_MODELS = frozenset(
+    "builtins abc typing collections dataclasses enum threading sklearn torch gym gymnasium object".split()
+)
 # Libraries whose objects are followed, or whose models have a fit of their own.
-_NO_KERAS_MODELS = frozenset("tensorflow keras builtins sklearn numpy pandas scipy deepchem kashgari ktrain gluonts darts autogluon flair spacy imageai".split())
+_NO_KERAS_MODELS = frozenset(
+    "tensorflow keras builtins sklearn numpy pandas scipy deepchem kashgari ktrain gluonts darts autogluon flair spacy imageai".split()
+)
 _SCALERS = re.compile(r"^\s*(?:from|import)\s+sklearn\b", re.M)
 
 _OLD_KERAS = re.compile(
@@ -137,7 +149,9 @@ _OLD_KERAS = re.compile(
     re.M,
 )
 _LEGACY_KERAS = re.compile("TF_USE_LEGACY_KERAS")
-_GROWTH = re.compile(r"memory_growth|TF_FORCE_GPU_ALLOW_GROWTH|allow_growth|logical_device_conf|virtual_device_conf|gpu_memory_fraction|memory_limit|cap_memory")
+_GROWTH = re.compile(
+    r"memory_growth|TF_FORCE_GPU_ALLOW_GROWTH|allow_growth|logical_device_conf|virtual_device_conf|gpu_memory_fraction|memory_limit|cap_memory"
+)
 # A type that an argument or a setting chooses is as good as a policy, whatever the code behind it does.
 _PRECISION = re.compile(
     r"mixed_precision|float16|bfloat16|dtype_?polic|fp16|\bamp\b|half_precision|set_policy|LossScaleOpt|\bloss_scale|"
@@ -148,8 +162,10 @@ _PRECISION = re.compile(
 )
 _TPU = re.compile(r"TPUStrategy|TPUClusterResolver|initialize_tpu_system")
 _TPU_CALLS = (
-    TPU_STRATEGY, EXPERIMENTAL_TPU_STRATEGY,
-    CLUSTER_RESOLVER_TPU_CLUSTER_RESOLVER, TPU_EXPERIMENTAL_INITIALIZE_TPU_SYSTEM,
+    TPU_STRATEGY,
+    EXPERIMENTAL_TPU_STRATEGY,
+    CLUSTER_RESOLVER_TPU_CLUSTER_RESOLVER,
+    TPU_EXPERIMENTAL_INITIALIZE_TPU_SYSTEM,
 )
 # Whether there are any, as ``if gpus:`` asks: no choice of the user's.
 _ASKS_FOR_GPUS = re.compile(r"gpus\b|devices", re.I)
@@ -184,8 +200,20 @@ _LARGE_DATA = ("sklearn.datasets.fetch_", TENSORFLOW_DATASETS, OF_IO, "h5py.", *
 _MANY_EXAMPLES = 1000
 _FILE_READERS = frozenset(
     {
-        "numpy.load", "numpy.loadtxt", "numpy.genfromtxt", "numpy.fromfile", "pandas.read_csv", "pandas.read_parquet", "pandas.read_excel", "pandas.read_json",
-        "pandas.read_table", "builtins.open", "pickle.load", "joblib.load", TFRECORD_DATASET, TEXT_LINE_DATASET,
+        "numpy.load",
+        "numpy.loadtxt",
+        "numpy.genfromtxt",
+        "numpy.fromfile",
+        "pandas.read_csv",
+        "pandas.read_parquet",
+        "pandas.read_excel",
+        "pandas.read_json",
+        "pandas.read_table",
+        "builtins.open",
+        "pickle.load",
+        "joblib.load",
+        TFRECORD_DATASET,
+        TEXT_LINE_DATASET,
     }
 )
 _PRETRAINED = re.compile(
@@ -259,12 +287,22 @@ class Program:
         if _has_rivals(module):
             return False
         if call.attribute in ("fit", "compile"):
-            return bool(_KERAS_KEYWORDS & set(call.arguments.keywords)) or (call.attribute == "fit" and not module.mentions(_SCALERS) and "model" in receiver_text(call))
-        return _NETWORK.search(receiver_text(call)) is not None or bool({"steps", "verbose"} & set(call.arguments.keywords)) or _is_unknown(call.receiver) and module.mentions(_KERAS_ONLY)
+            return bool(_KERAS_KEYWORDS & set(call.arguments.keywords)) or (
+                call.attribute == "fit" and not module.mentions(_SCALERS) and "model" in receiver_text(call)
+            )
+        return (
+            _NETWORK.search(receiver_text(call)) is not None
+            or bool({"steps", "verbose"} & set(call.arguments.keywords))
+            or _is_unknown(call.receiver)
+            and module.mentions(_KERAS_ONLY)
+        )
 
     def _may_be_of_project(self, method: str) -> bool:
         """Whether a class of models in the program, or beside a script that imports the module, overrides a method: what is not known may be one."""
-        return any(method in _overridden_in(module) for module in (*self._modules, *self._module.project.imported_beside(self._module)))
+        return any(
+            method in _overridden_in(module)
+            for module in (*self._modules, *self._module.project.imported_beside(self._module))
+        )
 
     @cached_property
     def _only_sets_seeds(self) -> bool:
@@ -277,7 +315,11 @@ class Program:
     @cached_property
     def updates(self) -> list[Call]:
         """Calls that update weights in hand-written steps: minimize and apply of Keras, and apply_gradients of whatever optimizer."""
-        return [call for call in self._run.calls if call.attribute == "apply_gradients" or call.name in (OPTIMIZER_MINIMIZE, OPTIMIZER_APPLY)]
+        return [
+            call
+            for call in self._run.calls
+            if call.attribute == "apply_gradients" or call.name in (OPTIMIZER_MINIMIZE, OPTIMIZER_APPLY)
+        ]
 
     @cached_property
     def assigned_updates(self) -> list[Call]:
@@ -288,7 +330,11 @@ class Program:
     @cached_property
     def constructors(self) -> dict[Value, Call]:
         """The call that made each object of a class of the tree."""
-        return {call.receiver: call for call in reversed(self._run.calls) if call.attribute == "__init__" and isinstance(call.receiver, Instance)}
+        return {
+            call.receiver: call
+            for call in reversed(self._run.calls)
+            if call.attribute == "__init__" and isinstance(call.receiver, Instance)
+        }
 
     @cached_property
     def training_places(self) -> list[tuple[Place, Call]]:
@@ -320,11 +366,15 @@ class Program:
     @cached_property
     def trains(self) -> bool:
         """Something in the program updates weights, whether it is seen to be executed or not."""
-        return bool(self.updates or list(self.model_calls("fit", "fit_generator", "train_on_batch"))) or any(_TRAINS_FOR_OTHERS.search(call.name or "") for call in self._run.calls)
+        return bool(self.updates or list(self.model_calls("fit", "fit_generator", "train_on_batch"))) or any(
+            _TRAINS_FOR_OTHERS.search(call.name or "") for call in self._run.calls
+        )
 
     def trains_behind(self, call: Call) -> bool:
         """Whether weights are updated behind a call, or somewhere of which the place in the program is not seen."""
-        return not self._trainings or any(training.order > call.order or not self.is_executed(training.scope) for training in self._trainings)
+        return not self._trainings or any(
+            training.order > call.order or not self.is_executed(training.scope) for training in self._trainings
+        )
 
     @cached_property
     def _trainings(self) -> list[Call]:
@@ -361,7 +411,12 @@ class Program:
     @cached_property
     def compiled_metrics(self) -> set[Class]:
         """The classes of the tree whose objects a model is compiled with as metrics."""
-        return {value.cls for call in self.model_calls("compile") for value in flat(call.given("metrics")) if isinstance(value, Instance)}
+        return {
+            value.cls
+            for call in self.model_calls("compile")
+            for value in flat(call.given("metrics"))
+            if isinstance(value, Instance)
+        }
 
     @cached_property
     def needs_old_keras(self) -> bool:
@@ -423,7 +478,11 @@ class Program:
     def loads_toy_data(self) -> bool:
         """One of the classic small data sets is loaded, or all pictures before the first training become no larger than those of MNIST."""
         first = min((call.order for call in (*self.updates, *self.model_calls(*_FITS))), default=inf)
-        sizes = [literal_shape(call.given(_RESIZES[call.name])) for call in self._run.calls if call.name in _RESIZES and call.order < first]
+        sizes = [
+            literal_shape(call.given(_RESIZES[call.name]))
+            for call in self._run.calls
+            if call.name in _RESIZES and call.order < first
+        ]
         if sizes and all(size and None not in size and prod(size) <= _TOY_PIXELS for size in sizes):
             return True
         for call in self._run.calls:
@@ -443,7 +502,9 @@ class Program:
 
         The models of other modules are judged by their text: they need not be followed for anything else.
         """
-        imported = {name.partition(".")[0] for module in self._modules for name, level in module.import_names if not level}
+        imported = {
+            name.partition(".")[0] for module in self._modules for name, level in module.import_names if not level
+        }
         if self._mentions(_PRETRAINED) or imported & MODEL_LIBRARIES:
             return True
         if self.loads_toy_data:
@@ -477,14 +538,23 @@ class Program:
     def runs_functions_eagerly(self) -> bool:
         """``tf.config.run_functions_eagerly(True)`` is called under no condition, or by a script beside the module that imports it."""
         switches = (call for call in self._run.calls if call.name == RUN_FUNCTIONS_EAGERLY)
-        own = any(constant(call.given("run_eagerly")) is True and not any(call.scope.conditions(within="program")) for call in switches)
+        own = any(
+            constant(call.given("run_eagerly")) is True and not any(call.scope.conditions(within="program"))
+            for call in switches
+        )
         return own or self._module.project.is_switched_eager(self._module)
 
     @cached_property
     def runs_eagerly(self) -> bool:
         """A switch that makes compiled code run eagerly is on under no condition: that, or one of a model."""
         for call in self._run.calls:
-            switch = call.given("run_eagerly") if call.attribute == "compile" else call.assigned if call.attribute == "run_eagerly" else None
+            switch = (
+                call.given("run_eagerly")
+                if call.attribute == "compile"
+                else call.assigned
+                if call.attribute == "run_eagerly"
+                else None
+            )
             if constant(switch) is True and not any(call.scope.conditions(within="program")):
                 return True
         return self.runs_functions_eagerly
@@ -499,7 +569,11 @@ class Program:
             return True
         updates = [*self.updates, *self.assigned_updates]
         compiled = any(call.scope.traced_by() for call in updates)
-        return bool(updates) and not compiled and next(self.model_calls("fit", "fit_generator", "train_on_batch", "evaluate"), None) is None
+        return (
+            bool(updates)
+            and not compiled
+            and next(self.model_calls("fit", "fit_generator", "train_on_batch", "evaluate"), None) is None
+        )
 
     @cached_property
     def environment(self) -> dict[str, object]:
@@ -568,7 +642,11 @@ class Program:
             if call.name == CLEAR_SESSION and self._module.runtime.keras >= 3:
                 policy = None
             elif call.name == SET_GLOBAL_POLICY:
-                policy = policy_set_by(call) if happens_before(call, before) and not _may_run_earlier(before.scope.root, call) else None
+                policy = (
+                    policy_set_by(call)
+                    if happens_before(call, before) and not _may_run_earlier(before.scope.root, call)
+                    else None
+                )
         return policy
 
     @cached_property
@@ -588,7 +666,11 @@ class Program:
             if call.order >= before.order or call.name == before.name:
                 return None
             # Layers with a seed make a variable at once in Keras 3 only.
-            if self._module.runtime.keras < 3 and (call.name or "").startswith((RANDOM_LAYERS, DROPOUT)) and call.attribute is None:
+            if (
+                self._module.runtime.keras < 3
+                and (call.name or "").startswith((RANDOM_LAYERS, DROPOUT))
+                and call.attribute is None
+            ):
                 continue
             if not _initialises(call):
                 continue
@@ -615,7 +697,11 @@ def makes_layer(call: Call) -> bool:
     """Whether a call constructs a layer, or a model of ``keras.applications``."""
     name = call.name or ""
     owner, _, last = name.rpartition(".")
-    return name == LAYER_INIT or last[:1].isupper() and (owner in (PACKAGE, APPLICATIONS) or owner.startswith(OF_KERAS_APPLICATIONS) and owner.count(".") == 2)
+    return (
+        name == LAYER_INIT
+        or last[:1].isupper()
+        and (owner in (PACKAGE, APPLICATIONS) or owner.startswith(OF_KERAS_APPLICATIONS) and owner.count(".") == 2)
+    )
 
 
 def _may_run_earlier(root: Scope, call: Call) -> bool:
@@ -636,7 +722,11 @@ def _initialises(call: Call) -> bool:
         return True
     if name.startswith(OF_DISTRIBUTE) and name.endswith("Strategy"):
         return True
-    if name.startswith((OF_KERAS_OPTIMIZERS, OF_KERAS_METRICS, OF_KERAS_APPLICATIONS)) and name.rpartition(".")[2][:1].isupper() and ".schedules." not in name:
+    if (
+        name.startswith((OF_KERAS_OPTIMIZERS, OF_KERAS_METRICS, OF_KERAS_APPLICATIONS))
+        and name.rpartition(".")[2][:1].isupper()
+        and ".schedules." not in name
+    ):
         return True
     if name in (LOAD_MODEL, MODEL_FIT, MODEL_PREDICT, MODEL_BUILD, MODEL_LOAD_WEIGHTS):
         return True
@@ -651,7 +741,12 @@ def _initialises(call: Call) -> bool:
         first = layers.items[0] if isinstance(layers, Group) and layers.items else None
         return isinstance(first, Made) and (
             first.name in (KERAS_TENSOR, INPUT_LAYER)
-            or (first.call is not None and any(first.call.keyword(key) is not None for key in ("input_shape", "input_dim", "batch_input_shape")))
+            or (
+                first.call is not None
+                and any(
+                    first.call.keyword(key) is not None for key in ("input_shape", "input_dim", "batch_input_shape")
+                )
+            )
         )
     return False
 
@@ -660,7 +755,9 @@ def _is_option(scope: Scope) -> bool:
     """Whether the user chooses that a place runs, under a condition that asks for more than whether there are GPUs."""
     for condition in scope.conditions(within="program"):
         if condition.test is not None:
-            names = (node.value for node in condition.module.tree.descendants(condition.test) if isinstance(node, cst.Name))
+            names = (
+                node.value for node in condition.module.tree.descendants(condition.test) if isinstance(node, cst.Name)
+            )
             if not any(map(_ASKS_FOR_GPUS.search, names)):
                 return True
     return False
@@ -683,14 +780,20 @@ def _has_rivals(module: Module) -> bool:
 
 
 def _is_unknown(value) -> bool:
-    return any(option is UNKNOWN or (isinstance(option, Method) and (_is_unknown(option.receiver) or _is_foreign(option.receiver))) for option in options_of(value)) or (
-        isinstance(value, Method) and isinstance(value.receiver, Instance)
-    )
+    return any(
+        option is UNKNOWN
+        or (isinstance(option, Method) and (_is_unknown(option.receiver) or _is_foreign(option.receiver)))
+        for option in options_of(value)
+    ) or (isinstance(value, Method) and isinstance(value.receiver, Instance))
 
 
 def _is_foreign(value) -> bool:
     """Made by a library that kerascheck knows nothing of, of which many build Keras models."""
-    return isinstance(value, Made) and value.name.partition(".")[0] not in _NO_KERAS_MODELS and "torch" not in value.name.lower()
+    return (
+        isinstance(value, Made)
+        and value.name.partition(".")[0] not in _NO_KERAS_MODELS
+        and "torch" not in value.name.lower()
+    )
 
 
 def _may_be_model(cls: Class) -> bool:
@@ -706,14 +809,20 @@ def _may_be_model(cls: Class) -> bool:
 
 def _is_used_as_model(call: Call) -> bool:
     """Whether the module does with the receiver of a method what nothing but layers and models allow: a call with ``training=``, ``get_layer`` and the like."""
-    receiver = call.node.func.value if isinstance(call.node, cst.Call) and isinstance(call.node.func, cst.Attribute) else None
-    return receiver is not None and call.module.tree.code_of(receiver) in remembered(call.module, call.module.tree.root, _used_as_models)
+    receiver = (
+        call.node.func.value if isinstance(call.node, cst.Call) and isinstance(call.node.func, cst.Attribute) else None
+    )
+    return receiver is not None and call.module.tree.code_of(receiver) in remembered(
+        call.module, call.module.tree.root, _used_as_models
+    )
 
 
 def _used_as_models(module: Module, root: cst.CSTNode) -> set[str]:
     found = set()
     for node in module.tree.descendants(root):
-        if isinstance(node, cst.Call) and any(argument.keyword is not None and argument.keyword.value == "training" for argument in node.args):
+        if isinstance(node, cst.Call) and any(
+            argument.keyword is not None and argument.keyword.value == "training" for argument in node.args
+        ):
             found.add(module.tree.code_of(node.func))
         elif isinstance(node, cst.Attribute) and node.attr.value in _OF_MODELS:
             found.add(module.tree.code_of(node.value))
@@ -723,14 +832,18 @@ def _used_as_models(module: Module, root: cst.CSTNode) -> set[str]:
 def _overridden(call: Call) -> bool:
     """The class of the receiver replaces the method by its own, and the call does not stand in that one."""
     own = call.receiver.cls.member(call.attribute or "") if isinstance(call.receiver, Instance) else None
-    return own is not None and not (isinstance(own, Function) and any(function.node is own.node for function in call.scope.functions()))
+    return own is not None and not (
+        isinstance(own, Function) and any(function.node is own.node for function in call.scope.functions())
+    )
 
 
 def _overridden_in(module: Module) -> set[str]:
     """The methods of classes in a module that name a Model or Sequential as their base, but for those that hand on to the one of their base."""
     if _MODEL_CLASS not in module.memory:
         classes = [found[0] for found in _MODEL_CLASS.finditer(module.code)]
-        module.memory[_MODEL_CLASS] = {name for text in classes for name in set(_METHOD.findall(text)) - set(_SUPER.findall(text))}
+        module.memory[_MODEL_CLASS] = {
+            name for text in classes for name in set(_METHOD.findall(text)) - set(_SUPER.findall(text))
+        }
     return module.memory[_MODEL_CLASS]
 
 

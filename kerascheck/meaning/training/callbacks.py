@@ -65,7 +65,11 @@ def every_batch(calls: list[Call]) -> Iterator[tuple[Call, Scope]]:
     """The calls that certainly run in every batch of training, with the hook that holds them."""
     for call in calls:
         hook = batch_hook(call.scope)
-        if hook is not None and not any(call.scope.conditions(within="program")) and not _may_be_left_before(call, hook):
+        if (
+            hook is not None
+            and not any(call.scope.conditions(within="program"))
+            and not _may_be_left_before(call, hook)
+        ):
             yield call, hook
 
 
@@ -83,10 +87,16 @@ def _may_be_left_before(call: Call, hook: Scope) -> bool:
             tree = function.module.tree
             place = tree.range_of(node)[0]
             around = [node, *tree.ancestors(node)]
-            if any(isinstance(outer, cst.BooleanOperation) and outer.right is inner for inner, outer in zip(around, around[1:])):
+            if any(
+                isinstance(outer, cst.BooleanOperation) and outer.right is inner
+                for inner, outer in zip(around, around[1:])
+            ):
                 return True
             for other in tree.descendants(function.node.body):
-                if isinstance(other, (cst.Return, cst.Raise, cst.Continue, cst.Break)) and tree.range_of(other)[0] < place:
+                if (
+                    isinstance(other, (cst.Return, cst.Raise, cst.Continue, cst.Break))
+                    and tree.range_of(other)[0] < place
+                ):
                     return True
         if frame is hook:
             return False

@@ -70,31 +70,62 @@ def repeated_predictions(module: Module) -> Iterator[RepeatedPrediction]:
         given = call.written("x")
         if given is None or any(datasets_in(call.given("x"))):
             continue
-        loop = varies(given.value, call.scope) or environment_loop(module, call.scope) or _turning_loop(module, call, given.value)
+        loop = (
+            varies(given.value, call.scope)
+            or environment_loop(module, call.scope)
+            or _turning_loop(module, call, given.value)
+        )
         again = _few_rows_again(call, given.value) if loop is None else None
         loop = loop or again
-        if loop is None or in_session(call.scope) or turns(call.scope) <= _A_FEW or _is_of_all(given.value, loop) or _is_over_named(loop, given.value):
+        if (
+            loop is None
+            or in_session(call.scope)
+            or turns(call.scope) <= _A_FEW
+            or _is_of_all(given.value, loop)
+            or _is_over_named(loop, given.value)
+        ):
             continue
         # A loop that plots or asks is for people, and waits for them, and so is one over what they upload.
-        if _is_over_uploads(loop) or any(_is_for_people(other, loop) for other in module.once(Pipelines).calls_in(loop)):
+        if _is_over_uploads(loop) or any(
+            _is_for_people(other, loop) for other in module.once(Pipelines).calls_in(loop)
+        ):
             continue
         seldom = counting_branch(call.scope, loop)
-        if seldom is not None and not _fills_batch(seldom) or _is_asked_for(call, loop) or any(_trains_long(other, loop) for other in module.once(Pipelines).calls_in(loop)):
+        if (
+            seldom is not None
+            and not _fills_batch(seldom)
+            or _is_asked_for(call, loop)
+            or any(_trains_long(other, loop) for other in module.once(Pipelines).calls_in(loop))
+        ):
             continue
         # Around a loop over single items, one over models changes nothing, nor does one inside of a loop over batches.
-        models = varies(call.node.func.value, call.scope, exactly=True) if isinstance(call.node.func, cst.Attribute) else None
+        models = (
+            varies(call.node.func.value, call.scope, exactly=True)
+            if isinstance(call.node.func, cst.Attribute)
+            else None
+        )
         batches = varies(given.value, call.scope, beside=models) if models is loop else None
-        if batches is not None and any(other.attribute == "train_on_batch" for other in module.once(Pipelines).calls_in(batches)):
+        if batches is not None and any(
+            other.attribute == "train_on_batch" for other in module.once(Pipelines).calls_in(batches)
+        ):
             models, loop = None, batches
-        if models is not None and (models is loop or not loop.is_in(models) or not is_one_item(module.tree, given.value, loop)):
+        if models is not None and (
+            models is loop or not loop.is_in(models) or not is_one_item(module.tree, given.value, loop)
+        ):
             continue
         first = module.once(Program).first_training
         # What a module beside it does with a trained model is an application of that.
         trains = any(outer.trains for outer in call.scope.loops(within="program"))
         in_training = first is not None and first.module is call.module or trains
         # With a batch size of its own each turn predicts a whole array, but for an application that waits for what comes next, and beside training on a batch.
-        waits = isinstance(loop.node, cst.While) and not in_training or any(other.attribute == "train_on_batch" for other in module.once(Pipelines).calls_in(loop))
-        sized = constant(call.given("batch_size"), 1) != 1 and not waits and not is_one_item(module.tree, given.value, loop)
+        waits = (
+            isinstance(loop.node, cst.While)
+            and not in_training
+            or any(other.attribute == "train_on_batch" for other in module.once(Pipelines).calls_in(loop))
+        )
+        sized = (
+            constant(call.given("batch_size"), 1) != 1 and not waits and not is_one_item(module.tree, given.value, loop)
+        )
         if constant(call.given("steps") or Const(1)) != 1 or sized:
             continue
         measured = _is_measured(module, call, loop)
@@ -104,9 +135,13 @@ def repeated_predictions(module: Module) -> Iterator[RepeatedPrediction]:
         by_batch = seldom is not None or isinstance(loop.node, cst.For) and _is_over_batches(loop) and not trains
         needs_last = feeds_back(loop, call.node)
         # A session's run costs too little for batches, and for what cannot be predicted at once nothing else is there.
-        if module.runtime.multi_backend_keras and (needs_last or by_batch or _BATCH.search(module.tree.code_of(given.value))):
+        if module.runtime.multi_backend_keras and (
+            needs_last or by_batch or _BATCH.search(module.tree.code_of(given.value))
+        ):
             continue
-        yield RepeatedPrediction(call, loop, turns(call.scope), again is not None, needs_last, in_training, by_batch, measured)
+        yield RepeatedPrediction(
+            call, loop, turns(call.scope), again is not None, needs_last, in_training, by_batch, measured
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,14 +161,21 @@ class EvaluatedBatch:
 
 def evaluated_batches(module: Module) -> Iterator[EvaluatedBatch]:
     """Batches that are evaluated one by one, in every turn of a loop that makes more than a few."""
-    for call in () if module.is_graph_code or module.runtime.multi_backend_keras else module.once(Program).model_calls("evaluate"):
+    for call in (
+        ()
+        if module.is_graph_code or module.runtime.multi_backend_keras
+        else module.once(Program).model_calls("evaluate")
+    ):
         given, loop = call.written("x"), call.scope.innermost_loop(within="program")
         if given is None or loop is None or varies(given.value, call.scope) is not loop or turns(call.scope) <= _A_FEW:
             continue
         # A method of that name that somebody wrote takes other things.
         if len(call.arguments.positional) > 2:
             continue
-        trained = any(other.attribute == "train_on_batch" and other.scope.innermost_loop(within="program") is loop for other in module.once(Pipelines).calls_in(loop))
+        trained = any(
+            other.attribute == "train_on_batch" and other.scope.innermost_loop(within="program") is loop
+            for other in module.once(Pipelines).calls_in(loop)
+        )
         if (trained or _is_over_batches(loop)) and not any(call.scope.conditions(within=loop)):
             yield EvaluatedBatch(call, loop, turns(call.scope))
 
@@ -145,7 +187,10 @@ def _turning_loop(module: Module, call: Call, given: cst.BaseExpression) -> Scop
         return None
     inside = set(module.tree.descendants(given))
     turns_on = any(
-        other.node in inside and (other.name or "").startswith(_DRAWS) or other.attribute == "train_on_batch" and other.scope.innermost_loop(within="program") is loop
+        other.node in inside
+        and (other.name or "").startswith(_DRAWS)
+        or other.attribute == "train_on_batch"
+        and other.scope.innermost_loop(within="program") is loop
         for other in module.run.calls
     )
     return loop if turns_on else None
@@ -154,7 +199,12 @@ def _turning_loop(module: Module, call: Call, given: cst.BaseExpression) -> Scop
 def _few_rows_again(call: Call, given: cst.BaseExpression) -> Scope | None:
     """The comprehension over a range that predicts the same few rows in each turn, such as with dropout that stays on."""
     loop = call.scope.innermost_loop(within="program")
-    if loop is None or not isinstance(loop.node, (cst.ListComp, cst.GeneratorExp)) or not isinstance(loop.value, Iteration) or loop.value.kind != "range":
+    if (
+        loop is None
+        or not isinstance(loop.node, (cst.ListComp, cst.GeneratorExp))
+        or not isinstance(loop.value, Iteration)
+        or loop.value.kind != "range"
+    ):
         return None
     rows = rows_of_slice(given)
     return loop if rows is not None and rows <= _FEW_ROWS or is_one_item(call.module.tree, given) else None
@@ -163,19 +213,36 @@ def _few_rows_again(call: Call, given: cst.BaseExpression) -> Scope | None:
 def _is_for_people(call: Call, loop: Scope) -> bool:
     """Whether every turn shows a picture or waits for an answer, not one in several or some under a condition."""
     waits = call.name == "cv2.waitKey" and constant(call.given("delay") or Const(0)) == 0
-    shows = waits or (call.name or "").startswith(("matplotlib.", "builtins.input")) or call.name is None and call.attribute in _OF_AXES
-    drawn = call.name is None and call.attribute in _DRAWING and _AXES.match(call.module.tree.code_of(call.node)) is not None
+    shows = (
+        waits
+        or (call.name or "").startswith(("matplotlib.", "builtins.input"))
+        or call.name is None
+        and call.attribute in _OF_AXES
+    )
+    drawn = (
+        call.name is None
+        and call.attribute in _DRAWING
+        and _AXES.match(call.module.tree.code_of(call.node)) is not None
+    )
     return (shows or drawn) and not any(call.scope.conditions(within=loop))
 
 
 def _is_over_batches(loop: Scope) -> bool:
     """Whether a loop goes over a dataset, or what its name says to be a loader or batches."""
-    return any(datasets_in(loop.value)) or isinstance(loop.node, cst.For) and _BATCHES.search(loop.module.tree.code_of(loop.node.iter)) is not None
+    return (
+        any(datasets_in(loop.value))
+        or isinstance(loop.node, cst.For)
+        and _BATCHES.search(loop.module.tree.code_of(loop.node.iter)) is not None
+    )
 
 
 def _is_over_named(loop: Scope, given: cst.BaseExpression) -> bool:
     """``for split, x in data.items(): model.predict(x)``: whole arrays, each with its name."""
-    if not isinstance(loop.node, cst.For) or not isinstance(given, cst.Name) or given.value not in bound_in(loop.module, loop.node):
+    if (
+        not isinstance(loop.node, cst.For)
+        or not isinstance(given, cst.Name)
+        or given.value not in bound_in(loop.module, loop.node)
+    ):
         return False
     method = loop.node.iter.func if isinstance(loop.node.iter, cst.Call) else None
     return isinstance(method, cst.Attribute) and method.attr.value in ("items", "values")
@@ -189,7 +256,9 @@ def _is_over_uploads(loop: Scope) -> bool:
 def _is_measured(module: Module, call: Call, loop: Scope) -> bool:
     """Whether a turn measures how long the predict takes: then it may be meant to be called for one item."""
     return any(
-        each.start.order < call.order < each.end.order and each.start.scope.innermost_loop(within="program") is loop and measures_speed(module, each)
+        each.start.order < call.order < each.end.order
+        and each.start.scope.innermost_loop(within="program") is loop
+        and measures_speed(module, each)
         for each in intervals(module)
     )
 
@@ -212,16 +281,32 @@ def _trains_long(call: Call, loop: Scope) -> bool:
     if given is not None and is_one_item(call.module.tree, given.value):
         return False
     # Epochs may be the turns of a loop of their own, inside of the turn.
-    if call.attribute == "fit" and given is not None and next(call.scope.loops(within="program"), loop) is not loop and varies(given.value, call.scope) is loop:
+    if (
+        call.attribute == "fit"
+        and given is not None
+        and next(call.scope.loops(within="program"), loop) is not loop
+        and varies(given.value, call.scope) is loop
+    ):
         return True
-    if call.attribute != "fit" or epochs is not None and constant(epochs) != 1 or call.given("steps_per_epoch") is not None:
+    if (
+        call.attribute != "fit"
+        or epochs is not None
+        and constant(epochs) != 1
+        or call.given("steps_per_epoch") is not None
+    ):
         return True
-    return given is not None and isinstance(given.value, (cst.Name, cst.Attribute)) and varies(given.value, call.scope) is not loop
+    return (
+        given is not None
+        and isinstance(given.value, (cst.Name, cst.Attribute))
+        and varies(given.value, call.scope) is not loop
+    )
 
 
 def _is_of_all(node: cst.BaseExpression, loop: Scope) -> bool:
     """Whether an expression takes a part of every example, as ``x[:, a:b]``; ``x[:, :n]``, and an array that the turns fill, is a text that grows."""
-    if not isinstance(node, cst.Subscript) or {inner.value for inner in loop.module.tree.descendants(node.value) if isinstance(inner, cst.Name)} & bound_in(loop.module, loop.node):
+    if not isinstance(node, cst.Subscript) or {
+        inner.value for inner in loop.module.tree.descendants(node.value) if isinstance(inner, cst.Name)
+    } & bound_in(loop.module, loop.node):
         return False
     cuts = [element.slice for element in node.slice]
     cuts = [(cut.lower is not None, cut.upper is not None) if isinstance(cut, cst.Slice) else None for cut in cuts]

@@ -73,7 +73,11 @@ def _lengths(loop: Scope) -> list[float | None]:
         over = over.over[0]
     if loop.trips is not None or not isinstance(over, Made) or over.name not in GRIDS or over.call is None:
         return [loop.trips if loop.turns is None or loop.turns > SOME else loop.turns]
-    lists = [item for value in over.call.arguments.positional for item in (value.items.values() if isinstance(value, Mapping) else [value])]
+    lists = [
+        item
+        for value in over.call.arguments.positional
+        for item in (value.items.values() if isinstance(value, Mapping) else [value])
+    ]
     return [len(each.items) if isinstance(each, Group) and not each.open else None for each in lists] or [None]
 
 
@@ -111,7 +115,12 @@ def is_slice_of_turn(data: cst.BaseExpression, loop: Scope) -> bool:
         values = [value for target, value in _assigned(loop) if target.deep_equals(data)]
         data = values[0] if len(values) == 1 else data
     cut = data.slice[0].slice if isinstance(data, cst.Subscript) else None
-    return isinstance(cut, cst.Slice) and cut.lower is not None and cut.upper is not None and cut.lower.deep_equals(loop.node.target)
+    return (
+        isinstance(cut, cst.Slice)
+        and cut.lower is not None
+        and cut.upper is not None
+        and cut.lower.deep_equals(loop.node.target)
+    )
 
 
 def is_one_item(tree: Tree, node: cst.BaseExpression, loop: Scope | None = None) -> bool:
@@ -120,16 +129,23 @@ def is_one_item(tree: Tree, node: cst.BaseExpression, loop: Scope | None = None)
     Or is a name that a loop last gives such a one.
     """
     if isinstance(node, cst.Name) and loop is not None:
-        values = [value for target, value in _assigned(loop) if target.deep_equals(node) and not value.deep_equals(node)]
+        values = [
+            value for target, value in _assigned(loop) if target.deep_equals(node) and not value.deep_equals(node)
+        ]
         return bool(values) and is_one_item(tree, values[-1], None if isinstance(values[-1], cst.Name) else loop)
     if isinstance(node, cst.Subscript):
-        return any(isinstance(inner, cst.Name) and inner.value in ("None", "newaxis") for inner in tree.descendants(node.slice[0]))
+        return any(
+            isinstance(inner, cst.Name) and inner.value in ("None", "newaxis")
+            for inner in tree.descendants(node.slice[0])
+        )
     if not isinstance(node, cst.Call) or not isinstance(node.func, cst.Attribute):
         return False
     method, first = node.func.attr.value, node.args[0].value if node.args else None
     if method == "reshape" and first is not None:
         # The function of that name has the array before the shape.
-        shapes = [arg.value for arg in node.args[:2] if isinstance(arg.value, (cst.Tuple, cst.List)) and arg.value.elements]
+        shapes = [
+            arg.value for arg in node.args[:2] if isinstance(arg.value, (cst.Tuple, cst.List)) and arg.value.elements
+        ]
         first = shapes[0].elements[0].value if shapes else first
         return isinstance(first, cst.Integer) and first.value == "1"
     single = first.elements[0].value if isinstance(first, cst.List) and len(first.elements) == 1 else None
@@ -140,7 +156,11 @@ def is_one_item(tree: Tree, node: cst.BaseExpression, loop: Scope | None = None)
     if method != "expand_dims" or len(node.args) < 2:
         return False
     axis = node.args[1]
-    return (axis.keyword is None or axis.keyword.value in ("axis", "dim")) and isinstance(axis.value, cst.Integer) and axis.value.value == "0"
+    return (
+        (axis.keyword is None or axis.keyword.value in ("axis", "dim"))
+        and isinstance(axis.value, cst.Integer)
+        and axis.value.value == "0"
+    )
 
 
 def _assigned(loop: Scope) -> Iterator[tuple[cst.CSTNode, cst.CSTNode]]:
@@ -148,7 +168,11 @@ def _assigned(loop: Scope) -> Iterator[tuple[cst.CSTNode, cst.CSTNode]]:
     for node in loop.module.tree.descendants(loop.node):
         if isinstance(node, cst.Assign):
             target, value = node.targets[0].target, node.value
-            if isinstance(target, cst.Tuple) and isinstance(value, cst.Tuple) and len(target.elements) == len(value.elements):
+            if (
+                isinstance(target, cst.Tuple)
+                and isinstance(value, cst.Tuple)
+                and len(target.elements) == len(value.elements)
+            ):
                 yield from ((left.value, right.value) for left, right in zip(target.elements, value.elements))
             else:
                 yield target, value
@@ -158,9 +182,18 @@ def _is_same(module: Module, call: Call, loop: Scope) -> bool:
     made = [constructor(module, option) for option in options_of(call.receiver)]
     if None not in made:
         around = set(call.scope.loops(within="program"))
-        return len(made) == 1 and not made[0].scope.is_in(loop) and around.issuperset(made[0].scope.loops(within="program"))
+        return (
+            len(made) == 1
+            and not made[0].scope.is_in(loop)
+            and around.issuperset(made[0].scope.loops(within="program"))
+        )
     # Where it comes from is not known: a variable or attribute that nothing in the loop sets.
-    receiver = call.node.func.value if isinstance(call.node, cst.Call) and isinstance(call.node.func, cst.Attribute) else None
+    receiver = (
+        call.node.func.value if isinstance(call.node, cst.Call) and isinstance(call.node.func, cst.Attribute) else None
+    )
     if not isinstance(receiver, (cst.Name, cst.Attribute)) or varies(receiver, call.scope) is loop:
         return False
-    return not any(isinstance(node, cst.AssignTarget) and node.target.deep_equals(receiver) for node in loop.module.tree.descendants(loop.node))
+    return not any(
+        isinstance(node, cst.AssignTarget) and node.target.deep_equals(receiver)
+        for node in loop.module.tree.descendants(loop.node)
+    )

@@ -50,7 +50,17 @@ _WEIGHTS = re.compile(r"\.(?:trainable_)?(?:variables|weights)\b")
 
 _NAMED_EAGER = re.compile(r"(?:^|_)(?:eager(?:ly)?|no_?(?:tf|graph)|(?:no|without)_tf_?function)(?:_|$)", re.I)
 
-_OPERATIONS = (TENSORFLOW, "numpy.", "math.", "builtins.", KERAS_BACKEND, OF_KERAS_LOSSES, KERAS_OPS, OF_KERAS_OPTIMIZERS, OF_KERAS_OPTIMIZER)
+_OPERATIONS = (
+    TENSORFLOW,
+    "numpy.",
+    "math.",
+    "builtins.",
+    KERAS_BACKEND,
+    OF_KERAS_LOSSES,
+    KERAS_OPS,
+    OF_KERAS_OPTIMIZERS,
+    OF_KERAS_OPTIMIZER,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,18 +112,28 @@ def eager_steps(module: Module) -> Iterator[EagerStep]:
         node for node in module.run.compiled
         if isinstance(node, cst.FunctionDef) and node in module.tree.parents and not any(isinstance(outer, cst.ClassDef) for outer in module.tree.ancestors(node))
     ]  # fmt: skip
-    called = {entry.receiver.node for entry in module.run.entries if isinstance(entry.receiver, Function)} if twins else set()
+    called = (
+        {entry.receiver.node for entry in module.run.entries if isinstance(entry.receiver, Function)}
+        if twins
+        else set()
+    )
 
     def is_compared(function: Function) -> bool:
         """Whether it is written down twice, with tf.function and without, and does not only take the place of the former."""
         own = function.owner is None and function.module is module
         return own and any(
-            twin.name.value == function.name and (twin in called or module.tree.range_of(twin)[0] > module.tree.range_of(function.node)[0]) for twin in twins
+            twin.name.value == function.name
+            and (twin in called or module.tree.range_of(twin)[0] > module.tree.range_of(function.node)[0])
+            for twin in twins
         )
 
     seen = set()
     for call in updates:
-        if call.node in compiled or turns(call.scope) <= A_FEW_STEPS or call.scope.innermost_loop(within="program") is None:
+        if (
+            call.node in compiled
+            or turns(call.scope) <= A_FEW_STEPS
+            or call.scope.innermost_loop(within="program") is None
+        ):
             continue
         if any(
             function.opaque or function.node in module.run.compiled or is_compared(function)
@@ -132,18 +152,30 @@ def eager_steps(module: Module) -> Iterator[EagerStep]:
         if loop is None:
             continue
         # Where a program plays a game, a step can only be compiled if it is a function of its own, and nothing but TensorFlow, or has a loop that does not play.
-        if _drives_environment(module, list(call.scope.frames())) and (any(map(steps_environment, module.once(Pipelines).calls_in(inner))) if inner is not None else _needs_python(module, frame, before=call.order)):
+        if _drives_environment(module, list(call.scope.frames())) and (
+            any(map(steps_environment, module.once(Pipelines).calls_in(inner)))
+            if inner is not None
+            else _needs_python(module, frame, before=call.order)
+        ):
             continue
         region = inner if inner is not None else frame
         # Beside a whole fit in the same turn one step takes no time.
-        if any(other.scope.traced_by() is None and other.scope.is_in(loop) for other in module.once(Program).model_calls("fit", "fit_generator")):
+        if any(
+            other.scope.traced_by() is None and other.scope.is_in(loop)
+            for other in module.once(Program).model_calls("fit", "fit_generator")
+        ):
             continue
         # A model that is copied in each turn cannot be copied in a graph.
         if any(other.name == CLONE_MODEL and other.scope.is_in(region) for other in module.run.calls):
             continue
-        if any(other.name in _SHOWING and not any(other.scope.conditions(within=loop)) for other in module.once(Pipelines).calls_in(loop)):
+        if any(
+            other.name in _SHOWING and not any(other.scope.conditions(within=loop))
+            for other in module.once(Pipelines).calls_in(loop)
+        ):
             continue
-        if _asks_environment(region.module.tree, inner.node if inner is not None else frame.function.node) or _acts_on_values(module, tape.call):
+        if _asks_environment(
+            region.module.tree, inner.node if inner is not None else frame.function.node
+        ) or _acts_on_values(module, tape.call):
             continue
         if inner is not None or frame.function is None or isinstance(frame.function.node, cst.Lambda):
             written, node = tape.scope.module, tape.scope.module.tree.statement(tape.node)
@@ -152,35 +184,76 @@ def eager_steps(module: Module) -> Iterator[EagerStep]:
         if node not in seen:
             seen.add(node)
             reads = _readings(module, tape, frame, call)
-            needs_python = any(not under for _, under in reads) or _needs_python(module, frame) or _draws(module, frame) or any(steps_environment(other) and frame in other.scope.frames() for other in module.run.calls)
+            needs_python = (
+                any(not under for _, under in reads)
+                or _needs_python(module, frame)
+                or _draws(module, frame)
+                or any(steps_environment(other) and frame in other.scope.frames() for other in module.run.calls)
+            )
             is_function = inner is None and frame.function is not None
             makes = _makes_state(module, region)
-            meant = call.attribute == "assign_sub" or _is_named_eager(frame) or _sets_hyper(module, loop) or _moves_inputs(module, tape, call) or _is_run_by_others(module, tape, call) or _is_shown_compiled(module, tape.call)
+            meant = (
+                call.attribute == "assign_sub"
+                or _is_named_eager(frame)
+                or _sets_hyper(module, loop)
+                or _moves_inputs(module, tape, call)
+                or _is_run_by_others(module, tape, call)
+                or _is_shown_compiled(module, tape.call)
+            )
             several = is_function and _optimizers(updates, call) > 1
-            yield EagerStep(written, node, is_function, call, loop, turns(call.scope), needs_python, _calls_compiled(module, tape, call), several, meant, makes, _computed_outside(module, tape, call, reads), reads[0][0] if reads else None)
+            yield EagerStep(
+                written,
+                node,
+                is_function,
+                call,
+                loop,
+                turns(call.scope),
+                needs_python,
+                _calls_compiled(module, tape, call),
+                several,
+                meant,
+                makes,
+                _computed_outside(module, tape, call, reads),
+                reads[0][0] if reads else None,
+            )
 
 
 def _calls_saved_model(module: Module, frame: Scope) -> bool:
     """Whether a function calls a SavedModel, whose functions are compiled already."""
     return any(
-        call.name is not None and call.name.startswith(COMPILED_LOADERS) and call.attribute == "__call__" and call.scope.frame is frame
+        call.name is not None
+        and call.name.startswith(COMPILED_LOADERS)
+        and call.attribute == "__call__"
+        and call.scope.frame is frame
         for call in module.run.calls
     )
 
 
 def _runs_layers(module: Module, tape: Tape, update: Call) -> bool:
     """Whether anything but operations may be called between tape and update: a layer, a model, or what is not known."""
-    return any(tape.call.order < call.order < update.order and not (call.name or "").startswith(_OPERATIONS) for call in module.run.calls)
+    return any(
+        tape.call.order < call.order < update.order and not (call.name or "").startswith(_OPERATIONS)
+        for call in module.run.calls
+    )
 
 
 def _calls_compiled(module: Module, tape: Tape, update: Call) -> bool:
     """Whether a function that is called between tape and update, or the ``call`` of a model there, is a tf.function: what it does is compiled, forwards and backwards."""
-    if any(tape.call.order <= entry.order < update.order and tape.frame in entry.scope.frames() for entry in module.run.entries):
+    if any(
+        tape.call.order <= entry.order < update.order and tape.frame in entry.scope.frames()
+        for entry in module.run.entries
+    ):
         return True
     return any(
         tape.call.order < call.order < update.order and _is_compiled(option)
         for call in module.run.calls
-        for value in ((call.receiver,) if call.attribute == "__call__" else call.arguments.values() if call.name is None or call.receiver is None else ())
+        for value in (
+            (call.receiver,)
+            if call.attribute == "__call__"
+            else call.arguments.values()
+            if call.name is None or call.receiver is None
+            else ()
+        )
         for option in options_of(value)
     )
 
@@ -192,10 +265,14 @@ def _moves_inputs(module: Module, tape: Tape, update: Call) -> bool:
     watched = {_written(call, 0, "tensor") for call in inside if call.name == GRADIENT_TAPE_WATCH}
     if not gradients:
         return False
-    if all(_written(call, "sources") in watched and not _WEIGHTS.search(_written(call, "sources")) for call in gradients):
+    if all(
+        _written(call, "sources") in watched and not _WEIGHTS.search(_written(call, "sources")) for call in gradients
+    ):
         return True
     sources = [source for call in gradients for source in flat(call.given("sources"))]
-    return any(call.name == MODEL_CALL for call in inside) and all(isinstance(source, Made) and source.name == VARIABLE for source in sources)
+    return any(call.name == MODEL_CALL for call in inside) and all(
+        isinstance(source, Made) and source.name == VARIABLE for source in sources
+    )
 
 
 def _is_named_eager(frame: Scope) -> bool:
@@ -218,10 +295,15 @@ def _is_shown_compiled(module: Module, tape: Call) -> bool:
     own = tree.statement(tape.node)
     name = tape.scope.frame.function.name if tape.scope.frame.function is not None else None
     # A tape of two lines may well stand twice.
-    return isinstance(own, cst.With) and len(lines(own)) > 2 and any(
-        isinstance(node, cst.With) and node is not own and lines(node) == lines(own)
-        for compiled in module.run.compiled if isinstance(compiled, cst.FunctionDef) and compiled in tree.parents and compiled.name.value != name
-        for node in tree.descendants(compiled.body)
+    return (
+        isinstance(own, cst.With)
+        and len(lines(own)) > 2
+        and any(
+            isinstance(node, cst.With) and node is not own and lines(node) == lines(own)
+            for compiled in module.run.compiled
+            if isinstance(compiled, cst.FunctionDef) and compiled in tree.parents and compiled.name.value != name
+            for node in tree.descendants(compiled.body)
+        )
     )
 
 
@@ -231,7 +313,11 @@ def _is_run_by_others(module: Module, tape: Tape, update: Call) -> bool:
         tape.call.order < call.order < update.order
         and call.name is not None
         and not call.name.startswith((*TENSOR_LIBRARIES, "builtins.", "functools."))
-        and any(isinstance(option, (Function, Method, Instance)) for value in call.arguments.values() for option in options_of(value))
+        and any(
+            isinstance(option, (Function, Method, Instance))
+            for value in call.arguments.values()
+            for option in options_of(value)
+        )
         for call in module.run.calls
     )
 
@@ -247,9 +333,19 @@ def _readings(module: Module, tape: Tape, frame: Scope, update: Call) -> list[tu
     inside = [call for call in module.run.calls if frame in call.scope.frames() and _takes_numbers(call)]
     found = []
     for call in inside:
-        node = seen_from(around, call)[0] if call.order < update.order and any(each is around for each in call.scope.frames()) else None
+        node = (
+            seen_from(around, call)[0]
+            if call.order < update.order and any(each is around for each in call.scope.frames())
+            else None
+        )
         line = tree.statement(node) if node in under else None
-        found.append((call, line is not None and not (isinstance(line, cst.SimpleStatementLine) and isinstance(line.body[0], cst.Expr))))
+        found.append(
+            (
+                call,
+                line is not None
+                and not (isinstance(line, cst.SimpleStatementLine) and isinstance(line.body[0], cst.Expr)),
+            )
+        )
     return found
 
 
@@ -287,7 +383,12 @@ def _is_compiled(model: Value) -> bool:
 def _needs_python(module: Module, frame: Scope, before: float = inf) -> bool:
     """Whether what a function calls by itself, up to a place in the program's order, gives numbers of Python or NumPy, which a graph cannot."""
     return any(
-        call.scope.frame is frame and call.order < before and (call.attribute in ("predict", "predict_on_batch", "numpy", "step", "sample") or (call.name or "").startswith(("numpy.", "random.")))
+        call.scope.frame is frame
+        and call.order < before
+        and (
+            call.attribute in ("predict", "predict_on_batch", "numpy", "step", "sample")
+            or (call.name or "").startswith(("numpy.", "random."))
+        )
         for call in module.run.calls
     )
 
@@ -297,10 +398,16 @@ def _draws(module: Module, frame: Scope) -> bool:
 
     Or it keeps something in a list or an object from outside, where a trace leaves a tensor without a value, or takes something out of what it is given.
     """
-    if frame.function is not None and any(map(partial(_changes_outside, frame.function), frame.function.module.tree.descendants(frame.function.node.body))):
+    if frame.function is not None and any(
+        map(partial(_changes_outside, frame.function), frame.function.module.tree.descendants(frame.function.node.body))
+    ):
         return True
     return any(
-        (call.name or "").startswith(("random.", "numpy.random.", "copy.")) and frame in call.scope.frames() or call.attribute == "append" and call.scope.frame is frame and is_captured(call)
+        (call.name or "").startswith(("random.", "numpy.random.", "copy."))
+        and frame in call.scope.frames()
+        or call.attribute == "append"
+        and call.scope.frame is frame
+        and is_captured(call)
         for call in module.run.calls
     )
 
@@ -311,7 +418,12 @@ def _changes_outside(function: Function, node: cst.CSTNode) -> bool:
         return isinstance(node.target, cst.Attribute)
     method = node.func if isinstance(node, cst.Call) else None
     names = {each.name.value for each in (*function.node.params.posonly_params, *function.node.params.params)}
-    return isinstance(method, cst.Attribute) and method.attr.value == "pop" and isinstance(method.value, cst.Name) and method.value.value in names
+    return (
+        isinstance(method, cst.Attribute)
+        and method.attr.value == "pop"
+        and isinstance(method.value, cst.Name)
+        and method.value.value in names
+    )
 
 
 def _makes_state(module: Module, frame: Scope) -> str | None:
@@ -358,7 +470,9 @@ def _drives_environment(module: Module, frames: list[Scope]) -> bool:
 def _asks_environment(tree: Tree, region: cst.CSTNode) -> bool:
     """Whether a loop or function calls methods of an environment, by its name, whatever they are called."""
     return any(
-        isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and _ENVIRONMENT.search(_last_name(node.func.value)) is not None
+        isinstance(node, cst.Call)
+        and isinstance(node.func, cst.Attribute)
+        and _ENVIRONMENT.search(_last_name(node.func.value)) is not None
         for node in tree.descendants(region)
     )
 
@@ -373,18 +487,26 @@ def _acts_on_values(module: Module, tape: Call) -> bool:
     tree = tape.module.tree
     statement = tree.statement(tape.node)
     return any(
-        isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and node.func.attr.value == "numpy" and is_acted_on(module, tree, node)
+        isinstance(node, cst.Call)
+        and isinstance(node.func, cst.Attribute)
+        and node.func.attr.value == "numpy"
+        and is_acted_on(module, tree, node)
         for node in (tree.descendants(statement.body) if isinstance(statement, cst.With) else ())
     )
 
 
 def is_acted_on(module: Module, tree: Tree, value: cst.CSTNode) -> bool:
     """Whether a value, or what a method of it gives, is handed to something of which Python uses the result, and that is no library: the next state of a game."""
-    while isinstance(tree.parents.get(value), cst.Attribute) and isinstance(tree.parents.get(tree.parents[value]), cst.Call):
+    while isinstance(tree.parents.get(value), cst.Attribute) and isinstance(
+        tree.parents.get(tree.parents[value]), cst.Call
+    ):
         value = tree.parents[tree.parents[value]]
     given = tree.parents.get(value)
     call = tree.parents.get(given) if isinstance(given, cst.Arg) else None
     # What stands alone, such as a line for a log, gives nothing back.
     if not isinstance(call, cst.Call) or isinstance(tree.parents.get(call), cst.Expr):
         return False
-    return not any(other.node is call and (other.name or "").startswith(("builtins.", "numpy.", *TENSOR_LIBRARIES)) for other in module.run.calls)
+    return not any(
+        other.node is call and (other.name or "").startswith(("builtins.", "numpy.", *TENSOR_LIBRARIES))
+        for other in module.run.calls
+    )

@@ -35,7 +35,9 @@ def tape_of(module: Module, update: Call) -> Tape | None:
     near = [Tape(tape, own, tape.node, tape.scope) for tape in tapes[own]] if own is not None else []
     # A network may have a loop of its own beside that of another, and an optimizer one of its own behind their tape.
     around = list(seen_from(own or update.scope.frame, update)[1].loops(within="function")) or [None]
-    beside = next((tape for loop in around for tape in near if tape.scope.innermost_loop(within="function") is loop), None)
+    beside = next(
+        (tape for loop in around for tape in near if tape.scope.innermost_loop(within="function") is loop), None
+    )
     return beside or next(_called_tapes(module, update), near[0] if near else None)
 
 
@@ -49,7 +51,11 @@ def _called_tapes(module: Module, update: Call) -> Iterator[Tape]:
     around = list(update.scope.frames())
     for frame in around:
         turn = seen_from(frame, update)[1].innermost_loop(within="function")
-        reached = {tape: seen_from(frame, tape) for tape, inner in tapes.items() if inner not in around and any(each is frame for each in inner.frames())}
+        reached = {
+            tape: seen_from(frame, tape)
+            for tape, inner in tapes.items()
+            if inner not in around and any(each is frame for each in inner.frames())
+        }
         same = {tape: way for tape, way in reached.items() if way[1].innermost_loop(within="function") is turn}
         # What is compiled may well be where the gradients come from.
         if any(tape.node in compiled for tape in same):

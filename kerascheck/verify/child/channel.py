@@ -23,7 +23,7 @@ class Channel:
         with self._lock:
             try:
                 while data:
-                    data = data[os.write(self._events, data):]
+                    data = data[os.write(self._events, data) :]
             except OSError:
                 os._exit(1)
 

@@ -52,7 +52,9 @@ def patch_tensorflow(tf, state):
 
     def on_warm():
         state.host_reads = 0
-        state.steps_when_warm = sum(series.steps for series in state.recorder.series.values() if series.number is not None)
+        state.steps_when_warm = sum(
+            series.steps for series in state.recorder.series.values() if series.number is not None
+        )
 
     state.recorder.facts.setdefault("on_warm", []).append(on_warm)
 
@@ -129,7 +131,13 @@ def chain(dataset):
     found, pending = [], [dataset]
     while pending and len(found) < 200:
         current = pending.pop(0)
-        found.append({"name": name_of(current), "place": getattr(current, "_kerascheck_place", None), "function": _function_lines(current)})
+        found.append(
+            {
+                "name": name_of(current),
+                "place": getattr(current, "_kerascheck_place", None),
+                "function": _function_lines(current),
+            }
+        )
         pending.extend(current._inputs())
     return found
 
@@ -208,7 +216,9 @@ def model(state, leader):
     return {
         "jit_compile": bool(getattr(found, "jit_compile", False) or getattr(found, "_jit_compile", False)),
         "jit_blocked_by": sorted({layer.name for layer in layers if getattr(layer, "supports_jit", True) is False}),
-        "compute_dtypes": sorted({str(layer.compute_dtype) for layer in layers if getattr(layer, "compute_dtype", None)}),
+        "compute_dtypes": sorted(
+            {str(layer.compute_dtype) for layer in layers if getattr(layer, "compute_dtype", None)}
+        ),
         "dtype_policy": getattr(policy, "name", None),
         "run_eagerly": bool(getattr(found, "run_eagerly", False)),
         "parameters": int(found.count_params()) if getattr(found, "built", False) else None,
@@ -248,13 +258,15 @@ def _nodes(iterator):
         key, reader = pending.pop(0)
         node = proto.nodes[key]
         parallelism = next((p.value for p in node.parameters if p.name == "parallelism"), 1.0) or 1.0
-        nodes.append({
-            "name": node.name.partition("(")[0],
-            "elements": node.num_elements,
-            "seconds": node.processing_time / 1e9,
-            "parallelism": parallelism,
-            "reader": reader,  # which of these nodes takes its elements
-        })
+        nodes.append(
+            {
+                "name": node.name.partition("(")[0],
+                "elements": node.num_elements,
+                "seconds": node.processing_time / 1e9,
+                "parallelism": parallelism,
+                "reader": reader,  # which of these nodes takes its elements
+            }
+        )
         pending.extend((source, len(nodes) - 1) for source in node.inputs)
     return nodes
 

@@ -161,7 +161,9 @@ def _patch_fit(owner, state):
         state.fit_key = ("fit", place) if in_loop else ("fit", state.fits)
         wanted = not in_loop and recorder.is_next()
         if in_loop:
-            recorder.note("fit is called in a loop of the script: its calls are measured together, with what happens between them")
+            recorder.note(
+                "fit is called in a loop of the script: its calls are measured together, with what happens between them"
+            )
         elif wanted and not parts.gives_its_data_once(bound.arguments.get("x")):
             bound.arguments["epochs"] = _ENDLESS
             recorder.note("fit was continued beyond its epochs where the measurement needed more steps")
@@ -206,7 +208,9 @@ def _loops(path):
         return (), ()
     loops = [(n.body[0].lineno, n.body[-1].end_lineno) for n in ast.walk(tree) if isinstance(n, (ast.For, ast.While))]
     functions = [
-        (n.lineno, n.end_lineno) for n in ast.walk(tree) if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
+        (n.lineno, n.end_lineno)
+        for n in ast.walk(tree)
+        if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
     ]
     return tuple(loops), tuple(functions)
 
@@ -459,7 +463,9 @@ def _jax_is_idle():
     import jax
 
     # Public until JAX 0.8.
-    clean = getattr(sys.modules.get("jax._src.core"), "trace_state_clean", None) or getattr(jax.core, "trace_state_clean", lambda: True)
+    clean = getattr(sys.modules.get("jax._src.core"), "trace_state_clean", None) or getattr(
+        jax.core, "trace_state_clean", lambda: True
+    )
     return clean()
 
 
@@ -470,7 +476,11 @@ def _in_graph_loop():
         return False
     graph = ops.get_default_graph()
     while graph is not None:
-        if "while" in getattr(graph, "name", "") or "scan" in getattr(graph, "name", "") or "reduce" in getattr(graph, "name", ""):
+        if (
+            "while" in getattr(graph, "name", "")
+            or "scan" in getattr(graph, "name", "")
+            or "reduce" in getattr(graph, "name", "")
+        ):
             return True
         graph = getattr(graph, "outer_graph", None)
     return False
@@ -599,7 +609,9 @@ def _patch_dataset_loops(state):
     functions = control_flow.for_loop_registry._registry
     for kind, function in list(functions.items()):
         if function.__module__.endswith("dataset_autograph"):
-            functions[kind] = lambda dataset, *args, _function=function: _function(_one_cached_batch(dataset, state), *args)
+            functions[kind] = lambda dataset, *args, _function=function: _function(
+                _one_cached_batch(dataset, state), *args
+            )
 
 
 def _patch_iterator(cls, state):

@@ -90,7 +90,9 @@ def user_stack():
         while frame is not None:
             if is_user_frame(frame):
                 code = frame.f_code
-                found.append([code.co_filename, frame.f_lineno, 0 if code.co_name == "<module>" else code.co_firstlineno])
+                found.append(
+                    [code.co_filename, frame.f_lineno, 0 if code.co_name == "<module>" else code.co_firstlineno]
+                )
             frame = frame.f_back
     return found
 
@@ -251,7 +253,12 @@ class Recorder:
             for look in self.at_first_tick:
                 look(series)
             self._channel.send(
-                event="training", kind=kind, number=series.number, order=series.order, stack=series.stack, data_places=series.data_places
+                event="training",
+                kind=kind,
+                number=series.number,
+                order=series.order,
+                stack=series.stack,
+                data_places=series.data_places,
             )
         starts_epoch = self.epoch_began if epoch is None else epoch
         self.epoch_began = self.epoch_began and kind == PREDICTION

@@ -33,7 +33,7 @@ def callbacks(given, state):
             for name, value in list(vars(callback).items()):
                 # Paths derived from it when the callback was made.
                 if isinstance(value, (str, os.PathLike)) and os.fspath(value).startswith(os.fspath(old)):
-                    setattr(callback, name, new + os.fspath(value)[len(os.fspath(old)):])
+                    setattr(callback, name, new + os.fspath(value)[len(os.fspath(old)) :])
             state.recorder.note(f"files of {type(callback).__name__} were written to a scratch folder instead of {old}")
 
 
@@ -74,7 +74,7 @@ def _read_redirected(owner, name, position, state):
         if state.recorder.disabled or not os.path.exists(written):
             return original(*args, **kwargs)
         if len(args) > position:
-            return original(*args[:position], written, *args[position + 1:], **kwargs)
+            return original(*args[:position], written, *args[position + 1 :], **kwargs)
         return original(*args, **{**kwargs, "filepath": written})
 
     setattr(owner, name, method)
@@ -123,7 +123,7 @@ def _redirect_argument(owner, name, position, keyword, state):
         state.recorder.note(f"{name} wrote to a scratch folder instead of {given}")
         path = _scratch(state, given)
         if len(args) > position:
-            args = (*args[:position], path, *args[position + 1:])
+            args = (*args[:position], path, *args[position + 1 :])
         else:
             kwargs[keyword] = path
         return original(*args, **kwargs)

@@ -67,13 +67,23 @@ class ForcedCpu(Rule):
 
     def check(self, module):
         program = module.program
-        if module.is_graph_code or module.runtime.backend != "tensorflow" or program.reinforcement_learning or not program.trains:
+        if (
+            module.is_graph_code
+            or module.runtime.backend != "tensorflow"
+            or program.reinforcement_learning
+            or not program.trains
+        ):
             return
         if wants_cpu(module.source.path):
             return
         hiding = program.hides_gpus
         # Several workers on one machine would fight for its GPUs.
-        if hiding is not None and not program.distributes and not module.mentions(_WORKERS) and not hiding.module.is_commented(hiding.node, _REASON):
+        if (
+            hiding is not None
+            and not program.distributes
+            and not module.mentions(_WORKERS)
+            and not hiding.module.is_commented(hiding.node, _REASON)
+        ):
             yield self.finding(
                 hiding,
                 "This hides every GPU from the training; delete the line, or explain it in a comment.",
@@ -86,7 +96,11 @@ class ForcedCpu(Rule):
         devices = [program.cpu_device(call.scope) for call in trainings]
         # What also runs elsewhere is compared.
         for call, device in zip(trainings, devices) if None not in devices else ():
-            if not any(device.scope.conditions(within="program")) and device.node not in seen and not device.module.is_commented(device.node, _REASON):
+            if (
+                not any(device.scope.conditions(within="program"))
+                and device.node not in seen
+                and not device.module.is_commented(device.node, _REASON)
+            ):
                 seen.add(device.node)
                 yield self.finding(
                     device,

@@ -10,7 +10,10 @@ from kerascheck.rule import Rule
 _LARGE = 20_000
 _KERAS = (OF_KERAS_OPTIMIZERS, OF_KERAS_LOSSES, OF_KERAS_MODEL, OF_KERAS_OPTIMIZER)
 _REASON = re.compile(r"float|precis|digit|numer|stab|nan|overflow", re.I)
-_DIGITS = re.compile(r"\btfp\.(?:math|mcmc|optimizer|sts|experimental)|gpflow|deepxde|scipy\.(?:integrate|optimize)|odeint|physics|pinn\b|quantum|double precision", re.I)
+_DIGITS = re.compile(
+    r"\btfp\.(?:math|mcmc|optimizer|sts|experimental)|gpflow|deepxde|scipy\.(?:integrate|optimize)|odeint|physics|pinn\b|quantum|double precision",
+    re.I,
+)
 
 
 class HalfFloatx(Rule):
@@ -83,7 +86,9 @@ class HalfFloatx(Rule):
         for call in settings:
             layer = next((other for other in module.run.calls if makes_layer(other) and other.order > call.order), None)
             # All of the model may come from where it is not seen.
-            elsewhere = not any(map(makes_layer, module.run.calls)) and any((other.name or "").startswith(_KERAS) and other.order > call.order for other in module.run.calls)
+            elsewhere = not any(map(makes_layer, module.run.calls)) and any(
+                (other.name or "").startswith(_KERAS) and other.order > call.order for other in module.run.calls
+            )
             if any(call.scope.conditions(within="program")) or layer is None and not elsewhere:
                 continue
             if given == {"float16"}:
@@ -93,14 +98,18 @@ class HalfFloatx(Rule):
                     because="floatx sets the type of every weight and variable that is created after it.",
                     related=((layer, "created in float16"),) if layer else (),
                 )
-            elif layer is not None and not module.mentions(_DIGITS) and not call.module.is_commented(call.node, _REASON):
+            elif (
+                layer is not None and not module.mentions(_DIGITS) and not call.module.is_commented(call.node, _REASON)
+            ):
                 large = not module.program.reinforcement_learning and any(map(_is_large, module.models))
                 yield self.finding(
                     call,
                     "float64 training took 2 to 3 times as long as float32; keep float32, also in the input arrays.",
                     because="floatx sets the type of every weight created after it, and nothing here needs so many digits.",
                     severity=Severity.WARNING,
-                    doubt=None if large else "No large model is visible here, and a step of a small one is mostly overhead: float64 then costs little.",
+                    doubt=None
+                    if large
+                    else "No large model is visible here, and a step of a small one is mostly overhead: float64 then costs little.",
                     related=((layer, "created in float64"),),
                 )
 

@@ -80,7 +80,11 @@ class HalfPrecisionOnCpu(Rule):
                 )
         convolves = any((call.name or "").startswith(CONV_LAYERS) for call in module.run.calls)
         for call in program.model_calls("compile"):
-            if convolves and constant(call.given("jit_compile")) is True and not any(call.scope.conditions(within="program")):
+            if (
+                convolves
+                and constant(call.given("jit_compile")) is True
+                and not any(call.scope.conditions(within="program"))
+            ):
                 yield self.finding(
                     call,
                     "jit_compile=True makes convolutions slower on a CPU; remove it.",

@@ -79,7 +79,12 @@ class HalfPrecisionOutput(Rule):
                 continue
             for layer in model.outputs or ():
                 activation, made = _activation(layer), layer.made
-                if activation not in ("softmax", "sigmoid") or not layer.certain or made.given("dtype") is not None or made.node in seen:
+                if (
+                    activation not in ("softmax", "sigmoid")
+                    or not layer.certain
+                    or made.given("dtype") is not None
+                    or made.node in seen
+                ):
                     continue
                 policy = module.program.policy_at(made)
                 if policy == "mixed_float16" or policy == "mixed_bfloat16" and activation == "sigmoid":
@@ -106,4 +111,10 @@ def _activation(layer):
     if layer.name == SOFTMAX:
         return "softmax"
     value = layer.made.given("activation") if layer.name in _ACTIVATION else None
-    return value.value if isinstance(value, Const) else value.name.rpartition(".")[2] if isinstance(value, External) else None
+    return (
+        value.value
+        if isinstance(value, Const)
+        else value.name.rpartition(".")[2]
+        if isinstance(value, External)
+        else None
+    )

@@ -113,7 +113,9 @@ class LateDeviceConfig(Rule):
             # What nothing in the file calls may never run, and what it calls elsewhere may have run before.
             if call.module is not module and not module.program.is_executed(call.scope):
                 continue
-            if started is not None and (module.program.is_executed(call.scope) or not module.program.is_executed(started.scope)):
+            if started is not None and (
+                module.program.is_executed(call.scope) or not module.program.is_executed(started.scope)
+            ):
                 # In a program of its own the file of the call may do it in time.
                 own = call.module is module
                 yield self.finding(
@@ -124,15 +126,21 @@ class LateDeviceConfig(Rule):
                     related=((started, "initialises the devices"), *(() if own else ((call, "sets them"),))),
                 )
 
-
     def _variables(self, module):
         """Environment variables that are read once, when the runtime starts."""
         if module.mentions(_CHILDREN):
             return
         for call in module.run.calls:
-            if call.name not in _SETTERS or (name := constant(call.given("key"))) not in _VARIABLES or not module.program.is_executed(call.scope):
+            if (
+                call.name not in _SETTERS
+                or (name := constant(call.given("key"))) not in _VARIABLES
+                or not module.program.is_executed(call.scope)
+            ):
                 continue
-            if any(other.name in _SETTERS and other.order < call.order and _says(other) == _says(call) for other in module.run.calls):
+            if any(
+                other.name in _SETTERS and other.order < call.order and _says(other) == _says(call)
+                for other in module.run.calls
+            ):
                 continue
             started = module.program.initialising_call(call)
             if started is not None:
@@ -151,4 +159,8 @@ def _says(call):
 
 def _are_all_cpus(devices):
     """Whether devices are what ``list_physical_devices("CPU")`` gives."""
-    return isinstance(devices, Made) and devices.name == LIST_PHYSICAL_DEVICES and constant(devices.call.given("device_type")) == "CPU"
+    return (
+        isinstance(devices, Made)
+        and devices.name == LIST_PHYSICAL_DEVICES
+        and constant(devices.call.given("device_type")) == "CPU"
+    )

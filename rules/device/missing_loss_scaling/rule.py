@@ -80,16 +80,29 @@ class MissingLossScaling(Rule):
         seen = set()
         for call in module.program.updates:
             # Where the gradients are taken out of sight, the loss may be scaled there.
-            if call.attribute not in ("apply_gradients", "apply") or call.node in seen or scales_loss(call) or tape_of(module, call) is None:
+            if (
+                call.attribute not in ("apply_gradients", "apply")
+                or call.node in seen
+                or scales_loss(call)
+                or tape_of(module, call) is None
+            ):
                 continue
             step = train_step_of(call.scope)
             if step is not None:
                 models = [model for model in float16_models(module, step.owner) if _is_compiled(module, model)]
                 if models and _is_own_optimizer(call):
                     seen.add(call.node)
-                    yield self._found(module, call, wrapped=divides, related=((models[0], "created under mixed_float16: compile wraps its optimizer"),))
+                    yield self._found(
+                        module,
+                        call,
+                        wrapped=divides,
+                        related=((models[0], "created under mixed_float16: compile wraps its optimizer"),),
+                    )
             elif module.program.policy_at(call) == "mixed_float16":
-                names = {option.name.rpartition(".")[2] if isinstance(option, Made) else None for option in options_of(call.receiver)}
+                names = {
+                    option.name.rpartition(".")[2] if isinstance(option, Made) else None
+                    for option in options_of(call.receiver)
+                }
                 if None not in names and len(names) == 1:
                     seen.add(call.node)
                     yield self._found(module, call, wrapped=divides and names == {"LossScaleOptimizer"})

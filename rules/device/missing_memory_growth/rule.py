@@ -75,7 +75,12 @@ class MissingMemoryGrowth(Rule):
         if place is None or module.runtime.backend != "tensorflow" or module.runtime.tensorflow < (2, 0):
             return
         if module.mentions(_ELSEWHERE) or program.limits_memory or program.pins_cpu or program.uses_tpu:
-            yield self.silence(place, "the program uses no GPU" if program.pins_cpu or program.uses_tpu else "the program sets up the memory of its GPUs, or may do so elsewhere")
+            yield self.silence(
+                place,
+                "the program uses no GPU"
+                if program.pins_cpu or program.uses_tpu
+                else "the program sets up the memory of its GPUs, or may do so elsewhere",
+            )
             return
         yield self.finding(
             place,

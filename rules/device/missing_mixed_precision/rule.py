@@ -112,11 +112,23 @@ class MissingMixedPrecision(Rule):
     summary = "model trains in float32 only"
     evidence_note = "CPUs have no fast 16-bit units; the gain needs a GPU with Tensor Cores."
     severity = Severity.INFO
-    triggers = (".fit(", "fit_generator(", "train_on_batch", "GradientTape", "minimize(", "optimizer.apply(", "stateless_apply(")
+    triggers = (
+        ".fit(",
+        "fit_generator(",
+        "train_on_batch",
+        "GradientTape",
+        "minimize(",
+        "optimizer.apply(",
+        "stateless_apply(",
+    )
     loss_tolerance = None
 
     def check(self, module):
-        if module.runtime.tensorflow < _POLICIES_SINCE or module.runtime.multi_backend_keras or module.mentions(_NOT_FOR_POLICIES):
+        if (
+            module.runtime.tensorflow < _POLICIES_SINCE
+            or module.runtime.multi_backend_keras
+            or module.mentions(_NOT_FOR_POLICIES)
+        ):
             return
         if any(each.mentions(_FOREIGN_LAYERS) for each in (module, *module.project.imported(module))):
             return
@@ -138,7 +150,11 @@ def _gains_nothing(module, training):
     if machine is None:
         return None
     if not machine.half_types:
-        return f"the {machine.gpu} of this machine has no Tensor Cores" if machine.gpu else "this machine has no GPU that gains by half precision"
+        return (
+            f"the {machine.gpu} of this machine has no Tensor Cores"
+            if machine.gpu
+            else "this machine has no GPU that gains by half precision"
+        )
     if training.by_hand and module.runtime.backend == "jax" and "bfloat16" not in machine.half_types:
         return f"the {machine.gpu} of this machine has no fast bfloat16"
     return None
@@ -146,7 +162,11 @@ def _gains_nothing(module, training):
 
 def _message(module, training):
     runtime, gpu = module.runtime, "a GPU with Tensor Cores" if module.machine is None else f"this {module.machine.gpu}"
-    setting = 'set_global_policy("mixed_float16")' if runtime.tensorflow >= _STABLE_SINCE else 'mixed_precision.experimental.set_policy("mixed_float16")'
+    setting = (
+        'set_global_policy("mixed_float16")'
+        if runtime.tensorflow >= _STABLE_SINCE
+        else 'mixed_precision.experimental.set_policy("mixed_float16")'
+    )
     if training.by_hand and runtime.backend == "jax":
         return 'This step is float32 only; on Tensor Cores try set_global_policy("mixed_bfloat16").'
     if training.by_hand:
@@ -170,7 +190,9 @@ def _reasons(module, training):
         yield "bfloat16 needs no loss scaling."
     elif training.by_hand:
         yield "float16 loses small gradients unless a LossScaleOptimizer scales the loss" + (
-            '; "mixed_bfloat16" needs no scaling.' if module.machine is None or "bfloat16" in module.machine.half_types else "."
+            '; "mixed_bfloat16" needs no scaling.'
+            if module.machine is None or "bfloat16" in module.machine.half_types
+            else "."
         )
     if training.computing or training.doubtful:
         yield "If its own layers hard-code float32, half-precision tensors raise."

@@ -84,12 +84,19 @@ class PartialMemoryGrowth(Rule):
 
     def check(self, module):
         program = module.program
-        if program.pins_cpu or "," not in str(program.environment.get("CUDA_VISIBLE_DEVICES", ",")) or module.project.is_shown_one_gpu(module):
+        if (
+            program.pins_cpu
+            or "," not in str(program.environment.get("CUDA_VISIBLE_DEVICES", ","))
+            or module.project.is_shown_one_gpu(module)
+        ):
             return
         if any(map(_may_leave_one, program.calls(SET_VISIBLE_DEVICES))):
             return
         calls = list(program.calls(SET_MEMORY_GROWTH))
-        indices = [constant(device.attributes.get("index")) if _is_device(device := call.given("device")) else None for call in calls]
+        indices = [
+            constant(device.attributes.get("index")) if _is_device(device := call.given("device")) else None
+            for call in calls
+        ]
         # Growth set in a loop, or on several devices one by one, reaches more than one.
         if any(index is None for index in indices) or len(set(indices)) != 1:
             return

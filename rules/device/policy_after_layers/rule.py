@@ -75,8 +75,14 @@ class PolicyAfterLayers(Rule):
             layers = [other for other in run.calls if makes_layer(other)]
             # What prepares the data may well stay in float32.
             before = [other for other in layers if other.name not in PREPROCESSING and happens_before(other, call)]
-            later = [other.order for other in layers if other.order > call.order and other.scope.root is call.scope.root]
-            used = [other.order for other in (*module.program.model_calls("compile", "fit"), *module.program.updates) if happens_before(call, other)]
+            later = [
+                other.order for other in layers if other.order > call.order and other.scope.root is call.scope.root
+            ]
+            used = [
+                other.order
+                for other in (*module.program.model_calls("compile", "fit"), *module.program.updates)
+                if happens_before(call, other)
+            ]
             # Only layers that are still used are late. Those made next get the policy: the earlier ones may be another model.
             if before and used and (not later or min(used) < min(later)):
                 yield self.finding(

@@ -93,4 +93,11 @@ def _layer_of_next_turn(module, call, policies):
     loop = call.scope.innermost_loop(within="program")
     if loop is None or any(other.scope.is_in(loop) for other in policies):
         return None
-    return next((other for other in module.run.calls if makes_layer(other) and other.scope.is_in(loop) and happens_before(other, call)), None)
+    return next(
+        (
+            other
+            for other in module.run.calls
+            if makes_layer(other) and other.scope.is_in(loop) and happens_before(other, call)
+        ),
+        None,
+    )

@@ -75,8 +75,18 @@ class RemovedApi(Rule):
     severity = Severity.ERROR
     speed = False
     triggers = (
-        "experimental", "contrib", "Session", "ConfigProto", "GPUOptions", "multi_gpu_model", "CuDNNLSTM", "CuDNNGRU", "set_session", "get_session",
-        "make_one_shot_iterator", "experimental_run_v2",
+        "experimental",
+        "contrib",
+        "Session",
+        "ConfigProto",
+        "GPUOptions",
+        "multi_gpu_model",
+        "CuDNNLSTM",
+        "CuDNNGRU",
+        "set_session",
+        "get_session",
+        "make_one_shot_iterator",
+        "experimental_run_v2",
     )
 
     def check(self, module):
@@ -86,16 +96,29 @@ class RemovedApi(Rule):
         for alias, bound, name in imports_as_written(module.tree):
             namespace = next((outer for outer in REMOVED_NAMESPACES if f"{name}.".startswith(outer + ".")), name)
             old = namespace in OLD_NAMESPACES and module.runtime.tensorflow >= OLD_NAMESPACES[namespace]
-            if (name in REMOVED or namespace in REMOVED_NAMESPACES) and (old or module.runtime.lacks(namespace)) and not stands_for_versions(module.tree, alias):
+            if (
+                (name in REMOVED or namespace in REMOVED_NAMESPACES)
+                and (old or module.runtime.lacks(namespace))
+                and not stands_for_versions(module.tree, alias)
+            ):
                 gone.add(bound)
                 statement = module.tree.statement_range(alias)
                 if (statement, namespace) in told:
                     continue
                 told.add((statement, namespace))
-                yield self._report(name if name in REMOVED and module.runtime.lacks(name) else namespace, Place(module, alias), fixable=False)
+                yield self._report(
+                    name if name in REMOVED and module.runtime.lacks(name) else namespace,
+                    Place(module, alias),
+                    fixable=False,
+                )
         for node, name in names_as_written(module.tree, _LAST):
             namespace = name.rpartition(".")[0]
-            if name == _SESSION_CONFIG and "allow_growth" in module.code and module.runtime.tensorflow >= (2, 0) and not stands_for_versions(module.tree, node):
+            if (
+                name == _SESSION_CONFIG
+                and "allow_growth" in module.code
+                and module.runtime.tensorflow >= (2, 0)
+                and not stands_for_versions(module.tree, node)
+            ):
                 yield self.finding(
                     Place(module, node),
                     "A session's ConfigProto is the old way to let the GPU memory grow; call tf.config.experimental.set_memory_growth for each GPU.",
@@ -104,10 +127,17 @@ class RemovedApi(Rule):
                 )
             if name not in REMOVED and namespace in REMOVED_NAMESPACES:
                 name = namespace
-            if (name in REMOVED or name in REMOVED_NAMESPACES or name in DEPRECATED) and not stands_for_versions(module.tree, node):
+            if (name in REMOVED or name in REMOVED_NAMESPACES or name in DEPRECATED) and not stands_for_versions(
+                module.tree, node
+            ):
                 uses[node] = name
         for call in module.run.calls:
-            if call.name in REMOVED and call.name.startswith(_METHODS) and call.module is module and not handles_versions(call.scope):
+            if (
+                call.name in REMOVED
+                and call.name.startswith(_METHODS)
+                and call.module is module
+                and not handles_versions(call.scope)
+            ):
                 uses[call.node] = call.name
         imported = {name for node, name in uses.items() if isinstance(node, cst.Name)}
         for node, name in uses.items():

@@ -11,10 +11,19 @@ from kerascheck.rule import Rule
 
 # Named after what needs it: these switch XLA off for a model that holds them, or may not compile at all.
 _UNSUPPORTED = (
-    RANDOM_LAYERS, STRING_LOOKUP, INTEGER_LOOKUP, TEXT_VECTORIZATION,
-    HASHING_LAYERS, PY_FUNCTION, NUMPY_FUNCTION, OF_IMAGE, STRINGS,
+    RANDOM_LAYERS,
+    STRING_LOOKUP,
+    INTEGER_LOOKUP,
+    TEXT_VECTORIZATION,
+    HASHING_LAYERS,
+    PY_FUNCTION,
+    NUMPY_FUNCTION,
+    OF_IMAGE,
+    STRINGS,
 )
-_REASON = re.compile(r"\bxla\b|\bjit|crash|error|fail|bug\b|slow|longer|small|memory|support|issue|problem|cannot|n't\b|\bnot\b", re.I)
+_REASON = re.compile(
+    r"\bxla\b|\bjit|crash|error|fail|bug\b|slow|longer|small|memory|support|issue|problem|cannot|n't\b|\bnot\b", re.I
+)
 
 
 class XlaDisabled(Rule):
@@ -75,17 +84,27 @@ class XlaDisabled(Rule):
         program = module.program
         if module.runtime.keras < 3 or module.runtime.backend != "tensorflow" or not program.trains:
             return
-        if program.pins_cpu or program.distributes or any((call.name or "").startswith(_UNSUPPORTED) for call in module.run.calls):
+        if (
+            program.pins_cpu
+            or program.distributes
+            or any((call.name or "").startswith(_UNSUPPORTED) for call in module.run.calls)
+        ):
             return
         settings = [call for call in program.model_calls("compile") if constant(call.given("jit_compile")) is False]
-        settings += [call for call in program.calls(MODEL_SETATTR) if call.attribute == "jit_compile" and constant(call.given("value")) is False]
+        settings += [
+            call
+            for call in program.calls(MODEL_SETATTR)
+            if call.attribute == "jit_compile" and constant(call.given("value")) is False
+        ]
         # No string is a number that XLA computes with.
         if any(map(_takes_strings, program.calls(INPUT))):
             return
         for call in settings:
             if call.attribute == "compile" and not _is_seen(module, call):
                 continue
-            if not program.is_optional(call.scope) and not call.module.is_commented(call.written("jit_compile") or call.node, _REASON):
+            if not program.is_optional(call.scope) and not call.module.is_commented(
+                call.written("jit_compile") or call.node, _REASON
+            ):
                 yield self.finding(
                     call,
                     "This switches XLA off; remove jit_compile and let Keras choose for the machine and the model.",

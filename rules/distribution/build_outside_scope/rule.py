@@ -77,7 +77,13 @@ class BuildOutsideScope(Rule):
     name = "build-outside-scope"
     summary = "model is built outside the strategy's scope"
     severity = Severity.WARNING
-    triggers = ("MirroredStrategy(", ".MirroredStrategy(", ".MultiWorkerMirroredStrategy(", ".TPUStrategy(", "TPUStrategy(")
+    triggers = (
+        "MirroredStrategy(",
+        ".MirroredStrategy(",
+        ".MultiWorkerMirroredStrategy(",
+        ".TPUStrategy(",
+        "TPUStrategy(",
+    )
     loss_tolerance = 1e-4
 
     def check(self, module):
@@ -93,9 +99,14 @@ class BuildOutsideScope(Rule):
             yield self.finding(
                 seen_in(module, model.made),
                 "This model is built outside the strategy's scope; build and compile it in `with strategy.scope():`.",
-                because="It is compiled inside the scope, so fit of Keras 3 raises." if inside else "Its fit ignores the strategy and trains on one device.",
+                because="It is compiled inside the scope, so fit of Keras 3 raises."
+                if inside
+                else "Its fit ignores the strategy and trains on one device.",
                 severity=Severity.ERROR if inside else Severity.WARNING,
-                related=((model.strategy, "the strategy is created here"), (inside, "compiled here") if inside else (model.fit, "trained here")),
+                related=(
+                    (model.strategy, "the strategy is created here"),
+                    (inside, "compiled here") if inside else (model.fit, "trained here"),
+                ),
             )
         for compiled, strategy in given_models(module):
             yield self.finding(

@@ -62,10 +62,17 @@ class SingleDeviceStrategy(Rule):
     loss_tolerance = 1e-4
 
     def check(self, module):
-        if module.runtime.keras < 3 or module.runtime.backend != "tensorflow" or not any(module.program.model_calls("fit")):
+        if (
+            module.runtime.keras < 3
+            or module.runtime.backend != "tensorflow"
+            or not any(module.program.model_calls("fit"))
+        ):
             return
         # Without a scope nothing belongs to it, unless somebody else enters it.
-        used = any(call.name == STRATEGY_SCOPE or "distribution_strategy" in call.arguments.keywords for call in module.run.calls)
+        used = any(
+            call.name == STRATEGY_SCOPE or "distribution_strategy" in call.arguments.keywords
+            for call in module.run.calls
+        )
         if module.mentions(_SEVERAL) or not used:
             return
         for call in unconditional_mirrors(module):

@@ -63,15 +63,32 @@ class UnscaledGlobalBatch(Rule):
     name = "unscaled-global-batch"
     summary = "global batch size is meant for one device"
     severity = Severity.INFO
-    triggers = ("MirroredStrategy(", ".MirroredStrategy(", "MultiWorkerMirroredStrategy(", ".MultiWorkerMirroredStrategy(", "TPUStrategy(", ".TPUStrategy(")
+    triggers = (
+        "MirroredStrategy(",
+        ".MirroredStrategy(",
+        "MultiWorkerMirroredStrategy(",
+        ".MultiWorkerMirroredStrategy(",
+        "TPUStrategy(",
+        ".TPUStrategy(",
+    )
     loss_tolerance = None
 
     def check(self, module):
         for batch in unscaled_batches(module):
-            meant = " The name of the size says that it is for one." if batch.is_for_one else " The size for all devices is computed but never used." if batch.unused is not None else ""
+            meant = (
+                " The name of the size says that it is for one."
+                if batch.is_for_one
+                else " The size for all devices is computed but never used."
+                if batch.unused is not None
+                else ""
+            )
             yield self.finding(
                 batch.place,
                 f"The strategy divides each batch of {batch.size} among its devices; multiply it by strategy.num_replicas_in_sync.",
                 because=f"Two devices share the {batch.size} examples of a step, and take as many steps as one device would.{meant}",
-                related=((batch.strategy, "the strategy"), (batch.use, "divided here"), *([(batch.unused, "never used")] if batch.unused is not None else [])),
+                related=(
+                    (batch.strategy, "the strategy"),
+                    (batch.use, "divided here"),
+                    *([(batch.unused, "never used")] if batch.unused is not None else []),
+                ),
             )

@@ -11,7 +11,9 @@ _ONE_PACKAGE_SINCE = (2, 1)
 _GPU_PACKAGE_GONE = (2, 12)
 _LAST_ON_WINDOWS = (2, 10)
 # Images that hold nothing of NVIDIA's; what is built on others is not known.
-_PLAIN_IMAGE = re.compile(r"(?:docker\.io/)?(?:library/)?(?:python|ubuntu|debian|alpine|fedora|continuumio/(?:miniconda|anaconda)3?|condaforge/\S+|mambaorg/\S+)(?::(?!.*(?:cuda|nvidia|gpu))\S*)?$")
+_PLAIN_IMAGE = re.compile(
+    r"(?:docker\.io/)?(?:library/)?(?:python|ubuntu|debian|alpine|fedora|continuumio/(?:miniconda|anaconda)3?|condaforge/\S+|mambaorg/\S+)(?::(?!.*(?:cuda|nvidia|gpu))\S*)?$"
+)
 _CPU_BUILD = re.compile(r"=\s*(?:\*_)?(?:mkl|eigen|cpu)\w*")
 _NVIDIA = re.compile(r"nvidia|cuda|cudnn")
 _SERVERS = frozenset("bottle django fastapi flask gradio gunicorn sanic streamlit tornado uvicorn waitress".split())
@@ -113,7 +115,13 @@ class CpuOnlyRequirement(Rule):
 def _problems(file: RequirementsFile, requirement: Requirement) -> Iterator[tuple[str, str, Fix | None]]:
     newest = requirement.newest(TENSORFLOW_RELEASES)
     if requirement.marker:
-        if requirement.name == "tensorflow" and re.search(r"win32|Windows", requirement.marker) and "!=" not in requirement.marker and newest and newest > _LAST_ON_WINDOWS:
+        if (
+            requirement.name == "tensorflow"
+            and re.search(r"win32|Windows", requirement.marker)
+            and "!=" not in requirement.marker
+            and newest
+            and newest > _LAST_ON_WINDOWS
+        ):
             yield (
                 "TensorFlow 2.11 and later has no GPU support on native Windows; use WSL2 or tensorflow<2.11.",
                 "The marker selects Windows, and the version may be newer than 2.10.",
@@ -128,19 +136,56 @@ def _problems(file: RequirementsFile, requirement: Requirement) -> Iterator[tupl
         if any(other.name in _OTHERS_ON_GPU for other in file.requirements) or any(map(_PLUGIN.match, named)):
             return
         if not any(other.name == "tensorflow" for other in file.requirements) and not _is_choice(file):
-            yield f"tensorflow-cpu never uses a GPU; install {_offered(newest)} where there is one.", "The package is built without CUDA.", fix
+            yield (
+                f"tensorflow-cpu never uses a GPU; install {_offered(newest)} where there is one.",
+                "The package is built without CUDA.",
+                fix,
+            )
     elif requirement.name == "tensorflow-gpu" and requirement.by != "conda":
         if newest and newest >= _GPU_PACKAGE_GONE:
-            yield "tensorflow-gpu cannot be installed from 2.12 on; use tensorflow[and-cuda].", "The package was removed: installing it raises an error.", fix
-    elif requirement.name == "tensorflow" and requirement.by == "conda" and _CPU_BUILD.search(requirement.specifier) and not _is_choice(file):
-        yield "This build of TensorFlow uses no GPU; choose one with cuda in its name.", "Builds with mkl, eigen or cpu in their name contain no CUDA.", None
-    elif requirement.name == "tensorflow" and requirement.by == "pip" and not requirement.extras and file.images and newest and newest >= _ONE_PACKAGE_SINCE:
+            yield (
+                "tensorflow-gpu cannot be installed from 2.12 on; use tensorflow[and-cuda].",
+                "The package was removed: installing it raises an error.",
+                fix,
+            )
+    elif (
+        requirement.name == "tensorflow"
+        and requirement.by == "conda"
+        and _CPU_BUILD.search(requirement.specifier)
+        and not _is_choice(file)
+    ):
+        yield (
+            "This build of TensorFlow uses no GPU; choose one with cuda in its name.",
+            "Builds with mkl, eigen or cpu in their name contain no CUDA.",
+            None,
+        )
+    elif (
+        requirement.name == "tensorflow"
+        and requirement.by == "pip"
+        and not requirement.extras
+        and file.images
+        and newest
+        and newest >= _ONE_PACKAGE_SINCE
+    ):
         named = any(_NVIDIA.search(other.name) for other in file.requirements)
         # What no Python of the image can have is no remedy.
         impossible = newest >= _CUDA_EXTRA_SINCE > (file.newest_for_image or newest)
-        if not named and not impossible and all(_PLAIN_IMAGE.match(image) for image in file.images) and not _NVIDIA.search(file.code):
-            remedy = "install tensorflow[and-cuda]" if newest >= _CUDA_EXTRA_SINCE else "start from tensorflow/tensorflow:VERSION-gpu"
-            yield f"This image has no CUDA, so TensorFlow uses no GPU in it; {remedy}.", f"The image {file.images[-1]} contains no NVIDIA libraries, and none are installed here.", fix
+        if (
+            not named
+            and not impossible
+            and all(_PLAIN_IMAGE.match(image) for image in file.images)
+            and not _NVIDIA.search(file.code)
+        ):
+            remedy = (
+                "install tensorflow[and-cuda]"
+                if newest >= _CUDA_EXTRA_SINCE
+                else "start from tensorflow/tensorflow:VERSION-gpu"
+            )
+            yield (
+                f"This image has no CUDA, so TensorFlow uses no GPU in it; {remedy}.",
+                f"The image {file.images[-1]} contains no NVIDIA libraries, and none are installed here.",
+                fix,
+            )
 
 
 def _is_choice(file: RequirementsFile) -> bool:
@@ -150,9 +195,15 @@ def _is_choice(file: RequirementsFile) -> bool:
 
 def _brings_gpu(requirement: Requirement) -> bool:
     if requirement.name == "tensorflow":
-        return "and-cuda" in requirement.extras or is_named_for_gpu(requirement.module.source.path) and not _CPU_BUILD.search(requirement.specifier)
+        return (
+            "and-cuda" in requirement.extras
+            or is_named_for_gpu(requirement.module.source.path)
+            and not _CPU_BUILD.search(requirement.specifier)
+        )
     newest = requirement.newest(TENSORFLOW_RELEASES)
-    return requirement.name == "tensorflow-gpu" and (requirement.by == "conda" or newest is not None and newest < _GPU_PACKAGE_GONE)
+    return requirement.name == "tensorflow-gpu" and (
+        requirement.by == "conda" or newest is not None and newest < _GPU_PACKAGE_GONE
+    )
 
 
 def _offered(newest: tuple[int, int] | None) -> str:
@@ -165,4 +216,8 @@ def _offered(newest: tuple[int, int] | None) -> str:
 def _with_cuda(requirement: Requirement) -> Fix | None:
     if requirement.by != "pip" or requirement.extras:
         return None
-    return Fix(Applicability.UNSAFE, "Install tensorflow[and-cuda]", (Edit(requirement.start, requirement.name_end, "tensorflow[and-cuda]"),))
+    return Fix(
+        Applicability.UNSAFE,
+        "Install tensorflow[and-cuda]",
+        (Edit(requirement.start, requirement.name_end, "tensorflow[and-cuda]"),),
+    )

@@ -5,7 +5,9 @@ from kerascheck.rule import Rule
 from kerascheck.syntax.conditions import happens_before
 
 _SETTINGS = ("os.environ.__setitem__", "os.environ.setdefault", "os.putenv")
-_IMPORTING_KERAS = frozenset({"keras", "tensorflow", "tf_keras", "keras_hub", "keras_nlp", "keras_cv", "keras_tuner", "autokeras"})
+_IMPORTING_KERAS = frozenset(
+    {"keras", "tensorflow", "tf_keras", "keras_hub", "keras_nlp", "keras_cv", "keras_tuner", "autokeras"}
+)
 _DEFAULT = "tensorflow"
 # Here the variable is meant for others, or keras is imported anew.
 _ELSEWHERE = frozenset({"importlib.reload", "os.system", "os.execv", "os.execve", "os.execvp"})
@@ -75,10 +77,23 @@ class LateBackendSelection(Rule):
     def check(self, module):
         program = module.program
         several = module.runtime.multi_backend_keras
-        if module.runtime.keras < 3 and not several or any(call.name in _ELSEWHERE or _imports(call, _STARTING_PROCESSES) for call in module.run.calls):
+        if (
+            module.runtime.keras < 3
+            and not several
+            or any(call.name in _ELSEWHERE or _imports(call, _STARTING_PROCESSES) for call in module.run.calls)
+        ):
             return
-        imports = [call for call in module.run.calls if _imports(call, {"keras"} if several else _IMPORTING_KERAS) and not any(call.scope.tries(within="function"))]
-        settings = [call for call in program.calls(*_SETTINGS) if constant(call.given("key")) == "KERAS_BACKEND" and program.is_executed(call.scope)]
+        imports = [
+            call
+            for call in module.run.calls
+            if _imports(call, {"keras"} if several else _IMPORTING_KERAS)
+            and not any(call.scope.tries(within="function"))
+        ]
+        settings = [
+            call
+            for call in program.calls(*_SETTINGS)
+            if constant(call.given("key")) == "KERAS_BACKEND" and program.is_executed(call.scope)
+        ]
         for call in settings:
             value = constant(call.given("value"))
             first = next((other for other in imports if happens_before(other, call)), None)
@@ -90,7 +105,11 @@ class LateBackendSelection(Rule):
             yield self.finding(
                 call,
                 "KERAS_BACKEND has no effect after Keras is imported; set it before the first import.",
-                because=("Keras chose its backend when it was imported" if package == "keras" else f"import {package} imports Keras, which chooses its backend then")
+                because=(
+                    "Keras chose its backend when it was imported"
+                    if package == "keras"
+                    else f"import {package} imports Keras, which chooses its backend then"
+                )
                 + (": TensorFlow, unless its configuration file names another." if value == _DEFAULT else "."),
                 pedantic=value == _DEFAULT,
                 fix=move_above_import(call, first),

@@ -91,7 +91,9 @@ class HostSyncInCall(Rule):
             helps = not module.program.trains and tracing_frame(call.scope) is not call.scope.frame
             if what is not None and not helps:
                 # Who writes it once in a function, writes it for every number there: that is one mistake.
-                asked.setdefault((call.scope.frame.function and call.scope.frame.function.node, what), []).append((call, how))
+                asked.setdefault((call.scope.frame.function and call.scope.frame.function.node, what), []).append(
+                    (call, how)
+                )
         for (_, what), places in asked.items():
             (first, how), *others = places
             yield self.finding(
@@ -109,6 +111,11 @@ def _asking(call, how):
         return None if call.name in _CONVERTED and converts_branches(call, how) else _CONVERSIONS[call.name]
     if call.name == f"{OF_TENSOR}{call.attribute}" and call.attribute in _METHODS:
         return f".{call.attribute}()"
-    if call.name == TENSOR_BOOL and how != "Lambda" and not converts_branches(call, how) and _is_computed(call.receiver):
+    if (
+        call.name == TENSOR_BOOL
+        and how != "Lambda"
+        and not converts_branches(call, how)
+        and _is_computed(call.receiver)
+    ):
         return "This condition"
     return None

@@ -68,17 +68,38 @@ class JitDisablingLayer(Rule):
     name = "jit-disabling-layer"
     summary = "augmentation layer switches XLA off"
     severity = Severity.INFO
-    triggers = ("AugMix", "RandAugment", "RandomCrop", "RandomPerspective", "RandomRotation", "RandomShear", "RandomTranslation", "RandomZoom")
+    triggers = (
+        "AugMix",
+        "RandAugment",
+        "RandomCrop",
+        "RandomPerspective",
+        "RandomRotation",
+        "RandomShear",
+        "RandomTranslation",
+        "RandomZoom",
+    )
     loss_tolerance = None
 
     def check(self, module):
         program, runtime = module.program, module.runtime
-        if runtime.keras < 3 or program.needs_old_keras or runtime.backend != "tensorflow" or program.pins_cpu or program.distributes or program.is_deterministic:
+        if (
+            runtime.keras < 3
+            or program.needs_old_keras
+            or runtime.backend != "tensorflow"
+            or program.pins_cpu
+            or program.distributes
+            or program.is_deterministic
+        ):
             return
         seen = set()
         for model in module.models:
             blocking = [layer for layer in model.layers if layer.certain and layer.name in _BLOCKING]
-            if not blocking or not model.is_trained or not model.compiles or any(layer.name in _RECURRENT for layer in model.layers):
+            if (
+                not blocking
+                or not model.is_trained
+                or not model.compiles
+                or any(layer.name in _RECURRENT for layer in model.layers)
+            ):
                 continue
             first, *others = blocking
             if first.made.node in seen or not all(map(_may_use_xla, model.compiles)):
@@ -90,7 +111,11 @@ class JitDisablingLayer(Rule):
                 because="Keras compiles a model with XLA only if every layer allows it, and this one does not.",
                 related=(
                     (model, "the model that contains it"),
-                    *((layer.made, "does not allow it either") for layer in others if layer.made.node is not first.made.node),
+                    *(
+                        (layer.made, "does not allow it either")
+                        for layer in others
+                        if layer.made.node is not first.made.node
+                    ),
                 ),
             )
 

@@ -80,14 +80,21 @@ class LookupLayerInModel(Rule):
                         place,
                         f"{name} inside the trained model makes the GPU wait in every step; apply it in ds.map.",
                         because="The CPU handles strings and tables; in the input pipeline that happens ahead of the step.",
-                        related=((model, "the model"), *((call, "trained here") for call in (model.fits or model.compiles)[:1])),
+                        related=(
+                            (model, "the model"),
+                            *((call, "trained here") for call in (model.fits or model.compiles)[:1]),
+                        ),
                     )
 
 
 def _is_called(module, model, layer):
     """Whether a model of a class of its own calls the layer, or a model that holds it, in what Keras compiles; others hold what they call."""
     holders = [layer.made.node]
-    holders += [other.node for other in module.models if not isinstance(other.value, Instance) and any(inner.made is layer.made for inner in other.layers)]
+    holders += [
+        other.node
+        for other in module.models
+        if not isinstance(other.value, Instance) and any(inner.made is layer.made for inner in other.layers)
+    ]
     return not isinstance(model.value, Instance) or any(
         isinstance(option, Made) and option.call is not None and option.call.node in holders
         for call in module.run.calls

@@ -24,7 +24,12 @@ from kerascheck.rule import Rule
 
 # The parameters for the function and for what it is mapped over, where these have other names than for tf.map_fn.
 _PARAMETERS = {OPS_MAP: ("f", "xs")}
-_ONE_BY_ONE = {MAP_FN: "tf.vectorized_map", BACKEND_MAP_FN: "tf.vectorized_map", OPS_MAP: OPS_VECTORIZED_MAP, SCAN: "tf.vectorized_map"}
+_ONE_BY_ONE = {
+    MAP_FN: "tf.vectorized_map",
+    BACKEND_MAP_FN: "tf.vectorized_map",
+    OPS_MAP: OPS_VECTORIZED_MAP,
+    SCAN: "tf.vectorized_map",
+}
 _NO_BATCH = (IO_DECODE, STRINGS, NON_MAX_SUPPRESSION, *sorted(having(Trait.NO_BATCH)), READ_FILE)
 
 
@@ -93,14 +98,18 @@ def _needs_elements(module, call):
     if _counts(call):
         return True
     # Without an initializer the first element comes out as it is.
-    if call.name == SCAN and (call.given("initializer") is None or not isinstance(function, Function) or not _ignores_first(function)):
+    if call.name == SCAN and (
+        call.given("initializer") is None or not isinstance(function, Function) or not _ignores_first(function)
+    ):
         return True
     returned = call.keyword("fn_output_signature")
     if isinstance(returned, Made) and returned.name == RAGGED_TENSOR_SPEC:
         return True
     if not isinstance(function, Function):
         return False
-    return _cuts_with_parameter(function) or any(_takes_no_batch(inner) and inner.scope.runs_in(function) for inner in module.run.calls)
+    return _cuts_with_parameter(function) or any(
+        _takes_no_batch(inner) and inner.scope.runs_in(function) for inner in module.run.calls
+    )
 
 
 def _parameters(call):
@@ -111,7 +120,12 @@ def _counts(call):
     """Whether the elements are numbers that an object keeps, as ``self.classes = tf.range(10)``."""
     elements = _parameters(call)[1]
     over, written = call.given(elements), call.written(elements)
-    return isinstance(over, Tensor) and over.origin == RANGE and written is not None and isinstance(written.value, cst.Attribute)
+    return (
+        isinstance(over, Tensor)
+        and over.origin == RANGE
+        and written is not None
+        and isinstance(written.value, cst.Attribute)
+    )
 
 
 def _cuts_with_parameter(function):

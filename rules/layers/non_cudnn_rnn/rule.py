@@ -109,7 +109,11 @@ class NonCudnnRnn(Rule):
                 yield self.silence(call, "its arguments allow the cuDNN kernel")
             steps = steps_into(module, call) if reasons else {1}
             if steps != {1} and not takes_tables(module, call):
-                few = steps and all(each is not None and each <= _FEW_STEPS for each in steps) and call.given("recurrent_dropout") is None
+                few = (
+                    steps
+                    and all(each is not None and each <= _FEW_STEPS for each in steps)
+                    and call.given("recurrent_dropout") is None
+                )
                 yield self.finding(
                     call,
                     f"This {call.name.rpartition('.')[2]} cannot use the cuDNN kernel because of {' and '.join(reasons)}; use the default{'s' if len(reasons) > 1 else ''}.",
@@ -120,12 +124,28 @@ class NonCudnnRnn(Rule):
         for call in module.program.calls(RNN):
             cell = call.given("cell")
             # A cell that is also called by itself, or that another RNN has too, shares its weights.
-            made = set(cell.call.scope.loops(within="program")) if isinstance(cell, Made) and cell.call is not None else set()
-            shared = not made.issuperset(call.scope.loops(within="program")) or any(
-                other.attribute == "__call__" and other.receiver is cell or other.name == RNN and other.node is not call.node and other.given("cell") is cell
-                for other in module.run.calls
-            ) or _is_called(call)
-            layer = cell.name.removeprefix(LAYERS).removesuffix("Cell") if isinstance(cell, Made) and cell.name.endswith("Cell") else None
+            made = (
+                set(cell.call.scope.loops(within="program"))
+                if isinstance(cell, Made) and cell.call is not None
+                else set()
+            )
+            shared = (
+                not made.issuperset(call.scope.loops(within="program"))
+                or any(
+                    other.attribute == "__call__"
+                    and other.receiver is cell
+                    or other.name == RNN
+                    and other.node is not call.node
+                    and other.given("cell") is cell
+                    for other in module.run.calls
+                )
+                or _is_called(call)
+            )
+            layer = (
+                cell.name.removeprefix(LAYERS).removesuffix("Cell")
+                if isinstance(cell, Made) and cell.name.endswith("Cell")
+                else None
+            )
             if layer in layers and not _chooses(call) and not shared and not any(_reasons(cell.call)):
                 yield self.finding(
                     call,
@@ -162,7 +182,11 @@ def _chooses(call):
     """Whether a condition that speaks of cuDNN chooses the layer, also one that a call of the program decides, or one whose other branch makes the layer itself."""
     tree = call.module.tree
     for condition in written_conditions(tree, call.node, within=tree.root):
-        if "cudnn" in tree.code_of(condition.test).lower() or condition.orelse is not None and _FUSED.search(tree.code_of(condition)):
+        if (
+            "cudnn" in tree.code_of(condition.test).lower()
+            or condition.orelse is not None
+            and _FUSED.search(tree.code_of(condition))
+        ):
             return True
     return False
 
@@ -174,4 +198,7 @@ def _is_called(call):
         return False
     tree = call.module.tree
     name = tree.code_of(given.value)
-    return any(isinstance(node, cst.Call) and isinstance(node.func, type(given.value)) and tree.code_of(node.func) == name for node in tree.parents)
+    return any(
+        isinstance(node, cst.Call) and isinstance(node.func, type(given.value)) and tree.code_of(node.func) == name
+        for node in tree.parents
+    )

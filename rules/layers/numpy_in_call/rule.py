@@ -82,7 +82,11 @@ class NumpyInCall(Rule):
     def check(self, module):
         for call, how in traced_calls(module):
             name = call.name or ""
-            if not name.startswith("numpy.") or name in _HARMLESS or not any(map(holds_tensor, call.arguments.values())):
+            if (
+                not name.startswith("numpy.")
+                or name in _HARMLESS
+                or not any(map(holds_tensor, call.arguments.values()))
+            ):
                 continue
             yield self.finding(
                 call,

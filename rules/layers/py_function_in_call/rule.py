@@ -7,7 +7,14 @@ from kerascheck.meaning.training.steps import steps_environment
 from kerascheck.rule import Rule
 
 _ALGORITHMS = (
-    *("scipy.optimize.", "scipy.sparse.", "scipy.spatial.", "scipy.ndimage.", "skimage.measure.", "skimage.segmentation."),
+    *(
+        "scipy.optimize.",
+        "scipy.sparse.",
+        "scipy.spatial.",
+        "scipy.ndimage.",
+        "skimage.measure.",
+        "skimage.segmentation.",
+    ),
     *("cv2.connectedComponents", "cv2.drawContours", "cv2.findContours"),
 )
 _LIBRARIES = {"scipy": "SciPy", "skimage": "scikit-image", "cv2": "OpenCV"}
@@ -69,10 +76,23 @@ class PyFunctionInCall(Rule):
     def check(self, module):
         for call, how in traced_calls(module):
             returned = call.given("Tout") if call.name in PY_FUNCTIONS else None
-            if isinstance(returned, Group) and not returned.items and not returned.open or is_for_inference(module, call.scope):
+            if (
+                isinstance(returned, Group)
+                and not returned.items
+                and not returned.open
+                or is_for_inference(module, call.scope)
+            ):
                 continue
-            if call.name in PY_FUNCTIONS and (how in ("call", "train_step", "loss", "Lambda") or how == "tf.function" and trains_in(module, call.scope)):
-                own = [other for other in module.run.calls if any(frame.traced == "py_function" and frame.node is call.node for frame in other.scope.frames())]
+            if call.name in PY_FUNCTIONS and (
+                how in ("call", "train_step", "loss", "Lambda")
+                or how == "tf.function"
+                and trains_in(module, call.scope)
+            ):
+                own = [
+                    other
+                    for other in module.run.calls
+                    if any(frame.traced == "py_function" and frame.node is call.node for frame in other.scope.frames())
+                ]
                 if any(map(steps_environment, own)):
                     continue
                 algorithm = next((other.name for other in own if (other.name or "").startswith(_ALGORITHMS)), None)

@@ -78,5 +78,7 @@ class PythonLoopInCall(Rule):
                 f"Tracing unrolls this Python loop over a tensor; use operations on the whole axis, or {instead}.",
                 because=f"{f'Each of its {loop.turns} iterations' if loop.turns else 'Every iteration'} adds operations to the graph, so tracing takes longer.",
                 # A batch may hold an example or two.
-                doubt="The batch size, which is the number of iterations, is unknown here." if loop.may_be_short else doubt_of(module, loop.how),
+                doubt="The batch size, which is the number of iterations, is unknown here."
+                if loop.may_be_short
+                else doubt_of(module, loop.how),
             )

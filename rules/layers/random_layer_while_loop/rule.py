@@ -86,9 +86,16 @@ class RandomLayerWhileLoop(Rule):
                     )
         held = {id(model.value): [layer.name for layer in model.layers if layer.certain] for model in module.models}
         for op in module.pipelines.operations("map"):
-            if not op.feeds_training or not all(stage.input is not None and is_batched(stage.input) for stage in op.stages):
+            if not op.feeds_training or not all(
+                stage.input is not None and is_batched(stage.input) for stage in op.stages
+            ):
                 continue
-            called = [option for call in op.facts.calls if call.attribute == "__call__" for option in options_of(call.receiver)]
+            called = [
+                option
+                for call in op.facts.calls
+                if call.attribute == "__call__"
+                for option in options_of(call.receiver)
+            ]
             names = {name for value in called for name in held.get(id(value), (getattr(value, "name", None),))}
             if slow := sorted(names & affected):
                 yield self.finding(

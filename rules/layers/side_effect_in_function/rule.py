@@ -85,7 +85,12 @@ class SideEffectInFunction(Rule):
     loss_tolerance = None
 
     def check(self, module):
-        told = {call.node for op in module.pipelines.operations("map", "filter", "interleave", "flat_map") if not op.roles <= {"inspect"} for call in op.facts.calls}
+        told = {
+            call.node
+            for op in module.pipelines.operations("map", "filter", "interleave", "flat_map")
+            if not op.roles <= {"inspect"}
+            for call in op.facts.calls
+        }
         for effect in side_effects(module):
             # python-in-map tells of it, wherever else the function runs.
             if effect.node in told:
@@ -97,6 +102,10 @@ class SideEffectInFunction(Rule):
                 effect,
                 f"{effect.what} {effect.when}; {effect.remedy}.",
                 because=f"{RUNS_ONCE[effect.how]}.",
-                doubt=doubt_of(module, effect.how) if effect.is_certain else "The text may be meant to show when the code is traced.",
-                fix=tensorflow_print(effect.call) if effect.is_certain and effect.call is not None and effect.call.name == "builtins.print" else None,
+                doubt=doubt_of(module, effect.how)
+                if effect.is_certain
+                else "The text may be meant to show when the code is traced.",
+                fix=tensorflow_print(effect.call)
+                if effect.is_certain and effect.call is not None and effect.call.name == "builtins.print"
+                else None,
             )

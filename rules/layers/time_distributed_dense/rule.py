@@ -94,7 +94,11 @@ class TimeDistributedDense(Rule):
             return
         for call in module.program.calls(TIME_DISTRIBUTED):
             layer = call.given("layer")
-            if not isinstance(layer, Made) or layer.name not in _ON_LAST_AXIS or {"axis", "noise_shape"} & set(layer.call.arguments.keywords):
+            if (
+                not isinstance(layer, Made)
+                or layer.name not in _ON_LAST_AXIS
+                or {"axis", "noise_shape"} & set(layer.call.arguments.keywords)
+            ):
                 continue
             steps = steps_into(module, call)
             if steps == {1}:
@@ -108,7 +112,9 @@ class TimeDistributedDense(Rule):
                 f"TimeDistributed({short}(...)) runs {short} once per time step; {short} alone does the same at once."
                 if is_known and not older
                 else f"TimeDistributed({short}(...)) does no more than {short}, which accepts sequences; remove the wrapper.",
-                because=None if older else f"In Keras 3, TimeDistributed loops over the time steps if their number is known; {short} accepts sequences directly.",
+                because=None
+                if older
+                else f"In Keras 3, TimeDistributed loops over the time steps if their number is known; {short} accepts sequences directly.",
                 doubt="Keras 2 only folds the steps into the batch and back; Keras 3 would run them one after the other."
                 if older
                 else "Their number is not known here."
@@ -135,11 +141,15 @@ class TimeDistributedDense(Rule):
 
 def _is_fitted_on_arrays(module, call):
     """Whether a model with the wrapper is fitted on arrays of a known shape, whose batches have a known length."""
-    return any(example_shape(fit) for model in module.models if any(layer.made is not None and layer.made.node is call.node for layer in model.layers) for fit in model.fits)
+    return any(
+        example_shape(fit)
+        for model in module.models
+        if any(layer.made is not None and layer.made.node is call.node for layer in model.layers)
+        for fit in model.fits
+    )
 
 
 def _is_convolutional(value):
     return isinstance(value, Made) and (
-        value.name in (SEQUENTIAL, MODEL, *CONVOLUTIONS)
-        or value.name.startswith(OF_KERAS_APPLICATIONS)
+        value.name in (SEQUENTIAL, MODEL, *CONVOLUTIONS) or value.name.startswith(OF_KERAS_APPLICATIONS)
     )

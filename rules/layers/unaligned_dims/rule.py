@@ -62,10 +62,19 @@ class UnalignedDims(Rule):
                 continue
             ends = {id(layer.value) for layer in model.outputs}
             for layer in model.layers:
-                if layer.name not in _WIDTH or id(layer.value) in ends or layer.made.node in seen or layer.made.given("dtype") is not None:
+                if (
+                    layer.name not in _WIDTH
+                    or id(layer.value) in ends
+                    or layer.made.node in seen
+                    or layer.made.given("dtype") is not None
+                ):
                     continue
                 width = constant(layer.made.given(_WIDTH[layer.name]))
-                policy = module.program.policy_at(layer.made) if type(width) is int and width >= _LEAST and width % 8 else None
+                policy = (
+                    module.program.policy_at(layer.made)
+                    if type(width) is int and width >= _LEAST and width % 8
+                    else None
+                )
                 if policy in ("mixed_float16", "mixed_bfloat16"):
                     seen.add(layer.made.node)
                     yield self.finding(

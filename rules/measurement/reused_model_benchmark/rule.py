@@ -66,9 +66,17 @@ class ReusedModelBenchmark(Rule):
         for each in () if module.is_graph_code or module.program.reinforcement_learning else repetitions(module, "fit"):
             call, loop = each.call, each.loop
             others = module.pipelines.calls_in(loop)
-            if not each.is_same or not _compares(call, loop, others) or any(other.attribute in _STARTS_ANEW for other in others):
+            if (
+                not each.is_same
+                or not _compares(call, loop, others)
+                or any(other.attribute in _STARTS_ANEW for other in others)
+            ):
                 continue
-            timed = any(interval.start.order < call.order < interval.end.order and loop in interval.start.scope.loops(within="program") for interval in measured)
+            timed = any(
+                interval.start.order < call.order < interval.end.order
+                and loop in interval.start.scope.loops(within="program")
+                for interval in measured
+            )
             if not timed and not _keeps(loop):
                 continue
             yield self.finding(
@@ -80,8 +88,11 @@ class ReusedModelBenchmark(Rule):
 
 
 def _is_size(node: cst.BaseExpression) -> bool:
-    return isinstance(node, cst.Subscript) and isinstance(node.value, cst.Attribute) and node.value.attr.value == "shape" or (
-        isinstance(node, cst.Call) and isinstance(node.func, cst.Name) and node.func.value == "len"
+    return (
+        isinstance(node, cst.Subscript)
+        and isinstance(node.value, cst.Attribute)
+        and node.value.attr.value == "shape"
+        or (isinstance(node, cst.Call) and isinstance(node.func, cst.Name) and node.func.value == "len")
     )
 
 
@@ -92,7 +103,11 @@ def _compares(call: Call, loop: Scope, others: list[Call]) -> bool:
     if any(varies(node.value, call.scope) is loop and not _is_size(node.value) for node in settings):
         return True
     for other in others:
-        if other.attribute == "compile" and other.receiver is call.receiver and any(varies(arg.value, other.scope) is loop for arg in other.node.args):
+        if (
+            other.attribute == "compile"
+            and other.receiver is call.receiver
+            and any(varies(arg.value, other.scope) is loop for arg in other.node.args)
+        ):
             return True
         # model.optimizer.learning_rate = rate, or .assign(rate)
         if other.attribute in ("learning_rate", "lr") and isinstance(other.node, cst.Attribute):
@@ -105,6 +120,10 @@ def _compares(call: Call, loop: Scope, others: list[Call]) -> bool:
 def _keeps(loop: Scope) -> bool:
     """Whether the loop stores something under the setting of its turn."""
     for node in loop.module.tree.descendants(loop.node):
-        if isinstance(node, cst.AssignTarget) and isinstance(node.target, cst.Subscript) and varies(node.target.slice[0], loop) is loop:
+        if (
+            isinstance(node, cst.AssignTarget)
+            and isinstance(node.target, cst.Subscript)
+            and varies(node.target.slice[0], loop) is loop
+        ):
             return True
     return False

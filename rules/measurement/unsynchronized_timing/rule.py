@@ -62,14 +62,22 @@ class UnsynchronizedTiming(Rule):
 
     def check(self, module):
         reported = set()
-        for interval in () if module.program.pins_cpu or module.is_graph_code or module.program.suppresses_boxes else intervals(module, again=True):
+        for interval in (
+            ()
+            if module.program.pins_cpu or module.is_graph_code or module.program.suppresses_boxes
+            else intervals(module, again=True)
+        ):
             calls = between(module, interval)
             work, alone = unread_work(module, calls), eager_work(calls)
             if (work or alone) is None or interval.end.node in reported:
                 continue
             around = set(interval.start.scope.loops(within="program"))
-            is_pass = work is not None and any(loop.trips != 1 for loop in work.scope.loops(within="program") if loop not in around)
-            if alone is None and not (is_pass and around or measures_speed(module, interval) or is_warmed_up(module, work, interval)):
+            is_pass = work is not None and any(
+                loop.trips != 1 for loop in work.scope.loops(within="program") if loop not in around
+            )
+            if alone is None and not (
+                is_pass and around or measures_speed(module, interval) or is_warmed_up(module, work, interval)
+            ):
                 continue
             if module.program.cpu_device((work or alone).scope) is not None:
                 continue

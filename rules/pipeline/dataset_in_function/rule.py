@@ -8,8 +8,14 @@ from kerascheck.rule import Rule
 
 def _holds_array(value):
     for option in options_of(value):
-        inner = option.items if isinstance(option, Group) else option.items.values() if isinstance(option, Mapping) else ()
-        if isinstance(option, Made) and option.name.startswith(("numpy.", OF_KERAS_DATASETS)) or any(map(_holds_array, inner)):
+        inner = (
+            option.items if isinstance(option, Group) else option.items.values() if isinstance(option, Mapping) else ()
+        )
+        if (
+            isinstance(option, Made)
+            and option.name.startswith(("numpy.", OF_KERAS_DATASETS))
+            or any(map(_holds_array, inner))
+        ):
             return True
     return False
 
@@ -59,7 +65,11 @@ class DatasetInFunction(Rule):
 
     def check(self, module):
         for call, how in traced_calls(module):
-            if call.name in (FROM_TENSOR_SLICES, FROM_TENSORS) and how == "tf.function" and _holds_array(call.given("tensors")):
+            if (
+                call.name in (FROM_TENSOR_SLICES, FROM_TENSORS)
+                and how == "tf.function"
+                and _holds_array(call.given("tensors"))
+            ):
                 yield self.finding(
                     call,
                     "This dataset embeds its NumPy arrays in the graph of a tf.function; create it outside and pass it in.",

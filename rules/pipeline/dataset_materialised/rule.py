@@ -13,7 +13,18 @@ from kerascheck.syntax.conditions import written_conditions
 _VERY_OFTEN = 50
 _METHODS = ("fit", "evaluate", "predict")
 # The cardinality of what these give is -2, unknown (tried with TensorFlow 2.21).
-_UNCOUNTED = ("filter", "flat_map", "interleave", "unbatch", "from_generator", "TFRecordDataset", "TextLineDataset", "CsvDataset", "make_csv_dataset", "take_while")
+_UNCOUNTED = (
+    "filter",
+    "flat_map",
+    "interleave",
+    "unbatch",
+    "from_generator",
+    "TFRecordDataset",
+    "TextLineDataset",
+    "CsvDataset",
+    "make_csv_dataset",
+    "take_while",
+)
 
 
 class DatasetMaterialised(Rule):
@@ -92,7 +103,9 @@ class DatasetMaterialised(Rule):
         yield from self._counted(module)
 
     def _given_as_iterator(self, module):
-        refuses = module.runtime.keras >= 3 and not module.program.chooses_legacy_keras and not module.program.needs_old_keras
+        refuses = (
+            module.runtime.keras >= 3 and not module.program.chooses_legacy_keras and not module.program.needs_old_keras
+        )
         # A model that is not seen may be one of another library, whose fit takes iterators.
         for call in module.program.calls(*(f"{OF_KERAS_MODEL}{method}" for method in _METHODS)):
             if handles_versions(call.scope) or not module.program.is_model_call(call):
@@ -106,7 +119,9 @@ class DatasetMaterialised(Rule):
                     f"{call.attribute}() does not take a NumPy iterator in Keras 3; pass the dataset itself."
                     if refuses
                     else "Each batch is copied to NumPy and back; pass the dataset itself.",
-                    because="Keras 3 raises a ValueError for it." if refuses else "An iterator also ends after one epoch.",
+                    because="Keras 3 raises a ValueError for it."
+                    if refuses
+                    else "An iterator also ends after one epoch.",
                     severity=Severity.ERROR,
                     doubt=None if refuses else "How long the copies take depends on the batches.",
                     fix=drop_method(call.module, written.value, "as_numpy_iterator", safe=refuses),
@@ -117,9 +132,20 @@ class DatasetMaterialised(Rule):
         for fit in module.program.model_calls("fit"):
             epochs = constant(fit.given("epochs"))
             for value in ingredients(fit.given("x")):
-                read = value.call if isinstance(value, Made) and value.name in ("builtins.list", "builtins.tuple") else None
+                read = (
+                    value.call
+                    if isinstance(value, Made) and value.name in ("builtins.list", "builtins.tuple")
+                    else None
+                )
                 # Beside so many epochs, reading once takes little.
-                if read is None or read.node in seen or _is_counted(read) or any(map(_is_short, _stages_in(read))) or type(epochs) is int and epochs >= _VERY_OFTEN:
+                if (
+                    read is None
+                    or read.node in seen
+                    or _is_counted(read)
+                    or any(map(_is_short, _stages_in(read)))
+                    or type(epochs) is int
+                    and epochs >= _VERY_OFTEN
+                ):
                     continue
                 seen.add(read.node)
                 yield self.finding(
@@ -134,18 +160,36 @@ class DatasetMaterialised(Rule):
         trains = module.program.first_training is not None
         seen = set()
         listed = [(call, call.given("iterable")) for call in module.run.calls if call.name == "builtins.list"]
-        listed += [(Place(loop.module, loop.node), loop.value) for loop in module.run.loops if _is_list_of_all(loop.node)]
+        listed += [
+            (Place(loop.module, loop.node), loop.value) for loop in module.run.loops if _is_list_of_all(loop.node)
+        ]
         for place, given in listed:
-            if place.node in seen or not _is_counted(place) or _is_fallback(place) or not any(map(_is_dataset, options_of(given))) or any(_is_short(dataset.stage) for dataset in datasets_in(given)):
+            if (
+                place.node in seen
+                or not _is_counted(place)
+                or _is_fallback(place)
+                or not any(map(_is_dataset, options_of(given)))
+                or any(_is_short(dataset.stage) for dataset in datasets_in(given))
+            ):
                 continue
             seen.add(place.node)
-            known = not any(stage.name.endswith(_UNCOUNTED) for dataset in datasets_in(given) for stage in dataset.stage.upstream())
+            known = not any(
+                stage.name.endswith(_UNCOUNTED) for dataset in datasets_in(given) for stage in dataset.stage.upstream()
+            )
             yield self.finding(
                 place,
                 "The whole dataset is read and kept in memory to be counted; "
-                + ("len(dataset) or dataset.cardinality() tells without reading." if known else "count it once and note that with tf.data.experimental.assert_cardinality."),
+                + (
+                    "len(dataset) or dataset.cardinality() tells without reading."
+                    if known
+                    else "count it once and note that with tf.data.experimental.assert_cardinality."
+                ),
                 because="Every element goes through the pipeline once more, as in an epoch of training.",
-                doubt="Datasets of this kind do not know their length." if not known else None if trains else "No training is visible here that it would delay.",
+                doubt="Datasets of this kind do not know their length."
+                if not known
+                else None
+                if trains
+                else "No training is visible here that it would delay.",
             )
 
 
@@ -177,7 +221,10 @@ def _is_counted(place):
 def _is_fallback(place):
     """Whether a list is only counted where the dataset does not know its cardinality."""
     tree = place.module.tree
-    return any("cardinality" in tree.code_of(asked.test).lower() for asked in written_conditions(tree, place.node, within=tree.root))
+    return any(
+        "cardinality" in tree.code_of(asked.test).lower()
+        for asked in written_conditions(tree, place.node, within=tree.root)
+    )
 
 
 def _is_short(stage):

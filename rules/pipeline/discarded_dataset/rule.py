@@ -77,7 +77,15 @@ class DiscardedDataset(Rule):
         for sink, role in module.pipelines.sinks:
             # What a cell ends with is shown; nobody looks at what only a later step of the dataset would show.
             shown = sink.module.is_cell_output(sink.node)
-            if role != "discard" or sink.stage.name == "repeat" and constant(sink.stage.given("count")) == 1 or any(sink.scope.tries(within="function")) or shown and sink.stage.name not in _NOT_TO_SEE or _is_exported(sink.module):
+            if (
+                role != "discard"
+                or sink.stage.name == "repeat"
+                and constant(sink.stage.given("count")) == 1
+                or any(sink.scope.tries(within="function"))
+                or shown
+                and sink.stage.name not in _NOT_TO_SEE
+                or _is_exported(sink.module)
+            ):
                 continue
             yield self.finding(
                 Place(sink.module, sink.node),
@@ -90,4 +98,7 @@ class DiscardedDataset(Rule):
 
 def _is_exported(module):
     """Whether a script was a notebook, whose cells show what they end with."""
-    return module.source.cells is None and (_EXPORTED.search(module.text) is not None or len([name for name in _SHOWN.findall(module.code) if name.strip() not in _KEYWORDS]) > 2)
+    return module.source.cells is None and (
+        _EXPORTED.search(module.text) is not None
+        or len([name for name in _SHOWN.findall(module.code) if name.strip() not in _KEYWORDS]) > 2
+    )

@@ -9,7 +9,9 @@ from kerascheck.meaning.data.array_origins import ingredients
 from kerascheck.rule import Rule
 
 _TABLE = re.compile(r"\.(?:csv|tsv|txt|json|xlsx?|pkl|pickle|parquet|feather|h5|np[yz])$", re.I)
-_REMOTE = re.compile(r"(?:\.?/?(?:content/)?g?drive/(?:My ?Drive|Shareddrives)\b|/content/g?drive/|/gdrive/|gs://|s3://)")
+_REMOTE = re.compile(
+    r"(?:\.?/?(?:content/)?g?drive/(?:My ?Drive|Shareddrives)\b|/content/g?drive/|/gdrive/|gs://|s3://)"
+)
 _DIRECTORIES = (*sorted(FOLDERS), LIST_FILES, FROM_TENSOR_SLICES)
 
 
@@ -65,12 +67,22 @@ class DriveMountedData(Rule):
     summary = "training reads files from a network drive"
     evidence_note = "The example reads local files; the gain needs data on a network drive."
     severity = Severity.INFO
-    triggers = ("_dataset_from_directory", "flow_from_directory", "flow_from_dataframe", "list_files", "from_tensor_slices")
+    triggers = (
+        "_dataset_from_directory",
+        "flow_from_directory",
+        "flow_from_dataframe",
+        "list_files",
+        "from_tensor_slices",
+    )
     loss_tolerance = 1e-4
 
     def check(self, module):
         for flow in module.image_flows:
-            path = _remote(flow.given("directory")) if flow.attribute in ("flow_from_directory", "flow_from_dataframe") else None
+            path = (
+                _remote(flow.given("directory"))
+                if flow.attribute in ("flow_from_directory", "flow_from_dataframe")
+                else None
+            )
             if path is None and flow.attribute == "flow_from_dataframe":
                 # The table may hold the whole paths. That it lies there itself says nothing.
                 path = _remote(flow.given("dataframe"))
@@ -80,7 +92,13 @@ class DriveMountedData(Rule):
         for op in module.pipelines.operations(*_DIRECTORIES):
             if not op.feeds_training or op.followed_by(module.pipelines, "cache", "snapshot"):
                 continue
-            path = _remote(op.given({"list_files": "file_pattern", "from_tensor_slices": "tensors"}.get(op.name.rpartition(".")[2], "directory")))
+            path = _remote(
+                op.given(
+                    {"list_files": "file_pattern", "from_tensor_slices": "tensors"}.get(
+                        op.name.rpartition(".")[2], "directory"
+                    )
+                )
+            )
             if path is not None and (op.name.startswith(KERAS) or _reads_files(module, op)):
                 yield self._told(op, path)
 
@@ -95,7 +113,11 @@ class DriveMountedData(Rule):
 def _remote(value):
     """The first path in a value that lies on a drive or in a bucket; None where none does."""
     return next(
-        (part.value for part in ingredients(value) if isinstance(part, Const) and isinstance(part.value, str) and _REMOTE.match(part.value)),
+        (
+            part.value
+            for part in ingredients(value)
+            if isinstance(part, Const) and isinstance(part.value, str) and _REMOTE.match(part.value)
+        ),
         None,
     )
 

@@ -83,7 +83,14 @@ class FixedParallelism(Rule):
     def check(self, module):
         for op in module.pipelines.operations("map", "batch"):
             because = _fixed(op.parallelism)
-            if because is None or names_parameter(op.module.tree, op.written_parallelism) or not op.may_feed_training or op.facts.python_function is not None or op.facts.written is not None or op.facts.call_of(READ_FILE) is not None:
+            if (
+                because is None
+                or names_parameter(op.module.tree, op.written_parallelism)
+                or not op.may_feed_training
+                or op.facts.python_function is not None
+                or op.facts.written is not None
+                or op.facts.call_of(READ_FILE) is not None
+            ):
                 continue
             yield self.finding(
                 op,

@@ -82,23 +82,42 @@ class Float64Dataset(Rule):
                 continue
             maker, double = _double(op)
             after = [stage for inner in op.stages for stage in module.pipelines.downstream(inner)]
-            if not double or any(stage.facts is not None and (not stage.facts.known or any(map(_casts, stage.facts.calls))) for stage in after):
+            if not double or any(
+                stage.facts is not None and (not stage.facts.known or any(map(_casts, stage.facts.calls)))
+                for stage in after
+            ):
                 continue
             calls = [call for loop in module.pipelines.training_loops(op) for call in module.pipelines.calls_in(loop)]
             if any(map(_casts, calls)):
                 continue
-            heavy = next((call for call in calls if call.name in _HEAVY and not any(frame.traced == "call" for frame in call.scope.frames())), None)
+            heavy = next(
+                (
+                    call
+                    for call in calls
+                    if call.name in _HEAVY and not any(frame.traced == "call" for frame in call.scope.frames())
+                ),
+                None,
+            )
             # For a Keras model it is only memory: one number for each sample is not worth a word.
-            if heavy is None and maker is not None and maker.attribute != "astype" and (size_of(maker.result) or 0) <= _LARGE:
+            if (
+                heavy is None
+                and maker is not None
+                and maker.attribute != "astype"
+                and (size_of(maker.result) or 0) <= _LARGE
+            ):
                 continue
             related = [] if maker is None else [(maker, "the float64 values come from here")]
             yield self.finding(
                 op,
-                "This dataset holds 64-bit floats; make the array float32 with .astype('float32')." if maker else "This dataset holds 64-bit floats; yield and declare tf.float32.",
+                "This dataset holds 64-bit floats; make the array float32 with .astype('float32')."
+                if maker
+                else "This dataset holds 64-bit floats; yield and declare tf.float32.",
                 because=f"TensorFlow computes with as many bits as it is given, and {display(heavy.name)} is several times slower with 64."
                 if heavy is not None
                 else None,
-                doubt=None if heavy is not None else "A Keras model casts them to 32 bits, so this costs memory and copying, not time.",
+                doubt=None
+                if heavy is not None
+                else "A Keras model casts them to 32 bits, so this costs memory and copying, not time.",
                 related=related if heavy is None else [*related, (heavy, "computed here")],
             )
 

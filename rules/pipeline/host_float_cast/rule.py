@@ -63,7 +63,9 @@ class HostFloatCast(Rule):
             # What a loop of the program's own does with the images may need floats.
             if cast is None or (op.facts.pixels or 0) < _SMALL or module.pipelines.training_loops(op):
                 continue
-            after = [stage for inner in op.stages for stage in module.pipelines.downstream(inner) if stage.facts is not None]
+            after = [
+                stage for inner in op.stages for stage in module.pipelines.downstream(inner) if stage.facts is not None
+            ]
             if all(Facts([stage.facts], 1).elementwise for stage in after):
                 yield self.finding(
                     cast,

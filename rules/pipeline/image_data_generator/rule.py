@@ -76,7 +76,11 @@ class ImageDataGenerator(Rule):
     loss_tolerance = None
 
     def check(self, module):
-        if module.runtime.tensorflow < _REPLACED_SINCE or module.runtime.multi_backend_keras or module.project.opens_session(module):
+        if (
+            module.runtime.tensorflow < _REPLACED_SINCE
+            or module.runtime.multi_backend_keras
+            or module.project.opens_session(module)
+        ):
             return
         flows = module.image_flows
         trained = generators_of(flows)
@@ -97,5 +101,7 @@ class ImageDataGenerator(Rule):
                 if id(call.result) in tables
                 else "ImageDataGenerator decodes one image at a time in Python; use image_dataset_from_directory and Keras layers.",
                 because=f"{'A model trains on its images' if call in trained else 'It augments images for training'}, and its threads share the GIL.",
-                doubt="This generator has no options and only copies arrays." if id(call.result) in arrays and not call.node.args else None,
+                doubt="This generator has no options and only copies arrays."
+                if id(call.result) in arrays and not call.node.args
+                else None,
             )

@@ -96,7 +96,11 @@ class MapBeforeBatch(Rule):
                 yield self.silence(op, "a cache before the batch keeps its results")
                 continue
             cached = any(_is_cache(stage) for each in op.stages for stage in module.pipelines.downstream(each))
-            decoded = any(stage.facts is not None and any((call.name or "").startswith(IO_DECODE) for call in stage.facts.calls) for each in op.stages for stage in each.input.upstream())
+            decoded = any(
+                stage.facts is not None and any((call.name or "").startswith(IO_DECODE) for call in stage.facts.calls)
+                for each in op.stages
+                for stage in each.input.upstream()
+            )
             yield self.finding(
                 op,
                 "This map calls its function once per element; move it after batch, where one call serves a batch.",
@@ -130,4 +134,8 @@ def _is_cache(stage):
 
 
 def _makes_entries(stage):
-    return stage.input is not None and stage.name in ("map", "flat_map", "interleave") or stage.name.endswith("from_generator")
+    return (
+        stage.input is not None
+        and stage.name in ("map", "flat_map", "interleave")
+        or stage.name.endswith("from_generator")
+    )

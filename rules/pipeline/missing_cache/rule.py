@@ -97,7 +97,11 @@ class MissingCache(Rule):
                 continue
             reported.add(last.node)
             wish = Wish(Kind.ADD_CACHE, last)
-            shuffles = [] if op.followed_by(module.pipelines, "shuffle") else [stage for stage in first.upstream() if is_reshuffled(stage)]
+            shuffles = (
+                []
+                if op.followed_by(module.pipelines, "shuffle")
+                else [stage for stage in first.upstream() if is_reshuffled(stage)]
+            )
             # What a source shuffles stays before the cache.
             plan = arrangement(module.pipelines, [wish])
             if plan is None and not shuffles:
@@ -110,7 +114,9 @@ class MissingCache(Rule):
                 last,
                 f"{display(reading.name)} runs again for every element in every epoch; add .cache(){then} after {behind} if it fits in memory.",
                 because="Its results are the same in each epoch, and TensorFlow does not keep them automatically.",
-                fix=None if frozen else rearranged(module, [wish], "Append .cache()" + " and shuffle after it" * bool(shuffles)),
+                fix=None
+                if frozen
+                else rearranged(module, [wish], "Append .cache()" + " and shuffle after it" * bool(shuffles)),
                 wish=None if frozen else wish,
                 related=((reading, "repeated in every epoch"),),
             )
@@ -131,4 +137,8 @@ def _why_not(module, op, first):
 
 def _ends(plan):
     """Behind what a cache is added."""
-    return {before.node for before, item in zip(plan.after, plan.after[1:]) if isinstance(item, Added) and isinstance(before, Stage)}
+    return {
+        before.node
+        for before, item in zip(plan.after, plan.after[1:])
+        if isinstance(item, Added) and isinstance(before, Stage)
+    }

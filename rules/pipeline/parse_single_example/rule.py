@@ -101,12 +101,19 @@ class ParseSingleExample(Rule):
             if parse is None or not op.may_feed_training:
                 continue
             # Images and tensors are decoded one by one anyway, and a shape written out is that of one record.
-            if any((call.name or "").startswith((IO_DECODE, IO_PARSE_TENSOR, OF_IMAGE, TF_RESHAPE)) for call in op.facts.calls):
+            if any(
+                (call.name or "").startswith((IO_DECODE, IO_PARSE_TENSOR, OF_IMAGE, TF_RESHAPE))
+                for call in op.facts.calls
+            ):
                 continue
             # Features of variable length come out sparse for a batch.
             if op.facts.call_of(IO_VAR_LEN_FEATURE, SPARSE_TO_DENSE) or _has_variable_length(parse):
                 continue
-            if not op.facts.known or op.facts.python_function is not None or any(map(_reduces_everything, op.facts.calls)):
+            if (
+                not op.facts.known
+                or op.facts.python_function is not None
+                or any(map(_reduces_everything, op.facts.calls))
+            ):
                 continue
             batch = next_batch(module, op)
             if batch is None or op.is_batched_by_one(module.pipelines):

@@ -78,9 +78,23 @@ class PipelineOptimizationsDisabled(Rule):
             if not op.feeds_training or stage.maybe or any(stage.scope.conditions(within="program")):
                 continue
             chain = {each.identity for each in (*stage.upstream(), *pipelines.downstream(stage))}
-            maps = [each for each in pipelines.operations("map", "interleave", "batch") if not chain.isdisjoint(inner.identity for inner in each.stages)]
-            serial = next((each for each in maps if each.name == "map" and each.parallelism is None and each.facts.known and each.facts.state is None), None)
-            parallel = serial or next((each for each in maps if each.parallelism not in (None, UNKNOWN) and constant(each.parallelism) != 1), None)
+            maps = [
+                each
+                for each in pipelines.operations("map", "interleave", "batch")
+                if not chain.isdisjoint(inner.identity for inner in each.stages)
+            ]
+            serial = next(
+                (
+                    each
+                    for each in maps
+                    if each.name == "map" and each.parallelism is None and each.facts.known and each.facts.state is None
+                ),
+                None,
+            )
+            parallel = serial or next(
+                (each for each in maps if each.parallelism not in (None, UNKNOWN) and constant(each.parallelism) != 1),
+                None,
+            )
             end = next((each.last for each in pipelines.unbuffered() if each.last.identity in chain), None)
             for call in _settings(module, op.given("options")):
                 value = constant(call.given("value"))
@@ -90,7 +104,11 @@ class PipelineOptimizationsDisabled(Rule):
                     lost, what = parallel if value == 1 else None, "its parallel calls share one thread"
                 elif call.attribute not in _SWITCHES or value is not False:
                     continue
-                elif call.attribute != "inject_prefetch" and serial is not None and module.runtime.parallelizes_stateless_maps:
+                elif (
+                    call.attribute != "inject_prefetch"
+                    and serial is not None
+                    and module.runtime.parallelizes_stateless_maps
+                ):
                     lost, what = serial, "this map stays serial"
                 else:
                     can = module.runtime.injects_prefetch and call.attribute != "map_parallelization"
@@ -111,4 +129,8 @@ def _settings(module, options):
     """The assignments to the attributes of these options, and of the groups of options in them."""
     made = [option for option in options_of(options) if isinstance(option, Made)]
     groups = {id(group) for option in made for group in (option, *option.attributes.values())}
-    return [call for call in module.run.calls if call.name is not None and call.name.endswith(".__setattr__") and id(call.receiver) in groups]
+    return [
+        call
+        for call in module.run.calls
+        if call.name is not None and call.name.endswith(".__setattr__") and id(call.receiver) in groups
+    ]

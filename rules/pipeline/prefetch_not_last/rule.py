@@ -90,7 +90,9 @@ class PrefetchNotLast(Rule):
                     # What a cache in memory gives takes no time.
                     severity=Severity.WARNING if end.costs and end.last.name != "cache" else Severity.INFO,
                     pedantic=end.repaired,
-                    fix=move_behind(end.early.node, end.last, "Move the prefetch to the end", safe=_holds_few(end.early)),
+                    fix=move_behind(
+                        end.early.node, end.last, "Move the prefetch to the end", safe=_holds_few(end.early)
+                    ),
                     wish=Wish(Kind.PREFETCH_LAST, end.early),
                     related=((end.last, "the last operation"),),
                 )

@@ -5,7 +5,23 @@ from kerascheck.meaning.data.pipelines import is_batched
 from kerascheck.rule import Rule
 
 # What these libraries do has no TensorFlow operation to replace it.
-_WITHOUT_EQUAL = frozenset({"librosa", "soundfile", "albumentations", "imgaug", "nibabel", "pydicom", "SimpleITK", "rasterio", "h5py", "scipy", "skimage", "tifffile", "pandas"})
+_WITHOUT_EQUAL = frozenset(
+    {
+        "librosa",
+        "soundfile",
+        "albumentations",
+        "imgaug",
+        "nibabel",
+        "pydicom",
+        "SimpleITK",
+        "rasterio",
+        "h5py",
+        "scipy",
+        "skimage",
+        "tifffile",
+        "pandas",
+    }
+)
 # Of OpenCV, what TensorFlow does too.
 _OPENCV = "cv2."
 _WITH_EQUAL = frozenset({"cv2.imread", "cv2.imdecode", "cv2.resize", "cv2.cvtColor", "cv2.flip", "cv2.convertScaleAbs"})
@@ -90,11 +106,20 @@ class PyFunctionInMap(Rule):
                 yield self.silence(op, "it gets whole batches, or may get them")
                 continue
             if op.followed_by(module.pipelines, "cache") or op.is_batched_by_one(module.pipelines):
-                yield self.silence(op, "a cache after it keeps its results" if op.followed_by(module.pipelines, "cache") else "its batches hold one example each")
+                yield self.silence(
+                    op,
+                    "a cache after it keeps its results"
+                    if op.followed_by(module.pipelines, "cache")
+                    else "its batches hold one example each",
+                )
                 continue
             # What draws is wanted anew in every epoch; missing-cache tells of files and texts.
             told = op.facts.reading is not None and op.facts.deterministic
-            repeated = (module.pipelines.passes(op) or 1) > 1 and not told and not any((inner.name or "").startswith(_DRAWS) for inner in op.facts.calls)
+            repeated = (
+                (module.pipelines.passes(op) or 1) > 1
+                and not told
+                and not any((inner.name or "").startswith(_DRAWS) for inner in op.facts.calls)
+            )
             without_equal = any(_is_without_equal(inner.name or "") for inner in op.facts.calls)
             yield self.finding(
                 op,

@@ -85,7 +85,10 @@ class PyDatasetWorkers(Rule):
                     continue
                 reading = [call for call in module.run.calls if call.scope.runs_in(item)]
                 if module.run.item_writes.get(item.node):
-                    yield self.silence(call, f"{data.cls.name}.__getitem__ changes what outlives the call, which several workers would do at once")
+                    yield self.silence(
+                        call,
+                        f"{data.cls.name}.__getitem__ changes what outlives the call, which several workers would do at once",
+                    )
                     continue
                 remote = next(filter(waits, reading), None)
                 read = remote or next(filter(reads_file, reading), None)
@@ -95,7 +98,11 @@ class PyDatasetWorkers(Rule):
                 yield self.finding(
                     call,
                     f"{data.cls.name} reads its batches with one worker; "
-                    + ("try fit(workers=4)." if older else "try workers=4, in super().__init__(**kwargs) or as an attribute."),
+                    + (
+                        "try fit(workers=4)."
+                        if older
+                        else "try workers=4, in super().__init__(**kwargs) or as an attribute."
+                    ),
                     because=f"{display(read.name)} waits without the GIL, so other workers could read meanwhile; Python computation would gain nothing.",
                     doubt=None if remote is not None else "How long a local file takes is not known.",
                     related=((read, "read here, in __getitem__"),),
@@ -109,4 +116,8 @@ def _has_workers(module, data):
     # The call that makes the object, and the one that its constructor hands on.
     made = (call for call in module.run.calls if call.receiver is data and call.attribute == "__init__")
     own = data.cls.member("__init__")
-    return any(call.keyword(name) is not None and (name in call.arguments.keywords or takes_parameter(own, name)) for call in made for name in _SETTINGS)
+    return any(
+        call.keyword(name) is not None and (name in call.arguments.keywords or takes_parameter(own, name))
+        for call in made
+        for name in _SETTINGS
+    )

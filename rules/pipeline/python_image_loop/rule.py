@@ -72,9 +72,20 @@ class PythonImageLoop(Rule):
     code = "KC112"
     name = "python-image-loop"
     summary = "Python loop reads all images before training"
-    evidence_note = "The fix saves the wait before training and the memory; once an array is in memory, its steps are faster."
+    evidence_note = (
+        "The fix saves the wait before training and the memory; once an array is in memory, its steps are faster."
+    )
     severity = Severity.INFO
-    triggers = ("imread", "load_img", ".open(", "decode_jpeg(", "decode_png(", "decode_image(", "decode_bmp(", "decode_gif(")
+    triggers = (
+        "imread",
+        "load_img",
+        ".open(",
+        "decode_jpeg(",
+        "decode_png(",
+        "decode_image(",
+        "decode_bmp(",
+        "decode_gif(",
+    )
     loss_tolerance = None
 
     def check(self, module):
@@ -93,8 +104,16 @@ class PythonImageLoop(Rule):
                 if read is None or read.node in seen or turns(read.scope) <= _A_FEW:
                     continue
                 # What is shrunk that far is read once and kept; to decode it again in each epoch takes longer.
-                epochs = constant(consumer.given("epochs")) if isinstance(consumer, Call) and consumer.attribute == "fit" else None
-                if type(epochs) is int and (epochs >= _VERY_OFTEN or epochs >= _OFTEN and _is_shrunk(module, read)) or _is_saved(module, value):
+                epochs = (
+                    constant(consumer.given("epochs"))
+                    if isinstance(consumer, Call) and consumer.attribute == "fit"
+                    else None
+                )
+                if (
+                    type(epochs) is int
+                    and (epochs >= _VERY_OFTEN or epochs >= _OFTEN and _is_shrunk(module, read))
+                    or _is_saved(module, value)
+                ):
                     continue
                 # A generator reads what is asked for.
                 if any(function.node in function.module.generators for function in read.scope.functions()):
@@ -113,12 +132,29 @@ class PythonImageLoop(Rule):
 
 def _is_saved(module, image):
     """Whether an array with an image is written to a file, so that the next run need not read it again."""
-    return any(part is image for call in module.run.calls if call.name in _SAVERS for given in call.arguments.values() for part in ingredients(given))
+    return any(
+        part is image
+        for call in module.run.calls
+        if call.name in _SAVERS
+        for given in call.arguments.values()
+        for part in ingredients(given)
+    )
 
 
 def _is_shrunk(module, read):
     """Whether the images become no larger than 64 x 64 in the loop that reads them, as literals say."""
     loop = read.scope.innermost_loop(within="program")
-    sizing = [call for call in module.pipelines.calls_in(loop) if call is read or (call.name or call.attribute or "").rpartition(".")[2] == "resize"]
-    sizes = [value for call in sizing for value in call.arguments.values() if isinstance(value, Group) and len(value.items) >= 2 and not value.open]
-    return any(all(type(constant(side)) is int and constant(side) <= _SMALL for side in size.items[:2]) for size in sizes)
+    sizing = [
+        call
+        for call in module.pipelines.calls_in(loop)
+        if call is read or (call.name or call.attribute or "").rpartition(".")[2] == "resize"
+    ]
+    sizes = [
+        value
+        for call in sizing
+        for value in call.arguments.values()
+        if isinstance(value, Group) and len(value.items) >= 2 and not value.open
+    ]
+    return any(
+        all(type(constant(side)) is int and constant(side) <= _SMALL for side in size.items[:2]) for size in sizes
+    )

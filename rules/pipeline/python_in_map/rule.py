@@ -81,7 +81,9 @@ class PythonInMap(Rule):
     code = "KC108"
     name = "python-in-map"
     summary = "Python in a map runs once, while tracing"
-    evidence_note = "The rule is about correctness: the fix does for every element what ran only once, and that takes time."
+    evidence_note = (
+        "The rule is about correctness: the fix does for every element what ran only once, and that takes time."
+    )
     severity = Severity.ERROR
     speed = False
     triggers = (".map(", ".filter(", ".flat_map(", ".interleave(")
@@ -95,10 +97,18 @@ class PythonInMap(Rule):
             if op.roles <= {"inspect"}:
                 continue
             for call in op.facts.calls:
-                if call.node in reported or not _runs_once(call) or call.name == "builtins.print" and tells_of_tracing(call) and not any(map(shows_tensor, call.arguments.values())):
+                if (
+                    call.node in reported
+                    or not _runs_once(call)
+                    or call.name == "builtins.print"
+                    and tells_of_tracing(call)
+                    and not any(map(shows_tensor, call.arguments.values()))
+                ):
                     continue
                 # What tells of an error while tracing is right to do so once.
-                if call.name == "builtins.print" and any(condition.kind == "handler" for condition in call.scope.conditions(within="program")):
+                if call.name == "builtins.print" and any(
+                    condition.kind == "handler" for condition in call.scope.conditions(within="program")
+                ):
                     continue
                 if call.name == "builtins.object.__set__" and keeps_in_trace(module, call):
                     continue
@@ -108,9 +118,15 @@ class PythonInMap(Rule):
                 yield self.finding(
                     call,
                     f"{what} runs once, while tracing the function of {op.name}, not for every element; {remedy}.",
-                    because="The text is printed once." if what == "print" else "Only the value from tracing is kept." if call.name in _WRITING else "Every element gets the result of that one call.",
+                    because="The text is printed once."
+                    if what == "print"
+                    else "Only the value from tracing is kept."
+                    if call.name in _WRITING
+                    else "Every element gets the result of that one call.",
                     severity=None if what != "print" else Severity.WARNING,
-                    doubt="The text may be meant to appear once, while tracing." if what == "print" and not any(map(shows_tensor, call.arguments.values())) else None,
+                    doubt="The text may be meant to appear once, while tracing."
+                    if what == "print" and not any(map(shows_tensor, call.arguments.values()))
+                    else None,
                     fix=tensorflow_print(call, safe=False) if what == "print" else None,
                     related=((op, "traced here"),),
                 )

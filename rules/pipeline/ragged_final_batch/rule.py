@@ -58,14 +58,29 @@ class RaggedFinalBatch(Rule):
     def check(self, module):
         pipelines = module.pipelines
         for op in pipelines.operations("batch", "padded_batch"):
-            if not op.feeds_training or op.given("drop_remainder") is not None or any(_fills(stage) for stage in op.stages):
+            if (
+                not op.feeds_training
+                or op.given("drop_remainder") is not None
+                or any(_fills(stage) for stage in op.stages)
+            ):
                 continue
             after = {stage.identity for inner in op.stages for stage in (inner, *pipelines.downstream(inner))}
             sinks = [sink for sink, role in pipelines.sinks if role == "train" and sink.stage.identity in after]
             # What is unbatched or batched anew has other batches at its end.
-            if any(stage.name in ("unbatch", "batch", "rebatch", "repeat") and stage not in op.stages for stage in after):
+            if any(
+                stage.name in ("unbatch", "batch", "rebatch", "repeat") and stage not in op.stages for stage in after
+            ):
                 continue
-            step = next((call for sink in sinks if sink.loop is not None for call in pipelines.calls_in(sink.loop) if _compiled(call)), None)
+            step = next(
+                (
+                    call
+                    for sink in sinks
+                    if sink.loop is not None
+                    for call in pipelines.calls_in(sink.loop)
+                    if _compiled(call)
+                ),
+                None,
+            )
             if step is None:
                 continue
             yield self.finding(
@@ -78,7 +93,11 @@ class RaggedFinalBatch(Rule):
 
 def _fills(stage):
     """Every batch is full: the dataset has no end there."""
-    return any(each.name in ("repeat", "shuffle_and_repeat") or each.is_source and each.name.endswith(".Counter") for each in stage.upstream() if each is not stage)
+    return any(
+        each.name in ("repeat", "shuffle_and_repeat") or each.is_source and each.name.endswith(".Counter")
+        for each in stage.upstream()
+        if each is not stage
+    )
 
 
 def _compiled(call):

@@ -11,7 +11,11 @@ _SHUFFLES = FOLDERS | {"shuffle"}
 
 
 def _is_random(stage):
-    return is_reshuffled(stage) if stage.name in _SHUFFLES else stage.facts is not None and Facts([stage.facts], 1).randomness is not None
+    return (
+        is_reshuffled(stage)
+        if stage.name in _SHUFFLES
+        else stage.facts is not None and Facts([stage.facts], 1).randomness is not None
+    )
 
 
 class RandomBeforeCache(Rule):
@@ -80,7 +84,9 @@ class RandomBeforeCache(Rule):
     code = "KC114"
     name = "random-before-cache"
     summary = "cache freezes random results of the first epoch"
-    evidence_note = "The rule is about accuracy: after the fix the random operations run in every epoch again, which takes time."
+    evidence_note = (
+        "The rule is about accuracy: after the fix the random operations run in every epoch again, which takes time."
+    )
     severity = Severity.WARNING
     speed = False
     triggers = (".cache(",)
@@ -96,23 +102,37 @@ class RandomBeforeCache(Rule):
             for cache in op.stages:
                 # Shuffled again behind the cache, the first order does not matter.
                 again = any(after.name == "shuffle" for after in module.pipelines.downstream(cache))
-                random = [stage for stage in cache.upstream() if stage is not cache and _is_random(stage) and not (again and stage.name in _SHUFFLES)]
+                random = [
+                    stage
+                    for stage in cache.upstream()
+                    if stage is not cache and _is_random(stage) and not (again and stage.name in _SHUFFLES)
+                ]
                 # A handful of elements, cut off and kept, is a look at the data or a benchmark.
                 if is_cut_short(cache) or not random:
-                    yield self.silence(op, "nothing random comes before it" if not random else "it keeps a few elements only")
+                    yield self.silence(
+                        op, "nothing random comes before it" if not random else "it keeps a few elements only"
+                    )
                     continue
                 behind = [stage for stage in random if stage.name not in FOLDERS]
                 if behind:
                     first = behind[-1]
                     # Held-out examples stay apart only as long as the order stays.
-                    if first.name == "shuffle" and any(after.name == "skip" for after in module.pipelines.downstream(cache)):
+                    if first.name == "shuffle" and any(
+                        after.name == "skip" for after in module.pipelines.downstream(cache)
+                    ):
                         yield self.silence(op, "a later skip splits the examples, so their order must stay the same")
                         continue
                     what = "shuffle order" if first.name == "shuffle" else "random draws"
                     wish = Wish(Kind.CACHE_EARLIER, cache)
                     # What a shuffle deals out to several datasets, or to the files of an interleave, must stay where it is.
                     stays = first.name == "shuffle" and arrangement(module.pipelines, [wish]) is None
-                    remedy = "shuffle again after it" if stays else f"move cache() before {first.name}()" if first.name != "shuffle" or cache.input is first else "move shuffle() after it"
+                    remedy = (
+                        "shuffle again after it"
+                        if stays
+                        else f"move cache() before {first.name}()"
+                        if first.name != "shuffle" or cache.input is first
+                        else "move shuffle() after it"
+                    )
                     yield self.finding(
                         op,
                         f"cache() freezes the {what} of the first epoch; {remedy}.",

@@ -69,15 +69,33 @@ class RandomOpDeterminism(Rule):
     def check(self, module):
         if not module.program.trains:
             return
-        switches = [call for call in module.run.calls if _asks(call) and not any(call.scope.conditions(within="program")) and not _is_behind_flag(call) and module.program.is_executed(call.scope)]
+        switches = [
+            call
+            for call in module.run.calls
+            if _asks(call)
+            and not any(call.scope.conditions(within="program"))
+            and not _is_behind_flag(call)
+            and module.program.is_executed(call.scope)
+        ]
         if not switches:
             return
-        random = next((op for op in module.pipelines.operations("map") if op.feeds_training and op.facts.randomness is not None and not op.followed_by(module.pipelines, "cache")), None)
+        random = next(
+            (
+                op
+                for op in module.pipelines.operations("map")
+                if op.feeds_training
+                and op.facts.randomness is not None
+                and not op.followed_by(module.pipelines, "cache")
+            ),
+            None,
+        )
         because = "Deterministic kernels are slower on a GPU, and Keras 3 then leaves XLA off; a seed needs neither."
         yield self.finding(
             switches[0],
             "This makes every operation deterministic; put it behind a flag and use keras.utils.set_random_seed by default.",
-            because=because if random is None else "The random operations of this map must then draw in a fixed order, so its calls run one after the other.",
+            because=because
+            if random is None
+            else "The random operations of this map must then draw in a fixed order, so its calls run one after the other.",
             doubt="How much slower they are depends on the layers." if random is None else None,
             related=((random, "the random map"),) if random is not None else (),
         )
@@ -91,5 +109,8 @@ def _is_behind_flag(call):
 
 def _asks(call):
     if call.name in _SETTERS:
-        return constant(call.given("key")) == "TF_DETERMINISTIC_OPS" and str(constant(call.given("value"))).lower() in ("1", "true")
+        return constant(call.given("key")) == "TF_DETERMINISTIC_OPS" and str(constant(call.given("value"))).lower() in (
+            "1",
+            "true",
+        )
     return call.name == ENABLE_OP_DETERMINISM

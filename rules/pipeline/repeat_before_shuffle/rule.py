@@ -5,7 +5,19 @@ from kerascheck.meaning.data.pipelines import nearest
 from kerascheck.repairs.fixes import rearranged
 from kerascheck.rule import Rule
 
-_KEEPS_EPOCHS = ("map", "filter", "prefetch", "with_options", "enumerate", "ignore_errors", "batch", "padded_batch", "ragged_batch", "shuffle", "cache")
+_KEEPS_EPOCHS = (
+    "map",
+    "filter",
+    "prefetch",
+    "with_options",
+    "enumerate",
+    "ignore_errors",
+    "batch",
+    "padded_batch",
+    "ragged_batch",
+    "shuffle",
+    "cache",
+)
 
 
 def _times(repeat):
@@ -88,7 +100,9 @@ class RepeatBeforeShuffle(Rule):
     def check(self, module):
         for op in module.pipelines.operations("shuffle", "cache"):
             if not op.may_feed_training or any(
-                child.name in ("interleave", "flat_map") for stage in op.stages for child in module.pipelines.downstream(stage)
+                child.name in ("interleave", "flat_map")
+                for stage in op.stages
+                for child in module.pipelines.downstream(stage)
             ):
                 continue
             for stage in op.stages:
@@ -97,7 +111,11 @@ class RepeatBeforeShuffle(Rule):
                 if times == 1:
                     continue
                 if op.name == "cache":
-                    cost = "After an endless repeat the cache is never complete." if times < 0 else "The cache stores every element once per repetition."
+                    cost = (
+                        "After an endless repeat the cache is never complete."
+                        if times < 0
+                        else "The cache stores every element once per repetition."
+                    )
                 else:
                     cost = "The buffer holds elements of two epochs, so some come twice before others come once."
                 wish = Wish(Kind.REPEAT_LATER, repeat)

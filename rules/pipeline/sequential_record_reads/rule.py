@@ -66,7 +66,11 @@ class SequentialRecordReads(Rule):
 
     def check(self, module):
         for op in module.pipelines.operations(TFRECORD_DATASET, TEXT_LINE_DATASET):
-            if not op.feeds_training or op.inside is not None or not any(reads_remote_files(module, source) for source in op.stages):
+            if (
+                not op.feeds_training
+                or op.inside is not None
+                or not any(reads_remote_files(module, source) for source in op.stages)
+            ):
                 continue
             if op.given("num_parallel_reads") not in (None, Const(None)):
                 continue

@@ -85,12 +85,18 @@ class SerialInterleave(Rule):
                 because = "TensorFlow opens the next file only at the end of the previous one, so nothing overlaps the wait for storage."
             else:
                 given = op.parallelism
-                if given is UNKNOWN or (given is not None and constant(given) != 1) or constant(op.given("cycle_length")) == 1:
+                if (
+                    given is UNKNOWN
+                    or (given is not None and constant(given) != 1)
+                    or constant(op.given("cycle_length")) == 1
+                ):
                     continue
                 if reads is None and op.facts.known:
                     # It mixes what is in memory already.
                     continue
-                message = f"This interleave reads one input at a time; add num_parallel_calls={module.runtime.autotune}."
+                message = (
+                    f"This interleave reads one input at a time; add num_parallel_calls={module.runtime.autotune}."
+                )
                 because = "TensorFlow does not parallelize interleave automatically; it costs time where storage or the inner pipeline is slow."
             yield self.finding(
                 op,

@@ -107,7 +107,9 @@ class SerialMap(Rule):
                 severity=Severity.WARNING if serial and _costs(module, op) else Severity.INFO,
                 pedantic=serial is False or trivial,
                 fix=parallel_calls(op),
-                related=((state.call, "this makes the function stateful"),) if state is not None and op.inside is None and given is None else (),
+                related=((state.call, "this makes the function stateful"),)
+                if state is not None and op.inside is None and given is None
+                else (),
             )
 
 
@@ -132,7 +134,10 @@ def _serial(module, op):
     if op.rewrites.maps_stay_serial:
         return True, "The options of this dataset switch the automatic rewrite off."
     if op.facts.known:
-        return False, "The function is stateless, so TensorFlow 2.6 and later make this map parallel themselves; older versions do not."
+        return (
+            False,
+            "The function is stateless, so TensorFlow 2.6 and later make this map parallel themselves; older versions do not.",
+        )
     return None, "If the function holds state (random draws, lookups, variables), TensorFlow leaves the map serial."
 
 
@@ -152,7 +157,9 @@ def _why_not(module, op, serial):
     around = op.inside.parallelism if op.inside is not None else None
     if around is not None and constant(around) != 1:
         return f"the {op.inside.name} around it runs in parallel"
-    if op.facts.written is not None and (op.inside is not None or given is not None or not op.facts.works or serial is False):
+    if op.facts.written is not None and (
+        op.inside is not None or given is not None or not op.facts.works or serial is False
+    ):
         return "its function changes state, which takes one call at a time"
     if op.facts.draws_alike:
         return "its function draws random numbers with one seed that must stay together"
@@ -167,7 +174,11 @@ def _costs(module, op):
     # What a cache keeps is done once.
     if op.followed_by(module.pipelines, "cache") or state is not None and state.call.name == PRINT:
         return False
-    if state is not None and _is_lookup(state.call) and all(stage.input is not None and is_batched(stage.input) for stage in op.stages):
+    if (
+        state is not None
+        and _is_lookup(state.call)
+        and all(stage.input is not None and is_batched(stage.input) for stage in op.stages)
+    ):
         return False
     return op.feeds_training or op.parallelism is not None or op.inside is not None
 

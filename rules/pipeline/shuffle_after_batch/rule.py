@@ -9,14 +9,31 @@ from kerascheck.repairs.fixes import rearranged
 from kerascheck.rule import Rule
 
 _FEW = 4
-_KEEPS_BATCHES = ("map", "filter", "cache", "prefetch", "repeat", "take", "skip", "shard", "enumerate", "with_options", "ignore_errors")
-_BATCHES_AGAIN = frozenset({*BATCHING, "unbatch", "rebatch", "flat_map", "interleave", "window", "group_by_window", "apply"})
+_KEEPS_BATCHES = (
+    "map",
+    "filter",
+    "cache",
+    "prefetch",
+    "repeat",
+    "take",
+    "skip",
+    "shard",
+    "enumerate",
+    "with_options",
+    "ignore_errors",
+)
+_BATCHES_AGAIN = frozenset(
+    {*BATCHING, "unbatch", "rebatch", "flat_map", "interleave", "window", "group_by_window", "apply"}
+)
 
 
 def _batches_before(shuffle):
     """The batches whose finished batches are shuffled; none where elements were shuffled before, or a batch is one element."""
     batches = batches_before(shuffle, _KEEPS_BATCHES)
-    if any(constant(batch_size(batch)) == 1 or any(stage.name == "shuffle" for stage in batch.upstream()) for batch in batches):
+    if any(
+        constant(batch_size(batch)) == 1 or any(stage.name == "shuffle" for stage in batch.upstream())
+        for batch in batches
+    ):
         return []
     # Padding is least where neighbours are of one length: then to mix them is no gain.
     return [] if any(batch.name == "padded_batch" and sorts_by_length(batch) for batch in batches) else batches
@@ -103,14 +120,25 @@ class ShuffleAfterBatch(Rule):
             if any(child.name in _BATCHES_AGAIN for stage in op.stages for child in module.pipelines.downstream(stage)):
                 yield self.silence(op, "the examples are batched after it")
                 continue
-            shuffle, batches = next(((stage, batches) for stage in op.stages if (batches := _batches_before(stage))), (None, []))
+            shuffle, batches = next(
+                ((stage, batches) for stage in op.stages if (batches := _batches_before(stage))), (None, [])
+            )
             sources = [stage for batch in batches for stage in batch.upstream()]
             if not batches or any(map(_mixes_files, sources)):
-                yield self.silence(op, "the files are mixed before, in every epoch" if batches else "its elements may not be batches, or were mixed before they were batched")
+                yield self.silence(
+                    op,
+                    "the files are mixed before, in every epoch"
+                    if batches
+                    else "its elements may not be batches, or were mixed before they were batched",
+                )
                 continue
             batch = batches[0]
             # What a generator mixes by itself is for its caller to say.
-            if not op.feeds_training and (any(stage.name.endswith("from_generator") for stage in sources) or not op.is_named_training and _may_be_example(batch, shuffle)):
+            if not op.feeds_training and (
+                any(stage.name.endswith("from_generator") for stage in sources)
+                or not op.is_named_training
+                and _may_be_example(batch, shuffle)
+            ):
                 continue
             wish = Wish(Kind.SHUFFLE_EARLIER, shuffle)
             by_file = any(map(_mixes_examples_by_file, sources))
@@ -120,7 +148,11 @@ class ShuffleAfterBatch(Rule):
                 because="Only whole files are mixed before batch, and this buffer holds whole batches."
                 if by_file
                 else "Nothing mixes the examples before batch, so each batch holds the same ones in every epoch.",
-                doubt="The files still come in another order in each epoch." if by_file else None if op.feeds_training else "No training on it is visible here.",
+                doubt="The files still come in another order in each epoch."
+                if by_file
+                else None
+                if op.feeds_training
+                else "No training on it is visible here.",
                 fix=rearranged(module, [wish], "Shuffle the elements, before batch"),
                 wish=wish,
                 related=tuple((batch, "batched here") for batch in batches),

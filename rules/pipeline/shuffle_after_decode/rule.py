@@ -110,8 +110,12 @@ class ShuffleAfterDecode(Rule):
             written = op.call.written("buffer_size") if op.call is not None else None
             given = op.given("buffer_size")
             # Any other name for it is a number that somebody chose elsewhere.
-            is_counted = isinstance(given, Made) and (given.name == "builtins.len" or given.name.rpartition(".cardinality")[1])
-            is_computed = buffer is None and (is_counted or written is not None and isinstance(written.value, (cst.Call, cst.BinaryOperation)))
+            is_counted = isinstance(given, Made) and (
+                given.name == "builtins.len" or given.name.rpartition(".cardinality")[1]
+            )
+            is_computed = buffer is None and (
+                is_counted or written is not None and isinstance(written.value, (cst.Call, cst.BinaryOperation))
+            )
             if not op.may_feed_training or not (isinstance(buffer, int) or is_computed):
                 continue
             for stage in op.stages:
@@ -120,7 +124,9 @@ class ShuffleAfterDecode(Rule):
                     continue
                 decoding, pixels, joined = found
                 # Before the cut a shuffle deals out other images.
-                cut = any(each.name in _CUTTING for each in takewhile(lambda each: each is not decoding, stage.upstream()))
+                cut = any(
+                    each.name in _CUTTING for each in takewhile(lambda each: each is not decoding, stage.upstream())
+                )
                 if buffer is None:
                     # How many are kept is not known; of small pictures it may be all.
                     if pixels is not None and pixels < _SMALL_PICTURE:

@@ -72,7 +72,11 @@ class SmallShuffleBuffer(Rule):
                 continue
             if any(is_batched(stage.input) or any(map(is_reshuffled, stage.input.upstream())) for stage in op.stages):
                 continue
-            if any(child.name in ("shuffle", "interleave", "flat_map") for stage in op.stages for child in module.pipelines.downstream(stage)):
+            if any(
+                child.name in ("shuffle", "interleave", "flat_map")
+                for stage in op.stages
+                for child in module.pipelines.downstream(stage)
+            ):
                 continue
             batch = next_batch(module, op)
             size = constant(batch.given("batch_size")) if batch is not None else None

@@ -92,7 +92,12 @@ class TakeAfterCache(Rule):
                     op,
                     "This take stops before the cache is complete, so every epoch recomputes it; move take before cache.",
                     because="A cache is used only after one pass has read its dataset to the end, and here none does.",
-                    fix=rearranged(module, [wish], "Take before the cache", safe=cache.given("filename") is None and not any(map(_may_draw, between))),
+                    fix=rearranged(
+                        module,
+                        [wish],
+                        "Take before the cache",
+                        safe=cache.given("filename") is None and not any(map(_may_draw, between)),
+                    ),
                     wish=wish,
                     related=((cache, "never complete"),),
                 )

@@ -63,9 +63,16 @@ class UnusedSuppression(Rule):
 
     def check(self, comments: Comments):
         for directive in comments.directives:
-            unknown = [entry for entry in directive.entries if not _meant(entry) and (directive.ours or _CODE.fullmatch(entry))]
+            unknown = [
+                entry for entry in directive.entries if not _meant(entry) and (directive.ours or _CODE.fullmatch(entry))
+            ]
             idle = [entry for entry in directive.entries if _is_idle(entry, comments.silenced[directive], comments)]
-            everything = directive.ours and not directive.entries and not comments.silenced[directive] and all(_ran("", comments))
+            everything = (
+                directive.ours
+                and not directive.entries
+                and not comments.silenced[directive]
+                and all(_ran("", comments))
+            )
             if not (unknown or idle or everything):
                 continue
             said = [_silences_nothing(idle)] if idle or everything else []
@@ -75,7 +82,9 @@ class UnusedSuppression(Rule):
             yield self.finding(
                 comments.at(directive),
                 " ".join((*said, *map(_no_rule, unknown))),
-                because=" ".join(f"{entry} found nothing here." for entry in idle) or "No rule that ran found anything here." * everything or None,
+                because=" ".join(f"{entry} found nothing here." for entry in idle)
+                or "No rule that ran found anything here." * everything
+                or None,
                 fix=fix if unused or everything else None,
             )
 

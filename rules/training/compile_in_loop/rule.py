@@ -74,12 +74,20 @@ class CompileInLoop(Rule):
             call, loop = each.call, each.loop
             if not each.is_same or turns(call.scope) <= _A_FEW or any(call.scope.conditions(within=loop)):
                 continue
-            if any(varies(each, call.scope) is loop for each in (call.node.func, *(arg.value for arg in call.node.args))):
+            if any(
+                varies(each, call.scope) is loop for each in (call.node.func, *(arg.value for arg in call.node.args))
+            ):
                 continue
             others = module.pipelines.calls_in(loop)
-            if not any(other.attribute in _TRAINS for other in others) or any(other.attribute in _REASONS for other in others):
+            if not any(other.attribute in _TRAINS for other in others) or any(
+                other.attribute in _REASONS for other in others
+            ):
                 continue
-            if any(not (other.name or "").startswith(_KNOWN) and any(value is call.receiver for value in other.arguments.values()) for other in others):
+            if any(
+                not (other.name or "").startswith(_KNOWN)
+                and any(value is call.receiver for value in other.arguments.values())
+                for other in others
+            ):
                 continue
             yield self.finding(
                 call,

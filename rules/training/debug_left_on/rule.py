@@ -125,7 +125,11 @@ class DebugLeftOn(Rule):
         for switch in switches(module):
             call, safe = switch.call, switch.is_seen
             function = switch.kind == "function"
-            effect = f"{display(call.name)} {_EFFECTS[call.name]}" if function else f"{_WRITTEN[switch.kind]} makes every step run operation by operation in Python"
+            effect = (
+                f"{display(call.name)} {_EFFECTS[call.name]}"
+                if function
+                else f"{_WRITTEN[switch.kind]} makes every step run operation by operation in Python"
+            )
             remedy = "remove it when you are done debugging." if function else "remove it."
             if switch.needs_shapes:
                 remedy = _WHEN_SHAPED
@@ -137,7 +141,9 @@ class DebugLeftOn(Rule):
             yield self.finding(
                 switch.at,
                 f"{effect}; {remedy}",
-                because="It is a debugging switch that prints a line for each operation." if switch.only_logs else "It is a debugging switch that slows down every step of this program.",
+                because="It is a debugging switch that prints a line for each operation."
+                if switch.only_logs
+                else "It is a debugging switch that slows down every step of this program.",
                 doubt="Some code of this program does not run without it."
                 if switch.is_needed
                 else "Compiled code prints each line only once."
@@ -145,5 +151,11 @@ class DebugLeftOn(Rule):
                 else None
                 if switch.is_seen
                 else "Not all code that it affects is visible here, and some of it may need eager execution.",
-                fix=(drop_argument(call, "run_eagerly", safe=safe) if switch.kind == "argument" else delete_statement(call, safe=safe)) if removable else None,
+                fix=(
+                    drop_argument(call, "run_eagerly", safe=safe)
+                    if switch.kind == "argument"
+                    else delete_statement(call, safe=safe)
+                )
+                if removable
+                else None,
             )

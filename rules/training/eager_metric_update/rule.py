@@ -59,7 +59,9 @@ class EagerMetricUpdate(Rule):
 
     def check(self, module):
         for call, loop, update in beside_training(module):
-            if call.name not in (METRIC_UPDATE_STATE, METRIC_CALL) and not (call.attribute == "update_state" and call.name is None):
+            if call.name not in (METRIC_UPDATE_STATE, METRIC_CALL) and not (
+                call.attribute == "update_state" and call.name is None
+            ):
                 continue
             if _is_measured_in_python(module, call):
                 continue
@@ -67,13 +69,17 @@ class EagerMetricUpdate(Rule):
                 call,
                 "This metric is updated eagerly at every step; update it inside the compiled training step.",
                 because="The training step is compiled but the metric is not, so Python starts each of its operations at every step.",
-                doubt=None if module.program.is_only_dense else "The duration of a step, which decides how much this matters, is unknown here.",
+                doubt=None
+                if module.program.is_only_dense
+                else "The duration of a step, which decides how much this matters, is unknown here.",
                 related=((update, "the compiled step updates the weights here"), (loop, "in this loop")),
             )
 
 
 def _is_measured_in_python(module, call):
     inside = {node for arg in call.arguments.nodes.values() for node in call.module.tree.descendants(arg)}
-    return any((other.name or "").startswith(("time.", "numpy.")) and other.node in inside for other in module.run.calls) or any(
+    return any(
+        (other.name or "").startswith(("time.", "numpy.")) and other.node in inside for other in module.run.calls
+    ) or any(
         isinstance(value, Made) and value.name.startswith(("builtins.", "time.")) for value in call.arguments.values()
     )

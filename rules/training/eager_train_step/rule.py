@@ -124,12 +124,19 @@ class EagerTrainStep(Rule):
             yield self.finding(
                 step,
                 f"{'This training step runs' if step.is_function else 'This loop trains'} eagerly, operation by operation; {remedy}.",
-                because=because if step.reads is None else f"{because} Inside a tf.function, .numpy() and NumPy functions of tensors raise.",
+                because=because
+                if step.reads is None
+                else f"{because} Inside a tf.function, .numpy() and NumPy functions of tensors raise.",
                 doubt=_doubt(module, step),
                 fix=compile_step(step.module, step.node) if remedy == _DECORATE else None,
                 related=(
-                    (step.update, "the weights are updated here"), (step.loop, "in this loop"),
-                    *(((step.reads, "this reads values, which raises in a tf.function"),) if step.reads is not None else ()),
+                    (step.update, "the weights are updated here"),
+                    (step.loop, "in this loop"),
+                    *(
+                        ((step.reads, "this reads values, which raises in a tf.function"),)
+                        if step.reads is not None
+                        else ()
+                    ),
                 ),
             )
 
@@ -143,7 +150,12 @@ def _doubt(module, step):
     if step.is_compiled_in_part:
         return "It is unknown how much of its time the compiled part takes."
     # Whoever has a mode for it, or says why it is not compiled, knows that it is slow.
-    if module.program.runs_functions_eagerly or step.may_be_meant or asks_for_mode(step.update.scope) or _was_compiled(step):
+    if (
+        module.program.runs_functions_eagerly
+        or step.may_be_meant
+        or asks_for_mode(step.update.scope)
+        or _was_compiled(step)
+    ):
         return "Other code here suggests that it is meant to run eagerly."
     return None
 
@@ -162,10 +174,16 @@ def _remedy(step):
     if step.makes:
         made = f"its {step.makes}" if step.makes.startswith("tf.") else step.makes[0].lower() + step.makes[1:]
         return f"create {made} once, outside it, and {compiled}"
-    return f"replace {step.computes_outside} by TensorFlow operations, and {compiled}" if step.computes_outside else compiled
+    return (
+        f"replace {step.computes_outside} by TensorFlow operations, and {compiled}"
+        if step.computes_outside
+        else compiled
+    )
 
 
 def _was_compiled(step):
     """Whether the decorator of a step is there as a comment: somebody tried it."""
-    lines = [*step.node.leading_lines, *step.node.lines_after_decorators] if isinstance(step.node, cst.FunctionDef) else []
+    lines = (
+        [*step.node.leading_lines, *step.node.lines_after_decorators] if isinstance(step.node, cst.FunctionDef) else []
+    )
     return any(line.comment is not None and _DECORATOR.search(line.comment.value) for line in lines)

@@ -17,7 +17,9 @@ _SHORT_FIT = 16
 _SHORT_CHUNK = 512
 # An epoch after which the model is changed cannot be one of several.
 _CHANGES = frozenset({"compile", "set_weights", "load_weights", "__setattr__"})
-_COST = "Each fit builds a dataset and an iterator and starts the callbacks, which takes as long as dozens of small steps."
+_COST = (
+    "Each fit builds a dataset and an iterator and starts the callbacks, which takes as long as dozens of small steps."
+)
 _IN_PARTS = " fit splits its data into steps of 32 examples; train_on_batch makes a single step."
 
 
@@ -92,14 +94,23 @@ class FitInLoop(Rule):
     loss_tolerance = 1e-5
 
     def check(self, module):
-        for each in () if module.is_graph_code or module.runtime.multi_backend_keras else repetitions(module, "fit", "fit_generator"):
+        for each in (
+            ()
+            if module.is_graph_code or module.runtime.multi_backend_keras
+            else repetitions(module, "fit", "fit_generator")
+        ):
             call, loop = each.call, each.loop
             epochs = call.given("epochs")
             if environment_loop(module, call.scope) is loop and _is_at_the_end(call.scope, loop):
                 continue
             single, steps = _is_single(call, loop), 1 if epochs is None else constant(epochs)
             # On a single example an epoch is a step.
-            if not each.is_same or steps != 1 and not (single and type(steps) is int and steps <= _SHORT_FIT) or turns(call.scope) <= _A_FEW:
+            if (
+                not each.is_same
+                or steps != 1
+                and not (single and type(steps) is int and steps <= _SHORT_FIT)
+                or turns(call.scope) <= _A_FEW
+            ):
                 continue
             batch, few = single or _is_batch(module, call, loop), _is_short(call, loop)
             if batch or few:
@@ -131,7 +142,12 @@ def _is_batch(module, call: Call, loop: Scope) -> bool:
     if module.program.reinforcement_learning and not _is_epoch(module, call, loop):
         return True
     size, data = call.written("batch_size"), call.written("x")
-    if size is not None and isinstance(size.value, cst.Call) and isinstance(size.value.func, cst.Name) and size.value.func.value == "len":
+    if (
+        size is not None
+        and isinstance(size.value, cst.Call)
+        and isinstance(size.value.func, cst.Name)
+        and size.value.func.value == "len"
+    ):
         return True
     if data is None or next(datasets_in(call.given("x")), None) is not None:
         return False
@@ -141,7 +157,9 @@ def _is_batch(module, call: Call, loop: Scope) -> bool:
 def _is_single(call: Call, loop: Scope) -> bool:
     """Whether each turn fits an example of its own, written as a batch of one."""
     data = call.written("x")
-    return data is not None and is_one_item(call.module.tree, data.value, loop) and varies(data.value, call.scope) is loop
+    return (
+        data is not None and is_one_item(call.module.tree, data.value, loop) and varies(data.value, call.scope) is loop
+    )
 
 
 def _is_short(call: Call, loop: Scope) -> bool:
@@ -159,7 +177,11 @@ def _is_short(call: Call, loop: Scope) -> bool:
 def _is_epoch(module, call: Call, loop: Scope) -> bool:
     """Whether the turns of the loop are epochs over the same data, with nothing between them that changes the training."""
     given = [node.value for parameter in ("x", "y") if (node := call.written(parameter)) is not None]
-    if not given or loop not in call.scope.loops(within="function") or any(varies(node, call.scope) is not None for node in given):
+    if (
+        not given
+        or loop not in call.scope.loops(within="function")
+        or any(varies(node, call.scope) is not None for node in given)
+    ):
         return False
     if any(call.scope.conditions(within=loop)):
         return False

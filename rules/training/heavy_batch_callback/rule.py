@@ -5,7 +5,9 @@ from kerascheck.rule import Rule
 
 _RUNS = frozenset({"predict", "evaluate", "fit", "predict_generator", "evaluate_generator"})
 _WRITES = frozenset({"save", "save_weights"})
-_DRAWS = frozenset({"matplotlib.pyplot.savefig", "matplotlib.pyplot.show", "matplotlib.pyplot.pause", "matplotlib.pyplot.draw"})
+_DRAWS = frozenset(
+    {"matplotlib.pyplot.savefig", "matplotlib.pyplot.show", "matplotlib.pyplot.pause", "matplotlib.pyplot.draw"}
+)
 _WHEN = "do it in on_epoch_end, or every few hundred batches."
 
 
@@ -88,11 +90,19 @@ class HeavyBatchCallback(Rule):
                 continue
             seen.add(call.node)
             if call.attribute in _RUNS and module.program.is_model_call(call):
-                what, cost = f"model.{call.attribute}", "Each call builds a dataset and an iterator, which takes tens of milliseconds; a step of a small model takes a few."
+                what, cost = (
+                    f"model.{call.attribute}",
+                    "Each call builds a dataset and an iterator, which takes tens of milliseconds; a step of a small model takes a few.",
+                )
             elif call.attribute in _WRITES and module.program.is_model_call(call):
                 what, cost = f"model.{call.attribute}", "The next step waits until the file has been written."
             elif call.name in _DRAWS:
                 what, cost = display(call.name), "The next step waits until the figure has been drawn."
             else:
                 continue
-            yield self.finding(call, f"{what} runs after every training batch; {_WHEN}", because=cost, related=((hook, "called for every batch"),))
+            yield self.finding(
+                call,
+                f"{what} runs after every training batch; {_WHEN}",
+                because=cost,
+                related=((hook, "called for every batch"),),
+            )

@@ -105,7 +105,9 @@ class HeavyCallback(Rule):
             if type(batches) is not int or not 0 < batches < _OFTEN or module.program.is_optional(call.scope):
                 continue
             monitor = constant(call.given("monitor") or Const("val_loss")) if "monitor" in call.signature else None
-            if only_best and (call.module.runtime.keras < 3 or constant(best) is not True or not str(monitor).startswith("val_")):
+            if only_best and (
+                call.module.runtime.keras < 3 or constant(best) is not True or not str(monitor).startswith("val_")
+            ):
                 continue
             yield self.finding(
                 Place(call.module, call.written("save_freq") or call.node),
@@ -120,7 +122,9 @@ class HeavyCallback(Rule):
             # Who opens TensorBoard beside it looks at what is recorded.
             watched = _OPENED.search(call.module.source.commands) or call.module.mentions(_SYNCHRONISED)
             # A callback that no name is bound to, and no call is given, is never called back.
-            for argument, what, cost in () if watched or is_left_unused(call) or _is_asked_for(call) else _recordings(call):
+            for argument, what, cost in (
+                () if watched or is_left_unused(call) or _is_asked_for(call) else _recordings(call)
+            ):
                 yield self.finding(
                     Place(call.module, call.arguments.nodes.get(argument) or call.node),
                     f"{argument} makes TensorBoard {what}; remove it unless you look at them.",
@@ -132,7 +136,10 @@ class HeavyCallback(Rule):
 
 def _is_asked_for(call: Call) -> bool:
     """Whether a condition around a callback asks for what it records, and not only for TensorBoard, or an error does."""
-    return any(condition.kind == "handler" or _ASKED.search(condition.question) for condition in call.scope.conditions(within="program"))
+    return any(
+        condition.kind == "handler" or _ASKED.search(condition.question)
+        for condition in call.scope.conditions(within="program")
+    )
 
 
 def _recordings(call: Call) -> Iterator[tuple[str, str, str]]:
@@ -140,18 +147,28 @@ def _recordings(call: Call) -> Iterator[tuple[str, str, str]]:
     histograms = constant(call.given("histogram_freq"))
     often = constant(call.given("update_freq"))
     if histograms == 1:
-        yield "histogram_freq", "write a histogram of every weight in every epoch", "After each epoch, all weights are copied, binned and written."
+        yield (
+            "histogram_freq",
+            "write a histogram of every weight in every epoch",
+            "After each epoch, all weights are copied, binned and written.",
+        )
     if histograms and constant(call.given("write_images")) is True:
         yield "write_images", "draw the weights as images", "After an epoch, all weights are copied and drawn."
     if often == "batch" or type(often) is int and 0 < often < _EACH:
-        yield "update_freq", "write its curves every few batches", "Writing the curves takes about as long as a step of a small model."
+        yield (
+            "update_freq",
+            "write its curves every few batches",
+            "Writing the curves takes about as long as a step of a small model.",
+        )
     if _profiled(call.given("profile_batch")) >= _WIDE:
         yield "profile_batch", "profile many batches", "Profiling slows down each of these batches; ten show the same."
 
 
 def _profiled(batches: Value | None) -> int:
     """The length of a literal range of batches, as a pair or a string with a comma; 0 for anything else."""
-    pair = [constant(item) for item in batches.items] if isinstance(batches, Group) else str(constant(batches)).split(",")
+    pair = (
+        [constant(item) for item in batches.items] if isinstance(batches, Group) else str(constant(batches)).split(",")
+    )
     try:
         first, last = map(int, pair)
     except (TypeError, ValueError):

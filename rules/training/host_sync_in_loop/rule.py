@@ -90,7 +90,8 @@ class HostSyncInLoop(Rule):
                 "Every step reads a result back to Python; keep it as a tensor and read it every few hundred steps.",
                 because="Python waits for each step before it starts the next; what that costs on a GPU is unmeasured.",
                 related=(
-                    (update, "the step updates the weights here"), (loop, "in this loop"),
+                    (update, "the step updates the weights here"),
+                    (loop, "in this loop"),
                     *((call, "this reads a result, too") for call in calls if call.module is not first.module),
                 )[:_PLACES],
             )
@@ -107,8 +108,16 @@ def _reads_back(call):
 def _is_on_device(value):
     # What a dataset gives is still in the memory of the host.
     element = isinstance(value, Tensor) and value.origin == "element"
-    return holds_tensor(value) and not element or any(
-        isinstance(option, Made) and option.name == METRIC_RESULT
-        or isinstance(option, Method) and option.name == "iterations" and isinstance(option.receiver, Made) and class_of(option.receiver.name) == OPTIMIZER
-        for option in options_of(value)
+    return (
+        holds_tensor(value)
+        and not element
+        or any(
+            isinstance(option, Made)
+            and option.name == METRIC_RESULT
+            or isinstance(option, Method)
+            and option.name == "iterations"
+            and isinstance(option.receiver, Made)
+            and class_of(option.receiver.name) == OPTIMIZER
+            for option in options_of(value)
+        )
     )

@@ -120,7 +120,11 @@ class MissingStepsPerExecution(Rule):
     loss_tolerance = 1e-4
 
     def check(self, module):
-        if module.runtime.tensorflow < _ARGUMENT_SINCE or module.runtime.backend != "tensorflow" or module.is_graph_code:
+        if (
+            module.runtime.tensorflow < _ARGUMENT_SINCE
+            or module.runtime.backend != "tensorflow"
+            or module.is_graph_code
+        ):
             return
         seen = set()
         for model in module.models:
@@ -133,7 +137,11 @@ class MissingStepsPerExecution(Rule):
                 eager = call.given("run_eagerly")
                 if not any(fit.order > call.order for fit in model.fits):
                     continue
-                if call.given("steps_per_execution") is None and (eager is None or constant(eager, True) is False) and call.node not in seen:
+                if (
+                    call.given("steps_per_execution") is None
+                    and (eager is None or constant(eager, True) is False)
+                    and call.node not in seen
+                ):
                     seen.add(call.node)
                     yield self.finding(
                         call,
@@ -154,11 +162,17 @@ def _why_not(model, batches):
         return "the model has layers that may take long to compute"
     if None in batches:
         return "the batch size is unknown"
-    if any(model.most_parameters * batch.size > _WORK or batch.size * _numbers(model) > _HANDED_OVER for batch in batches):
+    if any(
+        model.most_parameters * batch.size > _WORK or batch.size * _numbers(model) > _HANDED_OVER for batch in batches
+    ):
         return "a step on a batch of this size takes longer than Keras's per-step overhead"
     if any(map(may_act_on_batches, model.fits)):
         return "a callback may act after each batch"
-    return None if any(_is_long(fit, batch) for fit, batch in zip(model.fits, batches)) else "the training is too short to gain from it, as far as is known"
+    return (
+        None
+        if any(_is_long(fit, batch) for fit, batch in zip(model.fits, batches))
+        else "the training is too short to gain from it, as far as is known"
+    )
 
 
 def _numbers(model):
@@ -169,7 +183,10 @@ def _numbers(model):
 def _is_quick(model):
     """Whether its recurrent layers, if any, together take no more than a few time steps, each of which is a turn of a loop."""
     recurrent = (layer for layer in model.layers if layer.name in RECURRENT)
-    return sum(layer.shape[1] or inf if layer.shape and len(layer.shape) > 1 else inf for layer in recurrent) <= _FEW_TIME_STEPS
+    return (
+        sum(layer.shape[1] or inf if layer.shape and len(layer.shape) > 1 else inf for layer in recurrent)
+        <= _FEW_TIME_STEPS
+    )
 
 
 def _steps(fit, batch):

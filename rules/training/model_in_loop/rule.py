@@ -75,7 +75,9 @@ class ModelInLoop(Rule):
 
     def check(self, module):
         seen = set()
-        for made, loop, training in () if module.is_graph_code else made_in_loop(module, "fit", "fit_generator", "train_on_batch"):
+        for made, loop, training in (
+            () if module.is_graph_code else made_in_loop(module, "fit", "fit_generator", "train_on_batch")
+        ):
             times, known = least_times(made.scope)
             if loop.node in seen or made.name == LOAD_MODEL or in_session(made.scope) or times <= _A_FEW:
                 continue
@@ -88,16 +90,29 @@ class ModelInLoop(Rule):
                 continue
             node = place_in(made, loop)
             place = Place(loop.module, node)
-            layers = [other for other in module.pipelines.calls_in(loop) if other.attribute is None and (other.name or "").startswith(LAYERS)]
+            layers = [
+                other
+                for other in module.pipelines.calls_in(loop)
+                if other.attribute is None and (other.name or "").startswith(LAYERS)
+            ]
             # What goes into a functional model are its tensors, which are new ones anyway.
             is_functional = node is made.node and made.name == MODEL
-            differs = isinstance(node, cst.Call) and not is_functional and any(varies(arg.value, loop) is loop for arg in node.args) or any(
-                varies(arg.value, layer.scope) is loop for layer in layers for arg in layer.arguments.nodes.values()
+            differs = (
+                isinstance(node, cst.Call)
+                and not is_functional
+                and any(varies(arg.value, loop) is loop for arg in node.args)
+                or any(
+                    varies(arg.value, layer.scope) is loop for layer in layers for arg in layer.arguments.nodes.values()
+                )
             )
             yield self.finding(
                 place,
                 "Every iteration builds a new model; "
-                + ("run each iteration in a separate process." if differs else "build it once and restore its initial weights, or use a process per iteration."),
+                + (
+                    "run each iteration in a separate process."
+                    if differs
+                    else "build it once and restore its initial weights, or use a process per iteration."
+                ),
                 because="Each model is traced again and leaves several megabytes of memory behind"
                 + (", which clear_session does not free on Keras 3" if clears else "")
                 + ("." if known else "; how many there are is not known here."),
@@ -109,11 +124,18 @@ def _is_kept(module: Module, training: Call, loop: Scope) -> bool:
     """Whether the loop puts its model into a list or a dictionary."""
     models = options_of(training.receiver)
     for other in module.pipelines.calls_in(loop):
-        held = [item for value in other.arguments.values() for item in (value.items if isinstance(value, Group) else [value])]
+        held = [
+            item
+            for value in other.arguments.values()
+            for item in (value.items if isinstance(value, Group) else [value])
+        ]
         if other.attribute in ("append", "add", "put") and any(item is model for item in held for model in models):
             return True
     function = training.node.func if isinstance(training.node, cst.Call) else None
     return any(
-        isinstance(node, cst.Assign) and isinstance(node.targets[0].target, cst.Subscript) and isinstance(function, cst.Attribute) and node.value.deep_equals(function.value)
+        isinstance(node, cst.Assign)
+        and isinstance(node.targets[0].target, cst.Subscript)
+        and isinstance(function, cst.Attribute)
+        and node.value.deep_equals(function.value)
         for node in loop.module.tree.descendants(loop.node)
     )

@@ -125,7 +125,12 @@ class PredictInLoop(Rule):
         for each in repeated_predictions(module):
             call = each.call
             # What is not known to be a model may be one of a class that has a predict of its own.
-            plain = call.name is not None and len(call.arguments.positional) == 1 and set(call.arguments.keywords) <= {"verbose"} and not call.arguments.unknown_keywords
+            plain = (
+                call.name is not None
+                and len(call.arguments.positional) == 1
+                and set(call.arguments.keywords) <= {"verbose"}
+                and not call.arguments.unknown_keywords
+            )
             for at in _places(call, each.loop):
                 yield self.finding(
                     at,
@@ -134,7 +139,9 @@ class PredictInLoop(Rule):
                     if old
                     else "Each predict builds a dataset and an iterator, which takes about 0.1 s.",
                     doubt=_doubt(each, old),
-                    fix=rename_method(call, "predict_on_batch", safe=False, without=("verbose",)) if plain and at is call else None,
+                    fix=rename_method(call, "predict_on_batch", safe=False, without=("verbose",))
+                    if plain and at is call
+                    else None,
                     related=((each.loop, "in this loop"), *(() if at is call else ((call, "the predict is here"),))),
                 )
 
@@ -157,12 +164,19 @@ def _remedy(each, old):
         return "; repeat the rows with np.repeat and predict them once."
     if each.needs_last:
         return " and depends on the one before; call predict_on_batch."
-    return "; predict the whole array once" + (", unless an iteration needs the one before." if old else " or call predict_on_batch.")
+    return "; predict the whole array once" + (
+        ", unless an iteration needs the one before." if old else " or call predict_on_batch."
+    )
 
 
 def _places(call, loop):
     """Where the predict stands, and where the loop of another file calls it by a method of the same name."""
     yield call
     seen = seen_in(loop.module, call)
-    if seen.node is not call.node and isinstance(seen.node, cst.Call) and isinstance(seen.node.func, cst.Attribute) and seen.node.func.attr.value == "predict":
+    if (
+        seen.node is not call.node
+        and isinstance(seen.node, cst.Call)
+        and isinstance(seen.node.func, cst.Attribute)
+        and seen.node.func.attr.value == "predict"
+    ):
         yield seen

@@ -95,7 +95,11 @@ class RemovedFitArgument(Rule):
             if _is_made_by_old_keras(call):
                 continue
             # A name that stands for one of two methods was chosen by a version.
-            if not handles_versions(call.scope) and isinstance(call.node.func, cst.Attribute) and call.node.func.attr.value == call.attribute:
+            if (
+                not handles_versions(call.scope)
+                and isinstance(call.node.func, cst.Attribute)
+                and call.node.func.attr.value == call.attribute
+            ):
                 new = call.attribute.removesuffix("_generator")
                 yield self.finding(
                     call,

@@ -82,7 +82,8 @@ class RetraceByPythonArg(Rule):
             yield self.finding(
                 found.call,
                 f"This tf.function gets another Python {found.kind} in every iteration{'' if often else ' of an outer loop'}; pass it as tf.constant(...).",
-                because=f"tf.function traces again for every new Python {found.kind}, " + ("so each iteration builds a graph." if often else "here once for all iterations of the inner loop."),
+                because=f"tf.function traces again for every new Python {found.kind}, "
+                + ("so each iteration builds a graph." if often else "here once for all iterations of the inner loop."),
                 doubt="Only an outer loop changes it, so many calls share each graph."
                 if not often
                 else "How many different ones there are is not known here."

@@ -68,6 +68,11 @@ class RetraceByShape(Rule):
                 found.call,
                 "Changing shapes make this tf.function trace again; set reduce_retracing=True or an input_signature.",
                 because="tf.function traces again for every new shape, and "
-                + ("each batch is as long as its longest element." if isinstance(found.cause, Stage) else "each iteration makes the argument longer."),
-                related=(((found.cause, "the shape changes here"),) if found.cause is not None else ()) + ((found.loop, "in this loop"),),
+                + (
+                    "each batch is as long as its longest element."
+                    if isinstance(found.cause, Stage)
+                    else "each iteration makes the argument longer."
+                ),
+                related=(((found.cause, "the shape changes here"),) if found.cause is not None else ())
+                + ((found.loop, "in this loop"),),
             )

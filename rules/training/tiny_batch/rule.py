@@ -34,7 +34,9 @@ _VERY_TINY = 4
 _LARGE_INPUT = 128 * 128 * 3
 _SMALL_INPUT = 32 * 32 * 3
 _CHEAP = {SEQUENTIAL, MODEL, CATEGORY_ENCODING, CENTER_CROP, EMBEDDING, LAMBDA, *OF_DENSE_MODELS} | layers_where(
-    lambda layer: layer.axes in (1, 2) and layer.work in (Work.MOVES, Work.EACH, Work.POOLS, Work.POOLS_ALL, Work.CONVOLVES)
+    lambda layer: (
+        layer.axes in (1, 2) and layer.work in (Work.MOVES, Work.EACH, Work.POOLS, Work.POOLS_ALL, Work.CONVOLVES)
+    )
 )
 _RECURRENT = {BIDIRECTIONAL, *RECURRENT}
 
@@ -161,19 +163,32 @@ class TinyBatch(Rule):
                     continue
                 # What surrounds an epoch takes longer than that.
                 saved = None if count is None else ceil(count / batch.size) - ceil(count / _ENOUGH)
-                if saved is not None and (saved < _FEW or default and count < _MANY and saved * _epochs(fit) < _WORTHWHILE):
+                if saved is not None and (
+                    saved < _FEW or default and count < _MANY and saved * _epochs(fit) < _WORTHWHILE
+                ):
                     yield self.silence(batch.place, f"with {count} examples, larger batches would save too few steps")
                     continue
-                if batch.size > (_DEFAULT if default else _TINY if largest <= _MIDDLE_INPUT else _VERY_TINY) or default and not _is_quick(model):
-                    yield self.silence(batch.place, f"batches of {batch.size} give this model enough work ({model.size})")
+                if (
+                    batch.size > (_DEFAULT if default else _TINY if largest <= _MIDDLE_INPUT else _VERY_TINY)
+                    or default
+                    and not _is_quick(model)
+                ):
+                    yield self.silence(
+                        batch.place, f"batches of {batch.size} give this model enough work ({model.size})"
+                    )
                     continue
                 seen.add(batch.place.node)
-                larger = "64 or 128" if default else "32 or 64" if count is None or count >= 64 else f"all {count} at once"
+                larger = (
+                    "64 or 128" if default else "32 or 64" if count is None or count >= 64 else f"all {count} at once"
+                )
                 yield self.finding(
                     batch.place,
                     f"{'The default batch_size=' if default else 'A batch size of '}{batch.size} is too small to keep this model busy; try {larger}.",
                     because=f"In this {model.size}, the fixed cost of a step outweighs the work on so few examples.",
-                    related=((model, "the model"), *(((fit, "trained here"),) if fit.node is not batch.place.node else ())),
+                    related=(
+                        (model, "the model"),
+                        *(((fit, "trained here"),) if fit.node is not batch.place.node else ()),
+                    ),
                 )
 
 
@@ -189,7 +204,9 @@ def _why_not(model, largest):
         return "the model has stateful layers, which fix the batch size"
     if largest > _LARGE_INPUT:
         return "the inputs of the model are large"
-    return "the optimizer accumulates the gradients of several batches" if any(map(_accumulates, model.compiles)) else None
+    return (
+        "the optimizer accumulates the gradients of several batches" if any(map(_accumulates, model.compiles)) else None
+    )
 
 
 def _epochs(fit):
@@ -213,7 +230,11 @@ def _is_stateful(layer):
 
 def _accumulates(compiled):
     optimizer = compiled.given("optimizer")
-    steps = optimizer.call.keyword("gradient_accumulation_steps") if isinstance(optimizer, Made) and optimizer.call is not None else None
+    steps = (
+        optimizer.call.keyword("gradient_accumulation_steps")
+        if isinstance(optimizer, Made) and optimizer.call is not None
+        else None
+    )
     return steps is not None
 
 

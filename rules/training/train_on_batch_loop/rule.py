@@ -66,9 +66,18 @@ class TrainOnBatchLoop(Rule):
             call = each.call
             loops = list(call.scope.loops(within="program", comprehensions=False))
             data = call.written("x")
-            if not each.is_same or len(loops) < 2 or data is None or varies(data.value, call.scope) is None or any(call.scope.conditions(within=loops[1])):
+            if (
+                not each.is_same
+                or len(loops) < 2
+                or data is None
+                or varies(data.value, call.scope) is None
+                or any(call.scope.conditions(within=loops[1]))
+            ):
                 continue
-            if any(other.attribute in _OTHER_TRAINING and other.node is not call.node for other in module.pipelines.calls_in(loops[1])):
+            if any(
+                other.attribute in _OTHER_TRAINING and other.node is not call.node
+                for other in module.pipelines.calls_in(loops[1])
+            ):
                 continue
             yield self.finding(
                 call,
