@@ -1,4 +1,4 @@
-"""The checks that [tool.ruff] in pyproject.toml selects hold for every file."""
+"""What the tools that pyproject.toml configures ask of every file: ruff, and import-linter for the layers."""
 
 import subprocess
 import sys
@@ -10,8 +10,27 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 
 
-@pytest.mark.skipif(find_spec("ruff") is None, reason="needs ruff: pip install kerascheck[test]")
-def test_ruff_finds_nothing():
-    command = [sys.executable, "-m", "ruff", "check", "--no-cache", "--output-format", "concise", "."]
-    ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+needs_ruff = pytest.mark.skipif(find_spec("ruff") is None, reason="needs ruff: pip install kerascheck[test]")
+needs_importlinter = pytest.mark.skipif(
+    find_spec("importlinter") is None, reason="needs import-linter: pip install kerascheck[test]"
+)
+
+
+def run(*command):
+    ran = subprocess.run([sys.executable, *command], cwd=ROOT, capture_output=True, text=True)
     assert ran.returncode == 0, ran.stdout + ran.stderr
+
+
+@needs_ruff
+def test_ruff_finds_nothing():
+    run("-m", "ruff", "check", "--no-cache", "--output-format", "concise", ".")
+
+
+@needs_ruff
+def test_every_file_is_formatted():
+    run("-m", "ruff", "format", "--no-cache", "--check", ".")
+
+
+@needs_importlinter
+def test_no_layer_imports_one_above_it():
+    run("-c", "import sys; from importlinter.cli import lint_imports_command; sys.exit(lint_imports_command())")
