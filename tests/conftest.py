@@ -6,6 +6,15 @@ from kerascheck.interpreter.values import Arguments
 
 
 @pytest.fixture(autouse=True, scope="session")
+def there_is_no_terminal():
+    """Workers of pytest-xdist are started with a size of the terminal in their environment."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("COLUMNS", raising=False)
+        patch.delenv("LINES", raising=False)
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
 def nobody_asks_for_a_parameter_that_is_not_known():
     """An argument is asked of a callable whose signature has the parameter: in a user's program a typo would be an argument that nobody gives."""
     with pytest.MonkeyPatch.context() as patch:
