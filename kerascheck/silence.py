@@ -14,6 +14,7 @@ from kerascheck import engine, registry
 from kerascheck.check import Analysis, Checked, lines_of
 from kerascheck.config import Configuration, Settings
 from kerascheck.interpreter.values import Sink
+from kerascheck.meaning.data.pipelines import Pipelines
 from kerascheck.report.common import count
 from kerascheck.rule import Diagnosis, Silence
 from kerascheck.source.suppression import suppressions
@@ -197,7 +198,7 @@ def _as_if_trained(module: Module, here: int) -> str | None:
         ends = [each for each in (stage, *pipelines.downstream(stage)) if not pipelines.children(each)]
         module.run.sinks.extend(Sink("train", end, end.module, end.node, end.scope) for end in ends)
     # What has been computed of the datasets rests on what they fed before.
-    del module.__dict__["pipelines"]
+    del module.memory[Pipelines]
     uses = [_USES[role] for role in sorted(roles & _USES.keys())]
     if uses:
         return f"this dataset is used for {' and '.join(uses)} only"
