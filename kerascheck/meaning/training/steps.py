@@ -262,7 +262,7 @@ def _moves_inputs(module: Module, tape: Tape, update: Call) -> bool:
     """Whether the gradients are those of watched tensors, or of plain variables beside a model of Keras, whose own weights stay."""
     inside = [call for call in module.run.calls if tape.call.order < call.order <= update.order]
     gradients = [call for call in inside if call.name == GRADIENT_TAPE_GRADIENT]
-    watched = {_written(call, 0, "tensor") for call in inside if call.name == GRADIENT_TAPE_WATCH}
+    watched = {_written(call, "tensor") for call in inside if call.name == GRADIENT_TAPE_WATCH}
     if not gradients:
         return False
     if all(
