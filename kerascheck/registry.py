@@ -33,7 +33,7 @@ class Room:
     """A rule and the folder that holds it with its examples.
 
     What is said about a rule is read from its file without running it: rules import the
-    semantics and so libcst, which most commands and most files never need.
+    the layer of meaning and so libcst, which most commands and most files never need.
     """
 
     folder: Path

@@ -46,8 +46,6 @@ from kerascheck.meaning.program.program import Program
 from kerascheck.syntax.conditions import written_conditions
 from kerascheck.syntax.written import asks_for_held_out, is_beside_training, last_name, names_held_out, names_training
 
-"""Sources that read one file for each sample from a folder for each class."""
-
 INSPECTED_ELEMENTS = 32
 """``take(k)`` of at most so many elements is a look at the data."""
 
