@@ -1,4 +1,4 @@
-"""What the tools that pyproject.toml configures ask of every file: ruff, and import-linter for the layers."""
+"""What the tools that pyproject.toml configures ask of every file: ruff, mypy, and import-linter for the layers."""
 
 import subprocess
 import sys
@@ -14,6 +14,8 @@ needs_ruff = pytest.mark.skipif(find_spec("ruff") is None, reason="needs ruff: p
 needs_importlinter = pytest.mark.skipif(
     find_spec("importlinter") is None, reason="needs import-linter: pip install kerascheck[test]"
 )
+
+needs_mypy = pytest.mark.skipif(find_spec("mypy") is None, reason="needs mypy: pip install kerascheck[test]")
 
 
 def run(*command):
@@ -34,3 +36,8 @@ def test_every_file_is_formatted():
 @needs_importlinter
 def test_no_layer_imports_one_above_it():
     run("-c", "import sys; from importlinter.cli import lint_imports_command; sys.exit(lint_imports_command())")
+
+
+@needs_mypy
+def test_mypy_finds_nothing():
+    run("-m", "mypy")
