@@ -14,13 +14,13 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from kerascheck import registry
 from kerascheck.config import Settings
 from kerascheck.finding import FileError, Finding, Location, Related
 from kerascheck.limits import MEGABYTES, SECONDS, SECONDS_PER_LINE, Unlimited
-from kerascheck.rule import Silence
+from kerascheck.rule import RequirementsRule, Rule, Silence
 from kerascheck.source import Cell, Source, Unreadable, decode, read
 from kerascheck.source.discovery import File, matches
 from kerascheck.source.notebook import header_for
@@ -31,7 +31,7 @@ from kerascheck.source.suppression import Directive, Suppressions, speaks_to_us,
 if TYPE_CHECKING:
     from kerascheck.interpreter.project import Project
     from kerascheck.registry import Room
-    from kerascheck.rule import Diagnosis
+    from kerascheck.rule import Diagnosis, Located
 
 UNREADABLE = "KC999"
 INTERNAL = "KC998"
@@ -123,8 +123,8 @@ class Analysis:
         if kind_of(file.path) is not None:
             asked_for = RequirementsFile(source)
             for room in registry.enabled(file.settings.selections):
-                if room.reads == "requirements":
-                    self._run(room, asked_for, checked)
+                if room.kind is RequirementsRule:
+                    self._run(room, lambda: room.rule_as(RequirementsRule).check(asked_for), source, checked)
             self._remember_directives(checked, source)
             return
         try:
@@ -137,8 +137,8 @@ class Analysis:
         if module is not None:
             asked: list[tuple[Room, Diagnosis]] = []
             for room in registry.enabled(file.settings.selections):
-                if room.reads == "python":
-                    self._run(room, module, checked, asked)
+                if room.kind is Rule:
+                    self._run(room, lambda: room.rule_as(Rule).check(module), module.source, checked, asked)
             self._settle(module, asked, file.settings, checked)
             self._remember_directives(checked, source)
         if source.path in checked.sources:
@@ -193,11 +193,18 @@ class Analysis:
         checked.errors.append(FileError(UNREADABLE, source.locate(offset, offset), message))
         checked.sources[source.path] = source
 
-    def _run(self, room: Room, module, checked: Checked, asked: list[tuple[Room, Diagnosis]] | None = None) -> None:
-        """Run a rule; what it asks of chains goes to ``asked``, unless a comment silences it."""
+    def _run(
+        self,
+        room: Room,
+        check: Callable[[], Iterator[Diagnosis | Silence]],
+        source: Source,
+        checked: Checked,
+        asked: list[tuple[Room, Diagnosis]] | None = None,
+    ) -> None:
+        """Run the ``check`` of a rule; what it asks of chains goes to ``asked``, unless a comment silences it."""
         started = time.perf_counter()
         try:
-            for diagnosis in room.rule.check(module):
+            for diagnosis in check():
                 if isinstance(diagnosis, Silence):
                     continue
                 finding = self._locate(room, diagnosis, checked)
@@ -211,9 +218,9 @@ class Analysis:
             raise
         except RecursionError:
             if not checked.errors:
-                self._refuse(checked, module.source, TOO_DEEP, 0)
+                self._refuse(checked, source, TOO_DEEP, 0)
         except Exception as problem:  # noqa: BLE001 - a fault of one rule costs that rule, not the run
-            self._fault(checked, module.source, f"rule {room.code} ({room.name})", problem)
+            self._fault(checked, source, f"rule {room.code} ({room.name})", problem)
         checked.seconds[room.code] = checked.seconds.get(room.code, 0.0) + time.perf_counter() - started
 
     def _add(self, finding: Finding, diagnosis: Diagnosis, checked: Checked) -> None:
@@ -297,7 +304,7 @@ def placed(room: Room, diagnosis: Diagnosis) -> tuple[Finding, set[int]]:
     return finding, lines_of(diagnosis.at)
 
 
-def lines_of(at: Any) -> set[int]:
+def lines_of(at: Located) -> set[int]:
     """The lines of the text that a semantic object is found by: its own, and the first and last of its statement."""
     module = at.module
     first, last = module.statement_range(at.node)

@@ -21,6 +21,7 @@ from kerascheck import registry
 from kerascheck.check import Analysis, Checked, check_files, is_left_out, placed, with_large_stack
 from kerascheck.config import Configuration, Settings
 from kerascheck.finding import Applicability, FileError, Finding
+from kerascheck.rule import CommentsRule, Rule, Silence
 from kerascheck.source import Source, Unreadable, decode, read
 from kerascheck.source.code import without_comments
 from kerascheck.source.discovery import File
@@ -89,7 +90,7 @@ _RUNS = re.compile(rb"^[ \t]*\"?[ \t]*(?:for|while)\b|\.fit(?:_generator)?\(|^(?
 @functools.cache
 def _triggers() -> re.Pattern[bytes]:
     # Of all rules, not only the selected: what a rule finds in one module may depend on another.
-    words = sorted({trigger for room in registry.rooms() if room.reads == "python" for trigger in room.triggers})
+    words = sorted({trigger for room in registry.rooms() if room.kind is Rule for trigger in room.triggers})
     return re.compile(b"|".join(re.escape(word.encode()) for word in words) or b"(?!)")
 
 
@@ -172,7 +173,7 @@ def _only_names() -> bool:
     return all(
         re.fullmatch(r"\.?\w+\(?", trigger)
         for room in registry.rooms()
-        if room.reads == "python"
+        if room.kind is Rule
         for trigger in room.triggers
     )
 
@@ -524,7 +525,11 @@ def _judge_comments(files: Sequence[File], results: Sequence[Checked]) -> dict[s
         )
         written = Suppressions(each for each in checked.directives if each.entries)
         for room in rooms:
-            for diagnosis in room.rule.check(comments) if room.reads == "comments" else ():
+            if room.kind is not CommentsRule:
+                continue
+            for diagnosis in room.rule_as(CommentsRule).check(comments):
+                if isinstance(diagnosis, Silence):
+                    continue
                 finding, lines = placed(room, diagnosis)
                 # A comment that silences everything does not mean what is said about itself.
                 if not written.silencing(room.code, room.name, lines):

@@ -13,6 +13,7 @@ from typing import Any
 from kerascheck import published
 from kerascheck.registry import Room
 from kerascheck.report.text import wrapped
+from kerascheck.rule import RequirementsRule, Rule
 from kerascheck.verify import evidence
 
 _MARK = re.compile(r"[ \t]*# ?KC\d{3}(?::\w+)?(?: KC\d{3}(?::\w+)?)*[ \t]*$")
@@ -28,7 +29,7 @@ def sections(room: Room) -> dict[str, str]:
 
 def example(room: Room) -> str:
     """The slow script turned into the fast one, as a unified diff; empty where the room lacks one of them."""
-    if room.reads == "requirements":
+    if room.kind is RequirementsRule:
         return "\n".join(
             filter(
                 None,
@@ -91,7 +92,7 @@ def as_text(room: Room) -> str:
     ]
     if diff := example(room):
         parts.append(f"## Example\n\n```diff\n{diff}\n```")
-    if room.reads == "python":
+    if room.kind is Rule:
         parts.append(f"## Evidence\n\nWhat fast.py gains over slow.py:\n\n{_evidence(room)}")
     return "\n\n".join(parts)
 

@@ -14,11 +14,13 @@ import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from kerascheck.config import ConfigError, Selection, Settings, did_you_mean
 from kerascheck.finding import Severity
-from kerascheck.rule import Rule
+from kerascheck.rule import KINDS, AnyRule, Rule
+
+_Kind = TypeVar("_Kind", bound=AnyRule)
 
 
 def rules_folder() -> Path:
@@ -44,15 +46,23 @@ class Room:
     triggers: tuple[str, ...]
     on_by_default: bool
     documentation: str
-    reads: str = Rule.reads
+    kind: type[AnyRule] = Rule
+    """The class that its own is derived from."""
     fixed_by_default: bool = Rule.fixed_by_default
     evidence_note: str = Rule.evidence_note
     speed: bool = Rule.speed
 
     @functools.cached_property
-    def rule(self) -> Rule:
+    def rule(self) -> AnyRule:
         """The rule itself; its file is run when this is first asked for."""
         return _load(self.folder / "rule.py")
+
+    def rule_as(self, kind: type[_Kind]) -> _Kind:
+        """The rule of a room of this :attr:`kind`."""
+        rule = self.rule
+        if not isinstance(rule, kind):
+            raise TypeError(f"{self.folder}: the rule is a {self.kind.__name__}, not a {kind.__name__}")
+        return rule
 
 
 @functools.cache
@@ -75,11 +85,18 @@ def rooms(folder: Path | None = None) -> tuple[Room, ...]:
 
 def _room(path: Path) -> Room:
     tree = ast.parse(path.read_text(encoding="utf-8"), str(path))
-    rules = [node for node in tree.body if isinstance(node, ast.ClassDef) and any(map(_is_rule, node.bases))]
+    rules = [
+        (node, kind)
+        for node in tree.body
+        if isinstance(node, ast.ClassDef)
+        for kind in KINDS
+        if any(_is_named(base, kind.__name__) for base in node.bases)
+    ]
     if len(rules) != 1:
         raise TypeError(f"{path} must define exactly one rule, not {len(rules)}")
+    ((rule, kind),) = rules
     attributes: dict[str, Any] = {}
-    for node in rules[0].body:
+    for node in rule.body:
         if isinstance(node, (ast.Assign, ast.AnnAssign)):
             target = node.targets[0] if isinstance(node, ast.Assign) else node.target
             if isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
@@ -106,19 +123,19 @@ def _room(path: Path) -> Room:
         literal("severity"),
         literal("triggers"),
         literal("on_by_default", Rule.on_by_default),
-        ast.get_docstring(rules[0]) or "",
-        literal("reads", Rule.reads),
+        ast.get_docstring(rule) or "",
+        kind,
         literal("fixed_by_default", Rule.fixed_by_default),
         literal("evidence_note", Rule.evidence_note),
         literal("speed", Rule.speed),
     )
 
 
-def _is_rule(base: ast.expr) -> bool:
-    return (base.attr if isinstance(base, ast.Attribute) else getattr(base, "id", "")) == "Rule"
+def _is_named(base: ast.expr, name: str) -> bool:
+    return (base.attr if isinstance(base, ast.Attribute) else getattr(base, "id", "")) == name
 
 
-def _load(path: Path) -> Rule:
+def _load(path: Path) -> AnyRule:
     name = f"kerascheck.rules.{path.parent.parent.name}.{path.parent.name}"
     spec = importlib.util.spec_from_file_location(name, path)
     module = importlib.util.module_from_spec(spec)
@@ -127,7 +144,7 @@ def _load(path: Path) -> Rule:
     (defined,) = (
         value
         for value in vars(module).values()
-        if isinstance(value, type) and issubclass(value, Rule) and value.__module__ == name
+        if isinstance(value, type) and issubclass(value, AnyRule) and value.__module__ == name
     )
     return defined()
 

@@ -1,9 +1,8 @@
 """The contract of a rule.
 
-A rule lives in ``rules/<family>/<slug>/rule.py`` as the only subclass of :class:`Rule`
-in that file. Its docstring is its documentation page, its class attributes are its
-metadata, and :meth:`Rule.check` reads the meaning of a module and yields diagnoses.
-Rules keep no state between calls.
+A rule lives in ``rules/<family>/<slug>/rule.py`` as the only subclass of :class:`Rule`, :class:`RequirementsRule` or
+:class:`CommentsRule` in that file: the class says what its ``check`` is given. Its docstring is its documentation page,
+its class attributes are its metadata, and ``check`` yields diagnoses. Rules keep no state between calls.
 """
 
 from __future__ import annotations
@@ -11,49 +10,77 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from kerascheck.finding import Fix, Severity
+
+if TYPE_CHECKING:
+    from kerascheck.meaning.data.order import Wish
+    from kerascheck.meaning.module import Module
+    from kerascheck.source import Source
+    from kerascheck.source.requirements import RequirementsFile
+    from kerascheck.source.suppression import Comments
 
 _CODE = re.compile(r"KC\d{3}")
 _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 _SUMMARY = re.compile(r"\S(?:.{,48}[^\s.])?")
 
 
+class Document(Protocol):
+    """What places stand in: a :class:`~kerascheck.meaning.module.Module`, a
+    :class:`~kerascheck.source.requirements.RequirementsFile` or :class:`~kerascheck.source.suppression.Comments`."""
+
+    @property
+    def source(self) -> Source:
+        """The text that it was made of."""
+
+    # Each has nodes of its own type, and is only asked for those of its places.
+    def range_of(self, node: Any) -> tuple[int, int]:
+        """Offsets, in characters of the text, of what a finding about ``node`` marks."""
+
+    def statement_range(self, node: Any) -> tuple[int, int]:
+        """Offsets of the whole statement that ``node`` is a part of."""
+
+
+class Located(Protocol):
+    """Where a finding may stand: a call, a stage, a function, a place, a requirement, a comment."""
+
+    @property
+    def module(self) -> Document:
+        """What it stands in."""
+
+    @property
+    def node(self) -> Any:
+        """What :meth:`Document.range_of` is asked for."""
+
+
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """A finding before its place is turned into lines and columns.
+    """A finding before its place is turned into lines and columns."""
 
-    ``at`` and the places of ``related`` are semantic objects: anything with the
-    attributes ``module`` (the :class:`~kerascheck.meaning.module.Module` it stands in) and
-    ``node`` (its syntax node).
-    """
-
-    at: Any
+    at: Located
     severity: Severity
     message: str
     because: str | None = None
     fix: Fix | None = None
-    related: Sequence[tuple[Any, str]] = field(default=())
+    related: Sequence[tuple[Located, str]] = field(default=())
     pedantic: bool = False
     """Known to cost nothing where the code runs: reported only to those who ask for it."""
-    wish: Any = None
-    """What it asks of the order of a chain of dataset operations, a :class:`kerascheck.meaning.data.order.Wish`, where it does: several
-    that conflict become one finding."""
+    wish: Wish | None = None
+    """What it asks of the order of a chain of dataset operations, where it does: several that conflict become one finding."""
 
 
 @dataclass(frozen=True, slots=True)
 class Silence:
     """What a rule looked at and had a reason to leave alone: told to those who ask why it says nothing there."""
 
-    at: Any
-    """See :attr:`Diagnosis.at`."""
+    at: Located
     reason: str
     """For users: a clause without a full stop, such as "its number of parallel calls is given"."""
 
 
-class Rule:
-    """Base class of every rule."""
+class AnyRule:
+    """What rules of every kind have."""
 
     code: ClassVar[str]
     """``KC`` and three digits; the first digit names the family."""
@@ -69,9 +96,6 @@ class Rule:
     speed: ClassVar[bool] = True
     """Whether its fix can change how long a training takes; else it is about errors, accuracy, memory or the truth of a measurement,
     and ``kerascheck verify`` does not measure it."""
-    reads: ClassVar[str] = "python"
-    """What :meth:`check` is given: "python" for modules, "requirements" for files that say what is to be installed,
-    "comments" for what silences findings."""
     triggers: ClassVar[tuple[str, ...]]
     """Substrings of which at least one stands in every file where the rule can fire."""
     evidence_note: ClassVar[str] = ""
@@ -80,6 +104,8 @@ class Rule:
     """Largest relative difference of the final losses of slow.py and fast.py; None where the fix is meant to change results."""
 
     def __init_subclass__(cls) -> None:
+        if AnyRule in cls.__bases__:
+            return  # a kind of rules
         for attribute, pattern in (("code", _CODE), ("name", _NAME), ("summary", _SUMMARY)):
             value = cls.__dict__.get(attribute)
             if not isinstance(value, str) or not pattern.fullmatch(value):
@@ -91,32 +117,22 @@ class Rule:
         if not (cls.__doc__ or "").strip():
             raise TypeError(f"{cls.__name__} has no docstring: it is the rule's documentation")
 
-    def check(self, module: Any) -> Iterator[Diagnosis | Silence]:
-        """Yield the diagnoses of ``module`` (and of modules that it calls into), and what it had a reason to leave alone there.
-
-        Args:
-            module: a :class:`~kerascheck.meaning.module.Module`; for a rule that reads requirements a
-                :class:`~kerascheck.source.requirements.RequirementsFile`, whose requirements are the places of findings; for a
-                rule that reads comments :class:`~kerascheck.source.suppression.Comments`.
-        """
-        raise NotImplementedError
-
-    def silence(self, at: Any, reason: str) -> Silence:
+    def silence(self, at: Located, reason: str) -> Silence:
         """The reason why nothing is said about the semantic object ``at``, which one might expect: see :class:`Silence`."""
         return Silence(at, reason)
 
     def finding(
         self,
-        at: Any,
+        at: Located,
         message: str,
         *,
         because: str | None = None,
         severity: Severity | None = None,
         fix: Fix | None = None,
-        related: Sequence[tuple[Any, str]] = (),
+        related: Sequence[tuple[Located, str]] = (),
         pedantic: bool = False,
         doubt: str | None = None,
-        wish: Any = None,
+        wish: Wish | None = None,
     ) -> Diagnosis:
         """A diagnosis at the semantic object ``at``; the severity is the rule's own unless stated, and info where it is ``pedantic`` or there is a ``doubt``.
 
@@ -127,3 +143,31 @@ class Rule:
         severity = Severity.INFO if pedantic or doubt else self.severity if severity is None else severity
         because = " ".join(filter(None, (because, doubt))) or None
         return Diagnosis(at, severity, message, because, fix, tuple(related), pedantic, wish)
+
+
+class Rule(AnyRule):
+    """A rule about Python code."""
+
+    def check(self, module: Module) -> Iterator[Diagnosis | Silence]:
+        """Yield the diagnoses of ``module`` (and of modules that it calls into), and what it had a reason to leave alone there."""
+        raise NotImplementedError
+
+
+class RequirementsRule(AnyRule):
+    """A rule about files that say what is to be installed."""
+
+    def check(self, file: RequirementsFile) -> Iterator[Diagnosis | Silence]:
+        """Yield the diagnoses of ``file``; its requirements are their places."""
+        raise NotImplementedError
+
+
+class CommentsRule(AnyRule):
+    """A rule about the comments that silence findings: asked when all others have run."""
+
+    def check(self, comments: Comments) -> Iterator[Diagnosis | Silence]:
+        """Yield the diagnoses of ``comments``; :meth:`~kerascheck.source.suppression.Comments.at` gives their places."""
+        raise NotImplementedError
+
+
+KINDS: tuple[type[AnyRule], ...] = (Rule, RequirementsRule, CommentsRule)
+"""What a rule may be a subclass of."""

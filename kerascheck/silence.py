@@ -16,7 +16,7 @@ from kerascheck.config import Configuration, Settings
 from kerascheck.interpreter.values import Sink
 from kerascheck.meaning.data.pipelines import Pipelines
 from kerascheck.report.common import count
-from kerascheck.rule import Diagnosis, Silence
+from kerascheck.rule import Diagnosis, Rule, Silence
 from kerascheck.source.suppression import suppressions
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def explain(source: Source, file: File, line: int, cell: int | None = None) -> I
     yield f"{source.path}:{'' if cell is None else f'cell {cell}:'}{line}: {_shortened(source.line_text(first), _LONGEST_LINE)}"
     yield from _about_the_program(module, first, last)
     reported = _reported(source, file, line, source.locate(first, first).cell)
-    silent, rooms = [], [room for room in registry.rooms() if room.reads == "python"]
+    silent, rooms = [], [room for room in registry.rooms() if room.kind is Rule]
     for room in rooms:
         told = [f"reports this line: {message}" for message in reported.get(room.code, ())]
         try:
@@ -127,7 +127,7 @@ def _reported(source: Source, file: File, line: int, cell: int | None) -> dict[s
 
 def _told(room: Room, module: Module, here: int, settings: Settings) -> Iterator[str]:
     """What a rule says itself about the things of a line of the text."""
-    for said in room.rule.check(module):
+    for said in room.rule_as(Rule).check(module):
         if said.at.module is not module or here not in lines_of(said.at):
             continue
         reason = said.reason if isinstance(said, Silence) else _hidden_by(room, said, settings)
@@ -169,7 +169,7 @@ def _shortened(code: str, longest: int = _LONGEST_CODE) -> str:
 def _reported_code(room: Room, module: Module, here: int, settings: Settings) -> str | None:
     """What a rule reports that is on a line of the text, or is explained by it; None where it reports nothing, or fails."""
     try:
-        for said in room.rule.check(module):
+        for said in room.rule_as(Rule).check(module):
             places = (
                 [said.at, *(place for place, _ in said.related)]
                 if isinstance(said, Diagnosis) and said.at.module is module

@@ -9,7 +9,7 @@ import pytest
 from kerascheck import engine, registry
 from kerascheck.config import ConfigError, Selection, Settings
 from kerascheck.finding import Severity
-from kerascheck.rule import Rule
+from kerascheck.rule import CommentsRule, RequirementsRule, Rule
 
 RULE = '''
 from kerascheck.rule import Rule, Severity
@@ -129,6 +129,19 @@ def test_folders_that_are_no_room(rules, text, message):
         registry.rooms()
 
 
+@pytest.mark.parametrize("kind", [Rule, RequirementsRule, CommentsRule])
+def test_the_class_says_what_a_rule_is_given(rules, kind):
+    text = RULE.format(cls="A", code="KC301", name="a", default=True)
+    rules(
+        "g", "of-a-kind", text.replace("import Rule", f"import {kind.__name__}").replace("(Rule)", f"({kind.__name__})")
+    )
+    room = registry.find("KC301")
+    assert room.kind is kind and type(room.rule_as(kind)).__bases__ == (kind,)
+    other = RequirementsRule if kind is Rule else Rule
+    with pytest.raises(TypeError, match=f"of-a-kind: the rule is a {kind.__name__}, not a {other.__name__}"):
+        room.rule_as(other)
+
+
 def test_metadata_must_be_literal(rules):
     rules("g", "computed", RULE.format(cls="A", code="KC301", name="a", default="1 > 2"))
     with pytest.raises(TypeError, match="'on_by_default' must be written as a literal"):
@@ -140,6 +153,7 @@ def test_what_is_read_of_a_rule_is_what_it_says_when_run(room):
     for attribute in ("code", "name", "summary", "severity", "triggers", "on_by_default"):
         assert getattr(room, attribute) == getattr(room.rule, attribute)
     assert room.documentation == inspect.getdoc(type(room.rule))
+    assert isinstance(room.rule_as(room.kind), room.kind)
 
 
 @pytest.mark.parametrize("summary", ["", "x" * 51, "a sentence.", "two\nlines", None])

@@ -22,6 +22,7 @@ from kerascheck.explain import sections
 from kerascheck.finding import Severity
 from kerascheck.measured import read_table
 from kerascheck.registry import rooms
+from kerascheck.rule import CommentsRule, RequirementsRule, Rule
 
 RAISES = re.compile(r"\A# raises: (\w+)\n")
 pytestmark = pytest.mark.usefixtures("in_this_process")
@@ -35,7 +36,7 @@ HEADINGS = [
 ]
 ROOMS = rooms()
 
-SCRIPTS = [room for room in ROOMS if room.reads == "python"]
+SCRIPTS = [room for room in ROOMS if room.kind is Rule]
 
 every_room = pytest.mark.parametrize("room", ROOMS, ids=lambda room: room.name)
 every_script = pytest.mark.parametrize("room", SCRIPTS, ids=lambda room: room.name)
@@ -43,14 +44,14 @@ every_script = pytest.mark.parametrize("room", SCRIPTS, ids=lambda room: room.na
 
 def examples(room, name):
     """The files "slow", "fast" or "quiet" of a room, in the same order for slow and fast."""
-    if room.reads != "requirements":
+    if room.kind is not RequirementsRule:
         return [room.folder / f"{name}.py"] if name != "quiet" else sorted(room.folder.glob("quiet*.py"))
     return sorted(path for path in (room.folder / name).rglob("*") if path.is_file())
 
 
 def selected(room):
     # What silences nothing is known only where all rules ran.
-    return "ALL" if room.reads == "comments" else room.code
+    return "ALL" if room.kind is CommentsRule else room.code
 
 
 @pytest.fixture(scope="module")
@@ -159,7 +160,7 @@ SILENT = [
         room,
         script,
         id=f"{room.name}-{script.name}"
-        if room.reads != "requirements"
+        if room.kind is not RequirementsRule
         else f"{room.name}-{script.parent.name}-{script.name}",
     )
     for room in ROOMS

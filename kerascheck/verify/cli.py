@@ -146,9 +146,10 @@ def _verify(script: str | None, arguments: tuple[str, ...], options: dict[str, A
     room = None
     if options["rule"]:
         from kerascheck import registry
+        from kerascheck.rule import Rule
 
         room = registry.find(options["rule"])
-        if room.reads != "python":
+        if room.kind is not Rule:
             raise click.UsageError(f"{room.code} {room.name} is not about scripts: there is nothing to run")
         script = str(room.folder / "slow.py")
     prepared = prepare(script, arguments, configuration_of(options, room), python=options["python"], room=room)

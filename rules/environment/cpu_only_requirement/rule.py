@@ -3,7 +3,7 @@ from collections.abc import Iterator
 
 from kerascheck.finding import Applicability, Edit, Fix, Severity
 from kerascheck.knowledge.runtime import TENSORFLOW_RELEASES
-from kerascheck.rule import Rule
+from kerascheck.rule import RequirementsRule
 from kerascheck.source.requirements import Requirement, RequirementsFile, is_named_for_gpu
 
 _CUDA_EXTRA_SINCE = (2, 14)
@@ -27,7 +27,7 @@ _ENVIRONMENT = re.compile(r"(?m)^name:[ \t]*(\S+)")
 _ASIDE = frozenset("doc docs readthedocs rtd test tests ci dev lint cpu".split())
 
 
-class CpuOnlyRequirement(Rule):
+class CpuOnlyRequirement(RequirementsRule):
     """The requirements leave the GPU unused, or cannot be installed.
 
     ## What it does
@@ -93,21 +93,20 @@ class CpuOnlyRequirement(Rule):
     name = "cpu-only-requirement"
     summary = "requirements leave the GPU unused"
     severity = Severity.INFO
-    reads = "requirements"
     triggers = ("tensorflow",)
     loss_tolerance = None
 
-    def check(self, module):
-        if module.images and _SHOWS.search(module.source.text):
+    def check(self, file: RequirementsFile):
+        if file.images and _SHOWS.search(file.source.text):
             return
-        *folders, name = re.split(r"[/\\]", module.source.path.lower())
+        *folders, name = re.split(r"[/\\]", file.source.path.lower())
         folder = re.sub(r"^ci[-_].*|.*[-_]ci$", "ci", folders[-1]) if folders else ""
-        environment = _ENVIRONMENT.search(module.source.text) if module.kind == "conda" else None
+        environment = _ENVIRONMENT.search(file.source.text) if file.kind == "conda" else None
         named = environment[1].lower() if environment else ""
-        for requirement in module.requirements:
+        for requirement in file.requirements:
             purpose = {folder, *re.split(r"[\W_]+", f"{name} {named} {requirement.group.lower()}")}
-            on_purpose = purpose & _ASIDE or _ON_PURPOSE.search(module.comments)
-            for problem, because, fix in _problems(module, requirement):
+            on_purpose = purpose & _ASIDE or _ON_PURPOSE.search(file.comments)
+            for problem, because, fix in _problems(file, requirement):
                 if not on_purpose or requirement.name == "tensorflow-gpu":
                     yield self.finding(requirement, problem, because=because, fix=fix)
 

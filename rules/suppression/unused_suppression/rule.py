@@ -4,13 +4,13 @@ from collections.abc import Collection
 from kerascheck import registry
 from kerascheck.config import did_you_mean
 from kerascheck.finding import Applicability, Edit, Fix, Severity
-from kerascheck.rule import Rule
+from kerascheck.rule import CommentsRule
 from kerascheck.source.suppression import Comments, Directive, means
 
 _CODE = re.compile(r"KC\d{0,3}", re.IGNORECASE)
 
 
-class UnusedSuppression(Rule):
+class UnusedSuppression(CommentsRule):
     """A comment silences findings that are not there.
 
     ## What it does
@@ -58,7 +58,6 @@ class UnusedSuppression(Rule):
     summary = "comment silences nothing"
     severity = Severity.WARNING
     speed = False
-    reads = "comments"
     triggers = ("noqa", "kerascheck")
 
     def check(self, comments: Comments):
