@@ -30,6 +30,7 @@ from kerascheck.source.suppression import Directive, Suppressions, speaks_to_us,
 
 if TYPE_CHECKING:
     from kerascheck.interpreter.project import Project
+    from kerascheck.meaning.module import Module
     from kerascheck.registry import Room
     from kerascheck.rule import Diagnosis, Located
 
@@ -138,7 +139,7 @@ class Analysis:
             asked: list[tuple[Room, Diagnosis]] = []
             for room in registry.enabled(file.settings.selections):
                 if room.kind is Rule:
-                    self._run(room, lambda: room.rule_as(Rule).check(module), module.source, checked, asked)
+                    self._run(room, lambda: said_of(room, module), module.source, checked, asked)
             self._settle(module, asked, file.settings, checked)
             self._remember_directives(checked, source)
         if source.path in checked.sources:
@@ -264,6 +265,11 @@ class Analysis:
         silencing = self._suppressions_of(diagnosis.at.module.source).silencing(room.code, room.name, lines)
         checked.silenced.update((directive, room.code) for directive in silencing)
         return None if silencing else finding
+
+
+def said_of(room: Room, module: Module) -> Iterator[Diagnosis | Silence]:
+    """What the rule of a room says of a module; nothing where it does not apply."""
+    return room.rule_as(Rule).check(module) if room.applies.to(module) else iter(())
 
 
 def is_left_out(settings: Settings, path: str, code: str, name: str) -> bool:

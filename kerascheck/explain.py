@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import json
 import re
+import textwrap
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -19,11 +20,37 @@ from kerascheck.verify import evidence
 _MARK = re.compile(r"[ \t]*# ?KC\d{3}(?::\w+)?(?: KC\d{3}(?::\w+)?)*[ \t]*$")
 """What tests read in an example: the findings that they expect on a line."""
 _ITEM = re.compile(r"- ")
+_WIDTH = 115
+"""Columns of the text in docstrings, which are indented by four."""
+
+
+_SILENT, _NEXT = "## When it stays silent\n", "## Use instead\n"
+
+
+def documentation(room: Room) -> str:
+    """The rule's documentation: its docstring, where "When it stays silent" ends with the programs of which it does not speak."""
+    text = room.documentation.strip()
+    exceptions = [line for each in room.applies.exceptions() for line in _item(each)]
+    if not exceptions:
+        return text
+    if _SILENT not in text:
+        head, following, tail = text.partition(_NEXT)
+        text = f"{head.rstrip()}\n\n{_SILENT}\n{following}{tail}"
+    before, silent, after = text.partition(_SILENT)
+    own, heading, rest = after.partition("\n## ")
+    first, gap, others = own.strip().partition("\n\n")
+    joint = "\n" if first.startswith("- ") else "\n\n"
+    listed = joint.join(filter(None, (first, "\n".join(exceptions))))
+    return f"{before}{silent}\n{listed}{gap}{others}\n{heading}{rest}"
+
+
+def _item(sentence: str) -> list[str]:
+    return textwrap.wrap(sentence, _WIDTH, initial_indent="- ", subsequent_indent="  ", break_long_words=False)
 
 
 def sections(room: Room) -> dict[str, str]:
     """Heading to text of every section of the rule's documentation, in order."""
-    parts = re.split(r"^## +(.+?) *$", room.documentation, flags=re.MULTILINE)
+    parts = re.split(r"^## +(.+?) *$", documentation(room), flags=re.MULTILINE)
     return {heading: text.strip() for heading, text in zip(parts[1::2], parts[2::2])}
 
 
@@ -88,7 +115,7 @@ def as_text(room: Room) -> str:
     parts = [
         f"# {room.name} ({room.code})",
         f"Usual severity: {room.severity}, {default}.",
-        room.documentation.strip(),
+        documentation(room),
     ]
     if diff := example(room):
         parts.append(f"## Example\n\n```diff\n{diff}\n```")
@@ -133,7 +160,7 @@ def _describe(room: Room) -> dict[str, Any]:
         "fixed_by_default": room.fixed_by_default,
         "speed": room.speed,
         "summary": room.summary,
-        "documentation": room.documentation.strip(),
+        "documentation": documentation(room),
         "sections": sections(room),
         "example": example(room),
         "evidence_note": room.evidence_note or None,

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
+from kerascheck.applies import Applies
 from kerascheck.config import ConfigError, Selection, Settings, did_you_mean
 from kerascheck.finding import Severity
 from kerascheck.rule import KINDS, AnyRule, Rule
@@ -48,6 +49,8 @@ class Room:
     documentation: str
     kind: type[AnyRule] = Rule
     """The class that its own is derived from."""
+    applies: Applies = Rule.applies
+    """See :attr:`Rule.applies`; of no meaning for other kinds."""
     fixed_by_default: bool = Rule.fixed_by_default
     evidence_note: str = Rule.evidence_note
     speed: bool = Rule.speed
@@ -115,6 +118,17 @@ def _room(path: Path) -> Room:
                 f"{path}: '{name}' must be written as a literal, since it is read without running the file"
             ) from None
 
+    def applies() -> Applies:
+        value = attributes.get("applies")
+        if value is None:
+            return Rule.applies
+        try:
+            if not isinstance(value, ast.Call) or value.args or not _is_named(value.func, Applies.__name__):
+                raise ValueError("write it as Applies(name=..., ...)")
+            return Applies(**{each.arg or "**": ast.literal_eval(each.value) for each in value.keywords})
+        except (TypeError, ValueError) as problem:
+            raise TypeError(f"{path}: 'applies' is read without running the file: {problem}") from None
+
     return Room(
         path.parent,
         literal("code"),
@@ -125,6 +139,7 @@ def _room(path: Path) -> Room:
         literal("on_by_default", Rule.on_by_default),
         ast.get_docstring(rule) or "",
         kind,
+        applies(),
         literal("fixed_by_default", Rule.fixed_by_default),
         literal("evidence_note", Rule.evidence_note),
         literal("speed", Rule.speed),

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
+from kerascheck.applies import Applies
 from kerascheck.finding import Fix, Severity
 
 if TYPE_CHECKING:
@@ -147,6 +148,9 @@ class AnyRule:
 
 class Rule(AnyRule):
     """A rule about Python code."""
+
+    applies: ClassVar[Applies] = Applies()
+    """Of which programs it speaks: others are not given to :meth:`check`."""
 
     def check(self, module: Module) -> Iterator[Diagnosis | Silence]:
         """Yield the diagnoses of ``module`` (and of modules that it calls into), and what it had a reason to leave alone there."""

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from kerascheck import engine, registry
-from kerascheck.check import Analysis, Checked, lines_of
+from kerascheck.check import Analysis, Checked, lines_of, said_of
 from kerascheck.config import Configuration, Settings
 from kerascheck.interpreter.values import Sink
 from kerascheck.meaning.data.pipelines import Pipelines
@@ -127,7 +127,7 @@ def _reported(source: Source, file: File, line: int, cell: int | None) -> dict[s
 
 def _told(room: Room, module: Module, here: int, settings: Settings) -> Iterator[str]:
     """What a rule says itself about the things of a line of the text."""
-    for said in room.rule_as(Rule).check(module):
+    for said in said_of(room, module):
         if said.at.module is not module or here not in lines_of(said.at):
             continue
         reason = said.reason if isinstance(said, Silence) else _hidden_by(room, said, settings)
@@ -169,7 +169,7 @@ def _shortened(code: str, longest: int = _LONGEST_CODE) -> str:
 def _reported_code(room: Room, module: Module, here: int, settings: Settings) -> str | None:
     """What a rule reports that is on a line of the text, or is explained by it; None where it reports nothing, or fails."""
     try:
-        for said in room.rule_as(Rule).check(module):
+        for said in said_of(room, module):
             places = (
                 [said.at, *(place for place, _ in said.related)]
                 if isinstance(said, Diagnosis) and said.at.module is module

@@ -148,10 +148,27 @@ def test_metadata_must_be_literal(rules):
         registry.rooms()
 
 
+@pytest.mark.parametrize(
+    ("written", "problem"),
+    [
+        ("Applies(keras='3')", "'3' is no range of versions"),
+        ("Applies(gpu=False)", "unexpected keyword argument 'gpu'"),
+        ("Applies(keras=BOUND)", "malformed node or string"),
+        ("NOWHERE", "write it as Applies"),
+    ],
+)
+def test_where_a_rule_applies_is_written_as_a_literal(rules, written, problem):
+    text = RULE.format(cls="A", code="KC301", name="a", default=True)
+    rules("g", "bounded", f"{text}    applies = {written}\n")
+    with pytest.raises(TypeError, match=f"rule.py: 'applies' is read without running the file: .*{problem}"):
+        registry.rooms()
+
+
 @pytest.mark.parametrize("room", registry.rooms(), ids=lambda room: room.name)
 def test_what_is_read_of_a_rule_is_what_it_says_when_run(room):
     for attribute in ("code", "name", "summary", "severity", "triggers", "on_by_default"):
         assert getattr(room, attribute) == getattr(room.rule, attribute)
+    assert room.applies == getattr(room.rule, "applies", Rule.applies)
     assert room.documentation == inspect.getdoc(type(room.rule))
     assert isinstance(room.rule_as(room.kind), room.kind)
 

@@ -178,7 +178,7 @@ def changing_shapes(module: Module) -> Iterator[TurnArgument]:
 
 
 def _loop_entries(module: Module) -> Iterator[Call]:
-    if module.is_graph_code or module.once(Program).runs_eagerly:
+    if module.once(Program).runs_eagerly:
         return
     for entry in module.run.entries:
         how = entry.receiver.traced if isinstance(entry.receiver, Function) else "tf.function"
@@ -417,7 +417,7 @@ def _growing(module: Module, expression: cst.BaseExpression, loop: Scope) -> Cal
 def compiled_training(module: Module) -> dict[Scope, Call]:
     """Loops of Python that run a compiled training step in each turn, with the call that updates the weights."""
     found: dict[Scope, Call] = {}
-    for update in () if module.is_graph_code or module.once(Program).runs_eagerly else module.once(Program).updates:
+    for update in () if module.once(Program).runs_eagerly else module.once(Program).updates:
         compiled = [frame for frame in update.scope.frames() if frame.traced]
         outside = compiled[-1].parent if compiled and compiled[-1].traced == "tf.function" else None
         loop = outside.innermost_loop(within="program") if outside is not None else None
@@ -433,7 +433,7 @@ def eager_training(module: Module) -> dict[Scope, Call]:
     Those that act in a game or a simulation need a number in each turn.
     """
     found: dict[Scope, Call] = {}
-    for update in () if module.is_graph_code or module.once(Program).runs_eagerly else module.once(Program).updates:
+    for update in () if module.once(Program).runs_eagerly else module.once(Program).updates:
         loop = update.scope.innermost_loop(within="program")
         if loop is not None and update.scope.traced_by() is None and environment_loop(module, update.scope) is None:
             found.setdefault(loop, update)
@@ -469,7 +469,7 @@ def rare_updates(module: Module) -> Iterator[tuple[Call, Call, Scope]]:
     """Weight updates once in several turns of a loop that takes gradients in each: the update, where they are taken, the condition."""
     gradients = [call for call in module.run.calls if call.name == GRADIENT_TAPE_GRADIENT]
     seen = set()
-    for update in () if module.is_graph_code else module.once(Program).updates:
+    for update in module.once(Program).updates:
         loop = update.scope.innermost_loop(within="program", comprehensions=False)
         branch = counting_branch(update.scope, loop) if loop is not None else None
         if branch is None or update.node in seen:

@@ -64,7 +64,7 @@ _OTHER_WAYS = re.compile(r"experimental_set_strategy|__enter__|enter_context|par
 
 def eager_runs(module: Module) -> Iterator[tuple[Call, Scope]]:
     """``strategy.run(step)`` in a loop of Python that trains, with nothing compiled on the way or in ``step``: the call, and the innermost loop."""
-    if module.is_graph_code or module.once(Program).runs_eagerly:
+    if module.once(Program).runs_eagerly:
         return
     runs = _runs(module)
     compiled = {call.node for call in runs if call.scope.traced_by()}
@@ -136,7 +136,7 @@ class Unplaced:
 def unplaced_models(module: Module) -> Iterator[Unplaced]:
     """Fitted models that no scope of a strategy holds, in a program that makes strategies for several devices, and uses them for no other model."""
     made = _made_for_several(module)
-    if not made or module.is_graph_code or module.mentions(_OTHER_WAYS):
+    if not made or module.mentions(_OTHER_WAYS):
         return
     found: dict[cst.CSTNode, Unplaced] = {}
     for fit in module.once(Program).model_calls("fit"):
@@ -163,7 +163,7 @@ def given_models(module: Module) -> Iterator[tuple[Call, Call]]:
     Whoever gives the model has built it before there was a scope.
     """
     made = _made_for_several(module)
-    if not made or module.is_graph_code or module.mentions(_OTHER_WAYS):
+    if not made or module.mentions(_OTHER_WAYS):
         return
     for compiled in module.once(Program).model_calls("compile"):
         frame, receiver = (
@@ -202,7 +202,7 @@ def given_models(module: Module) -> Iterator[tuple[Call, Call]]:
 
 def unentered_scopes(module: Module) -> Iterator[Call]:
     """``strategy.scope()`` as a statement of its own, which enters nothing; each once."""
-    if module.is_graph_code or module.mentions(_OTHER_WAYS):
+    if module.mentions(_OTHER_WAYS):
         return
     seen = set()
     for call in module.run.calls:
@@ -221,12 +221,7 @@ def unplaced_optimizers(module: Module) -> Iterator[tuple[Call, Call]]:
     Its optimizers have variables from the start, and ``fit`` raises "Mixing different tf.distribute.Strategy objects", also
     with a single device; those of Keras 2 make theirs in ``fit``, and a program that says ``lr`` is for it. Source: tried with MirroredStrategy on Keras 3.15 and tf-keras 2.21.
     """
-    if (
-        module.is_graph_code
-        or module.runtime.keras < 3
-        or module.once(Program).needs_old_keras
-        or module.mentions(_OTHER_WAYS)
-    ):
+    if module.runtime.keras < 3 or module.once(Program).needs_old_keras or module.mentions(_OTHER_WAYS):
         return
     seen = set()
     compiles = list(module.once(Program).model_calls("compile"))
@@ -276,7 +271,7 @@ def unplaced_in_steps(module: Module) -> Iterator[UnplacedInStep]:
     """
     made_for_several = _made_for_several(module)
     runs = {call.node: call for call in _runs(module)}
-    if not made_for_several or not runs or module.is_graph_code or module.mentions(_OTHER_WAYS):
+    if not made_for_several or not runs or module.mentions(_OTHER_WAYS):
         return
     new_keras = module.runtime.keras >= 3 and not module.once(Program).needs_old_keras
     seen = set()
@@ -360,7 +355,7 @@ def unscaled_batches(module: Module) -> Iterator[Unscaled]:
         for call in _made_for_several(module)
         if not _is_for_one(call) and not (alone and (call.name or "").endswith("MirroredStrategy"))
     ]
-    if not strategies or module.is_graph_code:
+    if not strategies:
         return
     seen = set()
     for use, batch, entered in (*_fitted_in_scope(module), *_distributed(module)):

@@ -61,7 +61,7 @@ class RepeatedPrediction:
 
 def repeated_predictions(module: Module) -> Iterator[RepeatedPrediction]:
     """The predicts of Keras models for one item or one batch in each turn of a loop that makes more than a few turns."""
-    for call in () if module.is_graph_code else module.run.calls:
+    for call in module.run.calls:
         if call.attribute != "predict" or not module.once(Program).is_model_call(call):
             continue
         # Another library's predict takes more than data and the size of a batch.
@@ -161,11 +161,7 @@ class EvaluatedBatch:
 
 def evaluated_batches(module: Module) -> Iterator[EvaluatedBatch]:
     """Batches that are evaluated one by one, in every turn of a loop that makes more than a few."""
-    for call in (
-        ()
-        if module.is_graph_code or module.runtime.multi_backend_keras
-        else module.once(Program).model_calls("evaluate")
-    ):
+    for call in () if module.runtime.multi_backend_keras else module.once(Program).model_calls("evaluate"):
         given, loop = call.written("x"), call.scope.innermost_loop(within="program")
         if given is None or loop is None or varies(given.value, call.scope) is not loop or turns(call.scope) <= _A_FEW:
             continue

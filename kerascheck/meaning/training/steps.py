@@ -102,10 +102,8 @@ def eager_steps(module: Module) -> Iterator[EagerStep]:
     """Hand-written steps that a loop runs and nothing on the way compiles, each once.
 
     A step that is compiled somewhere, one behind a decorator that cannot be read, a
-    loop of a few turns and a step that drives a Python environment are left out, and so are those of TensorFlow 1.
+    loop of a few turns and a step that drives a Python environment are left out.
     """
-    if module.is_graph_code or module.runtime.tensorflow < (2, 0):
-        return
     updates = [*module.once(Program).updates, *module.once(Program).assigned_updates]
     compiled = {call.node for call in updates if call.scope.traced_by()}
     twins = [

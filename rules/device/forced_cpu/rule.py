@@ -4,7 +4,7 @@ from kerascheck.finding import Severity
 from kerascheck.knowledge.callables import having
 from kerascheck.knowledge.symbols import Trait
 from kerascheck.meaning.training.tapes import tapes_of
-from kerascheck.rule import Rule
+from kerascheck.rule import Applies, Rule
 from kerascheck.source.requirements import wants_cpu
 
 _TABLES = having(Trait.IN_LARGE_TABLE)
@@ -42,9 +42,6 @@ class ForcedCpu(Rule):
     - Only data, embeddings, metrics, predictions or the sum of gradients are placed on the CPU, or the device is not a
       literal.
     - The program trains on several workers or sets `TF_CONFIG`: its workers may share one machine.
-    - The program does not train, or it trains by reinforcement learning, where small networks wait for a simulation.
-    - The code builds graphs of TensorFlow 1.
-    - The backend is not TensorFlow.
 
     ## Use instead
 
@@ -63,17 +60,11 @@ class ForcedCpu(Rule):
     name = "forced-cpu"
     summary = "training is kept off the GPU"
     severity = Severity.INFO
+    applies = Applies(graph_code=False, backends={"tensorflow"}, without_training=False, reinforcement_learning=False)
     triggers = ("CUDA_VISIBLE_DEVICES", "set_visible_devices", "device(")
 
     def check(self, module):
         program = module.program
-        if (
-            module.is_graph_code
-            or module.runtime.backend != "tensorflow"
-            or program.reinforcement_learning
-            or not program.trains
-        ):
-            return
         if wants_cpu(module.source.path):
             return
         hiding = program.hides_gpus

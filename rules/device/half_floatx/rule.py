@@ -5,7 +5,7 @@ from kerascheck.interpreter.values import constant
 from kerascheck.knowledge.devices import BACKEND_SET_FLOATX, CONFIG_SET_FLOATX
 from kerascheck.knowledge.namespaces import OF_KERAS_LOSSES, OF_KERAS_MODEL, OF_KERAS_OPTIMIZER, OF_KERAS_OPTIMIZERS
 from kerascheck.meaning.program.program import makes_layer
-from kerascheck.rule import Rule
+from kerascheck.rule import Applies, Rule
 
 _LARGE = 20_000
 _KERAS = (OF_KERAS_OPTIMIZERS, OF_KERAS_LOSSES, OF_KERAS_MODEL, OF_KERAS_OPTIMIZER)
@@ -50,7 +50,6 @@ class HalfFloatx(Rule):
       long (same machine).
     - It stands under a condition, or the program sets the type back to "float32".
     - No layer is created after it and, for "float16", Keras is not used at all.
-    - The program does not train, for example because it only converts a trained model.
 
     ## Use instead
 
@@ -75,13 +74,14 @@ class HalfFloatx(Rule):
     name = "half-floatx"
     summary = "floatx is float16 or float64"
     severity = Severity.WARNING
+    applies = Applies(without_training=False)
     triggers = ("set_floatx",)
     loss_tolerance = None
 
     def check(self, module):
         settings = list(module.program.calls(BACKEND_SET_FLOATX, CONFIG_SET_FLOATX))
         given = {_given(call) for call in settings}
-        if not module.program.trains or given not in ({"float16"}, {"float64"}):
+        if given not in ({"float16"}, {"float64"}):
             return
         for call in settings:
             layer = next((other for other in module.run.calls if makes_layer(other) and other.order > call.order), None)

@@ -4,7 +4,7 @@ from kerascheck.knowledge.devices import SET_GLOBAL_POLICY
 from kerascheck.knowledge.layers import CONV_LAYERS
 from kerascheck.meaning.program.program import policy_set_by
 from kerascheck.repairs.fixes import drop_argument
-from kerascheck.rule import Rule
+from kerascheck.rule import Applies, Rule
 
 _SLOWER = {"mixed_float16": "7 times", "mixed_bfloat16": "1.8 times"}
 
@@ -35,8 +35,7 @@ class HalfPrecisionOnCpu(Rule):
 
     - The GPUs are hidden under a condition or by a value that is not a literal, or one GPU stays visible.
     - The policy or `jit_compile` is set under a condition or comes from a variable; `jit_compile="auto"`.
-    - `jit_compile=True` without a convolution in the program; a backend other than TensorFlow.
-    - The program does not train.
+    - `jit_compile=True` without a convolution in the program.
 
     ## Use instead
 
@@ -60,13 +59,14 @@ class HalfPrecisionOnCpu(Rule):
     name = "half-precision-on-cpu"
     summary = "16-bit arithmetic or XLA slows a CPU down"
     severity = Severity.WARNING
+    applies = Applies(backends={"tensorflow"}, without_training=False)
     triggers = ("mixed_float16", "mixed_bfloat16", "jit_compile")
     loss_tolerance = None
 
     def check(self, module):
         program = module.program
         hiding = program.hides_gpus
-        if hiding is None or not program.trains or module.runtime.backend != "tensorflow":
+        if hiding is None:
             return
         related = ((hiding, "hides every GPU"),)
         for call in program.calls(SET_GLOBAL_POLICY):

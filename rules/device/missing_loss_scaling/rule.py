@@ -2,7 +2,7 @@ from kerascheck.finding import Severity
 from kerascheck.interpreter.values import Made, Method, options_of
 from kerascheck.meaning.models.precision import float16_models, scales_loss, train_step_of
 from kerascheck.meaning.training.tapes import tape_of
-from kerascheck.rule import Rule
+from kerascheck.rule import Applies, Rule
 
 
 class MissingLossScaling(Rule):
@@ -69,13 +69,12 @@ class MissingLossScaling(Rule):
     name = "missing-loss-scaling"
     summary = "loss is not scaled for float16"
     severity = Severity.ERROR
+    applies = Applies(graph_code=False)
     speed = False
     triggers = ("mixed_float16",)
     loss_tolerance = None
 
     def check(self, module):
-        if module.is_graph_code:
-            return
         divides = module.runtime.keras >= 3
         seen = set()
         for call in module.program.updates:

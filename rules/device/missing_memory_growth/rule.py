@@ -2,7 +2,7 @@ import re
 
 from kerascheck.finding import Severity
 from kerascheck.repairs.fixes import set_growth
-from kerascheck.rule import Rule
+from kerascheck.rule import Applies, Rule
 
 # Each notebook of Colab has its GPU for itself, and a Mac none of NVIDIA's.
 _ELSEWHERE = re.compile(r"""\bgoogle\.colab\b|["']/(?:content|Users)/""")
@@ -38,10 +38,9 @@ class MissingMemoryGrowth(Rule):
     - A logical device has a memory limit.
     - The script hides the GPUs: `CUDA_VISIBLE_DEVICES` of `-1` or nothing, or `set_visible_devices([], "GPU")`.
     - The file imports `google.colab`, or names files below `/content`, where each notebook has its GPU for itself, or below `/Users`, as on a Mac.
-    - The backend is JAX or PyTorch, or the script is for a TPU.
+    - The script is for a TPU.
     - Nothing is trained when the script is run; modules that only define functions.
-    - Graph code of TensorFlow 1: sessions, placeholders, estimators, `disable_eager_execution`; files that use what only
-      TensorFlow 1 has, such as `tf.gfile`, and pins of that version, where a session limits the memory.
+    - Files that use what only TensorFlow 1 has, such as `tf.gfile`: there a session limits the memory.
 
     ## Use instead
 
@@ -65,6 +64,7 @@ class MissingMemoryGrowth(Rule):
     name = "missing-memory-growth"
     summary = "TensorFlow takes all memory of every GPU"
     severity = Severity.INFO
+    applies = Applies(graph_code=False, tensorflow=">=2", backends={"tensorflow"})
     speed = False
     fixed_by_default = False
     triggers = (".fit(", "fit_generator(", "train_on_batch", "GradientTape", "minimize(")
@@ -72,7 +72,7 @@ class MissingMemoryGrowth(Rule):
     def check(self, module):
         program = module.program
         place = program.first_training
-        if place is None or module.runtime.backend != "tensorflow" or module.runtime.tensorflow < (2, 0):
+        if place is None:
             return
         if module.mentions(_ELSEWHERE) or program.limits_memory or program.pins_cpu or program.uses_tpu:
             yield self.silence(

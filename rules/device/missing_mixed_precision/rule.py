@@ -2,10 +2,10 @@ import re
 
 from kerascheck.finding import Severity
 from kerascheck.meaning.models.precision import full_precision_trainings
-from kerascheck.rule import Rule
+from kerascheck.rule import Applies, Rule
 
 # tf.keras.mixed_precision.experimental came with 2.1, and lost its last word with 2.4 (release notes).
-_POLICIES_SINCE, _STABLE_SINCE = (2, 1), (2, 4)
+_STABLE_SINCE = (2, 4)
 _SHOWN = 3
 # GPUs behind DirectX have no 16-bit policy that is known to help. Layers of the copy of Keras inside of TensorFlow follow no policy of Keras;
 # what holds no layers may well come from there.
@@ -74,8 +74,6 @@ class MissingMixedPrecision(Rule):
     - Modules that define functions only and run nothing.
     - With `--this-machine`: there is no NVIDIA GPU, or one without Tensor Cores, such as a GTX 1070 or a GTX 1660; and
       for a step written for JAX one without fast `bfloat16`, such as a T4.
-    - Projects for TensorFlow before 2.1, and Keras before 2.4 as a package of its own: they have no policies. Graph
-      code of TensorFlow 1: sessions, placeholders, estimators, `disable_eager_execution`.
 
     ## Use instead
 
@@ -112,6 +110,7 @@ class MissingMixedPrecision(Rule):
     summary = "model trains in float32 only"
     evidence_note = "CPUs have no fast 16-bit units; the gain needs a GPU with Tensor Cores."
     severity = Severity.INFO
+    applies = Applies(tensorflow=">=2.1", multi_backend_keras=False, graph_code=False)
     triggers = (
         ".fit(",
         "fit_generator(",
@@ -124,11 +123,7 @@ class MissingMixedPrecision(Rule):
     loss_tolerance = None
 
     def check(self, module):
-        if (
-            module.runtime.tensorflow < _POLICIES_SINCE
-            or module.runtime.multi_backend_keras
-            or module.mentions(_NOT_FOR_POLICIES)
-        ):
+        if module.mentions(_NOT_FOR_POLICIES):
             return
         if any(each.mentions(_FOREIGN_LAYERS) for each in (module, *module.project.imported(module))):
             return

@@ -3,7 +3,7 @@ from kerascheck.interpreter.place import expects_one
 from kerascheck.interpreter.values import Group, Made, constant
 from kerascheck.knowledge.devices import LIST_PHYSICAL_DEVICES, PHYSICAL_DEVICE, SET_MEMORY_GROWTH, SET_VISIBLE_DEVICES
 from kerascheck.repairs.fixes import grow_every_device
-from kerascheck.rule import Rule
+from kerascheck.rule import Applies, Rule
 
 
 def _is_device(value):
@@ -79,15 +79,14 @@ class PartialMemoryGrowth(Rule):
     name = "partial-memory-growth"
     summary = "memory growth is set for one GPU only"
     severity = Severity.ERROR
+    applies = Applies(cpu_only=False)
     speed = False
     triggers = ("set_memory_growth",)
 
     def check(self, module):
         program = module.program
-        if (
-            program.pins_cpu
-            or "," not in str(program.environment.get("CUDA_VISIBLE_DEVICES", ","))
-            or module.project.is_shown_one_gpu(module)
+        if "," not in str(program.environment.get("CUDA_VISIBLE_DEVICES", ",")) or module.project.is_shown_one_gpu(
+            module
         ):
             return
         if any(map(_may_leave_one, program.calls(SET_VISIBLE_DEVICES))):

@@ -2,7 +2,7 @@ from kerascheck.finding import Severity
 from kerascheck.knowledge.devices import CLEAR_SESSION, SET_GLOBAL_POLICY
 from kerascheck.meaning.models.precision import HALF_POLICIES
 from kerascheck.meaning.program.program import makes_layer
-from kerascheck.rule import Rule
+from kerascheck.rule import Applies, Rule
 from kerascheck.syntax.conditions import happens_before
 
 
@@ -31,10 +31,9 @@ class PolicyDropped(Rule):
     ## When it stays silent
 
     - A policy is set between `clear_session()` and the next layer, any policy and also under a condition.
-    - No layer is created afterwards, or nothing is trained with it.
+    - No layer is created afterwards.
     - The policy is float32 or unknown: it comes from a variable or is set under a condition.
     - `clear_session()` stands under a condition that does not apply to the layers.
-    - The target is tf.keras 2.
 
     ## Use instead
 
@@ -58,13 +57,12 @@ class PolicyDropped(Rule):
     name = "policy-dropped"
     summary = "clear_session drops the dtype policy"
     severity = Severity.ERROR
+    applies = Applies(keras=">=3", without_training=False)
     triggers = ("clear_session",)
     loss_tolerance = None
 
     def check(self, module):
         program = module.program
-        if module.runtime.keras < 3 or not program.trains:
-            return
         policies = list(program.calls(SET_GLOBAL_POLICY))
         for call in program.calls(CLEAR_SESSION):
             policy = program.policy_at(call)

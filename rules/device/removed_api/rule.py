@@ -6,7 +6,7 @@ from kerascheck.knowledge.callables import COMPAT_V1_CONFIG_PROTO
 from kerascheck.knowledge.namespaces import OF_DATA_DATASET, OF_DISTRIBUTE_STRATEGY, TENSORFLOW
 from kerascheck.knowledge.runtime import DEPRECATED, OLD_NAMESPACES, REMOVED, REMOVED_NAMESPACES
 from kerascheck.repairs.fixes import rename
-from kerascheck.rule import Rule
+from kerascheck.rule import Applies, Rule
 from kerascheck.syntax.edits import imports_as_written, names_as_written
 from kerascheck.syntax.written import stands_for_versions
 
@@ -47,7 +47,7 @@ class RemovedApi(Rule):
 
     ## When it stays silent
 
-    - Graphs and sessions of TensorFlow 1, as the code tells, also a session for the graph that another module builds, and the rest of `tf.compat.v1`.
+    - The rest of `tf.compat.v1`.
     - What an import binds that is reported itself.
     - Code below a test of the version, of `executing_eagerly` or `hasattr`, or in a `try` with a handler for the failure.
     - Older targets, as written in the requirements or the settings, and files that use `tf.app`, `tf.flags`, `tf.gfile`, `tf.layers`, `tf.logging`,
@@ -73,6 +73,7 @@ class RemovedApi(Rule):
     name = "removed-api"
     summary = "TensorFlow or Keras name is removed or outdated"
     severity = Severity.ERROR
+    applies = Applies(graph_code=False)
     speed = False
     triggers = (
         "experimental",
@@ -90,8 +91,6 @@ class RemovedApi(Rule):
     )
 
     def check(self, module):
-        if module.is_graph_code:
-            return
         uses, gone, told, namespaces = {}, set(), set(), set()
         for alias, bound, name in imports_as_written(module.tree):
             namespace = next((outer for outer in REMOVED_NAMESPACES if f"{name}.".startswith(outer + ".")), name)

@@ -7,7 +7,7 @@ from kerascheck.knowledge.classes import INPUT, MODEL_SETATTR
 from kerascheck.knowledge.layers import HASHING_LAYERS, INTEGER_LOOKUP, RANDOM_LAYERS, STRING_LOOKUP, TEXT_VECTORIZATION
 from kerascheck.knowledge.namespaces import OF_IMAGE
 from kerascheck.repairs.fixes import drop_argument
-from kerascheck.rule import Rule
+from kerascheck.rule import Applies, Rule
 
 # Named after what needs it: these switch XLA off for a model that holds them, or may not compile at all.
 _UNSUPPORTED = (
@@ -53,9 +53,9 @@ class XlaDisabled(Rule):
     - The model or its steps use what XLA does not compile or Keras leaves to TensorFlow: random layers, lookups, text,
       `tf.image`.
     - Some layers of the model are not visible, or an input holds strings.
-    - The GPUs are hidden, or the training is distributed: XLA is off there.
+    - The training is distributed: XLA is off there.
     - A condition or a variable decides; `jit_compile="auto"`.
-    - tf.keras 2, JAX and PyTorch; nothing is trained, or the program trains other models and not this one.
+    - The program trains other models and not this one.
 
     ## Use instead
 
@@ -77,18 +77,13 @@ class XlaDisabled(Rule):
     summary = "compile switches XLA off"
     evidence_note = "On a CPU Keras leaves XLA off anyway; the gain needs a GPU."
     severity = Severity.INFO
+    applies = Applies(keras=">=3", backends={"tensorflow"}, cpu_only=False, without_training=False)
     triggers = ("jit_compile",)
     loss_tolerance = 1e-3
 
     def check(self, module):
         program = module.program
-        if module.runtime.keras < 3 or module.runtime.backend != "tensorflow" or not program.trains:
-            return
-        if (
-            program.pins_cpu
-            or program.distributes
-            or any((call.name or "").startswith(_UNSUPPORTED) for call in module.run.calls)
-        ):
+        if program.distributes or any((call.name or "").startswith(_UNSUPPORTED) for call in module.run.calls):
             return
         settings = [call for call in program.model_calls("compile") if constant(call.given("jit_compile")) is False]
         settings += [

@@ -7,7 +7,7 @@ from kerascheck.meaning.program.distribution import (
     unplaced_models,
     unplaced_optimizers,
 )
-from kerascheck.rule import Rule
+from kerascheck.rule import Applies, Rule
 
 
 class BuildOutsideScope(Rule):
@@ -50,7 +50,7 @@ class BuildOutsideScope(Rule):
     - `fit` stands in a scope, or another model of the program does: the program may compare both.
     - The program enters a strategy in another way: `experimental_set_strategy`, an `ExitStack`, parameter servers.
     - The strategy, the model or the optimizer of a step under `strategy.run` is not visible.
-    - Graph code of TensorFlow 1; tests.
+    - Tests.
 
     ## Use instead
 
@@ -77,6 +77,7 @@ class BuildOutsideScope(Rule):
     name = "build-outside-scope"
     summary = "model is built outside the strategy's scope"
     severity = Severity.WARNING
+    applies = Applies(graph_code=False)
     triggers = (
         "MirroredStrategy(",
         ".MirroredStrategy(",

@@ -4,7 +4,7 @@ from kerascheck.finding import Severity
 from kerascheck.knowledge.devices import STRATEGY_SCOPE
 from kerascheck.meaning.program.distribution import unconditional_mirrors
 from kerascheck.repairs.fixes import only_for_several_gpus
-from kerascheck.rule import Rule
+from kerascheck.rule import Applies, Rule
 
 _SEVERAL = re.compile(r"multi[-_ ]?gpus?\b|(?:multiple|several|two|all) gpus\b", re.I)
 
@@ -36,7 +36,7 @@ class SingleDeviceStrategy(Rule):
       cross-device operations: it is written for several devices. Also where a comment on the line, or above it,
       mentions several GPUs.
     - Its scope is not entered, and it is not passed as `distribution_strategy`, for example to a tuner.
-    - No model is fitted; Keras 2; a backend other than TensorFlow.
+    - No model is fitted.
 
     ## Use instead
 
@@ -58,15 +58,12 @@ class SingleDeviceStrategy(Rule):
     name = "single-device-strategy"
     summary = "MirroredStrategy is used even with one GPU"
     severity = Severity.INFO
+    applies = Applies(keras=">=3", backends={"tensorflow"})
     triggers = ("MirroredStrategy(", ".MirroredStrategy(")
     loss_tolerance = 1e-4
 
     def check(self, module):
-        if (
-            module.runtime.keras < 3
-            or module.runtime.backend != "tensorflow"
-            or not any(module.program.model_calls("fit"))
-        ):
+        if not any(module.program.model_calls("fit")):
             return
         # Without a scope nothing belongs to it, unless somebody else enters it.
         used = any(

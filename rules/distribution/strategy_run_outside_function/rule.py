@@ -1,6 +1,6 @@
 from kerascheck.finding import Severity
 from kerascheck.meaning.program.distribution import eager_runs
-from kerascheck.rule import Rule
+from kerascheck.rule import Applies, Rule
 
 
 class StrategyRunOutsideFunction(Rule):
@@ -29,7 +29,7 @@ class StrategyRunOutsideFunction(Rule):
     - `tf.distribute.get_strategy()` and `OneDeviceStrategy`: there `run` only calls the step.
     - Nothing is trained, for example because the loop predicts.
     - The loops around it have at most 100 iterations in total, according to the literals, or there is no loop.
-    - A switch makes all functions run eagerly; graph code of TensorFlow 1; tests.
+    - A switch makes all functions run eagerly; tests.
 
     ## Use instead
 
@@ -55,6 +55,7 @@ class StrategyRunOutsideFunction(Rule):
     name = "strategy-run-outside-function"
     summary = "strategy.run is called outside a tf.function"
     severity = Severity.WARNING
+    applies = Applies(graph_code=False)
     triggers = (".run(", ".experimental_run_v2(")
     loss_tolerance = 1e-4
 

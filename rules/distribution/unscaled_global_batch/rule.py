@@ -1,6 +1,6 @@
 from kerascheck.finding import Severity
 from kerascheck.meaning.program.distribution import unscaled_batches
-from kerascheck.rule import Rule
+from kerascheck.rule import Applies, Rule
 
 
 class UnscaledGlobalBatch(Rule):
@@ -40,7 +40,7 @@ class UnscaledGlobalBatch(Rule):
     - The dataset is distributed and then not used.
     - The model is not in the scope, or it is unknown whether it is.
     - The batches are for validation only.
-    - The code builds graphs of TensorFlow 1, or is a test.
+    - The code is a test.
 
     ## Use instead
 
@@ -63,6 +63,7 @@ class UnscaledGlobalBatch(Rule):
     name = "unscaled-global-batch"
     summary = "global batch size is meant for one device"
     severity = Severity.INFO
+    applies = Applies(graph_code=False)
     triggers = (
         "MirroredStrategy(",
         ".MirroredStrategy(",

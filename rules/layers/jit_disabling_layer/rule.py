@@ -1,7 +1,7 @@
 from kerascheck.finding import Severity
 from kerascheck.interpreter.values import constant
 from kerascheck.knowledge.layers import Work, layers_where
-from kerascheck.rule import Rule
+from kerascheck.rule import Applies, Rule
 
 # With cuDNN, which is worth more than XLA, these switch it off by themselves.
 _RECURRENT = layers_where(lambda layer: layer.cudnn)
@@ -40,8 +40,7 @@ class JitDisablingLayer(Rule):
 
     ## When it stays silent
 
-    - `keras = 2` is set, or the file imports what only Keras 2 has, such as `layers.experimental.preprocessing`.
-    - The backend is not TensorFlow, or the script hides the GPU.
+    - The file imports what only Keras 2 has, such as `layers.experimental.preprocessing`.
     - XLA is off for other reasons: `jit_compile=False`, a strategy, determinism, `run_eagerly`, or an LSTM or GRU,
       which use cuDNN instead; or the value of one of these arguments is unknown.
     - The augmentation runs in `ds.map` or in a custom loop, or a condition adds the layer to the model.
@@ -68,6 +67,7 @@ class JitDisablingLayer(Rule):
     name = "jit-disabling-layer"
     summary = "augmentation layer switches XLA off"
     severity = Severity.INFO
+    applies = Applies(keras=">=3", backends={"tensorflow"}, cpu_only=False)
     triggers = (
         "AugMix",
         "RandAugment",
@@ -81,15 +81,8 @@ class JitDisablingLayer(Rule):
     loss_tolerance = None
 
     def check(self, module):
-        program, runtime = module.program, module.runtime
-        if (
-            runtime.keras < 3
-            or program.needs_old_keras
-            or runtime.backend != "tensorflow"
-            or program.pins_cpu
-            or program.distributes
-            or program.is_deterministic
-        ):
+        program = module.program
+        if program.needs_old_keras or program.distributes or program.is_deterministic:
             return
         seen = set()
         for model in module.models:

@@ -2,7 +2,7 @@ from kerascheck.finding import Severity
 from kerascheck.interpreter.values import Instance, Made, options_of
 from kerascheck.knowledge.layers import short_name
 from kerascheck.meaning.models.models import layer_place
-from kerascheck.rule import Rule
+from kerascheck.rule import Applies, Rule
 
 
 class LookupLayerInModel(Rule):
@@ -42,7 +42,7 @@ class LookupLayerInModel(Rule):
     - The layer is applied in `ds.map`, or only adapted.
     - The model is assembled for export or prediction and is not trained here, even if it contains a trained model.
     - `keras.layers.Embedding`, `CategoryEncoding`, `Discretization` and `Normalization`, which compute with numbers.
-    - Scripts that hide the GPU, other backends, and a layer that is added under a condition.
+    - A layer that is added under a condition.
 
     ## Use instead
 
@@ -63,12 +63,11 @@ class LookupLayerInModel(Rule):
     name = "lookup-layer-in-model"
     summary = "lookup layer is part of the trained model"
     severity = Severity.INFO
+    applies = Applies(backends={"tensorflow"}, cpu_only=False)
     triggers = ("HashedCrossing", "Hashing", "IntegerLookup", "StringLookup", "TextVectorization")
     loss_tolerance = 1e-5
 
     def check(self, module):
-        if module.runtime.backend != "tensorflow" or module.program.pins_cpu:
-            return
         seen = set()
         for model in module.models:
             for layer in model.layers if model.is_trained else ():

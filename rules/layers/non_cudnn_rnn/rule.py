@@ -9,7 +9,7 @@ from kerascheck.knowledge.layers import LAYERS, RNN
 from kerascheck.knowledge.namespaces import OF_KERAS_ACTIVATIONS, OF_NN
 from kerascheck.meaning.models.models import may_mask, steps_into, takes_tables
 from kerascheck.repairs.fixes import drop_argument, recurrent_layer
-from kerascheck.rule import Rule
+from kerascheck.rule import Applies, Rule
 from kerascheck.syntax.conditions import written_conditions
 
 # What the cuDNN kernels need; any other literal rules them out.
@@ -66,9 +66,6 @@ class NonCudnnRnn(Rule):
     - An `RNN` around a cell with arguments that would keep the layer off cuDNN anyway.
     - The cell is also called directly, one time step at a time, or is shared with another RNN, and so shares its
       weights.
-    - The project pins TensorFlow below 2 or Keras below 2.4, or the code is for TensorFlow 1, where the cuDNN layers
-      have separate names.
-    - The script hides the GPU, or its requirements name a build without GPUs.
     - On JAX and PyTorch: the project pins an older Keras, or the program has a `Masking` layer, an `Embedding` with
       `mask_zero`, or a layer that is called with `mask=`. On JAX also a policy other than float32.
 
@@ -96,11 +93,12 @@ class NonCudnnRnn(Rule):
     name = "non-cudnn-rnn"
     summary = "LSTM or GRU cannot use the cuDNN kernel"
     severity = Severity.WARNING
+    applies = Applies(graph_code=False, tensorflow=">=2", multi_backend_keras=False, cpu_only=False)
     triggers = ("LSTM", "GRU")
     loss_tolerance = None
 
     def check(self, module):
-        if module.is_graph_code or module.runtime.builds_graphs or module.program.pins_cpu or _is_ruled_out(module):
+        if _is_ruled_out(module):
             return
         layers = module.runtime.cudnn_layers
         for call in module.program.calls(*(f"{LAYERS}{layer}" for layer in sorted(layers))):

@@ -2,7 +2,7 @@ from kerascheck.finding import Severity
 from kerascheck.interpreter.values import options_of
 from kerascheck.knowledge.layers import layers_where
 from kerascheck.meaning.data.pipelines import is_batched
-from kerascheck.rule import Rule
+from kerascheck.rule import Applies, Rule
 
 
 class RandomLayerWhileLoop(Rule):
@@ -40,7 +40,6 @@ class RandomLayerWhileLoop(Rule):
 
     ## When it stays silent
 
-    - Every other target. It is taken from the settings, the requirements of the project, or those in the script.
     - A `map` over single images, before `batch`.
     - `RandomFlip`, which was as fast (0.6), and `Resizing`, `Rescaling` and `CenterCrop`, which draw no random numbers.
     - Datasets that do not feed training or may be unbatched, and models that are not trained by `fit` here.
@@ -64,13 +63,12 @@ class RandomLayerWhileLoop(Rule):
     name = "random-layer-while-loop"
     summary = "augmentation layer handles one image at a time"
     severity = Severity.WARNING
+    applies = Applies(tensorflow=">=2.9,<2.12", keras="<3")
     triggers = ("RandomBrightness", "RandomContrast", "RandomCrop", "RandomRotation", "RandomTranslation", "RandomZoom")
     loss_tolerance = None
 
     def check(self, module):
         target = module.runtime.tensorflow
-        if module.runtime.keras != 2 or not (2, 9) <= target <= (2, 11):
-            return
         affected = layers_where(lambda layer: layer.singly_since is not None and target >= layer.singly_since)
         version, seen = module.runtime.tensorflow_version, set()
         for model in module.models:

@@ -6,7 +6,7 @@ from kerascheck.knowledge.namespaces import OF_KERAS_APPLICATIONS
 from kerascheck.meaning.data.fitted_data import example_shape
 from kerascheck.meaning.models.models import steps_into
 from kerascheck.repairs.fixes import unwrap
-from kerascheck.rule import Rule
+from kerascheck.rule import Applies, Rule
 
 # They need no wrapper.
 _ON_LAST_AXIS = layers_where(lambda layer: layer.on_last_axis)
@@ -50,7 +50,6 @@ class TimeDistributedDense(Rule):
 
     ## When it stays silent
 
-    - Keras before 2.4 on other backends, graphs of TensorFlow 1, and files or pins for that version.
     - Sequences of one step, as after `RepeatVector(1)`.
     - Layers that use more than the last axis, short sequences of images, sequences of unknown length.
     - `BatchNormalization` and `PReLU`, which have other weights or statistics without the wrapper, and `Softmax`, which
@@ -85,13 +84,12 @@ class TimeDistributedDense(Rule):
     name = "time-distributed-dense"
     summary = "TimeDistributed runs its layer step by step"
     severity = Severity.WARNING
+    applies = Applies(graph_code=False, tensorflow=">=2", multi_backend_keras=False)
     triggers = ("TimeDistributed",)
     loss_tolerance = 1e-5
 
     def check(self, module):
         older = module.runtime.keras < 3 or module.program.needs_old_keras
-        if module.is_graph_code or module.runtime.builds_graphs:
-            return
         for call in module.program.calls(TIME_DISTRIBUTED):
             layer = call.given("layer")
             if (

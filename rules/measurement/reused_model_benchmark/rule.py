@@ -5,7 +5,7 @@ from kerascheck.interpreter.values import Call, Scope
 from kerascheck.meaning.program.clocks import intervals
 from kerascheck.meaning.program.loops import varies
 from kerascheck.meaning.training.repeated_training import repetitions
-from kerascheck.rule import Rule
+from kerascheck.rule import Applies, Rule
 
 _STARTS_ANEW = frozenset({"set_weights", "load_weights"})
 _SETTINGS = ("batch_size", "steps_per_epoch")
@@ -35,8 +35,7 @@ class ReusedModelBenchmark(Rule):
     - Each iteration creates a new model, or sets or loads weights.
     - The settings form a schedule: they change, but nothing is measured or compared.
     - The loop runs over data or epochs: the settings of `fit` and `compile` do not depend on the iteration.
-    - Reinforcement learning, where the latest experience decides on the batches.
-    - `fit` of classes that are not Keras models; tests; graph code of TensorFlow 1.
+    - `fit` of classes that are not Keras models; tests.
 
     ## Use instead
 
@@ -56,14 +55,14 @@ class ReusedModelBenchmark(Rule):
     name = "reused-model-benchmark"
     summary = "benchmark trains one model for all settings"
     severity = Severity.INFO
+    applies = Applies(graph_code=False, reinforcement_learning=False)
     speed = False
     triggers = (".fit(",)
     loss_tolerance = None
 
     def check(self, module):
         measured = list(intervals(module))
-        # What an agent has just seen decides on its batches.
-        for each in () if module.is_graph_code or module.program.reinforcement_learning else repetitions(module, "fit"):
+        for each in repetitions(module, "fit"):
             call, loop = each.call, each.loop
             others = module.pipelines.calls_in(loop)
             if (

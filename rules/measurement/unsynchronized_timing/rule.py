@@ -1,6 +1,6 @@
 from kerascheck.finding import Severity
 from kerascheck.meaning.program.clocks import between, eager_work, intervals, is_warmed_up, measures_speed, unread_work
-from kerascheck.rule import Rule
+from kerascheck.rule import Applies, Rule
 
 
 class UnsynchronizedTiming(Rule):
@@ -33,9 +33,8 @@ class UnsynchronizedTiming(Rule):
     - The program selects boxes by `tf.image.non_max_suppression` and the like, which wait for the device.
     - `fit`, `evaluate`, `predict` and other methods that wait.
     - The difference is the duration of the program, as in "training took 30 s".
-    - The script hides the GPUs, for example by `CUDA_VISIBLE_DEVICES`, or places the work on the CPU.
-    - Eager code that also calls libraries other than TensorFlow; graph code of TensorFlow 1; functions that the program
-      itself does not call; tests.
+    - The work is placed on the CPU.
+    - Eager code that also calls libraries other than TensorFlow; functions that the program itself does not call; tests.
 
     ## Use instead
 
@@ -56,17 +55,14 @@ class UnsynchronizedTiming(Rule):
     name = "unsynchronized-timing"
     summary = "clock is read before the work is done"
     severity = Severity.INFO
+    applies = Applies(graph_code=False, cpu_only=False)
     speed = False
     triggers = (".time(", "time(", "default_timer", "perf_counter", "monotonic", "process_time", "_ns(", ".now(")
     loss_tolerance = 1e-5
 
     def check(self, module):
         reported = set()
-        for interval in (
-            ()
-            if module.program.pins_cpu or module.is_graph_code or module.program.suppresses_boxes
-            else intervals(module, again=True)
-        ):
+        for interval in () if module.program.suppresses_boxes else intervals(module, again=True):
             calls = between(module, interval)
             work, alone = unread_work(module, calls), eager_work(calls)
             if (work or alone) is None or interval.end.node in reported:

@@ -7,7 +7,7 @@ from kerascheck.knowledge.namespaces import OF_KERAS_MODEL
 from kerascheck.meaning.data.array_origins import ingredients
 from kerascheck.meaning.data.pipelines import INSPECTED_ELEMENTS
 from kerascheck.repairs.fixes import drop_method
-from kerascheck.rule import Rule
+from kerascheck.rule import Applies, Rule
 from kerascheck.syntax.conditions import written_conditions
 
 _VERY_OFTEN = 50
@@ -92,12 +92,11 @@ class DatasetMaterialised(Rule):
     summary = "dataset is turned into Python objects"
     evidence_note = "The cost is one pass over the data before training; the steps stay the same."
     severity = Severity.WARNING
+    applies = Applies(graph_code=False)
     triggers = ("as_numpy_iterator", "Dataset", "_dataset", "tensorflow_datasets", "from_tensor_slices", "list_files")
     loss_tolerance = 1e-6
 
     def check(self, module):
-        if module.is_graph_code:
-            return
         yield from self._given_as_iterator(module)
         yield from self._given_as_array(module)
         yield from self._counted(module)

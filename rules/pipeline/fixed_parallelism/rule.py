@@ -2,7 +2,7 @@ from kerascheck.finding import Severity
 from kerascheck.interpreter.values import Const, Made
 from kerascheck.knowledge.callables import READ_FILE
 from kerascheck.repairs.fixes import parallel_calls
-from kerascheck.rule import Rule
+from kerascheck.rule import Applies, Rule
 from kerascheck.syntax.written import names_parameter
 
 _SMALL_MACHINE = 8
@@ -55,7 +55,6 @@ class FixedParallelism(Rule):
       can know how many of these may run at a time.
     - The dataset feeds only validation, evaluation, prediction, `adapt`, inspection or a `fit` of at most ten steps;
       a `take` of at most 32 elements before the operation is inspection.
-    - Graph code of TensorFlow 1: sessions, placeholders, estimators, `disable_eager_execution`.
 
     ## Use instead
 
@@ -77,6 +76,7 @@ class FixedParallelism(Rule):
     summary = "number of parallel calls is fixed"
     evidence_note = "The map of the example is tiny and the machine has two cores; more cores are unmeasured."
     severity = Severity.INFO
+    applies = Applies(graph_code=False)
     triggers = ("num_parallel_calls", "cpu_count")
     loss_tolerance = 1e-6
 

@@ -1,7 +1,7 @@
 from kerascheck.finding import Severity
 from kerascheck.knowledge.datasets import BATCHING, FROM_GENERATOR
 from kerascheck.meaning.data.array_origins import reads_file
-from kerascheck.rule import Rule
+from kerascheck.rule import Applies, Rule
 
 
 class FromGenerator(Rule):
@@ -40,7 +40,6 @@ class FromGenerator(Rule):
     - As an info, not a warning, where no training with it is seen, and where files are read behind it.
     - It stands in the function of a parallel `interleave`.
     - The dataset feeds only validation, evaluation, prediction, `adapt`, inspection or a `fit` of at most ten steps.
-    - Graph code of TensorFlow 1: sessions, placeholders, estimators, `disable_eager_execution`.
 
     ## Use instead
 
@@ -63,6 +62,7 @@ class FromGenerator(Rule):
     name = "from-generator"
     summary = "generator yields one example at a time"
     severity = Severity.WARNING
+    applies = Applies(graph_code=False)
     triggers = ("from_generator",)
     loss_tolerance = 1e-6
 

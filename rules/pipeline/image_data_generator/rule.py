@@ -2,9 +2,8 @@ import re
 
 from kerascheck.finding import Severity
 from kerascheck.meaning.data.image_flows import generators_of, handed_generators
-from kerascheck.rule import Rule
+from kerascheck.rule import Applies, Rule
 
-_REPLACED_SINCE = (2, 3)
 _UNREADABLE = re.compile(r"""[.'"](?:tiff?|p[bgnp]m|dcm|nii)\b""", re.I)
 
 
@@ -44,8 +43,7 @@ class ImageDataGenerator(Rule):
     - As an info, not a warning, for arrays given to a generator without arguments, which changes nothing.
     - A class of that name from elsewhere; files that speak of `.tif`, `.ppm`, `.dcm` and the like, which TensorFlow
       does not read.
-    - Projects for TensorFlow before 2.3 or Keras before 2.4, which have neither `image_dataset_from_directory` nor
-      the layers; scripts that open a `tf.Session`, and what they import.
+    - Scripts that open a `tf.Session`, and what they import.
 
     ## Use instead
 
@@ -72,15 +70,12 @@ class ImageDataGenerator(Rule):
     name = "image-data-generator"
     summary = "ImageDataGenerator prepares images in Python"
     severity = Severity.WARNING
+    applies = Applies(tensorflow=">=2.3", multi_backend_keras=False)
     triggers = ("ImageDataGenerator",)
     loss_tolerance = None
 
     def check(self, module):
-        if (
-            module.runtime.tensorflow < _REPLACED_SINCE
-            or module.runtime.multi_backend_keras
-            or module.project.opens_session(module)
-        ):
+        if module.project.opens_session(module):
             return
         flows = module.image_flows
         trained = generators_of(flows)

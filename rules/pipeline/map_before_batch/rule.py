@@ -5,7 +5,7 @@ from kerascheck.interpreter.values import constant
 from kerascheck.knowledge.callables import IO_DECODE
 from kerascheck.meaning.data.pipelines import is_batched, next_batch
 from kerascheck.repairs.fixes import swap_with_batch
-from kerascheck.rule import Rule
+from kerascheck.rule import Applies, Rule
 
 
 class MapBeforeBatch(Rule):
@@ -52,7 +52,6 @@ class MapBeforeBatch(Rule):
       takes longer.
     - The dataset feeds only validation, evaluation, prediction, `adapt`, inspection or a `fit` of at most ten steps;
       a `take` of at most 32 elements before the operation is inspection.
-    - Graph code of TensorFlow 1: sessions, placeholders, estimators, `disable_eager_execution`.
 
     ## Use instead
 
@@ -78,6 +77,7 @@ class MapBeforeBatch(Rule):
     name = "map-before-batch"
     summary = "small map runs once per example, not per batch"
     severity = Severity.WARNING
+    applies = Applies(graph_code=False)
     triggers = (".map(",)
     loss_tolerance = 1e-6
 

@@ -4,7 +4,7 @@ from kerascheck.meaning.data.mapped_functions import display
 from kerascheck.meaning.data.order import Added, Kind, Wish, arrangement
 from kerascheck.meaning.data.pipelines import is_random_before, is_reshuffled, last_deterministic
 from kerascheck.repairs.fixes import rearranged
-from kerascheck.rule import Rule
+from kerascheck.rule import Applies, Rule
 
 
 class MissingCache(Rule):
@@ -52,7 +52,6 @@ class MissingCache(Rule):
     - The chain starts, or goes through, somewhere that this file does not show.
     - It only feeds validation, evaluation, prediction, `adapt`, inspection or a `fit` of at most ten steps, or a
       `take` cuts it to at most 32 elements.
-    - Graph code of TensorFlow 1: sessions, placeholders, estimators, `disable_eager_execution`.
 
     ## Use instead
 
@@ -78,6 +77,7 @@ class MissingCache(Rule):
     name = "missing-cache"
     summary = "files are processed again in every epoch"
     severity = Severity.INFO
+    applies = Applies(graph_code=False)
     triggers = (".map(",)
     loss_tolerance = 1e-5
 

@@ -1,7 +1,7 @@
 from kerascheck.finding import Severity
 from kerascheck.meaning.data.order import Kind, Wish
 from kerascheck.repairs.fixes import append_prefetch
-from kerascheck.rule import Rule
+from kerascheck.rule import Applies, Rule
 
 
 class MissingPrefetch(Rule):
@@ -54,7 +54,6 @@ class MissingPrefetch(Rule):
       it to at most 32 elements; of batches the elements in them count.
     - A strategy of `tf.distribute` is made in the program: it prefetches by itself, in the versions too that append nothing else.
     - It goes through a function that this file does not show, or is returned to one.
-    - Graph code of TensorFlow 1: sessions, placeholders, estimators, `disable_eager_execution`.
 
     ## Use instead
 
@@ -77,6 +76,7 @@ class MissingPrefetch(Rule):
     name = "missing-prefetch"
     summary = "dataset does not end in prefetch"
     severity = Severity.INFO
+    applies = Applies(graph_code=False)
     triggers = ("Dataset", "_dataset", "tensorflow_datasets")
     loss_tolerance = 1e-6
 

@@ -16,7 +16,7 @@ from kerascheck.knowledge.callables import (
 from kerascheck.knowledge.namespaces import OF_IMAGE
 from kerascheck.meaning.data.pipelines import next_batch
 from kerascheck.repairs.fixes import parse_batches
-from kerascheck.rule import Rule
+from kerascheck.rule import Applies, Rule
 
 
 def _has_variable_length(parse):
@@ -68,7 +68,6 @@ class ParseSingleExample(Rule):
     - The records are never batched, or by one, or what `parse` does is not visible.
     - The dataset feeds only validation, evaluation, prediction, `adapt`, inspection or a `fit` of at most ten steps;
       a `take` of at most 32 elements before the operation is inspection.
-    - Graph code of TensorFlow 1: sessions, placeholders, estimators, `disable_eager_execution`.
 
     ## Use instead
 
@@ -92,6 +91,7 @@ class ParseSingleExample(Rule):
     name = "parse-single-example"
     summary = "records are parsed one at a time"
     severity = Severity.WARNING
+    applies = Applies(graph_code=False)
     triggers = ("parse_single_example", "parse_single_sequence_example")
     loss_tolerance = 1e-6
 

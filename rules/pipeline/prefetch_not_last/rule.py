@@ -2,7 +2,7 @@ from kerascheck.finding import Severity
 from kerascheck.interpreter.values import External, constant
 from kerascheck.meaning.data.order import Kind, Wish
 from kerascheck.repairs.fixes import move_behind
-from kerascheck.rule import Rule
+from kerascheck.rule import Applies, Rule
 
 _FEW = 16
 
@@ -53,7 +53,6 @@ class PrefetchNotLast(Rule):
       or a `take` has cut it to at most 32 elements.
     - The prefetch ends a dataset that another module makes, and this one adds to.
     - What follows is in a function that this file does not show.
-    - Graph code of TensorFlow 1: sessions, placeholders, estimators, `disable_eager_execution`.
 
     ## Use instead
 
@@ -76,6 +75,7 @@ class PrefetchNotLast(Rule):
     summary = "prefetch is not at the end of the dataset"
     evidence_note = "TensorFlow 2.11 and later add a prefetch at the end, so little is left to gain with this version."
     severity = Severity.INFO
+    applies = Applies(graph_code=False)
     triggers = (".prefetch(",)
     loss_tolerance = 1e-6
 

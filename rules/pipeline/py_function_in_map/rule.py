@@ -2,7 +2,7 @@ from kerascheck.finding import Severity
 from kerascheck.knowledge.datasets import BATCHING
 from kerascheck.meaning.data.mapped_functions import display
 from kerascheck.meaning.data.pipelines import is_batched
-from kerascheck.rule import Rule
+from kerascheck.rule import Applies, Rule
 
 # What these libraries do has no TensorFlow operation to replace it.
 _WITHOUT_EQUAL = frozenset(
@@ -68,7 +68,6 @@ class PyFunctionInMap(Rule):
       a `take` of at most 32 elements before the operation is inspection.
     - The dataset is consumed nowhere, and its name stands for another one in the end.
     - `py_function` outside of datasets, and in functions given to `filter` or `interleave`.
-    - Graph code of TensorFlow 1: sessions, placeholders, estimators, `disable_eager_execution`.
 
     ## Use instead
 
@@ -92,6 +91,7 @@ class PyFunctionInMap(Rule):
     name = "py-function-in-map"
     summary = "mapped function calls Python for every element"
     severity = Severity.WARNING
+    applies = Applies(graph_code=False)
     triggers = ("py_function", "numpy_function", "py_func")
     loss_tolerance = 1e-6
 

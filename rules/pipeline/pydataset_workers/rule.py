@@ -4,7 +4,7 @@ from kerascheck.interpreter.place import takes_parameter
 from kerascheck.interpreter.values import Function, options_of
 from kerascheck.meaning.data.array_origins import reads_file, waits
 from kerascheck.meaning.data.mapped_functions import display
-from kerascheck.rule import Rule
+from kerascheck.rule import Applies, Rule
 
 _SETTINGS = ("workers", "use_multiprocessing")
 
@@ -70,12 +70,13 @@ class PyDatasetWorkers(Rule):
     name = "pydataset-workers"
     summary = "PyDataset reads its batches with one worker"
     severity = Severity.WARNING
+    applies = Applies(graph_code=False)
     triggers = ("PyDataset", "Sequence")
     loss_tolerance = 1e-5
 
     def check(self, module):
         for call in module.program.model_calls("fit", "fit_generator"):
-            if module.is_graph_code or any(call.given(name) is not None for name in _SETTINGS):
+            if any(call.given(name) is not None for name in _SETTINGS):
                 continue
             for data in options_of(call.given("x")):
                 if not is_py_dataset(data):

@@ -6,7 +6,7 @@ from kerascheck.knowledge.python import IMAGE_READERS
 from kerascheck.meaning.data.array_origins import ingredients
 from kerascheck.meaning.data.mapped_functions import display
 from kerascheck.meaning.program.loops import turns
-from kerascheck.rule import Rule
+from kerascheck.rule import Applies, Rule
 
 _A_FEW = 500
 _SMALL = 64
@@ -76,6 +76,7 @@ class PythonImageLoop(Rule):
         "The fix saves the wait before training and the memory; once an array is in memory, its steps are faster."
     )
     severity = Severity.INFO
+    applies = Applies(graph_code=False)
     triggers = (
         "imread",
         "load_img",
@@ -89,8 +90,6 @@ class PythonImageLoop(Rule):
     loss_tolerance = None
 
     def check(self, module):
-        if module.is_graph_code:
-            return
         trained = [(call, call.given("x")) for call in module.program.model_calls("fit", "train_on_batch")]
         trained += [(flow, flow.given("x")) for flow in module.image_flows if "x" in flow.signature]
         for op in module.pipelines.operations(FROM_TENSOR_SLICES, FROM_TENSORS):

@@ -3,7 +3,7 @@ from kerascheck.interpreter.values import shows_tensor
 from kerascheck.knowledge.datasets import ENABLE_DEBUG_MODE
 from kerascheck.meaning.graph.traced_code import is_captured, keeps_in_trace, tells_of_tracing
 from kerascheck.repairs.fixes import tensorflow_print
-from kerascheck.rule import Rule
+from kerascheck.rule import Applies, Rule
 
 _PYTHON = ("numpy.random.", "random.", "time.", "cv2.", "PIL.", "secrets.")
 _PLAIN = frozenset({"builtins.print", "builtins.open", "builtins.input"})
@@ -58,7 +58,6 @@ class PythonInMap(Rule):
     - A script that calls `tf.data.experimental.enable_debug_mode()`.
     - The dataset is only inspected, or fitted for at most ten steps, or a `take` has cut it to at most 32 elements
       before.
-    - Graph code of TensorFlow 1: sessions, placeholders, estimators, `disable_eager_execution`.
     - The builtin `map`, pandas, executors, and functions that are never mapped.
 
     ## Use instead
@@ -85,6 +84,7 @@ class PythonInMap(Rule):
         "The rule is about correctness: the fix does for every element what ran only once, and that takes time."
     )
     severity = Severity.ERROR
+    applies = Applies(graph_code=False)
     speed = False
     triggers = (".map(", ".filter(", ".flat_map(", ".interleave(")
     loss_tolerance = None

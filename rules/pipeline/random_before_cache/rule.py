@@ -5,7 +5,7 @@ from kerascheck.meaning.data.mapped_functions import Facts
 from kerascheck.meaning.data.order import Kind, Wish, arrangement
 from kerascheck.meaning.data.pipelines import is_cut_short, is_reshuffled
 from kerascheck.repairs.fixes import rearranged
-from kerascheck.rule import Rule
+from kerascheck.rule import Applies, Rule
 
 _SHUFFLES = FOLDERS | {"shuffle"}
 
@@ -58,7 +58,6 @@ class RandomBeforeCache(Rule):
     - The data feed only validation, evaluation, prediction, `adapt`, inspection or a `fit` of at most ten steps,
       where equal epochs are welcome.
     - What the mapped function does is not visible.
-    - Graph code of TensorFlow 1: sessions, placeholders, estimators, `disable_eager_execution`.
 
     ## Use instead
 
@@ -88,6 +87,7 @@ class RandomBeforeCache(Rule):
         "The rule is about accuracy: after the fix the random operations run in every epoch again, which takes time."
     )
     severity = Severity.WARNING
+    applies = Applies(graph_code=False)
     speed = False
     triggers = (".cache(",)
     loss_tolerance = None

@@ -1,7 +1,7 @@
 from kerascheck.finding import Severity
 from kerascheck.interpreter.values import constant
 from kerascheck.knowledge.devices import ENABLE_OP_DETERMINISM
-from kerascheck.rule import Rule
+from kerascheck.rule import Applies, Rule
 from kerascheck.syntax.conditions import written_conditions
 
 _SETTERS = ("os.environ.__setitem__", "os.environ.setdefault", "os.putenv")
@@ -37,7 +37,6 @@ class RandomOpDeterminism(Rule):
 
     - The switch is set under a condition, such as a flag of the program.
     - As an info, not a warning, where no random map is trained on, or a `cache` keeps what the map draws.
-    - The script does not train.
     - Tests.
     - The variable is set to 0 or to something that is not a literal.
 
@@ -63,12 +62,11 @@ class RandomOpDeterminism(Rule):
     summary = "all operations are made deterministic"
     evidence_note = "A gain of up to 1.21 times cannot be told from noise here; more cores and a GPU lose more."
     severity = Severity.WARNING
+    applies = Applies(without_training=False)
     triggers = ("enable_op_determinism", "TF_DETERMINISTIC_OPS")
     loss_tolerance = None
 
     def check(self, module):
-        if not module.program.trains:
-            return
         switches = [
             call
             for call in module.run.calls

@@ -3,7 +3,7 @@ from kerascheck.interpreter.values import Const, constant
 from kerascheck.meaning.data.order import Kind, Wish
 from kerascheck.meaning.data.pipelines import nearest
 from kerascheck.repairs.fixes import rearranged
-from kerascheck.rule import Rule
+from kerascheck.rule import Applies, Rule
 
 _KEEPS_EPOCHS = (
     "map",
@@ -69,7 +69,6 @@ class RepeatBeforeShuffle(Rule):
       shuffled elsewhere.
     - An operation between them is not visible in this file, or regroups elements.
     - The dataset feeds only validation, evaluation, prediction, `adapt`, inspection or a `fit` of at most ten steps.
-    - Graph code of TensorFlow 1: sessions, placeholders, estimators, `disable_eager_execution`.
 
     ## Use instead
 
@@ -93,6 +92,7 @@ class RepeatBeforeShuffle(Rule):
     name = "repeat-before-shuffle"
     summary = "shuffle or cache comes after repeat"
     severity = Severity.WARNING
+    applies = Applies(graph_code=False)
     on_by_default = False
     triggers = (".shuffle(", ".cache(")
     loss_tolerance = None

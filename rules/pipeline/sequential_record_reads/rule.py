@@ -3,7 +3,7 @@ from kerascheck.interpreter.values import Const
 from kerascheck.knowledge.datasets import TEXT_LINE_DATASET, TFRECORD_DATASET
 from kerascheck.meaning.data.pipelines import reads_remote_files
 from kerascheck.repairs.fixes import parallel_reads
-from kerascheck.rule import Rule
+from kerascheck.rule import Applies, Rule
 
 
 class SequentialRecordReads(Rule):
@@ -39,7 +39,6 @@ class SequentialRecordReads(Rule):
     - The dataset is created inside an `interleave` or `flat_map`: see `serial-interleave`.
     - It is not seen to feed training: only validation, evaluation, prediction, `adapt`, inspection or a `fit` of at
       most ten steps, or it leaves the file.
-    - Graph code of TensorFlow 1: sessions, placeholders, estimators, `disable_eager_execution`.
 
     ## Use instead
 
@@ -61,6 +60,7 @@ class SequentialRecordReads(Rule):
     summary = "record files are read one after another"
     evidence_note = "The example reads local files; parallel reads pay on network storage."
     severity = Severity.INFO
+    applies = Applies(graph_code=False)
     triggers = ("TFRecordDataset", "TextLineDataset")
     loss_tolerance = None
 

@@ -2,7 +2,7 @@ from kerascheck.finding import Severity
 from kerascheck.interpreter.values import UNKNOWN, constant
 from kerascheck.knowledge.datasets import FROM_GENERATOR, RECORD_READERS
 from kerascheck.repairs.fixes import parallel_calls
-from kerascheck.rule import Rule
+from kerascheck.rule import Applies, Rule
 
 _READERS = (*sorted(RECORD_READERS), FROM_GENERATOR)
 
@@ -45,7 +45,6 @@ class SerialInterleave(Rule):
     - `flat_map` over anything but files or a generator, or over a function that is not visible.
     - The dataset feeds only validation, evaluation, prediction, `adapt`, inspection or a `fit` of at most ten steps;
       a `take` of at most 32 elements before the operation is inspection.
-    - Graph code of TensorFlow 1: sessions, placeholders, estimators, `disable_eager_execution`.
 
     ## Use instead
 
@@ -69,6 +68,7 @@ class SerialInterleave(Rule):
     name = "serial-interleave"
     summary = "interleave reads one file at a time"
     severity = Severity.INFO
+    applies = Applies(graph_code=False)
     triggers = (".interleave(", ".flat_map(")
     loss_tolerance = 1e-6
 

@@ -4,7 +4,7 @@ from kerascheck.knowledge.callables import LOOKUP, PRINT
 from kerascheck.knowledge.layers import INTEGER_LOOKUP_CALL, STRING_LOOKUP_CALL
 from kerascheck.meaning.data.pipelines import gives_few, is_batched
 from kerascheck.repairs.fixes import parallel_calls
-from kerascheck.rule import Rule
+from kerascheck.rule import Applies, Rule
 
 
 class SerialMap(Rule):
@@ -61,7 +61,6 @@ class SerialMap(Rule):
     - As an info, not a warning, where `tf.print` is all that is stateful, where a table
       is asked for a whole batch, where a `cache` keeps what comes out, and where no training with the dataset is seen.
     - The program requests determinism, by `enable_op_determinism` or `TF_DETERMINISTIC_OPS`.
-    - Graph code of TensorFlow 1: sessions, placeholders, estimators, `disable_eager_execution`.
 
     ## Use instead
 
@@ -86,6 +85,7 @@ class SerialMap(Rule):
     name = "serial-map"
     summary = "map runs one call at a time"
     severity = Severity.WARNING
+    applies = Applies(graph_code=False)
     triggers = (".map(",)
     loss_tolerance = 1e-6
 

@@ -6,7 +6,7 @@ from kerascheck.knowledge.namespaces import TENSORFLOW_DATASETS
 from kerascheck.meaning.data.order import Kind, Wish
 from kerascheck.meaning.data.pipelines import batches_before, sorts_by_length
 from kerascheck.repairs.fixes import rearranged
-from kerascheck.rule import Rule
+from kerascheck.rule import Applies, Rule
 
 _FEW = 4
 _KEEPS_BATCHES = (
@@ -81,7 +81,6 @@ class ShuffleAfterBatch(Rule):
     - An operation that this file does not show stands between or behind, or the dataset leaves the
       file: it may be batched once more there. What leaves with the shuffle directly behind the batch, or under a
       name that says training data, is an info, but for what comes from a generator, which may mix by itself, and, without such a name, for batches of four and less.
-    - Graph code of TensorFlow 1: sessions, placeholders, estimators, `disable_eager_execution`.
 
     ## Use instead
 
@@ -109,6 +108,7 @@ class ShuffleAfterBatch(Rule):
     summary = "shuffle after batch mixes whole batches only"
     evidence_note = "The rule is about accuracy: it changes which examples share a batch, not how long a step takes."
     severity = Severity.WARNING
+    applies = Applies(graph_code=False)
     speed = False
     triggers = (".shuffle(",)
     loss_tolerance = None

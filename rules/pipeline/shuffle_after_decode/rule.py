@@ -8,7 +8,7 @@ from kerascheck.meaning.data.mapped_functions import Facts
 from kerascheck.meaning.data.order import Kind, Wish
 from kerascheck.meaning.data.pipelines import COMBINING
 from kerascheck.repairs.fixes import rearranged
-from kerascheck.rule import Rule
+from kerascheck.rule import Applies, Rule
 
 _ELEMENT_BY_ELEMENT = ("map", "filter", "prefetch", "with_options", "enumerate", "ignore_errors", "repeat")
 _CUTTING = ("take", "skip")
@@ -73,7 +73,6 @@ class ShuffleAfterDecode(Rule):
     - What the mapped function does is not visible.
     - The dataset feeds only validation, evaluation, prediction, `adapt`, inspection or a `fit` of at most ten steps,
       or a `take` has cut it to at most 32 elements.
-    - Graph code of TensorFlow 1: sessions, placeholders, estimators, `disable_eager_execution`.
 
     ## Use instead
 
@@ -101,6 +100,7 @@ class ShuffleAfterDecode(Rule):
     name = "shuffle-after-decode"
     summary = "shuffle buffer holds decoded images"
     severity = Severity.WARNING
+    applies = Applies(graph_code=False)
     triggers = (".shuffle(", "shuffle_and_repeat(")
     loss_tolerance = None
 

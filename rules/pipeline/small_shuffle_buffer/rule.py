@@ -1,7 +1,7 @@
 from kerascheck.finding import Severity
 from kerascheck.interpreter.values import constant
 from kerascheck.meaning.data.pipelines import is_batched, is_reshuffled, next_batch
-from kerascheck.rule import Rule
+from kerascheck.rule import Applies, Rule
 
 
 class SmallShuffleBuffer(Rule):
@@ -40,7 +40,6 @@ class SmallShuffleBuffer(Rule):
       `interleave` or `flat_map` follows.
     - The dataset feeds only validation, evaluation, prediction, `adapt`, inspection or a `fit` of at most ten steps,
       or a `take` has cut it to at most 32 elements.
-    - Graph code of TensorFlow 1: sessions, placeholders, estimators, `disable_eager_execution`.
 
     ## Use instead
 
@@ -60,6 +59,7 @@ class SmallShuffleBuffer(Rule):
     name = "small-shuffle-buffer"
     summary = "shuffle buffer is smaller than a batch"
     severity = Severity.WARNING
+    applies = Applies(graph_code=False)
     speed = False
     on_by_default = False
     triggers = (".shuffle(",)

@@ -4,7 +4,7 @@ from kerascheck.meaning.data.mapped_functions import Facts
 from kerascheck.meaning.data.order import Kind, Wish
 from kerascheck.meaning.data.pipelines import nearest
 from kerascheck.repairs.fixes import rearranged
-from kerascheck.rule import Rule
+from kerascheck.rule import Applies, Rule
 
 _ONE_BY_ONE = ("map", "batch", "padded_batch", "ragged_batch", "enumerate", "with_options")
 
@@ -46,7 +46,6 @@ class TakeAfterCache(Rule):
     - The dataset feeds only validation, evaluation, prediction, `adapt`, inspection or a `fit` of at most ten steps,
       or an earlier `take` has cut it to at most 32 elements.
     - An operation that this file does not show stands between.
-    - Graph code of TensorFlow 1: sessions, placeholders, estimators, `disable_eager_execution`.
 
     ## Use instead
 
@@ -71,6 +70,7 @@ class TakeAfterCache(Rule):
     name = "take-after-cache"
     summary = "take after cache leaves the cache incomplete"
     severity = Severity.WARNING
+    applies = Applies(graph_code=False)
     triggers = (".cache(",)
     loss_tolerance = 1e-6
 

@@ -3,7 +3,7 @@ from kerascheck.knowledge.namespaces import KERAS, TENSORFLOW
 from kerascheck.meaning.program.loops import turns, varies
 from kerascheck.meaning.training.repeated_training import repetitions
 from kerascheck.repairs.fixes import hoist
-from kerascheck.rule import Rule
+from kerascheck.rule import Applies, Rule
 
 _A_FEW = 3
 _TRAINS = frozenset({"fit", "fit_generator", "train_on_batch"})
@@ -43,7 +43,6 @@ class CompileInLoop(Rule):
     - `compile` stands under a condition.
     - The loop has at most 3 iterations or does not train; the code is a test.
     - The object is not a Keras model, such as a regular expression.
-    - The code builds graphs of TensorFlow 1.
 
     ## Use instead
 
@@ -66,11 +65,12 @@ class CompileInLoop(Rule):
     name = "compile-in-loop"
     summary = "model is compiled again in every iteration"
     severity = Severity.WARNING
+    applies = Applies(graph_code=False)
     triggers = (".compile(",)
     loss_tolerance = 1e-5
 
     def check(self, module):
-        for each in () if module.is_graph_code else repetitions(module, "compile"):
+        for each in repetitions(module, "compile"):
             call, loop = each.call, each.loop
             if not each.is_same or turns(call.scope) <= _A_FEW or any(call.scope.conditions(within=loop)):
                 continue

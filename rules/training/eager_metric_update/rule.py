@@ -2,7 +2,7 @@ from kerascheck.finding import Severity
 from kerascheck.interpreter.values import Made
 from kerascheck.knowledge.classes import METRIC_CALL, METRIC_UPDATE_STATE
 from kerascheck.meaning.graph.compiled_loops import beside_training
-from kerascheck.rule import Rule
+from kerascheck.rule import Applies, Rule
 
 
 class EagerMetricUpdate(Rule):
@@ -33,7 +33,7 @@ class EagerMetricUpdate(Rule):
     - Its value is measured in Python, such as the seconds of a step: it cannot move into the step.
     - The training step is not compiled (see `eager-train-step`), or the loop trains nothing, as in validation.
     - The loops around it have at most 100 iterations in total, according to the literals.
-    - The program runs functions eagerly; the code builds graphs of TensorFlow 1, or is a test.
+    - The program runs functions eagerly; the code is a test.
 
     ## Use instead
 
@@ -54,6 +54,7 @@ class EagerMetricUpdate(Rule):
     name = "eager-metric-update"
     summary = "metric is updated eagerly at every step"
     severity = Severity.WARNING
+    applies = Applies(graph_code=False)
     triggers = (".function", "function(")
     loss_tolerance = 1e-5
 

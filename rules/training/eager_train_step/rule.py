@@ -7,7 +7,7 @@ from kerascheck.meaning.graph.traced_code import asks_for_mode
 from kerascheck.meaning.program.loops import SHORT_LOOP
 from kerascheck.meaning.training.steps import eager_steps
 from kerascheck.repairs.fixes import compile_step
-from kerascheck.rule import Rule
+from kerascheck.rule import Applies, Rule
 
 # Counted by literals, these are toys: 1,000 steps of a linear model take 3.9 s eagerly and 0.3 s compiled.
 _A_FEW_SECONDS = 1000
@@ -61,7 +61,6 @@ class EagerTrainStep(Rule):
     - A function of the same name is compiled elsewhere in the file, so that the two can be compared; but it is reported
       if it only replaces a compiled one that nothing has called.
     - It has an unknown decorator, which may compile it.
-    - TensorFlow 1: sessions, placeholders, estimators, `disable_eager_execution`, and its eager mode.
 
     It is an info, not a warning:
 
@@ -110,6 +109,7 @@ class EagerTrainStep(Rule):
     name = "eager-train-step"
     summary = "training step runs eagerly"
     severity = Severity.WARNING
+    applies = Applies(graph_code=False, tensorflow=">=2")
     triggers = ("GradientTape",)
     loss_tolerance = 1e-5
 

@@ -9,7 +9,7 @@ from kerascheck.meaning.program.loops import turns, varies
 from kerascheck.meaning.training.repeated_training import is_one_item, is_slice_of_turn, repetitions
 from kerascheck.meaning.training.steps import environment_loop
 from kerascheck.repairs.fixes import one_step
-from kerascheck.rule import Rule
+from kerascheck.rule import Applies, Rule
 
 _A_FEW = 10
 _OVER = re.compile(r"\b(?:done|dones|terminal|terminated|truncated|game_over)\b")
@@ -63,9 +63,7 @@ class FitInLoop(Rule):
       memory together.
     - Whole epochs, where the loop also compiles the model, sets its weights or another of its attributes, or trains
       another model; where `fit` stands under a condition; or where the loop creates its data.
-    - The project pins Keras below 2.4, whose `fit` and `predict` build no datasets.
-    - The object is not a Keras model, such as one of scikit-learn; the code is a test, or builds graphs of TensorFlow
-      1.
+    - The object is not a Keras model, such as one of scikit-learn; or the code is a test.
 
     ## Use instead
 
@@ -90,15 +88,12 @@ class FitInLoop(Rule):
     name = "fit-in-loop"
     summary = "fit gets one batch or one epoch at a time"
     severity = Severity.WARNING
+    applies = Applies(graph_code=False, multi_backend_keras=False)
     triggers = (".fit(", ".fit_generator(")
     loss_tolerance = 1e-5
 
     def check(self, module):
-        for each in (
-            ()
-            if module.is_graph_code or module.runtime.multi_backend_keras
-            else repetitions(module, "fit", "fit_generator")
-        ):
+        for each in repetitions(module, "fit", "fit_generator"):
             call, loop = each.call, each.loop
             epochs = call.given("epochs")
             if environment_loop(module, call.scope) is loop and _is_at_the_end(call.scope, loop):

@@ -1,6 +1,6 @@
 from kerascheck.finding import Severity
 from kerascheck.meaning.graph.compiled_loops import compiled_in_turns
-from kerascheck.rule import Rule
+from kerascheck.rule import Applies, Rule
 
 
 class FunctionInLoop(Rule):
@@ -55,11 +55,12 @@ class FunctionInLoop(Rule):
     name = "function-in-loop"
     summary = "tf.function is made again in every iteration"
     severity = Severity.WARNING
+    applies = Applies(graph_code=False)
     triggers = (".function", "function(")
     loss_tolerance = 1e-5
 
     def check(self, module):
-        for made, loop, use in () if module.is_graph_code or module.program.runs_eagerly else compiled_in_turns(module):
+        for made, loop, use in () if module.program.runs_eagerly else compiled_in_turns(module):
             yield self.finding(
                 made,
                 "This tf.function is created again in every iteration; create it before the loop and pass changing values as tensors.",

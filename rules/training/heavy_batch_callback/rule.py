@@ -1,7 +1,7 @@
 from kerascheck.finding import Severity
 from kerascheck.meaning.data.mapped_functions import display
 from kerascheck.meaning.training.callbacks import every_batch
-from kerascheck.rule import Rule
+from kerascheck.rule import Applies, Rule
 
 _RUNS = frozenset({"predict", "evaluate", "fit", "predict_generator", "evaluate_generator"})
 _WRITES = frozenset({"save", "save_weights"})
@@ -58,7 +58,6 @@ class HeavyBatchCallback(Rule):
     - Counters, logs, prints, learning rates, and everything that the table shows to be cheap.
     - The class is not a Keras callback, or the object is not a Keras model.
     - The project pins Keras below 2.4, whose `fit` and `predict` build no datasets.
-    - The code builds graphs and sessions of TensorFlow 1.
 
     ## Use instead
 
@@ -79,13 +78,14 @@ class HeavyBatchCallback(Rule):
     name = "heavy-batch-callback"
     summary = "callback does slow work after every batch"
     severity = Severity.WARNING
+    applies = Applies(graph_code=False, multi_backend_keras=False)
     triggers = ("on_batch_end", "on_batch_begin", "on_train_batch_end", "on_train_batch_begin")
     loss_tolerance = None
 
     def check(self, module):
         heavy = [call for call in module.run.calls if call.attribute in _RUNS | _WRITES or call.name in _DRAWS]
         seen = set()
-        for call, hook in () if module.is_graph_code or module.runtime.multi_backend_keras else every_batch(heavy):
+        for call, hook in every_batch(heavy):
             if call.node in seen:
                 continue
             seen.add(call.node)

@@ -3,7 +3,7 @@ from kerascheck.interpreter.values import Made, Method, Tensor, holds_tensor, op
 from kerascheck.knowledge.classes import METRIC_RESULT, OPTIMIZER, class_of
 from kerascheck.meaning.graph.compiled_loops import beside_training
 from kerascheck.meaning.training.steps import is_acted_on
-from kerascheck.rule import Rule
+from kerascheck.rule import Applies, Rule
 
 _READERS = frozenset({"builtins.print", "builtins.format", "builtins.float", "builtins.int"})
 # These ask the tensor, which knows without its numbers.
@@ -46,9 +46,9 @@ class HostSyncInLoop(Rule):
     - The loop trains nothing; or its step runs many steps in an inner loop and reads once for all of them.
     - An eager step acts in a game or a simulation, which needs a number each time.
     - Python uses what a function computes from the numbers, as in `state = client.step(action.numpy())`.
-    - The training stands under `tf.device("cpu")`, or the script hides the GPUs.
+    - The training stands under `tf.device("cpu")`.
     - The loops around it have at most 50 iterations in total, according to the literals.
-    - The program runs functions eagerly; the code builds graphs of TensorFlow 1, or is a test.
+    - The program runs functions eagerly; the code is a test.
 
     ## Use instead
 
@@ -70,12 +70,11 @@ class HostSyncInLoop(Rule):
     summary = "every step reads a result back to Python"
     evidence_note = "On a CPU the result is ready when Python reads it; the gain needs a GPU or another accelerator."
     severity = Severity.INFO
+    applies = Applies(graph_code=False, cpu_only=False)
     triggers = ("GradientTape", ".function", "train_step(")
     loss_tolerance = 1e-6
 
     def check(self, module):
-        if module.program.pins_cpu:
-            return
         reads = {}
         for call, loop, update in beside_training(module, least=_SHORT, eager=True):
             if not _reads_back(call) or module.program.cpu_device(update.scope) is not None:

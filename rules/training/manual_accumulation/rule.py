@@ -1,6 +1,6 @@
 from kerascheck.finding import Severity
 from kerascheck.meaning.graph.compiled_loops import rare_updates
-from kerascheck.rule import Rule
+from kerascheck.rule import Applies, Rule
 
 
 class ManualAccumulation(Rule):
@@ -25,11 +25,10 @@ class ManualAccumulation(Rule):
 
     ## When it stays silent
 
-    - The program uses Keras 2.
     - The gradients are computed under the same condition, for example where a network is trained in every fifth step
       only.
     - The condition does not count iterations: a flag that is passed in, or the last batch.
-    - The code builds graphs of TensorFlow 1, or is a test.
+    - The code is a test.
 
     ## Use instead
 
@@ -50,12 +49,11 @@ class ManualAccumulation(Rule):
     name = "manual-accumulation"
     summary = "gradients are accumulated by hand"
     severity = Severity.INFO
+    applies = Applies(graph_code=False, keras=">=3")
     triggers = ("apply_gradients",)
     loss_tolerance = 1e-5
 
     def check(self, module):
-        if module.runtime.keras < 3:
-            return
         for update, gradient, branch in rare_updates(module):
             yield self.finding(
                 update,

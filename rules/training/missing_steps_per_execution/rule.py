@@ -8,7 +8,7 @@ from kerascheck.meaning.data.fitted_data import trained_examples
 from kerascheck.meaning.models.models import batching
 from kerascheck.meaning.training.callbacks import may_act_on_batches
 from kerascheck.repairs.fixes import add_keyword
-from kerascheck.rule import Rule
+from kerascheck.rule import Applies, Rule
 
 _CHEAP = {SEQUENTIAL, MODEL, EMBEDDING, LAMBDA, *OF_DENSE_MODELS} | layers_where(
     lambda layer: layer.work is Work.POOLS_ALL and layer.axes == 1
@@ -23,7 +23,6 @@ _FEW = 15
 _LARGE_BATCH = 512
 # Nobody goes a thousand times over data of which an epoch has many steps.
 _OF_A_HANDFUL = 1000
-_ARGUMENT_SINCE = (2, 4)
 
 
 class MissingStepsPerExecution(Rule):
@@ -81,7 +80,6 @@ class MissingStepsPerExecution(Rule):
 
     - No `fit` of the model comes after that `compile`.
     - The argument is given, or may be in `**options`; or `run_eagerly` is.
-    - The backend is not TensorFlow, which is unmeasured, or TensorFlow is older than 2.4, which lacks the argument.
     - The model has convolutions, attention, a `Lambda` that does more than a few operations on each number, or
       recurrent layers over more than ten or an unknown number of time steps.
     - A model or layer of the project creates weights itself, or does more than call layers and compute number by
@@ -116,16 +114,11 @@ class MissingStepsPerExecution(Rule):
     name = "missing-steps-per-execution"
     summary = "step is shorter than Keras's per-step overhead"
     severity = Severity.INFO
+    applies = Applies(graph_code=False, tensorflow=">=2.4", backends={"tensorflow"})
     triggers = (".compile(",)
     loss_tolerance = 1e-4
 
     def check(self, module):
-        if (
-            module.runtime.tensorflow < _ARGUMENT_SINCE
-            or module.runtime.backend != "tensorflow"
-            or module.is_graph_code
-        ):
-            return
         seen = set()
         for model in module.models:
             batches = [batching(fit) for fit in model.fits]

@@ -9,7 +9,7 @@ from kerascheck.knowledge.layers import LAYERS
 from kerascheck.meaning.module import Module
 from kerascheck.meaning.program.loops import varies
 from kerascheck.meaning.training.repeated_training import least_times, made_in_loop, place_in
-from kerascheck.rule import Rule
+from kerascheck.rule import Applies, Rule
 
 _A_FEW = 5
 _CLEARS = frozenset({CLEAR_SESSION, "gc.collect"})
@@ -48,7 +48,7 @@ class ModelInLoop(Rule):
     - The loop asks with `input` what to do.
     - The program uses Keras 2, with `clear_session` or `gc.collect` in the loop.
     - The loop only loads the model; or the code is a test.
-    - The code builds graphs of TensorFlow 1, also with a session and a graph for each iteration.
+    - Each iteration has a session and a graph.
 
     ## Use instead
 
@@ -70,14 +70,13 @@ class ModelInLoop(Rule):
     name = "model-in-loop"
     summary = "new model is built in every iteration"
     severity = Severity.INFO
+    applies = Applies(graph_code=False)
     triggers = (".fit(", ".fit_generator(", ".train_on_batch(")
     loss_tolerance = 1e-5
 
     def check(self, module):
         seen = set()
-        for made, loop, training in (
-            () if module.is_graph_code else made_in_loop(module, "fit", "fit_generator", "train_on_batch")
-        ):
+        for made, loop, training in made_in_loop(module, "fit", "fit_generator", "train_on_batch"):
             times, known = least_times(made.scope)
             if loop.node in seen or made.name == LOAD_MODEL or in_session(made.scope) or times <= _A_FEW:
                 continue

@@ -5,7 +5,7 @@ from kerascheck.interpreter.place import seen_in
 from kerascheck.meaning.program.loops import SHORT_LOOP
 from kerascheck.meaning.training.predictions import evaluated_batches, repeated_predictions
 from kerascheck.repairs.fixes import rename_method
-from kerascheck.rule import Rule
+from kerascheck.rule import Applies, Rule
 
 
 class PredictInLoop(Rule):
@@ -72,8 +72,6 @@ class PredictInLoop(Rule):
       `train_on_batch`, and in a `while` loop of a script that trains nothing, which waits for a camera or a user.
     - Keras 2.3 and older, a separate package, whose `predict` builds no dataset: where an iteration predicts a batch,
       or needs the result of the one before. Other calls are an info there.
-    - The call runs in the session of a TensorFlow 1 graph, or the code has placeholders, estimators or
-      `disable_eager_execution`. Functions in the same file that load or run a saved graph they receive do not count.
     - The object is not visible, and a model class of the project overrides `predict`: it may be one of that class.
     - The object is not a Keras model, such as one of scikit-learn; the code is a test; or no loop calls the function
       that predicts one item.
@@ -109,6 +107,7 @@ class PredictInLoop(Rule):
     name = "predict-in-loop"
     summary = "predict is called in a loop"
     severity = Severity.WARNING
+    applies = Applies(graph_code=False)
     triggers = (".predict(", ".evaluate(")
     loss_tolerance = 1e-5
 

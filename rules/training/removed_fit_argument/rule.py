@@ -6,7 +6,7 @@ from kerascheck.finding import Severity
 from kerascheck.interpreter.place import Place, handles_versions
 from kerascheck.interpreter.values import Made, options_of
 from kerascheck.repairs.fixes import drop_argument, replace_generator_method
-from kerascheck.rule import Rule
+from kerascheck.rule import Applies, Rule
 
 # A copy of Keras 2 in every TensorFlow.
 _FROZEN = re.compile(r"^\s*(?:import|from)\s+tensorflow\.python\.keras\b", re.M)
@@ -78,6 +78,7 @@ class RemovedFitArgument(Rule):
     name = "removed-fit-argument"
     summary = "method or argument that Keras 3 removed"
     severity = Severity.ERROR
+    applies = Applies(keras=">=3")
     speed = False
     triggers = (
         "fit_generator",
@@ -89,7 +90,7 @@ class RemovedFitArgument(Rule):
     )
 
     def check(self, module):
-        if module.runtime.keras < 3 or module.program.chooses_legacy_keras:
+        if module.program.chooses_legacy_keras:
             return
         for call in module.program.model_calls("fit_generator", "evaluate_generator", "predict_generator"):
             if _is_made_by_old_keras(call):

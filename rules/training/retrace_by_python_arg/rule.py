@@ -1,7 +1,7 @@
 from kerascheck.finding import Severity
 from kerascheck.meaning.graph.compiled_loops import changing_constants
 from kerascheck.repairs.fixes import as_tensor
-from kerascheck.rule import Rule
+from kerascheck.rule import Applies, Rule
 
 
 class RetraceByPythonArg(Rule):
@@ -50,7 +50,7 @@ class RetraceByPythonArg(Rule):
     - The function reads the string in Python: it compares, joins or formats it, calls a method of it, or uses it as a
       name.
     - The call stands under an `if` with `%`, and runs once in several steps.
-    - The program runs functions eagerly; the code builds graphs of TensorFlow 1, or is a test.
+    - The program runs functions eagerly; the code is a test.
 
     ## Use instead
 
@@ -73,6 +73,7 @@ class RetraceByPythonArg(Rule):
     name = "retrace-by-python-arg"
     summary = "Python value makes a tf.function trace again"
     severity = Severity.WARNING
+    applies = Applies(graph_code=False)
     triggers = (".function", "function(")
     loss_tolerance = 1e-5
 

@@ -1,7 +1,7 @@
 from kerascheck.finding import Severity
 from kerascheck.interpreter.values import Stage
 from kerascheck.meaning.graph.compiled_loops import changing_shapes
-from kerascheck.rule import Rule
+from kerascheck.rule import Applies, Rule
 
 
 class RetraceByShape(Rule):
@@ -34,8 +34,7 @@ class RetraceByShape(Rule):
     - `map`, or anything else that may fix the shape, follows the padding.
     - Only the last batch is smaller: that is one more trace.
     - A window that moves (`x[i : i + n]`), or one that drops as much as it gains.
-    - The loop has at most 10 iterations; the program runs functions eagerly; the code builds graphs of TensorFlow 1, or
-      is a test.
+    - The loop has at most 10 iterations; the program runs functions eagerly; the code is a test.
 
     ## Use instead
 
@@ -59,6 +58,7 @@ class RetraceByShape(Rule):
     name = "retrace-by-shape"
     summary = "new tensor shapes make a tf.function trace again"
     severity = Severity.WARNING
+    applies = Applies(graph_code=False)
     triggers = (".function", "function(")
     loss_tolerance = 1e-4
 

@@ -1,7 +1,7 @@
 from kerascheck.finding import Severity
 from kerascheck.meaning.program.loops import varies
 from kerascheck.meaning.training.repeated_training import repetitions
-from kerascheck.rule import Rule
+from kerascheck.rule import Applies, Rule
 
 _OTHER_TRAINING = frozenset({"fit", "fit_generator", "train_on_batch", "apply_gradients"})
 
@@ -30,10 +30,9 @@ class TrainOnBatchLoop(Rule):
     ## When it stays silent
 
     - One loop trains two models, or trains in two ways, as for GANs.
-    - Reinforcement learning, where the next batch depends on the last step.
     - `train_on_batch` stands under a condition, or its data does not depend on the loops.
     - There is only one loop, as over a stream, or each iteration has another model.
-    - The code is a test, or builds graphs of TensorFlow 1.
+    - The code is a test.
 
     ## Use instead
 
@@ -54,13 +53,13 @@ class TrainOnBatchLoop(Rule):
     name = "train-on-batch-loop"
     summary = "hand-written loops do what fit does"
     severity = Severity.INFO
+    applies = Applies(graph_code=False, reinforcement_learning=False)
     on_by_default = False
     triggers = (".train_on_batch(",)
     loss_tolerance = 1e-5
 
     def check(self, module):
-        program = module.program
-        if module.is_graph_code or program.reinforcement_learning or program.adversarial:
+        if module.program.adversarial:
             return
         for each in repetitions(module, "train_on_batch"):
             call = each.call

@@ -1,0 +1,105 @@
+"""What a rule declares of the programs it is about: asked before it runs, and told on its page."""
+
+import dataclasses
+from types import SimpleNamespace
+
+import pytest
+
+from kerascheck import explain, registry
+from kerascheck.applies import Applies
+from kerascheck.check import said_of
+from kerascheck.knowledge.runtime import Runtime
+
+PLAIN = {"trains": True, "pins_cpu": False, "reinforcement_learning": False}
+
+
+def module(graph=False, runtime=None, **program):
+    return SimpleNamespace(
+        is_graph_code=graph, runtime=runtime or Runtime(), program=SimpleNamespace(**{**PLAIN, **program})
+    )
+
+
+@pytest.mark.parametrize(
+    ("applies", "other", "told"),
+    [
+        (Applies(graph_code=False), module(graph=True), "Graph code of TensorFlow 1"),
+        (Applies(tensorflow=">=2.4"), module(runtime=Runtime((2, 3), 2)), "TensorFlow before 2.4."),
+        (Applies(tensorflow=">=2,<2.12"), module(), "TensorFlow before 2 or 2.12 and later."),
+        (Applies(tensorflow=">=2,<2.12"), module(runtime=Runtime((1, 15), 2)), "TensorFlow before 2 or 2.12 and later."),
+        (Applies(keras=">=3"), module(runtime=Runtime((2, 15), 2)), "Keras before 3."),
+        (Applies(keras="<3"), module(), "Keras 3 and later."),
+        (Applies(keras=">=2.4"), module(runtime=Runtime((2, 3), 2)), "Keras before 2.4."),
+        (
+            Applies(multi_backend_keras=False),
+            module(runtime=Runtime((2, 1), 2, multi_backend_keras=True)),
+            "Keras before 2.4 as a package of its own.",
+        ),
+        (
+            Applies(backends={"tensorflow", "jax"}),
+            module(runtime=Runtime(backend="torch")),
+            "Backends other than TensorFlow and JAX.",
+        ),
+        (Applies(cpu_only=False), module(pins_cpu=True), "Scripts that hide the GPUs"),
+        (Applies(without_training=False), module(trains=False), "The program does not train."),
+        (Applies(reinforcement_learning=False), module(reinforcement_learning=True), "reinforcement learning"),
+    ],
+)  # fmt: skip
+def test_a_rule_is_not_asked_where_it_does_not_apply(applies, other, told):
+    assert not applies.to(other)
+    assert Applies().to(other)
+    (said,) = applies.exceptions()
+    assert told in said
+
+
+def test_a_rule_applies_where_nothing_speaks_against_it():
+    applies = Applies(">=2.4,<3", ">=3", {"tensorflow"}, False, False, False, False, False)
+    assert applies.to(module())
+    assert len(list(applies.exceptions())) == len(dataclasses.fields(Applies))
+    assert not list(Applies().exceptions())
+
+
+@pytest.mark.parametrize("wrong", [{"keras": "3"}, {"tensorflow": ">2.3"}, {"tensorflow": ">=2.4;<3"}])
+def test_bounds_are_written_in_one_form(wrong):
+    with pytest.raises(ValueError, match="is no range of versions; write it like '>=2.9,<2.12'"):
+        Applies(**wrong)
+
+
+def test_backends_are_those_of_keras():
+    with pytest.raises(ValueError, match="no backend of Keras is called 'pytorch', only tensorflow, jax, torch"):
+        Applies(backends={"tensorflow", "pytorch"})
+
+
+def test_the_rule_is_not_even_loaded_where_it_does_not_apply(tmp_path):
+    room = registry.find("removed-fit-argument")
+    room = dataclasses.replace(room, folder=tmp_path)
+    assert list(said_of(room, module(runtime=Runtime((2, 15), 2)))) == []
+
+
+@pytest.mark.parametrize("room", registry.rooms(), ids=lambda room: room.name)
+def test_pages_tell_what_is_declared_and_rules_do_not_ask_again(room):
+    silent = explain.sections(room).get("When it stays silent", "")
+    for each in room.applies.exceptions():
+        assert " ".join(silent.split()).count(each) == 1, each
+    assert "is_graph_code" not in (room.folder / "rule.py").read_text()
+
+
+DOCUMENTED = "One sentence.\n\n## What it does\n\nIt looks.\n\n{silent}## Use instead\n\nAnother."
+
+
+@pytest.mark.parametrize(
+    ("silent", "expected"),
+    [
+        ("", "## When it stays silent\n\n- Keras before 3.\n\n"),
+        ("## When it stays silent\n\n- A.\n- B.\n\n", "## When it stays silent\n\n- A.\n- B.\n- Keras before 3.\n\n"),
+        (
+            "## When it stays silent\n\n- A.\n\nAn info:\n\n- B.\n\n",
+            "## When it stays silent\n\n- A.\n- Keras before 3.\n\nAn info:\n\n- B.\n\n",
+        ),
+        ("## When it stays silent\n\nAt night.\n\n", "## When it stays silent\n\nAt night.\n\n- Keras before 3.\n\n"),
+    ],
+)
+def test_the_list_of_a_page_goes_on(silent, expected):
+    room = dataclasses.replace(
+        registry.find("KC101"), documentation=DOCUMENTED.format(silent=silent), applies=Applies(keras=">=3")
+    )
+    assert explain.documentation(room) == DOCUMENTED.format(silent=expected)
