@@ -16,8 +16,8 @@ OPTIONS = "tensorflow.data.Options"
 TEXT_DATASET_FROM_DIRECTORY = "keras.utils.text_dataset_from_directory"
 TIMESERIES_DATASET_FROM_ARRAY = "keras.utils.timeseries_dataset_from_array"
 
-# Dataset methods that return a dataset; the value tells where a function is given, if one is.
-DATASET_METHODS: dict[str, tuple[int, str] | None] = {
+# Dataset methods that return a dataset; the value names the parameter for a function, if there is one.
+DATASET_METHODS: dict[str, str | None] = {
     "batch": None,
     "bucket_by_sequence_length": "element_length_func",
     "cache": None,

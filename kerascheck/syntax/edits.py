@@ -23,12 +23,17 @@ from kerascheck.syntax.names import canonical
 from kerascheck.syntax.tree import Tree
 
 Edits = tuple[Edit, ...]
+Line = cst.SimpleStatementLine | cst.SimpleStatementSuite
+"""What holds simple statements."""
+Block = cst.Module | cst.IndentedBlock
+"""What holds lines and compound statements."""
 
 _TRIVIA = re.compile(r"(?:[ \t\f\r\n]|\\\r?\n|#[^\r\n]*)*")
 _TAIL = re.compile(r"[ \t\f]*(#[^\r\n]*)?(?=[\r\n]|\Z)")
 _SEMICOLON = re.compile(r"[ \t\f]*;")
 _NEWLINE = re.compile(r"\r\n?|\n")
 _BLANK_LINE = re.compile(r"[ \t\f]*(?:[\r\n]|\Z)")
+_INDENT = re.compile(r"[ \t\f]*")
 _COMMENT_LINE = re.compile(r"[ \t\f]*#")
 _FIRST_LINES = re.compile(r"#!|[ \t\f]*#.*?coding[:=]")
 
@@ -59,16 +64,22 @@ def make_fix(applicability: Applicability, message: str, build: Callable[[], Edi
 # Places in the text.
 
 
-def _outer(tree: Tree, node: cst.CSTNode) -> tuple[int, int]:
+def _outer(tree: Tree, node: cst.BaseExpression) -> tuple[int, int]:
     """The range of ``node`` with its own parentheses."""
     start, end = tree.range_of(node)
-    if getattr(node, "lpar", ()):
+    if node.lpar:
         start, end = tree.range_of(node.lpar[0])[0], tree.range_of(node.rpar[-1])[1]
     return start, end
 
 
+def _past(pattern: re.Pattern[str], text: str, position: int) -> int:
+    """The end of what matches at ``position``, which itself where nothing does."""
+    found = pattern.match(text, position)
+    return position if found is None else found.end()
+
+
 def _skip(text: str, position: int) -> int:
-    return _TRIVIA.match(text, position).end()
+    return _past(_TRIVIA, text, position)
 
 
 def _line_start(text: str, position: int) -> int:
@@ -87,7 +98,7 @@ def _starts_line(text: str, position: int) -> bool:
 
 def _indent(text: str, position: int) -> str:
     start = _line_start(text, position)
-    return re.compile(r"[ \t\f]*").match(text, start).group()
+    return text[start : _past(_INDENT, text, start)]
 
 
 def _is_continued(text: str, line_start: int) -> bool:
@@ -95,7 +106,7 @@ def _is_continued(text: str, line_start: int) -> bool:
     return text[:line_start].rstrip("\r\n").endswith("\\")
 
 
-def _tail(text: str, position: int) -> re.Match | None:
+def _tail(text: str, position: int) -> re.Match[str] | None:
     """White space and comment up to the end of the line; None where code follows."""
     return _TAIL.match(text, position)
 
@@ -247,11 +258,12 @@ def remove_argument(tree: Tree, call: cst.Call, arg: cst.Arg) -> Edits:
     after = end if comma is None else comma + 1
     if len(call.args) == 1 and "#" not in text[opening:start] + text[after:closing]:
         return (Edit(opening + 1, closing, ""),)
-    previous_end, comma_before = 0, ()
+    previous_end = 0
+    comma_before: Edits = ()
     if index:
         previous = call.args[index - 1]
         previous_end, place = _outer(tree, previous.value)[1], _comma(tree, previous)
-        if is_last and comma is None:
+        if is_last and comma is None and place is not None:
             comma_before = (Edit(place, place + 1, ""),)
     if _starts_line(text, start) and _tail(text, after):
         return (*comma_before, Edit(_line_start(text, start), _next_line(text, after), ""))
@@ -308,12 +320,12 @@ def append_method(tree: Tree, expression: cst.BaseExpression, suffix: str) -> Ed
     return _checked(tree, expression, _insert(start, "("), _insert(end, ")" + suffix))
 
 
-def _own_line_indent(tree: Tree, expression: cst.BaseExpression) -> str | None:
-    """The indentation of the link that ends ``expression``, if it starts its line."""
+def _own_line_dot(tree: Tree, expression: cst.BaseExpression) -> int | None:
+    """The place of the dot of the link that ends ``expression``, if it starts its line."""
     if isinstance(expression, cst.Call) and isinstance(expression.func, cst.Attribute):
         dot = tree.range_of(expression.func.dot)[0]
         if _starts_line(tree.text, dot):
-            return _indent(tree.text, dot)
+            return dot
     return None
 
 
@@ -321,10 +333,11 @@ def _appended(tree: Tree, expression: cst.BaseExpression, suffix: str) -> Edit:
     """The insertion that appends ``suffix`` to a primary, inside of its parentheses."""
     text, newline = tree.text, _newline(tree)
     end = tree.range_of(expression)[1]
-    indent = _own_line_indent(tree, expression)
-    if indent is None:
+    dot = _own_line_dot(tree, expression)
+    if dot is None:
         return _insert(end, suffix)
-    if _is_continued(text, _line_start(text, tree.range_of(expression.func.dot)[0])):
+    indent = _indent(text, dot)
+    if _is_continued(text, _line_start(text, dot)):
         return _insert(end, f" \\{newline}{indent}{suffix}")
     return _insert(_past_comment(text, end), newline + indent + suffix)
 
@@ -347,20 +360,35 @@ def _small_statement(tree: Tree, node: cst.CSTNode) -> cst.BaseSmallStatement:
     raise CannotEdit("not in a simple statement")
 
 
+def _line_of(tree: Tree, small: cst.CSTNode) -> Line:
+    line = tree.parents[small]
+    if not isinstance(line, (cst.SimpleStatementLine, cst.SimpleStatementSuite)):
+        raise CannotEdit("not a simple statement")
+    return line
+
+
+def _block_of(tree: Tree, statement: cst.CSTNode) -> Block:
+    block = tree.parents[statement]
+    if not isinstance(block, (cst.Module, cst.IndentedBlock)):
+        raise CannotEdit("not a statement of a block")
+    return block
+
+
 def _position_in_block(tree: Tree, small: cst.BaseSmallStatement) -> tuple[cst.CSTNode, int, int]:
     """The block of a simple statement, and its place there: number of the line, number in the line."""
-    line = tree.parents[small]
+    line = _line_of(tree, small)
     inner = next(i for i, other in enumerate(line.body) if other is small)
     if isinstance(line, cst.SimpleStatementSuite):
         return line, 0, inner
-    block = tree.parents[line]
+    block = _block_of(tree, line)
     return block, next(i for i, other in enumerate(block.body) if other is line), inner
 
 
-def _assigned_name(small: cst.BaseSmallStatement) -> str | None:
+def _assigned(small: cst.BaseSmallStatement) -> tuple[str, cst.BaseExpression] | tuple[None, None]:
+    """The one variable that a statement sets, and to what."""
     if isinstance(small, cst.Assign) and len(small.targets) == 1 and isinstance(small.targets[0].target, cst.Name):
-        return small.targets[0].target.value
-    return None
+        return small.targets[0].target.value, small.value
+    return None, None
 
 
 def _is_alone(tree: Tree, small: cst.BaseSmallStatement) -> bool:
@@ -405,12 +433,12 @@ def _swapped_headings(tree: Tree, inner: cst.Call, outer: cst.Call) -> Edits:
     block, line, place = _position_in_block(tree, first)
     other_block, other_line, other_place = _position_in_block(tree, second)
     follows = (other_line, other_place) == (line, place + 1) or (
-        other_line == line + 1 and other_place == 0 and place == len(tree.parents[first].body) - 1
+        other_line == line + 1 and other_place == 0 and place == len(_line_of(tree, first).body) - 1
     )
-    name = _assigned_name(first)
-    if block is not other_block or not follows or name is None or first.value is not inner:
+    name, value = _assigned(first)
+    if block is not other_block or not follows or name is None or value is not inner:
         raise CannotEdit("not adjacent statements")
-    if not _is_name(outer.func.value, name):
+    if not _is_name(_attribute(outer).value, name):
         raise CannotEdit("the second call is not on the result of the first")
     ranges = []
     for small in (first, second):
@@ -461,10 +489,12 @@ def _moved_link(tree: Tree, call: cst.Call, after: cst.BaseExpression) -> Edits:
     following = _skip(text, end)
     if text[following : following + 1] == "." and _starts_line(text, following):
         # The head of a chain: what comes next says how links are laid out.
-        indent, is_continued = _indent(text, following), "\\" in text[end:following]
+        dot: int | None = following
+        is_continued = "\\" in text[end:following]
     else:
-        indent = _own_line_indent(tree, after)
-        is_continued = indent is not None and _is_continued(text, _line_start(text, tree.range_of(after.func.dot)[0]))
+        dot = _own_line_dot(tree, after)
+        is_continued = dot is not None and _is_continued(text, _line_start(text, dot))
+    indent = None if dot is None else _indent(text, dot)
     if indent is None or is_continued:
         cut = _cut_link(tree, call, keep_comments=True)
         content = cut.link if indent is None else f" \\{newline}{indent}{cut.link}"
@@ -493,27 +523,27 @@ def move_call(tree: Tree, call: cst.Call, after: cst.BaseExpression) -> Edits:
     statement, comments included, behind a statement that assigns ``after`` to ``x``; otherwise its link moves.
     Nothing is returned where ``call`` follows ``after`` already.
     """
-    receiver = _attribute(call).value
-    if receiver is after:
+    link = _attribute(call)
+    if link.value is after:
         return ()
-    if any(link is after for link in _links(call)) or any(link is call for link in _links(after)):
+    if any(other is after for other in _links(call)) or any(other is call for other in _links(after)):
         return _checked(tree, call, *_moved_link(tree, call, after))
     source, target = _small_statement(tree, call), _small_statement(tree, after)
     if source is target:
         raise CannotEdit("another chain of the same statement")
     if _position_in_block(tree, source)[0] is not _position_in_block(tree, target)[0]:
         raise CannotEdit("another block")
-    name = _assigned_name(source)
-    if name is None or source.value is not call or not _is_name(receiver, name):
+    name, value = _assigned(source)
+    if name is None or value is not call or not _is_name(link.value, name):
         return _moved_link(tree, call, after)
-    if _assigned_name(target) == name and target.value is after and _is_alone(tree, source) and _is_alone(tree, target):
-        return _move_line(tree, tree.parents[source], tree.parents[target])
-    text = tree.text
-    link = text[tree.range_of(call.func.dot)[0] : tree.range_of(call)[1]]
-    return tuple(sorted((*append_method(tree, after, link), *delete_statement(tree, source))))
+    other_name, other_value = _assigned(target)
+    if other_name == name and other_value is after and _is_alone(tree, source) and _is_alone(tree, target):
+        return _move_line(tree, _line_of(tree, source), _line_of(tree, target))
+    suffix = tree.text[tree.range_of(link.dot)[0] : tree.range_of(call)[1]]
+    return tuple(sorted((*append_method(tree, after, suffix), *delete_statement(tree, source))))
 
 
-def _move_line(tree: Tree, line: cst.SimpleStatementLine, after: cst.SimpleStatementLine) -> Edits:
+def _move_line(tree: Tree, line: Line, after: Line) -> Edits:
     start, end = _lines_of(tree, line)
     start = _comments_above(tree.text, start)
     content = tree.text[start:end]
@@ -559,7 +589,7 @@ def arrange_links(tree: Tree, links: Sequence[cst.Call], slots: Sequence[Slot]) 
         and len({id(_small_statement(tree, link)) for link in links}) == 1
     )
     with_comments = all(_tail(text, tree.range_of(link)[1]) for link in links)
-    result = []
+    result: list[Edit] = []
     for link, slot in zip(links, slots):
         (start, end), (new_start, new_end) = pieces[link], pieces[slot.link]
         above = beside = ""
@@ -597,18 +627,18 @@ def _check_links(tree: Tree, links: Sequence[cst.Call], moved: Sequence[Slot]) -
             if not any(inner is before for inner in _links(link)):
                 raise CannotEdit("not one chain")
             continue
-        name = _assigned_name(first)
+        name, value = _assigned(first)
         *_, head = _links(link)
-        if name is None or not any(inner is before for inner in _links(first.value)) or not _is_name(head, name):
+        if value is None or not any(inner is before for inner in _links(value)) or not _is_name(head, name):
             raise CannotEdit("not one chain")
     if len(statements) < 2:
         return
-    lines = [tree.parents[statement] for statement in statements]
-    blocks = {id(tree.parents.get(line)): tree.parents.get(line) for line in lines}
-    if len(blocks) != 1 or any(len(getattr(line, "body", ())) != 1 for line in lines):
+    lines = [_line_of(tree, statement) for statement in statements]
+    blocks = {id(block): block for block in (_block_of(tree, line) for line in lines)}
+    if len(blocks) != 1 or any(len(line.body) != 1 for line in lines):
         raise CannotEdit("not statements of one block")
     (block,) = blocks.values()
-    names = {_assigned_name(statement) for statement in statements} - {None}
+    names = {_assigned(statement)[0] for statement in statements} - {None}
     places = [index for index, line in enumerate(block.body) if line in lines]
     between = [line for line in block.body[places[0] : places[-1] + 1] if line not in lines]
     used = {
@@ -672,43 +702,41 @@ def delete_statement(tree: Tree, node: cst.CSTNode) -> Edits:
 
 def _deleted(tree: Tree, nodes: Iterable[cst.CSTNode]) -> Edits:
     lines: dict[cst.CSTNode, None] = {}
-    parts: dict[cst.CSTNode, list[cst.CSTNode]] = {}
+    parts: dict[Line, list[cst.BaseSmallStatement]] = {}
     for node in nodes:
         if isinstance(node, cst.BaseSmallStatement):
-            parts.setdefault(tree.parents[node], []).append(node)
+            parts.setdefault(_line_of(tree, node), []).append(node)
         elif isinstance(node, cst.SimpleStatementSuite):
             parts[node] = list(node.body)
         else:
             lines[node] = None
     edits: list[Edit] = []
-    for line, chosen in parts.items():
-        if len(chosen) < len(line.body):
-            edits += _deleted_parts(tree, line, chosen)
-        elif isinstance(line, cst.SimpleStatementSuite):
+    for holder, chosen in parts.items():
+        if len(chosen) < len(holder.body):
+            edits += _deleted_parts(tree, holder, chosen)
+        elif isinstance(holder, cst.SimpleStatementSuite):
             edits.append(Edit(tree.range_of(chosen[0])[0], tree.range_of(chosen[-1])[1], "pass"))
         else:
-            lines[line] = None
+            lines[holder] = None
     for line in lines:
-        block = tree.parents[line]
-        if not isinstance(block, (cst.Module, cst.IndentedBlock)):
-            raise CannotEdit("not a statement of a block")
+        block = _block_of(tree, line)
         start, end = _lines_of(tree, line)
         if (
             isinstance(block, cst.IndentedBlock)
             and line is block.body[0]
             and all(other in lines for other in block.body)
         ):
-            start, end = _start_of(tree, line), _tail(tree.text, _end_of_code(tree, line)).end()
+            start, end = _start_of(tree, line), _past(_TAIL, tree.text, _end_of_code(tree, line))
             edits.append(Edit(start, end, "pass"))
         else:
             edits.append(Edit(start, end, ""))
     return tuple(sorted(edits))
 
 
-def _deleted_parts(tree: Tree, line: cst.CSTNode, chosen: Sequence[cst.CSTNode]) -> Iterator[Edit]:
+def _deleted_parts(tree: Tree, line: Line, chosen: Sequence[cst.BaseSmallStatement]) -> Iterator[Edit]:
     """Delete some of the statements of ``a; b; c``, each with one semicolon."""
     body = line.body
-    kept_before = None
+    kept_before = body[0]
     for index, part in enumerate(body):
         if not any(part is one for one in chosen):
             kept_before = part
@@ -912,9 +940,9 @@ def _import_aliases(statement: cst.Import | cst.ImportFrom) -> Iterator[tuple[cs
     if isinstance(statement, cst.ImportFrom):
         base = (_dotted(statement.module) or "") + "."
     for alias in statement.names:
-        dotted = base + _dotted(alias.name)
-        if alias.asname is not None:
-            name = _dotted(alias.asname.name)
+        dotted = base + alias.evaluated_name
+        if alias.evaluated_alias is not None:
+            name = alias.evaluated_alias
         elif base:
             name = dotted[len(base) :]
         else:
@@ -945,7 +973,7 @@ def _last_import(tree: Tree, text: str) -> int | None:
     bound: dict[str, int] = {}
     for index, statement in enumerate(body):
         for small in statement.body if isinstance(statement, cst.SimpleStatementLine) else ():
-            if _is_import(small):
+            if isinstance(small, (cst.Import, cst.ImportFrom)):
                 for name, _ in _imported_names(small):
                     bound.setdefault(name, index)
     later = [index for name, index in bound.items() if name in used]
@@ -1027,7 +1055,7 @@ def _find_bindings(tree: Tree) -> _Bindings:
         if isinstance(statement, cst.ImportFrom) and isinstance(statement.names, cst.ImportStar):
             sources.add(_dotted(statement.module) or "")
         elif isinstance(statement, cst.Import):
-            sources.update(_dotted(alias.name) for alias in statement.names)
+            sources.update(alias.evaluated_name for alias in statement.names)
         for name, dotted in _imported_names(statement):
             sources.add(dotted or "")
             if is_local or is_typing or dotted is None or name in imports:
@@ -1122,8 +1150,13 @@ def names_as_written(tree: Tree, ending: Collection[str]) -> Iterator[tuple[cst.
         if isinstance(statement, cst.ImportFrom) and isinstance(statement.names, cst.ImportStar) and (dotted := _dotted(statement.module))
     }  # fmt: skip
     for node, parent in tree.parents.items():
-        kind = type(node)
-        if not (kind is cst.Attribute and node.attr.value in wanted or kind is cst.Name and node.value in wanted):
+        if type(node) is cst.Name:
+            last = node.value
+        elif type(node) is cst.Attribute:
+            last = node.attr.value
+        else:
+            continue
+        if last not in wanted:
             continue
         if isinstance(parent, (cst.ImportAlias, cst.ImportFrom, cst.AsName)):
             continue
@@ -1131,7 +1164,7 @@ def names_as_written(tree: Tree, ending: Collection[str]) -> Iterator[tuple[cst.
         if root not in sources:
             # A bare name that nothing else binds may come with all names of a module of Keras.
             is_value = not isinstance(parent, (cst.Attribute, cst.Arg)) or parent.value is node
-            if stars and kind is cst.Name and is_value and root not in _bindings(tree).taken:
+            if stars and isinstance(node, cst.Name) and is_value and root not in _bindings(tree).taken:
                 yield from ((node, f"{star}.{root}") for star in sorted(stars) if star.startswith(KERAS))
             continue
         if usable is None:

@@ -44,15 +44,16 @@ class TooDeep(SyntaxProblem):
         super().__init__("nested too deeply", 1, 1)
 
 
-class _NodeTypes(dict):
+class _NodeTypes(dict[type, bool]):
     """Whether a type is one of nodes; an isinstance of libcst's abstract classes is ten times slower."""
 
     def __missing__(self, kind: type) -> bool:
-        self[kind] = issubclass(kind, cst.CSTNode)
-        return self[kind]
+        is_node = self[kind] = issubclass(kind, cst.CSTNode)
+        return is_node
 
 
 _IS_NODE = _NodeTypes()
+_LISTED = frozenset({cst.FunctionDef, cst.ClassDef, cst.Import, cst.ImportFrom})
 
 
 def _significant_fields(cls: type) -> tuple[str, ...]:
@@ -61,6 +62,11 @@ def _significant_fields(cls: type) -> tuple[str, ...]:
         for field in dataclasses.fields(cls)
         if field.name not in _INSIGNIFICANT and not field.name.startswith("whitespace")
     )
+
+
+def _past_form_feeds(text: str, position: int) -> int:
+    found = _FORM_FEED.match(text, position)
+    return position if found is None else found.end()
 
 
 class Tree:
@@ -96,16 +102,12 @@ class Tree:
         while stack:
             node = stack.pop()
             cls = type(node)
-            if cls is cst.FunctionDef:
-                self.functions.append(node)
-            elif cls is cst.ClassDef:
-                self.classes.append(node)
-            elif cls is cst.Import or cls is cst.ImportFrom:
-                self.imports.append(node)
+            if cls in _LISTED:
+                self._list(node)
             names = fields.get(cls)
             if names is None:
                 names = fields[cls] = _significant_fields(cls)
-            children = []
+            children: list[cst.CSTNode] = []
             for name in names:
                 value = getattr(node, name)
                 kind = type(value)
@@ -119,6 +121,14 @@ class Tree:
                     children.append(value)
             children.reverse()
             stack.extend(children)
+
+    def _list(self, node: cst.CSTNode) -> None:
+        if isinstance(node, cst.FunctionDef):
+            self.functions.append(node)
+        elif isinstance(node, cst.ClassDef):
+            self.classes.append(node)
+        elif isinstance(node, (cst.Import, cst.ImportFrom)):
+            self.imports.append(node)
 
     def children(self, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
         """The significant nodes directly below ``node``, in source order."""
@@ -162,7 +172,7 @@ class Tree:
         if self._ranges is None:
             # The last statement may end on a line that the text does not have.
             starts = [
-                start + len(_FORM_FEED.match(self.text, start)[0]) if self.text.startswith("\f", start) else start
+                _past_form_feeds(self.text, start) if self.text.startswith("\f", start) else start
                 for start in self._line_starts
             ]
             starts.append(len(self.text))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 import libcst as cst
 
@@ -72,7 +73,7 @@ def _at_most(number: cst.BaseExpression) -> int | None:
     return None
 
 
-def unread_assignments(tree: Tree, beside: list[cst.CSTNode]) -> list[cst.Assign]:
+def unread_assignments(tree: Tree, beside: Iterable[cst.CSTNode]) -> list[cst.Assign]:
     """The assignments to single names that nothing reads, but for other such assignments and what stands in the nodes ``beside``."""
     reads: dict[str, list[cst.Name]] = {}
     written: list[tuple[str, cst.Assign]] = []
@@ -81,7 +82,8 @@ def unread_assignments(tree: Tree, beside: list[cst.CSTNode]) -> list[cst.Assign
             reads.setdefault(node.value, []).append(node)
         elif isinstance(node, cst.Assign) and len(node.targets) == 1 and isinstance(node.targets[0].target, cst.Name):
             written.append((node.targets[0].target.value, node))
-    aside, found, before = {id(node) for node in beside}, [], -1
+    aside, before = {id(node) for node in beside}, -1
+    found: list[cst.Assign] = []
     while len(found) != before:
         before = len(found)
         for name, node in written:
