@@ -467,6 +467,23 @@ def rule(name: str | None, every: bool, output_format: str) -> int:
     return 0
 
 
+@cli.command("new-rule")
+@click.argument("place", metavar="FAMILY/NAME")
+def new_rule_command(place: str) -> int:
+    """Write the folder of a new rule, such as layers/print-in-step, to be filled in."""
+    from kerascheck.config import ConfigError
+    from kerascheck.new_rule import new_rule
+
+    try:
+        for line in new_rule(place):
+            click.echo(line)
+    except ConfigError as problem:
+        raise click.ClickException(str(problem)) from None
+    except OSError as problem:
+        raise click.ClickException(f"{problem.filename} cannot be written: {problem.strerror}") from None
+    return 0
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit with its code."""
     if sys.stdout is None:

@@ -233,6 +233,12 @@ def check_selector(selector: str) -> None:
         raise ConfigError(f"no rule matches '{selector}'{did_you_mean(selector, [*known, 'ALL'])}")
 
 
+def forget() -> None:
+    """Look for the rules again when they are next asked for."""
+    for kept in (rooms, enabled, fixed_on_request):
+        kept.cache_clear()
+
+
 def validate_selection(level: Selection) -> None:
     """Raise :class:`ConfigError` for a selector that means no rule; free where there is none."""
     for selector in (*(level.select or ()), *level.extend_select, *level.ignore):

@@ -36,11 +36,9 @@ def rules(tmp_path, monkeypatch):
     ):
         write("f", name, RULE.format(cls="R", code=code, name=name, default=default))
     monkeypatch.setattr(registry, "rules_folder", lambda: tmp_path)
-    for cached in (registry.rooms, registry.enabled, registry.fixed_on_request):
-        cached.cache_clear()
+    registry.forget()
     yield write
-    for cached in (registry.rooms, registry.enabled, registry.fixed_on_request):
-        cached.cache_clear()
+    registry.forget()
 
 
 def chosen(*levels):

@@ -103,6 +103,23 @@ def test_a_room_is_complete(room):
 
 
 @every_room
+def test_nothing_is_left_to_fill_in(room):
+    left = left_to_fill_in(room.folder)
+    assert not left, "fill this in:\n" + "\n".join(left)
+
+
+def left_to_fill_in(folder):
+    """Where ``kerascheck new-rule`` left words to its author: file, line and text."""
+    return [
+        f"  {path.name}:{number}: {line.strip()}"
+        for path in sorted(folder.rglob("*"))
+        if path.suffix in (".py", ".md")
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+        if "FILL IN" in line or "fill_in" in line
+    ]
+
+
+@every_room
 def test_documentation_has_every_section(room):
     written = sections(room)
     assert [heading for heading in written if heading in HEADINGS] == HEADINGS

@@ -1,0 +1,119 @@
+"""The rooms that ``kerascheck new-rule`` writes."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from cases import problems, read_cases
+from command import kerascheck
+from test_rooms import HEADINGS, left_to_fill_in
+
+from kerascheck import registry
+from kerascheck.explain import sections
+
+CHECKOUT = Path(__file__).parents[1]
+NAMES = ["cases.md", "fast.py", "quiet.py", "rule.py", "slow.py"]
+
+
+@pytest.fixture
+def rules(tmp_path, monkeypatch):
+    folder = tmp_path / "rules"
+    for room in registry.rooms():
+        place = folder / room.folder.relative_to(registry.rules_folder())
+        place.mkdir(parents=True)
+        shutil.copy(room.folder / "rule.py", place)
+    monkeypatch.setattr(registry, "rules_folder", lambda: folder)
+    registry.forget()
+    yield folder
+    registry.forget()
+
+
+def written(folder):
+    return {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def last_code(digit):
+    return max(room.code for room in registry.rooms() if room.code.startswith(f"KC{digit}"))
+
+
+@pytest.mark.parametrize(("family", "digit"), [("layers", 2), ("training", 4), ("galaxies", 8)])
+def test_a_room_gets_the_next_code_of_its_family(rules, family, digit):
+    last = last_code(digit) if digit != 8 else "KC800"
+    ran = kerascheck("new-rule", f"{family}/print-in-step")
+    folder = rules / family / "print_in_step"
+    code = f"KC{int(last[2:]) + 1}"
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out.splitlines() == [
+        f"Wrote {folder}: {code} print-in-step, with its rule, its examples and its cases.",
+        "Replace every FILL IN: first slow.py and fast.py, which show the problem and its repair, then rule.py.",
+        "Its tests say what is left: pytest tests/test_rooms.py tests/test_cases.py -k print-in-step",
+    ]
+    assert sorted(path.name for path in folder.iterdir()) == NAMES
+    registry.forget()
+    room = registry.find("print-in-step")
+    assert (room.code, room.folder) == (code, folder)
+    assert room.rule_as(room.kind).summary == room.summary
+    assert list(sections(room)) == [*HEADINGS[:3], "When it stays silent", *HEADINGS[3:]]
+
+
+def test_a_new_room_fails_its_tests_in_words_that_say_what_is_left(rules, tmp_path):
+    kerascheck("new-rule", "layers/print-in-step")
+    registry.forget()
+    room = registry.find("print-in-step")
+    left = left_to_fill_in(room.folder)
+    assert {line.split(":")[0].strip() for line in left} == set(NAMES)
+    assert '  slow.py:1: """FILL IN: a small training script that has the problem."""' in left
+    ((case,), (program,)) = (cases := read_cases(room.folder / "cases.md"), cases[0].programs)
+    assert case.heading.startswith("FILL IN")
+    (tmp_path / "program").mkdir()
+    assert problems(program, room.code, tmp_path / "program") == [f"train.py line 4: {room.code} is missing"]
+
+
+def test_ruff_finds_nothing_in_a_new_room(rules):
+    kerascheck("new-rule", "layers/print-in-step")
+    for command in (["check"], ["format", "--check"]):
+        ran = subprocess.run(
+            [sys.executable, "-m", "ruff", *command, "--config", CHECKOUT / "pyproject.toml", "--no-cache", rules / "layers" / "print_in_step"],
+            capture_output=True, text=True,
+        )  # fmt: skip
+        assert ran.returncode == 0, ran.stdout + ran.stderr
+
+
+@pytest.mark.parametrize(
+    ("place", "problem"),
+    [
+        ("print-in-step", "'print-in-step' names no rule: write FAMILY/NAME"),
+        ("layers/print_in_step", "names no rule"),
+        ("layers/Print", "names no rule"),
+        ("layers/", "names no rule"),
+        ("../layers/print", "names no rule"),
+        ("a/b/c", "names no rule"),
+        ("layers/predict-in-loop", "there is a rule 'predict-in-loop' already (KC405, "),
+        ("layers/python-loop-in-call", "there is a rule 'python-loop-in-call' already"),
+        ("layers/half-done", "half_done is there already"),
+    ],
+)
+def test_what_cannot_be_a_new_rule_costs_a_line_and_writes_nothing(rules, place, problem):
+    (rules / "layers" / "half_done").mkdir()
+    (rules / "layers" / "half_done" / "slow.py").write_text("mine")
+    before = written(rules.parent)
+    ran = kerascheck("new-rule", place)
+    assert (ran.code, ran.out) == (2, "")
+    assert len(ran.err.splitlines()) == 1 and problem in ran.err
+    assert written(rules.parent) == before
+
+
+def test_a_family_has_a_hundred_codes(rules):
+    rule = rules / "layers" / "numpy_in_call" / "rule.py"
+    rule.write_text(rule.read_text().replace(registry.find("numpy-in-call").code, "KC297"))
+    registry.forget()
+    ran = kerascheck("new-rule", "layers/print-in-step")
+    assert ran.code == 2 and "no code is left for 'layers'" in ran.err
+
+
+def test_a_folder_that_cannot_be_written_costs_a_line(rules, monkeypatch):
+    (rules / "fresh").write_text("a file")
+    ran = kerascheck("new-rule", "fresh/print-in-step")
+    assert ran.code == 2 and len(ran.err.splitlines()) == 1 and "cannot be written: " in ran.err
