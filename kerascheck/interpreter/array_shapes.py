@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
-from kerascheck.interpreter.layer_shapes import Shape, input_shape, literal_shape
+from kerascheck.interpreter.layer_shapes import Shape, input_shape, literal_shape, product
 from kerascheck.interpreter.values import (
     UNKNOWN,
     Call,
@@ -71,7 +71,7 @@ def shape_of(value: Value | None, depth: int = 12) -> Shape:
 def size_of(value: Value | None) -> int | None:
     """How many numbers an array holds; None where that is not known."""
     shape = shape_of(value)
-    return None if shape is None or None in shape else math.prod(shape)
+    return None if shape is None else product(*shape)
 
 
 def length_of(stage: Stage) -> int | None:
@@ -149,8 +149,9 @@ def _rows_of_split(rows: int | None, test: Value | None, train: Value | None) ->
     if test is None and train is None:
         sizes[1] = None if rows is None else math.ceil(0.25 * rows)
     for one, other, given in ((0, 1, train), (1, 0, test)):
-        if given is None and rows is not None and sizes[other] is not None:
-            sizes[one] = rows - sizes[other]
+        rest = sizes[other]
+        if given is None and rows is not None and rest is not None:
+            sizes[one] = rows - rest
     return sizes[0], sizes[1]
 
 
@@ -178,7 +179,7 @@ def subscripted(shape: Shape, indices: Sequence[Index]) -> Shape:
     """The shape of a part of an array."""
     if shape is None:
         return None
-    left, result = list(shape), []
+    left, result = list(shape), list[int | None]()
     new = [
         index
         for index in indices
@@ -204,7 +205,7 @@ def subscripted(shape: Shape, indices: Sequence[Index]) -> Shape:
     return (*result, *left)
 
 
-def slice_of(index: Index) -> slice | None:
+def slice_of(index: Index) -> slice[int | None, int | None, int | None] | None:
     """The slice that literals write; None where a part of it is not known."""
     if not isinstance(index, tuple) or any(part is not None and type(constant(part)) is not int for part in index):
         return None
@@ -220,7 +221,8 @@ def _cut(size: int | None, index: Index) -> int | None:
         and written is not None
         and written.step in (None, 1)
         and (written.start or 0) >= 0
-        and (written.stop or -1) >= 0
+        and written.stop is not None
+        and written.stop > 0
     ):
         # Nobody asks for more than there is.
         return max(written.stop - (written.start or 0), 0)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import libcst as cst
 
@@ -167,13 +169,13 @@ class Calls(Machine):
         if attribute in MUTATING_METHODS and not isinstance(receiver, (Tensor, Dataset, SuperValue)):
             self.note_mutation(node, receiver)
         owner = "builtins.str" if is_text(receiver) else self.class_name(receiver)
-        call = Invocation(f"{owner}.{attribute}" if owner else None, arguments, node, receiver, attribute, owner)
+        call = Invocation(f"{owner}.{attribute}" if owner else "", arguments, node, receiver, attribute, owner)
         for handler in method_handlers(call):
             result = handler(self, call)
             if result is not None:
                 return result
         made = call.record(self)
-        takes = taker(call.name) if call.name is not None else None
+        takes = taker(call.name) if call.name else None
         if takes is not None:
             takes(self, call)
         else:
@@ -214,7 +216,7 @@ class Calls(Machine):
         if name not in LOOKING_AT_DATASETS:
             self.escape(arguments, node)
         for decide in outcomes(name):
-            result = decide(self, made)
+            result = decide(self, made, name)
             if result is not None:
                 return result
         if name.rpartition(".")[2].islower() and any(map(holds_tensor, arguments.values())):
@@ -272,7 +274,8 @@ def _as_tensors(value: Value) -> Value:
     return value if isinstance(value, Tensor) or value == Const(None) else Tensor("result")
 
 
-_CALLS = {
+# A handler gets values of the types that the table gives it.
+_CALLS: dict[type[Value], Callable[[Calls, Any, Arguments, cst.CSTNode], Value]] = {
     Union: Calls._call_one,
     Function: Calls._call_function,
     Partial: Calls._call_partial,

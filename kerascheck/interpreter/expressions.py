@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from math import prod
+from collections.abc import Callable
+from typing import Any
 
 import libcst as cst
 
 from kerascheck.interpreter import array_shapes
+from kerascheck.interpreter.layer_shapes import product
 from kerascheck.interpreter.machine import Machine
 from kerascheck.interpreter.support import (
     MAX_OPTIONS,
@@ -58,13 +60,14 @@ from kerascheck.knowledge.python import BUILTINS, item_of
 from kerascheck.syntax.names import canonical
 
 _UNITS_OF_TIME = (60, 3600, 1000, 1_000_000, 1_000_000_000)
-_UFUNCS = {
+_GROUPS: dict[type[cst.CSTNode], str] = {cst.Tuple: "tuple", cst.List: "list", cst.Set: "set"}
+_UFUNCS: dict[type[cst.CSTNode], str] = {
     cst.Add: "numpy.add",
     cst.Subtract: "numpy.subtract",
     cst.Multiply: "numpy.multiply",
     cst.Divide: "numpy.divide",
 }
-_BINARY = {
+_BINARY: dict[type[cst.CSTNode], Callable[[Any, Any], Any]] = {
     cst.Add: lambda a, b: a + b,
     cst.Subtract: lambda a, b: a - b,
     cst.Multiply: lambda a, b: a * b,
@@ -83,9 +86,10 @@ class Expressions(Machine):
         return handler(self, node) if handler else UNKNOWN
 
     def _name(self, node: cst.Name) -> Value:
-        value = self.env.lookup(node.value)
-        if isinstance(value, (Imported, Union)):
-            value = self._resolved(self.env.owner(node.value), node.value, value)
+        env = self.env.owner(node.value)
+        value = None if env is None else env.variables[node.value]
+        if env is not None and isinstance(value, (Imported, Union)):
+            value = self._resolved(env, node.value, value)
         if value is None:
             if node.value in ("True", "False", "None"):
                 return Const({"True": True, "False": False, "None": None}[node.value])
@@ -241,9 +245,9 @@ class Expressions(Machine):
 
     def _timed(self, node: cst.CSTNode, operator: type[cst.CSTNode] | None, left: Value, right: Value) -> Value | None:
         """A difference of two readings of a clock, in whatever unit, a sum of such differences, and one by something else; None for all other values."""
-        readings = [reading_of(side) for side in (left, right)]
-        if None not in readings and operator is cst.Subtract:
-            return self.elapsed(node, *readings, each=readings != [left, right])
+        start, end = reading_of(left), reading_of(right)
+        if start is not None and end is not None and operator is cst.Subtract:
+            return self.elapsed(node, start, end, each=[start, end] != [left, right])
         times = [next(filter(_is_elapsed, options_of(side)), None) for side in (left, right)]
         elapsed = times[0] or times[1]
         if elapsed is None or operator not in (cst.Add, cst.Divide, cst.Multiply):
@@ -358,14 +362,15 @@ class Expressions(Machine):
         for element in node.slice:
             cut = element.slice
             if isinstance(cut, cst.Slice):
-                found.append(
-                    tuple(None if part is None else self.eval(part) for part in (cut.lower, cut.upper, cut.step))
-                )
-            else:
+                found.append((self._limit(cut.lower), self._limit(cut.upper), self._limit(cut.step)))
+            elif isinstance(cut, cst.Index):
                 found.append("..." if isinstance(cut.value, cst.Ellipsis) else self.eval(cut.value))
         return found
 
-    def _group(self, node) -> Value:
+    def _limit(self, node: cst.BaseExpression | None) -> Value | None:
+        return None if node is None else self.eval(node)
+
+    def _group(self, node: cst.Tuple | cst.List | cst.Set) -> Value:
         items: list[Value] = []
         known = True
         for element in node.elements:
@@ -377,8 +382,7 @@ class Expressions(Machine):
                     known = False
             else:
                 items.append(value)
-        kind = {cst.Tuple: "tuple", cst.List: "list", cst.Set: "set"}[type(node)]
-        return Group(kind, items) if known else UNKNOWN
+        return Group(_GROUPS[type(node)], items) if known else UNKNOWN
 
     def _dict(self, node: cst.Dict) -> Value:
         mapping = Mapping({})
@@ -391,7 +395,7 @@ class Expressions(Machine):
                 else:
                     mapping.open = True
                 continue
-            key = self.eval(element.key)
+            key = self.eval(element.key) if isinstance(element, cst.DictElement) else UNKNOWN
             if isinstance(key, Const):
                 mapping.items[key.value] = value
             else:
@@ -404,12 +408,12 @@ class Expressions(Machine):
         self.functions.setdefault(node, function)
         return function
 
-    def _comprehension(self, node) -> Value:
+    def _comprehension(self, node: cst.BaseComp) -> Value:
         saved = self.env, self.scope
         self.env = Env(self.env)
         loops: list[Scope] = []
         try:
-            clause = node.for_in
+            clause: cst.CompFor | None = node.for_in
             while clause is not None:
                 iterable = self.eval(clause.iter)
                 self.scope = self._loop(node, iterable, clause.iter)
@@ -421,15 +425,16 @@ class Expressions(Machine):
             if isinstance(node, cst.DictComp):
                 self.eval(node.key)
                 value = self.eval(node.value)
-            else:
+            elif isinstance(node, cst.BaseSimpleComp):
                 value = self.eval(node.elt)
+            else:
+                value = UNKNOWN
         finally:
             self.env, self.scope = saved
         if holds_tensor(value):
             self.use("comprehension", node)
         self.collect(node, [value])
-        turns = [loop.turns for loop in loops]
-        most = None if None in turns else prod(turns)
+        most = product(*(loop.turns for loop in loops))
         if isinstance(node, cst.DictComp):
             return Mapping({node: value}, open=True, most=most)
         if isinstance(node, cst.GeneratorExp):
@@ -439,7 +444,7 @@ class Expressions(Machine):
             return Group("list", [value] * trips)
         return Group("list", [value], open=True, most=most) if value is not UNKNOWN else UNKNOWN
 
-    def _await(self, node) -> Value:
+    def _await(self, node: cst.Await) -> Value:
         return self.eval(node.expression)
 
     def _yield(self, node: cst.Yield) -> Value:
@@ -455,7 +460,7 @@ class Expressions(Machine):
         self._bind(node.target, value)
         return value
 
-    def _number(self, node) -> Value:
+    def _number(self, node: cst.Integer | cst.Float) -> Value:
         # int() and float() read all but a few literals, and much faster than literal_eval.
         try:
             return Const(int(node.value) if isinstance(node, cst.Integer) else float(node.value))
@@ -466,7 +471,7 @@ class Expressions(Machine):
         except (ValueError, OverflowError):
             return UNKNOWN
 
-    def _string(self, node) -> Value:
+    def _string(self, node: cst.SimpleString | cst.ConcatenatedString) -> Value:
         if type(node) is cst.SimpleString and node.value[0] in "\"'" and "\\" not in node.value:
             width = 3 if node.value[:3] in ('"""', "'''") else 1
             return Const(node.value[width:-width])
@@ -474,8 +479,9 @@ class Expressions(Machine):
         return Const(value) if isinstance(value, (str, bytes)) else UNKNOWN
 
     def _formatted(self, node: cst.FormattedString) -> Value:
-        if all(isinstance(part, cst.FormattedStringText) for part in node.parts):
-            return Const("".join(part.value for part in node.parts))
+        texts = [part.value for part in node.parts if isinstance(part, cst.FormattedStringText)]
+        if len(texts) == len(node.parts):
+            return Const("".join(texts))
         return self._text(
             node, [self.eval(part.expression) for part in node.parts if isinstance(part, cst.FormattedStringExpression)]
         )
@@ -508,16 +514,18 @@ def _of_python(operator: cst.BaseBinaryOp, left: Value, right: Value) -> Value:
         return UNKNOWN
     if is_text(left) and is_text(right):
         return computed("builtins.str", left, right)
-    both = isinstance(left, Group) and isinstance(right, Group)
-    return Group(left.kind, left.items + right.items, left.open or right.open) if both else UNKNOWN
+    if isinstance(left, Group) and isinstance(right, Group):
+        return Group(left.kind, left.items + right.items, left.open or right.open)
+    return UNKNOWN
 
 
 def _item_of_group(group: Group, indices: list[array_shapes.Index]) -> Value:
     """An item of a list, or a part of it."""
     if len(indices) == 1 and isinstance(indices[0], tuple):
         cut = array_shapes.slice_of(indices[0])
-        known = cut is not None and not group.open and cut.step != 0
-        return Group(group.kind, group.items[cut] if known else list(group.items), open=not known)
+        if cut is not None and not group.open and cut.step != 0:
+            return Group(group.kind, group.items[cut])
+        return Group(group.kind, list(group.items), open=True)
     index = constant(_only(indices))
     known = isinstance(index, int) and not isinstance(index, bool) and not group.open
     return group.items[index] if known and -len(group.items) <= index < len(group.items) else any_of(group.items)
@@ -569,7 +577,8 @@ def _only(indices: list[array_shapes.Index]) -> Value:
     return indices[0] if len(indices) == 1 and isinstance(indices[0], Value) else UNKNOWN
 
 
-_EXPRESSIONS = {
+# A handler gets nodes, or values, of the types that the table gives it.
+_EXPRESSIONS: dict[type[cst.CSTNode], Callable[[Expressions, Any], Value]] = {
     cst.Name: Expressions._name,
     cst.Attribute: Expressions._attribute,
     cst.Call: Expressions._call,
@@ -598,7 +607,7 @@ _EXPRESSIONS = {
     cst.FormattedString: Expressions._formatted,
 }
 
-_ATTRIBUTES = {
+_ATTRIBUTES: dict[type[Value], Callable[[Expressions, Any, str, cst.CSTNode], Value]] = {
     External: Expressions._of_external,
     Instance: Expressions._of_instance,
     Class: Expressions._of_class,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from kerascheck.interpreter.keras_data import is_py_dataset
-from kerascheck.interpreter.machine import Machine
+from kerascheck.interpreter.machine import Machine, Start
 from kerascheck.interpreter.place import Place
 from kerascheck.interpreter.support import MAX_CALLS, MAX_DEPTH, MAX_VISITS, dotted_name, join, text_of
 from kerascheck.interpreter.values import (
@@ -83,7 +83,7 @@ class Functions(Machine):
         saved_env, saved_module, around, uses = self.env, self.module, self.mapped, len(self.uses)
         is_item = function.name == "__getitem__" and receiver is not None and is_py_dataset(receiver)
         if is_item:
-            self.mapped = around or (len(self.frames), self.order)
+            self.mapped = around or Start(len(self.frames), self.order)
         self.module = function.module
         self.env = Env(function.env)
         self.frames.append(self.env)
@@ -180,9 +180,11 @@ class Functions(Machine):
             return True
         if isinstance(parent, cst.Element):
             # One of the tensors in a list that is given first.
-            parent = tree.parents.get(tree.parents.get(parent))
+            parent = tree.parents.get(tree.parents[parent])
+        if not isinstance(parent, cst.Arg) or parent.keyword is not None:
+            return False
         call = tree.parents.get(parent)
-        if not isinstance(parent, cst.Arg) or parent.keyword is not None or not isinstance(call, cst.Call):
+        if not isinstance(call, cst.Call):
             return False
         return self._takes_tensor(function, call, call.args.index(parent))
 
@@ -223,8 +225,9 @@ def _is_hook(function: Function) -> bool:
 def _named_type(annotation: cst.BaseExpression) -> cst.Name | cst.Attribute | None:
     """The type that ``T``, ``"T"``, ``T | None`` and ``Optional[T]`` name; None for all else."""
     if isinstance(annotation, cst.SimpleString):
+        text = text_of(annotation)
         try:
-            annotation = cst.parse_expression(text_of(annotation) or "")
+            annotation = cst.parse_expression(text if isinstance(text, str) else "")
         except cst.ParserSyntaxError:
             return None
     if isinstance(annotation, cst.BinaryOperation):

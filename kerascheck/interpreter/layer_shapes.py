@@ -75,16 +75,17 @@ def input_shape(call: Call) -> Shape:
 
 def numbers(shape: Shape) -> float:
     """How many numbers one example of a shape holds; infinite where that is not known."""
-    return inf if not shape or None in shape[1:] else prod(shape[1:])
+    size = product(*shape[1:]) if shape else None
+    return inf if size is None else size
 
 
 def joined(each: list[Shape]) -> Shape:
     """The shape of several tensors put together along their last axis."""
-    first = each[0]
-    if first is None or any(shape is None or len(shape) != len(first) for shape in each):
+    known = [shape for shape in each if shape is not None]
+    if len(known) < len(each) or any(len(shape) != len(known[0]) for shape in known):
         return None
-    widths = [shape[-1] for shape in each]
-    return (*first[:-1], None if None in widths else sum(widths))
+    widths = [shape[-1] for shape in known if shape[-1] is not None]
+    return (*known[0][:-1], sum(widths) if len(widths) == len(known) else None)
 
 
 def output_shape(layer: Value, shape: Shape) -> Shape:
@@ -116,7 +117,7 @@ def _of_concatenate(name: str, call: Call, shape: tuple[int | None, ...]) -> Sha
 
 
 def _of_flatten(name: str, call: Call, shape: tuple[int | None, ...]) -> Shape:
-    return (shape[0], prod(shape[1:]) if None not in shape[1:] else None)
+    return (shape[0], product(*shape[1:]))
 
 
 def _of_reshape(name: str, call: Call, shape: tuple[int | None, ...]) -> Shape:
@@ -133,7 +134,7 @@ def _of_time_distributed(name: str, call: Call, shape: tuple[int | None, ...]) -
 def _of_bidirectional(name: str, call: Call, shape: tuple[int | None, ...]) -> Shape:
     inner = output_shape(call.given("layer") or Const(None), shape)
     joined = constant(call.given("merge_mode") or Const("concat")) == "concat"
-    return inner and (*inner[:-1], _product(inner[-1], 2) if joined else inner[-1])
+    return inner and (*inner[:-1], product(inner[-1], 2) if joined else inner[-1])
 
 
 def _of_recurrent(name: str, call: Call, shape: tuple[int | None, ...]) -> Shape:
@@ -145,7 +146,7 @@ def _of_per_channel(name: str, call: Call, shape: tuple[int | None, ...]) -> Sha
     kernel, strides = _sizes(call, "kernel_size", 2), _sizes(call, "strides", 2, 1)
     same = constant(call.given("padding")) == "same"
     places = _slid(shape[1:-1], kernel, strides, same) if len(shape) == 4 else (None, None)
-    depth = _product(shape[-1], _depth_multiplier(call))
+    depth = product(shape[-1], _depth_multiplier(call))
     return (shape[0], *places, depth if name == DEPTHWISE_CONV_2D else _number(call, "filters"))
 
 
@@ -171,7 +172,10 @@ def _of_resized(name: str, call: Call, shape: tuple[int | None, ...]) -> Shape:
     factors = _sizes(call, "size", 2, 2) if name == UP_SAMPLING_2D else (1, 1)
     added = _sizes(call, "padding", 2, 1) if name == ZERO_PADDING_2D else (0, 0)
     sizes = zip(shape[1:3], factors, added)
-    places = (None if None in (size, factor, each) else size * factor + 2 * each for size, factor, each in sizes)
+    places = (
+        None if size is None or factor is None or each is None else size * factor + 2 * each
+        for size, factor, each in sizes
+    )
     return (shape[0], *places, shape[3])
 
 
@@ -196,6 +200,8 @@ _OUTPUTS: tuple[tuple[Collection[str], Callable[[str, Call, tuple[int | None, ..
 
 def most_units(layer: Made) -> int | None:
     """How many numbers a dense layer or a convolution makes in a place at most, where it may be one of several; None where that is not known."""
+    if layer.call is None:
+        return None
     return largest(layer.call.given("filters" if layer.name in CONVOLUTIONS else "units"))
 
 
@@ -207,13 +213,15 @@ def makes_large_layer(call: Call) -> bool:
     layer = KNOWN_LAYERS.get(call.name or "")
     if layer is None or layer.worth_half is None:
         return False
-    width = _product(*(largest(call.given(parameter)) for parameter in layer.width))
+    width = product(*(largest(call.given(parameter)) for parameter in layer.width))
     return layer.name != DENSE if width is None else width >= layer.worth_half
 
 
 def window(layer: Made) -> int | None:
     """In how many places a convolution looks at once, a dense layer in one; None where that is not known."""
-    return _product(*_sizes(layer.call, "kernel_size", CONVOLUTIONS[layer.name])) if layer.name in CONVOLUTIONS else 1
+    if layer.name not in CONVOLUTIONS:
+        return 1
+    return product(*_sizes(layer.call, "kernel_size", CONVOLUTIONS[layer.name])) if layer.call is not None else None
 
 
 def weights(layer: Value, shape: Shape) -> int | None:
@@ -229,26 +237,25 @@ def weights(layer: Value, shape: Shape) -> int | None:
         return 0
     if name == EMBEDDING:
         trainable = layer.attributes.get("trainable") or call.given("trainable")
-        return 0 if constant(trainable) is False else _product(_number(call, "input_dim"), _number(call, "output_dim"))
+        return 0 if constant(trainable) is False else product(_number(call, "input_dim"), _number(call, "output_dim"))
     if name == TIME_DISTRIBUTED and shape is not None and len(shape) > 2:
         return weights(call.given("layer") or Const(None), (shape[0], *shape[2:]))
     if name == BIDIRECTIONAL:
-        return _product(2, weights(call.given("layer") or Const(None), shape))
-    width = shape[-1] if shape else None
-    if width is None:
+        return product(2, weights(call.given("layer") or Const(None), shape))
+    if not shape or (width := shape[-1]) is None:
         return None
     if name == DENSE:
-        return _product(width + 1, _number(call, "units"))
+        return product(width + 1, _number(call, "units"))
     known = KNOWN_LAYERS.get(name)
     if known is not None and known.per_channel:
         return known.per_channel * width
     if name == PRELU:
-        return None if call.given("shared_axes") is not None else _product(*shape[1:])
+        return None if call.given("shared_axes") is not None else product(*shape[1:])
     if known is not None and known.gates:
         units = _number(call, "units")
         return None if units is None else known.gates * units * (width + units + 1)
     if name in _PER_CHANNEL_CONVOLUTIONS:
-        kernel, depth = _product(*_sizes(call, "kernel_size", 2)), _product(width, _depth_multiplier(call))
+        kernel, depth = product(*_sizes(call, "kernel_size", 2)), product(width, _depth_multiplier(call))
         if kernel is None or depth is None:
             return None
         if name == DEPTHWISE_CONV_2D:
@@ -284,14 +291,18 @@ def _slid(
     sizes: tuple[int | None, ...], window: tuple[int | None, ...], strides: tuple[int | None, ...], same: bool
 ) -> tuple[int | None, ...]:
     """The number of places of a window that slides along each axis."""
-    found = []
+    found: list[int | None] = []
     for size, width, stride in zip(sizes, window, strides):
-        if size is None or not stride or (width is None and not same):
+        if size is None or not stride:
             found.append(None)
+        elif same:
+            found.append(-(-size // stride))
         else:
-            found.append(-(-size // stride) if same else max(0, (size - width) // stride + 1))
+            found.append(None if width is None else max(0, (size - width) // stride + 1))
     return tuple(found)
 
 
-def _product(*numbers: int | None) -> int | None:
-    return None if None in numbers else prod(numbers)
+def product(*numbers: int | None) -> int | None:
+    """The product of sizes; None where one is not known."""
+    known = [number for number in numbers if number is not None]
+    return prod(known) if len(known) == len(numbers) else None

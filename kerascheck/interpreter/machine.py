@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple, TypeVar
+
 import libcst as cst
 
 from kerascheck.interpreter.place import Place
@@ -22,6 +26,7 @@ from kerascheck.interpreter.values import (
     Made,
     Mapping,
     Scope,
+    SeenModule,
     Sink,
     Stage,
     Tensor,
@@ -32,8 +37,26 @@ from kerascheck.interpreter.values import (
 from kerascheck.knowledge.callables import TENSOR
 from kerascheck.knowledge.classes import TRAINING_CALLS, TRAINING_METHODS, class_of, class_of_bases
 
+Key = TypeVar("Key")
+Given = TypeVar("Given")
+Result = TypeVar("Result")
 
-class Machine:
+Write = tuple[dict[Any, Value], Any, Value]
+"""What was written to, the key, and a value."""
+Written = dict[tuple[int, object], Write]
+"""What a way through the program left, by place: the identity of what was written to, and the key."""
+
+
+class Start(NamedTuple):
+    """When the function of a dataset was called."""
+
+    frames: int
+    """How many functions ran then, as in :attr:`Machine.frames`."""
+    calls: int
+    """The order of the last call before."""
+
+
+class Machine(ABC):
     """State of one interpretation, and the operations that change it.
 
     Attributes:
@@ -47,7 +70,7 @@ class Machine:
         item_writes: where each ``__getitem__`` of a PyDataset, or what it calls, writes to what outlives the call.
     """
 
-    def __init__(self, module):
+    def __init__(self, module: SeenModule) -> None:
         self.entry = module
         self.calls: list[Call] = []
         self.sinks: list[Sink] = []
@@ -62,25 +85,25 @@ class Machine:
         self.item_writes: dict[cst.CSTNode, list[Place]] = {}
         self.functions: dict[cst.CSTNode, Function] = {}
         self.truncated = False
-        self.uses: list[tuple[str, cst.CSTNode, object]] = []
+        self.uses: list[tuple[str, cst.CSTNode, SeenModule]] = []
         self.order = 0
         self._inlined = 0
         self._visits: dict[cst.CSTNode, int] = {}
         self._active: list[cst.CSTNode] = []
-        self._envs: dict[object, Env] = {}
+        self._envs: dict[SeenModule, Env] = {}
         # What the program itself sets on objects of other libraries, as ``wandb.config.batch_size = 32``.
         self.set_outside: dict[str, Value] = {}
-        self._depths: dict[object, int] = {}
+        self._depths: dict[SeenModule, int] = {}
         self._followed = 0.0
         self._instances: dict[Class, Instance] = {}
         self._returns: list[list[Value]] = []
-        # The variables of the functions that run, and how many of them, and of the calls, were before that of a dataset.
+        # The variables of the functions that run, and since when that of a dataset does.
         self.frames: list[Env] = []
-        self.mapped: tuple[int, int] | None = None
+        self.mapped: Start | None = None
         # The names that the star imports of a module bring.
-        self._stars: dict[object, list[str]] = {}
+        self._stars: dict[SeenModule, list[str]] = {}
         # Writes to what outlives a function (attributes, items, globals), to take back where ways part.
-        self._trail: list[tuple[dict, object, object]] = []
+        self._trail: list[Write] = []
         self.module = module
         self.env = Env(None)
         self.scope = Scope("root", None, module, module.tree.root)
@@ -140,7 +163,7 @@ class Machine:
             return TENSOR
         return None
 
-    def new_stage(self, name: str, node, call: Call | None, inputs: tuple[Stage, ...]) -> Stage:
+    def new_stage(self, name: str, node: cst.CSTNode, call: Call | None, inputs: tuple[Stage, ...]) -> Stage:
         """An operation of a dataset, or a source where there are no ``inputs``."""
         stage = Stage(self.module, node, name, call, inputs, self.scope)
         self.stages.append(stage)
@@ -164,7 +187,7 @@ class Machine:
             function.defaults,
         )
 
-    def inside(self, scope: Scope, action, argument):
+    def inside(self, scope: Scope, action: Callable[[Given], Result], argument: Given) -> Result:
         """What an action gives for an argument, done in a scope."""
         saved, self.scope = self.scope, scope
         try:
@@ -172,7 +195,7 @@ class Machine:
         finally:
             self.scope = saved
 
-    def iterated(self, iterable: Value):
+    def iterated(self, iterable: Value) -> Iterator[Dataset]:
         """The datasets that one turn of a loop takes an element from."""
         for option in options_of(iterable):
             if isinstance(option, Dataset):
@@ -181,12 +204,12 @@ class Machine:
                 for inner in option.over:
                     yield from self.iterated(inner)
 
-    def store(self, target: dict, key, value: Value) -> None:
+    def store(self, target: dict[Key, Value], key: Key, value: Value) -> None:
         """Write to something that outlives the function at hand."""
         self._trail.append((target, key, target.get(key, MISSING)))
         target[key] = value
 
-    def _taken_back(self, mark: int) -> dict[tuple[int, object], tuple[dict, object, object]]:
+    def _taken_back(self, mark: int) -> Written:
         """Undo the writes since ``mark``; returns what they had left."""
         left = {(id(target), key): (target, key, target.get(key, MISSING)) for target, key, _ in self._trail[mark:]}
         while len(self._trail) > mark:
@@ -197,7 +220,7 @@ class Machine:
                 target[key] = old
         return left
 
-    def _meet(self, *ways: dict[tuple[int, object], tuple[dict, object, object]]) -> None:
+    def _meet(self, *ways: Written) -> None:
         """Write what one of several ways left."""
         for place, (target, key, _) in {place: write for way in ways for place, write in way.items()}.items():
             values = [way[place][2] if place in way else target.get(key, MISSING) for way in ways]
@@ -245,10 +268,106 @@ class Machine:
         else:
             self.forget(mapping)
 
-    def call(self, function: Value, arguments: Arguments, node: cst.CSTNode) -> Value:
-        """The result of calling an abstract value."""
-        raise NotImplementedError
+    # What the parts ask of each other.
 
+    @abstractmethod
     def eval(self, node: cst.CSTNode) -> Value:
         """The abstract value of an expression; records the calls in it."""
-        raise NotImplementedError
+
+    @abstractmethod
+    def get_attribute(self, value: Value, name: str, node: cst.CSTNode) -> Value:
+        """The attribute ``name`` of a value, which is read at ``node``."""
+
+    @abstractmethod
+    def elapsed(self, node: cst.CSTNode, start: Value, end: Value, *, each: bool = False) -> Made:
+        """The time between two readings of a clock, or ``each`` of those between two lists of readings."""
+
+    @abstractmethod
+    def collect(self, node: cst.CSTNode, values: list[Value]) -> None:
+        """Put values beside others of their kind: what is measured again and again tells a speed."""
+
+    @abstractmethod
+    def _index(self, node: cst.Subscript) -> Value: ...
+
+    @abstractmethod
+    def _timed(
+        self, node: cst.CSTNode, operator: type[cst.CSTNode] | None, left: Value, right: Value
+    ) -> Value | None: ...
+
+    @abstractmethod
+    def call(self, function: Value, arguments: Arguments, node: cst.CSTNode) -> Value:
+        """The result of calling an abstract value."""
+
+    @abstractmethod
+    def run_callables(
+        self, value: Value | None, traced: str | None, node: cst.CSTNode, *, tensors: bool = True
+    ) -> Value:
+        """Run functions handed to a library, with tensors (or unknown values) as arguments."""
+
+    @abstractmethod
+    def run_arguments(self, arguments: Arguments, node: cst.CSTNode, *, tensors: bool) -> None:
+        """Run the functions among the arguments of a library's function."""
+
+    @abstractmethod
+    def inline(
+        self,
+        function: Function,
+        arguments: Arguments,
+        node: cst.CSTNode,
+        *,
+        traced: str | None = None,
+        stage: Stage | None = None,
+    ) -> Value:
+        """The result of a function of the tree, by running its body."""
+
+    @abstractmethod
+    def compile(self, value: Value, how: str, options: Call | None, node: cst.CSTNode) -> Value:
+        """``value`` as tf.function (or another compiler) makes it at ``node``."""
+
+    @abstractmethod
+    def set_attribute(self, node: cst.CSTNode, receiver: Value, name: str, value: Value) -> None:
+        """Set the attribute ``name`` of a value, which is done at ``node``."""
+
+    @abstractmethod
+    def note_write(self, holder: cst.CSTNode | None, value: Value, node: cst.CSTNode) -> None:
+        """Note that the function of a dataset writes to what was there before it was called."""
+
+    @abstractmethod
+    def note_mutation(self, node: cst.CSTNode, receiver: Value) -> None:
+        """Note that a method changes the object that it belongs to."""
+
+    @abstractmethod
+    def _suite(self, suite: cst.BaseSuite) -> bool: ...
+
+    @abstractmethod
+    def _bind(self, target: cst.CSTNode, value: Value) -> None: ...
+
+    @abstractmethod
+    def _resolved(self, env: Env, name: str, value: Value) -> Value: ...
+
+    @abstractmethod
+    def _member_of(self, module: SeenModule, name: str) -> Value: ...
+
+    @abstractmethod
+    def _asks(self, test: cst.BaseExpression, value: Value) -> None: ...
+
+    @abstractmethod
+    def _decided(self, test: cst.BaseExpression) -> bool | None: ...
+
+    @abstractmethod
+    def _branch_scope(self, node: cst.CSTNode, label: str) -> Scope: ...
+
+    @abstractmethod
+    def _defaults(self, node: cst.FunctionDef | cst.Lambda) -> dict[str, Value]: ...
+
+    @abstractmethod
+    def _loop(self, node: cst.CSTNode, iterable: Value, written: cst.BaseExpression | None = None) -> Scope: ...
+
+    @abstractmethod
+    def _element(self, iterable: Value, loop: Scope) -> Value: ...
+
+    @abstractmethod
+    def _run_module(self, module: SeenModule) -> Env: ...
+
+    @abstractmethod
+    def _instance_of(self, cls: Class) -> Instance: ...

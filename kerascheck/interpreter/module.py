@@ -16,6 +16,7 @@ from kerascheck.interpreter.run import Interpreter
 from kerascheck.interpreter.target import Target
 from kerascheck.knowledge.namespaces import TENSORFLOW
 from kerascheck.knowledge.runtime import ONLY_TENSORFLOW_1, Runtime
+from kerascheck.source import Source
 from kerascheck.source.code import compact, without_comments, without_strings
 from kerascheck.source.importers import added_folders
 from kerascheck.syntax.edits import imports_as_written, names_as_written
@@ -96,10 +97,8 @@ class Module:
         project: the tree of modules that it belongs to.
     """
 
-    def __init__(self, source, project: Surroundings, tree: Tree | None = None):
+    def __init__(self, source: Source, project: Surroundings) -> None:
         self.source, self.project = source, project
-        if tree is not None:
-            self.tree = tree
 
     @cached_property
     def tree(self) -> Tree:
@@ -195,15 +194,16 @@ class Module:
         return any(word in self.code for word in _ACTS_ON_IMPORT)
 
     @cached_property
-    def memory(self) -> dict:
+    def memory(self) -> dict[Any, Any]:
         """Answers about nodes and texts that are asked for again."""
         return {}
 
     def mentions(self, pattern: re.Pattern[str]) -> bool:
         """Whether a pattern is found in the code, strings included."""
-        if pattern not in self.memory:
-            self.memory[pattern] = pattern.search(self._compact_code) is not None
-        return self.memory[pattern]
+        found: bool | None = self.memory.get(pattern)
+        if found is None:
+            found = self.memory[pattern] = pattern.search(self._compact_code) is not None
+        return found
 
     @cached_property
     def import_names(self) -> list[tuple[str, int]]:
@@ -345,7 +345,8 @@ class Module:
         """What ``find`` says of this module: it is asked only once."""
         if find not in self.memory:
             self.memory[find] = find(self)
-        return self.memory[find]
+        found: Found = self.memory[find]
+        return found
 
     @cached_property
     def target(self) -> Target:

@@ -21,20 +21,21 @@ class Place:
 
 def seen_in(module: SeenModule, call: Call) -> Place:
     """Where a module makes a call or, for one that stands in another module, calls what leads there; the call itself where only an import does."""
-    written, node, scope = call.module, call.node, call.scope
+    written, node, frame = call.module, call.node, call.scope.frame
     while written is not module:
-        frame = scope.frame
         if frame.parent is None:
             return Place(call.module, call.node)
-        written, node, scope = frame.module, frame.node, frame.parent
+        written, node, frame = frame.module, frame.node, frame.parent.frame
     return Place(module, node)
 
 
 def construction_of(call: Call) -> tuple[Place, Class | None]:
     """Where the object is constructed whose ``__init__`` makes a call, the outermost of several, and its class; the call itself and None elsewhere."""
-    place, cls, scope = Place(call.module, call.node), None, call.scope
+    place, cls = Place(call.module, call.node), None
+    scope: Scope | None = call.scope
     while (
-        (frame := scope.frame).function is not None
+        scope is not None
+        and (frame := scope.frame).function is not None
         and frame.function.name == "__init__"
         and frame.function.owner is not None
         and isinstance(frame.node, cst.Call)

@@ -65,7 +65,7 @@ class Project(Generic[M]):
         self._holding: dict[tuple[Path, re.Pattern[str]], list[M]] = {}
         self._found: dict[tuple[str, str, int], Path | None] = {}
 
-    def load(self, source) -> M:
+    def load(self, source: Source) -> M:
         """The module of a source; raises :class:`SyntaxProblem` where it cannot be parsed."""
         path = Path(source.path).resolve()
         module = self._modules.get(path)
@@ -93,7 +93,7 @@ class Project(Generic[M]):
             added = (_module_file(folder, dotted.split(".")) for folder in importer.search_path)
             path = next((found for found in added if found is not None and found != importer.path), None)
         module = self._module_at(path) if path is not None else None
-        if module is not None and path not in self._used:
+        if path is not None and module is not None and path not in self._used:
             self._used.add(path)
             self._use(module.text)
         return module
@@ -102,7 +102,8 @@ class Project(Generic[M]):
         """The modules of the tree that ``module`` imports, directly or not (at most 80), as their texts say: none is parsed."""
         if "imported" not in module.memory:
             module.memory["imported"] = self._imported(module)
-        return module.memory["imported"]
+        found: list[M] = module.memory["imported"]
+        return found
 
     def _imported(self, module: M) -> list[M]:
         found: list[M] = []

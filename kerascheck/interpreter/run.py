@@ -17,7 +17,18 @@ from kerascheck.interpreter.expressions import Expressions
 from kerascheck.interpreter.functions import Functions
 from kerascheck.interpreter.statements import Statements
 from kerascheck.interpreter.support import A_WHOLE_MODULE, MAX_IMPORT_DEPTH, MAX_MODULES, is_test
-from kerascheck.interpreter.values import Class, Const, Env, Function, Instance, Scope, Value, constant, datasets_in
+from kerascheck.interpreter.values import (
+    Class,
+    Const,
+    Env,
+    Function,
+    Instance,
+    Scope,
+    SeenModule,
+    Value,
+    constant,
+    datasets_in,
+)
 from kerascheck.interpreter.writes import Writes
 from kerascheck.knowledge.classes import MODEL, class_of_bases, traced_hook
 from kerascheck.syntax.tree import SyntaxProblem
@@ -50,11 +61,11 @@ class Interpreter(Statements, Expressions, Calls, Functions, Writes):
             ):
                 self._run_root(call)
 
-    def globals_of(self, module) -> dict[str, Value]:
+    def globals_of(self, module: SeenModule) -> dict[str, Value]:
         """The variables of a module that was run, as they are in the end."""
         return self._envs[module].variables
 
-    def _run_module(self, module) -> Env:
+    def _run_module(self, module: SeenModule) -> Env:
         env = self._envs.get(module)
         if env is not None:
             return env
@@ -71,7 +82,7 @@ class Interpreter(Statements, Expressions, Calls, Functions, Writes):
             self.module, self.env, self.scope = saved
         return env
 
-    def _is_followed(self, module) -> bool:
+    def _is_followed(self, module: SeenModule) -> bool:
         """Whether an imported module is looked into: near enough, worth it, and readable."""
         if module is self.entry:
             self._depths[module] = 0

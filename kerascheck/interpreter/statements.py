@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeVar
 
 import libcst as cst
 
 from kerascheck.interpreter.array_shapes import length_of, parts_of, shape_of, split_of
-from kerascheck.interpreter.machine import Machine
+from kerascheck.interpreter.machine import Machine, Written
 from kerascheck.interpreter.support import (
     MAX_OPTIONS,
     Imported,
@@ -43,6 +45,7 @@ from kerascheck.interpreter.values import (
     ModuleValue,
     Partial,
     Scope,
+    SeenModule,
     Sink,
     Tensor,
     Union,
@@ -69,7 +72,9 @@ from kerascheck.syntax.names import canonical
 from kerascheck.syntax.written import written_trips
 
 _DEBUGGING = re.compile(r"debug", re.I)
-_AUGMENTED = {
+Given = TypeVar("Given")
+
+_AUGMENTED: dict[type[cst.CSTNode], type[cst.CSTNode]] = {
     cst.AddAssign: cst.Add,
     cst.SubtractAssign: cst.Subtract,
     cst.MultiplyAssign: cst.Multiply,
@@ -80,7 +85,7 @@ _AUGMENTED = {
 class Statements(Machine):
     """Runs statements: assignments, imports, branches, loops, definitions."""
 
-    def _block(self, statements) -> bool:
+    def _block(self, statements: Iterable[cst.CSTNode]) -> bool:
         """Run statements in order; True where the end of the block cannot be reached."""
         for statement in statements:
             if self._statement(statement):
@@ -90,7 +95,7 @@ class Statements(Machine):
     def _suite(self, suite: cst.BaseSuite) -> bool:
         return self._block(suite.body)
 
-    def _statement(self, node) -> bool:
+    def _statement(self, node: cst.CSTNode) -> bool:
         if isinstance(node, cst.SimpleStatementLine):
             return self._block(node.body)
         handler = _STATEMENTS.get(type(node))
@@ -140,11 +145,11 @@ class Statements(Machine):
         base = target.value if isinstance(target, cst.Subscript) else target
         return traced is not None and (traced == "map" or isinstance(base, cst.Name)) and self._outlives(target)
 
-    def _outlives(self, target: cst.BaseExpression) -> bool:
+    def _outlives(self, target: cst.CSTNode) -> bool:
         """Whether what is written to is certainly there before and after the call of the function at hand: a variable of
         the module, an attribute of an object made outside of compiled code, or an item of one of these."""
         item = isinstance(target, cst.Subscript)
-        if item:
+        if isinstance(target, cst.Subscript):
             target = target.value
         if isinstance(target, cst.Name):
             home = self.env.owner(target.value) if item else self.env.redirected.get(target.value)
@@ -186,7 +191,7 @@ class Statements(Machine):
         self.set_attribute(target, holder, target.attr.value, value)
 
     def _bind_elements(self, target: cst.Tuple | cst.List, value: Value) -> None:
-        self._unpack(list(target.elements), value)
+        self._unpack(target.elements, value)
 
     def _bind_starred(self, target: cst.StarredElement, value: Value) -> None:
         self._bind(target.value, UNKNOWN)
@@ -256,7 +261,7 @@ class Statements(Machine):
             if isinstance(option, ModuleValue):
                 self.store(self._run_module(option.module).variables, name, value)
 
-    def _unpack(self, elements: list, value: Value) -> None:
+    def _unpack(self, elements: Sequence[cst.BaseElement], value: Value) -> None:
         value = parts_of(value) or value
         for option in options_of(value):
             if isinstance(option, Group) and not option.open and len(option.items) == len(elements):
@@ -296,12 +301,12 @@ class Statements(Machine):
             self._returns[-1].append(value)
         return True
 
-    def _ends(self, node) -> bool:
+    def _ends(self, node: cst.Raise | cst.Break | cst.Continue) -> bool:
         if isinstance(node, cst.Raise) and node.exc is not None:
             self.eval(node.exc)
         return True
 
-    def _evaluate_children(self, node) -> None:
+    def _evaluate_children(self, node: cst.Assert) -> None:
         for child in self.module.tree.children(node):
             if isinstance(child, cst.BaseExpression):
                 self.eval(child)
@@ -316,14 +321,14 @@ class Statements(Machine):
             elif isinstance(target, (cst.Attribute, cst.Subscript)):
                 self.note_write(target.value, self.eval(target.value), target)
 
-    def _global(self, node) -> None:
+    def _global(self, node: cst.Global) -> None:
         module_env = self._envs[self.module]
         for item in node.names:
             self.env.redirected[item.name.value] = module_env
 
-    def _nonlocal(self, node) -> None:
+    def _nonlocal(self, node: cst.Nonlocal) -> None:
         for item in node.names:
-            env = self.env.parent
+            env: Env | None = self.env.parent
             while env is not None and item.name.value not in env.variables:
                 env = env.parent
             if env is not None:
@@ -333,9 +338,10 @@ class Statements(Machine):
         for alias in node.names:
             dotted = dotted_name(alias.name)
             local = self.module.project.find(self.module, dotted, 0)
-            if alias.asname is not None:
+            bound = alias.evaluated_alias
+            if bound is not None:
                 value: Value = self._module_value(local) if local else External(canonical(dotted))
-                self._bind_name(alias.asname.name.value, value)
+                self._bind_name(bound, value)
             else:
                 first = dotted.partition(".")[0]
                 if local is None:
@@ -344,21 +350,22 @@ class Statements(Machine):
                     self._bind_name(first, self._package(dotted, local))
             self.record(node, "builtins.import", dotted, UNKNOWN, Arguments([Const(dotted)]))
 
-    def _package(self, dotted: str, local) -> Value:
+    def _package(self, dotted: str, local: SeenModule) -> Value:
         """What ``import a.b.c`` binds to ``a``."""
         first, _, rest = dotted.partition(".")
-        package = self.module.project.find(self.module, first, 0)
-        if package is not None:
-            return self._module_value(package)
+        found = self.module.project.find(self.module, first, 0)
+        if found is not None:
+            return self._module_value(found)
         # A folder without an __init__.py holds nothing but its modules.
         bound = self.env.lookup(first)
         package = bound if isinstance(bound, Made) and bound.name == "builtins.module" else Made("builtins.module")
         inner = package
         *folders, last = rest.split(".")
         for folder in folders:
-            inner = inner.attributes.setdefault(folder, Made("builtins.module"))
-            if not isinstance(inner, Made):
+            held = inner.attributes.setdefault(folder, Made("builtins.module"))
+            if not isinstance(held, Made):
                 return UNKNOWN
+            inner = held
         inner.attributes[last] = self._module_value(local)
         return package
 
@@ -383,8 +390,8 @@ class Statements(Machine):
                 self._stars.setdefault(self.module, []).append(canonical(base))
             return
         for alias in node.names:
-            name = alias.name.value
-            bound = alias.asname.name.value if alias.asname is not None else name
+            name = alias.evaluated_name
+            bound = alias.evaluated_alias or name
             if local is None and level:
                 inner = self.module.project.find(self.module, f"{base}.{name}" if base else name, level)
                 self._bind_name(bound, self._module_value(inner) if inner else UNKNOWN)
@@ -396,12 +403,12 @@ class Statements(Machine):
                     self._run_module(local)
                 self._bind_name(bound, Imported(local, name))
 
-    def _module_value(self, module) -> Value:
+    def _module_value(self, module: SeenModule) -> Value:
         if module.acts_on_import:
             self._run_module(module)
         return ModuleValue(module)
 
-    def _member_of(self, module, name: str) -> Value:
+    def _member_of(self, module: SeenModule, name: str) -> Value:
         env = self._run_module(module)
         if name in env.variables:
             return self._resolved(env, name, env.variables[name])
@@ -431,9 +438,7 @@ class Statements(Machine):
         if decided is True:
             return self._suite(node.body)
         if decided is False:
-            return node.orelse is not None and (self._if if isinstance(node.orelse, cst.If) else self._orelse)(
-                node.orelse
-            )
+            return node.orelse is not None and self._orelse(node.orelse)
         self._forget_types(node.test)
         before, mark = self.env.variables, len(self._trail)
         self.env.variables = dict(before)
@@ -443,11 +448,7 @@ class Statements(Machine):
         self.env.variables = dict(before)
         ended_else = False
         if node.orelse is not None:
-            ended_else = self.inside(
-                self._branch_scope(node, "else"),
-                self._if if isinstance(node.orelse, cst.If) else self._orelse,
-                node.orelse,
-            )
+            ended_else = self.inside(self._branch_scope(node, "else"), self._orelse, node.orelse)
         skipped = self.env.variables
         self._meet(written, self._taken_back(mark))
         if ended and not ended_else:
@@ -497,14 +498,14 @@ class Statements(Machine):
             return None
         operator, other = test.comparisons[0].operator, test.comparisons[0].comparator
         value, literal = self._parameter(test.left), literal_of(other)
-        listed = isinstance(operator, (cst.In, cst.NotIn)) and isinstance(other, (cst.Tuple, cst.List, cst.Set))
-        if listed and isinstance(value, Const):
+        listed = isinstance(operator, (cst.In, cst.NotIn))
+        if listed and isinstance(other, (cst.Tuple, cst.List, cst.Set)) and isinstance(value, Const):
             among = [literal_of(element.value) for element in other.elements]
             return None if None in among else (value in among) is isinstance(operator, cst.In)
         if literal is None or value is None:
             return None
         if isinstance(value, Const):
-            same = literal.value == value.value
+            same: bool = literal.value == value.value
         elif literal.value is None and isinstance(value, (Function, Class, Dataset, Instance, Group, Mapping)):
             same = False
         else:
@@ -535,13 +536,13 @@ class Statements(Machine):
             ):
                 self._bind_name(node.args[0].value.value, UNKNOWN)
 
-    def _orelse(self, node) -> bool:
-        return self._suite(node.body)
+    def _orelse(self, node: cst.If | cst.Else) -> bool:
+        return self._if(node) if isinstance(node, cst.If) else self._suite(node.body)
 
-    def _branch_scope(self, node, label: str) -> Scope:
+    def _branch_scope(self, node: cst.CSTNode, label: str) -> Scope:
         return Scope("branch", self.scope, self.module, node, label=label)
 
-    def _is_main_guard(self, test) -> bool:
+    def _is_main_guard(self, test: cst.BaseExpression) -> bool:
         return (
             isinstance(test, cst.Comparison)
             and len(test.comparisons) == 1
@@ -561,12 +562,13 @@ class Statements(Machine):
             merged[name] = value if other is None else (value if other is value else join(value, other))
         return merged
 
-    def _try(self, node) -> bool:
+    def _try(self, node: cst.Try | cst.TryStar) -> bool:
         before = dict(self.env.variables)
         ended = self.inside(Scope("try", self.scope, self.module, node), self._suite, node.body)
         after = self.env.variables
         survivors = [] if ended else [after]
-        mark, written = len(self._trail), []
+        mark = len(self._trail)
+        written: list[Written] = []
         for handler in node.handlers:
             self.env.variables = dict(self._merge(before, after))
             if handler.name is not None:
@@ -607,9 +609,9 @@ class Statements(Machine):
         finally:
             self.scope = scope
 
-    def _unrecorded(self, action, argument) -> None:
+    def _unrecorded(self, action: Callable[[Given], object], argument: Given) -> None:
         """Do what shows an error on purpose: nobody else is seen to call what only that calls, and it does not count as run."""
-        records = (self.calls, self.sinks, self.stages, self.loops, self.entries, self.uses)
+        records: tuple[list[Any], ...] = (self.calls, self.sinks, self.stages, self.loops, self.entries, self.uses)
         lengths = [len(record) for record in records]
         action(argument)
         for record, length in zip(records, lengths):
@@ -624,12 +626,14 @@ class Statements(Machine):
         before, mark = dict(self.env.variables), len(self._trail)
         # Functions of a literal list act one after the other; all else is gone round once, over what any item may be.
         apart = (
-            isinstance(iterable, Group)
+            iterable.items
+            if isinstance(iterable, Group)
             and not iterable.open
             and 1 < len(iterable.items) <= MAX_OPTIONS
             and all(isinstance(item, (Function, Partial)) for item in iterable.items)
+            else None
         )
-        for item in iterable.items if apart else [self._element(iterable, loop)]:
+        for item in [self._element(iterable, loop)] if apart is None else apart:
             self._bind(node.target, item)
             if loop.trips == 0 and isinstance(iterable, Iteration) and iterable.kind == "range":
                 # Written to be off, as by range(0); its names may be used for all that.
@@ -638,7 +642,7 @@ class Statements(Machine):
                 self.inside(loop, self._suite, node.body)
         if not turns:
             self._meet({}, self._taken_back(mark))
-        if not apart:
+        if apart is None:
             self.env.variables = self._merge(self.env.variables, before)
         if node.orelse is not None:
             self._suite(node.orelse.body)
@@ -657,7 +661,7 @@ class Statements(Machine):
             self._suite(node.orelse.body)
         return False
 
-    def _loop(self, node, iterable: Value, written: cst.BaseExpression | None = None) -> Scope:
+    def _loop(self, node: cst.CSTNode, iterable: Value, written: cst.BaseExpression | None = None) -> Scope:
         trips = self._trips(iterable)
         if trips is None and written is not None:
             trips = written_trips(written)
@@ -815,10 +819,12 @@ class Statements(Machine):
             self.env = saved
         self._bind_name(node.name.value, cls)
 
-    def _match(self, node) -> bool:
+    def _match(self, node: cst.Match) -> bool:
         self.eval(node.subject)
         before, mark = self.env.variables, len(self._trail)
-        survivors, written, exhaustive = [], [], False
+        survivors: list[dict[str, Value]] = []
+        written: list[Written] = []
+        exhaustive = False
         for case in node.cases:
             self.env.variables = dict(before)
             self._bind_pattern(case.pattern)
@@ -882,17 +888,15 @@ def _broken_off_at(loop: cst.For | cst.While) -> int | None:
     statements = [
         each for line in body.body for each in (line.body if isinstance(line, cst.SimpleStatementLine) else [line])
     ]
-    calls = [
-        each.value
+    methods = [
+        each.value.func
         for each in statements
         if isinstance(each, cst.Expr)
         and isinstance(each.value, cst.Call)
         and isinstance(each.value.func, cst.Attribute)
     ]
     lists = {
-        call.func.value.value
-        for call in calls
-        if call.func.attr.value == "append" and isinstance(call.func.value, cst.Name)
+        method.value.value for method in methods if method.attr.value == "append" and isinstance(method.value, cst.Name)
     }
     numbers = {
         each.target.value for each in statements
@@ -908,7 +912,9 @@ def _broken_off_at(loop: cst.For | cst.While) -> int | None:
         if dotted_name(loop.iter.func) == "enumerate" and isinstance(first, cst.Name):
             numbers.add(first.value)
     for each in statements:
-        test = each.test if isinstance(each, cst.If) else None
+        if not isinstance(each, cst.If):
+            continue
+        test = each.test
         if not isinstance(test, cst.Comparison) or not isinstance(
             test.comparisons[0].operator, (cst.Equal, cst.GreaterThan, cst.GreaterThanEqual)
         ):
@@ -923,7 +929,7 @@ def _broken_off_at(loop: cst.For | cst.While) -> int | None:
         ):
             given = test.left.args[0].value
             counted = isinstance(given, cst.Name) and given.value in lists
-        last = each.body.body[-1] if each.body.body else None
+        last: cst.CSTNode | None = each.body.body[-1] if each.body.body else None
         last = last.body[-1] if isinstance(last, cst.SimpleStatementLine) else last
         # What follows is passed over from then on, too.
         leaves = (
@@ -940,7 +946,8 @@ def _is_set_anew(counted: cst.BaseExpression, body: cst.CSTNode) -> bool:
     """Whether a statement assigns to the number, or the list, of which a test speaks, as in ``if better: wait = 0``."""
     if isinstance(body, cst.Assign):
         names = [target.target.value for target in body.targets if isinstance(target.target, cst.Name)]
-        return (counted if isinstance(counted, cst.Name) else counted.args[0].value).value in names
+        held = counted.args[0].value if isinstance(counted, cst.Call) else counted
+        return isinstance(held, cst.Name) and held.value in names
     return not isinstance(body, (cst.BaseExpression, cst.FunctionDef, cst.ClassDef)) and any(
         _is_set_anew(counted, child) for child in body.children
     )
@@ -971,7 +978,8 @@ def _may_continue(node: cst.CSTNode) -> bool:
     )
 
 
-_TARGETS = {
+# A handler gets nodes of the types that the table gives it.
+_TARGETS: dict[type[cst.CSTNode], Callable[[Statements, Any, Value], None]] = {
     cst.Name: Statements._bind_variable,
     cst.Attribute: Statements._bind_attribute,
     cst.Tuple: Statements._bind_elements,
@@ -980,7 +988,7 @@ _TARGETS = {
     cst.StarredElement: Statements._bind_starred,
 }
 
-_TESTS = {
+_TESTS: dict[type[cst.CSTNode], Callable[[Statements, Any], bool | None]] = {
     cst.UnaryOperation: Statements._decided_not,
     cst.BooleanOperation: Statements._decided_both,
     cst.Name: Statements._decided_value,
@@ -988,7 +996,7 @@ _TESTS = {
     cst.Comparison: Statements._decided_comparison,
 }
 
-_STATEMENTS = {
+_STATEMENTS: dict[type[cst.CSTNode], Callable[[Statements, Any], bool | None]] = {
     cst.Expr: Statements._expr,
     cst.Assign: Statements._assign,
     cst.AnnAssign: Statements._ann_assign,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import replace
+from typing import TypeVar
 
 import libcst as cst
 
@@ -43,10 +44,19 @@ MAX_MODULES = 32
 A_WHOLE_MODULE = 6000
 MAX_ALIKE = 64
 MAX_IMPORT_DEPTH = 5
-MISSING = object()
-
 _DERIVATIVES = frozenset({"gradient", "jacobian", "batch_jacobian"})
+Node = TypeVar("Node", bound=cst.CSTNode)
+
 _SCALES = frozenset({"get_scaled_loss", "scale_loss"})
+
+
+class _Missing(Value):
+    """What a variable is that has no value."""
+
+    __slots__ = ()
+
+
+MISSING = _Missing()
 
 
 class Imported(Value):
@@ -54,13 +64,11 @@ class Imported(Value):
 
     __slots__ = ("module", "name")
 
-    def __init__(self, module, name: str):
+    def __init__(self, module: SeenModule, name: str):
         self.module, self.name = module, name
 
-    def __eq__(self, other) -> bool:
+    def __eq__(self, other: object) -> bool:
         return isinstance(other, Imported) and (self.module, self.name) == (other.module, other.name)
-
-    __hash__ = None
 
 
 class SuperValue(Value):
@@ -117,7 +125,7 @@ def _extension(base: Stage, longer: Stage) -> Stage | None:
     return None
 
 
-def dotted_name(node) -> str:
+def dotted_name(node: cst.CSTNode) -> str:
     parts = []
     while isinstance(node, cst.Attribute):
         parts.append(node.attr.value)
@@ -135,7 +143,7 @@ def is_test(function: Function) -> bool:
     return owner is not None and any(name.rpartition(".")[2] == "TestCase" for name in owner.external_bases())
 
 
-def any_of(values) -> Value:
+def any_of(values: Iterable[Value]) -> Value:
     """What one of several values may be; UNKNOWN where there are none."""
     merged: Value | None = None
     for value in values:
@@ -195,7 +203,12 @@ def is_text(value: Value) -> bool:
 
 def computed(name: str, *values: Value) -> Made:
     """A Python number or text that is computed from values, which it remembers: another one in each turn of the innermost loop that changes one of these."""
-    loops = [option.loop for value in values for option in flat(value) if isinstance(option, Counter)]
+    loops = [
+        option.loop
+        for value in values
+        for option in flat(value)
+        if isinstance(option, Counter) and option.loop is not None
+    ]
     operands: dict[str, Value] = {"operands": Group("tuple", list(values))}
     return Counter(name, None, operands, max(loops, key=_depth)) if loops else Made(name, None, operands)
 
@@ -212,10 +225,11 @@ def item_of_turn(items: list[Value], loop: Scope) -> Value:
         for each in items
     }
     written = all(isinstance(option, Const) for option in options_of(item))
-    return item if None in kinds or len(kinds) > 1 or written else Counter(kinds.pop(), loop=loop)
+    kind = kinds.pop() if len(kinds) == 1 else None
+    return item if kind is None or written else Counter(kind, loop=loop)
 
 
-def differentiated(module: SeenModule, node: cst.FunctionDef | cst.Module) -> set[str]:
+def differentiated(module: SeenModule, node: cst.FunctionDef | cst.Lambda | cst.Module) -> set[str]:
     """The names in a function, or module, that a tape made there is asked for the gradients of: whatever made them, they are tensors.
 
     With a loss that is scaled for that also the loss itself.
@@ -223,18 +237,22 @@ def differentiated(module: SeenModule, node: cst.FunctionDef | cst.Module) -> se
     nodes = list(
         module.tree.descendants(node.body) if isinstance(node, cst.FunctionDef) else module.tree.descendants(node)
     )
-    entered = [item for each in nodes if isinstance(each, cst.With) for item in each.items if item.asname is not None]
+    entered = [item for each in nodes if isinstance(each, cst.With) for item in each.items]
     tapes = {
         dotted_name(item.asname.name)
         for item in entered
-        if isinstance(item.item, cst.Call) and dotted_name(item.item.func).endswith("GradientTape")
+        if item.asname is not None
+        and isinstance(item.item, cst.Call)
+        and dotted_name(item.item.func).endswith("GradientTape")
     }
     calls = [
-        each for each in nodes if isinstance(each, cst.Call) and isinstance(each.func, cst.Attribute) and each.args
+        (each, each.func)
+        for each in nodes
+        if isinstance(each, cst.Call) and isinstance(each.func, cst.Attribute) and each.args
     ]
     found: set[str] = set()
-    for call in calls:
-        if call.func.attr.value in _DERIVATIVES and dotted_name(call.func.value) in tapes:
+    for call, function in calls:
+        if function.attr.value in _DERIVATIVES and dotted_name(function.value) in tapes:
             target = next(
                 (arg.value for arg in call.args if arg.keyword is not None and arg.keyword.value == "target"),
                 call.args[0].value,
@@ -244,10 +262,10 @@ def differentiated(module: SeenModule, node: cst.FunctionDef | cst.Module) -> se
                 if isinstance(target, (cst.List, cst.Tuple))
                 else {dotted_name(target)}
             )
-    for call in calls:
+    for call, function in calls:
         holder = module.tree.parents.get(call)
         if (
-            call.func.attr.value in _SCALES
+            function.attr.value in _SCALES
             and isinstance(holder, cst.Assign)
             and dotted_name(holder.targets[0].target) in found
         ):
@@ -290,7 +308,7 @@ def is_symbolic(value: Value, depth: int = 2) -> bool:
     return False
 
 
-def parameters_of(parameters: cst.Parameters):
+def parameters_of(parameters: cst.Parameters) -> Iterator[cst.Param]:
     yield from (*parameters.posonly_params, *parameters.params, *parameters.kwonly_params)
 
 
@@ -355,9 +373,10 @@ def as_texts(name: str, given: Iterable[Value]) -> Value | None:
     return Group("list", [computed("builtins.str", *given)], open=True) if takes_apart else None
 
 
-def remembered(module: SeenModule, node: cst.CSTNode, find: Callable[[SeenModule, cst.CSTNode], set[str]]) -> set[str]:
+def remembered(module: SeenModule, node: Node, find: Callable[[SeenModule, Node], set[str]]) -> set[str]:
     """What ``find`` says of a node, found once: the same loop is met on many ways."""
     key = (find.__name__, node)
-    if key not in module.memory:
-        module.memory[key] = find(module, node)
-    return module.memory[key]
+    found: set[str] | None = module.memory.get(key)
+    if found is None:
+        found = module.memory[key] = find(module, node)
+    return found

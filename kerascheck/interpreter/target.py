@@ -39,12 +39,25 @@ class Told(enum.Enum):
 class Signs:
     """What a module's code tells of the versions that it is written for; here that of none, which tells nothing."""
 
-    is_of_tensorflow_1: bool = False
-    """Whether no other version runs it."""
-    is_of_multi_backend_keras: bool = False
-    """Whether it is for a Keras that is a package of its own."""
-    is_of_keras_2: bool = False
-    backend: str | None = None
+    @property
+    def is_of_tensorflow_1(self) -> bool:
+        """Whether no other version runs it."""
+        return False
+
+    @property
+    def is_of_multi_backend_keras(self) -> bool:
+        """Whether it is for a Keras that is a package of its own."""
+        return False
+
+    @property
+    def is_of_keras_2(self) -> bool:
+        """Whether it is for a Keras before version 3."""
+        return False
+
+    @property
+    def backend(self) -> str | None:
+        """The backend of Keras that it chooses."""
+        return None
 
 
 @dataclass(frozen=True, slots=True)

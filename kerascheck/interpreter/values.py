@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter as CountOf
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -11,17 +13,35 @@ import libcst as cst
 from kerascheck.knowledge.namespaces import OF_KERAS_TUNER_HYPER_PARAMETERS
 from kerascheck.knowledge.runtime import Runtime
 from kerascheck.knowledge.signatures import Signature
+from kerascheck.source import Source
 from kerascheck.syntax.conditions import Nested
 from kerascheck.syntax.tree import Tree
+
+
+class Finder(Protocol):
+    """A project as far as the interpreter knows it: :class:`kerascheck.interpreter.project.Project`."""
+
+    def find(self, importer: Any, dotted: str, level: int) -> SeenModule | None: ...
 
 
 class SeenModule(Protocol):
     """A module as far as values and the interpreter know it: :class:`kerascheck.interpreter.module.Module`."""
 
-    source: Any
-    project: Any
-    memory: dict[Any, Any]
+    source: Source
 
+    @property
+    def memory(self) -> dict[Any, Any]: ...
+    @property
+    def project(self) -> Finder: ...
+    @property
+    def acts_on_import(self) -> bool: ...
+    @property
+    def generators(self) -> frozenset[cst.CSTNode]: ...
+    @property
+    def name_counts(self) -> CountOf[str]: ...
+    @property
+    def worth_following(self) -> bool: ...
+    def mentions(self, pattern: re.Pattern[str]) -> bool: ...
     @property
     def tree(self) -> Tree: ...
     @property

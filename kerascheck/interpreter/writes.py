@@ -7,7 +7,7 @@ from itertools import takewhile
 
 import libcst as cst
 
-from kerascheck.interpreter.machine import Machine
+from kerascheck.interpreter.machine import Machine, Start
 from kerascheck.interpreter.values import (
     Class,
     Env,
@@ -27,25 +27,26 @@ _DEEPEST_HOLDER = 4
 class Writes(Machine):
     """Tells writes to what was there before the function of a dataset was called from those to what it made itself."""
 
-    def note_write(self, holder: cst.BaseExpression | None, value: Value, node: cst.CSTNode) -> None:
+    def note_write(self, holder: cst.CSTNode | None, value: Value, node: cst.CSTNode) -> None:
         """Note that the function of a dataset writes to what was there before it was called.
 
         Args:
             holder: what is written to, as it is written: a variable, or the object whose attribute or item it is; None where that cannot be said.
             value: what that is.
         """
-        if self.mapped is None:
+        start = self.mapped
+        if start is None:
             return
         while isinstance(holder, (cst.Attribute, cst.Subscript)):
             holder = holder.value
         objects = list(options_of(value))
         if isinstance(holder, cst.Name):
             home = self.env.redirected.get(holder.value) or self.env.owner(holder.value)
-            if home is None or not self._is_own(home):
+            if home is None or not self._is_own(home, start):
                 self.use("write", node)
                 return
             objects += options_of(home.variables.get(holder.value))
-        if any(map(self._was_there, objects)):
+        if any(self._was_there(each, start) for each in objects):
             self.use("write", node)
 
     def note_mutation(self, node: cst.CSTNode, receiver: Value) -> None:
@@ -53,35 +54,32 @@ class Writes(Machine):
         function = node.func if isinstance(node, cst.Call) else None
         self.note_write(function.value if isinstance(function, cst.Attribute) else None, receiver, node)
 
-    def _own_frames(self) -> list[Env]:
-        """The variables of the functions that run since that of a dataset was called, of which the first is the first."""
-        return self.frames[self.mapped[0] :]
-
-    def _is_own(self, home: Env) -> bool:
+    def _is_own(self, home: Env, start: Start) -> bool:
         """Whether variables are those of a function that was called since, or of a comprehension in it."""
-        frames, env = self._own_frames(), self.env
+        frames = self.frames[start.frames :]
+        env: Env | None = self.env
         while env is not None and env not in frames:
             if env is home:
                 return True
             env = env.parent
         return home in frames
 
-    def _was_there(self, value: Value) -> bool:
+    def _was_there(self, value: Value, start: Start) -> bool:
         """Whether an object is certainly older than the call of the function of a dataset."""
         if isinstance(value, Made):
-            return value.call is not None and value.call.order <= self.mapped[1]
+            return value.call is not None and value.call.order <= start.calls
         if isinstance(value, Instance):
-            since = takewhile(lambda call: call.order > self.mapped[1], reversed(self.calls))
+            since = takewhile(lambda call: call.order > start.calls, reversed(self.calls))
             return not any(call.receiver is value and call.attribute == "__init__" for call in since)
         return (
             isinstance(value, (Class, External, ModuleValue))
             or isinstance(value, (Group, Mapping))
-            and self._is_held(value)
+            and self._is_held(value, start)
         )
 
-    def _is_held(self, value: Value) -> bool:
+    def _is_held(self, value: Value, start: Start) -> bool:
         """Whether a container is in a variable around the function of a dataset, or in an object that is older than its call."""
-        frames = self._own_frames()
+        frames = self.frames[start.frames :]
         holders = {id(env): env.variables for env in self._envs.values()}
         env = frames[0].parent if frames else None
         while env is not None:
@@ -92,7 +90,7 @@ class Writes(Machine):
             item
             for frame in frames
             for item in frame.variables.values()
-            if isinstance(item, Instance) and self._was_there(item)
+            if isinstance(item, Instance) and self._was_there(item, start)
         ]
         seen: set[int] = set()
         for _ in range(_DEEPEST_HOLDER):

@@ -86,7 +86,9 @@ def _advance(machine: Machine, iterator: Value, node: cst.CSTNode) -> Value:
     machine.record(node, "builtins.next", "__next__", iterator, Arguments())
     element: Value = UNKNOWN
     for option in options_of(iterator):
-        for dataset in machine.iterated(option) if isinstance(option, Iteration) else ():
+        if not isinstance(option, Iteration):
+            continue
+        for dataset in machine.iterated(option):
             loop = machine.scope.innermost_loop(within=option.scope or "program")
             if loop is not None:
                 machine.sinks.append(Sink("loop", dataset.stage, machine.module, node, machine.scope, loop=loop))
@@ -109,7 +111,7 @@ def _collection(machine: Machine, call: Invocation) -> Value:
     if not call.arguments.positional:
         return Group(kind, [])
     made = call.record(machine)
-    return Made(made.name, made) if read else UNKNOWN
+    return Made(call.name, made) if read else UNKNOWN
 
 
 @function("builtins.dict")
@@ -154,24 +156,25 @@ def _builtin(machine: Machine, call: Invocation) -> Value:
     """All others read what they are given."""
     made, first = call.record(machine), call.first
     tensors = any(map(holds_tensor, call.arguments.values()))
-    if made.name == "builtins.len" and (shape := shape_of(first)) and shape[0] is not None:
+    name = call.name
+    if name == "builtins.len" and (shape := shape_of(first)) and shape[0] is not None:
         return Const(shape[0])
     if tensors:
-        machine.use(made.name, call.node)
-    if tensors and made.name in _REDUCTIONS:
+        machine.use(name, call.node)
+    if tensors and name in _REDUCTIONS:
         made.result = Tensor("result")
         return made.result
-    number = _number(made)
+    number = _number(name, made)
     if number is not None:
         return number
-    if made.name in ENDS_THE_PROGRAM:
-        return Made(made.name, made)
+    if name in ENDS_THE_PROGRAM:
+        return Made(name, made)
     for dataset in datasets_in(first):
         machine.sink("inspect", dataset, call.node)
     machine.run_arguments(call.arguments, call.node, tensors=False)
-    if made.name == "builtins.open" and "b" in str(constant(made.given("mode") or Const("r"), "b")):
+    if name == "builtins.open" and "b" in str(constant(made.given("mode") or Const("r"), "b")):
         return UNKNOWN
-    return as_texts(made.name, call.arguments.values()) or (Made(made.name, made) if made.name in _KEPT else UNKNOWN)
+    return as_texts(name, call.arguments.values()) or (Made(name, made) if name in _KEPT else UNKNOWN)
 
 
 _REDUCTIONS = frozenset(f"builtins.{name}" for name in ("max", "min", "abs", "round", "sum"))
@@ -180,20 +183,20 @@ _OF_NUMBERS = _TYPES | _REDUCTIONS - {"builtins.sum"}
 _KEPT = frozenset({"builtins.len", "builtins.open"})
 
 
-def _number(call: Call) -> Value | None:
+def _number(name: str, call: Call) -> Value | None:
     """The number that a function makes of numbers, and of what holds one; None where it makes something else."""
     given = call.arguments.positional
     first = given[0] if given else UNKNOWN
     counter = next((value for value in given if isinstance(value, Counter)), None)
-    if call.name in _OF_NUMBERS and counter is not None and all(map(is_number, given)):
+    if name in _OF_NUMBERS and counter is not None and all(map(is_number, given)):
         return computed(counter.name, *given)
-    if call.name not in _TYPES:
+    if name not in _TYPES:
         return None
     if isinstance(first, Counter) and is_text(first):
-        return computed(call.name, first)
+        return computed(name, first)
     if isinstance(first, Const) and isinstance(first.value, (int, float)):
-        return Const(int(first.value) if call.name == "builtins.int" else float(first.value))
-    return None if holds_tensor(first) else Made(call.name, call)
+        return Const(int(first.value) if name == "builtins.int" else float(first.value))
+    return None if holds_tensor(first) else Made(name, call)
 
 
 def _short(call: Invocation) -> str:
@@ -242,8 +245,8 @@ def in_process(machine: Machine, call: Invocation) -> None:
 
 
 @methods_on(Group)
-def _of_group(machine: Machine, call: Invocation) -> Value:
-    group, given = call.receiver, call.arguments
+def _of_group(machine: Machine, call: Invocation, group: Group) -> Value:
+    given = call.arguments
     if call.attribute in ("append", "add") and given.positional:
         # Inside a loop the length is no longer known, but the kinds of items are.
         machine.extend(group, given.positional[:1])
@@ -265,8 +268,8 @@ def _of_group(machine: Machine, call: Invocation) -> Value:
 
 
 @methods_on(Mapping)
-def _of_mapping(machine: Machine, call: Invocation) -> Value:
-    mapping, given = call.receiver, call.arguments
+def _of_mapping(machine: Machine, call: Invocation, mapping: Mapping) -> Value:
+    given = call.arguments
     if call.attribute in ("items", "values", "keys"):
         if call.attribute == "values" and not mapping.open:
             return Group("list", list(mapping.items.values()))
@@ -288,9 +291,9 @@ def _of_mapping(machine: Machine, call: Invocation) -> Value:
 
 
 @methods_on(Iteration)
-def _of_iterator(machine: Machine, call: Invocation) -> Value | None:
+def _of_iterator(machine: Machine, call: Invocation, iterator: Iteration) -> Value | None:
     if call.attribute in ("__next__", "get_next", "next"):
-        return _advance(machine, call.receiver, call.node)
+        return _advance(machine, iterator, call.node)
     return UNKNOWN if call.attribute == "initializer" else None
 
 

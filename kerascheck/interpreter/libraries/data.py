@@ -5,7 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from kerascheck.interpreter.libraries.registry import Invocation, functions, method, methods_on
-from kerascheck.interpreter.machine import Machine
+from kerascheck.interpreter.machine import Machine, Start
 from kerascheck.interpreter.support import bound_arguments, join, spread, without_first
 from kerascheck.interpreter.values import (
     UNKNOWN,
@@ -89,7 +89,8 @@ def _unbound(machine: Machine, call: Invocation) -> Value | None:
     if not isinstance(call.first, Dataset):
         return None
     rest = without_first(call.arguments)
-    return _method(machine, Invocation(call.name, rest, call.node, call.first, call.name.rpartition(".")[2]))
+    method = Invocation(call.name, rest, call.node, call.first, call.name.rpartition(".")[2])
+    return _method(machine, method, call.first)
 
 
 @method("as_dataset")
@@ -110,7 +111,7 @@ def _transformed(machine: Machine, call: Invocation) -> Value:
 
 @method("write")
 def _written(machine: Machine, call: Invocation) -> Value | None:
-    if not (call.name or "").endswith("TFRecordWriter.write"):
+    if not call.name.endswith("TFRecordWriter.write"):
         return None
     for dataset in datasets_in(call.record(machine).first):
         machine.sink("inspect", dataset, call.node)
@@ -118,19 +119,19 @@ def _written(machine: Machine, call: Invocation) -> Value | None:
 
 
 @methods_on(Dataset)
-def _method(machine: Machine, call: Invocation) -> Value:
-    dataset, attribute = call.receiver, call.attribute
+def _method(machine: Machine, call: Invocation, dataset: Dataset) -> Value:
+    attribute = call.attribute
     call.name = f"{OF_DATA_DATASET}{attribute}"
     if attribute == "apply":
-        return _applied(machine, call)
+        return _applied(machine, call, dataset)
     if attribute == "as_numpy_iterator":
         return Iteration(attribute, [dataset], machine.scope)
     made = call.record(machine)
     if attribute in ("make_one_shot_iterator", "make_initializable_iterator", "__iter__"):
         return Iteration("iter", [dataset], machine.scope)
     if attribute not in DATASET_METHODS:
-        return _other_method(machine, call)
-    inputs = (dataset.stage,)
+        return _other_method(machine, call, dataset)
+    inputs: tuple[Stage, ...] = (dataset.stage,)
     if attribute in ("concatenate", "zip"):
         inputs += tuple(other.stage for value in call.arguments.values() for other in datasets_in(value))
     stage = machine.new_stage(attribute, call.node, made, inputs)
@@ -139,9 +140,9 @@ def _method(machine: Machine, call: Invocation) -> Value:
     return made.result
 
 
-def _other_method(machine: Machine, call: Invocation) -> Value:
+def _other_method(machine: Machine, call: Invocation, dataset: Dataset) -> Value:
     """What gives no dataset."""
-    dataset, attribute = call.receiver, call.attribute
+    attribute = call.attribute
     if attribute in ("items", "values", "keys", "get") and dataset.stage.is_source:
         # A dictionary of datasets, as tfds.load gives for several splits.
         pairs = Iteration("wrapper", [Group("list", [Group("tuple", [UNKNOWN, dataset])])])
@@ -154,12 +155,12 @@ def _other_method(machine: Machine, call: Invocation) -> Value:
     return UNKNOWN
 
 
-def _applied(machine: Machine, call: Invocation) -> Value:
+def _applied(machine: Machine, call: Invocation, dataset: Dataset) -> Value:
     """``ds.apply(f)``, and ``ds.apply(tf.data.experimental.ignore_errors())``."""
-    stage = call.receiver.stage
+    stage = dataset.stage
     for option in options_of(call.given(machine, "transformation_func")):
         if isinstance(option, (Function, Partial)):
-            return machine.call(option, Arguments([call.receiver]), call.node)
+            return machine.call(option, Arguments([dataset]), call.node)
         if isinstance(option, Made):
             applied = machine.new_stage(option.name.rpartition(".")[2], call.node, option.call, (stage,))
             if option.call is not None:
@@ -176,7 +177,7 @@ def _follow(machine: Machine, stage: Stage, node: cst.CSTNode) -> None:
         return
     stage.function = function
     calls, uses, known = len(machine.calls), len(machine.uses), True
-    around, machine.mapped = machine.mapped, machine.mapped or (len(machine.frames), machine.order)
+    around, machine.mapped = machine.mapped, machine.mapped or Start(len(machine.frames), machine.order)
     result: Value | None = None
     for option in options_of(function):
         one, is_known = _mapped(machine, stage, option, node)

@@ -34,8 +34,7 @@ def _method(machine: Machine, call: Invocation) -> Value:
 
 def _run(machine: Machine, call: Invocation, made: Call) -> Value:
     function, inner, named = (made.given(key) for key in ("fn", "args", "kwargs"))
-    known = isinstance(inner, Group)
-    passed = Arguments(list(inner.items) if known else [], unknown_positional=not known)
+    passed = Arguments(list(inner.items)) if isinstance(inner, Group) else Arguments(unknown_positional=True)
     if isinstance(named, Mapping):
         passed.keywords.update({key: value for key, value in named.items.items() if isinstance(key, str)})
     return machine.call(function or UNKNOWN, passed, call.node)

@@ -23,6 +23,7 @@ from kerascheck.interpreter.values import (
     External,
     Function,
     Group,
+    Instance,
     Made,
     Mapping,
     Partial,
@@ -63,10 +64,10 @@ def _consuming(machine: Machine, call: Invocation) -> Value | None:
 def _consume(machine: Machine, call: Invocation) -> Value:
     given = call.arguments
     role = CONSUMING_METHODS.get(call.attribute)
-    parameters = machine.module.runtime.signature_of(call.name, call.attribute).names[: len(given.positional)]
+    parameters = call.signature(machine).names[: len(given.positional)]
     for name, value in [*zip_longest(parameters, given.positional), *given.keywords.items()]:
         for dataset in datasets_in(value):
-            machine.sink(_OTHER_ROLES.get(name, role) or "escape", dataset, call.node)
+            machine.sink(_OTHER_ROLES.get(name or "", role) or "escape", dataset, call.node)
     machine.run_arguments(given, call.node, tensors=False)
     for value in given.values():
         _run_items(machine, value, call.node)
@@ -76,7 +77,7 @@ def _consume(machine: Machine, call: Invocation) -> Value:
 def _run_items(machine: Machine, value: Value, node: cst.CSTNode) -> None:
     """What Keras asks a PyDataset of another module for; the functions of this one are run anyway."""
     for option in options_of(value):
-        function = option.cls.member("__getitem__") if is_py_dataset(option) else None
+        function = option.cls.member("__getitem__") if isinstance(option, Instance) and is_py_dataset(option) else None
         if isinstance(function, Function) and function.module is not machine.entry:
             place = Scope("handed", machine.scope, machine.module, node)
             given = Arguments([UNKNOWN])
@@ -98,14 +99,15 @@ def _add(machine: Machine, call: Invocation) -> None:
     """``model.add(layer)``: like any method, but the model remembers the layer."""
     if isinstance(call.receiver, Made) and call.owner == MODEL:
         added = call.receiver.attributes.setdefault("layers added", Group("list", []))
-        added.items.extend(call.arguments.positional)
+        if isinstance(added, Group):
+            added.items.extend(call.arguments.positional)
 
 
 @methods_on(SuperValue)
-def _of_base(machine: Machine, call: Invocation) -> Value:
+def _of_base(machine: Machine, call: Invocation, base: SuperValue) -> Value:
     """``super().fit(...)``."""
-    owner = class_of_bases(call.receiver.cls.external_bases())
-    call.name, call.receiver = f"{owner}.{call.attribute}" if owner else None, call.receiver.instance
+    owner = class_of_bases(base.cls.external_bases())
+    call.name, call.receiver = f"{owner}.{call.attribute}" if owner else "", base.instance
     call.record(machine)
     if owner == MODEL and call.attribute in CONSUMING_METHODS:
         return _consume(machine, call)

@@ -19,12 +19,12 @@ def _diff(machine: Machine, call: Invocation) -> Value | None:
 
 
 @outcome(lambda name: name.startswith("numpy."))
-def _of_tensors(machine: Machine, call: Call) -> Value | None:
+def _of_tensors(machine: Machine, call: Call, name: str) -> Value | None:
     if not any(map(holds_tensor, call.arguments.values())):
         return None
     machine.use("numpy", call.node)
     # In compiled code NumPy never really returns: it raises, or hands the tensor on.
-    call.result = Tensor(call.name) if machine.scope.traced_by() else Made(call.name, call)
+    call.result = Tensor(name) if machine.scope.traced_by() else Made(name, call)
     return call.result
 
 

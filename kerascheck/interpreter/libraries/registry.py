@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
+from typing import TypeVar
 
 import libcst as cst
 
 from kerascheck.interpreter.machine import Machine
 from kerascheck.interpreter.values import UNKNOWN, Arguments, Call, Value
+from kerascheck.knowledge.signatures import Signature
 
 
 @dataclass(slots=True)
@@ -21,19 +23,19 @@ class Invocation:
     """A call that is about to be made, and not recorded yet.
 
     Attributes:
-        name: canonical name of the function, or of the class and the method; None where the class is not known.
+        name: canonical name of the function, or of the class and the method; empty where the class is not known.
         arguments: what is given.
         node: the call.
         receiver: the object of a method.
-        attribute: the name of a method.
+        attribute: the name of a method; empty for a function.
         owner: the class of the receiver, where that is known.
     """
 
-    name: str | None
+    name: str
     arguments: Arguments
     node: cst.CSTNode
     receiver: Value = UNKNOWN
-    attribute: str | None = None
+    attribute: str = ""
     owner: str | None = None
 
     @property
@@ -43,15 +45,24 @@ class Invocation:
 
     def given(self, machine: Machine, parameter: str) -> Value | None:
         """The argument for a parameter; see :meth:`~kerascheck.interpreter.values.Arguments.given`."""
-        return self.arguments.given(machine.module.runtime.signature_of(self.name, self.attribute), parameter)
+        return self.arguments.given(self.signature(machine), parameter)
+
+    def signature(self, machine: Machine) -> Signature:
+        """What the callable takes in the program's versions."""
+        return machine.module.runtime.signature_of(self.name or None, self.attribute or None)
 
     def record(self, machine: Machine) -> Call:
         """Note the call."""
-        return machine.record(self.node, self.name, self.attribute, self.receiver, self.arguments)
+        return machine.record(self.node, self.name or None, self.attribute or None, self.receiver, self.arguments)
 
+
+Kind = TypeVar("Kind", bound=Value)
 
 Handler = Callable[[Machine, Invocation], "Value | None"]
-Outcome = Callable[[Machine, Call], "Value | None"]
+HandlerOn = Callable[[Machine, Invocation, Kind], "Value | None"]
+"""A handler that is given the receiver, too, whose kind is known."""
+Outcome = Callable[[Machine, Call, str], "Value | None"]
+"""What gives the result of a recorded call, of a function of this name."""
 
 _FUNCTIONS: dict[str, Handler] = {}
 _FAMILIES: list[tuple[Callable[[str], bool], Handler]] = []
@@ -93,9 +104,18 @@ def methods_of(*classes: str) -> Callable[[Handler], Handler]:
     return lambda handler: _register(_CLASSES, classes, handler)
 
 
-def methods_on(*kinds: type[Value]) -> Callable[[Handler], Handler]:
-    """Register what all methods do of values of these kinds, whatever a library makes of them."""
-    return lambda handler: _register(_KINDS, kinds, handler)
+def methods_on(kind: type[Kind]) -> Callable[[HandlerOn[Kind]], HandlerOn[Kind]]:
+    """Register what all methods do of values of a kind, whatever a library makes of them."""
+
+    def register(handler: HandlerOn[Kind]) -> HandlerOn[Kind]:
+        def on_kind(machine: Machine, call: Invocation) -> Value | None:
+            receiver = call.receiver
+            return handler(machine, call, receiver) if isinstance(receiver, kind) else None
+
+        _KINDS[kind] = on_kind
+        return handler
+
+    return register
 
 
 def takes_functions(belongs: Callable[[str], bool]) -> Callable[[Handler], Handler]:
@@ -121,7 +141,7 @@ def outcome(belongs: Callable[[str], bool]) -> Callable[[Outcome], Outcome]:
     return register
 
 
-def _register(table: dict, keys: Iterable, handler: Handler) -> Handler:
+def _register(table: dict[str, Handler], keys: Iterable[str], handler: Handler) -> Handler:
     table.update(dict.fromkeys(keys, handler))
     return handler
 
@@ -140,7 +160,7 @@ def method_handlers(call: Invocation) -> Iterator[Handler]:
         yield _KINDS[kind]
     if call.owner in _CLASSES:
         yield _CLASSES[call.owner]
-    yield from _METHODS.get(call.attribute or "", ())
+    yield from _METHODS.get(call.attribute, ())
 
 
 @cache

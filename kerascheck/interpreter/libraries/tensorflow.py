@@ -85,7 +85,7 @@ def _of_tensor(machine: Machine, call: Invocation) -> Value:
 
 
 @outcome(lambda name: name.startswith((OF_PYTHON_FRAMEWORK_COMMON_SHAPES, OF_PYTHON_FRAMEWORK_TENSOR_SHAPE)))
-def _shape(machine: Machine, call: Call) -> Value:
+def _shape(machine: Machine, call: Call, name: str) -> Value:
     """What TensorFlow knows of the shapes in its graphs are Python objects."""
     return UNKNOWN
 
@@ -95,7 +95,7 @@ def _is_computed(name: str) -> bool:
 
 
 @outcome(lambda name: _is_computed(name) and name.rpartition(".")[2].islower())
-def _symbolic(machine: Machine, call: Call) -> Value | None:
+def _symbolic(machine: Machine, call: Call, name: str) -> Value | None:
     """A function of what functional models are built from gives another one."""
     if not any(map(is_symbolic, call.arguments.values())):
         return None
@@ -104,8 +104,8 @@ def _symbolic(machine: Machine, call: Call) -> Value | None:
 
 
 @outcome(STATIC_RESULTS.__contains__)
-def _static(machine: Machine, call: Call) -> Value:
-    call.result = Made(call.name, call)
+def _static(machine: Machine, call: Call, name: str) -> Value:
+    call.result = Made(name, call)
     return UNKNOWN
 
 
@@ -114,29 +114,29 @@ def _is_function(name: str) -> bool:
 
 
 @outcome(lambda name: _is_function(name) and (name in ARRAY_MAKERS or name.rpartition(".")[2][:1].isupper()))
-def _object(machine: Machine, call: Call) -> Value:
+def _object(machine: Machine, call: Call, name: str) -> Value:
     """An object of a class, or an array."""
-    call.result = Made(call.name, call)
+    call.result = Made(name, call)
     return call.result
 
 
 @outcome(LISTS_OF_TENSORS.__contains__)
-def _parts(machine: Machine, call: Call) -> Value:
-    number = constant(call.given(LISTS_OF_TENSORS[call.name]))
+def _parts(machine: Machine, call: Call, name: str) -> Value:
+    number = constant(call.given(LISTS_OF_TENSORS[name]))
     known = type(number) is int and 0 < number <= _MANY_PARTS
-    call.result = Group("list", [Tensor(call.name)] * (number if known else 1), open=not known)
+    call.result = Group("list", [Tensor(name)] * (number if known else 1), open=not known)
     return call.result
 
 
 @outcome(_is_function)
-def _tensor(machine: Machine, call: Call) -> Value | None:
-    if not makes_tensor(call.name) and not any(map(holds_tensor, call.arguments.values())):
+def _tensor(machine: Machine, call: Call, name: str) -> Value | None:
+    if not makes_tensor(name) and not any(map(holds_tensor, call.arguments.values())):
         return None
-    call.result = machine.computed_tensor(call.name, Made(call.name, call))
+    call.result = machine.computed_tensor(name, Made(name, call))
     return call.result
 
 
 @outcome(IO_PARSE_SINGLE_EXAMPLE.__eq__)
-def _features(machine: Machine, call: Call) -> Value:
+def _features(machine: Machine, call: Call, name: str) -> Value:
     call.result = Tensor("features")
     return call.result

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 from kerascheck.interpreter.libraries.registry import Invocation, functions, method
 from kerascheck.interpreter.machine import Machine
@@ -44,7 +45,7 @@ def _tuner(machine: Machine, call: Invocation) -> Value:
             build = machine.bound(build, option)
         if isinstance(build, (Function, Partial)):
             given = Arguments([Made(KERAS_TUNER_HYPER_PARAMETERS, made)])
-            models.append(machine.inside(place, lambda given, build=build: machine.call(build, given, node), given))
+            models.append(machine.inside(place, partial(machine.call, build, node=node), given))
     model = any_of(models)
     made.result = Made(call.name, made, {"model": Made(MODEL) if model is UNKNOWN else model})
     return made.result
@@ -53,12 +54,12 @@ def _tuner(machine: Machine, call: Invocation) -> Value:
 @method("search")
 def _search(machine: Machine, call: Invocation) -> Value | None:
     """It fits models with its own arguments, through the ``fit`` of a HyperModel that has one."""
-    tuner, given = call.receiver, call.arguments
-    if not _is_tuner(tuner):
+    tuner, given = _tuner_of(call.receiver), call.arguments
+    if tuner is None:
         return None
     call.record(machine)
     model = tuner.attributes["model"]
-    for option in options_of(tuner.call.given("hypermodel")):
+    for option in options_of(tuner.call.given("hypermodel") if tuner.call is not None else None):
         fit = option.cls.member("fit") if isinstance(option, Instance) else None
         if isinstance(fit, Function):
             first = [Made(KERAS_TUNER_HYPER_PARAMETERS, tuner.call), model]
@@ -70,20 +71,21 @@ def _search(machine: Machine, call: Invocation) -> Value | None:
 
 @method("get_best_models")
 def _best_models(machine: Machine, call: Invocation) -> Value | None:
-    if not _is_tuner(call.receiver):
+    tuner = _tuner_of(call.receiver)
+    if tuner is None:
         return None
     call.record(machine)
-    return Group("list", [call.receiver.attributes["model"]], True)
+    return Group("list", [tuner.attributes["model"]], True)
 
 
 @method("build")
 def _build(machine: Machine, call: Invocation) -> Value | None:
     """``tuner.hypermodel.build(...)``."""
     holder = call.receiver
-    if not isinstance(holder, Method) or holder.name != "hypermodel" or not _is_tuner(holder.receiver):
-        return None
-    return holder.receiver.attributes["model"]
+    tuner = _tuner_of(holder.receiver) if isinstance(holder, Method) and holder.name == "hypermodel" else None
+    return None if tuner is None else tuner.attributes["model"]
 
 
-def _is_tuner(value: Value) -> bool:
-    return isinstance(value, Made) and is_tuner(value.name)
+def _tuner_of(value: Value) -> Made | None:
+    """The tuner that a value is."""
+    return value if isinstance(value, Made) and is_tuner(value.name) else None
