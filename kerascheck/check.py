@@ -221,7 +221,7 @@ class Analysis:
             if not checked.errors:
                 self._refuse(checked, source, TOO_DEEP, 0)
         except Exception as problem:  # noqa: BLE001 - a fault of one rule costs that rule, not the run
-            self._fault(checked, source, f"rule {room.code} ({room.name})", problem)
+            checked.errors.append(fault_of(room, source, problem))
         checked.seconds[room.code] = checked.seconds.get(room.code, 0.0) + time.perf_counter() - started
 
     def _add(self, finding: Finding, diagnosis: Diagnosis, checked: Checked) -> None:
@@ -252,12 +252,7 @@ class Analysis:
             self._fault(checked, module.source, "the order of chains", problem)
 
     def _fault(self, checked: Checked, source: Source, what: str, problem: BaseException) -> None:
-        frame = traceback.extract_tb(problem.__traceback__)[-1]
-        message = (
-            f"{what} failed: {type(problem).__name__}: {str(problem)[:_LONGEST_CAUSE]} ({os.path.basename(frame.filename)}:{frame.lineno}); "
-            "this is a fault of kerascheck: please report it with this line and the file"
-        )
-        checked.errors.append(FileError(INTERNAL, source.locate(0, 0), " ".join(message.split())))
+        checked.errors.append(_fault(source, what, problem, "kerascheck"))
 
     def _locate(self, room: Room, diagnosis: Diagnosis, checked: Checked) -> Finding | None:
         """The finding at its place; None where a comment silences it."""
@@ -265,6 +260,20 @@ class Analysis:
         silencing = self._suppressions_of(diagnosis.at.module.source).silencing(room.code, room.name, lines)
         checked.silenced.update((directive, room.code) for directive in silencing)
         return None if silencing else finding
+
+
+def fault_of(room: Room, source: Source, problem: BaseException) -> FileError:
+    """What is told of a file on which a rule failed: a fault of who ships it."""
+    return _fault(source, f"rule {room.code} ({room.name})", problem, room.by or "kerascheck")
+
+
+def _fault(source: Source, what: str, problem: BaseException, whose: str) -> FileError:
+    frame = traceback.extract_tb(problem.__traceback__)[-1]
+    message = (
+        f"{what} failed: {type(problem).__name__}: {str(problem)[:_LONGEST_CAUSE]} ({os.path.basename(frame.filename)}:{frame.lineno}); "
+        f"this is a fault of {whose}: please report it with this line and the file"
+    )
+    return FileError(INTERNAL, source.locate(0, 0), " ".join(message.split()))
 
 
 def said_of(room: Room, module: Module) -> Iterator[Diagnosis | Silence]:

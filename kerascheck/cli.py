@@ -67,6 +67,19 @@ def cli() -> None:
     """Find what keeps the accelerator waiting in Keras training code, and rewrite it."""
 
 
+def _use_rules(context: click.Context, parameter: click.Parameter, folders: tuple[str, ...]) -> None:
+    from kerascheck import registry
+
+    registry.use_folders(folders)
+
+
+folders_option = click.option(
+    "--rules", multiple=True, metavar="DIR", expose_value=False, is_eager=True, callback=_use_rules,
+    help="Run the rules of this folder too; their code is executed.",
+)  # fmt: skip
+"""For commands that run rules, or tell of them. No configuration can name such a folder."""
+
+
 def _rules_option(name: str, text: str) -> Any:
     return click.option(name, multiple=True, metavar="RULES", help=text)
 
@@ -77,6 +90,7 @@ def _rules_option(name: str, text: str) -> Any:
 @_rules_option("--ignore", "Leave these rules out.")
 @_rules_option("--extend-select", "Run these rules too.")
 @_rules_option("--extend-ignore", "Leave these rules out too.")
+@folders_option
 @click.option("--min-severity", type=click.Choice(SEVERITIES), help="Report findings from this severity up.  [info]")
 @click.option("--fail-on", type=click.Choice(SEVERITIES), help="Exit with 1 from this severity up.  [warning]")
 @click.option("--pedantic", is_flag=True, help="Report what costs nothing too, such as what the runtime repairs.")
@@ -443,6 +457,7 @@ class _Progress:
 @cli.command()
 @click.argument("name", required=False, metavar="[CODE|NAME]")
 @click.option("--all", "every", is_flag=True, help="Explain every rule.")
+@folders_option
 @click.option("--output-format", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def rule(name: str | None, every: bool, output_format: str) -> int:
     """Explain a rule: what it costs, what the runtime does by itself, what to write. Lists the rules without a name."""
@@ -469,16 +484,14 @@ def rule(name: str | None, every: bool, output_format: str) -> int:
 
 @cli.command("new-rule")
 @click.argument("place", metavar="FAMILY/NAME")
-def new_rule_command(place: str) -> int:
+@click.option("--rules", "folder", metavar="DIR", help="Write it into this folder of your own, not into kerascheck.")
+def new_rule_command(place: str, folder: str | None) -> int:
     """Write the folder of a new rule, such as layers/print-in-step, to be filled in."""
-    from kerascheck.config import ConfigError
     from kerascheck.new_rule import new_rule
 
     try:
-        for line in new_rule(place):
+        for line in new_rule(place, folder):
             click.echo(line)
-    except ConfigError as problem:
-        raise click.ClickException(str(problem)) from None
     except OSError as problem:
         raise click.ClickException(f"{problem.filename} cannot be written: {problem.strerror}") from None
     return 0
@@ -512,6 +525,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if isinstance(problem, OSError) and problem.filename is None:
             _discard(sys.stdout)
             _complain(f"the output cannot be written: {problem.strerror or problem}")
+        elif _is_about_settings(problem):
+            _complain(str(problem))
         else:
             import traceback
 
@@ -519,6 +534,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
             _complain("this is a fault of kerascheck: please report it with the lines above")
         code = 2
     sys.exit(code)
+
+
+def _is_about_settings(problem: Exception) -> bool:
+    from kerascheck.config import ConfigError
+
+    return isinstance(problem, ConfigError)
 
 
 def _complain(message: str) -> None:

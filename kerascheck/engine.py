@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 import contextlib
 import enum
-import functools
 import os
 import re
 import warnings
@@ -18,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from kerascheck import registry
-from kerascheck.check import Analysis, Checked, check_files, is_left_out, placed, with_large_stack
+from kerascheck.check import Analysis, Checked, check_files, fault_of, is_left_out, placed, with_large_stack
 from kerascheck.config import Configuration, Settings
 from kerascheck.finding import Applicability, FileError, Finding
 from kerascheck.rule import CommentsRule, Rule, Silence
@@ -87,7 +86,7 @@ _OF_KERAS = re.compile(
 _RUNS = re.compile(rb"^[ \t]*\"?[ \t]*(?:for|while)\b|\.fit(?:_generator)?\(|^(?:if\b|[a-z_]\w*(?:\.\w+)*\()", re.M)
 
 
-@functools.cache
+@registry.remembered
 def _triggers() -> re.Pattern[bytes]:
     # Of all rules, not only the selected: what a rule finds in one module may depend on another.
     words = sorted({trigger for room in registry.rooms() if room.kind is Rule for trigger in room.triggers})
@@ -167,7 +166,7 @@ def _may_trigger(code: str | bytes) -> bool:
         return True
 
 
-@functools.cache
+@registry.remembered
 def _only_names() -> bool:
     """Whether every trigger is a name, a method or the start of a call, as it can be looked for in the syntax tree."""
     return all(
@@ -255,7 +254,9 @@ def _load(selected: Iterable[Settings]) -> None:
 
     for settings in selected:
         for room in registry.enabled(settings.selections):
-            room.rule  # noqa: B018
+            # What fails is told for each file that the rule is run on.
+            with contextlib.suppress(Exception):
+                room.rule  # noqa: B018
 
 
 class Session:
@@ -527,13 +528,16 @@ def _judge_comments(files: Sequence[File], results: Sequence[Checked]) -> dict[s
         for room in rooms:
             if room.kind is not CommentsRule:
                 continue
-            for diagnosis in room.rule_as(CommentsRule).check(comments):
-                if isinstance(diagnosis, Silence):
-                    continue
-                finding, lines = placed(room, diagnosis)
-                # A comment that silences everything does not mean what is said about itself.
-                if not written.silencing(room.code, room.name, lines):
-                    found.setdefault(checked.path, []).append(finding)
+            try:
+                for diagnosis in room.rule_as(CommentsRule).check(comments):
+                    if isinstance(diagnosis, Silence):
+                        continue
+                    finding, lines = placed(room, diagnosis)
+                    # A comment that silences everything does not mean what is said about itself.
+                    if not written.silencing(room.code, room.name, lines):
+                        found.setdefault(checked.path, []).append(finding)
+            except Exception as problem:  # noqa: BLE001 - a fault of one rule costs that rule, not the run
+                checked.errors.append(fault_of(room, checked.sources[checked.path], problem))
     return found
 
 

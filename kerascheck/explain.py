@@ -17,7 +17,7 @@ from kerascheck.report.text import wrapped
 from kerascheck.rule import RequirementsRule, Rule
 from kerascheck.verify import evidence
 
-_MARK = re.compile(r"[ \t]*# ?KC\d{3}(?::\w+)?(?: KC\d{3}(?::\w+)?)*[ \t]*$")
+_MARK = re.compile(r"[ \t]*# ?KC[A-Z]?\d{3}(?::\w+)?(?: KC[A-Z]?\d{3}(?::\w+)?)*[ \t]*$")
 """What tests read in an example: the findings that they expect on a line."""
 _ITEM = re.compile(r"- ")
 _WIDTH = 115
@@ -114,7 +114,7 @@ def as_text(room: Room) -> str:
     default = "on by default" if room.on_by_default else "off until selected"
     parts = [
         f"# {room.name} ({room.code})",
-        f"Usual severity: {room.severity}, {default}.",
+        f"Usual severity: {room.severity}, {default}." + (f" It comes from {room.by}." if room.by else ""),
         documentation(room),
     ]
     if diff := example(room):

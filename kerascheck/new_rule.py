@@ -101,11 +101,12 @@ model.fit(x, y)  # {code}
 """
 
 
-def new_rule(place: str) -> Iterator[str]:
+def new_rule(place: str, into: str | None = None) -> Iterator[str]:
     """Write the room of a new rule; what to do next, in three lines.
 
     Args:
         place: its family and name, as "layers/print-in-step".
+        into: a folder of somebody's own rules; kerascheck's, of this checkout, where None.
 
     Raises:
         ConfigError: for a name that no rule can have, or that one has already; nothing is written then.
@@ -115,37 +116,54 @@ def new_rule(place: str) -> Iterator[str]:
     if match is None:
         raise ConfigError(f"'{place}' names no rule: write FAMILY/NAME in words of lower case, as layers/print-in-step")
     family, name = match.groups()
-    folder = registry.rules_folder() / family / name.replace("-", "_")
+    if into is None and registry.rules_folder().parent == Path(__file__).parent:
+        raise ConfigError(
+            "this kerascheck is installed, not a checkout: name a folder of your own rules by --rules DIR"
+        )
+    # A folder without rules would be refused.
+    registry.use_folders([into] if into is not None and any(Path(into).glob("*/*/rule.py")) else [])
+    shelf = registry.rules_folder() if into is None else Path(into)
+    folder = shelf / family / name.replace("-", "_")
     for room in registry.rooms():
-        if room.name == name or room.folder == folder:
+        if room.name == name or room.folder == folder.resolve():
             raise ConfigError(f"there is a rule '{room.name}' already ({room.code}, {room.folder})")
     if folder.exists():
         raise ConfigError(f"{folder} is there already")
-    code = _next_code(family)
+    code = _next_code(family, _head(shelf) if into is not None else "KC")
     _write(folder, _files(code, name))
-    return iter(
-        (
-            f"Wrote {folder}: {code} {name}, with its rule, its examples and its cases.",
-            "Replace every FILL IN: first slow.py and fast.py, which show the problem and its repair, then rule.py.",
-            f"Its tests say what is left: pytest tests/test_rooms.py tests/test_cases.py -k {name}",
-        )
-    )
+    yield f"Wrote {folder}: {code} {name}, with its rule, its examples and its cases."
+    yield "Replace every FILL IN: first slow.py and fast.py, which show the problem and its repair, then rule.py."
+    if into is None:
+        yield f"Its tests say what is left: pytest tests/test_rooms.py tests/test_cases.py -k {name}"
+    else:
+        yield f"Try it: kerascheck check --rules {into} --select {code} {folder / 'slow.py'}"
 
 
-def _next_code(family: str) -> str:
+def _head(shelf: Path) -> str:
+    """What codes of somebody's own rules begin with: what those in their folder have, or with a letter that nobody else has."""
+    heads = {room.folder: room.code[:-3] for room in registry.rooms() if room.by is not None}
+    own = next((head for folder, head in heads.items() if shelf.resolve() in folder.parents), None)
+    free = (f"KC{letter}" for letter in "XYZABCDEFGHIJKLMNOPQRSTUVW" if f"KC{letter}" not in heads.values())
+    return own or next(free, "KCX")
+
+
+def _next_code(family: str, head: str) -> str:
     """The code after the last of a family; codes of rules that are gone are not used again."""
-    numbers = [int(room.code[2:]) for room in registry.rooms()]
-    own = Counter(int(room.code[2]) for room in registry.rooms() if room.folder.parent.name == family)
-    digit = own.most_common(1)[0][0] if own else next((each for each in range(1, 9) if each not in _digits(numbers)), 0)
-    last = max((number for number in numbers if number // 100 == digit), default=100 * digit)
+    taken = [int(room.code[-3:]) for room in registry.rooms() if room.code[:-3] == head]
+    digit = (
+        _digit(family, head) or _digit(family, "KC") or min({*range(1, 9)} - {each // 100 for each in taken}, default=0)
+    )
+    last = max((each for each in taken if each // 100 == digit), default=100 * digit)
     # The last of all stand for what is no rule: see registry.
     if not digit or last % 100 >= 97:
         raise ConfigError(f"no code is left for '{family}': each family has a hundred, and there are nine families")
-    return f"KC{last + 1}"
+    return f"{head}{last + 1}"
 
 
-def _digits(numbers: list[int]) -> set[int]:
-    return {number // 100 for number in numbers}
+def _digit(family: str, head: str) -> int | None:
+    """The digit that most of a family's codes have; None for a new family."""
+    rooms = [room for room in registry.rooms() if room.code[:-3] == head and room.folder.parent.name == family]
+    return Counter(int(room.code[-3]) for room in rooms).most_common(1)[0][0] if rooms else None
 
 
 def _files(code: str, name: str) -> dict[str, str]:

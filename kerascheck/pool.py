@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from multiprocessing.connection import Connection, wait
 from typing import TypeVar
 
+from kerascheck import registry
 from kerascheck.check import (
     INTERNAL,
     TOO_DEEP,
@@ -47,7 +48,7 @@ def _context():
 
 def spread(function: Callable[[_Item], _Result], items: Sequence[_Item], jobs: int) -> list[_Result]:
     """``[function(item) for item in items]`` in ``jobs`` processes; ``function`` stands at the top of a module."""
-    with _context().Pool(jobs, _leave_interrupts) as processes:
+    with _context().Pool(jobs, _begin, (registry.used_folders(),)) as processes:
         results = processes.map(function, items)
         processes.close()
         # Its threads end too: later processes can be forked.
@@ -55,16 +56,18 @@ def spread(function: Callable[[_Item], _Result], items: Sequence[_Item], jobs: i
     return results
 
 
-def _leave_interrupts() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends its children
+def _begin(folders: Sequence[str]) -> None:
+    """The beginning of each process: it leaves interrupts to the parent, which ends its children, and has the parent's rules."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    registry.use_folders(folders)
 
 
-def _serve(pipe: Connection, inherited: Sequence[Connection] = ()) -> None:
-    """Check the chunks that come through ``pipe``, one result per file, until it closes."""
+def _serve(pipe: Connection, folders: Sequence[str], inherited: Sequence[Connection] = ()) -> None:
+    """Check the chunks that come through ``pipe``, one result per file, until it closes; ``folders`` have rules, too."""
     for other in inherited:
         # A copy that stayed open here would hide the end of the parent from everyone.
         other.close()
-    _leave_interrupts()
+    _begin(folders)
     # What libcst says before it gives up its process is no line for users.
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
     limits = Limits()
@@ -162,11 +165,14 @@ class _Worker:
     def __init__(self, others: Iterable[_Worker]):
         self.pipe, theirs = multiprocessing.Pipe()
         inherited = (self.pipe, *(worker.pipe for worker in others))
+        folders = registry.used_folders()
         self._process: _Forked | multiprocessing.Process
         if can_fork():
-            self._process = _Forked(lambda: _serve(theirs, inherited))
+            self._process = _Forked(lambda: _serve(theirs, folders, inherited))
         else:
-            self._process = multiprocessing.get_context("spawn").Process(target=_serve, args=(theirs,), daemon=True)
+            self._process = multiprocessing.get_context("spawn").Process(
+                target=_serve, args=(theirs, folders), daemon=True
+            )
             self._process.start()
         theirs.close()
         self._chunk: Chunk = [], True, ()

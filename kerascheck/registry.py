@@ -1,7 +1,7 @@
 """The rules: found as folders, loaded by path, chosen by code, prefix or name.
 
 Nothing imports ``kerascheck.rules``: in a checkout the folder lies beside the package, in
-an installed wheel inside it.
+an installed wheel inside it. Others ship rules, too: see :mod:`kerascheck.third_party`.
 """
 
 from __future__ import annotations
@@ -11,17 +11,52 @@ import functools
 import importlib.util
 import re
 import sys
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
+from kerascheck import third_party
 from kerascheck.applies import Applies
 from kerascheck.config import ConfigError, Selection, Settings, did_you_mean
 from kerascheck.finding import Severity
 from kerascheck.rule import KINDS, AnyRule, Rule
 
 _Kind = TypeVar("_Kind", bound=AnyRule)
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+_OWN_CODE, _CODE_OF_OTHERS = re.compile(r"KC\d{3}"), re.compile(r"KC[A-Z]\d{3}")
+
+_remembered: list[Any] = []
+_named_folders: tuple[str, ...] = ()
+
+
+def remembered(function: _Function) -> _Function:
+    """:func:`functools.cache` for what follows from which rules there are."""
+    cached = functools.cache(function)
+    _remembered.append(cached)
+    return cast(_Function, cached)
+
+
+def forget() -> None:
+    """Look for the rules again when they are next asked for."""
+    for each in _remembered:
+        each.cache_clear()
+
+
+def use_folders(folders: Sequence[str]) -> None:
+    """Have the rules of these folders, and of no others, beside kerascheck's own and those of installed packages.
+
+    Only what a command line names may come here: the rules are executed.
+    """
+    global _named_folders
+    if tuple(folders) != _named_folders:
+        _named_folders = tuple(folders)
+        forget()
+
+
+def used_folders() -> tuple[str, ...]:
+    """What :func:`use_folders` was told, for other processes."""
+    return _named_folders
 
 
 def rules_folder() -> Path:
@@ -54,11 +89,13 @@ class Room:
     fixed_by_default: bool = Rule.fixed_by_default
     evidence_note: str = Rule.evidence_note
     speed: bool = Rule.speed
+    by: str | None = None
+    """Who ships it, for messages, as "the package acme-rules"; None for kerascheck itself."""
 
     @functools.cached_property
     def rule(self) -> AnyRule:
         """The rule itself; its file is run when this is first asked for."""
-        return _load(self.folder / "rule.py")
+        return _load(self)
 
     def rule_as(self, kind: type[_Kind]) -> _Kind:
         """The rule of a room of this :attr:`kind`."""
@@ -68,22 +105,53 @@ class Room:
         return rule
 
 
-@functools.cache
-def rooms(folder: Path | None = None) -> tuple[Room, ...]:
-    """Every ``<family>/<slug>/rule.py`` below ``folder`` (kerascheck's own rules where None), sorted by code.
+@remembered
+def rooms() -> tuple[Room, ...]:
+    """Every ``<family>/<slug>/rule.py``, sorted by code: kerascheck's own, those of installed packages, and of the folders that are named.
 
     Raises:
-        TypeError: a file does not define exactly one rule, or two rules share a code or name.
+        ConfigError: somebody else's rules cannot be used, or have a code or name that another rule has.
+        TypeError: the same of kerascheck's own.
     """
-    folder = folder or rules_folder()
-    found = [_room(path) for path in sorted(folder.glob("*/*/rule.py"))]
+    found = [_room(path) for path in _rule_files(rules_folder())]
+    shipments = [*third_party.packaged(), *map(third_party.named, _named_folders)]
+    # A package that is developed may be installed and named.
+    for shipment in {each.folder: each for each in shipments}.values():
+        found += _shipped(shipment)
     for attribute in ("code", "name"):
         seen: dict[str, Room] = {}
         for room in found:
             other = seen.setdefault(getattr(room, attribute), room)
             if other is not room:
-                raise TypeError(f"{other.folder} and {room.folder} have the same {attribute}")
+                problem = f"{other.folder} and {room.folder} have the same {attribute}, {getattr(room, attribute)}"
+                raise ConfigError(f"rules of {room.by}: {problem}") if room.by else TypeError(problem)
     return tuple(sorted(found, key=lambda room: room.code))
+
+
+def _rule_files(folder: Path) -> list[Path]:
+    return sorted(folder.glob("*/*/rule.py"))
+
+
+def _shipped(shipment: third_party.Shipment) -> list[Room]:
+    files = _rule_files(shipment.folder)
+    if not files:
+        raise ConfigError(f"rules of {shipment.by}: there are none; each is a folder FAMILY/NAME with a rule.py")
+    return [_shipped_room(path, shipment.by) for path in files]
+
+
+def _shipped_room(path: Path, by: str) -> Room:
+    try:
+        room = replace(_room(path), by=by)
+    except (OSError, SyntaxError, TypeError, ValueError) as problem:
+        where = "" if str(path) in str(problem) else f"{path}: "
+        raise ConfigError(f"rules of {by}: {where}{problem}") from None
+    if not _CODE_OF_OTHERS.fullmatch(str(room.code)):
+        raise ConfigError(
+            f"rules of {by}: {path}: the code {room.code} "
+            + ("is one of kerascheck's own" if _OWN_CODE.fullmatch(str(room.code)) else "is none that others may use")
+            + "; write KC, a letter and three digits, such as KCX101"
+        )
+    return room
 
 
 def _room(path: Path) -> Room:
@@ -150,8 +218,8 @@ def _is_named(base: ast.expr, name: str) -> bool:
     return (base.attr if isinstance(base, ast.Attribute) else getattr(base, "id", "")) == name
 
 
-def _load(path: Path) -> AnyRule:
-    name = f"kerascheck.rules.{path.parent.parent.name}.{path.parent.name}"
+def _load(room: Room) -> AnyRule:
+    path, name = room.folder / "rule.py", f"kerascheck.rules.{room.code}"
     spec = importlib.util.spec_from_file_location(name, path)
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
@@ -178,7 +246,7 @@ def find(word: str) -> Room:
     raise ConfigError(f"there is no rule '{word}'{did_you_mean(word, known)}")
 
 
-_PREFIX = re.compile(r"KC\d{0,3}", re.IGNORECASE)
+_PREFIX = re.compile(r"KC[A-Z]?\d{0,3}", re.IGNORECASE)
 
 
 def _specificity(selector: str, rule: Room) -> int:
@@ -203,13 +271,13 @@ def _chosen(rule: Room, selections: Iterable[Selection]) -> bool:
     return chosen
 
 
-@functools.cache
+@remembered
 def enabled(selections: tuple[Selection, ...]) -> tuple[Room, ...]:
     """The rooms of the rules that run, sorted by code, given selections from the outermost level to the innermost."""
     return tuple(room for room in rooms() if _chosen(room, selections))
 
 
-@functools.cache
+@remembered
 def fixed_on_request(selections: tuple[Selection, ...]) -> frozenset[str]:
     """The codes of the rules whose fixes are shown but not applied, since no selection names these rules themselves."""
     return frozenset(room.code for room in rooms() if not room.fixed_by_default and not _named(room, selections))
@@ -231,12 +299,6 @@ def check_selector(selector: str) -> None:
     if not any(_specificity(selector, room) for room in rooms()):
         known = [text for room in rooms() for text in (room.code, room.name)]
         raise ConfigError(f"no rule matches '{selector}'{did_you_mean(selector, [*known, 'ALL'])}")
-
-
-def forget() -> None:
-    """Look for the rules again when they are next asked for."""
-    for kept in (rooms, enabled, fixed_on_request):
-        kept.cache_clear()
 
 
 def validate_selection(level: Selection) -> None:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from kerascheck.source.requirements import RequirementsFile
     from kerascheck.source.suppression import Comments
 
-_CODE = re.compile(r"KC\d{3}")
+_CODE = re.compile(r"KC[A-Z]?\d{3}")
 _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 _SUMMARY = re.compile(r"\S(?:.{,48}[^\s.])?")
 
@@ -84,7 +84,7 @@ class AnyRule:
     """What rules of every kind have."""
 
     code: ClassVar[str]
-    """``KC`` and three digits; the first digit names the family."""
+    """``KC`` and three digits, the first of which names the family; rules that others ship have a letter of theirs after ``KC``."""
     name: ClassVar[str]
     """The contract with users: lower case words joined by hyphens."""
     summary: ClassVar[str]

@@ -51,7 +51,7 @@ def explain(source: Source, file: File, line: int, cell: int | None = None) -> I
             told = told or list(dict.fromkeys(_told(room, module, here, file.settings)))
         except Exception as problem:  # noqa: BLE001 - a fault of one rule costs that rule, as in a check
             told = [
-                f"failed: {type(problem).__name__}: {problem}; this is a fault of kerascheck: please report it with the file"
+                f"failed: {type(problem).__name__}: {problem}; this is a fault of {room.by or 'kerascheck'}: please report it with the file"
             ]
         yield from (f"{room.code} {room.name} {text}" for text in told)
         if not told:

@@ -6,7 +6,7 @@ repeated several findings on one line.
 
 import re
 
-_MARKS = re.compile(r"[ \t]*# *(KC\d{3}(?::\w+)?(?: +KC\d{3}(?::\w+)?)*)[ \t]*$", re.MULTILINE)
+_MARKS = re.compile(r"[ \t]*# *(KC[A-Z]?\d{3}(?::\w+)?(?: +KC[A-Z]?\d{3}(?::\w+)?)*)[ \t]*$", re.MULTILINE)
 
 
 def expectations(text):

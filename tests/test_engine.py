@@ -75,13 +75,9 @@ def fake_rules(monkeypatch, tmp_path):
         room.__dict__["rule"] = rule
         rooms.append(room)
     monkeypatch.setattr(registry, "rooms", lambda: tuple(rooms))
-    registry.enabled.cache_clear()
-    registry.fixed_on_request.cache_clear()
-    engine._triggers.cache_clear()
+    registry.forget()
     yield
-    registry.enabled.cache_clear()
-    registry.fixed_on_request.cache_clear()
-    engine._triggers.cache_clear()
+    registry.forget()
 
 
 @pytest.fixture

@@ -70,7 +70,7 @@ _MAY_BE_OF_1 = re.compile(
 # The last two are in TensorFlow 1, too, in programs that build no graphs.
 OF_TENSORFLOW_2 = re.compile(r"GradientTape|tf\.function|enable_eager_execution")
 _SESSION = re.compile(r"\bSession\(")
-_DIRECTIVE = re.compile(r"#\s*(?:noqa|kerascheck|KC\d|type:|pylint|pragma|ruff)", re.I)
+_DIRECTIVE = re.compile(r"#\s*(?:noqa|kerascheck|KC[A-Z]?\d|type:|pylint|pragma|ruff)", re.I)
 
 
 class Surroundings(Protocol):

@@ -16,7 +16,7 @@ _FLAKE8_FILE = re.compile(r"# flake8[:=]\s*noqa(?P<codes>:\s?(?:[A-Z]+[0-9]+(?:[
 _IGNORE = re.compile(r"#\s*kerascheck:\s*ignore(?P<file>-file)?(?:\[(?P<rules>[^\]]*)\])?(?![\w-])")
 _WORDS = re.compile(r"noqa|kerascheck", re.IGNORECASE)
 # Nothing of it looks back, or far ahead: a line may be as long as the file.
-_OURS = re.compile(rb"#[^#\r\n]*(?:noqa:[^\r\n]{0,200}KC\d|kerascheck:\s*ignore)", re.IGNORECASE)
+_OURS = re.compile(rb"#[^#\r\n]*(?:noqa:[^\r\n]{0,200}KC[A-Z]?\d|kerascheck:\s*ignore)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from kerascheck.cli import folders_option
+
 if TYPE_CHECKING:
     from kerascheck.config import Configuration
     from kerascheck.verify.compare import Budget, Chosen
@@ -63,6 +65,7 @@ def _training(context: click.Context, parameter: click.Parameter, value: str | N
 @click.option("--rule", metavar="CODE|NAME", help="Run the slow.py of a rule instead of a script of yours.")
 @click.option("--select", multiple=True, metavar="RULES", help="Verify only findings of these rules.")
 @click.option("--ignore", multiple=True, metavar="RULES", help="Leave findings of these rules out.")
+@folders_option
 @click.option(
     "--budget", default=60.0, show_default=True, type=click.FloatRange(1), help="Seconds per variant at most, about."
 )
@@ -362,6 +365,7 @@ class Progress:
 
 @click.command(epilog="Exit codes: 0 measured, 2 there is no GPU to measure on.")
 @click.argument("rules", nargs=-1, metavar="[CODE|NAME...]")
+@folders_option
 @click.option("--budget", default=60.0, show_default=True, type=click.FloatRange(1), help="Seconds per variant, about.")
 @click.option("--output-format", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @click.option(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from kerascheck.cli import folders_option
 from kerascheck.verify.cli import Progress, ends_on_signals
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ _NARROWEST, _WIDEST = 60, 120
 )
 @click.argument("script", type=click.Path())
 @click.argument("arguments", nargs=-1, metavar="[-- ARGUMENTS...]")
+@folders_option
 @click.option(
     "--prove", is_flag=True, help="Run the script with and without the first recommendation, and measure what it wins."
 )
