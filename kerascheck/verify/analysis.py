@@ -102,10 +102,10 @@ def stages(facts: Mapping[str, Any]) -> list[Stage]:
     for node, elements in zip(nodes, _elements_per_batch(nodes)):
         if node["name"] == "Root":
             continue
-        place, function = _source(node["name"], made)
+        place, function, name = _source(node["name"], made)
         # The model counts processor time over all parallel calls.
         seconds = node["seconds"] / max(1, node["elements"]) * elements / max(1.0, node["parallelism"])
-        found.append(Stage(node["name"], place, seconds, 0.0, node["parallelism"], function=function))
+        found.append(Stage(name, place, seconds, 0.0, node["parallelism"], function=function))
     total = sum(stage.seconds_per_batch for stage in found)
     places = [stage.place for stage in found]
     for index, stage in enumerate(found):
@@ -128,23 +128,31 @@ def _elements_per_batch(nodes: Sequence[Mapping[str, Any]]) -> list[float]:
     return found
 
 
-def _source(node: str, made: list[dict[str, Any]]) -> tuple[tuple[str, int] | None, tuple[str, int, int] | None]:
-    """Take from ``made`` the datasets that ``node`` stands for, in the order of the pipeline: where they were made, and their function."""
+_RUNS_AS = {"fromgenerator": "flatmap"}
+"""Names of datasets that the runtime knows by another one."""
+
+
+def _source(node: str, made: list[dict[str, Any]]) -> tuple[tuple[str, int] | None, tuple[str, int, int] | None, str]:
+    """Take from ``made`` the datasets that ``node`` stands for, in the order of the pipeline: where they were made, their
+    function, and the name that says most."""
     bare = node.lower().removesuffix("v2").removesuffix("v3").removesuffix("v4").replace("parallel", "")
     parts = (
         ["batch", "map"] if bare == "mapandbatch" else ["shuffle", "repeat"] if bare == "shuffleandrepeat" else [bare]
     )
     place = function = None
+    shown = node
     for part in parts:
         for index, dataset in enumerate(made):
             name = dataset["name"].lower().replace("parallel", "")
+            name = _RUNS_AS.get(name, name)
             if part.startswith(name) or name.startswith(part):
                 place = dataset["place"] or place
                 function = dataset.get("function") or function
+                shown = dataset["name"] if dataset["name"].lower() in _RUNS_AS else shown
                 # What stands before it in the chain, TensorFlow has removed or merged.
                 del made[: index + 1]
                 break
-    return place and tuple(place), function and tuple(function)
+    return place and tuple(place), function and tuple(function), shown
 
 
 def can_matter(code: str, analysis: Analysis | None) -> str | None:

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 
 from kerascheck.why.step import Part
 
-_I, _T, _C, _P, _E, _O, _K, _B, _R = (
+_I, _T, _C, _P, _E, _O, _K, _B, _R, _H = (
     Part.INPUT, Part.TRACING, Part.CALLBACKS, Part.PYTHON, Part.EAGER, Part.OVERHEAD, Part.COMPUTE, Part.EPOCHS, Part.PREDICT,
+    Part.INSIDE,
 )  # fmt: skip
 
 CONCERNS: Mapping[str, tuple[Part, ...]] = {
@@ -15,7 +16,7 @@ CONCERNS: Mapping[str, tuple[Part, ...]] = {
     "KC109": (_I,), "KC110": (_I,), "KC111": (_I,), "KC112": (_P,), "KC113": (_I,), "KC116": (_I,), "KC118": (_I,),
     "KC119": (_I,), "KC120": (_I,), "KC121": (_T,), "KC122": (_I, _P), "KC123": (_I,), "KC124": (_I, _K),
     "KC125": (_I,), "KC126": (_B,), "KC128": (_I,), "KC129": (_I,), "KC130": (_I, _B), "KC131": (_T,),
-    "KC202": (_K, _O, _E), "KC203": (_K, _O), "KC205": (_K, _O, _T), "KC206": (_K, _O), "KC208": (_K,), "KC209": (_K,),
+    "KC202": (_K, _O, _E), "KC203": (_H, _K, _O), "KC205": (_K, _O, _T), "KC206": (_K, _O), "KC208": (_K,), "KC209": (_K,),
     "KC210": (_K, _O), "KC211": (_K, _O), "KC212": (_K, _O), "KC213": (_K,), "KC214": (_T,),
     "KC301": (_K,), "KC302": (_K,), "KC308": (_K,), "KC309": (_E,), "KC310": (_K, _O), "KC313": (_K,), "KC314": (_K,),
     "KC401": (_E,), "KC402": (_P, _O, _E), "KC403": (_T,), "KC404": (_T,), "KC405": (_R, _P), "KC406": (_C,), "KC407": (_O,),
@@ -27,14 +28,18 @@ CONCERNS: Mapping[str, tuple[Part, ...]] = {
 memory, start-up, measuring, what no longer runs."""
 
 PYTHON_THAT_FEEDS = frozenset({"KC107", "KC109", "KC110", "KC111"})
-"""Rules about Python that makes the batches, wherever its lines stand."""
+"""Rules about Python of a library that makes the batches: its lines are not the script's."""
 
-DIVIDES_BY_CORES = frozenset({"KC101", "KC105"})
+DIVIDES_BY_CORES = frozenset({"KC101", "KC105", "KC110"})
 """Rules whose fix does the same work on several cores: it takes no less processor time."""
 
 
 def parts_of(code: str) -> frozenset[Part]:
-    """The parts that a rule is about; what is about computing or about the fixed cost of a step is also about the two
-    not told apart."""
-    parts = CONCERNS[code]
-    return frozenset(parts) | ({Part.STEP} if Part.COMPUTE in parts or Part.OVERHEAD in parts else set())
+    """The parts that a rule is about. What is about computing or about the fixed cost of a step is also about the two
+    not told apart; what is about the input is also about the first batch of an epoch."""
+    parts = frozenset(CONCERNS[code])
+    if parts & {Part.COMPUTE, Part.OVERHEAD}:
+        parts |= {Part.STEP}
+    if Part.INPUT in parts:
+        parts |= {Part.EPOCHS}
+    return parts

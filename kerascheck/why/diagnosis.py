@@ -18,6 +18,8 @@ from kerascheck.why.step import HotLine, Part, Step
 
 _LIMIT = 0.15
 """Share of a step from which a part is worth a recommendation."""
+_LIMIT_OF_LOAD = 0.4
+"""By how much that share grows, for a machine that other programs use wholly: they make waiting out of nothing."""
 _LITTLE = 0.05
 """Share below which a part is not worth to be called the next limit."""
 _MOST = 0.3
@@ -26,6 +28,7 @@ _WORTH_NAMING = 0.2
 """Of the time that a step waits, the share that a stage must take to be its cause."""
 _SLOW_PYTHON = 0.2
 """Share of the time that Python must run for the data, to be the cause of waiting for it."""
+_COMPUTING = (Part.COMPUTE, Part.STEP)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +81,8 @@ class Diagnosis:
     """What limits the truth of all this."""
     lines: Lines = field(default_factory=lambda: Lines({}))
     """Of the files of the script."""
+    warning: str | None = None
+    """What to know before all this is read: see :func:`kerascheck.why.words.warning`."""
 
 
 def diagnose(
@@ -99,25 +104,28 @@ def diagnose(
     causes = {part: cause for part in step.ranked if (cause := _cause(step, part, lines)) is not None}
     problems = [Advice(None, None, f"{what}: {todo}") for what, todo in machine_problems]
     advice: list[Advice] = []
+    limit = _LIMIT + (_LIMIT_OF_LOAD * (step.busy_others or 0.0) if words.is_busy(step) else 0.0)
     for part in step.ranked:
         told = {id(finding) for one in advice for finding in one.findings}
         mine = [finding for finding in here if id(finding) not in told and part in parts_of(finding.code)]
-        if step.share(part) >= _LIMIT:
+        if step.share(part) >= limit:
             advice.append(_advise(step, part, causes.get(part), mine, lines))
-    # A mere fact is worth a word only where there is nothing to do, and only the largest one.
-    advice = [one for one in advice if not one.is_fact] or advice[:1]
+    # What computes is said first where it takes most. Any other fact is worth a word only where there is nothing to do.
+    fact = advice[:1] if advice and advice[0].part in _COMPUTING and advice[0].is_fact else []
+    advice = [*fact, *(one for one in advice if not one.is_fact)] or advice[:1]
     taken = {id(finding) for one in advice for finding in one.findings}
-    little = [f for f in here if id(f) not in taken and all(step.share(part) < _LIMIT for part in parts_of(f.code))]
+    little = [f for f in here if id(f) not in taken and all(step.share(part) < limit for part in parts_of(f.code))]
     elsewhere = [finding for finding in about_speed if finding not in here]
     return Diagnosis(
         step,
-        words.headline(step, _LIMIT),
+        words.headline(step, limit),
         causes,
         [*problems, *advice],
         little,
         elsewhere,
         list(words.remarks(step, lines)),
         lines,
+        words.warning(step),
     )
 
 
@@ -133,7 +141,9 @@ def _concerns(spans: Sequence[Span], step: Step) -> bool:
 def _cause(step: Step, part: Part, lines: Lines) -> Cause | None:
     if part is Part.INPUT:
         return _input_cause(step, lines)
-    if part in (Part.OVERHEAD, Part.COMPUTE, Part.STEP):
+    if part is Part.EPOCHS:
+        return _epoch_cause(step)
+    if part in (Part.OVERHEAD, *_COMPUTING):
         return None
     hot = _between_steps(step, part)
     total = sum(line.share for line in hot)
@@ -155,14 +165,14 @@ def _input_cause(step: Step, lines: Lines) -> Cause | None:
     hot = [line for line in step.input_lines if (line.path, line.line) != step.place or line.library]
     busy = sum(line.share for line in hot)
     own = [line for line in hot if line.path and (line.path, line.line) != step.place]
-    libraries = Counter[str]()
-    for line in hot:
-        libraries[line.library or "Python"] += line.share
     slowest = max(step.stages, key=lambda stage: stage.share, default=None)
     if hot and busy > _SLOW_PYTHON:
-        if own:
-            return _of_line(own[0], own[0].share / busy, lines)
+        libraries = Counter[str]()
+        for each in hot:
+            libraries[each.library or "Python"] += 0 if each.path else each.share
         library, share = libraries.most_common(1)[0]
+        if own and sum(line.share for line in own) >= share:
+            return _of_line(own[0], own[0].share / busy, lines)
         return Cause(f"in {library}", None, None, share / busy, python=True)
     if cut := step.facts.get("by_dataset"):
         return _cut_cause(cut)
@@ -170,6 +180,16 @@ def _input_cause(step: Step, lines: Lines) -> Cause | None:
         return None
     path, line = slowest.near or step.place or (None, None)
     return Cause(slowest.name, path, line, slowest.share)
+
+
+def _epoch_cause(step: Step) -> Cause | None:
+    """What the first batch of an epoch waits for: the shuffle that comes after the slowest stage, or that stage."""
+    slowest = max(range(len(step.stages)), key=lambda index: step.stages[index].share, default=None)
+    if slowest is None:
+        return None
+    stage = next((each for each in step.stages[: slowest + 1] if "Shuffle" in each.name), step.stages[slowest])
+    path, line = stage_place(stage, step) or (None, None)
+    return Cause(stage.name, path, line, stage.share)
 
 
 def _cut_cause(cut: Sequence[Mapping[str, Any]]) -> Cause:
@@ -191,7 +211,7 @@ def _is_at(spans: Sequence[Span], path: str | None, line: int | None) -> bool:
 
 
 def _advise(step: Step, part: Part, cause: Cause | None, mine: list[Finding], lines: Lines) -> Advice:
-    if part in (Part.COMPUTE, Part.STEP) and not step.gpus:
+    if part in _COMPUTING and not step.gpus:
         # What a GPU would gain by a hint about computing, this processor does not.
         mine = [
             finding
@@ -199,27 +219,27 @@ def _advise(step: Step, part: Part, cause: Cause | None, mine: list[Finding], li
             if finding.severity > Severity.INFO or CONCERNS[finding.code][0] is not Part.COMPUTE
         ]
     # The loop that a finding stands in is related to it, and holds all that the loop does.
-    places = lines.own_spans if part is Part.PYTHON else lines.spans
-    at = {
-        id(f)
-        for f in mine
-        if cause is not None and cause.path is not None and _is_at(places(f), cause.path, cause.line)
-    }
+    places = lines.own_spans if part in (Part.PYTHON, Part.INSIDE) else lines.spans
+    hot = {(cause.path, cause.line)} if cause is not None and cause.path is not None else set()
+    if part is Part.EPOCHS and step.stages:
+        # What fills the buffer is as much the cause as the buffer.
+        hot.add(stage_place(max(step.stages, key=lambda stage: stage.share), step))
+    at = {id(f) for f in mine if any(_is_at(places(f), *place) for place in hot if place)}
     seen = {id(f): _seen(f, step, part, lines) for f in mine}
     mine.sort(
         key=lambda f: (
             id(f) not in at, CONCERNS[f.code][0] is not part, -f.severity, -seen[id(f)], f.fix is None, f.location.line,
         )
     )  # fmt: skip
-    if mine and _leads(mine[0], part, cause, id(mine[0]) in at, sum(seen.values())):
+    if mine and _leads(mine[0], step, part, cause, id(mine[0]) in at, sum(seen.values())):
         first = mine[0]
         text = first.fix.message if first.fix is not None else first.message
         if part is Part.PREDICT:
             text = f"{words.without_finding(step, part, cause)}. Or: {text}"
         return Advice(part, _bound(first, step, part), text, mine, cause, leads=True)
     text = words.without_finding(step, part, cause, covered=bool(mine))
-    is_fact = part in (Part.COMPUTE, Part.STEP) or (part is Part.INPUT and cause is None)
-    return Advice(part, None if is_fact else step.largest_gain(part), text, mine, cause, is_fact=is_fact)
+    is_fact = part in _COMPUTING or (part is Part.INPUT and cause is None)
+    return Advice(part, None if is_fact else _bound(None, step, part), text, mine, cause, is_fact=is_fact)
 
 
 def _seen(finding: Finding, step: Step, part: Part, lines: Lines) -> float:
@@ -229,21 +249,27 @@ def _seen(finding: Finding, step: Step, part: Part, lines: Lines) -> float:
     return here / max(1e-9, sum(line.share for line in hot))
 
 
-def _leads(finding: Finding, part: Part, cause: Cause | None, at: bool, seen: float) -> bool:
+def _leads(finding: Finding, step: Step, part: Part, cause: Cause | None, at: bool, seen: float) -> bool:
     """Whether a finding about a part is what to do first about it: where the time is seen to go to other lines than
     those of the findings (``seen``: their share), it is not."""
     if part is Part.INPUT:
-        python = cause is not None and cause.python
-        return at or not python or finding.code in PYTHON_THAT_FEEDS
+        if at or cause is None:
+            return at or not step.stages
+        return not cause.python or (cause.path is None and finding.code in PYTHON_THAT_FEEDS)
     if part is Part.EAGER:
         return CONCERNS[finding.code][0] is part
-    return part is not Part.PYTHON or at or seen >= _MOST
+    if part is Part.EPOCHS:
+        return at or part in CONCERNS[finding.code]
+    if part is Part.STEP:
+        return seen >= _MOST
+    return part not in (Part.PYTHON, Part.INSIDE) or at or seen >= _MOST
 
 
-def _bound(finding: Finding, step: Step, part: Part) -> float | None:
-    """How many times faster steps are at most with the finding repaired."""
-    gain = step.largest_gain(part)
-    if gain is None or finding.code not in DIVIDES_BY_CORES:
+def _bound(finding: Finding | None, step: Step, part: Part) -> float | None:
+    """How many times faster steps are at most with the finding repaired, or with the part gone; None where no bound is
+    known, or other programs make it meaningless."""
+    gain = None if words.is_busy(step) else step.largest_gain(part)
+    if gain is None or finding is None or finding.code not in DIVIDES_BY_CORES:
         return gain
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return 1 / (1 - (1 - 1 / gain) * (1 - 1 / cores))
@@ -273,6 +299,7 @@ def as_dict(diagnosis: Diagnosis) -> dict[str, Any]:
         "kind": step.kind,
         "place": _json_place(step.place),
         "headline": diagnosis.headline,
+        "warning": diagnosis.warning,
         "step_seconds": step.seconds,
         "first_step_seconds": step.first_step_seconds,
         "batch_size": step.batch_size,

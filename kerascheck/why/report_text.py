@@ -39,6 +39,8 @@ def render(
     yield style(_where(diagnosis), bold=True)
     headline = diagnosis.headline[0].upper() + diagnosis.headline[1:] + "."
     yield from _wrapped(headline, width)
+    if diagnosis.warning is not None:
+        yield from _wrapped(f"Warning: {diagnosis.warning}.", width)
     yield ""
     for part in [p for p in step.ranked if step.share(p) >= _SHOWN_SHARE][:_MOST_PARTS]:
         yield _part(part, diagnosis, width, style)
@@ -110,15 +112,15 @@ def _gain(largest: float | None) -> str:
     if largest is None:
         return ""
     return (
-        f"At most x{largest:.1f}, if this took no time at all."
+        f"Steps can become at most {largest:.1f} times faster by this."
         if largest < 10
-        else "The bound is above x10: hardly anything else takes time."
+        else "Steps could become more than 10 times faster: hardly anything else takes time."
     )
 
 
 def _others(advice: Advice) -> str:
-    more = [f"{finding.code} {_place(finding)}" for finding in advice.findings[advice.leads :][:2]]
-    return f"About the same part: {', '.join(more)}." if more else ""
+    more = [f"{finding.code} {finding.name} ({_place(finding)})" for finding in advice.findings[advice.leads :][:2]]
+    return f"Also about this: {', '.join(more)}." if more else ""
 
 
 def _place(finding: Finding) -> str:
@@ -132,7 +134,9 @@ def _counted(label: str, findings: Sequence[Finding], width: int) -> Iterator[st
         return
     codes = list(dict.fromkeys(finding.code for finding in findings))
     shown = [
-        f"{code} ({', '.join(_place(f).rpartition('/')[2] for f in findings if f.code == code)})" for code in codes[:4]
+        f"{code} {next(f.name for f in findings if f.code == code)} "
+        f"({', '.join(_place(f).rpartition('/')[2] for f in findings if f.code == code)})"
+        for code in codes[:4]
     ]
     more = f" and {len(codes) - 4} more" if len(codes) > 4 else ""
     yield from _wrapped(label + ", ".join(shown) + more + ".", width)
@@ -163,7 +167,9 @@ def next_command(diagnosis: Diagnosis, script: str, arguments: Sequence[str], pr
         return
     rest = ["--", *arguments] if arguments else []
     yield ""
-    yield f"Prove {finding.code} on this machine: " + shlex.join(["kerascheck", "why", script, "--prove", *rest])
+    yield f"Measure before/after with {finding.code} {finding.name}: " + shlex.join(
+        ["kerascheck", "why", script, "--prove", *rest]
+    )
 
 
 def proof(verdict: Verdict, style: Style) -> Iterator[str]:

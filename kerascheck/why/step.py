@@ -32,10 +32,11 @@ class Part(enum.Enum):
     CALLBACKS = "callbacks"
     PYTHON = "your Python between steps"
     EAGER = "operations run one by one"
+    INSIDE = "Python inside the step"
     OVERHEAD = "fixed cost of a step"
     COMPUTE = "computing"
-    STEP = "computing and fixed cost"
-    EPOCHS = "between epochs"
+    STEP = "the step itself"
+    EPOCHS = "start of each epoch"
     PREDICT = "calls of predict"
 
 
@@ -102,6 +103,9 @@ class Step:
         if part is Part.INPUT:
             # What makes batches fast makes the start of an epoch fast, too: its buffers fill with the same work.
             gone += self.parts.get(Part.EPOCHS, 0.0)
+        if part is Part.OVERHEAD:
+            # A larger batch also divides what each batch of the input costs however small it is.
+            gone += self.parts.get(Part.INPUT, 0.0)
         return self.seconds / max(self.seconds - gone, 1e-3 * self.seconds)
 
     @property
@@ -140,7 +144,7 @@ def step_of(run: Run, used: Sequence[Span] = (), without_input: float | None = N
         used=used,
         stages=stages(facts),
         input_lines=_input_lines(facts, end["stack"]),
-        main_lines=_main_lines(facts),
+        main_lines={**_main_lines(facts), Part.INSIDE: _inside_lines(facts, end["stack"])},
         first_step_seconds=end.get("first_step_at"),
         batch_size=facts.get("batch_size"),
         steps_per_epoch=(facts.get("epoch_lengths") or [None])[0],
@@ -209,7 +213,8 @@ def _parts(
     parts[Part.TRACING] = min(counted.get("tracing", 0.0), seconds - parts[Part.INPUT])
     parts[Part.PYTHON] = _python(end["kind"], facts, counted, seconds, parts)
     rest = max(0.0, seconds - sum(parts.values()))
-    return parts | _rest(end["kind"], facts, rest)
+    parts[Part.INSIDE] = rest * min(1.0, sum(line.share for line in _inside_lines(facts, end["stack"])))
+    return parts | _rest(end["kind"], facts, rest - parts[Part.INSIDE])
 
 
 def _waiting(
@@ -326,12 +331,22 @@ def _input_lines(facts: Mapping[str, Any], stack: Sequence[Sequence[Any]]) -> li
     samples = facts.get("samples") or {}
     looks = max(1, samples.get("looks", 0))
     place = _place(stack)
-    seen = [[*rest] for rest in samples.get("others", ())]
+    inside = {(line.path, line.function) for line in _inside_lines(facts, stack)}
+    seen = [[*rest] for rest in samples.get("others", ()) if (rest[0], rest[2]) not in inside]
     for kind, path, line, function, library, count in samples.get("main", ()):
         # A loop that waits in TensorFlow for its next element runs no Python.
         if kind == "input" and ((path, line) != place or library != "tensorflow"):
             seen.append([path, line, function, library, count])
     return _merged(seen, looks)
+
+
+def _inside_lines(facts: Mapping[str, Any], stack: Sequence[Sequence[Any]]) -> list[HotLine]:
+    """Lines of the script that ran during steps on one and the same batch: TensorFlow calls them from inside the step."""
+    samples = facts.get("inside") or {}
+    place = _place(stack)
+    seen = [[*rest] for rest in samples.get("others", ()) if rest[0] is not None]
+    seen += [[*rest] for _, *rest in samples.get("main", ()) if rest[0] is not None and (rest[0], rest[1]) != place]
+    return _merged(seen, max(1, samples.get("looks", 0)))
 
 
 def _place(stack: Sequence[Sequence[Any]]) -> tuple[str, int] | None:

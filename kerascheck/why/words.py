@@ -32,16 +32,17 @@ def headline(step: Step, limit: float) -> str:
         Part.CALLBACKS: f"callbacks take {share} of a step",
         Part.PYTHON: f"your own Python between the calls of the step takes {share} of the time",
         Part.EAGER: f"the step runs eagerly: {share} of its time goes to operations that Python starts one by one",
+        Part.INSIDE: f"Python that the step calls takes {share} of its time",
         Part.OVERHEAD: f"{share} of a step is a fixed cost, however small the batch",
         Part.COMPUTE: f"the {_device(step)} computes {share} of a step",
         Part.STEP: f"the step itself takes {share} of the time",
-        Part.EPOCHS: f"{share} of the time goes to the starts of epochs",
+        Part.EPOCHS: f"{share} of the time goes to the start of each epoch, before its first step",
         Part.PREDICT: "the script spends its time in calls of predict",
     }[first]
     if first in (Part.INPUT, Part.PREDICT) or not step.stages:
         return said
     waiting = step.largest_gain(Part.INPUT) - 1
-    if waiting >= 0.1:
+    if waiting >= 0.1 or is_busy(step):
         return said
     return (
         f"{said}; the input is not the limit: a data fix wins "
@@ -59,8 +60,8 @@ def without_finding(step: Step, part: Part, cause: Cause | None, *, covered: boo
     uncovered = "" if covered else "; no rule covers it"
     if part is Part.INPUT:
         return _about_input(step, cause, uncovered)
+    busy = f", {cause.share:.0%} of it at this line" if cause is not None else ""
     if part is Part.PYTHON:
-        busy = f", {cause.share:.0%} of it at this line" if cause is not None else ""
         where = (
             f"into the function decorated with {_compiler(step)}" if step.kind == "function loop" else "out of the loop"
         )
@@ -75,12 +76,13 @@ def without_finding(step: Step, part: Part, cause: Cause | None, *, covered: boo
         "shapes and dtypes, no Python numbers, or set reduce_retracing=True",
         Part.EAGER: _about_eager(step),
         Part.OVERHEAD: _about_overhead(step),
-        Part.EPOCHS: "the first step of an epoch waits for the data to start again: use fewer, longer epochs, or "
-        "a smaller shuffle buffer",
+        Part.EPOCHS: _about_epochs(step, cause),
+        Part.INSIDE: f"TensorFlow calls this Python in every step{busy}{uncovered}. Write it with TensorFlow "
+        "operations, or compute it once an epoch in a callback",
         Part.PREDICT: f"predict once for all rows; where they come one by one, {_called_directly(step)}",
         Part.COMPUTE: _about_computing(step),
-        Part.STEP: "what a step takes does not tell computing from the fixed cost of a step; try twice the "
-        "batch: if a step takes hardly longer, keep it",
+        Part.STEP: f"{_about_computing(step)}. If a step with twice the batch takes hardly longer, keep that batch: "
+        "then it was a fixed cost",
     }[part]
 
 
@@ -101,7 +103,7 @@ def _about_input(step: Step, cause: Cause | None, uncovered: str) -> str:
             f"{'at this line' if cause.path else 'here'}{uncovered}"
         )
         more = _WORKERS.get(step.facts.get("fed_by", ""), "")
-        return f"{seen}. Make it faster{more}"
+        return f"{seen}. Do it once before training where its result is always the same; else make it faster{more}"
     stage = next((stage for stage in step.stages if stage.name == cause.what), None)
     if "Unbatch" in cause.what:
         return (
@@ -111,7 +113,7 @@ def _about_input(step: Step, cause: Cause | None, uncovered: str) -> str:
     if "Shuffle" in cause.what:
         return (
             "the shuffle buffer fills again in every pass: shuffle file names or indices before they are "
-            "loaded, or use a smaller buffer"
+            "loaded, or cache() what is loaded before it is shuffled"
         )
     if step.facts.get("fed_by") != "dataset" and step.kind == "fit":
         return (
@@ -124,9 +126,20 @@ def _about_input(step: Step, cause: Cause | None, uncovered: str) -> str:
 
 
 def words_of(stage: str) -> str:
-    """A stage by the method that makes it: "map and batch" for "MapAndBatch"."""
+    """A stage by the methods that make it: "map() and batch()" for "MapAndBatch"."""
     bare = stage.removesuffix("V2").removesuffix("V3").removesuffix("V4").replace("Parallel", "")
-    return "".join(" " + c.lower() if c.isupper() else c for c in bare).strip()
+    methods = ("".join("_" + c.lower() if c.isupper() else c for c in name).strip("_") for name in bare.split("And"))
+    return " and ".join(f"{method}()" for method in methods)
+
+
+def _about_epochs(step: Step, cause: Cause | None) -> str:
+    if cause is not None and "Shuffle" in cause.what:
+        return (
+            "shuffle() fills its buffer before it gives its first element, in every epoch: shuffle file names or "
+            "indices before they are loaded, or cache() what is loaded before it is shuffled"
+        )
+    slowest = f"; most of that is {words_of(cause.what)}" if cause is not None else ""
+    return f"the first step of every epoch waits until the input pipeline has started again{slowest}: use longer epochs"
 
 
 def _about_eager(step: Step) -> str:
@@ -166,6 +179,23 @@ def _about_computing(step: Step) -> str:
     return "the processor computes most of the time: a GPU or a smaller model can help, and nothing in the input"
 
 
+def is_busy(step: Step) -> bool:
+    """Whether other programs used so much of the machine that small shares and bounds mean nothing."""
+    return step.load_changed or (step.busy_others or 0.0) > _BUSY
+
+
+def warning(step: Step) -> str | None:
+    """What to know before the answer is read, as a clause."""
+    if not is_busy(step):
+        return None
+    used = (
+        f"used {step.busy_others:.0%} of this machine"
+        if not step.load_changed
+        else "used a changing share of this machine"
+    )
+    return f"other programs {used} during the run; only large parts are named, without bounds. Run it again when they have ended"
+
+
 def remarks(step: Step, lines: Lines) -> Iterator[str]:
     """What limits the truth of an answer, as clauses."""
     commands = lines.commands()
@@ -173,15 +203,6 @@ def remarks(step: Step, lines: Lines) -> Iterator[str]:
         yield (
             f"{commands} line{'s' * (commands > 1)} for IPython or the shell "
             f"{'were' if commands > 1 else 'was'} not executed"
-        )
-    if step.load_changed:
-        yield (
-            "the load of this machine changed during the run, so shares are off: run it again when the machine is quiet"
-        )
-    elif step.busy_others is not None and step.busy_others > _BUSY:
-        yield (
-            f"other programs used {step.busy_others:.0%} of this machine meanwhile: shares may be off; run it "
-            "again when the machine is quiet"
         )
     if not step.gpus:
         yield "no GPU was used: on a GPU computing takes less, and everything else a larger share"

@@ -143,7 +143,10 @@ def chain(dataset):
 
 
 def name_of(dataset):
-    """Such as "ParallelMap"."""
+    """Such as "ParallelMap"; "FromGenerator" for the stage that TensorFlow makes of a Python generator."""
+    function = getattr(getattr(dataset, "_map_func", None), "_func", None)
+    if getattr(getattr(function, "__code__", None), "co_filename", "").endswith("from_generator_op.py"):
+        return "FromGenerator"
     return type(dataset).__name__.strip("_").removesuffix("Dataset").removesuffix("V2").removesuffix("Dataset")
 
 

@@ -25,6 +25,7 @@ _HOTTEST = 40
 _SHORTEST_TO_CUT = 0.001
 _EXPLAINED = 0.5
 _CUT_SECONDS = 4.0
+_INSIDE_SECONDS = 0.7
 
 
 class Parts:
@@ -123,7 +124,7 @@ def install(state):
 def install_last(state):
     """Add the looks that may take longest, and may fail, behind all others."""
     if state.run["plan"]["parts"]:
-        for look in (by_dataset, larger_batch):
+        for look in (inside_loop, by_dataset, larger_batch):
             state.recorder.last_looks.append(functools.partial(diagnose.guarded, look, state))
 
 
@@ -316,11 +317,37 @@ def without_input(state, leader):
     state.batch = batch, spec
     _until_quiet()
     load = CpuLoad()
-    (seconds,) = _step_seconds(_trained(state, _again(batch, spec)))
+    trained = _trained(state, _again(batch, spec))
+    (seconds,) = _step_seconds(trained)
     rows = state.most_rows = sys.modules["tensorflow"].nest.flatten(batch)[0].shape[0]
     return {
-        "call_seconds_without_input": seconds, "one_cached_batch": True, "batch_size": rows, "others_without_input": load.of_others()
+        "call_seconds_without_input": seconds, "one_cached_batch": True, "batch_size": rows,
+        "others_without_input": load.of_others(), "inside": _inside(state, trained),
     }  # fmt: skip
+
+
+def inside_loop(state, leader):
+    """Python that the compiled step of a hand-written loop calls, from its last call made again."""
+    if leader.kind != "function loop" or state.last_call is None or not _computes_in_tensorflow(state, leader):
+        return None
+    function, arguments = state.last_call
+    _until_quiet()
+    return {"inside": _inside(state, functools.partial(_called, function, arguments))}
+
+
+def _inside(state, call):
+    """What Python runs while ``call`` makes steps whose input is there already."""
+    sampler = Sampler(state.main_thread, state.parts.origins)
+    sampler.start()
+    end = time.perf_counter() + _INSIDE_SECONDS
+    while time.perf_counter() < end:
+        call()
+    sampler.stop()
+    return {
+        "looks": sampler.looks,
+        "main": [[*key, count] for key, count in sampler.main.most_common(_HOTTEST)],
+        "others": [[*key, count] for key, count in sampler.others.most_common(_HOTTEST)],
+    }
 
 
 def larger_batch(state, leader):
