@@ -27,8 +27,11 @@ CONCERNS: Mapping[str, tuple[Part, ...]] = {
 """By code, the part that it is most about first; rules that are not named are not about the speed of a step: accuracy,
 memory, start-up, measuring, what no longer runs."""
 
-PYTHON_THAT_FEEDS = frozenset({"KC107", "KC109", "KC110", "KC111"})
-"""Rules about Python of a library that makes the batches: its lines are not the script's."""
+PYTHON_IN_PIPELINE = frozenset({"KC107", "KC109"})
+"""Rules about Python that tf.data calls: they are about all of that Python, wherever its lines stand."""
+
+PYTHON_OF_KERAS = frozenset({"KC110", "KC111"})
+"""Rules about how Keras makes batches in Python: where the script's own lines take the time, these are the cause."""
 
 DIVIDES_BY_CORES = frozenset({"KC101", "KC105", "KC110"})
 """Rules whose fix does the same work on several cores: it takes no less processor time."""

@@ -12,7 +12,7 @@ from kerascheck.finding import Finding, Severity
 from kerascheck.verify.analysis import Stage
 from kerascheck.verify.uses import Span
 from kerascheck.why import words
-from kerascheck.why.concerns import CONCERNS, DIVIDES_BY_CORES, PYTHON_THAT_FEEDS, parts_of
+from kerascheck.why.concerns import CONCERNS, DIVIDES_BY_CORES, PYTHON_IN_PIPELINE, PYTHON_OF_KERAS, parts_of
 from kerascheck.why.lines import Lines
 from kerascheck.why.step import HotLine, Part, Step
 
@@ -233,7 +233,7 @@ def _advise(step: Step, part: Part, cause: Cause | None, mine: list[Finding], li
     )  # fmt: skip
     if mine and _leads(mine[0], step, part, cause, id(mine[0]) in at, sum(seen.values())):
         first = mine[0]
-        text = first.fix.message if first.fix is not None else first.message
+        text = first.message
         if part is Part.PREDICT:
             text = f"{words.without_finding(step, part, cause)}. Or: {text}"
         return Advice(part, _bound(first, step, part), text, mine, cause, leads=True)
@@ -255,7 +255,9 @@ def _leads(finding: Finding, step: Step, part: Part, cause: Cause | None, at: bo
     if part is Part.INPUT:
         if at or cause is None:
             return at or not step.stages
-        return not cause.python or (cause.path is None and finding.code in PYTHON_THAT_FEEDS)
+        if finding.code in PYTHON_OF_KERAS and cause.python:
+            return cause.path is None
+        return not cause.python or finding.code in PYTHON_IN_PIPELINE
     if part is Part.EAGER:
         return CONCERNS[finding.code][0] is part
     if part is Part.EPOCHS:

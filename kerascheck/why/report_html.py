@@ -34,10 +34,10 @@ _HIDES_WAITING = frozenset({"fit", "graph loop"})
 computing."""
 
 _STYLE = """
-:root { --input: #b4572b; --tracing: #b3406e; --callbacks: #5a8f3c; --python: #a67c00; --eager: #8c5a3c; --overhead: #7d62a8;
+:root { --input: #b4572b; --tracing: #b3406e; --callbacks: #5a8f3c; --python: #a67c00; --inside: #6f7d1c; --eager: #8c5a3c; --overhead: #7d62a8;
   --compute: #1f6f8b; --step: #2f7f9b; --epochs: #4a63b5; --predict: #3d8f86; --unclear: #8a94a6; --hit: #f5ead0; }
 @media (prefers-color-scheme: dark) { :root { --input: #f0986b; --tracing: #f08cb4; --callbacks: #9fd07a; --python: #e6c157;
-  --eager: #cfa07a; --overhead: #b9a2e0; --compute: #6cc0dc; --step: #86cfe4; --epochs: #90a7f0; --predict: #74cfc4; --unclear: #7d8798; --hit: #3a3420; } }
+  --inside: #c3cf72; --eager: #cfa07a; --overhead: #b9a2e0; --compute: #6cc0dc; --step: #86cfe4; --epochs: #90a7f0; --predict: #74cfc4; --unclear: #7d8798; --hit: #3a3420; } }
 header h1 { font-size: 1.7rem; margin: .25rem 0 .75rem; }
 .numbers { display: flex; flex-wrap: wrap; gap: .25rem 2rem; margin: 0; }
 .numbers div { min-width: 6rem; } .numbers dt { font-size: .85rem; color: var(--soft); } .numbers dd { margin: 0; font-size: 1.15rem; font-weight: 700; }
@@ -142,6 +142,8 @@ def _header(answer: Look, diagnosis: Diagnosis) -> Iterator[str]:
         + "".join(f"<div><dt>{escape(name)}</dt><dd>{escape(value)}</dd></div>" for name, value in numbers)
         + "</dl>"
     )
+    if diagnosis.warning is not None:
+        yield f'<p class="notes">{_sentence(diagnosis.warning)}</p>'
     if diagnosis.remarks:
         yield '<ul class="notes">' + "".join(f"<li>{_sentence(remark)}</li>" for remark in diagnosis.remarks) + "</ul>"
     yield "</header>"
@@ -211,7 +213,7 @@ def _advice(number: int, advice: Advice, answer: Look, diagnosis: Diagnosis) -> 
         yield from _finding(advice.findings[0], answer, diagnosis.lines)
     more = advice.findings[advice.leads :]
     if more:
-        yield f"<details><summary>{len(more)} more about the same part</summary>"
+        yield f"<details><summary>{len(more)} more about this</summary>"
         for finding in more:
             yield from _finding(finding, answer, diagnosis.lines)
         yield "</details>"
@@ -220,8 +222,8 @@ def _advice(number: int, advice: Advice, answer: Look, diagnosis: Diagnosis) -> 
 def _gain(largest: float | None) -> str:
     if largest is None:
         return ""
-    words = f"at most ×{largest:.1f}" if largest < 10 else "the bound is above ×10"
-    return f'<span><span class="ratio">{words}</span>, if this took no time at all</span>'
+    words = f"at most ×{largest:.1f}" if largest < 10 else "×10 or more"
+    return f'<span>steps could become <span class="ratio">{words}</span> as fast by this</span>'
 
 
 def _finding(finding: Finding, answer: Look, known: Lines) -> Iterator[str]:

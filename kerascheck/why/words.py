@@ -125,11 +125,14 @@ def _about_input(step: Step, cause: Cause | None, uncovered: str) -> str:
     return f"{words_of(cause.what)} is the slowest stage{parallel}: let it do less{kept}"
 
 
+_METHODS = {"generator": "from_generator"}
+
+
 def words_of(stage: str) -> str:
     """A stage by the methods that make it: "map() and batch()" for "MapAndBatch"."""
     bare = stage.removesuffix("V2").removesuffix("V3").removesuffix("V4").replace("Parallel", "")
     methods = ("".join("_" + c.lower() if c.isupper() else c for c in name).strip("_") for name in bare.split("And"))
-    return " and ".join(f"{method}()" for method in methods)
+    return " and ".join(f"{_METHODS.get(method, method)}()" for method in methods)
 
 
 def _about_epochs(step: Step, cause: Cause | None) -> str:

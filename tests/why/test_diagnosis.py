@@ -13,6 +13,7 @@ from kerascheck.why.diagnosis import diagnose, second_limit
 from kerascheck.why.lines import Lines
 from kerascheck.why.report_text import provable, render
 from kerascheck.why.step import HotLine, Part, Step
+from kerascheck.why.words import words_of
 
 NONE = Lines({})
 
@@ -167,7 +168,7 @@ def test_where_the_model_of_the_pipeline_is_blind_its_datasets_were_timed_one_by
 def test_what_was_not_told_apart_does_not_make_findings_small():
     answer = diagnose(step({Part.STEP: 1.0}), [finding("KC407", 30), finding("KC411", 30)], NONE)
     assert answer.little == []
-    assert answer.advice[0].leads
+    assert answer.advice[0].findings and not answer.advice[0].leads  # nothing was measured that speaks for either
 
 
 def test_codes_exist():
@@ -182,3 +183,49 @@ def test_no_advice_names_what_only_tensorflow_has(part, backend):
         said = replace(step({part: 0.9}, backend=backend, stages=(), facts=eager), kind=kind)
         text = diagnose(said, [], NONE).advice[0].text
         assert "tf." not in text and "steps_per_execution" not in text
+
+
+def test_the_scripts_own_python_leads_and_not_the_rule_about_how_it_is_fed():
+    own = HotLine("/a.py", 12, "preprocess", "numpy", 0.6)
+    parts = {Part.INPUT: 0.9, Part.COMPUTE: 0.1}
+    answer = diagnose(step(parts, stages=(), input_lines=[own]), [finding("KC111", 20)], NONE)
+    assert not answer.advice[0].leads and answer.advice[0].cause.line == 12
+    library = HotLine("", 0, "apply_transform", "keras", 0.7)
+    answer = diagnose(step(parts, stages=(), input_lines=[own, library]), [finding("KC111", 20)], NONE)
+    assert answer.advice[0].leads
+
+
+def test_what_computes_is_said_before_a_smaller_part_that_has_a_finding():
+    answer = diagnose(step({Part.COMPUTE: 0.7, Part.INPUT: 0.3}, gpus=()), [finding("KC101", 4)], NONE)
+    assert [advice.part for advice in answer.advice] == [Part.COMPUTE, Part.INPUT]
+    assert "The limit: computing" in told(answer) and "Then: KC101" in told(answer)
+
+
+def test_on_a_busy_machine_less_is_said_and_first_of_all_why():
+    answer = diagnose(step({Part.COMPUTE: 0.7, Part.INPUT: 0.3}, busy_others=0.6), [finding("KC101", 4)], NONE)
+    assert [advice.part for advice in answer.advice] == [Part.COMPUTE]
+    lines = told(answer).splitlines()
+    assert next(i for i, line in enumerate(lines) if "Warning: other programs used 60%" in line) < lines.index(
+        "The limit: computing"
+    )
+    answer = diagnose(step({Part.INPUT: 0.9}, busy_others=0.6), [finding("KC119", 4)], NONE)
+    assert answer.advice[0].leads and answer.advice[0].largest_gain is None
+
+
+def test_the_shuffle_after_the_slowest_stage_is_what_an_epoch_waits_for():
+    nodes = [{**node, "name": "ShuffleV3"} if node["name"] == "Prefetch" else node for node in FACTS["runtime_nodes"]]
+    made = stages({**FACTS, "runtime_nodes": nodes})
+    answer = diagnose(step({Part.EPOCHS: 0.9}, stages=made), [], NONE)
+    assert answer.causes[Part.EPOCHS].what == "ShuffleV3"
+    assert "cache() what is loaded" in answer.advice[0].text
+    answer = diagnose(step({Part.EPOCHS: 0.9}, stages=made), [finding("KC113", 4), finding("KC102", 9)], NONE)
+    assert [f.code for f in answer.advice[0].findings][0] == "KC113" and answer.advice[0].leads
+
+
+@pytest.mark.parametrize(
+    ("stage", "words"),
+    [("MapAndBatch", "map() and batch()"), ("ParallelInterleaveV4", "interleave()"), ("Generator", "from_generator()"),
+     ("FromGenerator", "from_generator()"), ("FlatMap", "flat_map()")],
+)  # fmt: skip
+def test_stages_are_told_by_the_methods_that_make_them(stage, words):
+    assert words_of(stage) == words

@@ -1,9 +1,11 @@
 """What the sampling profiler counts."""
 
+import gc
 import os
 import sys
 import threading
 import time
+import weakref
 
 from kerascheck.verify.child.channel import Channel
 from kerascheck.verify.child.sampler import Sampler
@@ -37,3 +39,20 @@ def test_code_of_the_script_that_a_data_adapter_calls_prepares_data(tmp_path):
     namespace["next_batch"](given["get"])
     ((kind, (path, line, _, library)),) = seen
     assert (kind, path, line, library) == ("input", str(script), 2, None)
+
+
+def test_what_the_script_lets_go_of_dies_while_it_is_sampled():
+    class Iterator:
+        pass
+
+    def steps():
+        held = Iterator()
+        sampler.look()
+        return weakref.ref(held)
+
+    sampler = Sampler(0)
+    gc.disable()
+    try:
+        assert steps()() is None
+    finally:
+        gc.enable()

@@ -37,6 +37,26 @@ def test_two_sizes_of_a_batch_tell_the_fixed_cost_of_a_step():
     assert step.parts[Part.OVERHEAD] == pytest.approx(0.009)
 
 
+def test_python_that_runs_while_steps_are_fed_one_batch_is_inside_the_step():
+    metric = ["/a.py", 7, "tau", "numpy"]
+    inside = {
+        "looks": 100,
+        "main": [["executing", "/a.py", 30, "<module>", "tensorflow", 100]],
+        "others": [[*metric, 60]],
+    }
+    loading = ["/a.py", 3, "load", None]
+    samples = {"looks": 100, "main": [], "others": [[*metric, 50], [*loading, 40]]}
+    step = step_of(run(parts={"call": 0.010}, call_seconds_without_input=0.008, inside=inside, samples=samples))
+    assert step.parts[Part.INSIDE] == pytest.approx(0.6 * 0.008)
+    assert [line.line for line in step.main_lines[Part.INSIDE]] == [7]
+    assert [line.line for line in step.input_lines] == [3]
+
+
+def test_a_larger_batch_may_win_what_batches_of_the_input_cost():
+    step = step_of(run(parts={"call": 0.010}, call_seconds_without_input=0.005, times_as_long=1.0, times_larger=4))
+    assert step.largest_gain(Part.OVERHEAD) > 100
+
+
 def test_a_step_that_grows_with_its_batch_has_no_fixed_cost():
     step = step_of(run(parts={"call": 0.010}, call_seconds_without_input=0.010, times_as_long=4.0, times_larger=4))
     assert step.share(Part.COMPUTE) == pytest.approx(1)

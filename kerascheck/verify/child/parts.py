@@ -418,8 +418,9 @@ def _one_batch(state, leader):
     if iterator is None or getattr(state.fit_model, "train_function", None) is None:
         return None
     tf = sys.modules["tensorflow"]
-    # The last batch of a pass has fewer rows.
-    batch = max((next(iterator) for _ in range(2)), key=lambda batch: int(tf.shape(tf.nest.flatten(batch)[0])[0]))
+    # The last batch of a pass has fewer rows, and after it the iterator has none: the data is begun again.
+    batches = list(itertools.islice(iterator, 2)) or list(itertools.islice(iter(iterator._dataset), 1))
+    batch = max(batches, key=lambda batch: int(tf.shape(tf.nest.flatten(batch)[0])[0]))
     parts = tf.nest.flatten(batch)
     if not parts or not all(isinstance(part, tf.Tensor) and part.shape.rank for part in parts):
         return None

@@ -92,6 +92,9 @@ class Sampler(threading.Thread):
         """Look once at every thread but ``own``; not while the script stands still, waiting for an order of
         kerascheck."""
         frames = sys._current_frames()
+        # This frame holds the dictionary: with it in there, all of them would live until the next garbage collection,
+        # and with them what the script has let go of, such as an iterator.
+        frames.pop(threading.get_ident(), None)
         if self._main in frames and frames[self._main].f_code is Channel.wait.__code__:
             return
         self.looks += 1
