@@ -157,7 +157,6 @@ INLINE = (
         # Optimizers of other libraries have apply_gradients, too.
         ("import tensorflow_addons as tfa\nopt = tfa.optimizers.AdamW(1e-4)\nfor x in load(): train(x)", ["train"]),
         ("import tensorflow.compat.v1 as tf\nopt = tf.train.AdamOptimizer()\nfor x in load(): train(x)", ["train"]),
-        ("import tensorflow.compat.v1 as tf\ntf.disable_v2_behavior()\nfor x in load(): train(x)", []),
         # The gradients of the update come from elsewhere: one of the tapes of the turn is compiled.
         (
             "@tf.function\ndef other(x):\n    with tf.GradientTape() as tape: loss = model(x)\n    return tape.gradient(loss, v)\nfor x in load():\n    gradients(x)\n    opt.apply_gradients(zip(other(x), v))",
