@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from kerascheck.interpreter.values import Instance, Made, Value, options_of
+from kerascheck.interpreter.values import Call, Instance, Made, Value, options_of
 from kerascheck.knowledge.classes import IMAGE_DATA_GENERATOR, PY_DATASET, class_of_bases
 
 
-def is_flow(value: Value) -> bool:
-    """Whether a value is an iterator of images that an ImageDataGenerator gives."""
-    return isinstance(value, Made) and value.name.startswith(IMAGE_DATA_GENERATOR + ".flow") and value.call is not None
+def flow_call(value: Value) -> Call | None:
+    """The call that gives the iterator of images of an ImageDataGenerator that a value is; None where it is none."""
+    return value.call if isinstance(value, Made) and value.name.startswith(IMAGE_DATA_GENERATOR + ".flow") else None
 
 
 def is_keras_data(value: Value | None) -> bool:
     """Whether a value is what only models of Keras take: images of an ImageDataGenerator, or a PyDataset."""
-    return any(is_flow(option) or is_py_dataset(option) for option in options_of(value))
+    return any(flow_call(option) is not None or is_py_dataset(option) for option in options_of(value))
 
 
 def is_py_dataset(value: Value) -> bool:

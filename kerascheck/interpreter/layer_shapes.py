@@ -198,9 +198,9 @@ _OUTPUTS: tuple[tuple[Collection[str], Callable[[str, Call, tuple[int | None, ..
 )
 
 
-def most_units(layer: Made) -> int | None:
+def most_units(layer: Value) -> int | None:
     """How many numbers a dense layer or a convolution makes in a place at most, where it may be one of several; None where that is not known."""
-    if layer.call is None:
+    if not isinstance(layer, Made) or layer.call is None:
         return None
     return largest(layer.call.given("filters" if layer.name in CONVOLUTIONS else "units"))
 
@@ -217,11 +217,12 @@ def makes_large_layer(call: Call) -> bool:
     return layer.name != DENSE if width is None else width >= layer.worth_half
 
 
-def window(layer: Made) -> int | None:
+def window(layer: Value) -> int | None:
     """In how many places a convolution looks at once, a dense layer in one; None where that is not known."""
-    if layer.name not in CONVOLUTIONS:
-        return 1
-    return product(*_sizes(layer.call, "kernel_size", CONVOLUTIONS[layer.name])) if layer.call is not None else None
+    if not isinstance(layer, Made) or layer.call is None:
+        return None
+    axes = CONVOLUTIONS.get(layer.name)
+    return 1 if axes is None else product(*_sizes(layer.call, "kernel_size", axes))
 
 
 def weights(layer: Value, shape: Shape) -> int | None:

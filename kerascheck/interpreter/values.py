@@ -24,6 +24,12 @@ class Finder(Protocol):
     def find(self, importer: Any, dotted: str, level: int) -> SeenModule | None: ...
 
 
+class Record(Protocol):
+    """What running a module showed: :class:`kerascheck.interpreter.machine.Machine`."""
+
+    calls: list[Call]
+
+
 class SeenModule(Protocol):
     """A module as far as values and the interpreter know it: :class:`kerascheck.interpreter.module.Module`."""
 
@@ -53,7 +59,12 @@ class SeenModule(Protocol):
     @property
     def runtime(self) -> Runtime: ...
     @property
-    def run(self) -> Any: ...
+    def run(self) -> Record: ...
+    @property
+    def code(self) -> str: ...
+    @property
+    def is_graph_code(self) -> bool: ...
+    def is_commented(self, node: cst.CSTNode, about: re.Pattern[str]) -> bool: ...
 
 
 class Value:

@@ -115,8 +115,8 @@ def made_as_double(value: Value | None, depth: int = 8) -> Call | None:
     last = name.rpartition(".")[2]
     if last in _KEEPING:
         source = call.receiver if call.attribute == last else call.first
-        items = source.items if isinstance(source, Group) else [source]
-        if last in ("array", "asarray") and isinstance(source, Group) and _are_numbers(items):
+        items: list[Value | None] = [*source.items] if isinstance(source, Group) else [source]
+        if last in ("array", "asarray") and isinstance(source, Group) and _are_numbers(source.items):
             return call
         found = [made_as_double(item, depth - 1) for item in items]
         return found[0] if found and last != "array" or len(found) == 1 else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from kerascheck.interpreter.keras_data import is_flow
+from kerascheck.interpreter.keras_data import flow_call
 from kerascheck.interpreter.module import Module
 from kerascheck.interpreter.values import (
     UNKNOWN,
@@ -86,16 +86,17 @@ def handed_generators(module: Module) -> list[Call]:
         ):
             continue
         for value in flat(module.run.returned.get(outer.node)):
-            receiver = value.call.receiver if is_flow(value) else value
+            flow = flow_call(value)
+            receiver = value if flow is None else flow.receiver
             if any(option is call.result for option in options_of(receiver)) and (
-                is_flow(value) or not module.once(Program).trains
+                flow is not None or not module.once(Program).trains
             ):
                 handed.append(call)
                 break
     return handed
 
 
-def _flows_in(module: Module, value: Value, paired: bool = False) -> Iterator[tuple[Call, bool]]:
+def _flows_in(module: Module, value: Value | None, paired: bool = False) -> Iterator[tuple[Call, bool]]:
     """The calls of ImageDataGenerators that an iterator of images, or a dataset ``from_generator`` of one, comes from."""
     for option in options_of(value):
         if isinstance(option, Iteration):
@@ -109,5 +110,5 @@ def _flows_in(module: Module, value: Value, paired: bool = False) -> Iterator[tu
                         module.run.returned.get(function.node) if isinstance(function, Function) else None,
                         paired,
                     )
-        elif is_flow(option):
-            yield option.call, paired
+        elif (flow := flow_call(option)) is not None:
+            yield flow, paired

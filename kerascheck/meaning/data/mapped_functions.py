@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from kerascheck.interpreter.module import Module
 from kerascheck.interpreter.values import (
     Call,
     Class,
@@ -19,6 +18,7 @@ from kerascheck.interpreter.values import (
     Made,
     Mapping,
     Partial,
+    SeenModule,
     Tensor,
     Value,
     constant,
@@ -113,7 +113,7 @@ class Stateful:
 class Write:
     """A place where a function writes to what outlives its call."""
 
-    module: Module
+    module: SeenModule
     node: cst.CSTNode
     what: str
     """For messages: "it assigns a tf.Variable"."""
@@ -293,7 +293,7 @@ class Facts:
                 continue
             made = call.receiver.call if isinstance(call.receiver, Made) else call
             seed = made.keyword("seed") if made is not None else None
-            if isinstance(seed, Const) and seed.value is not None:
+            if made is not None and isinstance(seed, Const) and seed.value is not None:
                 seeds.setdefault(seed.value, set()).add(id(made.node))
         return any(len(places) > 1 for places in seeds.values())
 
@@ -425,7 +425,7 @@ def _is_kept(call: Call) -> bool:
     return False
 
 
-def _keeps(module: Module, function: cst.FunctionDef) -> bool:
+def _keeps(module: SeenModule, function: cst.FunctionDef) -> bool:
     decorators = [
         each.decorator.func if isinstance(each.decorator, cst.Call) else each.decorator for each in function.decorators
     ]

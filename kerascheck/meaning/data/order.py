@@ -141,8 +141,9 @@ def _arrange(order: list[Item], asked: dict[Kind, list[Stage]]) -> None:
             _move(order, repeat, last)
     for prefetch in asked[Kind.PREFETCH_LAST]:
         order.remove(prefetch)
-    for prefetch in (*asked[Kind.PREFETCH_LAST], *(Added("prefetch") for _ in asked[Kind.ADD_PREFETCH])):
-        order.insert(_end(order), prefetch)
+    last_ones: list[Item] = [*asked[Kind.PREFETCH_LAST], *(Added("prefetch") for _ in asked[Kind.ADD_PREFETCH])]
+    for each in last_ones:
+        order.insert(_end(order), each)
 
 
 def _place_cache(order: list[Item], cache: Item, shuffles_examples: bool) -> None:

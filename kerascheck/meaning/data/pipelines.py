@@ -491,8 +491,8 @@ class Pipelines:
         # Steps that are computed, from the length of the data, are meant to be all of it.
         if constant(call.given("steps_per_epoch")) is not None and not repeated:
             return None
-        epochs = call.given("epochs")
-        epochs = 1 if epochs is None else constant(epochs)
+        given = call.given("epochs")
+        epochs = 1 if given is None else constant(given)
         return count * epochs if isinstance(epochs, int) else None
 
     def buffered(self) -> Iterable[Stage]:

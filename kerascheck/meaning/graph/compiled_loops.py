@@ -146,7 +146,7 @@ def changing_constants(module: Module) -> Iterator[TurnArgument]:
                 )
 
 
-def _kind(value: Value) -> str:
+def _kind(value: Value | None) -> str:
     """See :class:`TurnArgument`."""
     kinds = {leaf.name for leaf in flat(value) if isinstance(leaf, Counter)}
     if not kinds & {"builtins.str", "builtins.object"}:
@@ -210,8 +210,10 @@ def _is_python(entry: Call, key: int | str) -> bool:
     ][function.receiver is not None :]
     name = key if isinstance(key, str) else parameters[key] if key < len(parameters) else None
     value = entry.arguments.get(None if isinstance(key, str) else key, key if isinstance(key, str) else None)
-    return name is not None and _reads_in_python(
-        function.module.tree, function.node, name, _kind(value) != "number", {function.node}
+    return (
+        name is not None
+        and value is not None
+        and _reads_in_python(function.module.tree, function.node, name, _kind(value) != "number", {function.node})
     )
 
 
@@ -236,8 +238,10 @@ def _reads_in_python(
             and holder.value is node
         ):
             return True
-        call = tree.parents.get(holder) if isinstance(holder, cst.Arg) else None
-        if not text or not isinstance(call, cst.Call):
+        if not text or not isinstance(holder, cst.Arg):
+            continue
+        call = tree.parents.get(holder)
+        if not isinstance(call, cst.Call):
             continue
         called = last_name(call.func)
         builtin = isinstance(call.func, cst.Name) and called in BUILTINS
@@ -289,7 +293,9 @@ def _counted(expression: cst.BaseExpression, value: Value, scope: Scope) -> Scop
     for loop in scope.loops(within="function"):
         for node in scope.module.tree.descendants(loop.node) if loop.module is scope.module else ():
             # What is multiplied does not take many values.
-            counts = isinstance(node, cst.AugAssign) and isinstance(node.operator, (cst.AddAssign, cst.SubtractAssign))
+            if not isinstance(node, cst.AugAssign):
+                continue
+            counts = isinstance(node.operator, (cst.AddAssign, cst.SubtractAssign))
             if counts and isinstance(node.target, cst.Name) and node.target.value == expression.value:
                 return next(
                     (
@@ -403,7 +409,11 @@ def _growing(module: Module, expression: cst.BaseExpression, loop: Scope) -> Cal
             or any(call.scope.conditions(within=loop))
         ):
             continue
-        if not call.node.args or call.scope.innermost_loop(within="program") is not loop:
+        if (
+            not isinstance(call.node, cst.Call)
+            or not call.node.args
+            or call.scope.innermost_loop(within="program") is not loop
+        ):
             continue
         pieces = call.node.args[0].value
         parts = (
@@ -472,7 +482,7 @@ def rare_updates(module: Module) -> Iterator[tuple[Call, Call, Scope]]:
     for update in module.once(Program).updates:
         loop = update.scope.innermost_loop(within="program", comprehensions=False)
         branch = counting_branch(update.scope, loop) if loop is not None else None
-        if branch is None or update.node in seen:
+        if loop is None or branch is None or update.node in seen:
             continue
         before = [call for call in gradients if call.scope.is_in(loop) and call.order < update.order]
         taken = next((call for call in before if not any(call.scope.conditions(within=loop))), None)
@@ -501,7 +511,7 @@ def _picks_turns(branch: Scope, loop: Scope) -> bool:
         if isinstance(loop.node, cst.For)
         else set()
     )
-    pending, found = [branch.node.test], False
+    pending, found = [branch.test], False
     while pending:
         test = pending.pop()
         if isinstance(test, cst.BooleanOperation) and isinstance(test.operator, cst.Or):
@@ -510,10 +520,9 @@ def _picks_turns(branch: Scope, loop: Scope) -> bool:
         if not isinstance(test, cst.Comparison) or not isinstance(test.left, cst.Name) or test.left.value not in names:
             return False
         operator, other = test.comparisons[0].operator, test.comparisons[0].comparator
-        listed = isinstance(operator, cst.In) and isinstance(other, (cst.List, cst.Tuple, cst.Set))
         picked = (
             [element.value for element in other.elements]
-            if listed
+            if isinstance(operator, cst.In) and isinstance(other, (cst.List, cst.Tuple, cst.Set))
             else [other]
             if isinstance(operator, cst.Equal)
             else []
@@ -526,7 +535,7 @@ def _picks_turns(branch: Scope, loop: Scope) -> bool:
 
 def _sets_back(branch: Scope, loop: Scope) -> bool:
     """``if count == k: ...; count = 0`` in a loop that has ``count += 1``."""
-    test = branch.node.test
+    test = branch.test
     if (
         not isinstance(test, cst.Comparison)
         or not isinstance(test.left, cst.Name)
@@ -540,9 +549,10 @@ def _sets_back(branch: Scope, loop: Scope) -> bool:
         and node.target.deep_equals(test.left)
         for node in tree.descendants(loop.node)
     )
+    body = branch.node.body if isinstance(branch.node, cst.If) else None
     return counted and any(
         isinstance(node, cst.Assign)
         and node.targets[0].target.deep_equals(test.left)
         and isinstance(node.value, cst.Integer)
-        for node in tree.descendants(branch.node.body)
+        for node in (tree.descendants(body) if body is not None else ())
     )

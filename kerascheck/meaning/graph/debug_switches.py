@@ -86,7 +86,7 @@ def _functions(module: Module) -> Iterator[Switch]:
         call.name for call in module.run.calls if call.name in _SWITCHES and constant(call.first, True) is False
     }
     for call in module.once(Program).calls(*_SWITCHES) if module.once(Program).trains else ():
-        argument = _SWITCHES[call.name]
+        argument = _SWITCHES[call.name or ""]
         if (
             call.name in switched_off
             or module.once(Program).is_optional(call.scope)
@@ -121,7 +121,7 @@ def _arguments(module: Module) -> Iterator[Switch]:
                 "argument",
                 call,
                 at,
-                at.node in call.node.args,
+                isinstance(call.node, cst.Call) and at.node in call.node.args,
                 _is_seen(module, call),
                 shapeless,
                 shapeless or cannot_be_compiled(module),
@@ -184,6 +184,7 @@ def _literal(compiled: Call) -> Place | None:
     if (
         own.function is not None
         and own.function.name == "compile"
+        and own.parent is not None
         and isinstance(own.node, cst.Call)
         and constant(compiled.given("run_eagerly")) is True
     ):
@@ -203,12 +204,9 @@ def _literal(compiled: Call) -> Place | None:
     elif written is not None and compiled.receiver is UNKNOWN and not _OF_KERAS.issuperset(compiled.arguments.keywords):
         # A method of its own, of which nobody can see what it does with it.
         return None
-    is_literal = (
-        written is not None
-        and written in call.args
-        and isinstance(written.value, cst.Name)
-        and written.value.value == "True"
-    )
+    if written is None or not isinstance(call, cst.Call) or written not in call.args:
+        return None
+    is_literal = isinstance(written.value, cst.Name) and written.value.value == "True"
     return Place(module, written) if is_literal else None
 
 

@@ -27,6 +27,7 @@ from kerascheck.interpreter.values import (
     Iteration,
     Made,
     Scope,
+    SeenModule,
     Tensor,
     Value,
     constant,
@@ -112,7 +113,8 @@ def traced_calls(module: Module) -> Iterator[tuple[Call, str]]:
         ):
             continue
         # Some are for eager evaluation only, and say so nowhere.
-        metric = tracing_frame(call.scope).function if how == "metric" else None
+        frame = tracing_frame(call.scope) if how == "metric" else None
+        metric = None if frame is None else frame.function
         if metric is not None and metric.owner is not None and metric.owner not in program.compiled_metrics:
             continue
         seen.add(call.node)
@@ -325,7 +327,7 @@ class SideEffect:
         is_certain: False for a print of words alone, which may be there to show when the code is traced.
     """
 
-    module: Module
+    module: SeenModule
     node: cst.CSTNode
     how: str
     what: str
@@ -521,6 +523,8 @@ def _is_for_each_step(module: Module, call: Call, how: str) -> bool:
     ):
         return False
     frame = tracing_frame(call.scope)
+    if frame is None:
+        return False
     conditions = list(call.scope.conditions(within=frame))
     if any(call.scope.tries(within=frame)) or any(condition.kind == "handler" for condition in conditions):
         return False
@@ -700,7 +704,7 @@ class UnrolledLoop:
         may_be_short: whether the size of a batch says how long it is.
     """
 
-    module: Module
+    module: SeenModule
     node: cst.CSTNode
     turns: int | None
     how: str
@@ -741,7 +745,10 @@ def unrolled_loops(module: Module) -> Iterator[UnrolledLoop]:
         # Of loops in each other the outermost is told.
         if any(outer.node in seen for outer in loop.loops(within="program") if outer is not loop):
             continue
-        by_batch = taken is None and loop.trips is None and "batch" in loop.module.tree.code_of(loop.node.iter)
+        over = loop.node.iter if isinstance(loop.node, cst.For) else None
+        by_batch = (
+            taken is None and loop.trips is None and over is not None and "batch" in loop.module.tree.code_of(over)
+        )
         yield UnrolledLoop(loop.module, loop.node, loop.trips, how, by_batch)
 
 
@@ -835,8 +842,9 @@ def _held(value: Value) -> Iterator[Value]:
 
 def _takes_apart(module: Module, loop: Scope) -> bool:
     """Whether the body indexes a tensor with the loop's variable: ``x[:, i]``."""
-    tree = loop.module.tree
-    variable = loop.node.target.value
+    if not isinstance(loop.node, cst.For) or not isinstance(loop.node.target, cst.Name):
+        return False
+    tree, variable = loop.module.tree, loop.node.target.value
     tensors = module.run.indexed
     for node in tree.descendants(loop.node.body):
         if isinstance(node, cst.Subscript) and node in tensors:
@@ -966,14 +974,14 @@ def _declared_globals(module: Module) -> dict[cst.CSTNode, set[str]]:
     return found
 
 
-def _function_around(tree, node: cst.CSTNode) -> cst.CSTNode | None:
+def _function_around(tree: Tree, node: cst.CSTNode) -> cst.CSTNode | None:
     return next(
         (outer for outer in tree.ancestors(node) if isinstance(outer, (cst.FunctionDef, cst.Lambda, cst.ClassDef))),
         None,
     )
 
 
-def _bound_names(module: Module, function: cst.FunctionDef) -> set[str]:
+def _bound_names(module: Module, function: cst.FunctionDef | cst.Lambda) -> set[str]:
     """Names that are parameters or variables of a function."""
     tree = module.tree
     names = {

@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import takewhile
-from math import inf, prod
+from math import inf
 
 import libcst as cst
 
@@ -33,6 +33,7 @@ from kerascheck.interpreter.values import (
     Mapping,
     Method,
     Scope,
+    SeenModule,
     Tensor,
     Union,
     Value,
@@ -144,7 +145,7 @@ class Model:
         compiles, fits: the calls of its ``compile``, and of ``fit`` and ``fit_generator``.
     """
 
-    module: Module
+    module: SeenModule
     call: Call
     value: Value
     kind: str
@@ -159,7 +160,7 @@ class Model:
     fits: list[Call] = field(default_factory=list)
 
     @property
-    def node(self):
+    def node(self) -> cst.CSTNode:
         return self.call.node
 
     @property
@@ -249,9 +250,10 @@ class Model:
 
     def _most_of_convolutions(self, layers: Iterable[Layer]) -> int | None:
         """The same for convolutions over pictures or series of a known size: none goes over more channels than another one, or all together, makes."""
-        each = {layer: shapes.most_units(layer.value) for layer in layers if layer.name in _WIDTHS}
-        channels = [shape[-1] if shape else None for shape in self.inputs]
-        if not channels or None in channels or None in each.values():
+        widths = {layer: shapes.most_units(layer.value) for layer in layers if layer.name in _WIDTHS}
+        each = {layer: units for layer, units in widths.items() if units is not None}
+        channels = [shape[-1] for shape in self.inputs if shape and shape[-1] is not None]
+        if not channels or len(channels) < len(self.inputs) or len(each) < len(widths):
             return None
         joined = any(layer.name == CONCATENATE for layer in layers)
         widest = (
@@ -295,7 +297,7 @@ def models_of(module: Module) -> list[Model]:
     return _Builder(module).models
 
 
-def layer_place(model: Model, layer: Layer) -> Place | Call:
+def layer_place(model: Model, layer: Layer) -> Place | Call | None:
     """Where a model gets a layer: in its list of layers, by ``add``, or where the layer is called on a tensor; where it is made, if that stands there or cannot be told."""
     listed, written = (
         (model.call.given("layers"), model.call.written("layers")) if model.kind == "sequential" else (None, None)
@@ -470,7 +472,7 @@ class _Builder:
         before = [
             (order, other)
             for order, path, other in saved
-            if name is not None and order < call.order and constant(path) == name
+            if call is not None and name is not None and order < call.order and constant(path) == name
         ]
         return self._found(max(before, key=lambda each: each[0])[1], saved) if before else model
 
@@ -481,7 +483,12 @@ class _Builder:
             "subclassed" if isinstance(value, Instance) else "sequential" if call.name == SEQUENTIAL else "functional"
         )
         model = self._known[id(value)] = Model(call.module, call, value, kind)
-        {"sequential": self._sequential, "functional": self._functional, "subclassed": self._subclassed}[kind](model)
+        if isinstance(value, Instance):
+            self._subclassed(model, value)
+        elif kind == "sequential":
+            self._sequential(model)
+        else:
+            self._functional(model)
         return model
 
     # -------------------------------------------------------------- kinds of models
@@ -505,7 +512,7 @@ class _Builder:
                 model.closed, shape, last = False, None, None
                 continue
             if layer.name in (KERAS_TENSOR, INPUT, INPUT_LAYER):
-                model.inputs.append(shapes.input_shape(layer.made))
+                model.inputs.append(shapes.input_shape(layer.made) if layer.made is not None else None)
                 shape = model.inputs[-1]
                 continue
             if shape is None and layer.made is not None:
@@ -559,11 +566,10 @@ class _Builder:
         model.parameters = total if model.complete else None
         model.outputs = self._ends(model, outputs)
 
-    def _subclassed(self, model: Model) -> None:
-        instance = model.value
+    def _subclassed(self, model: Model, instance: Instance) -> None:
         method = instance.cls.member("call")
-        methods = [method]
-        if not isinstance(method, Function):
+        methods = [method] if isinstance(method, Function) else []
+        if not methods:
             # It may be a functional model by way of super().__init__(inputs, outputs), and its steps may do more than call layers.
             model.closed = False
             methods = [step for name in _STEPS if isinstance(step := instance.cls.member(name), Function)]
@@ -639,7 +645,7 @@ class _Builder:
         # What decides on the whole model decides on none of its layers.
         certain = not any(
             any(place.conditions(within=model.call.scope))
-            for place in (scope, made and made.scope)
+            for place in (scope, None if made is None else made.scope)
             if place is not None
         )
         layer = Layer(value, made, certain, shape, _times(made.scope, model) if made is not None else None)
@@ -647,7 +653,7 @@ class _Builder:
         # Objects may hold each other.
         for inner in _parts(value) if depth < _DEEP else ():
             inside += self._placed(model, inner, scope, shape if layer.name == BIDIRECTIONAL else None, depth + 1)[1]
-        if layer.name in (SEQUENTIAL, MODEL):
+        if layer.name in (SEQUENTIAL, MODEL) and made is not None:
             nested = self._model(value, made)
             model.closed = model.closed and nested.closed
             inside += [
@@ -655,14 +661,20 @@ class _Builder:
             ]
         elif isinstance(value, Instance):
             model.closed = model.closed and self._is_only_layers(value)
-        elif layer.name == LAMBDA:
+        elif layer.name == LAMBDA and made is not None:
             model.closed = model.closed and all(map(self._is_light, options_of(made.given("function"))))
-        elif class_of(value.name) == MODEL and not value.name.startswith(OF_KERAS_APPLICATIONS):
+        elif (
+            isinstance(value, Made)
+            and class_of(value.name) == MODEL
+            and not value.name.startswith(OF_KERAS_APPLICATIONS)
+        ):
             model.closed = False
         return layer, inside
 
     def _constructor(self, value: Value) -> Call | None:
-        return value.call if isinstance(value, Made) else self._module.once(Program).constructors.get(value)
+        if isinstance(value, Made):
+            return value.call
+        return self._module.once(Program).constructors.get(value) if isinstance(value, Instance) else None
 
     def _count(self, total: int | None, layer: Layer) -> int | None:
         """``total`` with the weights of one more layer."""
@@ -675,7 +687,7 @@ class _Builder:
         found: list[Layer] = []
         for item in flat(value):
             call = item.call if isinstance(item, (Made, Tensor)) else None
-            layer = None
+            known = False
             if call is not None and call.attribute == "__call__":
                 for option in options_of(call.receiver):
                     nested = self._known.get(id(option))
@@ -683,13 +695,14 @@ class _Builder:
                         if nested.outputs is None:
                             return None
                         found += nested.outputs
-                        layer = nested.outputs
+                        known = True
                     else:
                         layer = next((other for other in model.layers if other.value is option), None)
                         if layer is None or isinstance(option, Instance):
                             return None
                         found.append(layer)
-            if layer is None:
+                        known = True
+            if not known:
                 return None
         return found or None
 
@@ -724,7 +737,9 @@ class _Walk:
             elif isinstance(value, Made) and value.name == KERAS_TENSOR:
                 call = value.call
                 if call is None:
-                    pending += [item for item in value.attributes["operands"].items if _holds_symbol(item)]
+                    operands = value.attributes["operands"]
+                    items = operands.items if isinstance(operands, Group) else [operands]
+                    pending += [item for item in items if _holds_symbol(item)]
                 elif call.name == INPUT:
                     self.inputs.append(call)
                 else:
@@ -751,7 +766,7 @@ class _Widths:
     ``data`` is the shape of a tensor that no layer returned, ``returned`` what each function returns.
     """
 
-    def __init__(self, data: Shape = None, returned: dict | None = None):
+    def __init__(self, data: Shape = None, returned: dict[cst.CSTNode, Value] | None = None) -> None:
         self._data = data
         self._returned = returned or {}
         self._shapes: dict[int, Shape] = {}
@@ -807,7 +822,7 @@ def _is_layer(value: Value) -> bool:
 
 def _parts(value: Value) -> Iterator[Value]:
     """The layers that a wrapper, or a layer of the tree, holds."""
-    if isinstance(value, Made) and value.name in _WRAPPERS:
+    if isinstance(value, Made) and value.name in _WRAPPERS and value.call is not None:
         yield from (inner for inner in options_of(value.call.given("layer")) if _is_layer(inner))
     elif isinstance(value, Instance):
         yield from _held_layers(value)
@@ -828,13 +843,13 @@ def _held_layers(instance: Instance) -> Iterator[Value]:
 def _is_opaque(call: Call) -> bool:
     if call.attribute in _WEIGHT_MAKERS or call.name in _VARIABLES:
         return True
-    return (call.name or "").startswith(_FUNCTIONS_OF) and call.name.rpartition(".")[2] not in _LIGHT
+    name = call.name or ""
+    return name.startswith(_FUNCTIONS_OF) and name.rpartition(".")[2] not in _LIGHT
 
 
 def _times(scope: Scope, model: Model) -> int | None:
     """How often a place runs at most for each time that the model is made; None where that is not known."""
-    each = [loop.turns for loop in scope.loops(within=model.call.scope)]
-    return None if None in each else prod(each)
+    return shapes.product(*(loop.turns for loop in scope.loops(within=model.call.scope)))
 
 
 def _is_repeated(scope: Scope, model: Model) -> bool:

@@ -21,6 +21,7 @@ from kerascheck.interpreter.values import (
     Iteration,
     Made,
     Scope,
+    SeenModule,
     Value,
     flat,
     options_of,
@@ -281,7 +282,7 @@ def float16_models(module: Module, cls: Class | None) -> Iterator[Call]:
     """The calls that make models of a class, or of one derived from it, while the policy is certainly ``mixed_float16``."""
     for instance, made in module.once(Program).constructors.items():
         if cls is not None and any(
-            base is cls or getattr(base, "node", None) is cls.node for base in instance.cls.ancestry()
+            isinstance(base, Class) and base.node is cls.node for base in instance.cls.ancestry()
         ):
             if made.keyword("dtype") is None and module.once(Program).policy_at(made) == "mixed_float16":
                 yield made
@@ -333,7 +334,7 @@ def _classes_of(values: Iterable[Value]) -> set[cst.ClassDef]:
     }
 
 
-def _is_layer(module: Module, cls: cst.ClassDef) -> bool:
+def _is_layer(module: SeenModule, cls: cst.ClassDef) -> bool:
     """Whether a class may be a layer or a model, by the names of its bases: of Keras' own, and of others that say what they are."""
     bases = [module.tree.code_of(base.value) for base in cls.bases]
     return any(re.search(r"keras|layers\.|Layer|Model|Block|Cell|Net", base) for base in bases)

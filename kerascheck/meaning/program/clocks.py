@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from kerascheck.interpreter.values import Call, Made, Scope, Value
+from kerascheck.interpreter.values import Call, Made, Scope, SeenModule, Value
 from kerascheck.knowledge.namespaces import KERAS, OF_KERAS_MODEL, TENSORFLOW
 from kerascheck.knowledge.python import CLOCKS
 from kerascheck.meaning.program.program import Program
@@ -55,7 +55,7 @@ class Execution:
 
     key: object
     call: Call
-    module: Module
+    module: SeenModule
     node: cst.CSTNode
     scope: Scope
 
@@ -79,7 +79,9 @@ def intervals(module: Module, *, again: bool = False) -> Iterator[Interval]:
     seen = set()
     for call in module.run.calls:
         if call.name == "time.elapsed" and call.node not in seen and module.once(Program).is_executed(call.scope):
-            end, start = (reading.call for reading in call.arguments.positional)
+            end, start = (reading.call if isinstance(reading, Made) else None for reading in call.arguments.positional)
+            if start is None or end is None:
+                continue
             again_itself = start is end and start.scope.innermost_loop(within="program") is not None
             if (start.order < end.order or again_itself) and start.scope.root is end.scope.root:
                 if not again:
@@ -89,8 +91,8 @@ def intervals(module: Module, *, again: bool = False) -> Iterator[Interval]:
 
 def between(module: Module, interval: Interval) -> list[Call]:
     """What is called between two readings."""
-    if interval.start is interval.end:
-        loop = interval.start.scope.innermost_loop(within="program")
+    loop = interval.start.scope.innermost_loop(within="program")
+    if interval.start is interval.end and loop is not None:
         return [call for call in module.run.calls if call.scope.is_in(loop)]
     return [
         call
@@ -107,18 +109,18 @@ def executions(calls: list[Call]) -> Iterator[Execution]:
         if call.attribute in _FUNCTIONS:
             models.setdefault((call.node, call.scope), []).append(call.receiver)
     for call in calls:
-        outer = next(
+        outer, function = next(
             (
-                frame
+                (frame, frame.function)
                 for frame in reversed(list(call.scope.frames()))
                 if frame.traced == "tf.function" and frame.function is not None
             ),
-            None,
+            (None, None),
         )
-        if outer is not None:
+        if outer is not None and function is not None:
             if outer not in entered:
                 entered.add(outer)
-                yield Execution(outer.function.node, call, outer.module, outer.node, outer.parent or outer)
+                yield Execution(function.node, call, outer.module, outer.node, outer.parent or outer)
         elif call.attribute in _FUNCTIONS and call.name == f"{OF_KERAS_MODEL}{call.attribute}":
             alternatives = models.pop((call.node, call.scope), None)
             if alternatives is not None:
@@ -210,7 +212,9 @@ def _lines_around(interval: Interval, text: str, since: Call | None = None) -> s
     first = tree.statement_range((since or interval.start).node)[0]
     last = max(tree.statement_range(node)[1] for node in (interval.end.node, interval.elapsed.node))
     above = text[:first].rstrip().rpartition("\n")[2] if since is None else ""
-    return above + text[first : _NEXT_LINE.match(text, last).end()]
+    following = _NEXT_LINE.match(text, last)
+    end = len(text) if following is None else following.end()
+    return above + text[first:end]
 
 
 def _tells(call: Call, elapsed: Call) -> bool:
@@ -231,7 +235,8 @@ def unread_work(module: Module, calls: list[Call]) -> Execution | None:
     eager = [call for call in calls if call in updates and call.scope.traced_by() is None]
     if eager and (not runs or runs[-1].call.order < eager[-1].order):
         last = eager[-1]
-        inside, work = (), Execution(last.node, last, last.module, last.node, last.scope)
+        work = Execution(last.node, last, last.module, last.node, last.scope)
+        inside = []
     elif runs:
         work = runs[-1]
         inside = [next(frame for frame in work.call.scope.frames() if frame.node is work.node)]

@@ -19,6 +19,7 @@ from kerascheck.interpreter.values import (
     Group,
     Made,
     Scope,
+    SeenModule,
     Value,
     datasets_in,
     options_of,
@@ -143,7 +144,7 @@ def unplaced_models(module: Module) -> Iterator[Unplaced]:
         for option in options_of(fit.receiver):
             model = constructor(module, option)
             strategy = next((call for call in made if model is not None and happens_before(call, model)), None)
-            if strategy is None or _may_be_placed(model.scope) or _may_be_placed(fit.scope):
+            if strategy is None or model is None or _may_be_placed(model.scope) or _may_be_placed(fit.scope):
                 return
             compiled = [
                 call
@@ -191,13 +192,9 @@ def given_models(module: Module) -> Iterator[tuple[Call, Call]]:
             for node in tree.descendants(target)
         )
         entered = [option.call if isinstance(option, Made) else None for option in _entered(compiled.scope)]
-        if (
-            receiver.value in parameters
-            and not bound
-            and entered
-            and all(call in made and call.scope.frame is frame for call in entered)
-        ):
-            yield compiled, entered[0]
+        own = [call for call in entered if call is not None and call in made and call.scope.frame is frame]
+        if receiver.value in parameters and not bound and own and len(own) == len(entered):
+            yield compiled, own[0]
 
 
 def unentered_scopes(module: Module) -> Iterator[Call]:
@@ -298,11 +295,11 @@ def unplaced_in_steps(module: Module) -> Iterator[UnplacedInStep]:
         ]  # fmt: skip
         # What runs the step by its old name went before Keras 3 came.
         for options in (*models, optimizer if new_keras and runs[frame.node].attribute == "run" else ()):
-            for made in options:
+            known = [made for made in options if made is not None]
+            for made in known if len(known) == len(options) else ():
                 if (
-                    None in options
-                    or made.node in seen
-                    or any(_may_be_placed(each.scope) for each in options)
+                    made.node in seen
+                    or any(_may_be_placed(each.scope) for each in known)
                     or _OLD_ARGUMENT in made.arguments.keywords
                 ):
                     continue
@@ -393,24 +390,23 @@ def _written_size(place: Place) -> cst.BaseExpression | None:
     """What is written for the size of a batch: in an argument, or in the call of a dataset operation; None for a default."""
     node = place.node
     if isinstance(node, cst.Call):
-        node = next(
-            (arg for arg in node.args if arg.keyword is not None and arg.keyword.value == "batch_size"),
-            node.args[0] if node.args else None,
-        )
+        named = next((arg for arg in node.args if arg.keyword is not None and arg.keyword.value == "batch_size"), None)
+        written = named or (node.args[0] if node.args else None)
+        return None if written is None else written.value
     return node.value if isinstance(node, cst.Arg) else None
 
 
-def _scales(module: Module) -> bool:
+def _scales(module: SeenModule) -> bool:
     """Whether code speaks of the number of devices, or of a size for one or for all of them, otherwise than to print it or to compute what is never used."""
     return bool(_spots(module)[0])
 
 
-def _unused_scaling(module: Module) -> list[cst.Assign]:
+def _unused_scaling(module: SeenModule) -> list[cst.Assign]:
     """The assignments that compute a size for all devices, which nothing uses."""
     return _spots(module)[1]
 
 
-def _spots(module: Module) -> tuple[list[int], list[cst.Assign]]:
+def _spots(module: SeenModule) -> tuple[list[int], list[cst.Assign]]:
     if _spots not in module.memory:
         # A size for one device is there to be scaled; its name does not do it.
         spots, tree = [found.start() for found in _FOR_ALL.finditer(module.code)], module.tree
@@ -428,7 +424,8 @@ def _spots(module: Module) -> tuple[list[int], list[cst.Assign]]:
             if isinstance(node.value, cst.BinaryOperation) and _FOR_ALL.search(tree.code_of(node.value))
         ]
         module.memory[_spots] = used, computed
-    return module.memory[_spots]
+    found: tuple[list[int], list[cst.Assign]] = module.memory[_spots]
+    return found
 
 
 def _fitted_in_scope(module: Module) -> Iterator[tuple[Call, Batching | None, list[Value]]]:

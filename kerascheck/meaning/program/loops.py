@@ -6,15 +6,17 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from kerascheck.interpreter.module import Module
 from kerascheck.interpreter.support import remembered
-from kerascheck.interpreter.values import Call, Function, Scope, constant
+from kerascheck.interpreter.values import Call, Function, Scope, SeenModule, constant
+from kerascheck.syntax.tree import Tree
 
 SHORT_LOOP = 100
 """A loop of at most so many turns in total is not worth compiling for: tracing takes about as long."""
 
 A_FEW_STEPS = 10
 """So many steps take no time worth a word, compiled or not, whatever feeds them."""
+
+Definition = cst.FunctionDef | cst.Lambda
 
 _ADDING = frozenset({"add", "append", "appendleft", "extend", "insert", "update"})
 
@@ -70,17 +72,18 @@ def varies(
     return None
 
 
-def _sources(module: Module, function: cst.CSTNode, names: set[str]) -> set[str]:
+def _sources(module: SeenModule, function: Definition, names: set[str]) -> set[str]:
     """What names of a function come from: its parameters, names from outside, and those that are bound by more than plain assignments."""
-    tree, assigned = module.tree, {}
+    tree = module.tree
+    assigned: dict[str, set[str]] = {}
     for node in tree.descendants(function.body):
         if isinstance(node, cst.Assign):
-            for name in set().union(*(_target_names(tree, target.target) for target in node.targets)):
+            for name in set[str]().union(*(_target_names(tree, target.target) for target in node.targets)):
                 assigned.setdefault(name, set()).update(_variables(tree, node.value))
-    found, pending = set(), set(names)
+    found, pending = set[str](), set(names)
     while pending:
         found |= pending
-        pending = set().union(*(assigned.get(name, set()) for name in pending)) - found
+        pending = set[str]().union(*(assigned.get(name, set()) for name in pending)) - found
     parameters = (*function.params.posonly_params, *function.params.params, *function.params.kwonly_params)
     return found - (assigned.keys() - {parameter.name.value for parameter in parameters})
 
@@ -102,12 +105,12 @@ def arguments_for(names: set[str], function: Function, call: cst.Call) -> list[c
     return [passed[name] for name in names if name in passed]
 
 
-def bound_in(module: Module, node: cst.CSTNode) -> set[str]:
+def bound_in(module: SeenModule, node: cst.CSTNode) -> set[str]:
     """Names that every turn of a loop or comprehension binds anew."""
     tree = module.tree
     bound: set[str] = set()
     if isinstance(node, (cst.ListComp, cst.SetComp, cst.GeneratorExp, cst.DictComp)):
-        clause = node.for_in
+        clause: cst.CompFor | None = node.for_in
         while clause is not None:
             bound |= _target_names(tree, clause.target)
             clause = clause.inner_for_in
@@ -159,7 +162,7 @@ def feeds_back(loop: Scope, call: cst.Call) -> bool:
     return bool((needed - fresh) & _reached(results, [(sources, targets) for targets, sources, _ in flows]))
 
 
-def _flows(tree, body: cst.CSTNode) -> Iterator[tuple[set[str], set[str], cst.CSTNode]]:
+def _flows(tree: Tree, body: cst.CSTNode) -> Iterator[tuple[set[str], set[str], cst.CSTNode]]:
     """Names that a piece of code gives a value, with those that the value comes from, and the value."""
     for node in tree.descendants(body):
         if isinstance(node, cst.Assign):
@@ -191,16 +194,16 @@ def _reached(names: set[str], flows: list[tuple[set[str], set[str]]]) -> set[str
     return found
 
 
-def _written(tree, target: cst.CSTNode) -> set[str]:
+def _written(tree: Tree, target: cst.CSTNode) -> set[str]:
     """The names, or attributes of ``self``, that an assignment to a target changes."""
     while isinstance(target, cst.Subscript):
         target = target.value
     if isinstance(target, (cst.Tuple, cst.List)):
-        return set().union(*(_written(tree, element.value) for element in target.elements))
+        return set[str]().union(*(_written(tree, element.value) for element in target.elements))
     return {tree.code_of(target)} if isinstance(target, (cst.Name, cst.Attribute)) else set()
 
 
-def _read(tree, value: cst.CSTNode) -> set[str]:
+def _read(tree: Tree, value: cst.CSTNode) -> set[str]:
     """The names, and attributes of ``self``, that an expression reads, without those of modules."""
     attributes = {
         tree.code_of(node)
@@ -210,7 +213,7 @@ def _read(tree, value: cst.CSTNode) -> set[str]:
     return attributes | set(_variables(tree, value)) - tree.imported_names - {"self"}
 
 
-def _variables(tree, expression: cst.CSTNode) -> Iterator[str]:
+def _variables(tree: Tree, expression: cst.CSTNode) -> Iterator[str]:
     """The names in an expression that stand for variables, and not for attributes or arguments."""
     for node in tree.descendants(expression):
         if isinstance(node, cst.Name):
@@ -224,13 +227,13 @@ def _variables(tree, expression: cst.CSTNode) -> Iterator[str]:
                 yield node.value
 
 
-def _target_names(tree, target: cst.CSTNode) -> set[str]:
+def _target_names(tree: Tree, target: cst.CSTNode) -> set[str]:
     if isinstance(target, (cst.Attribute, cst.Subscript)):
         return set()
     return {node.value for node in tree.descendants(target) if isinstance(node, cst.Name)}
 
 
-def local_names(module: Module, function: cst.CSTNode) -> set[str]:
+def local_names(module: SeenModule, function: Definition) -> set[str]:
     """Names that belong to a function itself, but for self and cls."""
     tree = module.tree
     names = set()

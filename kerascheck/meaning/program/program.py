@@ -5,12 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator
 from functools import cached_property
-from math import inf, prod
+from math import inf
 
 import libcst as cst
 
 from kerascheck.interpreter.keras_data import is_keras_data
-from kerascheck.interpreter.layer_shapes import literal_shape, makes_large_layer
+from kerascheck.interpreter.layer_shapes import (
+    Shape,
+    literal_shape,
+    makes_large_layer,
+    product,
+)
 from kerascheck.interpreter.module import Module
 from kerascheck.interpreter.place import Place, receiver_text
 from kerascheck.interpreter.support import remembered
@@ -25,6 +30,7 @@ from kerascheck.interpreter.values import (
     Made,
     Method,
     Scope,
+    SeenModule,
     Value,
     constant,
     flat,
@@ -273,7 +279,7 @@ class Program:
             return True
         if call.attribute in _KERAS_METHODS:
             return call.attribute == "apply_gradients" or module.mentions(_KERAS)
-        if call.name is None and self._may_be_of_project(call.attribute):
+        if call.name is None and call.attribute is not None and self._may_be_of_project(call.attribute):
             return False
         if call.name is None and not _is_unknown(call.receiver) or not module.mentions(_KERAS_IMPORT):
             return False
@@ -300,7 +306,7 @@ class Program:
     def _may_be_of_project(self, method: str) -> bool:
         """Whether a class of models in the program, or beside a script that imports the module, overrides a method: what is not known may be one."""
         return any(
-            method in _overridden_in(module)
+            method in module.once(_overridden_in)
             for module in (*self._modules, *self._module.project.imported_beside(self._module))
         )
 
@@ -328,7 +334,7 @@ class Program:
         return [call for call in self._run.calls if taped and call.attribute == "assign_sub"]
 
     @cached_property
-    def constructors(self) -> dict[Value, Call]:
+    def constructors(self) -> dict[Instance, Call]:
         """The call that made each object of a class of the tree."""
         return {
             call.receiver: call
@@ -483,7 +489,7 @@ class Program:
             for call in self._run.calls
             if call.name in _RESIZES and call.order < first
         ]
-        if sizes and all(size and None not in size and prod(size) <= _TOY_PIXELS for size in sizes):
+        if sizes and all(_pixels(size) <= _TOY_PIXELS for size in sizes):
             return True
         for call in self._run.calls:
             name = call.name or ""
@@ -685,12 +691,19 @@ class Program:
         return None
 
 
+def _pixels(size: Shape) -> float:
+    """How many pixels a picture of a size has; infinite where that is not known."""
+    known = product(*size) if size else None
+    return inf if known is None else known
+
+
 def policy_set_by(call: Call) -> str | None:
     """The name of the dtype policy that ``set_global_policy`` is given; None where it is not a literal."""
     given = call.given("policy") or call.keyword("name")
     if isinstance(given, Made) and given.name.endswith("Policy") and given.call is not None:
         given = given.call.given("name")
-    return constant(given)
+    name: str | None = constant(given)
+    return name
 
 
 def makes_layer(call: Call) -> bool:
@@ -765,21 +778,22 @@ def _is_option(scope: Scope) -> bool:
 
 def _may_be_left_out(call: Call) -> bool:
     """Whether a program can go on without a call: it stands under a condition, or in a try of which a handler does not raise."""
-    handlers = (each.node.handlers for each in call.scope.tries(within="program"))
+    tries = (each.node for each in call.scope.tries(within="program"))
+    handlers = (node.handlers for node in tries if isinstance(node, (cst.Try, cst.TryStar)))
     return any(call.scope.conditions(within="program")) or any(not all(map(_raises, each)) for each in handlers)
 
 
-def _raises(handler: cst.ExceptHandler) -> bool:
+def _raises(handler: cst.ExceptHandler | cst.ExceptStarHandler) -> bool:
     last = handler.body.body[-1]
     return isinstance(last, cst.SimpleStatementLine) and isinstance(last.body[-1], cst.Raise)
 
 
-def _has_rivals(module: Module) -> bool:
+def _has_rivals(module: SeenModule) -> bool:
     """Whether a module uses another library whose models have methods of the same names; PyTorch is none as the backend of Keras."""
     return module.mentions(_RIVALS) or module.runtime.backend != "torch" and module.mentions(_TORCH)
 
 
-def _is_unknown(value) -> bool:
+def _is_unknown(value: Value) -> bool:
     return any(
         option is UNKNOWN
         or (isinstance(option, Method) and (_is_unknown(option.receiver) or _is_foreign(option.receiver)))
@@ -787,7 +801,7 @@ def _is_unknown(value) -> bool:
     ) or (isinstance(value, Method) and isinstance(value.receiver, Instance))
 
 
-def _is_foreign(value) -> bool:
+def _is_foreign(value: Value) -> bool:
     """Made by a library that kerascheck knows nothing of, of which many build Keras models."""
     return (
         isinstance(value, Made)
@@ -817,7 +831,7 @@ def _is_used_as_model(call: Call) -> bool:
     )
 
 
-def _used_as_models(module: Module, root: cst.CSTNode) -> set[str]:
+def _used_as_models(module: SeenModule, root: cst.CSTNode) -> set[str]:
     found = set()
     for node in module.tree.descendants(root):
         if isinstance(node, cst.Call) and any(
@@ -839,12 +853,8 @@ def _overridden(call: Call) -> bool:
 
 def _overridden_in(module: Module) -> set[str]:
     """The methods of classes in a module that name a Model or Sequential as their base, but for those that hand on to the one of their base."""
-    if _MODEL_CLASS not in module.memory:
-        classes = [found[0] for found in _MODEL_CLASS.finditer(module.code)]
-        module.memory[_MODEL_CLASS] = {
-            name for text in classes for name in set(_METHOD.findall(text)) - set(_SUPER.findall(text))
-        }
-    return module.memory[_MODEL_CLASS]
+    classes = [found[0] for found in _MODEL_CLASS.finditer(module.code)]
+    return {name for text in classes for name in set(_METHOD.findall(text)) - set(_SUPER.findall(text))}
 
 
 def _in_keras_step(scope: Scope) -> bool:

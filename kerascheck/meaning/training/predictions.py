@@ -101,7 +101,7 @@ def repeated_predictions(module: Module) -> Iterator[RepeatedPrediction]:
         # Around a loop over single items, one over models changes nothing, nor does one inside of a loop over batches.
         models = (
             varies(call.node.func.value, call.scope, exactly=True)
-            if isinstance(call.node.func, cst.Attribute)
+            if isinstance(call.node, cst.Call) and isinstance(call.node.func, cst.Attribute)
             else None
         )
         batches = varies(given.value, call.scope, beside=models) if models is loop else None
@@ -133,7 +133,7 @@ def repeated_predictions(module: Module) -> Iterator[RepeatedPrediction]:
         if measured and is_left_unused(call):
             continue
         by_batch = seldom is not None or isinstance(loop.node, cst.For) and _is_over_batches(loop) and not trains
-        needs_last = feeds_back(loop, call.node)
+        needs_last = isinstance(call.node, cst.Call) and feeds_back(loop, call.node)
         # A session's run costs too little for batches, and for what cannot be predicted at once nothing else is there.
         if module.runtime.multi_backend_keras and (
             needs_last or by_batch or _BATCH.search(module.tree.code_of(given.value))
@@ -304,6 +304,6 @@ def _is_of_all(node: cst.BaseExpression, loop: Scope) -> bool:
         inner.value for inner in loop.module.tree.descendants(node.value) if isinstance(inner, cst.Name)
     } & bound_in(loop.module, loop.node):
         return False
-    cuts = [element.slice for element in node.slice]
-    cuts = [(cut.lower is not None, cut.upper is not None) if isinstance(cut, cst.Slice) else None for cut in cuts]
+    slices = [element.slice for element in node.slice]
+    cuts = [(cut.lower is not None, cut.upper is not None) if isinstance(cut, cst.Slice) else None for cut in slices]
     return cuts[:1] == [(False, False)] and (True, True) in cuts

@@ -43,7 +43,9 @@ def repetitions(module: Module, *methods: str) -> Iterator[Repetition]:
 def made_in_loop(module: Module, *methods: str) -> Iterator[tuple[Call, Scope, Call]]:
     """Models that are made and called inside of one and the same turn of a loop, which is not its last: constructor, innermost loop around it, and the call."""
     for call in module.once(Program).model_calls(*methods):
-        for made in {constructor(module, option) for option in options_of(call.receiver)} - {None}:
+        for made in {constructor(module, option) for option in options_of(call.receiver)}:
+            if made is None:
+                continue
             loop = made.scope.innermost_loop(within="program", comprehensions=False)
             if loop is not None and call.scope.is_in(loop) and not _is_last_turn(place_in(made, loop), loop):
                 yield made, loop, call
@@ -163,7 +165,7 @@ def is_one_item(tree: Tree, node: cst.BaseExpression, loop: Scope | None = None)
     )
 
 
-def _assigned(loop: Scope) -> Iterator[tuple[cst.CSTNode, cst.CSTNode]]:
+def _assigned(loop: Scope) -> Iterator[tuple[cst.CSTNode, cst.BaseExpression]]:
     """Targets and values of the assignments in a loop, those of tuples one by one."""
     for node in loop.module.tree.descendants(loop.node):
         if isinstance(node, cst.Assign):
@@ -179,8 +181,9 @@ def _assigned(loop: Scope) -> Iterator[tuple[cst.CSTNode, cst.CSTNode]]:
 
 
 def _is_same(module: Module, call: Call, loop: Scope) -> bool:
-    made = [constructor(module, option) for option in options_of(call.receiver)]
-    if None not in made:
+    options = options_of(call.receiver)
+    made = [each for option in options if (each := constructor(module, option)) is not None]
+    if len(made) == len(options):
         around = set(call.scope.loops(within="program"))
         return (
             len(made) == 1

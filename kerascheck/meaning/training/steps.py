@@ -19,6 +19,7 @@ from kerascheck.interpreter.values import (
     Made,
     Method,
     Scope,
+    SeenModule,
     Value,
     flat,
     holds_tensor,
@@ -83,7 +84,7 @@ class EagerStep:
         reads: the first call in what it runs that takes a tensor's numbers, under its tape or beside it, which raises in a tf.function.
     """
 
-    module: Module
+    module: SeenModule
     node: cst.CSTNode
     is_function: bool
     update: Call
@@ -171,9 +172,8 @@ def eager_steps(module: Module) -> Iterator[EagerStep]:
             for other in module.once(Pipelines).calls_in(loop)
         ):
             continue
-        if _asks_environment(
-            region.module.tree, inner.node if inner is not None else frame.function.node
-        ) or _acts_on_values(module, tape.call):
+        around = inner.node if inner is not None else frame.function.node if frame.function is not None else None
+        if around is None or _asks_environment(region.module.tree, around) or _acts_on_values(module, tape.call):
             continue
         if inner is not None or frame.function is None or isinstance(frame.function.node, cst.Lambda):
             written, node = tape.scope.module, tape.scope.module.tree.statement(tape.node)

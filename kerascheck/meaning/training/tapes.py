@@ -34,7 +34,8 @@ def tape_of(module: Module, update: Call) -> Tape | None:
     own = next((frame for frame in update.scope.frames() if frame in tapes), None)
     near = [Tape(tape, own, tape.node, tape.scope) for tape in tapes[own]] if own is not None else []
     # A network may have a loop of its own beside that of another, and an optimizer one of its own behind their tape.
-    around = list(seen_from(own or update.scope.frame, update)[1].loops(within="function")) or [None]
+    loops = seen_from(own or update.scope.frame, update)[1].loops(within="function")
+    around: list[Scope | None] = [*loops] or [None]
     beside = next(
         (tape for loop in around for tape in near if tape.scope.innermost_loop(within="function") is loop), None
     )
@@ -68,8 +69,10 @@ def _called_tapes(module: Module, update: Call) -> Iterator[Tape]:
 def seen_from(frame: Scope, call: Call) -> tuple[cst.CSTNode, Scope]:
     """A call as a function has it that leads there: the node and place of its own call on that way."""
     node, scope = call.node, call.scope
-    while scope.frame is not frame:
-        node, scope = scope.frame.node, scope.frame.parent
+    while (inner := scope.frame) is not frame:
+        if inner.parent is None:
+            raise ValueError("no function leads there")
+        node, scope = inner.node, inner.parent
     return node, scope
 
 
