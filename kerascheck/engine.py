@@ -522,7 +522,8 @@ def _judge_comments(files: Sequence[File], results: Sequence[Checked]) -> dict[s
             checked.sources[checked.path],
             checked.directives,
             {each: frozenset(silenced.get((real, each.start), ())) for each in checked.directives},
-            {room.code: room.name for room in rooms},
+            frozenset(room.code for room in rooms),
+            registry.rooms(),
         )
         written = Suppressions(each for each in checked.directives if each.entries)
         for room in rooms:

@@ -6,7 +6,9 @@ import re
 import tokenize
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Protocol
 
+from kerascheck.config import did_you_mean
 from kerascheck.source.requirements import kind_of
 from kerascheck.source.text import Source
 
@@ -68,6 +70,22 @@ def speaks_to_us(code: str | bytes) -> bool:
     return _OURS.search(code if isinstance(code, bytes) else code.encode("utf-8", "surrogatepass")) is not None
 
 
+class Known(Protocol):
+    """What an entry of a directive may mean: a rule, by what is said of it."""
+
+    @property
+    def code(self) -> str:
+        """Such as KC101."""
+
+    @property
+    def name(self) -> str:
+        """Lower case words joined by hyphens."""
+
+    @property
+    def on_by_default(self) -> bool:
+        """Whether it runs where nothing is selected."""
+
+
 @dataclass(frozen=True)
 class Comments:
     """The directives of one file beside what they silenced: what a rule about comments is given."""
@@ -76,8 +94,18 @@ class Comments:
     directives: tuple[Directive, ...]
     silenced: Mapping[Directive, Collection[str]]
     """Codes of the rules of which each silenced a finding."""
-    ran: Mapping[str, str]
-    """Codes, with names, of the rules that were run."""
+    ran: Collection[str]
+    """Codes of the rules that were run."""
+    rules: Collection[Known]
+    """All rules that there are."""
+
+    def meant_by(self, entry: str) -> list[Known]:
+        """Which rules an entry of a directive means; none where it names no rule."""
+        return [rule for rule in self.rules if means(entry, rule.code, rule.name)]
+
+    def nearest(self, entry: str) -> str:
+        """What an entry that names no rule may have meant, as ``; did you mean 'serial-map'?``, or nothing."""
+        return did_you_mean(entry, [rule.name for rule in self.rules])
 
     def at(self, directive: Directive) -> CommentPlace:
         """The place of a directive, for a finding."""

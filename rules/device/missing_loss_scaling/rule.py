@@ -88,14 +88,14 @@ class MissingLossScaling(Rule):
                 continue
             step = train_step_of(call.scope)
             if step is not None:
-                models = [model for model in float16_models(module, step.owner) if _is_compiled(module, model)]
-                if models and _is_own_optimizer(call):
+                compiled = [model for model in float16_models(module, step.owner) if _is_compiled(module, model)]
+                if compiled and _is_own_optimizer(call):
                     seen.add(call.node)
                     yield self._found(
                         module,
                         call,
                         wrapped=divides,
-                        related=((models[0], "created under mixed_float16: compile wraps its optimizer"),),
+                        related=((compiled[0], "created under mixed_float16: compile wraps its optimizer"),),
                     )
             elif module.program.policy_at(call) == "mixed_float16":
                 names = {

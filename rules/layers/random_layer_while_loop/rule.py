@@ -94,8 +94,8 @@ class RandomLayerWhileLoop(Rule):
                 if call.attribute == "__call__"
                 for option in options_of(call.receiver)
             ]
-            names = {name for value in called for name in held.get(id(value), (getattr(value, "name", None),))}
-            if slow := sorted(names & affected):
+            kinds = {name for value in called for name in held.get(id(value), (getattr(value, "name", None),))}
+            if slow := sorted(kinds & affected):
                 yield self.finding(
                     op,
                     f"In TensorFlow {version}, {slow[0].rpartition('.')[2]} processes a batch image by image; upgrade to 2.12, or map before batch.",

@@ -73,7 +73,7 @@ class FromGenerator(Rule):
             if (reason := _why_not(module, op)) is not None:
                 yield self.silence(op, reason)
                 continue
-            names = any(
+            only_names = any(
                 stage.facts is not None and any(map(reads_file, stage.facts.calls))
                 for each in op.stages
                 for stage in module.pipelines.downstream(each)
@@ -83,7 +83,7 @@ class FromGenerator(Rule):
                 "This generator yields one example at a time under the GIL; yield batches, or use tf.data operations.",
                 because="Every example costs a call into Python, which cannot run in parallel.",
                 doubt="Compared with reading the files after it, that costs little."
-                if names
+                if only_names
                 else None
                 if op.feeds_training
                 else "No training on it is visible here.",

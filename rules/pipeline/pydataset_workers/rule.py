@@ -78,17 +78,17 @@ class PyDatasetWorkers(Rule):
         for call in module.program.model_calls("fit", "fit_generator"):
             if any(call.given(name) is not None for name in _SETTINGS):
                 continue
-            for data in options_of(call.given("x")):
-                if not is_py_dataset(data):
+            for batches in options_of(call.given("x")):
+                if not is_py_dataset(batches):
                     continue
-                item = data.cls.member("__getitem__")
-                if not isinstance(item, Function) or _has_workers(module, data):
+                item = batches.cls.member("__getitem__")
+                if not isinstance(item, Function) or _has_workers(module, batches):
                     continue
                 reading = [call for call in module.run.calls if call.scope.runs_in(item)]
                 if module.run.item_writes.get(item.node):
                     yield self.silence(
                         call,
-                        f"{data.cls.name}.__getitem__ changes what outlives the call, which several workers would do at once",
+                        f"{batches.cls.name}.__getitem__ changes what outlives the call, which several workers would do at once",
                     )
                     continue
                 remote = next(filter(waits, reading), None)
@@ -98,7 +98,7 @@ class PyDatasetWorkers(Rule):
                 older = module.runtime.keras < 3 or module.program.needs_old_keras
                 yield self.finding(
                     call,
-                    f"{data.cls.name} reads its batches with one worker; "
+                    f"{batches.cls.name} reads its batches with one worker; "
                     + (
                         "try fit(workers=4)."
                         if older
@@ -110,13 +110,13 @@ class PyDatasetWorkers(Rule):
                 )
 
 
-def _has_workers(module, data):
+def _has_workers(module, batches):
     """Whether the number of workers of a PyDataset is set, or may be where that cannot be seen."""
-    if any(name in data.attributes or data.cls.member(name) is not None for name in _SETTINGS):
+    if any(name in batches.attributes or batches.cls.member(name) is not None for name in _SETTINGS):
         return True
     # The call that makes the object, and the one that its constructor hands on.
-    made = (call for call in module.run.calls if call.receiver is data and call.attribute == "__init__")
-    own = data.cls.member("__init__")
+    made = (call for call in module.run.calls if call.receiver is batches and call.attribute == "__init__")
+    own = batches.cls.member("__init__")
     return any(
         call.keyword(name) is not None and (name in call.arguments.keywords or takes_parameter(own, name))
         for call in made

@@ -96,8 +96,8 @@ class PythonImageLoop(Rule):
             if op.feeds_training and op.call is not None:
                 trained.append((op, op.given("tensors")))
         seen = set()
-        for consumer, data in trained:
-            for value in ingredients(data):
+        for consumer, arrays in trained:
+            for value in ingredients(arrays):
                 read = value.call if isinstance(value, Made) and value.name in IMAGE_READERS | IMAGE_DECODERS else None
                 # Outside of every loop, a place has one turn.
                 if read is None or read.node in seen or turns(read.scope) <= _A_FEW:

@@ -1,11 +1,9 @@
 import re
 from collections.abc import Collection
 
-from kerascheck import registry
-from kerascheck.config import did_you_mean
 from kerascheck.finding import Applicability, Edit, Fix, Severity
 from kerascheck.rule import CommentsRule
-from kerascheck.source.suppression import Comments, Directive, means
+from kerascheck.source.suppression import Comments, Directive
 
 _CODE = re.compile(r"KC\d{0,3}", re.IGNORECASE)
 
@@ -63,7 +61,9 @@ class UnusedSuppression(CommentsRule):
     def check(self, comments: Comments):
         for directive in comments.directives:
             unknown = [
-                entry for entry in directive.entries if not _meant(entry) and (directive.ours or _CODE.fullmatch(entry))
+                entry
+                for entry in directive.entries
+                if not comments.meant_by(entry) and (directive.ours or _CODE.fullmatch(entry))
             ]
             idle = [entry for entry in directive.entries if _is_idle(entry, comments.silenced[directive], comments)]
             everything = (
@@ -76,11 +76,11 @@ class UnusedSuppression(CommentsRule):
                 continue
             said = [_silences_nothing(idle)] if idle or everything else []
             # What is nearly the name of a rule was meant to silence it.
-            unused = [*idle, *(entry for entry in unknown if not _nearest(entry))]
+            unused = [*idle, *(entry for entry in unknown if not _nearest(entry, comments))]
             fix = Fix(Applicability.SAFE, "Remove what silences nothing", (_without(unused, directive, comments),))
             yield self.finding(
                 comments.at(directive),
-                " ".join((*said, *map(_no_rule, unknown))),
+                " ".join((*said, *(_no_rule(entry, comments) for entry in unknown))),
                 because=" ".join(f"{entry} found nothing here." for entry in idle)
                 or "No rule that ran found anything here." * everything
                 or None,
@@ -96,30 +96,31 @@ def _silences_nothing(entries: list[str]) -> str:
     )
 
 
-def _no_rule(entry: str) -> str:
+def _no_rule(entry: str, comments: Comments) -> str:
     named = f"No rule has the code {entry}" if _CODE.fullmatch(entry) else f"No rule is called '{entry}'"
-    return named + (_nearest(entry) or "; remove it.")
+    return named + (_nearest(entry, comments) or "; remove it.")
 
 
-def _nearest(entry: str) -> str:
+def _nearest(entry: str, comments: Comments) -> str:
     """The name of a rule that is nearly the same, as a question; codes differ too little for that."""
-    return "" if _CODE.fullmatch(entry) else did_you_mean(entry, [room.name for room in registry.rooms()])
+    return "" if _CODE.fullmatch(entry) else comments.nearest(entry)
 
 
 def _is_idle(entry: str, silenced: Collection[str], comments: Comments) -> bool:
-    if not _meant(entry) or any(means(entry, code, comments.ran[code]) for code in silenced if code in comments.ran):
+    meant = comments.meant_by(entry)
+    if any(rule.code in silenced and rule.code in comments.ran for rule in meant):
         return False
     ran = _ran(entry, comments)
-    return not means(entry, UnusedSuppression.code, UnusedSuppression.name) and bool(ran) and all(ran)
-
-
-def _meant(entry: str) -> list[registry.Room]:
-    return [room for room in registry.rooms() if means(entry, room.code, room.name)]
+    return not any(rule.code == UnusedSuppression.code for rule in meant) and bool(ran) and all(ran)
 
 
 def _ran(entry: str, comments: Comments) -> list[bool]:
     """Whether each rule ran that an entry means and that is to be expected to run."""
-    return [room.code in comments.ran for room in _meant(entry) if room.on_by_default or room.code in comments.ran]
+    return [
+        rule.code in comments.ran
+        for rule in comments.meant_by(entry)
+        if rule.on_by_default or rule.code in comments.ran
+    ]
 
 
 def _without(unused: list[str], directive: Directive, comments: Comments) -> Edit:

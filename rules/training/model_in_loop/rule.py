@@ -76,7 +76,7 @@ class ModelInLoop(Rule):
 
     def check(self, module):
         seen = set()
-        for made, loop, training in made_in_loop(module, "fit", "fit_generator", "train_on_batch"):
+        for made, loop, trained in made_in_loop(module, "fit", "fit_generator", "train_on_batch"):
             times, known = least_times(made.scope)
             if loop.node in seen or made.name == LOAD_MODEL or in_session(made.scope) or times <= _A_FEW:
                 continue
@@ -85,7 +85,7 @@ class ModelInLoop(Rule):
             if any(other.name == "builtins.input" for other in module.pipelines.calls_in(loop)):
                 continue
             clears = any(other.name in _CLEARS for other in module.pipelines.calls_in(loop))
-            if clears and module.runtime.keras < 3 or _is_kept(module, training, loop):
+            if clears and module.runtime.keras < 3 or _is_kept(module, trained, loop):
                 continue
             node = place_in(made, loop)
             place = Place(loop.module, node)
@@ -115,7 +115,7 @@ class ModelInLoop(Rule):
                 because="Each model is traced again and leaves several megabytes of memory behind"
                 + (", which clear_session does not free on Keras 3" if clears else "")
                 + ("." if known else "; how many there are is not known here."),
-                related=((training, "trained here"),),
+                related=((trained, "trained here"),),
             )
 
 
